@@ -1,0 +1,94 @@
+// @ts-check
+// resources/read over 20 backends by exact URI and by template: with 10 000 resources it must cost what it costs with 10.
+
+import { Client } from "../client.js";
+import { Skip } from "../lab.js";
+import { httpServer } from "../subjects.js";
+
+/** @typedef {import("../lab.js").Lab} Lab */
+/** @typedef {import("../requests.js").Ask} Ask */
+
+const BACKENDS = 20;
+const MOST_PAGES = 50;
+/** As many as are sent to the load generator; they are spread over the whole list. */
+const MOST_TARGETS = 1_000;
+
+/** @param {Client} client @param {string} method @param {string} key @returns {Promise<any[]>} */
+async function listAll(client, method, key) {
+  const entries = [];
+  let cursor;
+  for (let page = 0; page < MOST_PAGES; page += 1) {
+    const result = await client.ask(method, cursor === undefined ? {} : { cursor });
+    entries.push(...result[key]);
+    cursor = result.nextCursor;
+    if (cursor === undefined) break;
+  }
+  return entries;
+}
+
+/** @param {Lab} lab @param {number} total */
+async function prepare(lab, total) {
+  const share = (/** @type {number} */ index) =>
+    Math.floor((total * (index + 1)) / BACKENDS) - Math.floor((total * index) / BACKENDS);
+  const servers = Object.fromEntries(
+    Array.from({ length: BACKENDS }, (_, index) => [
+      `b${index}`,
+      httpServer(lab.backendUrl({ tag: `r${index}`, resources: share(index) })),
+    ]),
+  );
+  const goblin = await lab.goblin({ servers });
+  const client = await Client.open(goblin.url, "legacy");
+  try {
+    const listed = await listAll(client, "resources/list", "resources");
+    const templates = await listAll(client, "resources/templates/list", "resourceTemplates");
+    const own = listed.filter((entry) => entry.description?.startsWith("bench://"));
+    if (own.length !== total) throw new Skip(`resources/list has ${own.length} of ${total} resources`);
+    const step = Math.max(1, Math.floor(total / MOST_TARGETS));
+    const targets = own
+      .filter((_, index) => index % step === 0)
+      .map(({ uri, description }) => ({ uri, expect: description }));
+    const template = templates.at(-1);
+    const [before, after] = template?.uriTemplate.split("{row}") ?? [];
+    /** @type {[string, Ask][]} */
+    const asks = [["exact URI", { kind: "read", targets }]];
+    if (before !== undefined)
+      asks.push(["template", { kind: "expand", before, after: after ?? "", expect: template.description }]);
+    return asks.map(([form, ask]) => ({
+      form,
+      cell: { subject: goblin, load: { era: /** @type {const} */ ("legacy"), connections: 16, ask } },
+    }));
+  } catch (error) {
+    throw error instanceof Skip ? error : new Skip(String(error));
+  } finally {
+    client.close();
+  }
+}
+
+/** @type {import("../run.js").Scenario} */
+export const resources = {
+  name: "resources",
+  seconds: { full: 6, short: 3.5 },
+  async run(lab) {
+    const few = await prepare(lab, 10);
+    const many = await prepare(lab, 10_000);
+    const rows = [];
+    const notes = [];
+    /** @type {import("../report.js").Bar[]} */
+    const bars = [];
+    for (const [index, { form, cell }] of few.entries()) {
+      const other = many[index];
+      const refusal = (await lab.refusal(cell)) ?? (other && (await lab.refusal(other.cell)));
+      if (!other || refusal !== undefined) {
+        notes.push(`${form}: skipped: ${refusal}`);
+        continue;
+      }
+      const [small, large] = await lab.compare([cell, other.cell], { warmCalls: 2_500 });
+      if (!small || !large) continue;
+      const ratio = large.cpuUs / small.cpuUs;
+      rows.push([form, small.perSecond, large.perSecond, small.cpuUs, large.cpuUs, ratio]);
+      bars.push({ name: `resources/read by ${form}, 10 000 against 10`, value: ratio, most: 1.2 });
+    }
+    const columns = ["by", "reads/s, 10", "reads/s, 10 000", "CPU µs, 10", "CPU µs, 10 000", "ratio"];
+    return { tables: [{ title: "resources/read, 20 backends, 16 connections", columns, rows, notes }], bars };
+  },
+};

@@ -1,0 +1,18 @@
+/**
+ * Writes every file that is generated from the source. Runs on the build's output, as the last step of
+ * `npm run build`. To add a file, add a line to `files`; a test compares each with what it should be.
+ */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { configJsonSchema } from "../dist/config/json-schema.js";
+
+const json = (value) => `${JSON.stringify(value, null, 2)}\n`;
+
+const files = {
+  "schema/goblin.schema.json": () => json(configJsonSchema()),
+};
+
+for (const [path, content] of Object.entries(files)) {
+  const target = new URL(`../${path}`, import.meta.url);
+  mkdirSync(new URL(".", target), { recursive: true });
+  writeFileSync(target, content());
+}

@@ -1,0 +1,49 @@
+/**
+ * What `GET /api/events` streams: one server-sent event for each, its type in `event:`, its value as JSON in `data:`.
+ *
+ * What must always hold: a client that reads every list once after the stream opened and applies what follows
+ * is never behind; a stream is never silent for longer than the pulse's second, so silence means a dead connection.
+ */
+import * as z from "zod";
+import { Call, CallTotals, Counts, LogEntry, LogLevel, Server, Session, Subscription, TokenTotals } from "./schema.ts";
+
+/** Once a second: the totals, and the last second's figures for sparklines. */
+export const Pulse = z.object({
+  time: z.number(),
+  uptimeMs: z.number().nonnegative(),
+  counts: Counts,
+  calls: CallTotals,
+  tokens: TokenTotals,
+  logLevel: LogLevel,
+  callsPerSecond: z.number().nonnegative(),
+  errorsPerSecond: z.number().nonnegative(),
+  p50Ms: z.number().nonnegative().nullable(),
+  p99Ms: z.number().nonnegative().nullable(),
+});
+export type Pulse = z.infer<typeof Pulse>;
+
+export const ServerEvent = z.object({
+  id: z.string(),
+  server: Server.nullable().describe("the row as it is now; null when the server is gone"),
+});
+export const CatalogEvent = z.object({
+  kinds: z.array(z.enum(["tools", "prompts", "resources"])).describe("resources covers templates"),
+});
+export const SubscriptionsEvent = z.object({ items: z.array(Subscription), total: z.int().nonnegative() });
+export const SessionsEvent = z.object({ items: z.array(Session), total: z.int().nonnegative() });
+
+/** Event type → schema of its data. */
+export const adminEvents = {
+  state: Pulse,
+  server: ServerEvent,
+  catalog: CatalogEvent,
+  call: Call,
+  log: LogEntry,
+  subscriptions: SubscriptionsEvent,
+  sessions: SessionsEvent,
+} as const;
+
+export type AdminEventType = keyof typeof adminEvents;
+export type AdminEvent = {
+  [Type in AdminEventType]: { type: Type; data: z.infer<(typeof adminEvents)[Type]> };
+}[AdminEventType];

@@ -1,0 +1,129 @@
+/**
+ * The OpenAPI 3.1 document of the admin API, made from the route table and the same zod schemas that the handlers use.
+ *
+ * What must always hold: no shape is written here by hand, so the document cannot disagree with the API.
+ */
+import * as z from "zod";
+import * as events from "./events.ts";
+import { type AdminRoute, adminRoutes } from "./routes.ts";
+import * as schema from "./schema.ts";
+
+type Json = Record<string, unknown>;
+
+const reasons: Record<number, string> = {
+  200: "As asked",
+  400: "The request is not understood",
+  401: "A bearer token is needed",
+  404: "There is nothing by that name",
+  409: "There is no config file to read",
+  422: "The config is not valid; the running one stays",
+  502: "The server answered with an error",
+  503: "The server is not available",
+  504: "The server did not answer in time",
+};
+
+/** The document; pure, so that a test can compare it with the file that ships. */
+export function openApiDocument({ version }: { version: string }): Json {
+  const names = nameSchemas();
+  const paths: Record<string, Json> = {};
+  for (const [operationId, route] of Object.entries<AdminRoute>(adminRoutes)) {
+    const path = route.path.replace(/:(\w+)/g, "{$1}");
+    paths[path] = { ...paths[path], [route.method]: operation(operationId, route, names) };
+  }
+  return {
+    openapi: "3.1.0",
+    info: { title: "Goblin admin API", version, description: "See and drive a running gateway." },
+    security: [{}, { bearer: [] }],
+    paths,
+    components: {
+      securitySchemes: { bearer: { type: "http", scheme: "bearer" } },
+      schemas: componentSchemas(names),
+    },
+  };
+}
+
+/** Exported schemas become components under their own names; parameters and lists are written in place. */
+function nameSchemas(): Map<z.ZodType, string> {
+  const parameters = new Set<unknown>(Object.values<AdminRoute>(adminRoutes).flatMap((r) => [r.params, r.query]));
+  const names = new Map<z.ZodType, string>();
+  for (const [name, value] of [...Object.entries(schema), ...Object.entries(events)]) {
+    if (value instanceof z.ZodType && !parameters.has(value)) names.set(value, name);
+  }
+  return names;
+}
+
+function registryOf(names: Map<z.ZodType, string>) {
+  const registry = z.registry<{ id: string }>();
+  for (const [type, id] of names) registry.add(type, { id });
+  return registry;
+}
+
+const refTo = (id: string) => `#/components/schemas/${id}`;
+
+// The input side leaves objects open: a client must not break on a field that a later version adds.
+function componentSchemas(names: Map<z.ZodType, string>): Json {
+  const { schemas } = z.toJSONSchema(registryOf(names), { uri: refTo, io: "input" });
+  return Object.fromEntries(Object.entries(schemas).map(([id, value]) => [id, withoutIdentity(value)]));
+}
+
+function describe(type: z.ZodType, names: Map<z.ZodType, string>): Json {
+  const name = names.get(type);
+  if (name !== undefined) return { $ref: refTo(name) };
+  // A list is the one shape that has no name: its item has one.
+  if (type instanceof z.ZodObject && type.shape.items instanceof z.ZodArray) {
+    const { properties, ...rest } = withoutIdentity(z.toJSONSchema(type, { io: "input" }));
+    const items = { type: "array", items: describe(type.shape.items.element as z.ZodType, names) };
+    return { ...rest, properties: { ...(properties as Json), items } };
+  }
+  return withoutIdentity(z.toJSONSchema(type, { io: "input" }));
+}
+
+function withoutIdentity(value: object): Json {
+  const { $schema: _schema, $id: _id, "~standard": _standard, ...rest } = value as Json;
+  return rest;
+}
+
+function operation(operationId: string, route: AdminRoute, names: Map<z.ZodType, string>): Json {
+  const parameters = [...parametersOf(route.params, "path"), ...parametersOf(route.query, "query")];
+  const failures = [401, ...(route.errors ?? [])].map((status) => [
+    String(status),
+    { description: reasons[status], content: jsonContent({ $ref: refTo("ApiError") }) },
+  ]);
+  const content = route.response === undefined ? eventContent(names) : jsonContent(describe(route.response, names));
+  return {
+    operationId,
+    summary: route.summary,
+    ...(parameters.length > 0 && { parameters }),
+    ...(route.request && { requestBody: { required: true, content: jsonContent(describe(route.request, names)) } }),
+    responses: { "200": { description: reasons[200], content }, ...Object.fromEntries(failures) },
+  };
+}
+
+function parametersOf(type: z.ZodObject | undefined, where: "path" | "query"): Json[] {
+  if (type === undefined) return [];
+  return Object.entries(type.shape).map(([name, value]) => {
+    // A coerced number says "anything" of its input, so a parameter is described by what it becomes.
+    const { description, ...shape } = withoutIdentity(z.toJSONSchema(value as z.ZodType));
+    return {
+      name,
+      in: where,
+      required: where === "path",
+      ...(description !== undefined && { description }),
+      schema: shape,
+    };
+  });
+}
+
+const jsonContent = (value: Json): Json => ({ "application/json": { schema: value } });
+
+function eventContent(names: Map<z.ZodType, string>): Json {
+  const kinds = Object.entries(events.adminEvents).map(([event, data]) => `- \`${event}\`: ${names.get(data)}`);
+  return {
+    "text/event-stream": {
+      schema: {
+        description: `One JSON value in each event's data, by the event's type:\n${kinds.join("\n")}`,
+        oneOf: Object.values(events.adminEvents).map((data) => describe(data, names)),
+      },
+    },
+  };
+}

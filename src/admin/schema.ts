@@ -1,0 +1,200 @@
+/**
+ * The shapes that the admin API speaks: what it answers, what it takes, what it streams.
+ *
+ * They are the single source for the API's handlers, its OpenAPI document and its clients (the terminal
+ * dashboard, the command line). What must always hold: times are epoch milliseconds, durations end in `Ms`,
+ * every list answers `{ items, total }`, every failure `{ error: { code, message } }`, and a number that is
+ * not known yet is `null`, never 0.
+ */
+import * as z from "zod";
+
+const count = z.int().nonnegative();
+const time = z.number().describe("epoch milliseconds");
+const maybeMs = z.number().nonnegative().nullable().describe("milliseconds; null until something was measured");
+const jsonObject = z.record(z.string(), z.unknown());
+
+export const LogLevel = z.enum(["trace", "debug", "info", "warn", "error", "fatal"]);
+export type LogLevel = z.infer<typeof LogLevel>;
+
+export const ServerState = z.enum(["connecting", "ready", "degraded", "down", "disabled"]);
+export type ServerState = z.infer<typeof ServerState>;
+
+export const Counts = z.object({
+  servers: count,
+  ready: count.describe("servers that are ready"),
+  tools: count,
+  prompts: count,
+  resources: count,
+  templates: count,
+  subscriptions: count,
+  sessions: count,
+});
+export type Counts = z.infer<typeof Counts>;
+
+export const CallTotals = z.object({ total: count, errors: count, inFlight: count });
+export type CallTotals = z.infer<typeof CallTotals>;
+
+export const TokenTotals = z.object({
+  all: count.describe("what the definitions of every tool would cost a model"),
+  listed: count.describe("what the tools that are listed to clients cost"),
+});
+export type TokenTotals = z.infer<typeof TokenTotals>;
+
+export const GatewayState = z.object({
+  version: z.string(),
+  uptimeMs: z.number().nonnegative(),
+  endpoint: z.string().describe("the URL that MCP clients use"),
+  configPath: z.string().nullable().describe("null when the embedded demo runs"),
+  counts: Counts,
+  logLevel: LogLevel,
+  calls: CallTotals,
+  exposure: z.enum(["all", "search", "auto"]).describe("how tools are listed to clients"),
+  tokens: TokenTotals,
+});
+export type GatewayState = z.infer<typeof GatewayState>;
+
+export const Server = z.object({
+  id: z.string(),
+  state: ServerState,
+  reason: z.string().nullable().describe("why it is not ready"),
+  since: time.describe("when it entered this state, epoch milliseconds"),
+  transport: z.enum(["stdio", "http", "sse"]),
+  era: z.string().nullable(),
+  protocolVersion: z.string().nullable(),
+  serverInfo: z
+    .looseObject({ name: z.string(), version: z.string().optional(), title: z.string().optional() })
+    .nullable(),
+  counts: z.object({ tools: count, prompts: count, resources: count, templates: count }),
+  tokens: count,
+  calls: count,
+  errors: count,
+  inFlight: count,
+  queue: count.describe("calls that wait for a free place"),
+  latency: z.object({ p50Ms: maybeMs, p99Ms: maybeMs }),
+  restarts: count,
+});
+export type Server = z.infer<typeof Server>;
+
+export const Tool = z.object({
+  name: z.string().describe("as clients see it"),
+  originalName: z.string().describe("as the server calls it"),
+  serverId: z.string(),
+  title: z.string().optional(),
+  description: z.string().optional(),
+  inputSchema: jsonObject,
+  outputSchema: jsonObject.optional(),
+  annotations: jsonObject.optional(),
+  tokens: count,
+  calls: count,
+  errors: count,
+  p50Ms: maybeMs,
+  listed: z.boolean().describe("false when clients find it by search only"),
+});
+export type Tool = z.infer<typeof Tool>;
+
+export const Prompt = z.object({
+  name: z.string(),
+  originalName: z.string(),
+  serverId: z.string(),
+  title: z.string().optional(),
+  description: z.string().optional(),
+  arguments: z
+    .array(z.object({ name: z.string(), description: z.string().optional(), required: z.boolean().optional() }))
+    .describe("empty when it takes none"),
+  calls: count,
+  errors: count,
+});
+export type Prompt = z.infer<typeof Prompt>;
+
+export const Resource = z.object({
+  uri: z.string().describe("as clients see it"),
+  id: z.string().describe("the flat id"),
+  originalUri: z.string().describe("as the server calls it"),
+  name: z.string(),
+  title: z.string().optional(),
+  description: z.string().optional(),
+  mimeType: z.string().optional(),
+  size: z.number().nonnegative().optional().describe("bytes"),
+  serverId: z.string(),
+  subscribers: count,
+  meta: jsonObject.optional(),
+});
+export type Resource = z.infer<typeof Resource>;
+
+export const Template = z.object({
+  uriTemplate: z.string().describe("as clients see it"),
+  originalUriTemplate: z.string(),
+  name: z.string(),
+  title: z.string().optional(),
+  description: z.string().optional(),
+  mimeType: z.string().optional(),
+  serverId: z.string(),
+  meta: jsonObject.optional(),
+});
+export type Template = z.infer<typeof Template>;
+
+export const Subscription = z.object({
+  client: z.string(),
+  serverId: z.string(),
+  uri: z.string().describe("as the server calls it"),
+  since: time,
+});
+export type Subscription = z.infer<typeof Subscription>;
+
+export const Session = z.object({
+  id: z.string().describe("shortened; the whole id is a credential"),
+  client: z.object({ name: z.string(), version: z.string().optional() }).nullable(),
+  protocolVersion: z.string().nullable(),
+  since: time,
+  idleMs: z.number().nonnegative(),
+  inFlight: count,
+  subscriptions: count,
+});
+export type Session = z.infer<typeof Session>;
+
+export const Call = z.object({
+  time: time.describe("when it ended, epoch milliseconds"),
+  method: z.string(),
+  name: z.string().nullable().describe("the tool, prompt or URI as the client named it"),
+  serverId: z.string().nullable().describe("null when nobody owns the name"),
+  ms: z.number().nonnegative(),
+  outcome: z.enum(["ok", "tool-error", "error", "timeout", "cancelled", "unavailable"]),
+  client: z.string().nullable(),
+  code: z.union([z.string(), z.number()]).nullable().describe("the error's code"),
+  requestId: z.string(),
+});
+export type Call = z.infer<typeof Call>;
+
+export const LogEntry = z.object({
+  time,
+  level: LogLevel,
+  server: z.string().nullable().describe("null for the gateway's own lines"),
+  msg: z.string(),
+  extra: jsonObject.optional(),
+});
+export type LogEntry = z.infer<typeof LogEntry>;
+
+export const ApiError = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
+export type ApiError = z.infer<typeof ApiError>;
+
+/** What a list endpoint answers. */
+export function listOf<Item extends z.ZodType>(item: Item) {
+  return z.object({ items: z.array(item), total: count });
+}
+
+export const LogQuery = z.object({
+  level: LogLevel.optional().describe("this level and above"),
+  server: z.string().optional(),
+  limit: z.coerce.number().int().min(1).max(10_000).optional().describe("the newest so many; 1000 unless told"),
+});
+export const ServerParams = z.object({ id: z.string() });
+export const LogLevelChange = z.object({ level: LogLevel });
+export const ToolCall = z.object({ name: z.string(), arguments: jsonObject.optional() });
+export const ToolCallResult = z.object({ result: jsonObject.describe("the result as the server gave it") });
+export type ToolCallResult = z.infer<typeof ToolCallResult>;
+export const ReloadResult = z.object({
+  added: z.array(z.string()),
+  removed: z.array(z.string()),
+  changed: z.array(z.string()),
+});
+export type ReloadResult = z.infer<typeof ReloadResult>;

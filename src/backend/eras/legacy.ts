@@ -1,0 +1,281 @@
+/**
+ * A Peer that speaks the protocol versions with a handshake, 2024-11-05 to 2025-11-25: `initialize`, then requests both ways.
+ *
+ * A client's progress token never leaves the gateway: each request gets a token of its own, and the client's is put back. A question
+ * from the server goes to the call it belongs to, as far as the transport or the calls under way tell it; nothing is guessed.
+ */
+import type { Call } from "../../model/call.ts";
+import { GoblinError, messageOf } from "../../model/errors.ts";
+import { type Frame, readFrame } from "../../model/frame.ts";
+import {
+  type Answer,
+  answerText,
+  failure,
+  notificationText,
+  paramsText,
+  rawText,
+  requestText,
+} from "../../model/json-rpc.ts";
+import { dropMembers, elementSpans, memberSpan, setMember } from "../../model/json-text.ts";
+import { type ChangeKind, changeNotifications } from "../../model/methods.ts";
+import { within } from "../../model/within.ts";
+import type { Link, LinkEvents, OpenLink, Origin, Peer, PeerEvents, PeerInfo } from "../backend.ts";
+import { Pending } from "./pending.ts";
+
+export const legacyVersions = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] as const;
+
+export interface LegacyOptions {
+  readonly open: OpenLink;
+  readonly events: PeerEvents;
+  readonly clientInfo: Readonly<Record<string, unknown>>;
+  /** What the server may ask of us: everything for a shared connection, the client's own for one that is not. */
+  readonly capabilities: Readonly<Record<string, unknown>>;
+  readonly connectMs: number;
+}
+
+const changeKinds = new Map(
+  Object.entries(changeNotifications).map(([kind, method]) => [method as string, kind as ChangeKind]),
+);
+const META_PREFIX = "io.modelcontextprotocol/";
+
+export async function connectLegacy(options: LegacyOptions): Promise<Peer> {
+  const peer = new LegacyPeer(options.events);
+  try {
+    const opened = await within(
+      peer.open(options).then(() => true),
+      options.connectMs,
+      false,
+    );
+    if (!opened) throw new GoblinError("BACKEND_UNAVAILABLE", `No handshake within ${options.connectMs} ms`);
+    return peer;
+  } catch (error) {
+    await peer.close();
+    throw error;
+  }
+}
+
+class LegacyPeer implements Peer, LinkEvents {
+  info: PeerInfo = { protocolVersion: "", capabilities: {}, serverInfo: {}, instructions: undefined };
+  readonly #events: PeerEvents;
+  readonly #pending = new Pending();
+  /** The server's own questions that we are answering, so that it can cancel them. */
+  readonly #asked = new Set<string | number>();
+  #link: Link | undefined;
+  #opened = false;
+  #ended = false;
+
+  constructor(events: PeerEvents) {
+    this.#events = events;
+  }
+
+  get inFlight(): number {
+    return this.#pending.size;
+  }
+
+  async open({ open, clientInfo, capabilities }: LegacyOptions): Promise<void> {
+    const link = await open(this);
+    this.#link = link;
+    if (this.#ended) await link.close();
+    const params = JSON.stringify({ protocolVersion: legacyVersions[0], capabilities, clientInfo });
+    const answer = await this.request("initialize", params);
+    if (!answer.ok) throw refusal(answer.raw);
+    this.info = readInitializeResult(rawText(answer.raw));
+    link.established({ "mcp-protocol-version": this.info.protocolVersion });
+    await new Promise<void>((accepted) => link.send(notificationText("notifications/initialized"), { accepted }));
+    this.#opened = true;
+  }
+
+  request(method: string, params: string, call?: Call): Promise<Answer> {
+    const link = this.#link;
+    if (this.#ended || !link) {
+      return Promise.resolve({
+        ...failure(new GoblinError("BACKEND_UNAVAILABLE", "The connection is closed")),
+        unsent: true,
+      });
+    }
+    return new Promise((resolve) => {
+      const id = this.#pending.nextId();
+      this.#pending.add(id, call, resolve);
+      call?.onCancel((reason) => this.#cancel(id, reason));
+      if (call?.cancelled) return;
+      const text = requestText(id, method, call ? outgoingParams(params, call, id) : params);
+      link.send(text, call?.trace ? { id, headers: call.trace } : { id });
+    });
+  }
+
+  async probe(): Promise<boolean> {
+    await this.request("ping", "{}");
+    return !this.#ended;
+  }
+
+  notify(method: string, params?: string): void {
+    this.#link?.send(notificationText(method, params));
+  }
+
+  async close(): Promise<void> {
+    this.#ended = true;
+    this.#pending.failAll(new GoblinError("BACKEND_UNAVAILABLE", "The connection was closed"));
+    await this.#link?.close();
+  }
+
+  waiting(id: number): boolean {
+    return this.#pending.has(id);
+  }
+
+  failed(id: number, error: GoblinError, unsent = false): void {
+    this.#pending.settle(id, { ...failure(error), unsent });
+  }
+
+  closed(error: GoblinError): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#pending.failAll(error);
+    if (this.#opened) this.#events.closed(error);
+  }
+
+  problem(message: string, detail?: string): void {
+    this.#events.problem(message, detail);
+  }
+
+  message(bytes: Buffer, stream: number | undefined): void {
+    let frame: Frame;
+    try {
+      frame = readFrame(bytes);
+    } catch {
+      return this.#unreadable(bytes, stream);
+    }
+    if (frame.kind === "invalid" && bytes[0] === 91) return this.#batch(bytes, stream);
+    this.#take(frame, stream);
+  }
+
+  /** Servers of 2025-03-26 may answer with a batch. */
+  #batch(bytes: Buffer, stream: number | undefined): void {
+    const text = bytes.toString("utf8");
+    for (const { start, end } of elementSpans(text, 0)) {
+      this.#take(readFrame(Buffer.from(text.slice(start, end))), stream);
+    }
+  }
+
+  #unreadable(bytes: Buffer, stream: number | undefined): void {
+    const error = new GoblinError("BACKEND_ERROR", "The server's answer is not valid JSON");
+    if (stream !== undefined && this.#pending.settle(stream, failure(error))) return;
+    this.#events.problem("Not a JSON message", bytes.toString("utf8", 0, 200));
+  }
+
+  #take(frame: Frame, stream: number | undefined): void {
+    switch (frame.kind) {
+      case "response":
+        if (typeof frame.id === "number" && this.#pending.settle(frame.id, frame.answer)) return;
+        if (!this.#pending.wasSent(frame.id))
+          this.#events.problem(`An answer to a request that was never sent (id ${frame.id})`);
+        return;
+      case "request":
+        void this.#answer(frame, stream);
+        return;
+      case "notification":
+        return this.#notified(frame.method, frame.params, frame.text, stream);
+      case "invalid":
+        return this.#events.problem(`Not a JSON-RPC message: ${frame.reason}`);
+    }
+  }
+
+  async #answer(frame: Extract<Frame, { kind: "request" }>, stream: number | undefined): Promise<void> {
+    const { id, method, text } = frame;
+    let answer: Answer;
+    if (method === "ping") answer = { ok: true, raw: "{}" };
+    else {
+      this.#asked.add(id);
+      answer = await this.#events.ask(method, paramsText(text), this.#origin(stream)).catch(failure);
+      if (!this.#asked.delete(id)) return;
+    }
+    this.#link?.send(answerText(id, answer));
+  }
+
+  #notified(method: string, params: Readonly<Record<string, unknown>>, text: string, stream: number | undefined): void {
+    switch (method) {
+      case "notifications/progress": {
+        const call = this.#pending.call(Number(params["progressToken"]));
+        if (call) this.#progress(call, text);
+        return;
+      }
+      case "notifications/message":
+        return this.#events.log(String(params["level"]), paramsText(text), this.#origin(stream));
+      case "notifications/resources/updated":
+        if (typeof params["uri"] === "string") this.#events.updated(params["uri"], paramsText(text));
+        return;
+      case "notifications/cancelled": {
+        const id = params["requestId"];
+        if (typeof id === "string" || typeof id === "number") this.#asked.delete(id);
+        return;
+      }
+      default: {
+        const kind = changeKinds.get(method);
+        if (kind) this.#events.changed(kind);
+      }
+    }
+  }
+
+  #progress(call: Call, text: string): void {
+    call.onProgress?.();
+    const token = call.progressToken;
+    if (token === undefined) return;
+    call.emit(
+      notificationText("notifications/progress", setMember(paramsText(text), "progressToken", JSON.stringify(token))),
+    );
+  }
+
+  #origin(stream: number | undefined): Origin {
+    return (stream !== undefined && this.#pending.call(stream)) || this.#pending.origin();
+  }
+
+  #cancel(id: number, reason: string): void {
+    if (!this.#pending.has(id)) return;
+    const why = reason === "timeout" ? "Timed out" : "Cancelled by the client";
+    this.notify("notifications/cancelled", JSON.stringify({ requestId: id, reason: why }));
+    this.#pending.settle(id, failure(new GoblinError("CANCELLED", why)));
+    this.#link?.drop(id);
+  }
+}
+
+/** The params as the server gets them: our progress token in place of the client's, and no keys of another era. */
+function outgoingParams(params: string, call: Call, id: number): string {
+  const meta = call.params["_meta"];
+  if (typeof meta !== "object" || meta === null) return params;
+  const span = memberSpan(params, 0, "_meta");
+  if (!span) return params;
+  let text = dropMembers(params.slice(span.start, span.end), (key) => key.startsWith(META_PREFIX));
+  if (call.progressToken !== undefined) text = setMember(text, "progressToken", String(id));
+  return params.slice(0, span.start) + text + params.slice(span.end);
+}
+
+function readInitializeResult(text: string): PeerInfo {
+  const result = JSON.parse(text) as Record<string, unknown>;
+  const protocolVersion = result["protocolVersion"];
+  if (typeof protocolVersion !== "string" || !(legacyVersions as readonly string[]).includes(protocolVersion)) {
+    const known = legacyVersions.join(", ");
+    throw new GoblinError(
+      "BACKEND_UNAVAILABLE",
+      `The server speaks protocol version ${String(protocolVersion)}; Goblin knows ${known}`,
+    );
+  }
+  return {
+    protocolVersion,
+    capabilities: record(result["capabilities"]),
+    serverInfo: record(result["serverInfo"]),
+    instructions: typeof result["instructions"] === "string" ? result["instructions"] : undefined,
+  };
+}
+
+function record(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+function refusal(raw: string): GoblinError {
+  let message = raw;
+  try {
+    message = String((JSON.parse(raw) as { message?: unknown }).message);
+  } catch (error) {
+    message = messageOf(error);
+  }
+  return new GoblinError("BACKEND_UNAVAILABLE", `The handshake failed: ${message}`);
+}

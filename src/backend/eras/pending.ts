@@ -1,0 +1,71 @@
+/**
+ * The requests that wait for a server's answer, by the id they were sent under.
+ *
+ * Every request that is added is answered once: by the server, by its own cancellation, or by the end of the connection.
+ * Ids are numbers of our own, one counter for each connection, and serve as progress tokens too; so no two
+ * clients can meet in them.
+ */
+import type { Call } from "../../model/call.ts";
+import type { GoblinError } from "../../model/errors.ts";
+import { type Answer, failure } from "../../model/json-rpc.ts";
+import type { Origin } from "../backend.ts";
+
+interface Entry {
+  readonly call: Call | undefined;
+  readonly resolve: (answer: Answer) => void;
+}
+
+export class Pending {
+  readonly #entries = new Map<number, Entry>();
+  #lastId = 0;
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  nextId(): number {
+    return ++this.#lastId;
+  }
+
+  add(id: number, call: Call | undefined, resolve: (answer: Answer) => void): void {
+    this.#entries.set(id, { call, resolve });
+  }
+
+  has(id: number): boolean {
+    return this.#entries.has(id);
+  }
+
+  call(id: number): Call | undefined {
+    return this.#entries.get(id)?.call;
+  }
+
+  /** False when no such request waits. */
+  settle(id: number, answer: Answer): boolean {
+    const entry = this.#entries.get(id);
+    if (!entry) return false;
+    this.#entries.delete(id);
+    entry.resolve(answer);
+    return true;
+  }
+
+  /** An id that was ours once: its answer is late or a second one, not a lie. */
+  wasSent(id: unknown): boolean {
+    return typeof id === "number" && id > 0 && id <= this.#lastId;
+  }
+
+  failAll(error: GoblinError): void {
+    const answer = failure(error);
+    for (const id of [...this.#entries.keys()]) this.settle(id, answer);
+  }
+
+  /** Whose message it must be when it came with no hint: the newest call's, if all calls under way are one client's. */
+  origin(): Origin {
+    let found: Call | undefined;
+    for (const { call } of this.#entries.values()) {
+      if (!call) continue;
+      if (found && found.client.key !== call.client.key) return "several";
+      found = call;
+    }
+    return found ?? "none";
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * Says in words what an HTTP exchange without a usable answer means, and whether the server can have acted on the request.
+ * Bodies are not quoted: they may echo credentials.
+ */
+import { GoblinError } from "../model/errors.ts";
+import type { ExchangeOutcome } from "./http-exchange.ts";
+
+export interface HttpProblem {
+  readonly error: GoblinError;
+  readonly unsent: boolean;
+}
+
+const NEVER_CONNECTED = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
+
+export function neverConnected(error: Error | undefined): boolean {
+  return NEVER_CONNECTED.has((error as NodeJS.ErrnoException | undefined)?.code ?? "");
+}
+
+export function httpProblem(outcome: ExchangeOutcome): HttpProblem {
+  const { status, error } = outcome;
+  if (status === undefined) {
+    const code = (error as NodeJS.ErrnoException | undefined)?.code;
+    const what = neverConnected(error) ? "The server cannot be reached" : "The connection broke before an answer";
+    return problem(`${what}${code ? ` (${code})` : ""}`, neverConnected(error), error);
+  }
+  if (error) return problem("The connection broke in the middle of the answer", false, error);
+  switch (status) {
+    case 401:
+    case 403:
+      return problem(`The server refused the credentials (HTTP ${status}): check its "headers"`, true);
+    case 404:
+      return problem("The server does not know the session or the path (HTTP 404)", true);
+    case 429:
+    case 503:
+      return problem(`The server is busy (HTTP ${status})`, true, undefined, retryAfterMs(outcome.retryAfter));
+    default:
+      if (status < 300) return problem("The server ended the stream without an answer", false);
+      return problem(`The server answered with HTTP ${status}`, false);
+  }
+}
+
+function problem(message: string, unsent: boolean, cause?: Error, retryAfter?: number): HttpProblem {
+  const data = retryAfter === undefined ? {} : { retryAfterMs: retryAfter };
+  return { error: new GoblinError("BACKEND_UNAVAILABLE", message, { data, cause }), unsent };
+}
+
+function retryAfterMs(header: string | undefined): number | undefined {
+  if (header === undefined) return undefined;
+  const seconds = Number(header);
+  const ms = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(header) - Date.now();
+  return Number.isFinite(ms) ? Math.min(Math.max(0, Math.round(ms)), 3_600_000) : undefined;
+}

@@ -1,0 +1,229 @@
+/**
+ * A Link over Streamable HTTP: each message is a POST, its answer JSON or an event stream; a standing GET stream brings what
+ * belongs to no request. One undici pool for each server.
+ *
+ * A request whose stream breaks off is taken up again with Last-Event-ID where the server numbers its events; it is never
+ * sent twice. A session that the server has forgotten closes the link, so that a new one is made.
+ */
+import { Pool } from "undici";
+import { GoblinError } from "../model/errors.ts";
+import { setMember } from "../model/json-text.ts";
+import type { Link, LinkEvents, OpenLink, SendOptions } from "./backend.ts";
+import { type Exchange, type ExchangeOutcome, exchange, one } from "./http-exchange.ts";
+import { httpProblem, neverConnected } from "./http-problem.ts";
+import { idAtEdges } from "./lines.ts";
+
+export interface HttpOptions {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly messageCap: number;
+  readonly connectMs: number;
+}
+
+const SESSION = "mcp-session-id";
+const STREAM_RETRY_MS = 1000;
+const MAX_RESUMES = 5;
+
+export function httpLink(options: HttpOptions): OpenLink {
+  return async (events) => new HttpLink(options, events);
+}
+
+export function createPool(url: URL, connectMs: number): Pool {
+  return new Pool(url.origin, { connect: { timeout: connectMs }, headersTimeout: 0, bodyTimeout: 0 });
+}
+
+class HttpLink implements Link {
+  readonly #pool: Pool;
+  readonly #path: string;
+  readonly #events: LinkEvents;
+  readonly #cap: number;
+  readonly #postHeaders: Record<string, string>;
+  readonly #exchanges = new Map<number, Exchange>();
+  #standing: Exchange | undefined;
+  #standingRetryMs = STREAM_RETRY_MS;
+  #lastEventId: string | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(options: HttpOptions, events: LinkEvents) {
+    const url = new URL(options.url);
+    this.#pool = createPool(url, options.connectMs);
+    this.#path = url.pathname + url.search;
+    this.#events = events;
+    this.#cap = options.messageCap;
+    this.#postHeaders = lowerCased(options.headers);
+    this.#postHeaders["content-type"] = "application/json";
+    this.#postHeaders["accept"] = "application/json, text/event-stream";
+  }
+
+  send(text: string, { id, headers, accepted }: SendOptions = {}): void {
+    if (this.#closed) return;
+    const posted = exchange(this.#pool, {
+      method: "POST",
+      path: this.#path,
+      headers: headers ? { ...this.#postHeaders, ...headers } : this.#postHeaders,
+      body: text,
+      cap: this.#cap,
+      started: (_status, answer) => {
+        const session = one(answer[SESSION]);
+        if (session !== undefined) this.#postHeaders[SESSION] = session;
+      },
+      message: (bytes) => this.#events.message(bytes, id),
+      overflow: (head, tail) => this.#overflow(id ?? idAtEdges(head, tail)),
+      done: (outcome) => {
+        this.#posted(id, outcome);
+        accepted?.();
+      },
+    });
+    if (id !== undefined && this.#events.waiting(id)) this.#exchanges.set(id, posted);
+  }
+
+  drop(id: number): void {
+    const dropped = this.#exchanges.get(id);
+    this.#exchanges.delete(id);
+    dropped?.abort();
+  }
+
+  established(headers: Readonly<Record<string, string>>): void {
+    Object.assign(this.#postHeaders, headers);
+    this.#openStanding();
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    this.#standing?.abort();
+    for (const open of this.#exchanges.values()) open.abort();
+    this.#exchanges.clear();
+    if (this.#postHeaders[SESSION] !== undefined) await this.#endSession();
+    await this.#pool.destroy();
+  }
+
+  #posted(id: number | undefined, outcome: ExchangeOutcome): void {
+    if (id !== undefined) this.#exchanges.delete(id);
+    if (this.#closed) return;
+    const forgotten = outcome.status === 404 && this.#postHeaders[SESSION] !== undefined;
+    if (id === undefined) {
+      if (outcome.error || (outcome.status ?? 0) >= 300) this.#events.problem(httpProblem(outcome).error.message);
+    } else if (this.#events.waiting(id)) {
+      if (outcome.wasStream && outcome.lastEventId !== undefined) return this.#resume(id, outcome.lastEventId, 0);
+      if (forgotten) this.#events.failed(id, httpProblem(outcome).error, true);
+      else this.#refused(id, outcome);
+    }
+    if (forgotten) {
+      this.#lose(new GoblinError("BACKEND_UNAVAILABLE", "The server has forgotten the session"));
+    } else if (isUnreachable(outcome)) {
+      this.#lose(httpProblem(outcome).error);
+    }
+  }
+
+  /** A refusal that is a JSON-RPC error is an answer; everything else fails the request. */
+  #refused(id: number, outcome: ExchangeOutcome): void {
+    if (outcome.text && outcome.contentType.startsWith("application/json")) {
+      const answer = withId(outcome.text, id);
+      if (answer) return this.#events.message(answer, id);
+    }
+    const { error, unsent } = httpProblem(outcome);
+    this.#events.failed(id, error, unsent);
+  }
+
+  #resume(id: number, lastEventId: string, tries: number): void {
+    if (this.#closed || !this.#events.waiting(id)) return;
+    const resumed = exchange(this.#pool, {
+      ...this.#streamRequest(lastEventId),
+      message: (bytes) => this.#events.message(bytes, id),
+      overflow: () => this.#overflow(id),
+      done: (outcome) => {
+        this.#exchanges.delete(id);
+        if (this.#closed || !this.#events.waiting(id)) return;
+        const next = outcome.lastEventId ?? (tries < MAX_RESUMES ? lastEventId : undefined);
+        const stopped = outcome.status !== undefined && outcome.status >= 300;
+        if (stopped || next === undefined) return this.#events.failed(id, httpProblem(outcome).error);
+        setTimeout(() => this.#resume(id, next, outcome.lastEventId ? 0 : tries + 1), this.#standingRetryMs).unref();
+      },
+    });
+    this.#exchanges.set(id, resumed);
+  }
+
+  #openStanding(): void {
+    if (this.#closed) return;
+    let opened = false;
+    this.#standing = exchange(this.#pool, {
+      ...this.#streamRequest(this.#lastEventId),
+      started: (status) => {
+        opened = status < 300;
+      },
+      message: (bytes) => this.#events.message(bytes, undefined),
+      overflow: (head) => this.#events.problem("A message on the standing stream was too large", head),
+      done: (outcome) => {
+        this.#standing = undefined;
+        if (this.#closed) return;
+        this.#lastEventId = outcome.lastEventId ?? this.#lastEventId;
+        // Servers without a standing stream say 405; others answer with all kinds of refusals. Calls work without it.
+        if (!opened && outcome.status !== undefined) return;
+        if (isUnreachable(outcome)) return this.#lose(httpProblem(outcome).error);
+        this.#timer = setTimeout(() => this.#openStanding(), this.#standingRetryMs);
+      },
+    });
+  }
+
+  #streamRequest(lastEventId: string | undefined) {
+    const { "content-type": _, ...headers } = this.#postHeaders;
+    headers["accept"] = "text/event-stream";
+    if (lastEventId !== undefined) headers["last-event-id"] = lastEventId;
+    return {
+      method: "GET" as const,
+      path: this.#path,
+      headers,
+      cap: this.#cap,
+      retry: (ms: number) => {
+        this.#standingRetryMs = Math.min(ms, 60_000);
+      },
+    };
+  }
+
+  #overflow(id: number | undefined): void {
+    const error = new GoblinError("LimitExceeded", `An answer over ${this.#cap} bytes was dropped`, {
+      data: { limit: this.#cap },
+    });
+    if (id === undefined) this.#events.problem(error.message);
+    else this.#events.failed(id, error);
+  }
+
+  #lose(error: GoblinError): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    this.#standing?.abort();
+    this.#events.closed(error);
+    void this.#pool.destroy();
+  }
+
+  #endSession(): Promise<void> {
+    const { "content-type": _, ...headers } = this.#postHeaders;
+    return this.#pool
+      .request({ method: "DELETE", path: this.#path, headers, headersTimeout: 1000, bodyTimeout: 1000 })
+      .then(({ body }) => body.dump())
+      .catch(() => {});
+  }
+}
+
+function isUnreachable({ error, status }: ExchangeOutcome): boolean {
+  return status === undefined && neverConnected(error);
+}
+
+/** The error answer with the request's id, where the text is one; servers often answer with `"id":null`. */
+function withId(text: string, id: number): Buffer | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== "object" || value === null || !("error" in value) || !("jsonrpc" in value)) return undefined;
+    return Buffer.from(setMember(text, "id", String(id)));
+  } catch {
+    return undefined;
+  }
+}
+
+function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}

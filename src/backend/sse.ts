@@ -1,0 +1,126 @@
+/**
+ * A Link over the HTTP+SSE transport of the first protocol version: one GET stream on which everything arrives, beginning with
+ * an `endpoint` event that says where to POST. The stream is the connection: when it ends, the link is closed.
+ */
+import type { Pool } from "undici";
+import { GoblinError } from "../model/errors.ts";
+import type { Link, LinkEvents, OpenLink, SendOptions } from "./backend.ts";
+import { createPool, type HttpOptions } from "./http.ts";
+import { type Exchange, exchange } from "./http-exchange.ts";
+import { httpProblem } from "./http-problem.ts";
+import { idAtEdges } from "./lines.ts";
+
+export function sseLink(options: HttpOptions): OpenLink {
+  return (events) =>
+    new Promise((resolve, reject) => {
+      const url = new URL(options.url);
+      const pool = createPool(url, options.connectMs);
+      const headers = Object.fromEntries(
+        Object.entries(options.headers).map(([name, value]) => [name.toLowerCase(), value]),
+      );
+      let link: SseLink | undefined;
+      const late = setTimeout(() => give("The server sent no endpoint event in time"), options.connectMs);
+      const give = (message: string): void => {
+        clearTimeout(late);
+        stream.abort();
+        void pool.destroy();
+        reject(new GoblinError("BACKEND_UNAVAILABLE", message));
+      };
+      const stream = exchange(pool, {
+        method: "GET",
+        path: url.pathname + url.search,
+        headers: { ...headers, accept: "text/event-stream" },
+        cap: options.messageCap,
+        message: (bytes) => events.message(bytes, undefined),
+        other: (event, data) => {
+          if (event !== "endpoint" || link) return;
+          const endpoint = endpointOf(data, url);
+          if (!endpoint) return give("The endpoint event names no address on the same origin");
+          clearTimeout(late);
+          link = new SseLink({ pool, stream, headers, path: endpoint, cap: options.messageCap }, events);
+          resolve(link);
+        },
+        overflow: (head, tail) => {
+          const error = new GoblinError("LimitExceeded", `A message over ${options.messageCap} bytes was dropped`);
+          const id = idAtEdges(head, tail);
+          if (id === undefined) events.problem(error.message, head);
+          else events.failed(id, error);
+        },
+        done: (outcome) => {
+          if (link) link.lost(httpProblem(outcome).error);
+          else give(httpProblem(outcome).error.message);
+        },
+      });
+    });
+}
+
+/** The address to POST to; another origin is refused, since the credentials would go there. */
+function endpointOf(data: Buffer, base: URL): string | undefined {
+  try {
+    const url = new URL(data.toString("utf8"), base);
+    return url.origin === base.origin ? url.pathname + url.search : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+interface SseParts {
+  readonly pool: Pool;
+  readonly stream: Exchange;
+  readonly headers: Record<string, string>;
+  readonly path: string;
+  readonly cap: number;
+}
+
+class SseLink implements Link {
+  readonly #parts: SseParts;
+  readonly #events: LinkEvents;
+  #headers: Record<string, string>;
+  #closed = false;
+
+  constructor(parts: SseParts, events: LinkEvents) {
+    this.#parts = parts;
+    this.#events = events;
+    this.#headers = { ...parts.headers, "content-type": "application/json" };
+  }
+
+  send(text: string, { id, accepted }: SendOptions = {}): void {
+    if (this.#closed) return;
+    exchange(this.#parts.pool, {
+      method: "POST",
+      path: this.#parts.path,
+      headers: this.#headers,
+      body: text,
+      cap: this.#parts.cap,
+      message: () => {},
+      overflow: () => {},
+      done: (outcome) => {
+        accepted?.();
+        if (this.#closed || (!outcome.error && outcome.status !== undefined && outcome.status < 300)) return;
+        const { error, unsent } = httpProblem(outcome);
+        if (id === undefined) this.#events.problem(error.message);
+        else this.#events.failed(id, error, unsent);
+      },
+    });
+  }
+
+  drop(): void {}
+
+  established(headers: Readonly<Record<string, string>>): void {
+    this.#headers = { ...this.#headers, ...headers };
+  }
+
+  lost(error: GoblinError): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#events.closed(error);
+    void this.#parts.pool.destroy();
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#parts.stream.abort();
+    await this.#parts.pool.destroy();
+  }
+}

@@ -1,0 +1,115 @@
+/**
+ * Everything that all servers offer, as one immutable snapshot that is replaced as a whole when a server's lists change.
+ *
+ * Readers take `catalog.snapshot` once and keep it for as long as they work; they never see half a change. Changes
+ * within one turn of the event loop are combined into one snapshot and one set of `change` events, and an event is only sent for
+ * lists that look different to a client.
+ */
+import { EventEmitter } from "node:events";
+import type { ChangeKind } from "../model/methods.ts";
+import { type Definition, emptyLists, type ServerLists } from "./definitions.ts";
+import { createSnapshot, type ServerView, type Snapshot, type SnapshotSettings } from "./snapshot.ts";
+
+export interface CatalogEvents {
+  /** Any list changed, with the kinds that did. */
+  change: [kinds: readonly ChangeKind[]];
+  tools: [];
+  prompts: [];
+  resources: [];
+}
+
+export class Catalog extends EventEmitter<CatalogEvents> {
+  #servers = new Map<string, ServerView>();
+  #snapshot: Snapshot;
+  #settings: SnapshotSettings;
+  #scheduled = false;
+
+  constructor(settings: SnapshotSettings) {
+    super();
+    this.#settings = settings;
+    this.#snapshot = createSnapshot([], settings);
+  }
+
+  /** The newest snapshot, with every change that was reported before. */
+  get snapshot(): Snapshot {
+    if (this.#scheduled) this.#swap();
+    return this.#snapshot;
+  }
+
+  /** Adds a server or replaces its settings; the lists it had stay. Servers keep the order in which they were added. */
+  put(server: Omit<ServerView, "lists">): void {
+    const lists = this.#servers.get(server.id)?.lists ?? emptyLists;
+    this.#servers.set(server.id, { ...server, lists });
+    this.#schedule();
+  }
+
+  update(serverId: string, lists: ServerLists): void {
+    const server = this.#servers.get(serverId);
+    if (!server) return;
+    this.#servers.set(serverId, { ...server, lists });
+    this.#schedule();
+  }
+
+  remove(serverId: string): void {
+    if (this.#servers.delete(serverId)) this.#schedule();
+  }
+
+  listsOf(serverId: string): ServerLists {
+    return this.#servers.get(serverId)?.lists ?? emptyLists;
+  }
+
+  configure(settings: SnapshotSettings): void {
+    this.#settings = settings;
+    this.#schedule();
+  }
+
+  /** The light form of the tool list: what a model needs to choose, without schemas. */
+  listTools(_options: {
+    readonly compact: true;
+  }): { name: string; description: string | undefined; serverId: string }[] {
+    return this.snapshot.tools.entries.map(({ exposed, serverId, definition }) => {
+      const description = definition.value["description"];
+      return { name: exposed, description: typeof description === "string" ? description : undefined, serverId };
+    });
+  }
+
+  /** The complete definition of a tool, with its schema, under any name that a call accepts. */
+  getTool(name: string): Definition["value"] | undefined {
+    const entry = this.snapshot.tools.find(name);
+    return entry && (JSON.parse(entry.text) as Definition["value"]);
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      if (this.#scheduled) this.#swap();
+    });
+  }
+
+  #swap(): void {
+    this.#scheduled = false;
+    const before = this.#snapshot;
+    const after = createSnapshot([...this.#servers.values()], this.#settings);
+    this.#snapshot = after;
+    const kinds = changedKinds(before, after);
+    if (kinds.length === 0) return;
+    for (const kind of kinds) this.emit(kind);
+    this.emit("change", kinds);
+  }
+}
+
+function changedKinds(before: Snapshot, after: Snapshot): ChangeKind[] {
+  const kinds: ChangeKind[] = [];
+  if (!sameTexts(before.pagers.tools.entries, after.pagers.tools.entries)) kinds.push("tools");
+  if (!sameTexts(before.pagers.prompts.entries, after.pagers.prompts.entries)) kinds.push("prompts");
+  const sameResources = sameTexts(before.pagers.resources.entries, after.pagers.resources.entries);
+  if (!sameResources || !sameTexts(before.pagers.templates.entries, after.pagers.templates.entries)) {
+    kinds.push("resources");
+  }
+  return kinds;
+}
+
+function sameTexts(a: readonly { readonly text: string }[], b: readonly { readonly text: string }[]): boolean {
+  return a === b || (a.length === b.length && a.every((entry, i) => entry.text === b[i]!.text));
+}

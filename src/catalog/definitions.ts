@@ -1,0 +1,53 @@
+/**
+ * What a server lists, kept as it came: for each entry its raw JSON (nothing is lost) and the parsed value (to look into).
+ * Lists are immutable; a new sync makes new ones.
+ */
+import { GoblinError } from "../model/errors.ts";
+import { type Raw, rawText } from "../model/json-rpc.ts";
+import { elementSpans, memberSpan } from "../model/json-text.ts";
+import type { ListKind } from "../model/methods.ts";
+
+export interface Definition {
+  readonly text: string;
+  readonly value: Readonly<Record<string, unknown>>;
+}
+
+export type ServerLists = Readonly<Record<ListKind, readonly Definition[]>>;
+
+export const emptyLists: ServerLists = { tools: [], prompts: [], resources: [], templates: [] };
+
+export interface DefinitionPage {
+  readonly definitions: readonly Definition[];
+  readonly nextCursor: string | undefined;
+}
+
+/** Takes one page of a list result apart. Elements that are no objects are left out. */
+export function readPage(raw: Raw, member: string): DefinitionPage {
+  const text = rawText(raw);
+  const result: unknown = JSON.parse(text);
+  const page = typeof result === "object" && result !== null ? (result as Record<string, unknown>) : {};
+  const values = page[member];
+  const span = memberSpan(text, 0, member);
+  if (!Array.isArray(values) || !span) {
+    throw new GoblinError("BACKEND_ERROR", `The list has no array "${member}"`);
+  }
+  const definitions: Definition[] = [];
+  elementSpans(text, span.start).forEach(({ start, end }, i) => {
+    const value: unknown = values[i];
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+      definitions.push({ text: text.slice(start, end), value: value as Record<string, unknown> });
+    }
+  });
+  const cursor = page["nextCursor"];
+  return { definitions, nextCursor: typeof cursor === "string" ? cursor : undefined };
+}
+
+export function stringOf(definition: Definition, key: string): string | undefined {
+  const value = definition.value[key];
+  return typeof value === "string" ? value : undefined;
+}
+
+/** Whether two lists would look the same to a client. */
+export function sameDefinitions(a: readonly Definition[], b: readonly Definition[]): boolean {
+  return a === b || (a.length === b.length && a.every((definition, i) => definition.text === b[i]!.text));
+}

@@ -1,0 +1,77 @@
+/**
+ * One pager for all lists: sorted entries in, pages of raw JSON out.
+ *
+ * A page is serialised once for each snapshot and then served as the same bytes. A cursor encodes the sort key of the
+ * last entry shown, not a position, so that entries that come or go between two pages are neither repeated nor skipped.
+ */
+import { GoblinError } from "../model/errors.ts";
+import type { Raw } from "../model/json-rpc.ts";
+
+export interface PageEntry {
+  /** The sort key: the exposed name or URI. Keys are unique and sorted by code unit. */
+  readonly key: string;
+  /** The entry's JSON. */
+  readonly text: string;
+}
+
+export interface Pager {
+  page(cursor: unknown): Raw;
+  readonly entries: readonly PageEntry[];
+}
+
+const CURSOR = /^[A-Za-z0-9_-]+$/;
+
+export function createPager(options: {
+  readonly member: string;
+  readonly entries: readonly PageEntry[];
+  readonly pageSize: number;
+}): Pager {
+  const { member, entries, pageSize } = options;
+  const pages = new Map<number, Raw>();
+
+  return {
+    entries,
+    page(cursor) {
+      const start = cursor === undefined ? 0 : startAfter(entries, decodeCursor(member, cursor));
+      const known = pages.get(start);
+      if (known !== undefined) return known;
+      const end = Math.min(start + pageSize, entries.length);
+      const texts = entries.slice(start, end).map((entry) => entry.text);
+      const next = end < entries.length ? `,"nextCursor":"${encodeCursor(member, entries[end - 1]!.key)}"` : "";
+      const page = Buffer.from(`{"${member}":[${texts.join(",")}]${next}}`);
+      // Only regular page starts are kept: a client cannot fill the memory with pages at made-up positions.
+      if (start % pageSize === 0) pages.set(start, page);
+      return page;
+    },
+  };
+}
+
+function encodeCursor(member: string, key: string): string {
+  return Buffer.from(JSON.stringify([member, key])).toString("base64url");
+}
+
+function decodeCursor(member: string, cursor: unknown): string {
+  if (typeof cursor === "string" && CURSOR.test(cursor)) {
+    try {
+      const value: unknown = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8"));
+      if (Array.isArray(value) && value.length === 2 && value[0] === member && typeof value[1] === "string") {
+        return value[1];
+      }
+    } catch {
+      // falls through to the one error for all bad cursors
+    }
+  }
+  throw new GoblinError("INVALID_PARAMS", `Invalid cursor for ${member}: use the nextCursor of an earlier page`);
+}
+
+/** The position of the first entry whose key is greater. */
+function startAfter(entries: readonly PageEntry[], key: string): number {
+  let low = 0;
+  let high = entries.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (entries[middle]!.key <= key) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

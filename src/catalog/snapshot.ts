@@ -1,0 +1,172 @@
+/**
+ * One immutable view of everything that is offered: the four combined lists, their look-ups and their pages.
+ * Pure: servers and settings in, snapshot out. Nobody changes a snapshot; the catalog replaces it.
+ */
+import { memberText, setMember } from "../model/json-text.ts";
+import { type ListKind, listMethods } from "../model/methods.ts";
+import { type Definition, type ServerLists, stringOf } from "./definitions.ts";
+import { combineNamed, type NamedEntry, type NamedList, type NamePolicy } from "./named.ts";
+import { createPager, type PageEntry, type Pager } from "./pages.ts";
+import { createResourceIndex, type ResourceIndex } from "./resource-index.ts";
+
+export interface ServerView {
+  readonly id: string;
+  readonly prefix: string;
+  readonly tools: NamePolicy;
+  readonly lists: ServerLists;
+}
+
+export interface SnapshotSettings {
+  readonly maxNameLength: number;
+  readonly uris: "prefixed" | "flat" | "raw";
+  readonly pageSize: number;
+  /** The gateway's own tools; their names are taken before any server's. */
+  readonly local: readonly Definition[];
+}
+
+export interface Snapshot {
+  readonly servers: readonly ServerView[];
+  /** The servers' tools; the gateway's own are only in the pages. */
+  readonly tools: NamedList;
+  readonly prompts: NamedList;
+  readonly resources: ResourceIndex;
+  readonly pagers: Readonly<Record<ListKind, Pager>>;
+  /** The definitions behind an entry of `resources`, by server and position. */
+  resource(serverId: string, position: number): Definition | undefined;
+  template(serverId: string, position: number): Definition | undefined;
+}
+
+export function createSnapshot(servers: readonly ServerView[], settings: SnapshotSettings): Snapshot {
+  const reserved = new Set(settings.local.map((definition) => stringOf(definition, "name") ?? ""));
+  const options = { maxLength: settings.maxNameLength, reserved };
+  const tools = combineNamed(
+    servers.map(({ id, prefix, tools: policy, lists }) => ({ serverId: id, prefix, policy, definitions: lists.tools })),
+    options,
+  );
+  const prompts = combineNamed(
+    servers.map(({ id, prefix, lists }) => ({ serverId: id, prefix, definitions: lists.prompts })),
+    { ...options, reserved: new Set() },
+  );
+  const views = servers.map(resourceViewOf);
+  const resources = createResourceIndex({ servers: views, mode: settings.uris });
+  const byServer = new Map(views.map((view) => [view.id, view]));
+
+  return {
+    servers,
+    tools,
+    prompts,
+    resources,
+    resource: (serverId, position) => byServer.get(serverId)?.resources[position]?.definition,
+    template: (serverId, position) => byServer.get(serverId)?.templates[position]?.definition,
+    pagers: lazyPagers({
+      tools: () => [...tools.entries.map(namedPageEntry), ...settings.local.map(localPageEntry)].sort(byKey),
+      prompts: () => prompts.entries.map(namedPageEntry),
+      resources: () =>
+        resources.resources.map((entry) => {
+          const { definition } = byServer.get(entry.serverId)!.resources[entry.position]!;
+          return { key: entry.exposed, text: uriText(definition, "uri", entry) };
+        }),
+      templates: () =>
+        resources.templates.map((entry) => {
+          const { definition } = byServer.get(entry.serverId)!.templates[entry.position]!;
+          return { key: entry.exposed, text: uriText(definition, "uriTemplate", entry) };
+        }),
+      pageSize: settings.pageSize,
+    }),
+  };
+}
+
+type PagerSources = Record<ListKind, () => PageEntry[]> & { pageSize: number };
+
+function lazyPagers(sources: PagerSources): Readonly<Record<ListKind, Pager>> {
+  const made: Partial<Record<ListKind, Pager>> = {};
+  const pager = (kind: ListKind): Pager => {
+    const member = Object.values(listMethods).find((method) => method.kind === kind)!.member;
+    made[kind] ??= createPager({ member, entries: sources[kind](), pageSize: sources.pageSize });
+    return made[kind];
+  };
+  return {
+    get tools() {
+      return pager("tools");
+    },
+    get prompts() {
+      return pager("prompts");
+    },
+    get resources() {
+      return pager("resources");
+    },
+    get templates() {
+      return pager("templates");
+    },
+  };
+}
+
+function namedPageEntry(entry: NamedEntry): PageEntry {
+  return { key: entry.exposed, text: entry.text };
+}
+
+function localPageEntry(definition: Definition): PageEntry {
+  return { key: stringOf(definition, "name") ?? "", text: definition.text };
+}
+
+function byKey(a: PageEntry, b: PageEntry): number {
+  return a.key < b.key ? -1 : 1;
+}
+
+interface ResourceView {
+  readonly id: string;
+  readonly resources: readonly { readonly uri: string; readonly definition: Definition }[];
+  readonly templates: readonly { readonly uriTemplate: string; readonly definition: Definition }[];
+}
+
+/** Kept by the identity of the lists, so that the index can reuse its work for servers that did not change. */
+const resourceViews = new WeakMap<ServerLists, ResourceView>();
+
+function resourceViewOf({ id, lists }: ServerView): ResourceView {
+  const known = resourceViews.get(lists);
+  if (known?.id === id) return known;
+  const view: ResourceView = {
+    id,
+    resources: uniqueBy(lists.resources, "uri").map(([uri, definition]) => ({ uri, definition })),
+    templates: uniqueBy(lists.templates, "uriTemplate").map(([uriTemplate, definition]) => ({
+      uriTemplate,
+      definition,
+    })),
+  };
+  resourceViews.set(lists, view);
+  return view;
+}
+
+function uniqueBy(definitions: readonly Definition[], key: string): [string, Definition][] {
+  const seen = new Map<string, Definition>();
+  for (const definition of definitions) {
+    const value = stringOf(definition, key);
+    if (value !== undefined && !seen.has(value)) seen.set(value, definition);
+  }
+  return [...seen];
+}
+
+interface UriText {
+  readonly exposed: string;
+  readonly flatId: string;
+  readonly text: string;
+}
+
+const uriTexts = new WeakMap<Definition, UriText>();
+
+/** The definition with the client's URI in it and the flat id in its `_meta`. */
+function uriText(
+  definition: Definition,
+  key: string,
+  entry: { readonly exposed: string; readonly flatId: string },
+): string {
+  const known = uriTexts.get(definition);
+  if (known?.exposed === entry.exposed && known.flatId === entry.flatId) return known.text;
+  const meta = definition.value["_meta"];
+  const oldMeta =
+    typeof meta === "object" && meta !== null && !Array.isArray(meta) ? memberText(definition.text, "_meta")! : "{}";
+  const newMeta = setMember(oldMeta, "goblin/id", JSON.stringify(entry.flatId));
+  const text = setMember(setMember(definition.text, "_meta", newMeta), key, JSON.stringify(entry.exposed));
+  uriTexts.set(definition, { exposed: entry.exposed, flatId: entry.flatId, text });
+  return text;
+}

@@ -1,0 +1,16 @@
+/**
+ * The demo servers that ship with the package, as commands to start. They run without any configuration,
+ * so that the first start of the gateway has something to show.
+ */
+import { fileURLToPath } from "node:url";
+
+export interface DemoCommand {
+  id: string;
+  command: string;
+  args: string[];
+}
+
+export function demoServers(): DemoCommand[] {
+  const program = fileURLToPath(new URL("./main.js", import.meta.url));
+  return ["clock", "notes", "lab"].map((id) => ({ id, command: process.execPath, args: [program, id] }));
+}

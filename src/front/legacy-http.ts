@@ -1,0 +1,235 @@
+/**
+ * Streamable HTTP with sessions (2025-03-26 to 2025-11-25) on `/mcp`: POST for messages, GET for the standing stream, DELETE to end.
+ *
+ * A POST is answered with JSON as long as the answer is all there is to say; the first notification or question that belongs to the
+ * request turns the answer into an event stream, if the client takes one. Streams carry event ids: one that breaks can be taken up again.
+ * A broken connection does not cancel a request; only `notifications/cancelled` does.
+ */
+import { GoblinError } from "../model/errors.ts";
+import { type Answer, answerHead, answerText, classify, failure, type Id, type Inbound } from "../model/json-rpc.ts";
+import { elementSpans, oneLine } from "../model/json-text.ts";
+import { Outbox } from "../session/outbox.ts";
+import type { Session } from "../session/session.ts";
+import type { Core } from "./core.ts";
+import { type Body, eventSink, type HttpExchange, JSON_HEADERS, STREAM_HEADERS } from "./exchange.ts";
+import { answerRequest, BATCH_VERSION, openSession, sessionVersions, takeMessage } from "./legacy.ts";
+import { traceOf } from "./trace.ts";
+
+export const SESSION_HEADER = "mcp-session-id";
+const VERSION_HEADER = "mcp-protocol-version";
+/** Answered streams whose client broke off are kept for this long, so that it can come back for the rest. */
+const RESUME_MS = 60_000;
+
+interface Streams {
+  readonly standing: Outbox;
+  /** Streams of requests that the client may take up again, by number. */
+  readonly requests: Map<string, Outbox>;
+  count: number;
+}
+
+export class LegacyHttp {
+  readonly #core: Core;
+  readonly #streams = new WeakMap<Session, Streams>();
+
+  constructor(core: Core) {
+    this.#core = core;
+  }
+
+  /** A POST whose body was parsed and found to be of this era. */
+  post(x: HttpExchange, body: { readonly value: unknown; readonly text: string }, principal: string): void {
+    if (Array.isArray(body.value)) return this.#batch(x, body.value, body.text, principal);
+    const message = classify(body.value, body.text);
+    if (message.kind === "invalid") {
+      return replyError(x, 400, new GoblinError("INVALID_REQUEST", `Invalid request: ${message.reason}`), message.id);
+    }
+    if (message.kind === "request" && message.method === "initialize") return this.#initialize(x, message, principal);
+    const session = this.#session(x, principal, message.kind === "request" ? message.id : null);
+    if (!session) return;
+    session.touch();
+    if (message.kind === "request") void this.#request(x, session, message);
+    else {
+      takeMessage(this.#core, session, message);
+      x.reply(202, {});
+    }
+  }
+
+  get(x: HttpExchange, principal: string): void {
+    if (!accepts(x, "text/event-stream")) {
+      return replyError(x, 406, new GoblinError("INVALID_REQUEST", "Accept must include text/event-stream"));
+    }
+    const session = this.#session(x, principal, null);
+    if (!session) return;
+    session.touch();
+    const streams = this.#streamsOf(session);
+    const last = x.header("last-event-id");
+    const outbox =
+      (last !== undefined && streams.requests.get(last.slice(0, last.lastIndexOf("-")))) || streams.standing;
+    this.#attach(x, outbox, last, session);
+  }
+
+  delete(x: HttpExchange, principal: string): void {
+    const session = this.#session(x, principal, null);
+    if (!session) return;
+    session.close();
+    x.reply(204, {});
+  }
+
+  #initialize(x: HttpExchange, message: Extract<Inbound, { kind: "request" }>, principal: string): void {
+    try {
+      const streams: Streams = { standing: new Outbox("0"), requests: new Map(), count: 0 };
+      const { session, answer } = openSession(this.#core, message.params, {
+        principal,
+        send: (text, call) => (call ? call.emit(text) : streams.standing.push(oneLine(text))),
+        inUse: () => streams.standing.isOpen,
+      });
+      this.#streams.set(session, streams);
+      session.onEnd(() => {
+        streams.standing.end();
+        for (const outbox of streams.requests.values()) outbox.end();
+      });
+      replyAnswer(x, message.id, answer, { [SESSION_HEADER]: session.key });
+    } catch (error) {
+      replyError(x, isLimit(error) ? 503 : 400, error, message.id);
+    }
+  }
+
+  async #request(x: HttpExchange, session: Session, message: Extract<Inbound, { kind: "request" }>): Promise<void> {
+    const reply = this.#replyTo(x, session);
+    const answer = await answerRequest(this.#core, session, message, { emit: reply.emit, trace: traceOf(x) });
+    reply.answer(message.id, answer);
+  }
+
+  #batch(x: HttpExchange, values: readonly unknown[], text: string, principal: string): void {
+    const session = this.#session(x, principal, null);
+    if (!session) return;
+    if (session.protocolVersion !== BATCH_VERSION || values.length === 0) {
+      const why = values.length === 0 ? "an empty batch" : `protocol version ${session.protocolVersion} has no batches`;
+      return replyError(x, 400, new GoblinError("INVALID_REQUEST", `Invalid request: ${why}`));
+    }
+    const messages = elementSpans(text, 0).map(({ start, end }, i) => classify(values[i], text.slice(start, end)));
+    void this.#answerBatch(x, session, messages);
+  }
+
+  async #answerBatch(x: HttpExchange, session: Session, messages: readonly Inbound[]): Promise<void> {
+    const reply = this.#replyTo(x, session);
+    const answers = await Promise.all(
+      messages.map(async (message) => {
+        if (message.kind === "invalid") {
+          return answerText(
+            message.id,
+            failure(new GoblinError("INVALID_REQUEST", `Invalid request: ${message.reason}`)),
+          );
+        }
+        if (message.kind === "request") {
+          return answerText(message.id, await answerRequest(this.#core, session, message, { emit: reply.emit }));
+        }
+        takeMessage(this.#core, session, message);
+        return undefined;
+      }),
+    );
+    reply.answers(answers.filter((answer) => answer !== undefined));
+  }
+
+  /** One POST's answer: JSON, or an event stream from the first message that is not the answer. */
+  #replyTo(x: HttpExchange, session: Session) {
+    const takesStream = accepts(x, "text/event-stream");
+    let outbox: Outbox | undefined;
+    const open = (): Outbox => {
+      const streams = this.#streamsOf(session);
+      const name = `r${++streams.count}`;
+      const opened = new Outbox(name);
+      streams.requests.set(name, opened);
+      this.#attach(x, opened, undefined, session);
+      outbox = opened;
+      return opened;
+    };
+    const finish = (stream: Outbox, texts: readonly string[]): void => {
+      for (const text of texts) stream.push(oneLine(text));
+      stream.finish();
+      const { requests } = this.#streamsOf(session);
+      setTimeout(() => {
+        for (const [name, kept] of requests) if (kept === stream) requests.delete(name);
+      }, RESUME_MS).unref();
+    };
+    if (takesStream && !accepts(x, "application/json")) open();
+    return {
+      emit: (text: string): void => {
+        if (takesStream) (outbox ?? open()).push(oneLine(text));
+        else this.#streamsOf(session).standing.push(oneLine(text));
+      },
+      answer: (id: Id, answer: Answer): void => {
+        if (outbox) finish(outbox, [answerText(id, answer)]);
+        else replyAnswer(x, id, answer);
+      },
+      answers: (texts: readonly string[]): void => {
+        if (outbox) finish(outbox, texts);
+        else if (texts.length === 0) x.reply(202, {});
+        else x.reply(200, JSON_HEADERS, `[${texts.join(",")}]`);
+      },
+    };
+  }
+
+  #attach(x: HttpExchange, outbox: Outbox, lastEventId: string | undefined, session: Session): void {
+    const stream = x.stream(
+      { ...STREAM_HEADERS, [SESSION_HEADER]: session.key },
+      { drained: () => outbox.drained(), closed: () => outbox.closed(sink) },
+    );
+    const sink = eventSink(stream, { withIds: true, event: "message" });
+    outbox.open(sink, lastEventId);
+  }
+
+  #streamsOf(session: Session): Streams {
+    return this.#streams.get(session)!;
+  }
+
+  /** The session that the request names, or a reply that says why there is none. */
+  #session(x: HttpExchange, principal: string, id: Id | null): Session | undefined {
+    const key = x.header(SESSION_HEADER);
+    if (key === undefined) {
+      replyError(x, 400, new GoblinError("INVALID_REQUEST", "Mcp-Session-Id header is missing: initialize first"), id);
+      return undefined;
+    }
+    const session = this.#core.sessions.get(key);
+    if (!session || session.principal !== principal || !this.#streams.has(session)) {
+      replyError(x, 404, new GoblinError("INVALID_REQUEST", "Session not found: initialize again"), id);
+      return undefined;
+    }
+    const version = x.header(VERSION_HEADER);
+    if (version !== undefined && !sessionVersions.includes(version)) {
+      const known = sessionVersions.join(", ");
+      const message = `Unsupported protocol version ${version} in MCP-Protocol-Version (known: ${known})`;
+      replyError(x, 400, new GoblinError("INVALID_REQUEST", message), id);
+      return undefined;
+    }
+    return session;
+  }
+}
+
+export function replyAnswer(
+  x: HttpExchange,
+  id: Id | null,
+  answer: Answer,
+  headers?: Readonly<Record<string, string>>,
+): void {
+  const head = answerHead(id, answer);
+  const body: Body = typeof answer.raw === "string" ? `${head}${answer.raw}}` : [head, answer.raw, "}"];
+  x.reply(200, headers ? { ...JSON_HEADERS, ...headers } : JSON_HEADERS, body);
+}
+
+export function replyError(x: HttpExchange, status: number, error: unknown, id: Id | null = null): void {
+  x.reply(status, JSON_HEADERS, answerText(id, failure(error)));
+}
+
+export function accepts(x: HttpExchange, type: string): boolean {
+  const accept = x.header("accept");
+  return (
+    accept === undefined ||
+    accept.includes(type) ||
+    accept.includes("*/*") ||
+    accept.includes(`${type.split("/")[0]}/*`)
+  );
+}
+
+function isLimit(error: unknown): boolean {
+  return error instanceof GoblinError && error.code === "LimitExceeded";
+}

@@ -1,0 +1,125 @@
+/**
+ * The protocol versions with a handshake and sessions, 2024-11-05 to 2025-11-25, whatever they are carried by: opening a session,
+ * answering its requests, taking its notifications and answers.
+ */
+import { randomUUID } from "node:crypto";
+import { Call, type LogLevel } from "../model/call.ts";
+import { GoblinError } from "../model/errors.ts";
+import { type Answer, answerOf, failure, type Inbound, type Params, paramsText, success } from "../model/json-rpc.ts";
+import { severity } from "../model/methods.ts";
+import { Session } from "../session/session.ts";
+import type { Core } from "./core.ts";
+
+export const sessionVersions: readonly string[] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+const NEWEST = "2025-11-25";
+/** The one version in which several messages may come in one array. */
+export const BATCH_VERSION = "2025-03-26";
+
+type RequestMessage = Extract<Inbound, { kind: "request" }>;
+type OtherMessage = Extract<Inbound, { kind: "notification" | "response" }>;
+
+export interface OpenOptions {
+  readonly principal: string;
+  readonly send: (text: string, call: Call | undefined) => void;
+  readonly inUse: () => boolean;
+  readonly id?: string;
+}
+
+/** Opens a session as `initialize` asks for; throws when there may be no more. */
+export function openSession(core: Core, params: Params, options: OpenOptions): { session: Session; answer: Answer } {
+  const wanted = params["protocolVersion"];
+  if (typeof wanted !== "string") {
+    throw new GoblinError("INVALID_PARAMS", 'initialize needs "protocolVersion"');
+  }
+  const session = new Session({
+    id: options.id ?? randomUUID(),
+    principal: options.principal,
+    protocolVersion: sessionVersions.includes(wanted) ? wanted : NEWEST,
+    capabilities: record(params["capabilities"]),
+    info: record(params["clientInfo"]),
+    send: options.send,
+  });
+  core.sessions.add(session, options.inUse);
+  const { capabilities, serverInfo, instructions } = core.describe(session);
+  const result = {
+    protocolVersion: session.protocolVersion,
+    capabilities,
+    serverInfo,
+    ...(instructions && { instructions }),
+  };
+  return { session, answer: success(result) };
+}
+
+export async function answerRequest(
+  core: Core,
+  session: Session,
+  message: RequestMessage,
+  options: {
+    readonly emit: (text: string, call: Call) => void;
+    readonly trace?: Readonly<Record<string, string>> | undefined;
+  },
+): Promise<Answer> {
+  const { id, method, params } = message;
+  switch (method) {
+    case "ping":
+      return { ok: true, raw: "{}" };
+    case "initialize":
+      return failure(new GoblinError("INVALID_REQUEST", "The session is initialized already"));
+    case "logging/setLevel":
+      return setLevel(core, session, params);
+  }
+  const call: Call = new Call({
+    method,
+    params,
+    text: paramsText(message.text),
+    client: session,
+    emit: (text) => options.emit(text, call),
+    ...(options.trace && { trace: options.trace }),
+  });
+  try {
+    session.begin(id, call);
+  } catch (error) {
+    return failure(error);
+  }
+  try {
+    return await core.handle(call);
+  } finally {
+    session.end(id);
+  }
+}
+
+/** Takes what needs no answer. */
+export function takeMessage(core: Core, session: Session, message: OtherMessage): void {
+  if (message.kind === "response") {
+    session.answered(message.id, answerOf(message.text));
+    return;
+  }
+  switch (message.method) {
+    case "notifications/initialized":
+      if (session.initialized) return;
+      session.initialized = true;
+      core.opened(session);
+      return;
+    case "notifications/cancelled": {
+      const id = message.params["requestId"];
+      if (typeof id === "string" || typeof id === "number") session.cancel(id);
+      return;
+    }
+    case "notifications/roots/list_changed":
+      core.rootsChanged(session);
+  }
+}
+
+function setLevel(core: Core, session: Session, params: Params): Answer {
+  const level = params["level"];
+  if (typeof level !== "string" || severity(level) === -1) {
+    return failure(new GoblinError("INVALID_PARAMS", `Unknown log level: ${String(level)}`));
+  }
+  session.logLevel = level as LogLevel;
+  core.logLevelChanged();
+  return { ok: true, raw: "{}" };
+}
+
+function record(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+}

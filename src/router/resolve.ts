@@ -1,0 +1,181 @@
+/**
+ * From a request to its owner: which server, which of its identifiers, and the params with that identifier in them.
+ *
+ * Pure: a call and a snapshot in, a route out. Names and URIs are looked up, never cut apart; what is unknown or ambiguous is an
+ * error here, and no server hears of it.
+ */
+import type { NamedEntry } from "../catalog/named.ts";
+import type { Snapshot } from "../catalog/snapshot.ts";
+import type { Call } from "../model/call.ts";
+import { type ErrorCode, GoblinError } from "../model/errors.ts";
+import { applyEdits, memberSpan } from "../model/json-text.ts";
+import type { RoutedMethod } from "../model/methods.ts";
+
+export interface Route {
+  readonly spec: RoutedMethod;
+  readonly serverId: string;
+  /** The identifier as clients know it, for logs and metrics. */
+  readonly name: string;
+  /** The identifier that the server knows. */
+  readonly target: string;
+  /** The params as the server gets them, in JSON. */
+  readonly params: string;
+  /** The tool's own time limit, where it has one. */
+  readonly timeoutMs: number | undefined;
+  /** The snapshot that the route was found in; identifiers in the answer are put back by it. */
+  readonly snapshot: Snapshot;
+  readonly mimeType: string | undefined;
+}
+
+const SHOWN = 200;
+
+export function resolve(call: Call, spec: RoutedMethod, snapshot: Snapshot): Route {
+  switch (spec.names) {
+    case "tool":
+      return namedRoute(call, spec, snapshot, findTool(call, snapshot));
+    case "prompt":
+      return namedRoute(call, spec, snapshot, findPrompt(call, snapshot));
+    case "resource":
+      return resourceRoute(call, spec, snapshot);
+    case "reference":
+      return referenceRoute(call, spec, snapshot);
+  }
+}
+
+function findTool(call: Call, snapshot: Snapshot): NamedEntry {
+  const name = stringParam(call, "name");
+  const entry = snapshot.tools.find(name);
+  if (entry) return entry;
+  throw notFound("TOOL_NOT_FOUND", "Tool", name, snapshot.tools.owners(name));
+}
+
+function findPrompt(call: Call, snapshot: Snapshot): NamedEntry {
+  const name = stringParam(call, "name");
+  const entry = snapshot.prompts.find(name);
+  if (!entry) throw notFound("PROMPT-001", "Prompt", name, snapshot.prompts.owners(name));
+  const given = call.params["arguments"];
+  const missing = requiredArguments(entry).filter((argument) => !hasValue(given, argument));
+  if (missing.length === 0) return entry;
+  const message = `Prompt ${entry.exposed} needs ${missing.map((argument) => `"${argument}"`).join(", ")}`;
+  throw new GoblinError("PROMPT-002", message, { data: { missing, serverId: entry.serverId } });
+}
+
+function notFound(code: ErrorCode, kind: string, name: string, owners: readonly NamedEntry[]): GoblinError {
+  if (owners.length < 2) return new GoblinError(code, `${kind} not found: ${shown(name)}`);
+  const candidates = owners.map(({ exposed }) => exposed).sort();
+  const message = `${kind} not found: ${shown(name)} is ambiguous (${candidates.join(", ")})`;
+  return new GoblinError(code, message, { data: { candidates } });
+}
+
+function requiredArguments(entry: NamedEntry): string[] {
+  const declared = entry.definition.value["arguments"];
+  if (!Array.isArray(declared)) return [];
+  return declared.flatMap((argument: unknown) => {
+    const { name, required } = (argument ?? {}) as { name?: unknown; required?: unknown };
+    return required === true && typeof name === "string" ? [name] : [];
+  });
+}
+
+function hasValue(values: unknown, key: string): boolean {
+  if (typeof values !== "object" || values === null || !Object.hasOwn(values, key)) return false;
+  const value = (values as Record<string, unknown>)[key];
+  return value !== undefined && value !== null;
+}
+
+function namedRoute(call: Call, spec: RoutedMethod, snapshot: Snapshot, entry: NamedEntry): Route {
+  return {
+    spec,
+    snapshot,
+    serverId: entry.serverId,
+    name: entry.exposed,
+    target: entry.name,
+    params: call.params["name"] === entry.name ? call.text : replaced(call.text, "name", entry.name),
+    timeoutMs: entry.override?.timeoutMs,
+    mimeType: undefined,
+  };
+}
+
+function resourceRoute(call: Call, spec: RoutedMethod, snapshot: Snapshot): Route {
+  const uri = stringParam(call, "uri");
+  const found = findResource(snapshot, uri);
+  const definition =
+    found.via === "resource"
+      ? snapshot.resource(found.serverId, found.position)
+      : snapshot.template(found.serverId, found.position);
+  const mimeType = definition?.value["mimeType"];
+  return {
+    spec,
+    snapshot,
+    serverId: found.serverId,
+    name: uri,
+    target: found.uri,
+    params: uri === found.uri ? call.text : replaced(call.text, "uri", found.uri),
+    timeoutMs: undefined,
+    mimeType: typeof mimeType === "string" ? mimeType : undefined,
+  };
+}
+
+/** The owner of a resource, by any form of its URI. */
+export function findResource(snapshot: Snapshot, uri: string) {
+  return foundOr(snapshot.resources.resolve(uri), uri);
+}
+
+function foundOr(resolution: ReturnType<Snapshot["resources"]["resolve"]>, uri: string) {
+  if (resolution.kind === "found") return resolution;
+  if (resolution.kind === "unknown") {
+    throw new GoblinError("RESOURCE_NOT_FOUND", `Resource not found: ${shown(uri)}`, { data: { uri: shown(uri) } });
+  }
+  const { candidates } = resolution;
+  const message = `Resource URI is ambiguous: ${shown(uri)} could be ${candidates.join(" or ")}`;
+  throw new GoblinError("AMBIGUOUS", message, { data: { uri: shown(uri), candidates } });
+}
+
+function referenceRoute(call: Call, spec: RoutedMethod, snapshot: Snapshot): Route {
+  const ref = call.params["ref"] as { type?: unknown; name?: unknown; uri?: unknown } | undefined;
+  if (ref?.type === "ref/prompt" && typeof ref.name === "string") {
+    const entry = snapshot.prompts.find(ref.name);
+    if (!entry) throw notFound("PROMPT-001", "Prompt", ref.name, snapshot.prompts.owners(ref.name));
+    const params = replacedInRef(call.text, "name", entry.name);
+    return { ...namedRoute(call, spec, snapshot, entry), params };
+  }
+  if (ref?.type === "ref/resource" && typeof ref.uri === "string") {
+    const { uri } = ref;
+    const found = foundOr(snapshot.resources.resolveTemplate(uri), uri);
+    return {
+      spec,
+      snapshot,
+      serverId: found.serverId,
+      name: uri,
+      target: found.uri,
+      params: replacedInRef(call.text, "uri", found.uri),
+      timeoutMs: undefined,
+      mimeType: undefined,
+    };
+  }
+  throw new GoblinError(
+    "INVALID_PARAMS",
+    'completion/complete needs a "ref" of type ref/prompt with "name" or ref/resource with "uri"',
+  );
+}
+
+export function stringParam(call: Call, key: string): string {
+  const value = call.params[key];
+  if (typeof value === "string") return value;
+  throw new GoblinError("INVALID_PARAMS", `${call.method} needs "${key}", a string`);
+}
+
+export function replaced(params: string, key: string, value: string): string {
+  const span = memberSpan(params, 0, key)!;
+  return applyEdits(params, [{ ...span, text: JSON.stringify(value) }]);
+}
+
+function replacedInRef(params: string, key: string, value: string): string {
+  const ref = memberSpan(params, 0, "ref")!;
+  const span = memberSpan(params, ref.start, key)!;
+  return applyEdits(params, [{ ...span, text: JSON.stringify(value) }]);
+}
+
+/** A name from outside, short enough for a message. */
+function shown(text: string): string {
+  return text.length <= SHOWN ? text : `${text.slice(0, SHOWN)}… (${text.length} characters)`;
+}

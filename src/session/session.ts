@@ -1,0 +1,132 @@
+/**
+ * One client's session: who it is, what it negotiated, what it has under way, and how to reach it outside of an answer.
+ *
+ * A session belongs to the principal that opened it and to nobody else. It owns its calls, its open questions and whatever was
+ * registered with `onEnd`; ending it, which happens once, ends them all.
+ */
+import type { Call, Client, LogLevel } from "../model/call.ts";
+import { GoblinError } from "../model/errors.ts";
+import { type Answer, failure, type Id, requestText } from "../model/json-rpc.ts";
+
+export interface SessionOptions {
+  readonly id: string;
+  readonly principal: string;
+  readonly protocolVersion: string;
+  readonly capabilities: Readonly<Record<string, unknown>>;
+  readonly info: Readonly<Record<string, unknown>>;
+  /** Sends a message to the client: on the call's own stream where there is one, else on the standing one. */
+  readonly send: (text: string, call: Call | undefined) => void;
+}
+
+export class Session implements Client {
+  readonly key: string;
+  readonly principal: string;
+  readonly protocolVersion: string;
+  readonly capabilities: Readonly<Record<string, unknown>>;
+  readonly info: Readonly<Record<string, unknown>>;
+  readonly since = Date.now();
+  logLevel: LogLevel | "off" | undefined;
+  lastUsed = Date.now();
+  /** The handshake is complete; only then may the client be notified. */
+  initialized = false;
+  readonly #send: (text: string, call: Call | undefined) => void;
+  readonly #calls = new Map<Id, Call>();
+  readonly #questions = new Map<Id, (answer: Answer) => void>();
+  readonly #endings: (() => void)[] = [];
+  #questionCount = 0;
+  #ended = false;
+
+  constructor(options: SessionOptions) {
+    this.key = options.id;
+    this.principal = options.principal;
+    this.protocolVersion = options.protocolVersion;
+    this.capabilities = options.capabilities;
+    this.info = options.info;
+    this.#send = options.send;
+  }
+
+  get inFlight(): number {
+    return this.#calls.size;
+  }
+
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  touch(): void {
+    this.lastUsed = Date.now();
+  }
+
+  /** Registers a request under the id that the client gave it. An id that is still in use is refused. */
+  begin(id: Id, call: Call): void {
+    if (this.#calls.has(id)) {
+      throw new GoblinError(
+        "INVALID_REQUEST",
+        `Request id ${JSON.stringify(id)} is still in use by an earlier request`,
+      );
+    }
+    this.#calls.set(id, call);
+  }
+
+  end(id: Id): void {
+    this.#calls.delete(id);
+    this.lastUsed = Date.now();
+  }
+
+  cancel(id: Id): void {
+    this.#calls.get(id)?.cancel("client");
+  }
+
+  notify(text: string, call?: Call): void {
+    if (!this.#ended) this.#send(text, call);
+  }
+
+  ask(method: string, params: string, call: Call | undefined): Promise<Answer> {
+    const capability = questionCapabilities[method];
+    if (capability === undefined || !(capability in this.capabilities)) {
+      return Promise.resolve(
+        failure(new GoblinError("UNSUPPORTED_BY_CLIENT", `The client does not support ${method}`)),
+      );
+    }
+    if (this.#ended) return Promise.resolve(failure(new GoblinError("CANCELLED", "The client has gone")));
+    return new Promise((resolve) => {
+      const id = `goblin-${++this.#questionCount}`;
+      this.#questions.set(id, resolve);
+      call?.onCancel(() => this.#forgo(id));
+      this.#send(requestText(id, method, params), call);
+    });
+  }
+
+  /** Hands the client's answer to whoever asked. False: nobody did. */
+  answered(id: Id, answer: Answer): boolean {
+    const resolve = this.#questions.get(id);
+    if (!resolve) return false;
+    this.#questions.delete(id);
+    resolve(answer);
+    return true;
+  }
+
+  onEnd(ending: () => void): void {
+    if (this.#ended) ending();
+    else this.#endings.push(ending);
+  }
+
+  close(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    for (const call of this.#calls.values()) call.cancel("client");
+    for (const id of [...this.#questions.keys()]) this.#forgo(id);
+    for (const ending of this.#endings.splice(0)) ending();
+  }
+
+  #forgo(id: Id): void {
+    this.answered(id, failure(new GoblinError("CANCELLED", "The call that the question belonged to is over")));
+  }
+}
+
+/** The client capability that each question of a server needs. */
+const questionCapabilities: Readonly<Record<string, string>> = {
+  "sampling/createMessage": "sampling",
+  "elicitation/create": "elicitation",
+  "roots/list": "roots",
+};

@@ -1,0 +1,48 @@
+/**
+ * Building blocks of the details panel: facts in two columns, wrapped text, JSON, headings.
+ *
+ * What must always hold: every line fits the width, and search terms are marked wherever they stand.
+ */
+import { cleanLines } from "../text/clean.ts";
+import { type Line, line, marked, span, type Tone } from "../text/line.ts";
+import { pad, wrap } from "../text/width.ts";
+
+export interface Page {
+  readonly width: number;
+  readonly terms: readonly string[];
+}
+
+export type Fact = readonly [label: string, value: string | undefined, tone?: Tone];
+
+const labelWidth = 12;
+
+/** Facts without a value are left out. */
+export function facts(page: Page, rows: readonly Fact[]): Line[] {
+  return rows.flatMap(([label, value, tone = "plain"]) => {
+    if (value === undefined || value === "") return [];
+    const lines = cleanLines(value).flatMap((text) => wrap(text, page.width - labelWidth));
+    return lines.map((text, index) => [
+      span(pad(index === 0 ? label : "", labelWidth), "quiet"),
+      ...marked(text, page.terms, tone),
+    ]);
+  });
+}
+
+export function paragraph(
+  page: Page,
+  text: string,
+  { indent = 0, tone = "plain" }: { indent?: number; tone?: Tone } = {},
+): Line[] {
+  const space = " ".repeat(indent);
+  return cleanLines(text)
+    .flatMap((one) => wrap(one, page.width - indent))
+    .map((one) => [span(space), ...marked(one, page.terms, tone)]);
+}
+
+export function heading(text: string): Line[] {
+  return [line(""), line(text, "accent")];
+}
+
+export function json(page: Page, value: unknown): Line[] {
+  return paragraph(page, JSON.stringify(value, null, 2) ?? "", { indent: 1 });
+}

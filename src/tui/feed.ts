@@ -1,0 +1,173 @@
+/**
+ * Keeps the state fed: opens the event stream, reads every list, reads again what changed, and reconnects.
+ *
+ * What must always hold: the stream is open before the lists are read, so that no change falls between; a list is not
+ * read twice at the same time; after a loss everything is read again; nothing goes on after `close`.
+ */
+import { adminRoutes } from "../admin/routes.ts";
+import type { AdminClient } from "./client.ts";
+import type { Loaded } from "./state/action.ts";
+import type { Store } from "./store.ts";
+
+export interface Feed {
+  close(): void;
+}
+
+export interface FeedOptions {
+  readonly client: AdminClient;
+  readonly store: Store;
+  /** The first pause before a new attempt; it doubles up to ten times as long. */
+  readonly backoffMs?: number;
+  /** How often figures that no event carries are read again while they change. */
+  readonly refreshMs?: number;
+}
+
+const everything = [
+  "gateway",
+  "servers",
+  "tools",
+  "prompts",
+  "resources",
+  "templates",
+  "subscriptions",
+  "sessions",
+  "calls",
+  "logs",
+] as const;
+
+export function startFeed({ client, store, backoffMs = 500, refreshMs = 5000 }: FeedOptions): Feed {
+  const closed = new AbortController();
+  const reading = new Map<keyof Loaded, { again: boolean }>();
+  let called = false;
+
+  const read = async (name: keyof Loaded, signal: AbortSignal): Promise<void> => {
+    const running = reading.get(name);
+    if (running !== undefined) {
+      running.again = true;
+      return;
+    }
+    const entry = { again: true };
+    reading.set(name, entry);
+    try {
+      while (entry.again && !signal.aborted) {
+        entry.again = false;
+        const value = await loaders[name](client, signal);
+        if (!signal.aborted) store.dispatch({ type: "loaded", lists: { [name]: value } });
+      }
+    } finally {
+      reading.delete(name);
+    }
+  };
+
+  const attempt = async (onUp: () => void): Promise<void> => {
+    const ended = new AbortController();
+    const signal = AbortSignal.any([closed.signal, ended.signal]);
+    const readAll = async (names: readonly (keyof Loaded)[]): Promise<void> => {
+      await Promise.all(names.map((name) => read(name, signal)));
+    };
+    let failure: unknown;
+    const guard = (work: Promise<void>): void => {
+      work.catch((error: unknown) => {
+        failure ??= error;
+        ended.abort();
+      });
+    };
+    try {
+      await client.stream({
+        signal,
+        onOpen: () => {
+          reading.clear();
+          guard(
+            readAll(everything).then(() => {
+              onUp();
+              store.dispatch({ type: "link", link: { status: "up" } });
+            }),
+          );
+        },
+        onEvent: (event) => {
+          store.push(event);
+          if (event.type === "call") called = true;
+          if (event.type === "catalog") guard(readAll(changed(event.data.kinds)));
+        },
+      });
+    } catch (error) {
+      throw failure ?? error;
+    } finally {
+      ended.abort();
+    }
+  };
+
+  const run = async (): Promise<void> => {
+    for (let failures = 0; !closed.signal.aborted; ) {
+      let reason = "the connection was closed";
+      try {
+        await attempt(() => {
+          failures = 0;
+        });
+      } catch (error) {
+        reason = error instanceof Error ? error.message : String(error);
+      }
+      if (closed.signal.aborted) return;
+      failures += 1;
+      const { link, now } = store.state();
+      const since = link.status === "away" ? link.since : now;
+      store.dispatch({ type: "link", link: { status: "away", since, reason, attempt: failures } });
+      await pause(Math.min(backoffMs * 2 ** (failures - 1), backoffMs * 10), closed.signal);
+    }
+  };
+
+  // Latency and totals per tool and server come with no event of their own.
+  const refresh = setInterval(() => {
+    const { link, panel } = store.state();
+    if (!called || link.status !== "up") return;
+    called = false;
+    const names =
+      panel === "tools"
+        ? (["tools"] as const)
+        : panel === "overview" || panel === "servers"
+          ? (["servers"] as const)
+          : [];
+    for (const name of names) read(name, closed.signal).catch(() => undefined); // the stream notices a loss
+  }, refreshMs);
+
+  void run();
+  return {
+    close() {
+      clearInterval(refresh);
+      closed.abort();
+    },
+  };
+}
+
+type Loader<Name extends keyof Loaded> = (client: AdminClient, signal: AbortSignal) => Promise<Loaded[Name]>;
+
+const loaders: { readonly [Name in keyof Loaded]: Loader<Name> } = {
+  gateway: (client, signal) => client.request(adminRoutes.getState, { signal }),
+  servers: async (client, signal) => (await client.request(adminRoutes.listServers, { signal })).items,
+  tools: async (client, signal) => (await client.request(adminRoutes.listTools, { signal })).items,
+  prompts: async (client, signal) => (await client.request(adminRoutes.listPrompts, { signal })).items,
+  resources: async (client, signal) => (await client.request(adminRoutes.listResources, { signal })).items,
+  templates: async (client, signal) => (await client.request(adminRoutes.listTemplates, { signal })).items,
+  subscriptions: async (client, signal) => (await client.request(adminRoutes.listSubscriptions, { signal })).items,
+  sessions: async (client, signal) => (await client.request(adminRoutes.listSessions, { signal })).items,
+  calls: async (client, signal) => (await client.request(adminRoutes.listCalls, { signal })).items,
+  logs: async (client, signal) =>
+    (await client.request(adminRoutes.listLogs, { signal, query: { limit: "1000" } })).items,
+};
+
+function changed(kinds: readonly ("tools" | "prompts" | "resources")[]): (keyof Loaded)[] {
+  const lists: (keyof Loaded)[] = kinds.flatMap((kind) => (kind === "resources" ? ["resources", "templates"] : [kind]));
+  return [...lists, "servers"];
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(done, ms);
+    function done(): void {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", done);
+      resolve();
+    }
+    signal.addEventListener("abort", done);
+  });
+}

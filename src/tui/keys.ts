@@ -1,0 +1,207 @@
+/**
+ * The key map: in a mode, a key gives an action.
+ *
+ * The tables are the only place where keys are named; the help screen is made from them. What must always hold:
+ * ctrl-c quits in every mode, and a key that types text never triggers anything.
+ */
+import type { KeyAction } from "./state/action.ts";
+import type { Mode } from "./state/model.ts";
+import { strip } from "./text/clean.ts";
+
+/** What the terminal library reports of a key press; several characters at once are a paste or fast typing. */
+export interface KeyPress {
+  readonly input: string;
+  readonly name?: KeyName | undefined;
+  readonly ctrl?: boolean;
+  readonly shift?: boolean;
+  readonly meta?: boolean;
+  /** From the clipboard: it is text or nothing, whatever keys it looks like. */
+  readonly pasted?: boolean;
+}
+
+export type KeyName =
+  | "up"
+  | "down"
+  | "left"
+  | "right"
+  | "home"
+  | "end"
+  | "pageup"
+  | "pagedown"
+  | "enter"
+  | "escape"
+  | "tab"
+  | "backspace"
+  | "delete";
+
+export interface Binding {
+  readonly keys: readonly string[];
+  readonly action: KeyAction;
+  /** Bindings with the same words share a line of the help screen. */
+  readonly help: string;
+}
+
+const bind = (keys: string, action: KeyAction, help: string): Binding => ({ keys: keys.split(" "), action, help });
+
+const motions: readonly Binding[] = [
+  bind("j down ctrl-n", { type: "move", motion: 1 }, "down"),
+  bind("k up ctrl-p", { type: "move", motion: -1 }, "up"),
+  bind("g home", { type: "move", motion: "top" }, "to the top"),
+  bind("G end", { type: "move", motion: "bottom" }, "to the end"),
+  bind("ctrl-d", { type: "move", motion: "half-down" }, "half a page down"),
+  bind("ctrl-u", { type: "move", motion: "half-up" }, "half a page up"),
+  bind("pagedown ctrl-f", { type: "move", motion: "page-down" }, "a page down"),
+  bind("pageup ctrl-b", { type: "move", motion: "page-up" }, "a page up"),
+];
+
+const always: readonly Binding[] = [
+  bind("ctrl-c", { type: "quit" }, "quit"),
+  bind("ctrl-l", { type: "redraw" }, "draw the screen again"),
+];
+
+export const browseBindings: readonly Binding[] = [
+  ...motions,
+  bind("tab", { type: "panel-step", by: 1 }, "next panel"),
+  bind("shift-tab", { type: "panel-step", by: -1 }, "previous panel"),
+  bind("1", { type: "panel", to: "overview" }, "to that panel"),
+  bind("2", { type: "panel", to: "servers" }, "to that panel"),
+  bind("3", { type: "panel", to: "tools" }, "to that panel"),
+  bind("4", { type: "panel", to: "prompts" }, "to that panel"),
+  bind("5", { type: "panel", to: "resources" }, "to that panel"),
+  bind("6", { type: "panel", to: "logs" }, "to that panel"),
+  bind("enter right l", { type: "enter" }, "details; again: scroll in them"),
+  bind("escape left h", { type: "back" }, "back: close details, then clear the search"),
+  bind("/", { type: "search" }, "search: hides what does not match"),
+  bind("s", { type: "pick", kind: "server" }, "filter by server"),
+  bind("m", { type: "pick", kind: "mime" }, "Resources: filter by MIME type"),
+  bind("t", { type: "templates" }, "Resources: to the templates and back"),
+  bind("c", { type: "call-open" }, "Tools: call the selected tool"),
+  bind("r", { type: "ask-restart" }, "Servers: restart"),
+  bind("e", { type: "ask-toggle" }, "Servers: enable or disable"),
+  bind("R", { type: "reload" }, "read the gateway's config again"),
+  bind("L", { type: "pick", kind: "level" }, "Logs: lowest level to show"),
+  bind("f", { type: "follow" }, "Logs: follow new lines"),
+  bind("y", { type: "copy" }, "copy the name, URI or line"),
+  bind("?", { type: "help" }, "this help"),
+  bind("q", { type: "quit" }, "quit"),
+  ...always,
+];
+
+const helpBindings = [...motions, ...always, bind("escape q ? h left enter", { type: "back" }, "close")];
+const pickerBindings = [
+  ...motions,
+  ...always,
+  bind("enter right l", { type: "choose" }, "choose"),
+  bind("escape q h left s m L", { type: "back" }, "close"),
+];
+const confirmBindings = [
+  ...always,
+  bind("y Y enter", { type: "answer", yes: true }, "yes"),
+  bind("n N escape q h left", { type: "answer", yes: false }, "no"),
+];
+const searchBindings = [
+  ...always,
+  bind("enter", { type: "search-done", keep: true }, "keep the search"),
+  bind("escape", { type: "search-done", keep: false }, "drop the search"),
+  bind("backspace delete ctrl-h", { type: "search-edit", edit: { erase: "one" } }, "erase"),
+  bind("ctrl-w", { type: "search-edit", edit: { erase: "word" } }, "erase a word"),
+  bind("ctrl-u", { type: "search-edit", edit: { erase: "all" } }, "erase all"),
+  bind("down ctrl-n", { type: "move", motion: 1 }, "down"),
+  bind("up ctrl-p", { type: "move", motion: -1 }, "up"),
+];
+const formBindings = [
+  ...always,
+  bind("enter", { type: "call-next" }, "next field, then call"),
+  bind("ctrl-s ctrl-r", { type: "call-submit" }, "call"),
+  bind("escape", { type: "back" }, "close"),
+  bind("tab down", { type: "call-edit", edit: { type: "focus", by: 1 } }, "next field"),
+  bind("shift-tab up", { type: "call-edit", edit: { type: "focus", by: -1 } }, "previous field"),
+  bind("left ctrl-b", { type: "call-edit", edit: { type: "caret", to: "left" } }, "left"),
+  bind("right ctrl-f", { type: "call-edit", edit: { type: "caret", to: "right" } }, "right"),
+  bind("home ctrl-a", { type: "call-edit", edit: { type: "caret", to: "start" } }, "start"),
+  bind("end ctrl-e", { type: "call-edit", edit: { type: "caret", to: "end" } }, "end"),
+  bind("backspace ctrl-h", { type: "call-edit", edit: { type: "erase", what: "before" } }, "erase"),
+  bind("delete", { type: "call-edit", edit: { type: "erase", what: "after" } }, "erase after"),
+  bind("ctrl-w", { type: "call-edit", edit: { type: "erase", what: "word" } }, "erase a word"),
+  bind("ctrl-u", { type: "call-edit", edit: { type: "erase", what: "all" } }, "erase all"),
+];
+const resultBindings = [
+  ...motions,
+  ...always,
+  bind("escape q h left enter", { type: "back" }, "back to the form"),
+  bind("y", { type: "copy" }, "copy the result"),
+];
+
+interface Keymap {
+  readonly table: ReadonlyMap<string, KeyAction>;
+  /** What other characters do: nothing, unless text is typed here. */
+  readonly typed?: (text: string) => KeyAction;
+}
+
+const keymap = (bindings: readonly Binding[], typed?: (text: string) => KeyAction): Keymap => ({
+  table: new Map(bindings.flatMap(({ keys, action }) => keys.map((key) => [key, action] as const))),
+  ...(typed && { typed }),
+});
+
+const keymaps = {
+  browse: keymap(browseBindings),
+  help: keymap(helpBindings),
+  picker: keymap(pickerBindings),
+  confirm: keymap(confirmBindings),
+  search: keymap(searchBindings, (insert) => ({ type: "search-edit", edit: { insert } })),
+  form: keymap(formBindings, (text) => ({ type: "call-edit", edit: { type: "insert", text } })),
+  result: keymap(resultBindings),
+} as const;
+
+export interface KeyStep {
+  readonly action?: KeyAction;
+  /** What is left of a burst; it is read in the mode that the action led to. */
+  readonly rest?: KeyPress;
+}
+
+/** The first action of a key press. Fast typing and slow lines deliver several keys at once: the rest is returned. */
+export function readKey(press: KeyPress, mode: Mode): KeyStep {
+  const { table, typed } = keymaps[keymapName(mode)];
+  const named = nameOf(press);
+  if (named !== undefined) return step(table.get(named), "");
+  const { input } = press;
+  const [first = ""] = input;
+  const control = controlName(first);
+  if (press.pasted === true) return step(typed?.(strip(input.replace(/\s+/g, " "))), "");
+  if (control !== undefined) return step(table.get(control), input.slice(1));
+  if (typed === undefined) return step(table.get(first), input.slice(first.length));
+  const end = [...input].findIndex((letter) => controlName(letter) !== undefined);
+  const text = end < 0 ? input : [...input].slice(0, end).join("");
+  return step(typed(strip(text)), input.slice(text.length));
+}
+
+function step(action: KeyAction | undefined, rest: string): KeyStep {
+  return { ...(action && { action }), ...(rest !== "" && { rest: { input: rest } }) };
+}
+
+const controls: Readonly<Record<string, string>> = {
+  "\t": "tab",
+  "\r": "enter",
+  "\n": "enter",
+  "\u007f": "backspace",
+  "\b": "backspace",
+  "\u001b": "escape",
+};
+
+function controlName(letter: string): string | undefined {
+  const code = letter.charCodeAt(0);
+  return controls[letter] ?? (code > 0 && code < 27 ? `ctrl-${String.fromCharCode(96 + code)}` : undefined);
+}
+
+function keymapName(mode: Mode): keyof typeof keymaps {
+  if (mode.name !== "call") return mode.name;
+  return mode.form.stage.name === "edit" ? "form" : "result";
+}
+
+/** The key's name in the tables; undefined for characters. */
+function nameOf({ input, name, ctrl, shift, meta }: KeyPress): string | undefined {
+  if (name === "tab") return shift ? "shift-tab" : "tab";
+  if (name !== undefined) return name;
+  if (ctrl) return `ctrl-${input.toLowerCase()}`;
+  return meta ? `meta-${input}` : undefined;
+}

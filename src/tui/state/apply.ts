@@ -1,0 +1,103 @@
+/**
+ * Takes in what the gateway tells: whole lists and batches of events.
+ *
+ * What must always hold: one batch makes at most one new array of each kind, whatever number of events it has, and
+ * no list grows without bound.
+ */
+import type { AdminEvent, Pulse } from "../../admin/events.ts";
+import type { Call, LogEntry, Server } from "../../admin/schema.ts";
+import type { Loaded } from "./action.ts";
+import { callCapacity, type LogRow, logCapacity, type Series, type State, seriesCapacity } from "./model.ts";
+
+export function applyLoaded(state: State, lists: Partial<Loaded>): State {
+  const { logs, ...rest } = lists;
+  const next = { ...state, ...rest };
+  return logs === undefined ? next : addLogs({ ...next, logs: [] }, logs);
+}
+
+export function applyEvents(state: State, events: readonly AdminEvent[]): State {
+  let next = state;
+  const calls: Call[] = [];
+  const logs: LogEntry[] = [];
+  for (const event of events) {
+    switch (event.type) {
+      case "state":
+        next = applyPulse(next, event.data);
+        break;
+      case "server":
+        next = { ...next, servers: withServer(next.servers, event.data.id, event.data.server) };
+        break;
+      case "call":
+        calls.push(event.data);
+        break;
+      case "log":
+        logs.push(event.data);
+        break;
+      case "subscriptions":
+        next = { ...next, subscriptions: event.data.items };
+        break;
+      case "sessions":
+        next = { ...next, sessions: event.data.items };
+        break;
+      case "catalog":
+        break; // The lists are read again (feed.ts); the event itself carries none.
+    }
+  }
+  return addLogs(addCalls(next, calls), logs);
+}
+
+function applyPulse(state: State, pulse: Pulse): State {
+  const { uptimeMs, counts, calls, tokens, logLevel } = pulse;
+  const gateway = state.gateway && { ...state.gateway, uptimeMs, counts, calls, tokens, logLevel };
+  const series: Series = {
+    calls: push(state.series.calls, pulse.callsPerSecond),
+    latency: push(state.series.latency, pulse.p50Ms),
+    errors: push(state.series.errors, pulse.errorsPerSecond),
+  };
+  return { ...state, gateway, series };
+}
+
+function push<T>(values: readonly T[], value: T): readonly T[] {
+  return [...values, value].slice(-seriesCapacity);
+}
+
+function withServer(servers: readonly Server[], id: string, server: Server | null): readonly Server[] {
+  if (server === null) return servers.filter((item) => item.id !== id);
+  const known = servers.some((item) => item.id === id);
+  if (known) return servers.map((item) => (item.id === id ? server : item));
+  return [...servers, server].sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+function addCalls(state: State, calls: readonly Call[]): State {
+  if (calls.length === 0) return state;
+  return {
+    ...state,
+    calls: [...state.calls, ...calls].slice(-callCapacity),
+    tools: countCalls(state.tools, calls, "tools/call"),
+    prompts: countCalls(state.prompts, calls, "prompts/get"),
+  };
+}
+
+function countCalls<Row extends { name: string; calls: number; errors: number }>(
+  rows: readonly Row[],
+  calls: readonly Call[],
+  method: string,
+): readonly Row[] {
+  const added = new Map<string, { calls: number; errors: number }>();
+  for (const call of calls) {
+    if (call.method !== method || call.name === null) continue;
+    const sum = added.get(call.name) ?? { calls: 0, errors: 0 };
+    added.set(call.name, { calls: sum.calls + 1, errors: sum.errors + (call.outcome === "ok" ? 0 : 1) });
+  }
+  if (added.size === 0) return rows;
+  return rows.map((row) => {
+    const more = added.get(row.name);
+    return more === undefined ? row : { ...row, calls: row.calls + more.calls, errors: row.errors + more.errors };
+  });
+}
+
+function addLogs(state: State, entries: readonly LogEntry[]): State {
+  if (entries.length === 0) return state;
+  const rows: LogRow[] = entries.map((entry, index) => ({ ...entry, number: state.nextLog + index }));
+  return { ...state, logs: [...state.logs, ...rows].slice(-logCapacity), nextLog: state.nextLog + rows.length };
+}

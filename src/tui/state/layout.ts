@@ -1,0 +1,46 @@
+/**
+ * Where things go on a screen of a given size.
+ *
+ * What must always hold: the parts add up to the screen exactly, from 80 × 24 (and somewhat below) upwards.
+ */
+import type { State } from "./model.ts";
+
+export const smallest = { columns: 60, rows: 15 } as const;
+
+export interface Layout {
+  readonly tooSmall: boolean;
+  readonly columns: number;
+  readonly rows: number;
+  /** Rows between the three lines of the head and the two of the foot. */
+  readonly body: number;
+  readonly listColumns: number;
+  /** Columns of the details panel, its border included; 0 while it is closed. */
+  readonly detailsColumns: number;
+  /** Rows of the selected list without its heading. */
+  readonly listRows: number;
+  readonly templateRows: number;
+}
+
+const headRows = 3;
+const footRows = 2;
+
+export function layoutOf(state: Pick<State, "size" | "details" | "panel" | "inTemplates">): Layout {
+  const { columns, rows } = state.size;
+  const body = Math.max(1, rows - headRows - footRows);
+  const open = state.details !== "closed" && state.panel !== "overview";
+  const detailsColumns = open ? Math.min(Math.floor(columns * 0.55), Math.max(42, Math.floor(columns * 0.45))) : 0;
+  // The Resources panel: heading and resources, then title and templates.
+  const share = state.inTemplates ? Math.floor(body / 2) : Math.max(3, Math.floor(body / 4));
+  const templateRows = state.panel === "resources" ? share : 0;
+  const listRows = Math.max(1, body - 1 - (templateRows > 0 ? templateRows + 1 : 0));
+  return {
+    tooSmall: columns < smallest.columns || rows < smallest.rows,
+    columns,
+    rows,
+    body,
+    listColumns: columns - detailsColumns,
+    detailsColumns,
+    listRows,
+    templateRows,
+  };
+}

@@ -1,0 +1,143 @@
+/**
+ * Everything the dashboard knows, as one immutable value.
+ *
+ * No Ink, no React, no I/O here or beside it: a state and an action give a state (reduce.ts), a state gives what is
+ * to be seen (select.ts), and both can be tested without a terminal. What must always hold: arrays are replaced,
+ * never changed in place, because selectors remember their results by identity.
+ */
+import type {
+  Call,
+  GatewayState,
+  LogEntry,
+  LogLevel,
+  Prompt,
+  Resource,
+  Server,
+  Session,
+  Subscription,
+  Template,
+  Tool,
+} from "../../admin/schema.ts";
+import type { CallForm } from "./form.ts";
+
+export const panels = ["overview", "servers", "tools", "prompts", "resources", "logs"] as const;
+export type Panel = (typeof panels)[number];
+
+/** The lists that have a cursor; the Resources panel has two. */
+export type ListName = "servers" | "tools" | "prompts" | "resources" | "templates" | "logs";
+
+/** The connection to the gateway. */
+export type Link =
+  | { readonly status: "connecting" }
+  | { readonly status: "up" }
+  | { readonly status: "away"; readonly since: number; readonly reason: string; readonly attempt: number };
+
+export interface Cursor {
+  readonly index: number;
+  /** The selected item's key: a list that changes keeps its selection, not its line number. */
+  readonly key: string | undefined;
+}
+
+export type PickerKind = "server" | "mime" | "level";
+
+/** An action on a server that waits for a yes. */
+export interface Pending {
+  readonly verb: "restart" | "enable" | "disable";
+  readonly serverId: string;
+}
+
+export type Mode =
+  | { readonly name: "browse" }
+  | { readonly name: "search" }
+  | { readonly name: "help"; readonly top: number }
+  | { readonly name: "picker"; readonly kind: PickerKind; readonly index: number }
+  | { readonly name: "confirm"; readonly pending: Pending }
+  | { readonly name: "call"; readonly form: CallForm };
+
+export interface Notice {
+  readonly text: string;
+  readonly tone: "good" | "bad" | "plain";
+  readonly until: number;
+}
+
+export interface LogRow extends LogEntry {
+  /** Counts up from the dashboard's start: lines have no other name to be remembered by. */
+  readonly number: number;
+}
+
+export interface Series {
+  readonly calls: readonly number[];
+  readonly latency: readonly (number | null)[];
+  readonly errors: readonly number[];
+}
+
+export interface State {
+  readonly now: number;
+  readonly size: { readonly columns: number; readonly rows: number };
+  readonly url: string;
+  readonly link: Link;
+  readonly gateway: GatewayState | undefined;
+  readonly series: Series;
+  readonly servers: readonly Server[];
+  readonly tools: readonly Tool[];
+  readonly prompts: readonly Prompt[];
+  readonly resources: readonly Resource[];
+  readonly templates: readonly Template[];
+  readonly subscriptions: readonly Subscription[];
+  readonly sessions: readonly Session[];
+  readonly calls: readonly Call[];
+  readonly logs: readonly LogRow[];
+  /** The number of the next log line. */
+  readonly nextLog: number;
+  readonly panel: Panel;
+  readonly inTemplates: boolean;
+  readonly cursors: Readonly<Record<ListName, Cursor>>;
+  readonly queries: Readonly<Record<Panel, string>>;
+  readonly serverFilter: string | undefined;
+  readonly mimeFilter: string | undefined;
+  readonly levelFilter: LogLevel;
+  readonly follow: boolean;
+  readonly details: "closed" | "open" | "focused";
+  readonly detailsTop: number;
+  readonly mode: Mode;
+  readonly notice: Notice | undefined;
+}
+
+export const logCapacity = 5000;
+export const callCapacity = 200;
+export const seriesCapacity = 240;
+
+const atTop: Cursor = { index: 0, key: undefined };
+
+export function initialState(options: { url: string; now: number; size: State["size"] }): State {
+  return {
+    now: options.now,
+    size: options.size,
+    url: options.url,
+    link: { status: "connecting" },
+    gateway: undefined,
+    series: { calls: [], latency: [], errors: [] },
+    servers: [],
+    tools: [],
+    prompts: [],
+    resources: [],
+    templates: [],
+    subscriptions: [],
+    sessions: [],
+    calls: [],
+    logs: [],
+    nextLog: 0,
+    panel: "overview",
+    inTemplates: false,
+    cursors: { servers: atTop, tools: atTop, prompts: atTop, resources: atTop, templates: atTop, logs: atTop },
+    queries: { overview: "", servers: "", tools: "", prompts: "", resources: "", logs: "" },
+    serverFilter: undefined,
+    mimeFilter: undefined,
+    levelFilter: "trace",
+    follow: true,
+    details: "closed",
+    detailsTop: 0,
+    mode: { name: "browse" },
+    notice: undefined,
+  };
+}

@@ -1,0 +1,95 @@
+/**
+ * Moving: the cursor of a list, a picker's choice, the scroll position of details, help and results.
+ *
+ * What must always hold: a position never leaves what there is to see, so one key back is always one step back.
+ */
+import { detailsHeight, detailsLines } from "../content/details.ts";
+import { helpLines } from "../content/help.ts";
+import { resultHeight, resultLines } from "../content/result.ts";
+import type { Motion } from "./action.ts";
+import { layoutOf } from "./layout.ts";
+import type { ListName, State } from "./model.ts";
+import { currentList, cursorIndex, keyOf, pickerChoices, type Rows, selectRows } from "./select.ts";
+
+export function move(state: State, motion: Motion): State {
+  const { mode } = state;
+  const layout = layoutOf(state);
+  switch (mode.name) {
+    case "help": {
+      const limit = helpLines().length - layout.body;
+      return { ...state, mode: { ...mode, top: step(mode.top, motion, { limit, page: layout.body }) } };
+    }
+    case "picker": {
+      const limit = pickerChoices(state, mode.kind).length - 1;
+      return { ...state, mode: { ...mode, index: step(mode.index, motion, { limit, page: 5 }) } };
+    }
+    case "call": {
+      const { stage } = mode.form;
+      if (stage.name !== "done") return state;
+      const page = resultHeight(layout);
+      const limit = resultLines(stage.text, layout.columns).length - page;
+      const top = step(stage.top, motion, { limit, page });
+      return { ...state, mode: { ...mode, form: { ...mode.form, stage: { ...stage, top } } } };
+    }
+    case "search":
+    case "browse":
+    case "confirm":
+      return state.details === "focused" ? scrollDetails(state, motion) : moveCursor(state, motion);
+  }
+}
+
+function scrollDetails(state: State, motion: Motion): State {
+  const layout = layoutOf(state);
+  const page = detailsHeight(layout);
+  const limit = detailsLines(state, layout).length - page;
+  return { ...state, detailsTop: step(state.detailsTop, motion, { limit, page }) };
+}
+
+function moveCursor(state: State, motion: Motion): State {
+  const list = currentList(state);
+  if (list === undefined) return state;
+  const { listRows, templateRows } = layoutOf(state);
+  const limit = selectRows[list](state).length - 1;
+  const index = step(cursorIndex(state, list), motion, { limit, page: list === "templates" ? templateRows : listRows });
+  // Leaving the last line of a log that is followed means to read; following again is asked for by its key.
+  const follow = list === "logs" ? state.follow && index >= limit : state.follow;
+  return { ...place({ ...state, follow }, list, index), detailsTop: 0 };
+}
+
+/** After a search or filter changed: the selection stays on its item if that is still there, else goes to the top. */
+export function reselect(before: State, after: State): State {
+  const list = currentList(before);
+  if (list === undefined) return after;
+  const item = selectRows[list](before)[cursorIndex(before, list)];
+  const key = item === undefined ? undefined : keyOf<ListName>(list, item);
+  const rows: readonly Rows[ListName][number][] = selectRows[list](after);
+  return place(
+    after,
+    list,
+    Math.max(
+      0,
+      rows.findIndex((row) => keyOf<ListName>(list, row) === key),
+    ),
+  );
+}
+
+/** Puts a list's cursor at a line and remembers the item there. */
+export function place<Name extends ListName>(state: State, list: Name, index: number): State {
+  const item = selectRows[list](state)[index];
+  // The item comes from the list it is asked of.
+  const key = item === undefined ? undefined : keyOf<ListName>(list, item);
+  return { ...state, cursors: { ...state.cursors, [list]: { index: Math.max(0, index), key } } };
+}
+
+function step(from: number, motion: Motion, { limit, page }: { limit: number; page: number }): number {
+  const half = Math.max(1, Math.floor(page / 2));
+  const by: Record<Exclude<Motion, number>, number> = {
+    top: Number.NEGATIVE_INFINITY,
+    bottom: Number.POSITIVE_INFINITY,
+    "half-down": half,
+    "half-up": -half,
+    "page-down": Math.max(1, page - 1),
+    "page-up": -Math.max(1, page - 1),
+  };
+  return Math.max(0, Math.min(limit, from + (typeof motion === "number" ? motion : by[motion])));
+}

@@ -1,0 +1,72 @@
+/**
+ * A JSON Schema as an indented outline: one row for each property, with its type, limits and description.
+ *
+ * What must always hold: the outline ends at a fixed depth, so that a schema that contains itself does too.
+ */
+import {
+  isObject,
+  type JsonSchema,
+  propertiesOf,
+  requiredOf,
+  resolveSchema,
+  typeName,
+  typeOf,
+} from "./schema-shape.ts";
+
+export interface OutlineRow {
+  readonly depth: number;
+  readonly name: string;
+  readonly required: boolean;
+  readonly type: string;
+  readonly limits: string;
+  readonly description: string;
+}
+
+const deepest = 5;
+
+export function outline(schema: JsonSchema): OutlineRow[] {
+  return rowsOf(resolveSchema(schema, schema), schema, 0);
+}
+
+function rowsOf(schema: JsonSchema, root: JsonSchema, depth: number): OutlineRow[] {
+  const required = requiredOf(schema);
+  return propertiesOf(schema).flatMap(([name, value]) => {
+    const property = resolveSchema(value, root);
+    const row = {
+      depth,
+      name,
+      required: required.has(name),
+      type: typeName(property, root),
+      limits: limitsOf(property),
+      description: typeof property.description === "string" ? property.description : "",
+    };
+    return [row, ...(depth < deepest ? childrenOf(property, root, depth + 1) : [])];
+  });
+}
+
+function childrenOf(schema: JsonSchema, root: JsonSchema, depth: number): OutlineRow[] {
+  if (typeOf(schema) === "array") return rowsOf(resolveSchema(schema.items, root), root, depth);
+  return rowsOf(schema, root, depth);
+}
+
+const limitNames = [
+  ["minimum", "≥ "],
+  ["exclusiveMinimum", "> "],
+  ["maximum", "≤ "],
+  ["exclusiveMaximum", "< "],
+  ["minLength", "length ≥ "],
+  ["maxLength", "length ≤ "],
+  ["minItems", "items ≥ "],
+  ["maxItems", "items ≤ "],
+  ["format", "format "],
+  ["pattern", "pattern "],
+] as const;
+
+function limitsOf(schema: JsonSchema): string {
+  const parts = limitNames
+    .filter(([key]) => ["number", "string"].includes(typeof schema[key]))
+    .map(([key, words]) => `${words}${schema[key]}`);
+  if (schema.default !== undefined) parts.push(`default ${JSON.stringify(schema.default)}`);
+  if (isObject(schema.additionalProperties)) parts.push("any other keys");
+  return parts.join(", ");
+}

@@ -1,0 +1,215 @@
+/**
+ * What is to be seen of a state: the lists after search and filters, the selected item, the choices of a picker.
+ *
+ * What must always hold: a list is filtered once for each change of what it depends on, not once for each frame, so
+ * that ten thousand resources cost nothing while only the call rate changes.
+ */
+import type { LogLevel, Prompt, Resource, Server, Template, Tool } from "../../admin/schema.ts";
+import { fold } from "../text/line.ts";
+import type { Cursor, ListName, LogRow, PickerKind, State } from "./model.ts";
+
+export interface Rows {
+  readonly servers: readonly Server[];
+  readonly tools: readonly Tool[];
+  readonly prompts: readonly Prompt[];
+  readonly resources: readonly Resource[];
+  readonly templates: readonly Template[];
+  readonly logs: readonly LogRow[];
+}
+
+/** The lists' items as one, told apart by `list`. */
+export type Item = { [Name in ListName]: { readonly list: Name; readonly item: Rows[Name][number] } }[ListName];
+
+export const levels: readonly LogLevel[] = ["trace", "debug", "info", "warn", "error", "fatal"];
+
+export function searchTerms(query: string): string[] {
+  return fold(query)
+    .split(/\s+/)
+    .filter((term) => term !== "");
+}
+
+const keys: { readonly [Name in ListName]: (item: Rows[Name][number]) => string } = {
+  servers: (item) => item.id,
+  tools: (item) => item.name,
+  prompts: (item) => item.name,
+  resources: (item) => item.uri,
+  templates: (item) => `${item.serverId} ${item.uriTemplate}`,
+  logs: (item) => String(item.number),
+};
+
+/** What a search looks at: what the list shows. */
+const texts: { readonly [Name in ListName]: (item: Rows[Name][number]) => string } = {
+  servers: (item) => `${item.id}\n${item.state}\n${item.transport}\n${item.reason ?? ""}`,
+  tools: (item) => `${item.name}\n${item.description ?? item.title ?? ""}`,
+  prompts: (item) => `${item.name}\n${item.description ?? item.title ?? ""}`,
+  resources: (item) => `${item.uri}\n${item.name}\n${item.mimeType ?? ""}`,
+  templates: (item) => `${item.uriTemplate}\n${item.name}\n${item.description ?? ""}`,
+  logs: (item) => `${item.server ?? ""}\n${item.msg}`,
+};
+
+export const selectRows: { readonly [Name in ListName]: (state: State) => Rows[Name] } = {
+  servers: remember(
+    (state) => [state.servers, state.queries.servers],
+    (state) => search("servers", state.servers, state.queries.servers),
+  ),
+  tools: remember(
+    (state) => [state.tools, state.queries.tools, state.serverFilter],
+    (state) => search("tools", ofServer(state.tools, state.serverFilter), state.queries.tools),
+  ),
+  prompts: remember(
+    (state) => [state.prompts, state.queries.prompts, state.serverFilter],
+    (state) => search("prompts", ofServer(state.prompts, state.serverFilter), state.queries.prompts),
+  ),
+  resources: remember(
+    (state) => [state.resources, state.queries.resources, state.serverFilter, state.mimeFilter],
+    (state) =>
+      search(
+        "resources",
+        ofMime(ofServer(state.resources, state.serverFilter), state.mimeFilter),
+        state.queries.resources,
+      ),
+  ),
+  templates: remember(
+    (state) => [state.templates, state.queries.resources, state.serverFilter, state.mimeFilter],
+    (state) =>
+      search(
+        "templates",
+        ofMime(ofServer(state.templates, state.serverFilter), state.mimeFilter),
+        state.queries.resources,
+      ),
+  ),
+  logs: remember(
+    (state) => [state.logs, state.queries.logs, state.serverFilter, state.levelFilter],
+    (state) => {
+      const lowest = levels.indexOf(state.levelFilter);
+      const wanted = state.logs.filter(
+        (row) =>
+          levels.indexOf(row.level) >= lowest &&
+          (state.serverFilter === undefined || row.server === state.serverFilter),
+      );
+      return search("logs", wanted, state.queries.logs);
+    },
+  ),
+};
+
+export function keyOf<Name extends ListName>(list: Name, item: Rows[Name][number]): string {
+  return keys[list](item);
+}
+
+/** The list that the cursor keys move in; the overview has none. */
+export function currentList(state: State): ListName | undefined {
+  if (state.panel === "overview") return undefined;
+  return state.panel === "resources" && state.inTemplates ? "templates" : state.panel;
+}
+
+/** Where the cursor is now: at its item if that is still there, else as near as can be. -1 in an empty list. */
+export function cursorIndex<Name extends ListName>(state: State, list: Name): number {
+  const rows: Rows[Name] = selectRows[list](state);
+  if (list === "logs" && state.follow) return rows.length - 1;
+  return locate(rows, state.cursors[list], keys[list]);
+}
+
+export function selectedItem(state: State): Item | undefined {
+  const list = currentList(state);
+  if (list === undefined) return undefined;
+  const item = selectRows[list](state)[cursorIndex(state, list)];
+  // `list` and `item` come from the same entry of the table, which the compiler cannot relate.
+  return item === undefined ? undefined : ({ list, item } as Item);
+}
+
+/** The first visible line of a window of `height` that keeps the cursor in sight, a little away from the edges. */
+export function windowTop(index: number, length: number, height: number): number {
+  if (length <= height || index < 0) return 0;
+  return Math.max(0, Math.min(index - Math.floor(height / 2), length - height));
+}
+
+export interface Choice {
+  readonly value: string | undefined;
+  readonly label: string;
+  readonly count: number;
+}
+
+export function pickerChoices(state: State, kind: PickerKind): Choice[] {
+  switch (kind) {
+    case "server": {
+      const items = state.panel === "logs" ? state.logs.map((entry) => entry.server) : serverIdsOfPanel(state);
+      const counts = tally(items);
+      const all = { value: undefined, label: "all servers", count: items.length };
+      return [all, ...state.servers.map(({ id }) => ({ value: id, label: id, count: counts.get(id) ?? 0 }))];
+    }
+    case "mime": {
+      const items = [...state.resources, ...state.templates].map((item) => item.mimeType ?? "");
+      const known = [...tally(items)].filter(([mime]) => mime !== "").sort(([a], [b]) => (a < b ? -1 : 1));
+      const all = { value: undefined, label: "all types", count: items.length };
+      return [all, ...known.map(([mime, count]) => ({ value: mime, label: mime, count }))];
+    }
+    case "level":
+      return levels.map((level, index) => ({
+        value: level,
+        label: level === "trace" ? "trace (all)" : `${level} and above`,
+        count: state.logs.filter((entry) => levels.indexOf(entry.level) >= index).length,
+      }));
+  }
+}
+
+export function isSubscribed(state: State, resource: Resource): boolean {
+  return resource.subscribers > 0 || subscribedKeys(state).has(`${resource.serverId} ${resource.originalUri}`);
+}
+
+const subscribedKeys = remember(
+  (state) => [state.subscriptions],
+  (state) => new Set(state.subscriptions.map((item) => `${item.serverId} ${item.uri}`)),
+);
+
+function serverIdsOfPanel(state: State): string[] {
+  if (state.panel === "prompts") return state.prompts.map((item) => item.serverId);
+  if (state.panel === "resources") return [...state.resources, ...state.templates].map((item) => item.serverId);
+  return state.tools.map((item) => item.serverId);
+}
+
+function tally(items: readonly (string | null)[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const item of items) if (item !== null) counts.set(item, (counts.get(item) ?? 0) + 1);
+  return counts;
+}
+
+function locate<T>(rows: readonly T[], cursor: Cursor, key: (item: T) => string): number {
+  const at = Math.min(cursor.index, rows.length - 1);
+  const here = rows[at];
+  if (here === undefined || cursor.key === undefined || key(here) === cursor.key) return at;
+  const moved = rows.findIndex((row) => key(row) === cursor.key);
+  return moved >= 0 ? moved : at;
+}
+
+function search<Name extends ListName>(list: Name, rows: Rows[Name], query: string): Rows[Name] {
+  const terms = searchTerms(query);
+  if (terms.length === 0) return rows;
+  const text: (item: Rows[Name][number]) => string = texts[list];
+  // The rows of one list stay rows of that list.
+  return rows.filter((row) => {
+    const folded = fold(text(row));
+    return terms.every((term) => folded.includes(term));
+  }) as unknown as Rows[Name];
+}
+
+function ofServer<T extends { serverId: string }>(rows: readonly T[], serverId: string | undefined): readonly T[] {
+  return serverId === undefined ? rows : rows.filter((row) => row.serverId === serverId);
+}
+
+function ofMime<T extends { mimeType?: string | undefined }>(
+  rows: readonly T[],
+  mime: string | undefined,
+): readonly T[] {
+  return mime === undefined ? rows : rows.filter((row) => row.mimeType === mime);
+}
+
+function remember<T>(inputs: (state: State) => readonly unknown[], compute: (state: State) => T) {
+  let last: { readonly inputs: readonly unknown[]; readonly value: T } | undefined;
+  return (state: State): T => {
+    const now = inputs(state);
+    if (last === undefined || now.some((input, index) => input !== last?.inputs[index])) {
+      last = { inputs: now, value: compute(state) };
+    }
+    return last.value;
+  };
+}

@@ -1,0 +1,118 @@
+/**
+ * A screen line as data: spans of text, each with a tone.
+ *
+ * Views build lines with these functions and one component prints them. What must always hold: the text of a span
+ * is clean, because spans are made here only, and this is the one way to the screen.
+ */
+import { clean } from "./clean.ts";
+import { shorten, take, toWidth, widthOf } from "./width.ts";
+
+export type Tone = "plain" | "title" | "accent" | "good" | "warn" | "bad" | "quiet" | "match" | "selected" | "alarm";
+
+export interface Span {
+  readonly text: string;
+  readonly tone: Tone;
+}
+export type Line = readonly Span[];
+
+export function span(text: string, tone: Tone = "plain"): Span {
+  return { text: clean(text), tone };
+}
+
+/** A whole line in one tone. */
+export function line(text: string, tone: Tone = "plain"): Line {
+  return [span(text, tone)];
+}
+
+export interface CellOptions {
+  readonly tone?: Tone;
+  readonly align?: "left" | "right";
+  /** Search terms, lower case; their occurrences get the tone `match` and are kept in sight. */
+  readonly terms?: readonly string[];
+}
+
+/** A column's cell: exactly `width` cells wide. */
+export function cell(text: string, width: number, options: CellOptions = {}): Span[] {
+  if (width <= 0) return [];
+  const { tone = "plain", align = "left", terms = [] } = options;
+  const whole = clean(text);
+  if (terms.length === 0) return [{ text: toWidth(whole, width, align), tone }];
+  const shown = toWidth(keepMatchInSight(whole, width, terms), width, align);
+  return marked(shown, terms, tone);
+}
+
+/** Splits a text at the search terms. */
+export function marked(text: string, terms: readonly string[], tone: Tone = "plain"): Span[] {
+  const safe = clean(text);
+  const spans: Span[] = [];
+  let from = 0;
+  for (const [start, end] of matches(safe, terms)) {
+    if (start > from) spans.push({ text: safe.slice(from, start), tone });
+    spans.push({ text: safe.slice(start, end), tone: "match" });
+    from = end;
+  }
+  if (from < safe.length || spans.length === 0) spans.push({ text: safe.slice(from), tone });
+  return spans;
+}
+
+/** Cuts a line to a width, whatever its spans are, and fills it up if that is wanted. */
+export function fitLine(spans: Line, width: number, fill = true): Line {
+  const out: Span[] = [];
+  let left = width;
+  for (const part of spans) {
+    const size = widthOf(part.text);
+    if (size > left) {
+      out.push({ text: toWidth(shorten(part.text, left), left), tone: part.tone });
+      return out;
+    }
+    out.push(part);
+    left -= size;
+  }
+  if (fill && left > 0) out.push({ text: " ".repeat(left), tone: "plain" });
+  return out;
+}
+
+export function lineWidth(spans: Line): number {
+  return spans.reduce((sum, part) => sum + widthOf(part.text), 0);
+}
+
+/** `left` at the left edge, `right` at the right edge; the right side gives way first. */
+export function spread(left: Line, right: Line, width: number): Line {
+  const gap = width - lineWidth(left) - lineWidth(right);
+  return gap < 1 ? fitLine(left, width) : [...left, { text: " ".repeat(gap), tone: "plain" }, ...right];
+}
+
+function matches(text: string, terms: readonly string[]): [number, number][] {
+  const lower = fold(text);
+  const found: [number, number][] = [];
+  for (const term of terms) {
+    for (let at = lower.indexOf(term); at >= 0 && term !== ""; at = lower.indexOf(term, at + term.length)) {
+      found.push([at, at + term.length]);
+    }
+  }
+  found.sort((a, b) => a[0] - b[0]);
+  const merged: [number, number][] = [];
+  for (const [start, end] of found) {
+    const last = merged.at(-1);
+    if (last !== undefined && start <= last[1]) last[1] = Math.max(last[1], end);
+    else merged.push([start, end]);
+  }
+  return merged;
+}
+
+function keepMatchInSight(text: string, width: number, terms: readonly string[]): string {
+  if (widthOf(text) <= width) return text;
+  const first = matches(text, terms)[0];
+  if (first === undefined || widthOf(text.slice(0, first[1])) < width) return text;
+  const behind = take(text.slice(first[1]), Math.max(1, Math.floor(width / 4)));
+  const shown = text.slice(0, first[1]) + behind;
+  let from = 0;
+  while (from < first[0] && widthOf(shown.slice(from)) > width - 2) from += 1;
+  return `…${text.slice(from)}`;
+}
+
+/** Lower case without changing the length, so that positions stay true. */
+export function fold(text: string): string {
+  const lower = text.toLowerCase();
+  return lower.length === text.length ? lower : text;
+}

@@ -1,0 +1,76 @@
+/**
+ * Prints lines: the one place where a tone becomes a colour.
+ *
+ * What must always hold: `NO_COLOR` removes colours, not emphasis; everything on the screen passes through here.
+ */
+import { Box, Text, type TextProps } from "ink";
+import { memo } from "react";
+import { fitLine, type Line, type Tone } from "../text/line.ts";
+
+const colourless = Boolean(process.env.NO_COLOR);
+
+const styles: Record<Tone, Omit<TextProps, "children">> = {
+  plain: {},
+  title: { bold: true },
+  accent: { bold: true, color: "cyan" },
+  good: { color: "green" },
+  warn: { color: "yellow" },
+  bad: { color: "red", bold: true },
+  quiet: { dimColor: true },
+  match: { bold: true, underline: true, color: "black", backgroundColor: "yellow" },
+  selected: { inverse: true },
+  alarm: { bold: true, color: "white", backgroundColor: "red" },
+};
+
+function styleOf(tone: Tone, selected: boolean): Omit<TextProps, "children"> {
+  const style = styles[tone];
+  if (!colourless && !selected) return style;
+  const { color: _color, backgroundColor: _background, dimColor: _dim, ...emphasis } = style;
+  if (colourless) return tone === "match" || tone === "alarm" || selected ? { ...emphasis, inverse: true } : emphasis;
+  // On the selected row colours would fight with the inversion; matches stay visible.
+  return tone === "match" ? style : { ...emphasis, inverse: true };
+}
+
+/** One screen row of at most `width` cells; a selected one is filled up, so that its bar is whole. */
+export const Row = memo(function Row({
+  line,
+  width,
+  selected = false,
+}: {
+  line: Line;
+  width: number;
+  selected?: boolean;
+}) {
+  return (
+    <Text wrap="truncate">
+      {fitLine(line, width, selected).map((part, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: spans have no identity but their place
+        <Text key={index} {...styleOf(part.tone, selected)}>
+          {part.text}
+        </Text>
+      ))}
+    </Text>
+  );
+});
+
+/** A block of rows, cut or filled up to `height`. */
+export function Rows({
+  lines,
+  width,
+  height,
+  top = 0,
+}: {
+  lines: readonly Line[];
+  width: number;
+  height: number;
+  top?: number;
+}) {
+  return (
+    <Box flexDirection="column" width={width} height={height}>
+      {lines.slice(top, top + height).map((line, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: rows have no identity but their place
+        <Row key={index} line={line} width={width} />
+      ))}
+    </Box>
+  );
+}

@@ -1,0 +1,319 @@
+/**
+ * The whole dashboard in a real terminal against a real (fake) admin API.
+ */
+import { spawn, spawnSync } from "node:child_process";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { type FakeAdmin, type FakeOptions, log, plausibleData, resource, startFakeAdmin } from "./fake-admin.ts";
+import { build, command, hasScript, hasTmux, openTerminal, type Terminal } from "./pty.ts";
+
+beforeAll(build, 120_000);
+
+const open: (() => void | Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of open.splice(0).reverse()) await close();
+});
+
+async function fake(options: FakeOptions = {}): Promise<FakeAdmin> {
+  const admin = await startFakeAdmin(options);
+  open.push(() => admin.close());
+  return admin;
+}
+
+function terminal(size?: { columns: number; rows: number }): Terminal {
+  const made = openTerminal(size);
+  open.push(() => made.close());
+  return made;
+}
+
+async function dashboard(options: FakeOptions & { columns?: number; rows?: number } = {}) {
+  const admin = await fake(options);
+  const term = terminal({ columns: options.columns ?? 80, rows: options.rows ?? 24 });
+  term.keys(`${command(admin.url)}; echo exit=$?`, "Enter");
+  await term.until((screen) => screen.includes("3 Tools 4") && screen.includes("Recent calls"), 20_000);
+  return { admin, term };
+}
+
+const rowsOf = (screen: string): string[] => screen.split("\n");
+const rowWith = (screen: string, text: string): string => rowsOf(screen).find((row) => row.includes(text)) ?? "";
+
+describe.skipIf(!hasTmux)("in a terminal", () => {
+  it("shows every panel on 80 × 24 and switches by number and tab", async () => {
+    const { term } = await dashboard();
+    const overview = await term.until("12/s");
+    expect(overview).toContain("2 of 4 ready");
+    expect(overview).toContain("✗ docs       down");
+    expect(overview).toMatch(/calls +12\/s +█/);
+    expect(rowWith(overview, "timeout")).toMatch(/12:00:00|\d\d:\d\d:\d\d timeout +60 s +github_create_issue/);
+
+    term.keys("2");
+    expect(await term.until("VIA")).toMatch(/▸ ✗ docs +down .+ http +3 +2 +3 +1 +12 ms/);
+    term.keys("3");
+    const tools = await term.until("DESCRIPTION");
+    expect(tools).toContain("▸ filesystem_read_file Does read_file on filesystem");
+    expect(tools).toContain("Evil ␛[31mred␛[0m ␛]0;pwned␇");
+    term.keys("Tab");
+    expect(await term.until("PROMPT")).toMatch(/github_review +number\* tone +Reviews a pull/);
+    term.keys("5");
+    await term.until("Templates 1");
+    term.keys("Tab");
+    expect(await term.until("following")).toContain("ERROR github       rate limit hit");
+    term.keys("BTab");
+    await term.until("Templates 1");
+    for (const row of rowsOf(term.screen())) expect(row.length).toBeLessThanOrEqual(80);
+  });
+
+  it("searches: hides the rest and highlights the match", async () => {
+    const { term } = await dashboard();
+    term.keys("3");
+    await term.until("DESCRIPTION");
+    term.keys("/");
+    term.keys("ISSUE");
+    const found = await term.until("1 of 4 tools");
+    expect(found).toContain("github_create_issue");
+    expect(found).not.toContain("filesystem_read_file");
+    // Black on yellow, bold, underlined: the matched part and nothing else.
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are escape sequences
+    expect(term.screen(true)).toMatch(/github_create_(\u001b\[[0-9;]*m)*\u001b\[30m\u001b\[43missue\u001b/);
+    term.keys("Escape");
+    await term.until("4 tools");
+    expect(term.screen()).toContain("▸ github_create_issue");
+  });
+
+  it("filters by server and MIME type, shows templates, details and subscriptions", async () => {
+    const { term } = await dashboard();
+    term.keys("5");
+    const all = await term.until("MIME TYPE");
+    expect(rowWith(all, "app.log")).toMatch(/^▸ ● filesystem\+file:\/\/\/logs\/app.* app\.log +text\/plain +2 KB/);
+    expect(rowWith(all, "hosts")).toMatch(/^ {4}filesystem/);
+    expect(rowWith(all, "repo-file")).toMatch(/github\+repo:\/\/\{owner\}\/\{name\}\/file +repo-file +A file of a/);
+
+    term.keys("Enter");
+    const details = await term.until("Metadata");
+    for (const text of [
+      "filesystem_file___logs_app.",
+      "file:///logs/app.log",
+      "● by 1",
+      "claude-desktop since",
+      "The log of the application",
+    ]) {
+      expect(details).toContain(text);
+    }
+    term.keys("Escape");
+    await term.until("MIME TYPE");
+
+    term.keys("m");
+    await term.until("Show only one MIME type");
+    term.keys("j", "Enter");
+    const images = await term.until("1 of 4 resources");
+    expect(images).toContain("type image/png");
+    expect(images).toContain("logo.png");
+    expect(images).not.toContain("app.log");
+    term.keys("m");
+    await term.until("Show only one");
+    term.keys("g", "Enter");
+    await term.until("4 resources");
+
+    term.keys("s");
+    await term.until("Show only one server");
+    term.keys("G", "k", "Enter");
+    expect(await term.until("server github")).toContain("README.md");
+    expect(term.screen()).not.toContain("hosts");
+
+    term.keys("t", "Enter");
+    expect(await term.until("pattern")).toContain("repo://{owner}/{name}/file");
+  });
+
+  it("calls a tool with a form made from its schema", async () => {
+    const text = Array.from({ length: 60 }, (_, index) => `line ${index + 1} \u001b[2J`).join("\n");
+    const { admin, term } = await dashboard({
+      callTool: async () => ({ body: { result: { content: [{ type: "text", text }] } } }),
+    });
+    term.keys("3");
+    await term.until("DESCRIPTION");
+    term.keys("j", "j", "c");
+    await term.until("Call github_create_issue");
+    term.keys("C-s");
+    const missing = await term.until("✗ required");
+    expect(missing.match(/✗ required/g)).toHaveLength(2);
+    term.keys("a/b", "Tab", "Fix it", "Tab", "BSpace", "9", "Tab", "Right", "Tab", "Left", "Tab");
+    term.paste('["x",\n"y"]');
+    await term.until('["x", "y"]');
+    term.keys("C-s");
+    await term.until("✗ at most 5");
+    term.keys("BSpace", "5", "C-s");
+    const result = await term.until("lines 1–17 of 60");
+    expect(result).toContain("github_create_issue ok");
+    expect(result).toContain("line 1 ␛[2J");
+    expect(admin.actions).toEqual([
+      {
+        request: "POST /api/tools/call",
+        body: {
+          name: "github_create_issue",
+          arguments: { repo: "a/b", title: "Fix it", priority: 5, kind: "bug", draft: true, labels: ["x", "y"] },
+        },
+      },
+    ]);
+    term.keys("G");
+    await term.until("line 60 ");
+    term.keys("Escape");
+    expect(await term.until("[ Call ]")).toContain("Fix it");
+  });
+
+  it("restarts and disables a server after a yes", async () => {
+    const { admin, term } = await dashboard();
+    term.keys("2");
+    await term.until("VIA");
+    term.keys("r");
+    await term.until("Restart docs? y yes");
+    term.keys("n");
+    await term.until((screen) => !screen.includes("Restart docs?"));
+    term.keys("r");
+    await term.until("Restart docs?");
+    term.keys("y");
+    expect(await term.until("Restarted docs")).toMatch(/● docs +ready/);
+    term.keys("e");
+    await term.until("Disable docs?");
+    term.keys("y");
+    expect(await term.until("Disabled docs")).toMatch(/– docs +disabled/);
+    expect(admin.actions.map(({ request }) => request)).toEqual([
+      "POST /api/servers/docs/restart",
+      "POST /api/servers/docs/disable",
+    ]);
+  });
+
+  it("follows the log, pauses, filters by level", async () => {
+    const { admin, term } = await dashboard();
+    term.keys("6");
+    await term.until("following");
+    for (let index = 1; index <= 40; index += 1)
+      admin.emit({ type: "log", data: log(`tick ${index}`, { server: "docs" }) });
+    await term.until("tick 40");
+    term.keys("k");
+    await term.until("paused");
+    admin.emit({ type: "log", data: log("tick 41", { level: "fatal" }) });
+    await term.until("45 lines");
+    expect(term.screen()).toContain("▸");
+    term.keys("L");
+    await term.until("fatal and above");
+    term.keys("G", "Enter", "f");
+    const fatal = await term.until("1 of 45 lines");
+    expect(fatal).toContain("tick 41");
+    expect(fatal).not.toContain("tick 40");
+  });
+
+  it("fits the terminal after a resize and says when it is too small", async () => {
+    const { term } = await dashboard();
+    term.keys("3");
+    await term.until("DESCRIPTION");
+    term.resize(140, 40);
+    const large = await term.until((screen) => rowWith(screen, "TOOL").includes("SERVER"));
+    expect(rowsOf(large.trimEnd())).toHaveLength(40);
+    expect(large).toContain("log info  goblin.json");
+    term.resize(40, 10);
+    await term.until(/needs a terminal of 60×15; this\s+one has 40×10/);
+    term.resize(80, 24);
+    const back = await term.until("Enter details");
+    expect(rowsOf(back.trimEnd())).toHaveLength(24);
+    expect(back).not.toContain("needs a terminal");
+    expect(rowWith(back, "goblin 0.1.0")).toBe(rowsOf(back)[0]);
+  });
+
+  it("says that the gateway is away and recovers when it is back", async () => {
+    const { admin, term } = await dashboard();
+    term.keys("3");
+    await term.until("DESCRIPTION");
+    await admin.close();
+    expect(await term.until("Gateway away")).toContain("filesystem_read_file");
+    await term.until("nothing listens there");
+    const data = plausibleData();
+    data.tools = data.tools.slice(2);
+    await fake({ port: admin.port, data });
+    const again = await term.until("2 tools", 15_000);
+    expect(again).not.toContain("Gateway away");
+    expect(again).not.toContain("filesystem_read_file");
+  });
+
+  it("moves through 10 000 resources while 100 events arrive each second", async () => {
+    const data = plausibleData();
+    for (let index = 0; index < 10_000; index += 1)
+      data.resources.push(resource(`file:///big/file-${index}`, "filesystem"));
+    const { admin, term } = await dashboard({ data });
+    const timer = setInterval(() => admin.emit({ type: "log", data: log("noise") }), 10);
+    open.push(() => clearInterval(timer));
+    term.keys("5");
+    await term.until("10k resources");
+    const started = Date.now();
+    term.keys("G");
+    await term.until("file-9999");
+    term.keys("g");
+    await term.until("▸ ● filesystem+file:///logs/app");
+    term.keys("/", "file-777");
+    await term.until("11 of 10k resources");
+    expect(Date.now() - started).toBeLessThan(5000);
+  });
+
+  it.each([
+    ["q", "exit=0"],
+    ["C-c", "exit=0"],
+  ])("gives the terminal back on %s", async (key, exit) => {
+    const admin = await fake();
+    const term = terminal();
+    term.keys("echo before", "Enter");
+    term.keys(
+      `stty -a > /dev/null; ${command(admin.url)}; echo exit=$?; stty -a | tr ' ' '\\n' | grep -x -e icanon -e echo`,
+      "Enter",
+    );
+    await term.until("3 Tools 4", 20_000);
+    expect(term.variable("alternate_on")).toBe("1");
+    expect(term.variable("cursor_flag")).toBe("0");
+    term.keys(key);
+    const after = await term.until((screen) => screen.includes(`\n${exit}`) && screen.includes("\necho"));
+    expect(after).toContain("before");
+    expect(after).toContain("icanon");
+    expect(after).not.toContain("Overview");
+    expect(term.variable("alternate_on")).toBe("0");
+    expect(term.variable("cursor_flag")).toBe("1");
+    expect(term.variable("wrap_flag")).toBe("1");
+    expect(admin.streams()).toBe(0);
+  });
+
+  it("gives the terminal back when it crashes, and says why", async () => {
+    const admin = await fake();
+    const term = terminal();
+    term.keys(`TUI_TEST_CRASH=2500 ${command(admin.url)}; echo exit=$?`, "Enter");
+    await term.until("3 Tools 4", 20_000);
+    const after = await term.until("exit=1");
+    expect(after).toContain("The dashboard failed:");
+    expect(after).toContain("crashed on purpose");
+    expect(term.variable("alternate_on")).toBe("0");
+    expect(term.variable("cursor_flag")).toBe("1");
+  });
+});
+
+describe.skipIf(!hasScript)("in a bare pty", () => {
+  it("enters and leaves the alternate screen, and never clears the scroll-back", async () => {
+    const admin = await fake();
+    const child = spawn("script", ["-qfec", command(admin.url), "/dev/null"], {
+      env: { ...process.env, CI: "true", TERM: "xterm-256color", COLUMNS: "80", LINES: "24" },
+    });
+    open.push(() => void child.kill());
+    let output = "";
+    child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+      output += chunk;
+      if (output.includes("Resources 4")) child.stdin.write("q");
+    });
+    const code = await new Promise((resolve) => child.on("close", resolve));
+    expect(code).toBe(0);
+    expect(output.startsWith("\u001b[?1049h")).toBe(true);
+    expect(output.trimEnd().endsWith("\u001b[?25h\u001b[?1049l")).toBe(true);
+    expect(output).not.toContain("\u001b[3J");
+  });
+
+  it("refuses to run where there is no terminal", () => {
+    const [node = "", ...args] = command("http://127.0.0.1:9").split(" ");
+    const { status, stderr, stdout } = spawnSync(node, args, { encoding: "utf8", input: "" });
+    expect(status).toBe(1);
+    expect(stderr).toBe("The dashboard needs a terminal: standard input and output must both be one.\n");
+    expect(stdout).toBe("");
+  });
+});
