@@ -59,9 +59,9 @@ export async function createLab({ short, bin, subject, wrong }) {
     }
   }
 
-  /** @param {Cell} cell @param {number} count */
-  async function warm({ subject: it, load, url }, count) {
-    await measure(it, { ...load, count, durationMs: short ? 500 : 1_200 }, url);
+  /** @param {Cell} cell @param {number} count @param {number} limit In milliseconds. */
+  async function warm({ subject: it, load, url }, count, limit = short ? 500 : 1_200) {
+    await measure(it, { ...load, count, durationMs: limit }, url);
   }
 
   return {
@@ -123,8 +123,8 @@ export async function createLab({ short, bin, subject, wrong }) {
      * the same neighbour. Warm-up is by count, within a limit of time: half-compiled code is no measure of anything.
      * @param {Cell[]} cells @returns {Promise<Sample[]>}
      */
-    async compare(cells, { warmCalls = 0, duration = cellMs } = {}) {
-      if (warmCalls > 0) for (const cell of cells) await warm(cell, warmCalls);
+    async compare(cells, { warmCalls = 0, duration = cellMs, limit = short ? 500 : 1_200 } = {}) {
+      if (warmCalls > 0) for (const cell of cells) await warm(cell, warmCalls, limit);
       /** @type {Sample[][]} */
       const samples = cells.map(() => []);
       for (let round = 0; round < this.rounds; round += 1) {

@@ -8,6 +8,10 @@ import { httpServer } from "../subjects.js";
 
 /** @type {World} */
 const BASE = { backends: 1, tools: 50, sessions: 10 };
+// By count, not by time: a process that has seen fewer calls than another is less compiled, and that would look like growth (or hide it).
+const WARM_CALLS = 2_500;
+const CALLS = 1_000;
+const LIMIT_MS = 4_000;
 const DIMENSIONS = /** @type {const} */ (["backends", "tools", "sessions"]);
 
 /** @param {Lab} lab @param {World} world @returns {Promise<import("../lab.js").Cell>} */
@@ -22,7 +26,12 @@ async function build(lab, { backends, tools, sessions }) {
   await lab.generator.prepare("sessions", { url: goblin.url, era: "legacy", count: sessions, streams: true });
   return {
     subject: goblin,
-    load: { era: "legacy", connections: 16, ask: { kind: "echo", tool: goblin.tool(`b${backends - 1}`, "echo") } },
+    load: {
+      era: "legacy",
+      connections: 16,
+      count: CALLS,
+      ask: { kind: "echo", tool: goblin.tool(`b${backends - 1}`, "echo") },
+    },
   };
 }
 
@@ -36,7 +45,7 @@ export const growth = {
       ...DIMENSIONS.flatMap((key) => [10, 100].map((times) => ({ ...BASE, [key]: BASE[key] * times }))),
     ];
     const cells = await Promise.all(worlds.map((world) => build(lab, world)));
-    const samples = await lab.compare(cells, { warmCalls: 3_000 });
+    const samples = await lab.compare(cells, { warmCalls: WARM_CALLS, limit: LIMIT_MS, duration: LIMIT_MS });
     const [base, ...grown] = samples.map((sample) => sample.cpuUs);
     /** @type {import("../report.js").Bar[]} */
     const bars = [];

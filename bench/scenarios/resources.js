@@ -9,6 +9,9 @@ import { httpServer } from "../subjects.js";
 /** @typedef {import("../requests.js").Ask} Ask */
 
 const BACKENDS = 20;
+// By count, so that both processes have run the same code equally often.
+const READS = 700;
+const LIMIT_MS = 3_000;
 const MOST_PAGES = 50;
 /** As many as are sent to the load generator; they are spread over the whole list. */
 const MOST_TARGETS = 1_000;
@@ -55,7 +58,7 @@ async function prepare(lab, total) {
       asks.push(["template", { kind: "expand", before, after: after ?? "", expect: template.description }]);
     return asks.map(([form, ask]) => ({
       form,
-      cell: { subject: goblin, load: { era: /** @type {const} */ ("legacy"), connections: 16, ask } },
+      cell: { subject: goblin, load: { era: /** @type {const} */ ("legacy"), connections: 16, count: READS, ask } },
     }));
   } catch (error) {
     throw error instanceof Skip ? error : new Skip(String(error));
@@ -82,7 +85,11 @@ export const resources = {
         notes.push(`${form}: skipped: ${refusal}`);
         continue;
       }
-      const [small, large] = await lab.compare([cell, other.cell], { warmCalls: 2_500 });
+      const [small, large] = await lab.compare([cell, other.cell], {
+        warmCalls: 2_000,
+        limit: LIMIT_MS,
+        duration: LIMIT_MS,
+      });
       if (!small || !large) continue;
       const ratio = large.cpuUs / small.cpuUs;
       rows.push([form, small.perSecond, large.perSecond, small.cpuUs, large.cpuUs, ratio]);

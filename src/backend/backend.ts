@@ -23,8 +23,13 @@ export interface LinkEvents {
   failed(id: number, error: GoblinError, unsent?: boolean): void;
   /** Whether the request still waits for its answer. */
   waiting(id: number): boolean;
-  /** The link is gone, once. */
-  closed(error: GoblinError): void;
+  /**
+   * The link is gone, once. `renew`: the server answers, but wants a new connection; requests that are under way on this
+   * one are still answered or failed one by one.
+   */
+  closed(error: GoblinError, renew?: boolean): void;
+  /** Messages that belong to no request may have been missed. */
+  missed?(): void;
   /** Something odd that does no harm: garbage on stdout, an overlong line. */
   problem(message: string, detail?: string): void;
 }
@@ -38,7 +43,8 @@ export interface Link {
   close(): Promise<void>;
 }
 
-export type OpenLink = (events: LinkEvents) => Promise<Link>;
+/** The signal gives up an attempt that is not wanted any more. */
+export type OpenLink = (events: LinkEvents, signal?: AbortSignal) => Promise<Link>;
 
 /** Whose question it is: a call's, nobody's (no call is under way), or nobody can tell. */
 export type Origin = Call | "none" | "several";
@@ -49,7 +55,9 @@ export interface PeerEvents {
   /** A log message; `params` is raw JSON. */
   log(level: string, params: string, origin: Origin): void;
   ask(method: string, params: string, origin: Origin): Promise<Answer>;
-  closed(error: GoblinError): void;
+  closed(error: GoblinError, renew?: boolean): void;
+  /** Notifications may have been missed, though the connection stands. */
+  missed?(): void;
   problem(message: string, detail?: string): void;
 }
 

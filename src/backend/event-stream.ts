@@ -2,7 +2,7 @@
  * Reads a text/event-stream: bytes in, events out. On the gateway's own line splitter and on bytes, because an answer of
  * many megabytes comes as one `data:` line in hundreds of chunks, and is then passed on without being decoded.
  */
-import { LineSplitter } from "./lines.ts";
+import { LineSplitter } from "../model/lines.ts";
 
 export interface StreamEvent {
   readonly event: string;

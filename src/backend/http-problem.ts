@@ -10,6 +10,8 @@ export interface HttpProblem {
   readonly unsent: boolean;
 }
 
+export const UNREACHABLE = "The server cannot be reached";
+
 const NEVER_CONNECTED = new Set([
   "ECONNREFUSED",
   "ENOTFOUND",
@@ -27,7 +29,7 @@ export function httpProblem(outcome: ExchangeOutcome): HttpProblem {
   const { status, error } = outcome;
   if (status === undefined) {
     const code = (error as NodeJS.ErrnoException | undefined)?.code;
-    const what = neverConnected(error) ? "The server cannot be reached" : "The connection broke before an answer";
+    const what = neverConnected(error) ? UNREACHABLE : "The connection broke before an answer";
     return problem(`${what}${code ? ` (${code})` : ""}`, neverConnected(error), error);
   }
   if (error) return problem("The connection broke in the middle of the answer", false, error);

@@ -11,7 +11,7 @@ import { setMember } from "../model/json-text.ts";
 import type { Link, LinkEvents, OpenLink, SendOptions } from "./backend.ts";
 import { type Exchange, type ExchangeOutcome, exchange, one } from "./http-exchange.ts";
 import { httpProblem, neverConnected } from "./http-problem.ts";
-import { idAtEdges } from "./lines.ts";
+import { idAtEdges } from "../model/lines.ts";
 
 export interface HttpOptions {
   readonly url: string;
@@ -41,7 +41,10 @@ class HttpLink implements Link {
   readonly #exchanges = new Map<number, Exchange>();
   #standing: Exchange | undefined;
   #standingRetryMs = STREAM_RETRY_MS;
+  #hadStanding = false;
   #lastEventId: string | undefined;
+  /** The server wants a new session; what is under way is still answered. */
+  #forgotten = false;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
@@ -57,7 +60,7 @@ class HttpLink implements Link {
   }
 
   send(text: string, { id, headers, accepted }: SendOptions = {}): void {
-    if (this.#closed) return;
+    if (this.#closed || this.#forgotten) return;
     const posted = exchange(this.#pool, {
       method: "POST",
       path: this.#path,
@@ -103,7 +106,12 @@ class HttpLink implements Link {
   #posted(id: number | undefined, outcome: ExchangeOutcome): void {
     if (id !== undefined) this.#exchanges.delete(id);
     if (this.#closed) return;
-    const forgotten = outcome.status === 404 && this.#postHeaders[SESSION] !== undefined;
+    this.#judge(id, outcome);
+    if (this.#forgotten && this.#exchanges.size === 0) this.#lose(sessionForgotten());
+  }
+
+  #judge(id: number | undefined, outcome: ExchangeOutcome): void {
+    const forgotten = outcome.status === 404 && (this.#forgotten || this.#postHeaders[SESSION] !== undefined);
     if (id === undefined) {
       if (outcome.error || (outcome.status ?? 0) >= 300) this.#events.problem(httpProblem(outcome).error.message);
     } else if (this.#events.waiting(id)) {
@@ -111,11 +119,8 @@ class HttpLink implements Link {
       if (forgotten) this.#events.failed(id, httpProblem(outcome).error, true);
       else this.#refused(id, outcome);
     }
-    if (forgotten) {
-      this.#lose(new GoblinError("BACKEND_UNAVAILABLE", "The server has forgotten the session"));
-    } else if (isUnreachable(outcome)) {
-      this.#lose(httpProblem(outcome).error);
-    }
+    if (forgotten) this.#forget();
+    else if (isUnreachable(outcome)) this.#lose(httpProblem(outcome).error);
   }
 
   /** A refusal that is a JSON-RPC error is an answer; everything else fails the request. */
@@ -153,15 +158,20 @@ class HttpLink implements Link {
       ...this.#streamRequest(this.#lastEventId),
       started: (status) => {
         opened = status < 300;
+        if (!opened) return;
+        // Without event ids nobody replays what was said while the stream was closed.
+        if (this.#hadStanding && this.#lastEventId === undefined) this.#events.missed?.();
+        this.#hadStanding = true;
       },
       message: (bytes) => this.#events.message(bytes, undefined),
       overflow: (head) => this.#events.problem("A message on the standing stream was too large", head),
       done: (outcome) => {
         this.#standing = undefined;
-        if (this.#closed) return;
+        if (this.#closed || this.#forgotten) return;
         this.#lastEventId = outcome.lastEventId ?? this.#lastEventId;
+        if (this.#hadStanding && outcome.status === 404) return this.#forget();
         // Servers without a standing stream say 405; others answer with all kinds of refusals. Calls work without it.
-        if (!opened && outcome.status !== undefined) return;
+        if (!this.#hadStanding && outcome.status !== undefined) return;
         if (isUnreachable(outcome)) return this.#lose(httpProblem(outcome).error);
         this.#timer = setTimeout(() => this.#openStanding(), this.#standingRetryMs);
       },
@@ -184,11 +194,21 @@ class HttpLink implements Link {
   }
 
   #overflow(id: number | undefined): void {
-    const error = new GoblinError("LimitExceeded", `An answer over ${this.#cap} bytes was dropped`, {
+    const error = new GoblinError("LimitExceeded", `An answer over limits.resultBytes (${this.#cap}) was dropped`, {
       data: { limit: this.#cap },
     });
     if (id === undefined) this.#events.problem(error.message);
     else this.#events.failed(id, error);
+  }
+
+  #forget(): void {
+    if (this.#closed || this.#forgotten) return;
+    this.#forgotten = true;
+    delete this.#postHeaders[SESSION];
+    clearTimeout(this.#timer);
+    this.#standing?.abort();
+    this.#events.closed(sessionForgotten(), true);
+    if (this.#exchanges.size === 0) this.#lose(sessionForgotten());
   }
 
   #lose(error: GoblinError): void {
@@ -207,6 +227,10 @@ class HttpLink implements Link {
       .then(({ body }) => body.dump())
       .catch(() => {});
   }
+}
+
+function sessionForgotten(): GoblinError {
+  return new GoblinError("BACKEND_UNAVAILABLE", "The server has forgotten the session");
 }
 
 function isUnreachable({ error, status }: ExchangeOutcome): boolean {

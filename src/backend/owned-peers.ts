@@ -1,48 +1,101 @@
 /**
- * The connections of a server that is not shared: one for each client, made with the client's own capabilities at its first
- * request, closed when the client is gone. A connection that breaks is forgotten; the next request makes a new one.
+ * The connections of a server that is not shared: one for each scope of clients, made with the client's own capabilities at its first
+ * request, closed when the client is gone. A connection that breaks is forgotten; the next request makes a new one, and where
+ * somebody waits for its notifications it is made again by itself, with growing pauses.
  */
 import type { Client } from "../model/call.ts";
 import type { GoblinError } from "../model/errors.ts";
 import type { Peer } from "./backend.ts";
+import { backoffMs } from "./backoff.ts";
+
+export interface OwnedOptions {
+  readonly connect: (owner: Client, closed: (error: GoblinError) => void, signal: AbortSignal) => Promise<Peer>;
+  readonly wants: (scope: string) => boolean;
+  /** A connection that had broken stands again. */
+  readonly restored: (scope: string) => void;
+}
+
+interface Owned {
+  readonly peer: Promise<Peer>;
+  readonly abort: AbortController;
+}
 
 export class OwnedPeers {
-  readonly #connect: (owner: Client, closed: (error: GoblinError) => void) => Promise<Peer>;
-  readonly #peers = new Map<string, Promise<Peer>>();
+  readonly #options: OwnedOptions;
+  readonly #peers = new Map<string, Owned>();
+  /** Scopes whose connection broke and is not yet back, with the timer of the next attempt. */
+  readonly #broken = new Map<string, NodeJS.Timeout | undefined>();
 
-  constructor(connect: (owner: Client, closed: (error: GoblinError) => void) => Promise<Peer>) {
-    this.#connect = connect;
+  constructor(options: OwnedOptions) {
+    this.#options = options;
   }
 
   of(owner: Client): Promise<Peer> {
-    const known = this.#peers.get(owner.key);
-    if (known) return known;
-    const made: Promise<Peer> = this.#connect(owner, () => this.#forget(owner.key, made));
-    this.#peers.set(owner.key, made);
-    made.catch(() => this.#forget(owner.key, made));
-    return made;
+    const { scope } = owner;
+    const known = this.#peers.get(scope);
+    if (known) return known.peer;
+    const abort = new AbortController();
+    const peer = this.#options.connect(owner, () => this.#lost(owner, made), abort.signal);
+    const made: Owned = { peer, abort };
+    this.#peers.set(scope, made);
+    peer.then(
+      () => this.#stands(scope),
+      () => {
+        if (this.#peers.get(scope) === made) this.#peers.delete(scope);
+      },
+    );
+    return peer;
   }
 
-  notify(clientKey: string, method: string): void {
+  notify(scope: string, method: string): void {
     this.#peers
-      .get(clientKey)
-      ?.then((peer) => peer.notify(method))
+      .get(scope)
+      ?.peer.then((peer) => peer.notify(method))
       .catch(() => {});
   }
 
-  release(clientKey: string): void {
-    const peer = this.#peers.get(clientKey);
-    this.#peers.delete(clientKey);
-    peer?.then((open) => open.close()).catch(() => {});
+  release(scope: string): void {
+    this.#forgetBreak(scope);
+    void this.#close(scope);
   }
 
   async closeAll(): Promise<void> {
-    const peers = [...this.#peers.values()];
-    this.#peers.clear();
-    await Promise.allSettled(peers.map(async (peer) => (await peer).close()));
+    for (const scope of [...this.#broken.keys()]) this.#forgetBreak(scope);
+    await Promise.all([...this.#peers.keys()].map((scope) => this.#close(scope)));
   }
 
-  #forget(key: string, peer: Promise<Peer>): void {
-    if (this.#peers.get(key) === peer) this.#peers.delete(key);
+  async #close(scope: string): Promise<void> {
+    const owned = this.#peers.get(scope);
+    this.#peers.delete(scope);
+    owned?.abort.abort();
+    await owned?.peer.then((peer) => peer.close()).catch(() => {});
+  }
+
+  #lost(owner: Client, made: Owned): void {
+    const { scope } = owner;
+    if (this.#peers.get(scope) !== made) return;
+    this.#peers.delete(scope);
+    this.#broken.set(scope, undefined);
+    this.#retry(owner, 0);
+  }
+
+  #retry(owner: Client, attempt: number): void {
+    const { scope } = owner;
+    if (!this.#broken.has(scope) || !this.#options.wants(scope)) return;
+    const timer = setTimeout(() => {
+      if (this.#broken.has(scope)) this.of(owner).catch(() => this.#retry(owner, attempt + 1));
+    }, backoffMs(attempt)).unref();
+    this.#broken.set(scope, timer);
+  }
+
+  #stands(scope: string): void {
+    if (!this.#broken.has(scope)) return;
+    this.#forgetBreak(scope);
+    this.#options.restored(scope);
+  }
+
+  #forgetBreak(scope: string): void {
+    clearTimeout(this.#broken.get(scope));
+    this.#broken.delete(scope);
   }
 }

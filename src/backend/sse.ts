@@ -8,10 +8,10 @@ import type { Link, LinkEvents, OpenLink, SendOptions } from "./backend.ts";
 import { createPool, type HttpOptions } from "./http.ts";
 import { type Exchange, exchange } from "./http-exchange.ts";
 import { httpProblem } from "./http-problem.ts";
-import { idAtEdges } from "./lines.ts";
+import { idAtEdges } from "../model/lines.ts";
 
 export function sseLink(options: HttpOptions): OpenLink {
-  return (events) =>
+  return (events, signal) =>
     new Promise((resolve, reject) => {
       const url = new URL(options.url);
       const pool = createPool(url, options.connectMs);
@@ -20,8 +20,14 @@ export function sseLink(options: HttpOptions): OpenLink {
       );
       let link: SseLink | undefined;
       const late = setTimeout(() => give("The server sent no endpoint event in time"), options.connectMs);
-      const give = (message: string): void => {
+      const giveUp = (): void => give("The connection is not wanted any more");
+      signal?.addEventListener("abort", giveUp, { once: true });
+      const settled = (): void => {
         clearTimeout(late);
+        signal?.removeEventListener("abort", giveUp);
+      };
+      const give = (message: string): void => {
+        settled();
         stream.abort();
         void pool.destroy();
         reject(new GoblinError("BACKEND_UNAVAILABLE", message));
@@ -36,12 +42,14 @@ export function sseLink(options: HttpOptions): OpenLink {
           if (event !== "endpoint" || link) return;
           const endpoint = endpointOf(data, url);
           if (!endpoint) return give("The endpoint event names no address on the same origin");
-          clearTimeout(late);
+          settled();
           link = new SseLink({ pool, stream, headers, path: endpoint, cap: options.messageCap }, events);
           resolve(link);
         },
         overflow: (head, tail) => {
-          const error = new GoblinError("LimitExceeded", `A message over ${options.messageCap} bytes was dropped`);
+          const error = new GoblinError("LimitExceeded", `A message over limits.resultBytes (${options.messageCap}) was dropped`, {
+            data: { limit: options.messageCap },
+          });
           const id = idAtEdges(head, tail);
           if (id === undefined) events.problem(error.message, head);
           else events.failed(id, error);

@@ -10,7 +10,7 @@ import { GoblinError } from "../model/errors.ts";
 import { oneLine } from "../model/json-text.ts";
 import { within } from "../model/within.ts";
 import type { Link, LinkEvents, OpenLink, SendOptions } from "./backend.ts";
-import { idAtEdges, LineSplitter } from "./lines.ts";
+import { idAtEdges, LineSplitter } from "../model/lines.ts";
 
 export interface StdioOptions {
   readonly command: string;
@@ -76,6 +76,27 @@ function childEnvironment(own: Readonly<Record<string, string>>): Record<string,
   return { ...env, ...own };
 }
 
+/** Whoever ends the process, and however, its children's groups go with it. */
+const running = new Set<number>();
+let watchingExit = false;
+
+function endWithProcess(pid: number): void {
+  running.add(pid);
+  if (watchingExit) return;
+  watchingExit = true;
+  process.on("exit", () => {
+    for (const leader of running) killGroup(leader, "SIGKILL");
+  });
+}
+
+function killGroup(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(process.platform === "win32" ? pid : -pid, signal);
+  } catch {
+    // nobody is left in the group
+  }
+}
+
 export function stdioLink(options: StdioOptions): OpenLink {
   return (events) =>
     new Promise((resolve, reject) => {
@@ -107,13 +128,14 @@ class StdioLink implements Link {
   constructor(child: ChildProcess, options: StdioOptions, events: LinkEvents) {
     this.#child = child;
     this.#events = events;
+    endWithProcess(child.pid!);
     const stdout = new LineSplitter({
       cap: options.lineCap,
       line: (line) => {
         if (line.length > 0 && !this.#closed) events.message(line, undefined);
       },
       overflow: (head, tail) => {
-        const message = `A message over ${options.lineCap} bytes was dropped`;
+        const message = `A message over limits.resultBytes (${options.lineCap}) was dropped`;
         const id = idAtEdges(head, tail);
         if (id === undefined) events.problem(message, head);
         else events.failed(id, new GoblinError("LimitExceeded", message, { data: { limit: options.lineCap } }));
@@ -208,13 +230,7 @@ class StdioLink implements Link {
 
   /** Whatever the child started and left behind goes with it. */
   #killGroup(signal: NodeJS.Signals): void {
-    const pid = this.#child.pid;
-    if (pid === undefined) return;
-    try {
-      if (process.platform === "win32") this.#child.kill(signal);
-      else process.kill(-pid, signal);
-    } catch {
-      // nobody is left in the group
-    }
+    killGroup(this.#child.pid!, signal);
+    if (this.#closed) running.delete(this.#child.pid!);
   }
 }

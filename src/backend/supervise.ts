@@ -31,16 +31,20 @@ export interface BackendStatus {
 
 export interface BackendHooks {
   /** A connection stands; ends when its lists have been fetched. The backend is ready then. */
-  connected(peer: Peer, again: boolean): Promise<void>;
+  connected(peer: Peer): Promise<void>;
   status(status: BackendStatus): void;
   /** What a connection reports; `owner` is the client it was made for, if it is not shared. */
   events(owner: Client | undefined): Omit<PeerEvents, "closed">;
+  /** Whether a client's own connection that broke is to be made again without waiting for its next call. */
+  wantsOwned(scope: string): boolean;
+  ownedRestored(scope: string): void;
 }
 
 export interface BackendOptions {
   readonly id: string;
   readonly share: "all" | "session";
-  readonly connect: (events: PeerEvents, owner: Client | undefined) => Promise<Peer>;
+  /** Gives up, and leaves nothing behind, when the signal says so. */
+  readonly connect: (events: PeerEvents, owner: Client | undefined, signal: AbortSignal) => Promise<Peer>;
   readonly limits: BulkheadLimits;
   readonly hooks: BackendHooks;
 }
@@ -64,6 +68,8 @@ export class Backend {
   #restarts = 0;
   #nextAttemptAt: number | undefined;
   #readySince = 0;
+  #wasReady = false;
+  #abort: AbortController | undefined;
   #lastTraffic = 0;
   #connecting: Promise<void> | undefined;
   #retryTimer: NodeJS.Timeout | undefined;
@@ -75,7 +81,11 @@ export class Backend {
     this.id = options.id;
     this.#options = options;
     this.#bulkhead = new Bulkhead(options.limits);
-    this.#owned = new OwnedPeers((owner, closed) => options.connect({ ...options.hooks.events(owner), closed }, owner));
+    this.#owned = new OwnedPeers({
+      connect: (owner, closed, signal) => options.connect({ ...options.hooks.events(owner), closed }, owner, signal),
+      wants: (scope) => options.hooks.wantsOwned(scope),
+      restored: (scope) => options.hooks.ownedRestored(scope),
+    });
   }
 
   get status(): BackendStatus {
@@ -117,8 +127,15 @@ export class Backend {
     this.#nextAttemptAt = undefined;
     const peer = this.#peer;
     this.#peer = undefined;
+    this.#wasReady = false;
+    this.#abort?.abort();
     this.#set("disabled", reason);
-    await Promise.all([peer?.close(), this.#owned.closeAll()]);
+    await Promise.all([peer?.close(), this.#connecting, this.#owned.closeAll()]);
+  }
+
+  /** The connection that a client has of its own. Rejects when it cannot be made. */
+  peerOf(owner: Client): Promise<Peer> {
+    return this.#owned.of(owner);
   }
 
   /** Waits, within reason, until nothing is under way. */
@@ -149,6 +166,7 @@ export class Backend {
 
   /** Sends a client's request; `params` is raw JSON with the server's own identifiers. */
   async forward(method: string, params: string, call: Call): Promise<Answer> {
+    if (this.#state === "down" || this.#state === "disabled") return this.#unavailable(this.#reason ?? this.#state);
     const openMs = this.#breaker.retryAfterMs();
     if (openMs > 0) return this.#unavailable("it failed several times in a row", openMs);
     try {
@@ -215,33 +233,45 @@ export class Backend {
     const epoch = this.#epoch;
     this.#nextAttemptAt = undefined;
     this.#set("connecting", this.#reason);
-    const attempt = this.#tryConnect(epoch).finally(() => {
+    this.#abort = new AbortController();
+    const attempt = this.#tryConnect(epoch, this.#abort.signal).finally(() => {
       if (this.#connecting === attempt) this.#connecting = undefined;
     });
     this.#connecting = attempt;
     return attempt;
   }
 
-  async #tryConnect(epoch: number): Promise<void> {
+  async #tryConnect(epoch: number, signal: AbortSignal): Promise<void> {
+    const { connect, hooks } = this.#options;
     try {
-      const closed = (error: GoblinError): void => this.#lost(epoch, error.message);
-      const peer = await this.#options.connect({ ...this.#options.hooks.events(undefined), closed }, undefined);
+      const closed = (error: GoblinError, renew = false): void => this.#lost(epoch, error.message, renew);
+      const peer = await connect({ ...hooks.events(undefined), closed }, undefined, signal);
       if (epoch !== this.#epoch) return void (await peer.close());
       this.#peer = peer;
       this.#breaker.succeeded();
       this.#lastTraffic = this.#readySince = Date.now();
-      await this.#options.hooks.connected(peer, this.#attempt > 0 || this.#restarts > 0);
-      if (epoch === this.#epoch && this.#peer === peer && this.#state === "connecting") this.#set("ready");
+      await hooks.connected(peer);
+      if (epoch !== this.#epoch || this.#peer !== peer) return;
+      this.#wasReady = true;
+      if (this.#state === "connecting") this.#set("ready");
     } catch (error) {
       this.#lost(epoch, messageOf(error));
     }
   }
 
-  #lost(epoch: number, reason: string): void {
+  /** `renew`: the server is well and only wants a new connection, which is made at once. */
+  #lost(epoch: number, reason: string, renew = false): void {
     if (epoch !== this.#epoch) return;
     this.#epoch++;
     this.#peer = undefined;
     if (this.#readySince > 0) this.#restarts++;
+    const wasReady = this.#wasReady;
+    this.#wasReady = false;
+    if (renew && wasReady) {
+      this.#readySince = 0;
+      this.#reason = reason;
+      return void this.#connect();
+    }
     // A server that had been well for a while starts anew; one that crashes again and again waits longer and longer.
     if (this.#readySince > 0 && Date.now() - this.#readySince > STABLE_MS) this.#attempt = 0;
     this.#readySince = 0;

@@ -16,6 +16,8 @@ export interface CatalogEvents {
   tools: [];
   prompts: [];
   resources: [];
+  /** There is a new snapshot, whether clients see a difference or not. */
+  swap: [];
 }
 
 export class Catalog extends EventEmitter<CatalogEvents> {
@@ -52,6 +54,13 @@ export class Catalog extends EventEmitter<CatalogEvents> {
 
   remove(serverId: string): void {
     if (this.#servers.delete(serverId)) this.#schedule();
+  }
+
+  /** Puts the servers in this order, which decides who keeps a name that several want. */
+  arrange(order: readonly string[]): void {
+    const known = this.#servers;
+    this.#servers = new Map(order.flatMap((id) => (known.has(id) ? [[id, known.get(id)!]] : [])));
+    this.#schedule();
   }
 
   listsOf(serverId: string): ServerLists {
@@ -92,6 +101,7 @@ export class Catalog extends EventEmitter<CatalogEvents> {
     const before = this.#snapshot;
     const after = createSnapshot([...this.#servers.values()], this.#settings);
     this.#snapshot = after;
+    this.emit("swap");
     const kinds = changedKinds(before, after);
     if (kinds.length === 0) return;
     for (const kind of kinds) this.emit(kind);

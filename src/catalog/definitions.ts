@@ -51,3 +51,16 @@ export function stringOf(definition: Definition, key: string): string | undefine
 export function sameDefinitions(a: readonly Definition[], b: readonly Definition[]): boolean {
   return a === b || (a.length === b.length && a.every((definition, i) => definition.text === b[i]!.text));
 }
+
+const mirroring = new WeakMap<ServerLists, ReadonlyMap<string, unknown>>();
+
+/** The input schema of a tool, if it says that arguments are repeated in headers; few do. */
+export function inputSchemaOf(lists: ServerLists, tool: string): unknown {
+  let schemas = mirroring.get(lists);
+  if (!schemas) {
+    const marked = lists.tools.filter(({ text }) => text.includes('"x-mcp-header"'));
+    schemas = new Map(marked.map((definition) => [String(definition.value["name"]), definition.value["inputSchema"]]));
+    mirroring.set(lists, schemas);
+  }
+  return schemas.get(tool);
+}

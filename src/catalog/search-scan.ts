@@ -18,26 +18,31 @@ const TEXT_SCORE = 2;
 /** Makes a function that gives a document's score: 0 where no word of the query is found in it. */
 export function createScan(terms: readonly QueryTerm[]): (doc: SearchDoc) => number {
   const words: string[][] = [];
-  for (const { term, synonym } of terms) {
-    if (synonym) words.at(-1)?.push(needle(term));
-    else words.push([needle(term)]);
+  for (const { stem, synonym } of terms) {
+    if (synonym) words.at(-1)?.push(needle(stem));
+    else words.push([needle(stem)]);
   }
   const patterns = words.map((forms) => new RegExp(forms.join("|"), "i"));
   const any = new RegExp(words.flat().join("|"), "i");
 
-  const isIn = (pattern: RegExp, text: string) =>
-    pattern.test(text) || (FOREIGN.test(text) && pattern.test(fold(text)));
+  // A text with other characters may match only after folding.
+  const anyOrForeign = new RegExp(`${any.source}|${FOREIGN.source}`, "i");
 
   return (doc) => {
+    const name = plain(doc.name);
+    const original = plain(doc.originalName);
     let named = 0;
-    for (const pattern of patterns) if (isIn(pattern, doc.name) || isIn(pattern, doc.originalName)) named += 1;
+    for (const pattern of patterns) if (pattern.test(name) || pattern.test(original)) named += 1;
     if (named > 0) return named * NAME_SCORE;
-    return textsOf(doc).some((text) => isIn(any, text)) ? TEXT_SCORE : 0;
+    return textsOf(doc).some((text) => anyOrForeign.test(text) && any.test(plain(text))) ? TEXT_SCORE : 0;
   };
 }
 
+/** The patterns ignore case, so that only accents need folding. */
+const plain = (text: string): string => (FOREIGN.test(text) ? fold(text) : text);
+
 /** Words consist of letters and digits, so nothing needs escaping. */
-const needle = (term: string): string => (term.endsWith("y") ? `${term.slice(0, -1)}(?:y|ie)` : term);
+const needle = (stem: string): string => (stem.endsWith("y") ? `${stem.slice(0, -1)}(?:y|ie)` : stem);
 
 function textsOf(doc: SearchDoc): string[] {
   const texts = [doc.description ?? "", doc.title ?? "", doc.serverId];

@@ -6,36 +6,46 @@
  * words that begin with it, misspellings, synonyms) only the best counts.
  *
  * Must always hold: scores depend on the documents alone, not on the order of additions and removals: integers are
- * summed, maxima taken, and the sum over the words runs in the order of the question. The only user of minisearch,
- * whose radix tree finds words by prefix and by edit distance.
+ * summed, maxima taken, and the sum over the words runs in the order of the question. (Slots come from the index
+ * itself, so that reading the arrays at them cannot miss; hence the casts.) The only user of minisearch, whose radix
+ * tree finds words by prefix and by edit distance; its own scores cannot be had in this form, nor in this time.
  */
 
 import SearchableMap from "minisearch/SearchableMap";
 import { type SearchDoc, type SearchTexts, textsOf } from "./search-doc.ts";
 import type { QueryTerm } from "./search-query.ts";
-import { splitWords } from "./search-words.ts";
+import type { Found } from "./search-rank.ts";
+import { formsPrefix, splitWords, stem } from "./search-words.ts";
 
 export interface TermIndex {
   add(doc: SearchDoc): void;
   /** Takes the very document that was added. */
   remove(doc: SearchDoc): void;
-  has(term: string): boolean;
-  /** Calls back for every document that answers any of the terms. */
-  match(terms: readonly QueryTerm[], each: (doc: SearchDoc, score: number) => void): void;
+  has(word: string): boolean;
+  /** Every document that answers any of the terms, in no order. */
+  match(terms: readonly QueryTerm[]): Found[];
 }
 
 /** Measured, like the numbers below: see docs/search.md. */
-export const FIELD_WEIGHTS: Record<keyof SearchTexts, number> = {
+const FIELD_WEIGHTS: Record<keyof SearchTexts, number> = {
   name: 6,
   title: 2,
   lead: 6,
-  description: 2,
+  description: 3,
   args: 1,
   argTexts: 1,
   server: 6,
 };
 const FIELDS = Object.keys(FIELD_WEIGHTS) as (keyof SearchTexts)[];
-export const T = { k: 4, b: 0.6, prefix: 0.2, fuzzy: 0.3, sc: 0.4, cov: 1 };
+/** BM25: how soon more of the same word stops counting, and how much a long text is held against a document. */
+const SATURATION = 4;
+const LENGTH_SHARE = 0.75;
+/** What another form of a word, a word that begins with it, and a misspelling count. */
+const FORM_WEIGHT = 0.4;
+const PREFIX_WEIGHT = 0.15;
+const FUZZY_WEIGHT = 0.3;
+/** A word of the question that is answered by a synonym only counts this much of a word. */
+const SYNONYM_ANSWERS = 0.4;
 
 /** Parallel arrays: the slots of the documents that have the word, and what it counts in each. */
 interface Postings {
@@ -87,6 +97,7 @@ export function createTermIndex(): TermIndex {
       const postings = words.get(word);
       if (postings === undefined) continue;
       const at = postings.slots.indexOf(slot);
+      if (at < 0) continue;
       const lastSlot = postings.slots.pop() ?? slot;
       const lastCount = postings.counts.pop() ?? 0;
       if (at < postings.slots.length) {
@@ -103,37 +114,36 @@ export function createTermIndex(): TermIndex {
   function note(postings: Postings, weight: number, answers: number, touched: number[]): void {
     const { slots, counts } = postings;
     const rarity = Math.log(1 + (slotOf.size - slots.length + 0.5) / (slots.length + 0.5));
-    const perLength = (T.k * T.b * slotOf.size) / totalLength;
+    const perLength = (SATURATION * LENGTH_SHARE * slotOf.size) / totalLength;
     for (let at = 0; at < slots.length; at++) {
       const slot = slots[at] as number;
       const count = counts[at] as number;
       const worth =
-        (weight * rarity * count * (T.k + 1)) / (count + T.k * (1 - T.b) + perLength * (lengths[slot] as number));
+        (weight * rarity * count * (SATURATION + 1)) /
+        (count + SATURATION * (1 - LENGTH_SHARE) + perLength * (lengths[slot] as number));
       if (wordAnswered[slot] === 0) touched.push(slot);
       if (answers > (wordAnswered[slot] as number)) wordAnswered[slot] = answers;
       if (worth > (wordScore[slot] as number)) wordScore[slot] = worth;
     }
   }
 
-  function noteTerm({ term, synonym, weight, prefix, fuzzy }: QueryTerm, touched: number[]): void {
-    const answers = synonym ? T.sc : 1;
-    const exact = words.get(term);
-    if (exact !== undefined) note(exact, weight, answers, touched);
-    if (prefix) {
-      for (const [word, postings] of tree.atPrefix(term)) {
-        const beyond = word.length - term.length;
-        if (beyond > 0)
-          note(postings, (weight * T.prefix * word.length) / (word.length + 0.3 * beyond), answers, touched);
-      }
+  /** The word itself, its other forms, words that begin with it; misspellings only where there are none of these. */
+  function noteTerm({ word, stem: stemmed, synonym, weight, prefix, typos }: QueryTerm, touched: number[]): void {
+    const answers = synonym ? SYNONYM_ANSWERS : 1;
+    let nothing = true;
+    for (const [other, postings] of tree.atPrefix(formsPrefix(stemmed))) {
+      const share = shareOf(other, word, stemmed, prefix);
+      if (share === 0) continue;
+      nothing = false;
+      note(postings, weight * share, answers, touched);
     }
-    if (fuzzy > 0) {
-      for (const [word, [postings, distance]] of tree.fuzzyGet(term, fuzzy)) {
-        if (distance > 0) note(postings, (weight * T.fuzzy * word.length) / (word.length + distance), answers, touched);
-      }
+    if (!nothing || typos === 0) return;
+    for (const [other, [postings, distance]] of tree.fuzzyGet(word, typos)) {
+      note(postings, (weight * FUZZY_WEIGHT * other.length) / (other.length + distance), answers, touched);
     }
   }
 
-  function match(terms: readonly QueryTerm[], each: (doc: SearchDoc, score: number) => void): void {
+  function match(terms: readonly QueryTerm[]): Found[] {
     if (scores.length < docs.length) {
       const room = docs.length * 2;
       scores = new Float64Array(room);
@@ -162,24 +172,38 @@ export function createTermIndex(): TermIndex {
       noteTerm(term, touched);
     }
     closeWord();
+    const matches: Found[] = [];
     for (const slot of found) {
       const doc = docs[slot];
-      const score = (scores[slot] as number) * ((answered[slot] as number) / wordCount) ** T.cov;
+      // The share of the question that is answered: two words of two beat one rare word.
+      const score = ((scores[slot] as number) * (answered[slot] as number)) / wordCount;
       scores[slot] = 0;
       answered[slot] = 0;
-      if (doc !== undefined) each(doc, score);
+      if (doc !== undefined) matches.push({ doc, score });
     }
+    return matches;
   }
 
-  return { add, remove, match, has: (term) => words.has(term) };
+  return { add, remove, match, has: (word) => words.has(word) };
 }
 
-/** What each word of a document counts: the sum over the fields that have it. */
+/** How much of the word itself another word is worth. */
+function shareOf(other: string, word: string, stemmed: string, prefix: boolean): number {
+  if (other === word) return 1;
+  if (stem(other) === stemmed) return FORM_WEIGHT;
+  if (!prefix || !other.startsWith(word)) return 0;
+  return (PREFIX_WEIGHT * other.length) / (other.length + 0.3 * (other.length - word.length));
+}
+
+/** What each word of a document counts: the sum over the fields that have it, each once. */
 function countWords(doc: SearchDoc): Map<string, number> {
   const counts = new Map<string, number>();
+  const lastField = new Map<string, string>();
   const texts = textsOf(doc);
   for (const field of FIELDS) {
-    for (const word of new Set(splitWords(texts[field]))) {
+    for (const word of splitWords(texts[field])) {
+      if (lastField.get(word) === field) continue;
+      lastField.set(word, field);
       counts.set(word, (counts.get(word) ?? 0) + FIELD_WEIGHTS[field]);
     }
   }

@@ -2,17 +2,18 @@
  * Turns any text (names, URIs, prose) into the words that search compares.
  *
  * A run of letters and digits is split at case changes and between letters and digits; the whole run is kept as well,
- * so that `GitHub` is found as `github` and `createIssue` by `issue`. Every word is folded (lower case, no accents)
- * and stemmed lightly. Scripts without spaces between words become pairs of characters.
+ * so that `GitHub` is found as `github` and `createIssue` by `issue`. Every word is folded (lower case, no accents).
+ * Scripts without spaces between words become pairs of characters.
  *
- * Must always hold: the same text gives the same words, in linear time; each word before stemming is a substring of
- * `fold(text)`, and a stem is the beginning of its word, but for -ies and -ied, which become y. The scan of entries
- * that are not indexed yet relies on it.
+ * Must always hold: the same text gives the same words, in linear time; each word is a substring of `fold(text)`, and
+ * a stem is the beginning of its word, but for -ies and -ied, which become y. The scan of entries that are not indexed
+ * yet relies on it.
  */
 
 const ASCII_RUN = /[A-Za-z0-9]+/g;
 const ANY_RUN = /[\p{L}\p{N}]+/gu;
-const PARTS = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+/g;
+/** `S3Upload` is S3 and Upload, `HTTPServer` is HTTP and Server, `utf8` is utf and 8. */
+const PARTS = /[A-Za-z][0-9]+|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+/g;
 const NOT_ASCII = /[^\0-\x7f]/;
 const ACCENTS = /\p{M}+/gu;
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
@@ -37,29 +38,30 @@ export function splitRuns(text: string): WordRun[] {
   return (plain.match(ascii ? ASCII_RUN : ANY_RUN) ?? []).map(splitRun);
 }
 
-/** The stemmed words of a text, compounds before their parts. */
+/** The words of a text, compounds before their parts. */
 export function splitWords(text: string): string[] {
   const words: string[] = [];
   const plain = stripAccents(text);
   for (const run of plain.match(NOT_ASCII.test(plain) ? ANY_RUN : ASCII_RUN) ?? []) {
-    for (const word of stemsOf(run)) words.push(word);
+    const { whole, parts } = rememberedRun(run);
+    words.push(whole);
+    for (const part of parts) words.push(part);
   }
   return words;
 }
 
-/** Tools repeat the same few thousand words, so their stems are remembered. */
-const remembered = new Map<string, readonly string[]>();
+/** Tools repeat the same few thousand words, so their parts are remembered. */
+const remembered = new Map<string, WordRun>();
 const MAX_REMEMBERED = 20_000;
 
-function stemsOf(run: string): readonly string[] {
-  let stems = remembered.get(run);
-  if (stems === undefined) {
-    const { whole, parts } = splitRun(run);
-    stems = [whole, ...parts].map(stem);
+function rememberedRun(run: string): WordRun {
+  let split = remembered.get(run);
+  if (split === undefined) {
+    split = splitRun(run);
     if (remembered.size >= MAX_REMEMBERED) remembered.clear();
-    if (run.length <= MAX_WORD) remembered.set(run, stems);
+    if (run.length <= MAX_WORD) remembered.set(run, split);
   }
-  return stems;
+  return split;
 }
 
 /** Parts of one character carry no meaning and are left out. */
@@ -71,8 +73,9 @@ function splitRun(run: string): WordRun {
 }
 
 /**
- * A light English stemmer: plural, -ing, -ed, -ion and a final e. It does not aim at words, only at giving the forms
- * of one word the same stem: create, creates, creating, created, creation → creat.
+ * A light English stemmer: plural, -ing, -ed, -tion and a final e. It does not aim at words, only at giving the forms
+ * of one word the same stem: create, creates, creating, created, creation → creat. Words are indexed as they are; the
+ * stem finds the other forms of a word that is asked for.
  */
 export function stem(word: string): string {
   if (word.length < 4 || NOT_ASCII.test(word)) return word;
@@ -95,6 +98,11 @@ function strip(word: string): string {
   }
   if (word.endsWith("tion") && word.length > 6) return word.slice(0, -3);
   return word.endsWith("e") && word.length > 3 ? word.slice(0, -1) : word;
+}
+
+/** Where in the index the other forms of a word are: they begin with this. */
+export function formsPrefix(stemmed: string): string {
+  return stemmed.endsWith("y") ? stemmed.slice(0, -1) : stemmed;
 }
 
 /** running → runn → run; but call, press and add keep their ending. */

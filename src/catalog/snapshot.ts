@@ -5,6 +5,7 @@
 import { memberText, setMember } from "../model/json-text.ts";
 import { type ListKind, listMethods } from "../model/methods.ts";
 import { type Definition, type ServerLists, stringOf } from "./definitions.ts";
+import { decideExposure, type Exposure, type ExposureSettings, type ServerExposure } from "./exposure.ts";
 import { combineNamed, type NamedEntry, type NamedList, type NamePolicy } from "./named.ts";
 import { createPager, type PageEntry, type Pager } from "./pages.ts";
 import { createResourceIndex, type ResourceIndex } from "./resource-index.ts";
@@ -13,6 +14,8 @@ export interface ServerView {
   readonly id: string;
   readonly prefix: string;
   readonly tools: NamePolicy;
+  /** Replaces the gateway's exposure for this server. */
+  readonly expose?: ServerExposure | undefined;
   readonly lists: ServerLists;
 }
 
@@ -22,12 +25,17 @@ export interface SnapshotSettings {
   readonly pageSize: number;
   /** The gateway's own tools; their names are taken before any server's. */
   readonly local: readonly Definition[];
+  readonly exposure: ExposureSettings;
 }
 
 export interface Snapshot {
   readonly servers: readonly ServerView[];
-  /** The servers' tools; the gateway's own are only in the pages. */
+  /** The servers' tools, listed or not; the gateway's own are in `local` and in the pages. */
   readonly tools: NamedList;
+  readonly local: readonly Definition[];
+  readonly exposure: Exposure;
+  /** The exposure there would be with another setting. */
+  exposureIn(mode: Exposure["mode"]): Exposure;
   readonly prompts: NamedList;
   readonly resources: ResourceIndex;
   readonly pagers: Readonly<Record<ListKind, Pager>>;
@@ -47,6 +55,9 @@ export function createSnapshot(servers: readonly ServerView[], settings: Snapsho
     servers.map(({ id, prefix, lists }) => ({ serverId: id, prefix, definitions: lists.prompts })),
     { ...options, reserved: new Set() },
   );
+  const exposureIn = (wanted: ExposureSettings) =>
+    decideExposure({ servers, tools: tools.entries, local: settings.local }, wanted);
+  const exposure = exposureIn(settings.exposure);
   const views = servers.map(resourceViewOf);
   const resources = createResourceIndex({ servers: views, mode: settings.uris });
   const byServer = new Map(views.map((view) => [view.id, view]));
@@ -54,12 +65,18 @@ export function createSnapshot(servers: readonly ServerView[], settings: Snapsho
   return {
     servers,
     tools,
+    local: settings.local,
+    exposure,
+    exposureIn: (mode) => exposureIn({ ...settings.exposure, mode }),
     prompts,
     resources,
     resource: (serverId, position) => byServer.get(serverId)?.resources[position]?.definition,
     template: (serverId, position) => byServer.get(serverId)?.templates[position]?.definition,
     pagers: lazyPagers({
-      tools: () => [...tools.entries.map(namedPageEntry), ...settings.local.map(localPageEntry)].sort(byKey),
+      tools: () => {
+        const listed = tools.entries.filter(exposure.isListed);
+        return [...listed.map(namedPageEntry), ...settings.local.map(localPageEntry)].sort(byKey);
+      },
       prompts: () => prompts.entries.map(namedPageEntry),
       resources: () =>
         resources.resources.map((entry) => {

@@ -17,6 +17,8 @@ export interface SyncOptions {
   readonly update: (lists: ServerLists) => void;
   readonly failed: (method: string, error: unknown) => void;
   readonly known: ServerLists;
+  /** A round of fetching has ended, after so long. */
+  readonly synced?: (ms: number) => void;
 }
 
 const MAX_PAGES = 10_000;
@@ -51,8 +53,10 @@ export class Sync {
 
   #mark(kinds: readonly ListKind[]): Promise<void> {
     for (const kind of kinds) this.#dirty.add(kind);
+    const started = performance.now();
     this.#running ??= this.#run().finally(() => {
       this.#running = undefined;
+      this.#options.synced?.(performance.now() - started);
     });
     return this.#running;
   }

@@ -1,6 +1,7 @@
 /** What a front needs of the rest of the gateway. */
 import type { Call, Client } from "../model/call.ts";
 import type { Answer } from "../model/json-rpc.ts";
+import type { ChangeKind } from "../model/methods.ts";
 import type { Session } from "../session/session.ts";
 import type { SessionStore } from "../session/store.ts";
 
@@ -15,12 +16,25 @@ export interface Core {
   handle(call: Call): Promise<Answer>;
   /** What the gateway offers to this client. */
   describe(client: Client): Description;
-  /** A session has finished its handshake. */
+  /** A session has begun, whether or not its client ever completes the handshake. */
   opened(session: Session): void;
   /** A session asked for another log level. */
   logLevelChanged(): void;
   /** A client's roots are others now; servers that it has a connection of its own to are told. */
   rootsChanged(session: Session): void;
+  readonly serverInfo: Readonly<Record<string, unknown>>;
+  /** How long, and by whom, the answer to this method may be kept. */
+  cacheHints(method: string): { readonly ttlMs: number; readonly cacheScope: "public" | "private" };
+  /** The input schema of a tool, by any name that a call accepts. */
+  inputSchema(tool: string): unknown;
+  /** Whether a server declared an extension that this method belongs to. */
+  routesExtension(method: string): boolean;
+  /** Runs for every change of a list; answers how to stop that. */
+  onChange(listener: (kinds: readonly ChangeKind[]) => void): () => void;
+  /** Subscribes whoever `clientKey` is to a resource; `deliver` gets the raw params of each update. */
+  subscribe(clientKey: string, uri: string, deliver: (params: string) => void): Promise<Answer>;
+  /** Frees whatever is held for `clientKey`. */
+  release(clientKey: string): void;
   readonly sessions: SessionStore;
   readonly limits: { readonly bodyBytes: number };
 }

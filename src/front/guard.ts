@@ -27,6 +27,7 @@ export function createGuard(config: GuardConfig): Guard {
   const isLocal = isLoopback(config.host);
   // A gateway on another interface is reached by names that it cannot know; tokens protect it, and allowedHosts if given.
   const anyHost = !isLocal && hosts.size === 0;
+  hosts.add(hostName(config.host));
   const origins = new Set(config.allowedOrigins.map((origin) => origin.toLowerCase()));
   const anyOrigin = origins.has("*");
   const digests = config.auth.tokens.map((token) => ({ digest: sha256(token), principal: principalOf(token) }));

@@ -7,13 +7,15 @@
 import type { HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { type Context, Hono } from "hono";
-import { GoblinError } from "../model/errors.ts";
+import { createMiddleware } from "hono/factory";
 import type { Core } from "./core.ts";
 import { type HttpExchange, JSON_HEADERS } from "./exchange.ts";
 import type { Guard } from "./guard.ts";
 import { LegacyHttp, replyError } from "./legacy-http.ts";
+import { isModern, ModernHttp } from "./modern-http.ts";
 import { NodeExchange } from "./node-exchange.ts";
-import { SseFront, tooLarge } from "./sse.ts";
+import { readJson } from "./read-json.ts";
+import { SseFront } from "./sse.ts";
 import { WebExchange } from "./web-exchange.ts";
 
 type Env = { Bindings: Partial<HttpBindings> };
@@ -23,6 +25,9 @@ export interface HttpFrontOptions {
   /** Read for each request, so that a new config takes effect. */
   readonly guard: () => Guard;
   readonly isReady: () => boolean;
+  /** The admin API, with its whole paths. */
+  readonly admin: Hono<{ Variables: { principal: string } }>;
+  readonly metrics: { readonly contentType: string; text(): Promise<string> };
 }
 
 export interface HttpFront {
@@ -30,18 +35,21 @@ export interface HttpFront {
   close(): void;
 }
 
-export function createHttpFront({ core, guard, isReady }: HttpFrontOptions): HttpFront {
+export function createHttpFront({ core, guard, isReady, admin, metrics }: HttpFrontOptions): HttpFront {
   const legacy = new LegacyHttp(core);
+  const modern = new ModernHttp(core);
   const sse = new SseFront(core);
   const app = new Hono<Env>();
 
   /** Runs the guard, then the route, on whichever kind of exchange this is. */
   const route = (serve: (x: HttpExchange, principal: string) => void | Promise<void>) => (c: Context<Env>) => {
+    // Hono answers HEAD with the GET route, which here would open a stream.
+    if (c.req.raw.method === "HEAD") return c.body(null, 405);
     const { incoming, outgoing } = c.env ?? {};
     const x =
       incoming && outgoing ? new NodeExchange(incoming as never, outgoing as never) : new WebExchange(c.req.raw);
     const verdict = guard()((name) => x.header(name));
-    if (verdict.ok) void serve(x, verdict.principal);
+    if (verdict.ok) Promise.resolve(serve(x, verdict.principal)).catch((error) => replyError(x, 500, error));
     else refuse(x, verdict.status, verdict.message);
     return x instanceof WebExchange ? x.response : RESPONSE_ALREADY_SENT;
   };
@@ -50,7 +58,9 @@ export function createHttpFront({ core, guard, isReady }: HttpFrontOptions): Htt
     "/mcp",
     route(async (x, principal) => {
       const body = await readJson(x, core.limits.bodyBytes);
-      if (body) legacy.post(x, body, principal);
+      if (!body) return;
+      if (isModern(x, body.value)) modern.post(x, body, principal);
+      else legacy.post(x, body, principal);
     }),
   );
   app.get(
@@ -61,10 +71,7 @@ export function createHttpFront({ core, guard, isReady }: HttpFrontOptions): Htt
     "/mcp",
     route((x, principal) => legacy.delete(x, principal)),
   );
-  app.all(
-    "/mcp",
-    route((x) => x.reply(405, { allow: "GET, POST, DELETE" })),
-  );
+  app.all("/mcp", route(notAllowed("GET, POST, DELETE")));
   app.get(
     "/sse",
     route((x, principal) => sse.get(x, principal)),
@@ -73,36 +80,43 @@ export function createHttpFront({ core, guard, isReady }: HttpFrontOptions): Htt
     "/messages",
     route((x, principal) => sse.post(x, principal)),
   );
+  const guarded = admission(guard);
+  app.use("/api/*", guarded);
+  app.route("/", admin);
+  app.get("/metrics", guarded, async (c) => c.body(await metrics.text(), 200, { "content-type": metrics.contentType }));
+  app.all("/sse", route(notAllowed("GET")));
+  app.all("/messages", route(notAllowed("POST")));
   app.get("/health", (c) => c.json({ status: "ok" }));
   app.get("/ready", (c) => (isReady() ? c.json({ status: "ready" }) : c.json({ status: "starting" }, 503)));
   app.notFound((c) => c.json({ error: { code: "NOT_FOUND", message: "Nothing here. The MCP endpoint is /mcp" } }, 404));
   app.onError((error, c) => c.json({ error: { code: "INTERNAL_ERROR", message: error.message } }, 500));
-  return { app, close: () => sse.close() };
+  return { app, close };
+
+  function close(): void {
+    modern.close();
+    sse.close();
+  }
+}
+
+/** The guard for routes that are plain HTTP. */
+function admission(guard: () => Guard) {
+  return createMiddleware<{ Variables: { principal: string } }>(async (c, next) => {
+    const verdict = guard()((name) => c.req.header(name));
+    if (verdict.ok) {
+      c.set("principal", verdict.principal);
+      return next();
+    }
+    const code = verdict.status === 401 ? "UNAUTHORIZED" : "FORBIDDEN";
+    if (verdict.status === 401) c.header("www-authenticate", 'Bearer realm="goblin"');
+    return c.json({ error: { code, message: verdict.message } }, verdict.status);
+  });
+}
+
+function notAllowed(allow: string): (x: HttpExchange) => void {
+  return (x) => x.reply(405, { allow });
 }
 
 function refuse(x: HttpExchange, status: 401 | 403, message: string): void {
   const headers = status === 401 ? { ...JSON_HEADERS, "www-authenticate": 'Bearer realm="goblin"' } : JSON_HEADERS;
   x.reply(status, headers, JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: -32600, message } }));
-}
-
-/** The parsed body, or a reply that says what is wrong with it. */
-async function readJson(x: HttpExchange, limit: number): Promise<{ value: unknown; text: string } | undefined> {
-  const type = x.header("content-type") ?? "";
-  if (!/^application\/json\b/i.test(type)) {
-    replyError(x, 415, new GoblinError("INVALID_REQUEST", "Content-Type must be application/json"));
-    return undefined;
-  }
-  const bytes = await x.body(limit).catch(() => null);
-  if (bytes === null) return undefined;
-  if (!bytes) {
-    replyError(x, 413, tooLarge(limit));
-    return undefined;
-  }
-  const text = bytes.toString("utf8");
-  try {
-    return { value: JSON.parse(text), text };
-  } catch {
-    replyError(x, 400, new GoblinError("PARSE_ERROR", "Parse error: the body is not valid JSON"));
-    return undefined;
-  }
 }

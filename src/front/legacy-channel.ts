@@ -35,9 +35,9 @@ export class LegacyChannel {
     } else this.#take(classify(value, text));
   }
 
-  /** The text that came is no JSON. */
-  unreadable(): void {
-    this.#answer(null, failure(new GoblinError("PARSE_ERROR", "Parse error: the message is not valid JSON")));
+  /** What came is no JSON, or too much of it. */
+  unreadable(why = "the message is not valid JSON"): void {
+    this.#answer(null, failure(new GoblinError("PARSE_ERROR", `Parse error: ${why}`)));
   }
 
   close(): void {
@@ -62,7 +62,7 @@ export class LegacyChannel {
     session.touch();
     if (message.kind !== "request") return takeMessage(this.#options.core, session, message);
     void answerRequest(this.#options.core, session, message, { emit: this.#options.write }).then((answer) => {
-      this.#answer(message.id, answer);
+      if (answer) this.#answer(message.id, answer);
     });
   }
 

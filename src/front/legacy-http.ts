@@ -42,6 +42,15 @@ export class LegacyHttp {
     if (message.kind === "invalid") {
       return replyError(x, 400, new GoblinError("INVALID_REQUEST", `Invalid request: ${message.reason}`), message.id);
     }
+    if (!accepts(x, "application/json") && !accepts(x, "text/event-stream")) {
+      const wanted = "Accept must include application/json or text/event-stream";
+      return replyError(
+        x,
+        406,
+        new GoblinError("INVALID_REQUEST", wanted),
+        message.kind === "request" ? message.id : null,
+      );
+    }
     if (message.kind === "request" && message.method === "initialize") return this.#initialize(x, message, principal);
     const session = this.#session(x, principal, message.kind === "request" ? message.id : null);
     if (!session) return;
@@ -75,6 +84,11 @@ export class LegacyHttp {
   }
 
   #initialize(x: HttpExchange, message: Extract<Inbound, { kind: "request" }>, principal: string): void {
+    const open = this.#core.sessions.get(x.header(SESSION_HEADER) ?? "");
+    if (open?.principal === principal) {
+      const why = "The session is initialized already: end it, or leave the Mcp-Session-Id header out";
+      return replyError(x, 400, new GoblinError("INVALID_REQUEST", why), message.id);
+    }
     try {
       const streams: Streams = { standing: new Outbox("0"), requests: new Map(), count: 0 };
       const { session, answer } = openSession(this.#core, message.params, {
@@ -121,7 +135,8 @@ export class LegacyHttp {
           );
         }
         if (message.kind === "request") {
-          return answerText(message.id, await answerRequest(this.#core, session, message, { emit: reply.emit }));
+          const answer = await answerRequest(this.#core, session, message, { emit: reply.emit });
+          return answer && answerText(message.id, answer);
         }
         takeMessage(this.#core, session, message);
         return undefined;
@@ -157,9 +172,13 @@ export class LegacyHttp {
         if (takesStream) (outbox ?? open()).push(oneLine(text));
         else this.#streamsOf(session).standing.push(oneLine(text));
       },
-      answer: (id: Id, answer: Answer): void => {
-        if (outbox) finish(outbox, [answerText(id, answer)]);
-        else replyAnswer(x, id, answer);
+      answer: (id: Id, answer: Answer | undefined): void => {
+        if (answer && !outbox) replyAnswer(x, id, answer);
+        else if (answer) finish(outbox!, [answerText(id, answer)]);
+        else if (!outbox && takesStream) x.stream(STREAM_HEADERS, { drained() {}, closed() {} }).end();
+        else if (!outbox) x.reply(202, {});
+        // A stream with numbered events that ended without an answer would be taken up again and again.
+        else finish(outbox, [answerText(id, failure(new GoblinError("CANCELLED", "Cancelled by the client")))]);
       },
       answers: (texts: readonly string[]): void => {
         if (outbox) finish(outbox, texts);

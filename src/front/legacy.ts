@@ -9,6 +9,7 @@ import { type Answer, answerOf, failure, type Inbound, type Params, paramsText, 
 import { severity } from "../model/methods.ts";
 import { Session } from "../session/session.ts";
 import type { Core } from "./core.ts";
+import { settleWithClient } from "./legacy-result.ts";
 
 export const sessionVersions: readonly string[] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 const NEWEST = "2025-11-25";
@@ -40,6 +41,7 @@ export function openSession(core: Core, params: Params, options: OpenOptions): {
     send: options.send,
   });
   core.sessions.add(session, options.inUse);
+  core.opened(session);
   const { capabilities, serverInfo, instructions } = core.describe(session);
   const result = {
     protocolVersion: session.protocolVersion,
@@ -50,6 +52,7 @@ export function openSession(core: Core, params: Params, options: OpenOptions): {
   return { session, answer: success(result) };
 }
 
+/** Undefined: the client cancelled the request and wants no answer. */
 export async function answerRequest(
   core: Core,
   session: Session,
@@ -58,7 +61,7 @@ export async function answerRequest(
     readonly emit: (text: string, call: Call) => void;
     readonly trace?: Readonly<Record<string, string>> | undefined;
   },
-): Promise<Answer> {
+): Promise<Answer | undefined> {
   const { id, method, params } = message;
   switch (method) {
     case "ping":
@@ -82,7 +85,8 @@ export async function answerRequest(
     return failure(error);
   }
   try {
-    return await core.handle(call);
+    const answer = await settleWithClient(call, core.handle);
+    return call.cancelled === "client" && !session.ended ? undefined : answer;
   } finally {
     session.end(id);
   }
@@ -96,9 +100,7 @@ export function takeMessage(core: Core, session: Session, message: OtherMessage)
   }
   switch (message.method) {
     case "notifications/initialized":
-      if (session.initialized) return;
       session.initialized = true;
-      core.opened(session);
       return;
     case "notifications/cancelled": {
       const id = message.params["requestId"];

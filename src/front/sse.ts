@@ -10,6 +10,7 @@ import type { Core } from "./core.ts";
 import { eventSink, type HttpExchange, STREAM_HEADERS } from "./exchange.ts";
 import { LegacyChannel } from "./legacy-channel.ts";
 import { replyError } from "./legacy-http.ts";
+import { readJson } from "./read-json.ts";
 
 interface OpenStream {
   readonly channel: LegacyChannel;
@@ -53,17 +54,10 @@ export class SseFront {
     if (!open || open.principal !== principal) {
       return replyError(x, 404, new GoblinError("INVALID_REQUEST", "Session not found: open /sse again"));
     }
-    const body = await x.body(this.#core.limits.bodyBytes);
-    if (!body) return replyError(x, 413, tooLarge(this.#core.limits.bodyBytes));
-    const text = body.toString("utf8");
-    let value: unknown;
-    try {
-      value = JSON.parse(text);
-    } catch {
-      return replyError(x, 400, new GoblinError("PARSE_ERROR", "Parse error: the body is not valid JSON"));
-    }
+    const body = await readJson(x, this.#core.limits.bodyBytes);
+    if (!body) return;
     x.reply(202, {});
-    open.channel.receive(value, text);
+    open.channel.receive(body.value, body.text);
   }
 
   /** Ends all streams. */
@@ -74,8 +68,4 @@ export class SseFront {
     }
     this.#open.clear();
   }
-}
-
-export function tooLarge(limit: number): GoblinError {
-  return new GoblinError("LimitExceeded", `The body is over limits.bodyBytes (${limit})`, { data: { limit } });
 }

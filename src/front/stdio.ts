@@ -2,9 +2,9 @@
  * The gateway on stdin and stdout, for clients that start it themselves: one JSON message a line.
  * Only messages go to stdout; `closed` resolves when stdin ends.
  */
-import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { oneLine } from "../model/json-text.ts";
+import { LineSplitter } from "../model/lines.ts";
 import type { Core } from "./core.ts";
 import { LegacyChannel } from "./legacy-channel.ts";
 
@@ -16,8 +16,7 @@ export interface StdioFront {
 export function serveStdio(core: Core, streams: { readonly input: Readable; readonly output: Writable }): StdioFront {
   const { input, output } = streams;
   const channel = new LegacyChannel({ core, principal: "", write: (text) => void output.write(`${oneLine(text)}\n`) });
-  const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
-  lines.on("line", (line) => {
+  const take = (line: string): void => {
     if (line.trim() === "") return;
     let value: unknown;
     try {
@@ -26,13 +25,25 @@ export function serveStdio(core: Core, streams: { readonly input: Readable; read
       return channel.unreadable();
     }
     channel.receive(value, line);
+  };
+  const cap = core.limits.bodyBytes;
+  const lines = new LineSplitter({
+    cap,
+    line: (line) => take(line.toString("utf8")),
+    overflow: () => channel.unreadable(`the message is over limits.bodyBytes (${cap})`),
   });
-  output.on("error", () => lines.close());
+  let close = (): void => {};
   const closed = new Promise<void>((resolve) => {
-    lines.once("close", () => {
+    close = () => {
+      input.pause();
       channel.close();
       resolve();
-    });
+    };
   });
-  return { closed, close: () => lines.close() };
+  input.on("data", (chunk: Buffer) => lines.push(chunk));
+  input.once("end", close);
+  input.once("close", close);
+  input.once("error", close);
+  output.on("error", close);
+  return { closed, close };
 }

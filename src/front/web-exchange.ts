@@ -54,8 +54,11 @@ export class WebExchange implements HttpExchange {
       open = false;
       events.closed();
     };
+    const opened = (made: ReadableStreamDefaultController<Uint8Array>): void => {
+      controller = made;
+    };
     const body = new ReadableStream<Uint8Array>(
-      { start: (c) => void (controller = c), pull: () => events.drained(), cancel: closed },
+      { start: opened, pull: () => events.drained(), cancel: closed },
       { highWaterMark: 64 * 1024, size: (chunk) => chunk.length },
     );
     this.#answer(new Response(body, { headers }));

@@ -13,6 +13,8 @@ export type LogLevel = "debug" | "info" | "notice" | "warning" | "error" | "crit
 export interface Client {
   /** Equal for all requests of one session, and for no other. */
   readonly key: string;
+  /** Clients of equal scope may share a connection that is not shared with everybody. */
+  readonly scope: string;
   /** Whoever authenticated; the empty string where nobody has to. */
   readonly principal: string;
   readonly protocolVersion: string;
@@ -52,6 +54,8 @@ export class Call {
   readonly requestId: string;
   /** Runs when the backend reports progress (the deadline listens). */
   onProgress: (() => void) | undefined;
+  /** Runs when the server begins or ends to wait for an answer of the client (the deadline listens). */
+  onQuestion: ((waiting: boolean) => void) | undefined;
   #cancelled: CancelReason | undefined;
   #listeners: ((reason: CancelReason) => void)[] | undefined;
 

@@ -42,8 +42,10 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** An integer that a number cannot hold would come back as another one. */
 function isId(value: unknown): value is Id {
-  return typeof value === "string" || (typeof value === "number" && Number.isFinite(value));
+  if (typeof value === "string") return true;
+  return typeof value === "number" && Math.abs(value) <= Number.MAX_SAFE_INTEGER;
 }
 
 /** Says what a parsed message is. `text` is its JSON text. */

@@ -50,6 +50,11 @@ export const changeNotifications = {
 
 export type ChangeKind = keyof typeof changeNotifications;
 
+/** The other way round: which kind of list a notification is about. */
+export const changeKinds: ReadonlyMap<string, ChangeKind> = new Map(
+  (Object.keys(changeNotifications) as ChangeKind[]).map((kind) => [changeNotifications[kind], kind]),
+);
+
 export const logLevels = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] as const;
 
 export function severity(level: string): number {

@@ -105,13 +105,12 @@ function literalTable(literal: Uint16Array, tokens: Uint16Array, after: Uint8Arr
 
 const classCache = new Map<string, Uint8Array>();
 
-/** Which tokens the value of the variable at this place of an unnamed expression may hold. */
-function valueClass(expression: TemplateExpression, index: number, strict: boolean): Uint8Array {
+/** Which tokens a variable's value in an unnamed expression may hold. */
+function valueClass(expression: TemplateExpression, variable: TemplateVariable, strict: boolean): Uint8Array {
   const style = operatorStyles[expression.operator];
-  const variable = expression.variables[index];
-  const explode = variable?.explode === true;
+  const { explode } = variable;
   // A bare comma is a list's, and a prefix modifier takes no lists.
-  const list = variable?.prefix === 0 && !explode;
+  const list = variable.prefix === 0 && !explode;
   const key = `${expression.operator}|${explode}|${list}|${strict}`;
   const cached = classCache.get(key);
   if (cached !== undefined) return cached;
@@ -135,7 +134,7 @@ function listTables(expression: TemplateExpression, subject: Subject, after: Uin
   for (let k = expression.variables.length - 1; k >= 0; k -= 1) {
     const variable = expression.variables[k];
     if (variable === undefined) continue;
-    const allowed = valueClass(expression, k, subject.strict);
+    const allowed = valueClass(expression, variable, subject.strict);
     const start = new Uint8Array(tokens.length + 1);
     // The nearest possible end decides: if a value may not reach that far, it may reach no end at all.
     let end = -1;
@@ -210,7 +209,7 @@ function walkList(
   for (;;) {
     const variable = expression.variables[k];
     if (variable === undefined) return -1;
-    const allowed = valueClass(expression, k, subject.strict);
+    const allowed = valueClass(expression, variable, subject.strict);
     let exit = -1;
     let next = -1;
     let i = begin;

@@ -27,10 +27,13 @@ export function deadline({ limitMs, maxMs }: DeadlineOptions): Stage {
         resolve(failure(error, { requestId: call.requestId }));
       };
       let timer = setTimeout(expire, limit);
-      call.onProgress = () => {
+      const restart = (ms: number): void => {
         clearTimeout(timer);
-        timer = setTimeout(expire, Math.max(0, Math.min(limit, started + maxMs() - Date.now())));
+        timer = setTimeout(expire, Math.max(0, Math.min(ms, started + maxMs() - Date.now())));
       };
+      call.onProgress = () => restart(limit);
+      // A person who is asked something may take their time; only the limit on the whole goes on.
+      call.onQuestion = (waiting) => restart(waiting ? maxMs() : limit);
       next(call, route).then(
         (answer) => {
           clearTimeout(timer);

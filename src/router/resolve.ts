@@ -4,10 +4,11 @@
  * Pure: a call and a snapshot in, a route out. Names and URIs are looked up, never cut apart; what is unknown or ambiguous is an
  * error here, and no server hears of it.
  */
+import { foundName, foundUri } from "../catalog/missing.ts";
 import type { NamedEntry } from "../catalog/named.ts";
 import type { Snapshot } from "../catalog/snapshot.ts";
 import type { Call } from "../model/call.ts";
-import { type ErrorCode, GoblinError } from "../model/errors.ts";
+import { GoblinError } from "../model/errors.ts";
 import { applyEdits, memberSpan } from "../model/json-text.ts";
 import type { RoutedMethod } from "../model/methods.ts";
 
@@ -27,8 +28,6 @@ export interface Route {
   readonly mimeType: string | undefined;
 }
 
-const SHOWN = 200;
-
 export function resolve(call: Call, spec: RoutedMethod, snapshot: Snapshot): Route {
   switch (spec.names) {
     case "tool":
@@ -43,28 +42,16 @@ export function resolve(call: Call, spec: RoutedMethod, snapshot: Snapshot): Rou
 }
 
 function findTool(call: Call, snapshot: Snapshot): NamedEntry {
-  const name = stringParam(call, "name");
-  const entry = snapshot.tools.find(name);
-  if (entry) return entry;
-  throw notFound("TOOL_NOT_FOUND", "Tool", name, snapshot.tools.owners(name));
+  return foundName("tool", snapshot.tools, stringParam(call, "name"));
 }
 
 function findPrompt(call: Call, snapshot: Snapshot): NamedEntry {
-  const name = stringParam(call, "name");
-  const entry = snapshot.prompts.find(name);
-  if (!entry) throw notFound("PROMPT-001", "Prompt", name, snapshot.prompts.owners(name));
+  const entry = foundName("prompt", snapshot.prompts, stringParam(call, "name"));
   const given = call.params["arguments"];
   const missing = requiredArguments(entry).filter((argument) => !hasValue(given, argument));
   if (missing.length === 0) return entry;
   const message = `Prompt ${entry.exposed} needs ${missing.map((argument) => `"${argument}"`).join(", ")}`;
   throw new GoblinError("PROMPT-002", message, { data: { missing, serverId: entry.serverId } });
-}
-
-function notFound(code: ErrorCode, kind: string, name: string, owners: readonly NamedEntry[]): GoblinError {
-  if (owners.length < 2) return new GoblinError(code, `${kind} not found: ${shown(name)}`);
-  const candidates = owners.map(({ exposed }) => exposed).sort();
-  const message = `${kind} not found: ${shown(name)} is ambiguous (${candidates.join(", ")})`;
-  return new GoblinError(code, message, { data: { candidates } });
 }
 
 function requiredArguments(entry: NamedEntry): string[] {
@@ -117,30 +104,19 @@ function resourceRoute(call: Call, spec: RoutedMethod, snapshot: Snapshot): Rout
 
 /** The owner of a resource, by any form of its URI. */
 export function findResource(snapshot: Snapshot, uri: string) {
-  return foundOr(snapshot.resources.resolve(uri), uri);
-}
-
-function foundOr(resolution: ReturnType<Snapshot["resources"]["resolve"]>, uri: string) {
-  if (resolution.kind === "found") return resolution;
-  if (resolution.kind === "unknown") {
-    throw new GoblinError("RESOURCE_NOT_FOUND", `Resource not found: ${shown(uri)}`, { data: { uri: shown(uri) } });
-  }
-  const { candidates } = resolution;
-  const message = `Resource URI is ambiguous: ${shown(uri)} could be ${candidates.join(" or ")}`;
-  throw new GoblinError("AMBIGUOUS", message, { data: { uri: shown(uri), candidates } });
+  return foundUri(snapshot.resources.resolve(uri), uri);
 }
 
 function referenceRoute(call: Call, spec: RoutedMethod, snapshot: Snapshot): Route {
   const ref = call.params["ref"] as { type?: unknown; name?: unknown; uri?: unknown } | undefined;
   if (ref?.type === "ref/prompt" && typeof ref.name === "string") {
-    const entry = snapshot.prompts.find(ref.name);
-    if (!entry) throw notFound("PROMPT-001", "Prompt", ref.name, snapshot.prompts.owners(ref.name));
+    const entry = foundName("prompt", snapshot.prompts, ref.name);
     const params = replacedInRef(call.text, "name", entry.name);
     return { ...namedRoute(call, spec, snapshot, entry), params };
   }
   if (ref?.type === "ref/resource" && typeof ref.uri === "string") {
     const { uri } = ref;
-    const found = foundOr(snapshot.resources.resolveTemplate(uri), uri);
+    const found = foundUri(snapshot.resources.resolveTemplate(uri), uri);
     return {
       spec,
       snapshot,
@@ -173,9 +149,4 @@ function replacedInRef(params: string, key: string, value: string): string {
   const ref = memberSpan(params, 0, "ref")!;
   const span = memberSpan(params, ref.start, key)!;
   return applyEdits(params, [{ ...span, text: JSON.stringify(value) }]);
-}
-
-/** A name from outside, short enough for a message. */
-function shown(text: string): string {
-  return text.length <= SHOWN ? text : `${text.slice(0, SHOWN)}… (${text.length} characters)`;
 }

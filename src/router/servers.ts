@@ -1,72 +1,67 @@
 /**
- * The set of servers: each one supervised, its lists kept in the catalog, its messages sent to whoever they are for.
+ * The set of servers, by id, as the config says now.
  *
- * Servers start in parallel and none waits for another. A server that is down keeps its entries for a grace period, then they are
- * withdrawn until it is back.
+ * Servers start in parallel and none waits for another. A new config touches only what it changes: a server that needs another
+ * connection is started beside the old one, takes its place when it has been synced (or has failed), and the old one
+ * finishes its calls. Whatever was started here is stopped by `close`.
  */
-import type { Origin, Peer, PeerEvents } from "../backend/backend.ts";
-import { connectPeer } from "../backend/eras/negotiate.ts";
-import { Backend, type BackendStatus } from "../backend/supervise.ts";
-import type { Catalog } from "../catalog/catalog.ts";
-import { emptyLists } from "../catalog/definitions.ts";
-import { Sync } from "../catalog/sync.ts";
-import type { Config } from "../config/schema.ts";
+import type { Origin, Peer } from "../backend/backend.ts";
+import type { Backend, BackendStatus } from "../backend/supervise.ts";
+import type { ConfigDiff } from "../config/diff.ts";
 import type { ServerConfig } from "../config/server.ts";
 import type { Call, Client } from "../model/call.ts";
-import { GoblinError, messageOf } from "../model/errors.ts";
+import { GoblinError } from "../model/errors.ts";
 import { type Answer, failure } from "../model/json-rpc.ts";
 import { within } from "../model/within.ts";
-import type { Logger } from "../telemetry/logger.ts";
 import type { DescribeSource } from "./describe.ts";
+import { Server, type ServerDeps } from "./server.ts";
 
 export interface ServerHooks {
   /** A log message of a server; `params` is raw JSON. */
   log(level: string, params: string, to: Origin | Client): void;
   updated(serverId: string, uri: string, params: string, ownerKey: string | undefined): void;
-  /** The server was connected again after it had been before. */
+  /** The server has a new connection, which knows nothing of what was subscribed to on the one before. */
   restored(serverId: string): Promise<void>;
+  /** The same for the connection that one client has of its own. */
+  ownedRestored(serverId: string, ownerKey: string): void;
+  /** Whether this client's own connection must be made again by itself when it breaks. */
+  wantsOwned(serverId: string, ownerKey: string): boolean;
   removed(serverId: string): void;
   /** The log level that the clients want of the servers, if any said so. */
   wantedLevel(): string | undefined;
   status(serverId: string, status: BackendStatus): void;
+  /** The server's lists have been fetched, which took so long. */
+  synced(serverId: string, ms: number): void;
 }
 
-export interface ServersOptions {
-  readonly config: Config;
-  readonly catalog: Catalog;
-  readonly hooks: ServerHooks;
-  readonly log: Logger;
-  readonly clientInfo: Readonly<Record<string, unknown>>;
-}
-
-interface Entry {
-  readonly config: ServerConfig;
-  readonly backend: Backend;
-  readonly log: Logger;
-  sync: Sync | undefined;
-  graceTimer: NodeJS.Timeout | undefined;
-  settled: boolean;
-}
+export type ServersOptions = ServerDeps;
 
 export class Servers {
   readonly #options: ServersOptions;
-  readonly #entries = new Map<string, Entry>();
+  #entries = new Map<string, Server>();
+  /** Servers that are about to take the place of the one with their id. */
+  readonly #incoming = new Map<string, Server>();
+  /** Servers that finish their last calls. */
+  readonly #retiring = new Set<Server>();
   #started: Promise<void> | undefined;
+  #settled = false;
+  #closed = false;
 
   constructor(options: ServersOptions) {
     this.#options = options;
-    for (const server of options.config.servers) this.#add(server);
+    for (const config of options.config().servers) this.#add(config);
   }
 
   /** Ends when every enabled server has connected or failed once. */
   start(): Promise<void> {
-    this.#started ??= Promise.all([...this.#entries.values()].map((entry) => this.#startOne(entry))).then(() => {});
+    this.#started ??= Promise.all([...this.#entries.values()].map((server) => server.start())).then(() => {
+      this.#settled = true;
+    });
     return this.#started;
   }
 
   get settled(): boolean {
-    for (const { config, settled } of this.#entries.values()) if (config.enabled && !settled) return false;
-    return true;
+    return this.#settled;
   }
 
   ids(): string[] {
@@ -91,29 +86,30 @@ export class Servers {
   }
 
   forward(serverId: string, method: string, params: string, call: Call): Promise<Answer> {
-    const entry = this.#entries.get(serverId);
-    if (entry) return entry.backend.forward(method, params, call);
-    return Promise.resolve(
-      failure(new GoblinError("BACKEND_UNAVAILABLE", `Server "${serverId}" is gone`, { data: { serverId } })),
-    );
+    const server = this.#entries.get(serverId);
+    return server ? server.backend.forward(method, params, call) : Promise.resolve(gone(serverId));
   }
 
-  /** A request of the gateway's own, on the shared connection. */
-  async own(serverId: string, method: string, params: string): Promise<Answer> {
-    const peer = this.#entries.get(serverId)?.backend.peer;
-    const gone = failure(
-      new GoblinError("BACKEND_UNAVAILABLE", `Server "${serverId}" is not connected`, { data: { serverId } }),
-    );
-    if (!peer) return gone;
-    const late = failure(
-      new GoblinError("TIMEOUT", `Server "${serverId}" did not answer ${method} in time`, { data: { serverId } }),
-    );
-    return within(peer.request(method, params), this.#options.config.timeouts.connectMs, late);
+  /** A request of the gateway's own, on the shared connection or on the one that belongs to `owner`. */
+  async own(serverId: string, method: string, params: string, owner?: Client): Promise<Answer> {
+    let peer: Peer | undefined;
+    try {
+      const backend = this.#entries.get(serverId)?.backend;
+      peer = owner ? await backend?.peerOf(owner) : backend?.peer;
+    } catch (error) {
+      return failure(error);
+    }
+    if (!peer) return gone(serverId);
+    const late = new GoblinError("TIMEOUT", `Server "${serverId}" did not answer ${method} in time`, {
+      data: { serverId },
+    });
+    return within(peer.request(method, params), this.#options.config().timeouts.connectMs, failure(late));
   }
 
   /** A client is gone. */
   release(clientKey: string): void {
     for (const { backend } of this.#entries.values()) backend.release(clientKey);
+    for (const { backend } of this.#retiring) backend.release(clientKey);
   }
 
   notifyOwned(clientKey: string, method: string): void {
@@ -121,139 +117,102 @@ export class Servers {
   }
 
   infos(): DescribeSource[] {
-    return [...this.#entries.values()].map(({ config, backend }) => ({ id: config.id, info: backend.peer?.info }));
+    return [...this.#entries.values()].map(({ id, backend }) => ({ id, info: backend.peer?.info }));
   }
 
   logLevelChanged(): void {
-    for (const { backend } of this.#entries.values()) if (backend.peer) this.#setLevel(backend.peer);
+    for (const server of this.#entries.values()) server.setLevel(this.#options.hooks.wantedLevel());
+  }
+
+  /**
+   * Follows a new config, which `options.config()` returns by now. What is listed changes at once, except for servers that
+   * need a new connection; the promise ends when these have taken their places and new ones have connected or failed.
+   */
+  apply(diff: ConfigDiff): Promise<void> {
+    for (const id of diff.removed) this.#remove(id);
+    for (const config of diff.adjusted) {
+      this.#entries.get(config.id)?.adjust(config);
+      this.#incoming.get(config.id)?.adjust(config);
+    }
+    const starts = [
+      ...diff.added.map((config) => this.#startAdded(this.#add(config))),
+      ...diff.changed.map((config) => this.#replace(config)),
+    ];
+    this.#arrange(diff.order);
+    for (const server of this.#all()) server.configure(this.#options.config());
+    return Promise.all(starts).then(() => {});
   }
 
   async close(): Promise<void> {
-    await Promise.all(
-      [...this.#entries.values()].map(async (entry) => {
-        clearTimeout(entry.graceTimer);
-        entry.sync?.close();
-        await entry.backend.stop("shutting down");
-      }),
-    );
+    this.#closed = true;
+    await Promise.all([...this.#all()].map((server) => server.stop("shutting down")));
   }
 
-  #add(config: ServerConfig): void {
-    const { catalog, clientInfo, log: parent } = this.#options;
-    const { limits, timeouts } = this.#options.config;
-    const log = parent.child({ server: config.id });
-    const backend = new Backend({
-      id: config.id,
-      share: config.share,
-      limits: { inFlight: limits.inFlightPerServer, queue: limits.queuePerServer },
-      connect: (events, owner) =>
-        connectPeer(
-          {
-            transport: config.transport,
-            clientInfo,
-            messageCap: limits.resultBytes,
-            connectMs: timeouts.connectMs,
-            stderr: (line) => log.info({ stream: "stderr" }, line),
-          },
-          events,
-          owner,
-        ),
-      hooks: {
-        connected: (peer, again) => this.#connected(entry, peer, again),
-        status: (status) => this.#changedState(entry, status),
-        events: (owner) => this.#eventsOf(entry, owner),
-      },
-    });
-    const entry: Entry = { config, backend, log, sync: undefined, graceTimer: undefined, settled: false };
-    this.#entries.set(config.id, entry);
-    if (config.enabled) catalog.put({ id: config.id, prefix: config.prefix, tools: config.tools });
+  *#all(): Generator<Server> {
+    yield* this.#entries.values();
+    yield* this.#incoming.values();
+    yield* this.#retiring;
   }
 
-  async #startOne(entry: Entry): Promise<void> {
-    if (entry.config.enabled) await entry.backend.start();
-    entry.settled = true;
+  #add(config: ServerConfig): Server {
+    const server = new Server(config, this.#options);
+    this.#entries.set(config.id, server);
+    server.attach();
+    return server;
   }
 
-  async #connected(entry: Entry, peer: Peer, again: boolean): Promise<void> {
-    const { id } = entry.config;
-    const { catalog, hooks, config } = this.#options;
-    clearTimeout(entry.graceTimer);
-    entry.sync?.close();
-    const sync = new Sync({
-      known: catalog.listsOf(id),
-      declares: (capability) => capability in peer.info.capabilities,
-      request: (method, params) => {
-        const late = failure(new GoblinError("TIMEOUT", `no answer within ${config.timeouts.connectMs} ms`));
-        return within(peer.request(method, params), config.timeouts.connectMs, late);
-      },
-      update: (lists) => catalog.update(id, lists),
-      failed: (method, error) => {
-        entry.log.warn({ method, error: messageOf(error) }, "A list could not be fetched; what was known stays");
-      },
-    });
-    entry.sync = sync;
-    this.#setLevel(peer);
-    await sync.all();
-    if (again) await hooks.restored(id);
+  async #startAdded(server: Server): Promise<void> {
+    if (this.#started && !this.#closed) await server.start();
   }
 
-  #changedState(entry: Entry, status: BackendStatus): void {
-    const { id } = entry.config;
-    const { catalog, config, hooks } = this.#options;
-    const detail = { state: status.state, ...(status.reason && { reason: status.reason }) };
-    if (status.state === "down") {
-      entry.log.warn({ ...detail, retryInMs: status.retryAfterMs }, "Server is down");
-      entry.sync?.close();
-      entry.graceTimer ??= setTimeout(() => catalog.update(id, emptyLists), config.backends.graceMs).unref();
-    } else {
-      entry.log.info(detail, `Server is ${status.state}`);
-      if (status.state === "ready") {
-        clearTimeout(entry.graceTimer);
-        entry.graceTimer = undefined;
-      }
+  async #replace(config: ServerConfig): Promise<void> {
+    const { id } = config;
+    void this.#incoming.get(id)?.stop("replaced");
+    const next = new Server(config, this.#options);
+    this.#incoming.set(id, next);
+    await this.#startAdded(next);
+    // Another config, or the end, may have come meanwhile.
+    if (this.#incoming.get(id) !== next || this.#closed) return next.stop("replaced");
+    this.#incoming.delete(id);
+    const old = this.#entries.get(id);
+    this.#entries.set(id, next);
+    old?.detach();
+    next.attach();
+    this.#options.hooks.status(id, next.backend.status);
+    if (!config.enabled) this.#options.hooks.removed(id);
+    if (old) this.#retire(old);
+    await this.#options.hooks.restored(id);
+  }
+
+  #remove(id: string): void {
+    const { catalog, hooks } = this.#options;
+    void this.#incoming.get(id)?.stop("removed");
+    this.#incoming.delete(id);
+    const server = this.#entries.get(id);
+    this.#entries.delete(id);
+    catalog.remove(id);
+    hooks.removed(id);
+    if (server) this.#retire(server);
+  }
+
+  #retire(server: Server): void {
+    this.#retiring.add(server);
+    void server.retire(this.#options.config().timeouts.drainMs).finally(() => this.#retiring.delete(server));
+  }
+
+  /** File order decides who keeps a name that several want, so it must be what a restart would give. */
+  #arrange(order: readonly string[]): void {
+    const entries = new Map<string, Server>();
+    for (const id of order) {
+      const server = this.#entries.get(id);
+      if (server) entries.set(id, server);
     }
-    hooks.status(id, status);
-  }
-
-  #eventsOf(entry: Entry, owner: Client | undefined): Omit<PeerEvents, "closed"> {
-    const { id } = entry.config;
-    const { hooks } = this.#options;
-    return {
-      changed: (kind) => void entry.sync?.changed(kind),
-      updated: (uri, params) => hooks.updated(id, uri, params, owner?.key),
-      log: (level, params, origin) => hooks.log(level, params, typeof origin === "object" ? origin : (owner ?? origin)),
-      ask: (method, params, origin) => ask({ serverId: id, method, params, origin, owner }),
-      problem: (message, detail) =>
-        entry.log.warn(detail === undefined ? {} : { detail: detail.slice(0, 200) }, message),
-    };
-  }
-
-  #setLevel(peer: Peer): void {
-    const level = this.#options.hooks.wantedLevel();
-    if (level !== undefined && "logging" in peer.info.capabilities) {
-      void peer.request("logging/setLevel", JSON.stringify({ level }));
-    }
+    this.#entries = entries;
+    this.#options.catalog.arrange(order);
   }
 }
 
-interface Question {
-  readonly serverId: string;
-  readonly method: string;
-  readonly params: string;
-  readonly origin: Origin;
-  readonly owner: Client | undefined;
-}
-
-/** Puts a server's question to the client it belongs to. Which one is known, or the server gets an error; it is never guessed. */
-async function ask({ serverId, method, params, origin, owner }: Question): Promise<Answer> {
-  if (owner) return owner.ask(method, params, typeof origin === "object" ? origin : undefined);
-  if (typeof origin === "object") return origin.client.ask(method, params, origin);
-  // The gateway itself has no roots; servers ask for them right after the handshake, when no client is there yet.
-  if (method === "roots/list" && origin === "none") return { ok: true, raw: '{"roots":[]}' };
-  const why =
-    origin === "several"
-      ? "calls of several clients are under way on this shared connection"
-      : "no client's call is under way on this shared connection";
-  const message = `${method}: ${why}; set "share": "session" for server "${serverId}" to give each client its own`;
-  return failure(new GoblinError("UNDECIDABLE_CLIENT", message, { data: { serverId } }));
+function gone(serverId: string): Answer {
+  const message = `Server "${serverId}" is not connected`;
+  return failure(new GoblinError("BACKEND_UNAVAILABLE", message, { data: { serverId } }));
 }

@@ -20,6 +20,7 @@ export interface SessionOptions {
 
 export class Session implements Client {
   readonly key: string;
+  readonly scope: string;
   readonly principal: string;
   readonly protocolVersion: string;
   readonly capabilities: Readonly<Record<string, unknown>>;
@@ -38,6 +39,7 @@ export class Session implements Client {
 
   constructor(options: SessionOptions) {
     this.key = options.id;
+    this.scope = options.id;
     this.principal = options.principal;
     this.protocolVersion = options.protocolVersion;
     this.capabilities = options.capabilities;

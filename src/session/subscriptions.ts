@@ -22,13 +22,26 @@ export interface SubscriptionRecord {
   readonly deliver: (serverUri: string, params: string) => void;
 }
 
+/** What is asked of a server; with neither call nor owner, on the connection that all share. */
+export interface UpstreamRequest {
+  readonly serverId: string;
+  readonly method: "resources/subscribe" | "resources/unsubscribe";
+  readonly uri: string;
+  readonly call: Call | undefined;
+  /** The client whose own connection it is. */
+  readonly ownerKey: string | undefined;
+}
+
 export interface SubscriptionOptions {
   readonly limitPerClient: () => number;
   readonly supports: (serverId: string) => boolean;
   readonly isShared: (serverId: string) => boolean;
-  /** Asks the server. Without a call it is the gateway's own request, on the shared connection. */
-  readonly upstream: (serverId: string, method: string, uri: string, call: Call | undefined) => Promise<Answer>;
+  /** The server is connected and has been told of all subscriptions that there were. */
+  readonly isReady: (serverId: string) => boolean;
+  readonly upstream: (request: UpstreamRequest) => Promise<Answer>;
   readonly changed: () => void;
+  readonly added?: (record: SubscriptionRecord) => void;
+  readonly removed?: (record: SubscriptionRecord) => void;
 }
 
 interface Topic {
@@ -48,6 +61,8 @@ export class Subscriptions {
   /** Server, then URI (with the client in front where connections are not shared), then the topic. */
   readonly #topics = new Map<string, Map<string, Topic>>();
   readonly #byClient = new Map<string, Set<SubscriptionRecord>>();
+  /** Those who may have missed an update and are to be told once, as soon as the server knows of them. */
+  readonly #owed = new Set<SubscriptionRecord>();
 
   constructor(options: SubscriptionOptions) {
     this.#options = options;
@@ -130,26 +145,72 @@ export class Subscriptions {
     }
   }
 
-  /** The server was connected again: it is asked anew for everything, and each subscriber is told once, since it may have missed a change. */
+  /** The server has a new connection: it is asked anew for everything, and each subscriber is told once, since it may have missed a change. */
   async restored(serverId: string): Promise<void> {
-    const topics = [...(this.#topics.get(serverId)?.values() ?? [])];
+    this.#rekey(serverId);
+    await this.#renew([...(this.#topics.get(serverId)?.values() ?? [])]);
+  }
+
+  /** The same for the connection that one client has of its own. */
+  async ownedRestored(serverId: string, clientKey: string): Promise<void> {
+    await this.#renew(this.#topicsOf(serverId, clientKey));
+  }
+
+  has(serverId: string, clientKey: string): boolean {
+    return this.#topicsOf(serverId, clientKey).length > 0;
+  }
+
+  /** Takes up a subscription that an earlier process held. It stays whatever the server says; the client is told once. */
+  async resume(record: SubscriptionRecord): Promise<void> {
+    const topic = this.#topic(record.serverId, record.uri, record.clientKey);
+    if (topic.records.has(record.clientKey)) return;
+    this.#put(topic, record, undefined);
+    this.#owed.add(record);
+    if (this.#options.isReady(record.serverId)) await this.#pay(topic);
+  }
+
+  /** The server is ready: whoever came while it was not is told now. */
+  async ready(serverId: string): Promise<void> {
+    if (this.#owed.size === 0) return;
+    await Promise.all([...(this.#topics.get(serverId)?.values() ?? [])].map((topic) => this.#pay(topic)));
+  }
+
+  async #renew(topics: readonly Topic[]): Promise<void> {
     await Promise.all(
-      topics.map(async (topic) => {
+      topics.map((topic) => {
         topic.active = false;
-        await this.#step(topic, () => this.#ensureActive(topic, undefined));
-        for (const record of topic.records.values()) record.deliver(topic.uri, JSON.stringify({ uri: topic.uri }));
+        for (const record of topic.records.values()) this.#owed.add(record);
+        return this.#pay(topic);
       }),
     );
   }
 
+  async #pay(topic: Topic): Promise<void> {
+    await this.#step(topic, () => this.#ensureActive(topic, undefined));
+    for (const record of topic.records.values()) {
+      if (this.#owed.delete(record)) record.deliver(topic.uri, JSON.stringify({ uri: topic.uri }));
+    }
+  }
+
+  #topicsOf(serverId: string, clientKey: string): Topic[] {
+    return [...(this.#topics.get(serverId)?.values() ?? [])].filter((topic) => topic.records.has(clientKey));
+  }
+
+  /** Whether a server is shared may have changed with its config, and with it what belongs together. */
+  #rekey(serverId: string): void {
+    const topics = [...(this.#topics.get(serverId)?.values() ?? [])];
+    const [first] = topics;
+    const client = first?.records.keys().next().value;
+    if (!first || client === undefined || first.key === this.#topicKey(serverId, first.uri, client)) return;
+    this.#topics.delete(serverId);
+    for (const { uri, records } of topics) {
+      for (const record of records.values()) this.#topic(serverId, uri, record.clientKey).records.set(record.clientKey, record);
+    }
+  }
+
   async #ensureActive(topic: Topic, call: Call | undefined): Promise<Answer> {
     if (topic.active || topic.records.size === 0 || !this.#options.supports(topic.serverId)) return OK;
-    const answer = await this.#options.upstream(
-      topic.serverId,
-      "resources/subscribe",
-      topic.uri,
-      this.#callFor(topic, call),
-    );
+    const answer = await this.#options.upstream(this.#request(topic, "resources/subscribe", call));
     if (answer.ok) topic.active = true;
     return answer;
   }
@@ -161,11 +222,13 @@ export class Subscriptions {
     topic.active = false;
     // A connection of the client's own goes away with it; only the shared one has to be told.
     if (!call && !this.#options.isShared(topic.serverId)) return OK;
-    return this.#options.upstream(topic.serverId, "resources/unsubscribe", topic.uri, this.#callFor(topic, call));
+    return this.#options.upstream(this.#request(topic, "resources/unsubscribe", call));
   }
 
-  #callFor(topic: Topic, call: Call | undefined): Call | undefined {
-    return this.#options.isShared(topic.serverId) ? undefined : call;
+  #request(topic: Topic, method: UpstreamRequest["method"], call: Call | undefined): UpstreamRequest {
+    const { serverId, uri } = topic;
+    if (this.#options.isShared(serverId)) return { serverId, method, uri, call: undefined, ownerKey: undefined };
+    return { serverId, method, uri, call, ownerKey: topic.records.keys().next().value };
   }
 
   #step(topic: Topic, step: () => Promise<Answer>): Promise<Answer> {
@@ -193,6 +256,8 @@ export class Subscriptions {
     if (known) own.delete(known);
     own.add(record);
     topic.records.set(record.clientKey, record);
+    if (known) this.#owed.delete(known);
+    this.#options.added?.(record);
     this.#options.changed();
   }
 
@@ -201,6 +266,8 @@ export class Subscriptions {
     const own = this.#byClient.get(record.clientKey);
     own?.delete(record);
     if (own?.size === 0) this.#byClient.delete(record.clientKey);
+    this.#owed.delete(record);
+    this.#options.removed?.(record);
     this.#options.changed();
   }
 

@@ -1,18 +1,11 @@
 /**
- * The gateway's log: pino lines to stderr, as JSON or, on a terminal, readable. A tap sees every line, for the API and the dashboard.
- * Secrets do not get here: headers, environments and arguments are never logged.
+ * The gateway's log: pino lines to stderr, as JSON or, on a terminal, readable. A book keeps the newest lines for the API and the dashboard.
+ * Headers, environments and arguments are never logged, and the values that the config marks as secret are masked wherever they turn up.
  */
 import { type Logger, pino } from "pino";
+import { LogBook, type LogLine, readLine } from "./log-book.ts";
 
-export type { Logger };
-
-export interface LogLine {
-  readonly time: number;
-  readonly level: string;
-  readonly server?: string;
-  readonly msg: string;
-  readonly extra?: Readonly<Record<string, unknown>>;
-}
+export type { Logger, LogLine };
 
 export interface LoggerOptions {
   readonly level: string;
@@ -21,30 +14,35 @@ export interface LoggerOptions {
   readonly tap?: (line: LogLine) => void;
 }
 
+const books = new WeakMap<Logger, LogBook>();
+
+/** The book of a logger that was made here; an empty one for any other. */
+export function logBookOf(logger: Logger): LogBook {
+  const known = books.get(logger);
+  if (known) return known;
+  const book = new LogBook();
+  book.adopt(logger);
+  books.set(logger, book);
+  return book;
+}
+
 export function createLogger({ level, format, stream, tap }: LoggerOptions): Logger {
   const pretty = format === "pretty" || (format === "auto" && stream.isTTY === true);
-  return pino(
-    { level, base: null, timestamp: pino.stdTimeFunctions.epochTime },
+  const book = new LogBook();
+  if (tap) book.onLine(tap);
+  const logger = pino(
+    { level, base: null, timestamp: pino.stdTimeFunctions.epochTime, onChild: (child) => book.adopt(child) },
     {
       write(text: string) {
-        if (!pretty && !tap) return void stream.write(text);
-        const line = readLine(text);
-        tap?.(line);
-        stream.write(pretty ? prettyLine(line, stream.isTTY === true) : text);
+        const line = book.masker.jsonLine(text);
+        book.take(line);
+        stream.write(pretty ? prettyLine(readLine(line), stream.isTTY === true) : line);
       },
     },
   );
-}
-
-function readLine(text: string): LogLine {
-  const { level, time, msg, server, ...extra } = JSON.parse(text) as Record<string, unknown>;
-  return {
-    time: Number(time),
-    level: pino.levels.labels[Number(level)] ?? "info",
-    msg: String(msg ?? ""),
-    ...(typeof server === "string" && { server }),
-    ...(Object.keys(extra).length > 0 && { extra }),
-  };
+  book.adopt(logger);
+  books.set(logger, book);
+  return logger;
 }
 
 const COLORS: Readonly<Record<string, number>> = { trace: 90, debug: 90, info: 36, warn: 33, error: 31, fatal: 31 };

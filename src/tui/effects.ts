@@ -84,7 +84,8 @@ export function createEffects({ client, store, copy, redraw, quit }: EffectsOpti
           if (before.mode.name !== "confirm" || !action.yes) return;
           const { verb, serverId } = before.mode.pending;
           void attempt(async () => {
-            await client.request(verbs[verb], { params: { id: serverId } });
+            const server = await client.request(verbs[verb], { params: { id: serverId } });
+            store.dispatch({ type: "events", events: [{ type: "server", data: { id: serverId, server } }] });
             return `${past[verb]} ${serverId}`;
           });
           return;

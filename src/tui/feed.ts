@@ -1,9 +1,10 @@
 /**
  * Keeps the state fed: opens the event stream, reads every list, reads again what changed, and reconnects.
  *
- * What must always hold: the stream is open before the lists are read, so that no change falls between; a list is not
- * read twice at the same time; after a loss everything is read again; nothing goes on after `close`.
+ * What must always hold: the stream is open before the lists are read, and what it told while a list was on its way is
+ * applied again after it, so that no change falls between; a list is not read twice at the same time; after a loss everything is read again; nothing goes on after `close`.
  */
+import type { AdminEvent, AdminEventType } from "../admin/events.ts";
 import { adminRoutes } from "../admin/routes.ts";
 import type { AdminClient } from "./client.ts";
 import type { Loaded } from "./state/action.ts";
@@ -37,7 +38,7 @@ const everything = [
 
 export function startFeed({ client, store, backoffMs = 500, refreshMs = 5000 }: FeedOptions): Feed {
   const closed = new AbortController();
-  const reading = new Map<keyof Loaded, { again: boolean }>();
+  const reading = new Map<keyof Loaded, { again: boolean; arrived: AdminEvent[] }>();
   let called = false;
 
   const read = async (name: keyof Loaded, signal: AbortSignal): Promise<void> => {
@@ -46,13 +47,16 @@ export function startFeed({ client, store, backoffMs = 500, refreshMs = 5000 }: 
       running.again = true;
       return;
     }
-    const entry = { again: true };
+    const entry = { again: true, arrived: [] as AdminEvent[] };
     reading.set(name, entry);
     try {
       while (entry.again && !signal.aborted) {
         entry.again = false;
+        entry.arrived = [];
         const value = await loaders[name](client, signal);
-        if (!signal.aborted) store.dispatch({ type: "loaded", lists: { [name]: value } });
+        if (signal.aborted) return;
+        store.dispatch({ type: "loaded", lists: { [name]: value } });
+        if (entry.arrived.length > 0) store.dispatch({ type: "events", events: entry.arrived });
       }
     } finally {
       reading.delete(name);
@@ -86,6 +90,8 @@ export function startFeed({ client, store, backoffMs = 500, refreshMs = 5000 }: 
         },
         onEvent: (event) => {
           store.push(event);
+          const list = listOfEvent[event.type];
+          if (list !== undefined) reading.get(list)?.arrived.push(event);
           if (event.type === "call") called = true;
           if (event.type === "catalog") guard(readAll(changed(event.data.kinds)));
         },
@@ -138,6 +144,13 @@ export function startFeed({ client, store, backoffMs = 500, refreshMs = 5000 }: 
     },
   };
 }
+
+/** Events that say how a list's items are now; applying one twice changes nothing. */
+const listOfEvent: Partial<Record<AdminEventType, keyof Loaded>> = {
+  server: "servers",
+  subscriptions: "subscriptions",
+  sessions: "sessions",
+};
 
 type Loader<Name extends keyof Loaded> = (client: AdminClient, signal: AbortSignal) => Promise<Loaded[Name]>;
 

@@ -2,7 +2,7 @@
  * The terminal dashboard: attaches to a running gateway through its admin API.
  *
  * What must always hold: `runTui` resolves with an exit code after the terminal is as it was before, and leaves no
- * timer, connection or listener behind.
+ * timer, connection or listener behind; a signal ends the dashboard, what else the process does is its caller's to end.
  */
 import { createAdminClient } from "./client.ts";
 import { createEffects } from "./effects.ts";
@@ -56,11 +56,12 @@ export async function runTui(options: TuiOptions): Promise<number> {
     };
     const takeover = takeOver({
       terminal: stdout,
-      onCrash(code, error) {
-        finish(code, error);
+      onCrash(error) {
+        finish(1, error);
         // The program may have been half way through anything; it does not go on after an exception.
-        process.exit(code);
+        process.exit(1);
       },
+      onSignalled: finish,
     });
     const effects = createEffects({
       client,

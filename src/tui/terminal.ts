@@ -16,22 +16,27 @@ export interface Takeover {
 
 export interface TakeoverOptions {
   readonly terminal: Terminal;
-  /** Called once when a signal or an exception ends the dashboard; the terminal is restored by then. */
-  readonly onCrash: (code: number, error?: unknown) => void;
+  /** An exception that nobody caught; the terminal is restored by then. */
+  readonly onCrash: (error: unknown) => void;
+  /** A signal that ends programs, as an exit code; the terminal is restored by then. */
+  readonly onSignalled: (code: number) => void;
 }
 
 const signals = { SIGINT: 2, SIGTERM: 15, SIGHUP: 1 } as const;
 
-export function takeOver({ terminal, onCrash }: TakeoverOptions): Takeover {
+export function takeOver({ terminal, onCrash, onSignalled }: TakeoverOptions): Takeover {
   let taken = true;
   const onExit = (): void => restore();
   const onError = (error: unknown): void => {
     restore();
-    onCrash(1, error);
+    onCrash(error);
   };
+  // Not at once: Ink listens too, and kills the process if it finds itself to be the only listener that is left.
   const onSignal = (signal: NodeJS.Signals): void => {
-    restore();
-    onCrash(128 + signals[signal as keyof typeof signals]);
+    setImmediate(() => {
+      restore();
+      onSignalled(128 + signals[signal as keyof typeof signals]);
+    });
   };
   function restore(): void {
     if (!taken) return;

@@ -39,11 +39,11 @@ const rowWith = (screen: string, text: string): string => rowsOf(screen).find((r
 describe.skipIf(!hasTmux)("in a terminal", () => {
   it("shows every panel on 80 × 24 and switches by number and tab", async () => {
     const { term } = await dashboard();
-    const overview = await term.until("12/s");
+    const overview = await term.until((screen) => screen.includes("12/s") && screen.includes("timeout"));
     expect(overview).toContain("2 of 4 ready");
     expect(overview).toContain("✗ docs       down");
     expect(overview).toMatch(/calls +12\/s +█/);
-    expect(rowWith(overview, "timeout")).toMatch(/12:00:00|\d\d:\d\d:\d\d timeout +60 s +github_create_issue/);
+    expect(rowWith(overview, "timeout")).toMatch(/\d\d:\d\d:\d\d timeout +60 s +github_create_issue/);
 
     term.keys("2");
     expect(await term.until("VIA")).toMatch(/▸ ✗ docs +down .+ http +3 +2 +3 +1 +12 ms/);
@@ -52,7 +52,7 @@ describe.skipIf(!hasTmux)("in a terminal", () => {
     expect(tools).toContain("▸ filesystem_read_file Does read_file on filesystem");
     expect(tools).toContain("Evil ␛[31mred␛[0m ␛]0;pwned␇");
     term.keys("Tab");
-    expect(await term.until("PROMPT")).toMatch(/github_review +number\* tone +Reviews a pull/);
+    expect(await term.until("ARGUMENTS")).toMatch(/github_review +number\* tone +Reviews a pull/);
     term.keys("5");
     await term.until("Templates 1");
     term.keys("Tab");
@@ -206,15 +206,16 @@ describe.skipIf(!hasTmux)("in a terminal", () => {
     term.keys("3");
     await term.until("DESCRIPTION");
     term.resize(140, 40);
-    const large = await term.until((screen) => rowWith(screen, "TOOL").includes("SERVER"));
-    expect(rowsOf(large.trimEnd())).toHaveLength(40);
+    const large = await term.until(
+      (screen) => rowsOf(screen.trimEnd()).length === 40 && screen.includes("Enter details"),
+    );
+    expect(rowWith(large, "TOOL")).toContain("SERVER");
     expect(large).toContain("log info  goblin.json");
     term.resize(40, 10);
-    await term.until(/needs a terminal of 60×15; this\s+one has 40×10/);
+    await term.until("40×10, needs 60×15");
     term.resize(80, 24);
-    const back = await term.until("Enter details");
-    expect(rowsOf(back.trimEnd())).toHaveLength(24);
-    expect(back).not.toContain("needs a terminal");
+    const back = await term.until((screen) => rowsOf(screen.trimEnd())[23]?.includes("Enter details") === true);
+    expect(back).not.toContain("too small");
     expect(rowWith(back, "goblin 0.1.0")).toBe(rowsOf(back)[0]);
   });
 
@@ -228,7 +229,7 @@ describe.skipIf(!hasTmux)("in a terminal", () => {
     const data = plausibleData();
     data.tools = data.tools.slice(2);
     await fake({ port: admin.port, data });
-    const again = await term.until("2 tools", 15_000);
+    const again = await term.until((screen) => screen.includes("2 tools") && screen.includes("goblin 0.1.0"), 15_000);
     expect(again).not.toContain("Gateway away");
     expect(again).not.toContain("filesystem_read_file");
   });
@@ -267,7 +268,7 @@ describe.skipIf(!hasTmux)("in a terminal", () => {
     expect(term.variable("alternate_on")).toBe("1");
     expect(term.variable("cursor_flag")).toBe("0");
     term.keys(key);
-    const after = await term.until((screen) => screen.includes(`\n${exit}`) && screen.includes("\necho"));
+    const after = await term.until((screen) => screen.includes(exit) && screen.includes("\necho"));
     expect(after).toContain("before");
     expect(after).toContain("icanon");
     expect(after).not.toContain("Overview");

@@ -60,7 +60,24 @@ export function openTerminal({ columns = 80, rows = 24 } = {}): Terminal {
     });
   // CI, NO_COLOR and the test runner's own variables must not change what a person would see.
   const shell = "env -u CI -u NO_COLOR -u NODE_ENV -u VITEST -u FORCE_COLOR PS1='$ ' sh";
-  tmux("new-session", "-d", "-s", "t", "-x", String(columns), "-y", String(rows), shell);
+  tmux(
+    "start-server",
+    ";",
+    "set-option",
+    "-g",
+    "status",
+    "off",
+    ";",
+    "new-session",
+    "-d",
+    "-s",
+    "t",
+    "-x",
+    String(columns),
+    "-y",
+    String(rows),
+    shell,
+  );
   const screen = (colours = false): string => tmux("capture-pane", "-p", "-t", "t", ...(colours ? ["-e"] : []));
   return {
     keys: (...keys) => void tmux("send-keys", "-t", "t", ...keys),

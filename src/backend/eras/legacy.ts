@@ -4,8 +4,9 @@
  * A client's progress token never leaves the gateway: each request gets a token of its own, and the client's is put back. A question
  * from the server goes to the call it belongs to, as far as the transport or the calls under way tell it; nothing is guessed.
  */
-import type { Call } from "../../model/call.ts";
-import { GoblinError, messageOf } from "../../model/errors.ts";
+import type { Call, CancelReason } from "../../model/call.ts";
+import { META_PREFIX } from "../../model/envelope.ts";
+import { GoblinError } from "../../model/errors.ts";
 import { type Frame, readFrame } from "../../model/frame.ts";
 import {
   type Answer,
@@ -17,7 +18,7 @@ import {
   requestText,
 } from "../../model/json-rpc.ts";
 import { dropMembers, elementSpans, memberSpan, setMember } from "../../model/json-text.ts";
-import { type ChangeKind, changeNotifications } from "../../model/methods.ts";
+import { changeKinds } from "../../model/methods.ts";
 import { within } from "../../model/within.ts";
 import type { Link, LinkEvents, OpenLink, Origin, Peer, PeerEvents, PeerInfo } from "../backend.ts";
 import { Pending } from "./pending.ts";
@@ -31,16 +32,23 @@ export interface LegacyOptions {
   /** What the server may ask of us: everything for a shared connection, the client's own for one that is not. */
   readonly capabilities: Readonly<Record<string, unknown>>;
   readonly connectMs: number;
+  /** Gives the attempt up. */
+  readonly signal?: AbortSignal | undefined;
 }
 
-const changeKinds = new Map(
-  Object.entries(changeNotifications).map(([kind, method]) => [method as string, kind as ChangeKind]),
-);
-const META_PREFIX = "io.modelcontextprotocol/";
+const CANCEL_WORDS: Readonly<Record<CancelReason, string>> = {
+  timeout: "Timed out",
+  client: "Cancelled by the client",
+  shutdown: "The gateway is shutting down",
+};
 
 export async function connectLegacy(options: LegacyOptions): Promise<Peer> {
   const peer = new LegacyPeer(options.events);
+  const { signal } = options;
+  const giveUp = (): void => void peer.close();
+  signal?.addEventListener("abort", giveUp, { once: true });
   try {
+    if (signal?.aborted) throw new GoblinError("CANCELLED", "The connection is not wanted any more");
     const opened = await within(
       peer.open(options).then(() => true),
       options.connectMs,
@@ -51,6 +59,8 @@ export async function connectLegacy(options: LegacyOptions): Promise<Peer> {
   } catch (error) {
     await peer.close();
     throw error;
+  } finally {
+    signal?.removeEventListener("abort", giveUp);
   }
 }
 
@@ -72,13 +82,13 @@ class LegacyPeer implements Peer, LinkEvents {
     return this.#pending.size;
   }
 
-  async open({ open, clientInfo, capabilities }: LegacyOptions): Promise<void> {
-    const link = await open(this);
+  async open({ open, clientInfo, capabilities, signal }: LegacyOptions): Promise<void> {
+    const link = await open(this, signal);
     this.#link = link;
     if (this.#ended) await link.close();
     const params = JSON.stringify({ protocolVersion: legacyVersions[0], capabilities, clientInfo });
     const answer = await this.request("initialize", params);
-    if (!answer.ok) throw refusal(answer.raw);
+    if (!answer.ok) throw answer.symbol === undefined ? refusal(answer.raw) : new GoblinError("BACKEND_UNAVAILABLE", reasonIn(answer.raw));
     this.info = readInitializeResult(rawText(answer.raw));
     link.established({ "mcp-protocol-version": this.info.protocolVersion });
     await new Promise<void>((accepted) => link.send(notificationText("notifications/initialized"), { accepted }));
@@ -92,6 +102,9 @@ class LegacyPeer implements Peer, LinkEvents {
         ...failure(new GoblinError("BACKEND_UNAVAILABLE", "The connection is closed")),
         unsent: true,
       });
+    }
+    if (call?.params["requestState"] !== undefined) {
+      return Promise.resolve(failure(new GoblinError("INVALID_PARAMS", "requestState is not valid for this request")));
     }
     return new Promise((resolve) => {
       const id = this.#pending.nextId();
@@ -126,11 +139,15 @@ class LegacyPeer implements Peer, LinkEvents {
     this.#pending.settle(id, { ...failure(error), unsent });
   }
 
-  closed(error: GoblinError): void {
+  closed(error: GoblinError, renew = false): void {
+    if (!renew) this.#pending.failAll(error);
     if (this.#ended) return;
     this.#ended = true;
-    this.#pending.failAll(error);
-    if (this.#opened) this.#events.closed(error);
+    if (this.#opened) this.#events.closed(error, renew);
+  }
+
+  missed(): void {
+    this.#events.missed?.();
   }
 
   problem(message: string, detail?: string): void {
@@ -228,9 +245,9 @@ class LegacyPeer implements Peer, LinkEvents {
     return (stream !== undefined && this.#pending.call(stream)) || this.#pending.origin();
   }
 
-  #cancel(id: number, reason: string): void {
+  #cancel(id: number, reason: CancelReason): void {
     if (!this.#pending.has(id)) return;
-    const why = reason === "timeout" ? "Timed out" : "Cancelled by the client";
+    const why = CANCEL_WORDS[reason];
     this.notify("notifications/cancelled", JSON.stringify({ requestId: id, reason: why }));
     this.#pending.settle(id, failure(new GoblinError("CANCELLED", why)));
     this.#link?.drop(id);
@@ -270,12 +287,13 @@ function record(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 }
 
+/** The server answered `initialize` with an error: it is there, but does not speak this. */
+export class HandshakeRefused extends GoblinError {}
+
 function refusal(raw: string): GoblinError {
-  let message = raw;
-  try {
-    message = String((JSON.parse(raw) as { message?: unknown }).message);
-  } catch (error) {
-    message = messageOf(error);
-  }
-  return new GoblinError("BACKEND_UNAVAILABLE", `The handshake failed: ${message}`);
+  return new HandshakeRefused("BACKEND_UNAVAILABLE", `The handshake failed: ${reasonIn(raw)}`);
+}
+
+function reasonIn(errorText: string): string {
+  return String((JSON.parse(errorText) as { message?: unknown }).message);
 }

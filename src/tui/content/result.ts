@@ -16,10 +16,15 @@ export function resultHeight(layout: Layout): number {
   return layout.body - 2;
 }
 
-export function resultLines(text: string, columns: number): Line[] {
-  return cleanLines(text)
-    .flatMap((one) => wrap(one, columns - 3))
-    .map((one) => line(one));
+let last: { readonly text: string; readonly columns: number; readonly lines: readonly Line[] } | undefined;
+
+/** Remembered, because a result can be large and is asked for in every frame. */
+export function resultLines(text: string, columns: number): readonly Line[] {
+  if (last === undefined || last.text !== text || last.columns !== columns) {
+    const lines = cleanLines(text).flatMap((one) => wrap(one, columns - 3));
+    last = { text, columns, lines: lines.map((one) => line(one)) };
+  }
+  return last.lines;
 }
 
 export function resultText(result: Record<string, unknown>): string {

@@ -10,9 +10,17 @@ import type { Loaded } from "./action.ts";
 import { callCapacity, type LogRow, logCapacity, type Series, type State, seriesCapacity } from "./model.ts";
 
 export function applyLoaded(state: State, lists: Partial<Loaded>): State {
-  const { logs, ...rest } = lists;
-  const next = { ...state, ...rest };
-  return logs === undefined ? next : addLogs({ ...next, logs: [] }, logs);
+  const { logs, calls, ...rest } = lists;
+  let next: State = { ...state, ...rest };
+  if (calls !== undefined) next = { ...next, calls: [...calls, ...newer(state.calls, calls)] };
+  if (logs !== undefined) next = addLogs({ ...next, logs: [] }, [...logs, ...newer(state.logs, logs)]);
+  return next;
+}
+
+/** What came as events while the list was on its way. */
+function newer<Entry extends { time: number }>(known: readonly Entry[], list: readonly { time: number }[]): Entry[] {
+  const last = list.at(-1)?.time ?? Number.NEGATIVE_INFINITY;
+  return known.filter((entry) => entry.time > last);
 }
 
 export function applyEvents(state: State, events: readonly AdminEvent[]): State {

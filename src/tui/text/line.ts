@@ -5,7 +5,7 @@
  * is clean, because spans are made here only, and this is the one way to the screen.
  */
 import { clean } from "./clean.ts";
-import { shorten, take, toWidth, widthOf } from "./width.ts";
+import { fits, shorten, take, toWidth, widthOf } from "./width.ts";
 
 export type Tone = "plain" | "title" | "accent" | "good" | "warn" | "bad" | "quiet" | "match" | "selected" | "alarm";
 
@@ -35,9 +35,9 @@ export interface CellOptions {
 export function cell(text: string, width: number, options: CellOptions = {}): Span[] {
   if (width <= 0) return [];
   const { tone = "plain", align = "left", terms = [] } = options;
-  const whole = clean(text);
-  if (terms.length === 0) return [{ text: toWidth(whole, width, align), tone }];
-  const shown = toWidth(keepMatchInSight(whole, width, terms), width, align);
+  // A log line can be a megabyte; what cannot be seen is not looked at.
+  if (terms.length === 0) return [{ text: toWidth(clean(text.slice(0, width * 8)), width, align), tone }];
+  const shown = toWidth(keepMatchInSight(clean(text), width, terms), width, align);
   return marked(shown, terms, tone);
 }
 
@@ -101,12 +101,13 @@ function matches(text: string, terms: readonly string[]): [number, number][] {
 }
 
 function keepMatchInSight(text: string, width: number, terms: readonly string[]): string {
-  if (widthOf(text) <= width) return text;
+  if (fits(text, width)) return text;
   const first = matches(text, terms)[0];
   if (first === undefined || widthOf(text.slice(0, first[1])) < width) return text;
   const behind = take(text.slice(first[1]), Math.max(1, Math.floor(width / 4)));
   const shown = text.slice(0, first[1]) + behind;
-  let from = 0;
+  // Descriptions can be long: only the last stretch before the match is looked at.
+  let from = Math.max(0, first[0] - 2 * width);
   while (from < first[0] && widthOf(shown.slice(from)) > width - 2) from += 1;
   return `…${text.slice(from)}`;
 }

@@ -38,9 +38,14 @@ export function take(text: string, width: number): string {
   return text.slice(0, end);
 }
 
+/** Looks at no more of a long text than it must. */
+export function fits(text: string, width: number): boolean {
+  return take(text, width).length === text.length;
+}
+
 /** At most `width` cells; what was cut is shown by an ellipsis. */
 export function shorten(text: string, width: number): string {
-  return widthOf(text) <= width ? text : width < 1 ? "" : `${take(text, width - 1)}…`;
+  return fits(text, width) ? text : width < 1 ? "" : `${take(text, width - 1)}…`;
 }
 
 export function pad(text: string, width: number, align: "left" | "right" = "left"): string {
@@ -54,12 +59,11 @@ export function toWidth(text: string, width: number, align: "left" | "right" = "
 
 /** Breaks one line at spaces, and inside a word that is longer than a line; an indent is kept on what follows. */
 export function wrap(text: string, width: number): string[] {
-  if (widthOf(text) <= width) return [text];
+  if (fits(text, width)) return [text];
   const indent = " ".repeat(Math.min(text.length - text.trimStart().length, Math.max(0, width - 20)));
   const lines: string[] = [];
   let rest = text;
-  while (widthOf(rest) > width) {
-    const head = take(rest, width);
+  for (let head = take(rest, width); head.length < rest.length; head = take(rest, width)) {
     // A grapheme that is wider than the whole line is taken anyway, else this would never end.
     const hard = head.length > 0 ? head.length : 2;
     const space = rest[hard] === " " ? hard : rest.lastIndexOf(" ", hard - 1);

@@ -83,7 +83,7 @@ const prompts: readonly Column<Prompt>[] = [
   {
     title: "ARGUMENTS",
     width: 8,
-    share: 1,
+    share: 2,
     from: 72,
     text: (item) => item.arguments.map(({ name, required }) => name + (required === true ? "*" : "")).join(" "),
   },

@@ -1,7 +1,7 @@
 /**
  * What stands in place of a panel for a moment: the help, a picker, the message of a screen that is too small.
  */
-import { Box, Text } from "ink";
+import { Box } from "ink";
 import { helpLines } from "../content/help.ts";
 import { type Layout, smallest } from "../state/layout.ts";
 import type { PickerKind, State } from "../state/model.ts";
@@ -54,12 +54,10 @@ export function Picker({
 }
 
 export function TooSmall({ layout }: { layout: Layout }) {
-  const need = `${smallest.columns}×${smallest.rows}`;
-  return (
-    <Box width={layout.columns} height={layout.rows}>
-      <Text wrap="wrap">
-        The dashboard needs a terminal of {need}; this one has {layout.columns}×{layout.rows}. q quits.
-      </Text>
-    </Box>
-  );
+  const lines = [
+    line("Terminal too small", "title"),
+    line(`${layout.columns}×${layout.rows}, needs ${smallest.columns}×${smallest.rows}`),
+    line("q quits", "quiet"),
+  ];
+  return <Rows lines={lines} width={layout.columns} height={layout.rows} />;
 }

@@ -83,7 +83,8 @@ function countText(state: State): string {
   if (panel === "overview") return "";
   const shown = selectRows[panel](state).length;
   const all = state[panel].length;
-  const noun = panel === "logs" ? "lines" : panel;
+  const plural = panel === "logs" ? "lines" : panel;
+  const noun = all === 1 ? plural.slice(0, -1) : plural;
   const text = `${shown === all ? "" : `${formatCount(shown)} of `}${formatCount(all)} ${noun}`;
   if (panel !== "resources") return text;
   return `${text}, ${formatCount(state.subscriptions.length)} subscribed`;

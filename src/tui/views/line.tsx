@@ -41,9 +41,13 @@ export const Row = memo(function Row({
   width: number;
   selected?: boolean;
 }) {
+  const parts = fitLine(line, width, selected);
+  // A text without characters has no height, and everything below would move up.
+  const blank = parts.every((part) => part.text === "");
   return (
     <Text wrap="truncate">
-      {fitLine(line, width, selected).map((part, index) => (
+      {blank && " "}
+      {parts.map((part, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: spans have no identity but their place
         <Text key={index} {...styleOf(part.tone, selected)}>
           {part.text}

@@ -2,11 +2,13 @@
  * Splits a byte stream into lines, without decoding and without copying a line that arrives in one piece.
  *
  * A line over the cap is dropped as a whole; its first and last bytes are reported, so that the request it would have answered can be
- * told. Memory is bounded by the cap. Used for stdio servers and for event streams.
+ * told. Memory is bounded by the cap. Used for stdio on both sides and for event streams; Node's readline will not do, since it
+ * also ends a line at U+2028, which JSON allows inside of strings.
  */
 const NEWLINE = 10;
 const RETURN = 13;
 const EDGE = 96;
+const EMPTY = Buffer.alloc(0);
 
 export interface LineOptions {
   readonly cap: number;
@@ -41,6 +43,10 @@ export class LineSplitter {
       this.#overflow = undefined;
       this.#options.overflow(head, (tail + last.toString("latin1", Math.max(0, last.length - EDGE))).slice(-EDGE));
       return;
+    }
+    if (this.#size + last.length > this.#options.cap) {
+      this.#keep(last);
+      return this.#end(EMPTY);
     }
     let line = last;
     if (this.#parts.length > 0) {

@@ -1,0 +1,162 @@
+/**
+ * The admin API as a Hono app: a handler for each route of the table, no more and no fewer.
+ *
+ * Whoever mounts it puts the guard in front. Anything that acts must be sent as JSON: a page elsewhere cannot send that without being
+ * asked for its origin first. Every failure answers `{ error: { code, message } }`.
+ */
+import { Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import type * as z from "zod";
+import { ConfigError } from "../config/problem.ts";
+import { callTool } from "./call-tool.ts";
+import { ApiFailure, failureResponse } from "./failure.ts";
+import { Feed } from "./feed.ts";
+import { type AdminRoute, type AdminRouteName, adminRoutes } from "./routes.ts";
+import { LogLevel } from "./schema.ts";
+import type { AdminSources } from "./sources.ts";
+import { logEntry, Views } from "./views.ts";
+
+/** The guard leaves the name of whoever asks. */
+export type AdminEnv = { Variables: { principal: string } };
+
+export interface AdminApi {
+  readonly app: Hono<AdminEnv>;
+  readonly feed: Feed;
+  close(): void;
+}
+
+interface Request {
+  /** Checked against the route's schemas. */
+  readonly params: Record<string, unknown>;
+  readonly query: Record<string, unknown>;
+  readonly body: unknown;
+  readonly principal: string;
+  readonly signal: AbortSignal;
+}
+
+type Handler = (request: Request) => unknown;
+
+const LINES = 1000;
+
+export function createAdminApi(sources: AdminSources): AdminApi {
+  const views = new Views(sources);
+  const feed = new Feed(sources, views);
+  const handlers = handlersOf(sources, views, feed);
+  const app = new Hono<AdminEnv>();
+  app.use("/api/*", (c, next) =>
+    bodyLimit({
+      maxSize: sources.bodyBytes(),
+      onError: () => failureResponse(new ApiFailure(413, "TOO_LARGE", "The body is too large")),
+    })(c, next),
+  );
+  for (const [name, route] of Object.entries<AdminRoute>(adminRoutes)) {
+    app.on(route.method.toUpperCase(), route.path, async (c) => {
+      try {
+        const answer = await handlers[name as AdminRouteName]({
+          params: parsed(route.params, c.req.param(), "parameters"),
+          query: parsed(route.query, c.req.query(), "query"),
+          body: route.method === "get" ? undefined : await readBody(c.req.raw, route.request),
+          principal: c.get("principal") ?? "",
+          signal: c.req.raw.signal,
+        });
+        return answer instanceof Response ? answer : c.json(answer as Record<string, unknown>);
+      } catch (error) {
+        return failureResponse(error);
+      }
+    });
+  }
+  return { app, feed, close: () => feed.close() };
+}
+
+function handlersOf(sources: AdminSources, views: Views, feed: Feed): Record<AdminRouteName, Handler> {
+  const { activity, logs, actions } = sources;
+  const known = (id: unknown) => {
+    const server = views.server(String(id));
+    if (server) return server;
+    throw new ApiFailure(404, "SERVER_NOT_FOUND", `There is no server "${String(id)}"`);
+  };
+  const onServer = (act: (id: string) => Promise<void>): Handler => {
+    return async ({ params }) => {
+      const { id } = known(params["id"]);
+      await act(id);
+      return known(id);
+    };
+  };
+  return {
+    getState: () => views.state(),
+    listServers: () => listed(views.servers()),
+    listTools: () => listed(views.tools()),
+    listPrompts: () => listed(views.prompts()),
+    listResources: () => listed(views.resources()),
+    listTemplates: () => listed(views.templates()),
+    listSubscriptions: () => listed(views.subscriptions()),
+    listSessions: () => listed(views.sessions()),
+    listCalls: () => listed(activity.calls()),
+    listLogs: ({ query }) => {
+      const { level = "trace", server, limit = LINES } = query as { level?: LogLevel; server?: string; limit?: number };
+      const least = LogLevel.options.indexOf(level);
+      const fitting = logs
+        .lines()
+        .map(logEntry)
+        .filter((line) => LogLevel.options.indexOf(line.level) >= least && (!server || line.server === server));
+      return { items: fitting.slice(-limit), total: fitting.length };
+    },
+    streamEvents: () => {
+      const headers = {
+        "content-type": "text/event-stream",
+        "cache-control": "no-cache, no-transform",
+        "x-accel-buffering": "no",
+      };
+      return new Response(feed.open(), { headers });
+    },
+    reload: async () => {
+      if (!actions.reload) throw new ApiFailure(409, "NO_CONFIG_FILE", "There is no config file to read again");
+      try {
+        return await actions.reload();
+      } catch (error) {
+        if (error instanceof ConfigError) throw new ApiFailure(422, error.code, error.message);
+        throw error;
+      }
+    },
+    restartServer: onServer((id) => actions.restart(id)),
+    enableServer: onServer((id) => actions.setEnabled(id, true)),
+    disableServer: onServer((id) => actions.setEnabled(id, false)),
+    setLogLevel: ({ body }) => {
+      const { level } = body as { level: LogLevel };
+      logs.setLevel(level);
+      return { level };
+    },
+    callTool: ({ body, principal, signal }) =>
+      callTool(sources, body as { name: string; arguments?: Record<string, unknown> }, { principal, signal }),
+  };
+}
+
+function listed<Item>(items: Item[]): { items: Item[]; total: number } {
+  return { items, total: items.length };
+}
+
+function parsed(type: z.ZodType | undefined, value: unknown, what: string): Record<string, unknown> {
+  return type ? (check(type, value, what) as Record<string, unknown>) : {};
+}
+
+async function readBody(request: globalThis.Request, type: z.ZodType | undefined): Promise<unknown> {
+  if (!/^application\/json\b/i.test(request.headers.get("content-type") ?? "")) {
+    throw new ApiFailure(415, "NOT_JSON", "Content-Type must be application/json");
+  }
+  if (!type) return undefined;
+  let value: unknown;
+  try {
+    value = await request.json();
+  } catch {
+    throw new ApiFailure(400, "PARSE_ERROR", "The body is not valid JSON");
+  }
+  return check(type, value, "body");
+}
+
+function check(type: z.ZodType, value: unknown, what: string): unknown {
+  const result = type.safeParse(value);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  const where = issue && issue.path.length > 0 ? `${issue.path.join(".")}: ` : "";
+  throw new ApiFailure(400, "INVALID_PARAMS", `Invalid ${what}: ${where}${issue?.message ?? "not understood"}`);
+}

@@ -1,0 +1,20 @@
+/** A request to the admin API that failed, and the answer that says so. */
+import { messageOf } from "../model/errors.ts";
+import type { ApiError } from "./schema.ts";
+
+export class ApiFailure extends Error {
+  readonly status: number;
+  readonly code: string;
+
+  constructor(status: number, code: string, message: string) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+export function failureResponse(error: unknown): Response {
+  const known = error instanceof ApiFailure ? error : new ApiFailure(500, "INTERNAL_ERROR", messageOf(error));
+  const body: ApiError = { error: { code: known.code, message: known.message } };
+  return Response.json(body, { status: known.status });
+}

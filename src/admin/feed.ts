@@ -1,0 +1,138 @@
+/**
+ * The live events of the API: collects what happens, and writes it to every open stream.
+ *
+ * What must always hold: with no stream open nothing is computed; a stream that is not read is ended when its buffer is full (its client
+ * comes back and reads everything anew), never grown; lists are sent at most four times a second; single calls and log lines are left
+ * out beyond a few hundred a second, because the pulse carries the totals.
+ */
+import type { AdminEvent, AdminEventType } from "./events.ts";
+import type { AdminSources } from "./sources.ts";
+import { logEntry, type Views } from "./views.ts";
+
+const BUFFER_BYTES = 1024 * 1024;
+const PULSE_MS = 1000;
+const LIST_MS = 250;
+const CALLS_PER_PULSE = 200;
+const LINES_PER_PULSE = 500;
+
+type Controller = ReadableStreamDefaultController<Uint8Array>;
+type ListName = Extract<AdminEventType, "subscriptions" | "sessions">;
+
+export class Feed {
+  readonly #sources: AdminSources;
+  readonly #views: Views;
+  readonly #streams = new Set<Controller>();
+  readonly #changed = new Set<ListName>();
+  readonly #encoder = new TextEncoder();
+  #stopListening: (() => void) | undefined;
+  #pulseTimer: NodeJS.Timeout | undefined;
+  #listTimer: NodeJS.Timeout | undefined;
+  #callsLeft = CALLS_PER_PULSE;
+  #linesLeft = LINES_PER_PULSE;
+
+  constructor(sources: AdminSources, views: Views) {
+    this.#sources = sources;
+    this.#views = views;
+  }
+
+  /** A new stream; its body ends when the client goes away, falls behind, or the gateway closes. */
+  open(): ReadableStream<Uint8Array> {
+    let mine: Controller | undefined;
+    return new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          mine = controller;
+          this.#streams.add(controller);
+          if (this.#streams.size === 1) this.#begin();
+          this.#pulse();
+        },
+        cancel: () => {
+          if (mine) this.#drop(mine);
+        },
+      },
+      { highWaterMark: BUFFER_BYTES, size: (chunk) => chunk.byteLength },
+    );
+  }
+
+  /** A server's state is another, or the server is gone. */
+  serverChanged(id: string): void {
+    if (this.#streams.size === 0) return;
+    this.#send({ type: "server", data: { id, server: this.#views.server(id) ?? null } });
+  }
+
+  listChanged(name: ListName): void {
+    if (this.#streams.size === 0) return;
+    this.#changed.add(name);
+    this.#listTimer ??= setTimeout(() => {
+      this.#listTimer = undefined;
+      for (const changed of this.#changed) this.#sendList(changed);
+      this.#changed.clear();
+    }, LIST_MS).unref();
+  }
+
+  close(): void {
+    for (const stream of [...this.#streams]) this.#end(stream);
+  }
+
+  #begin(): void {
+    const { activity, logs, catalog } = this.#sources;
+    activity.takeRecent();
+    const stops = [
+      activity.onCall((call) => {
+        if (this.#callsLeft-- > 0) this.#send({ type: "call", data: { ...call } });
+      }),
+      logs.onLine((line) => {
+        if (this.#linesLeft-- > 0) this.#send({ type: "log", data: logEntry(line) });
+      }),
+    ];
+    const onChange = (kinds: readonly ("tools" | "prompts" | "resources")[]): void =>
+      this.#send({ type: "catalog", data: { kinds: [...kinds] } });
+    catalog.on("change", onChange);
+    stops.push(() => catalog.off("change", onChange));
+    this.#stopListening = () => {
+      for (const stop of stops) stop();
+    };
+    this.#pulseTimer = setInterval(() => this.#pulse(), PULSE_MS).unref();
+  }
+
+  #pulse(): void {
+    this.#callsLeft = CALLS_PER_PULSE;
+    this.#linesLeft = LINES_PER_PULSE;
+    const { calls, errors, p50Ms, p99Ms } = this.#sources.activity.takeRecent();
+    const figures = { callsPerSecond: calls, errorsPerSecond: errors, p50Ms, p99Ms };
+    this.#send({ type: "state", data: { time: Date.now(), ...this.#views.totals(), ...figures } });
+  }
+
+  #sendList(name: ListName): void {
+    if (name === "sessions") {
+      const items = this.#views.sessions();
+      this.#send({ type: name, data: { items, total: items.length } });
+    } else {
+      const items = this.#views.subscriptions();
+      this.#send({ type: name, data: { items, total: items.length } });
+    }
+  }
+
+  #send({ type, data }: AdminEvent): void {
+    const chunk = this.#encoder.encode(`event: ${type}\ndata: ${JSON.stringify(data)}\n\n`);
+    for (const stream of [...this.#streams]) {
+      if ((stream.desiredSize ?? 0) <= 0) this.#end(stream);
+      else stream.enqueue(chunk);
+    }
+  }
+
+  #end(stream: Controller): void {
+    this.#drop(stream);
+    stream.close();
+  }
+
+  #drop(stream: Controller): void {
+    if (!this.#streams.delete(stream) || this.#streams.size > 0) return;
+    clearInterval(this.#pulseTimer);
+    clearTimeout(this.#listTimer);
+    this.#listTimer = undefined;
+    this.#changed.clear();
+    this.#stopListening?.();
+    this.#stopListening = undefined;
+  }
+}

@@ -1,0 +1,254 @@
+/**
+ * The gateway's state as the API's rows. Reads, never changes; what is costly is computed once for each snapshot.
+ *
+ * The whole id of a session is a credential and never leaves here; a server's words for why it is down are masked like the log.
+ */
+
+import type { Definition } from "../catalog/definitions.ts";
+import type { NamedEntry } from "../catalog/named.ts";
+import type { Snapshot } from "../catalog/snapshot.ts";
+import { toolTokens } from "../catalog/tool-tokens.ts";
+import type { LogLine } from "../telemetry/log-book.ts";
+import type * as schema from "./schema.ts";
+import { noSizes, sizesOf } from "./sizes.ts";
+import { type AdminSources, shownLevel } from "./sources.ts";
+
+const SHOWN_KEY = 8;
+
+export class Views {
+  readonly #sources: AdminSources;
+
+  constructor(sources: AdminSources) {
+    this.#sources = sources;
+  }
+
+  state(): schema.GatewayState {
+    const { version, endpoint, configPath, exposure } = this.#sources;
+    return { version, endpoint: endpoint(), configPath: configPath(), exposure: exposure(), ...this.totals() };
+  }
+
+  /** What changes from second to second. */
+  totals() {
+    const { startedAt, activity, logs } = this.#sources;
+    const { calls, errors } = activity.total;
+    return {
+      uptimeMs: Date.now() - startedAt,
+      counts: this.#counts(),
+      logLevel: shownLevel(logs.level),
+      calls: { total: calls, errors, inFlight: activity.inFlight },
+      tokens: sizesOf(this.#snapshot).tokens,
+    };
+  }
+
+  servers(): schema.Server[] {
+    return this.#sources.servers.ids().flatMap((id) => this.server(id) ?? []);
+  }
+
+  server(id: string): schema.Server | undefined {
+    const { servers, activity, logs } = this.#sources;
+    const status = servers.status(id);
+    const config = servers.config(id);
+    if (!status || !config) return undefined;
+    const { info } = status;
+    const { tokens, ...counts } = sizesOf(this.#snapshot).servers.get(id) ?? noSizes();
+    const figures = activity.ofServer(id);
+    const { kind } = config.transport;
+    return {
+      id,
+      state: status.state,
+      reason: status.reason === undefined ? null : logs.masker.text(status.reason),
+      since: status.since,
+      transport: kind === "auto" ? "http" : kind,
+      era: null,
+      protocolVersion: info?.protocolVersion ?? null,
+      serverInfo: info ? { ...info.serverInfo, name: String(info.serverInfo["name"] ?? id) } : null,
+      counts,
+      tokens,
+      calls: figures?.calls ?? 0,
+      errors: figures?.errors ?? 0,
+      inFlight: status.inFlight,
+      queue: status.queued,
+      latency: { p50Ms: figures?.latency.quantile(0.5) ?? null, p99Ms: figures?.latency.quantile(0.99) ?? null },
+      restarts: status.restarts,
+    };
+  }
+
+  tools(): schema.Tool[] {
+    const { activity } = this.#sources;
+    const { tools, exposure } = this.#snapshot;
+    return tools.entries.map((entry) => {
+      const { value } = entry.definition;
+      const figures = activity.ofEntry("tools/call", entry.exposed);
+      return {
+        ...named(entry),
+        ...strings(value, "title"),
+        ...(entry.override?.description === undefined
+          ? strings(value, "description")
+          : { description: entry.override.description }),
+        inputSchema: objectOf(value["inputSchema"]) ?? {},
+        ...objects(value, "outputSchema", "annotations"),
+        tokens: toolTokens(entry),
+        calls: figures?.calls ?? 0,
+        errors: figures?.errors ?? 0,
+        p50Ms: figures?.latency.quantile(0.5) ?? null,
+        listed: exposure.isListed(entry),
+      };
+    });
+  }
+
+  prompts(): schema.Prompt[] {
+    return this.#snapshot.prompts.entries.map((entry) => {
+      const { value } = entry.definition;
+      const figures = this.#sources.activity.ofEntry("prompts/get", entry.exposed);
+      return {
+        ...named(entry),
+        ...strings(value, "title", "description"),
+        arguments: argumentsOf(value["arguments"]),
+        calls: figures?.calls ?? 0,
+        errors: figures?.errors ?? 0,
+      };
+    });
+  }
+
+  resources(): schema.Resource[] {
+    const snapshot = this.#snapshot;
+    const subscribers = new Map<string, number>();
+    for (const { serverId, uri } of this.#sources.subscriptions.records()) {
+      const key = `${serverId} ${uri}`;
+      subscribers.set(key, (subscribers.get(key) ?? 0) + 1);
+    }
+    return snapshot.resources.resources.map(({ exposed, flatId, serverId, uri, position }) => {
+      const value = snapshot.resource(serverId, position)?.value ?? {};
+      const size = value["size"];
+      return {
+        uri: exposed,
+        id: flatId,
+        originalUri: uri,
+        name: stringOr(value["name"], uri),
+        ...strings(value, "title", "description", "mimeType"),
+        ...(typeof size === "number" && size >= 0 && { size }),
+        serverId,
+        subscribers: subscribers.get(`${serverId} ${uri}`) ?? 0,
+        ...metaOf(value),
+      };
+    });
+  }
+
+  templates(): schema.Template[] {
+    const snapshot = this.#snapshot;
+    return snapshot.resources.templates.map(({ exposed, serverId, uriTemplate, position }) => {
+      const value = snapshot.template(serverId, position)?.value ?? {};
+      return {
+        uriTemplate: exposed,
+        originalUriTemplate: uriTemplate,
+        name: stringOr(value["name"], uriTemplate),
+        ...strings(value, "title", "description", "mimeType"),
+        serverId,
+        ...metaOf(value),
+      };
+    });
+  }
+
+  subscriptions(): schema.Subscription[] {
+    return this.#sources.subscriptions
+      .records()
+      .map(({ clientKey, serverId, uri, since }) => ({ client: clientKey.slice(0, SHOWN_KEY), serverId, uri, since }));
+  }
+
+  sessions(): schema.Session[] {
+    const now = Date.now();
+    const held = new Map<string, number>();
+    for (const { clientKey } of this.#sources.subscriptions.records()) {
+      held.set(clientKey, (held.get(clientKey) ?? 0) + 1);
+    }
+    return [...this.#sources.sessions].map((session) => {
+      const { name, version } = session.info;
+      return {
+        id: session.key.slice(0, SHOWN_KEY),
+        client: typeof name === "string" ? { name, ...(typeof version === "string" && { version }) } : null,
+        protocolVersion: session.protocolVersion,
+        since: session.since,
+        idleMs: session.inFlight > 0 ? 0 : Math.max(0, now - session.lastUsed),
+        inFlight: session.inFlight,
+        subscriptions: held.get(session.key) ?? 0,
+      };
+    });
+  }
+
+  get #snapshot(): Snapshot {
+    return this.#sources.catalog.snapshot;
+  }
+
+  #counts(): schema.Counts {
+    const { servers, sessions, subscriptions } = this.#sources;
+    const { tools, prompts, resources } = this.#snapshot;
+    const ids = servers.ids();
+    return {
+      servers: ids.length,
+      ready: ids.filter((id) => servers.status(id)?.state === "ready").length,
+      tools: tools.entries.length,
+      prompts: prompts.entries.length,
+      resources: resources.resources.length,
+      templates: resources.templates.length,
+      subscriptions: subscriptions.size,
+      sessions: sessions.size,
+    };
+  }
+}
+
+export function logEntry({ time, level, server, msg, extra }: LogLine): schema.LogEntry {
+  return { time, level: shownLevel(level), server: server ?? null, msg, ...(extra && { extra: { ...extra } }) };
+}
+
+function named({ exposed, name, serverId }: NamedEntry) {
+  return { name: exposed, originalName: name, serverId };
+}
+
+type Value = Definition["value"];
+
+function strings<Key extends string>(value: Value, ...keys: Key[]): Partial<Record<Key, string>> {
+  const found: Partial<Record<Key, string>> = {};
+  for (const key of keys) {
+    const text = value[key];
+    if (typeof text === "string") found[key] = text;
+  }
+  return found;
+}
+
+function objects<Key extends string>(value: Value, ...keys: Key[]): Partial<Record<Key, Record<string, unknown>>> {
+  const found: Partial<Record<Key, Record<string, unknown>>> = {};
+  for (const key of keys) {
+    const object = objectOf(value[key]);
+    if (object) found[key] = object;
+  }
+  return found;
+}
+
+/** The annotations and the server's own `_meta`, where there are any. */
+function metaOf(value: Value): { meta?: Record<string, unknown> } {
+  const meta = { ...objects(value, "annotations"), ...objectOf(value["_meta"]) };
+  return Object.keys(meta).length > 0 ? { meta } : {};
+}
+
+function argumentsOf(value: unknown): schema.Prompt["arguments"] {
+  if (!Array.isArray(value)) return [];
+  return value.flatMap((argument: unknown) => {
+    const { name, description, required } = objectOf(argument) ?? {};
+    if (typeof name !== "string") return [];
+    return {
+      name,
+      ...(typeof description === "string" && { description }),
+      ...(typeof required === "boolean" && { required }),
+    };
+  });
+}
+
+function stringOr(value: unknown, other: string): string {
+  return typeof value === "string" ? value : other;
+}
+
+function objectOf(value: unknown): Record<string, unknown> | undefined {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : undefined;
+}

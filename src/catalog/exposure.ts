@@ -1,0 +1,59 @@
+/**
+ * Which tools clients see in their list, and which they find by search only. A tool that is not listed stays callable.
+ *
+ * Pure. A server's own setting replaces the gateway's. "auto" lists everything while the whole list is estimated under the
+ * budget, and nothing but the gateway's own tools (and what servers' own settings list) from there on.
+ */
+import type { Definition } from "./definitions.ts";
+import type { NamedEntry } from "./named.ts";
+import { toolTokens } from "./tool-tokens.ts";
+
+export type ServerExposure = "all" | "search" | { readonly pinned: readonly string[] };
+
+export interface ExposureSettings {
+  readonly mode: "all" | "search" | "auto";
+  /** For "auto". */
+  readonly budgetTokens: number;
+}
+
+export interface Exposure {
+  /** What the setting came to. */
+  readonly mode: "all" | "search";
+  isListed(entry: NamedEntry): boolean;
+}
+
+export interface ExposureSource {
+  readonly servers: readonly { readonly id: string; readonly expose?: ServerExposure | undefined }[];
+  readonly tools: readonly NamedEntry[];
+  /** The gateway's own tools. */
+  readonly local: readonly Definition[];
+}
+
+export function decideExposure(source: ExposureSource, settings: ExposureSettings): Exposure {
+  const own = new Map<string, (entry: NamedEntry) => boolean>();
+  for (const { id, expose } of source.servers) if (expose !== undefined) own.set(id, ruleOf(expose));
+  const listedIn = (mode: "all" | "search"): Exposure => ({
+    mode,
+    isListed: (entry) => own.get(entry.serverId)?.(entry) ?? mode === "all",
+  });
+  if (settings.mode !== "auto") return listedIn(settings.mode);
+  const all = listedIn("all");
+  return isUnder(settings.budgetTokens, source, all) ? all : listedIn("search");
+}
+
+function ruleOf(expose: ServerExposure): (entry: NamedEntry) => boolean {
+  if (typeof expose === "string") return () => expose === "all";
+  const pinned = new Set(expose.pinned);
+  return ({ name, exposed, override }) =>
+    pinned.has(name) || pinned.has(exposed) || (override?.alias !== undefined && pinned.has(override.alias));
+}
+
+function isUnder(budget: number, { tools, local }: ExposureSource, { isListed }: Exposure): boolean {
+  let tokens = 0;
+  for (const definition of local) tokens += toolTokens(definition);
+  for (const entry of tools) {
+    if (tokens >= budget) return false;
+    if (isListed(entry)) tokens += toolTokens(entry);
+  }
+  return tokens < budget;
+}

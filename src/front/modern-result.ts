@@ -1,0 +1,75 @@
+/**
+ * A result or error as 2026-07-28 has it: marked with its kind and with who answered, with cache hints where they are required, and without the
+ * codes that this version does not know. What a server of the same version said already stays, but for its identity.
+ */
+import type { Client } from "../model/call.ts";
+import { SERVER_INFO } from "../model/envelope.ts";
+import { GoblinError } from "../model/errors.ts";
+import { type Answer, type ErrorAnswer, failure, type Raw, rawText, withErrorCode } from "../model/json-rpc.ts";
+import { memberSpan, memberText, prependMembers, setMember } from "../model/json-text.ts";
+import { listMethods, lookUp } from "../model/methods.ts";
+import type { Question } from "../session/dialogue.ts";
+
+export interface CacheHints {
+  readonly ttlMs: number;
+  readonly cacheScope: "public" | "private";
+}
+
+export interface ResultContext {
+  readonly method: string;
+  readonly serverInfo: Readonly<Record<string, unknown>>;
+  /** For lists: what the servers behind them allow. */
+  readonly hints: CacheHints;
+}
+
+const OLD_NOT_FOUND = -32002;
+const LINKS_REQUIRED = -32042;
+
+export function toStateless(answer: Answer, context: ResultContext): Answer {
+  if (answer.ok) return { ok: true, raw: markResult(answer.raw, context) };
+  if (answer.code === OLD_NOT_FOUND) return withErrorCode(answer, -32602);
+  if (answer.code === LINKS_REQUIRED) {
+    const message = "The server needs the client to open a link, which this client does not support";
+    const data = { requiredCapabilities: { elicitation: { url: {} } } };
+    return failure(new GoblinError("MISSING_CLIENT_CAPABILITY", message, { data }));
+  }
+  return answer;
+}
+
+function markResult(raw: Raw, { method, serverInfo, hints }: ResultContext): Raw {
+  const cacheable = method === "server/discover" || method === "resources/read" || lookUp(listMethods, method) !== undefined;
+  const identity = `{"${SERVER_INFO}":${JSON.stringify(serverInfo)}}`;
+  const hintMembers = `"ttlMs":${hints.ttlMs},"cacheScope":"${hints.cacheScope}",`;
+  if (!raw.includes('"resultType"') && !raw.includes('"_meta"') && !(cacheable && raw.includes('"ttlMs"'))) {
+    return prepend(raw, `"resultType":"complete",${cacheable ? hintMembers : ""}"_meta":${identity}`);
+  }
+  let text = rawText(raw);
+  const meta = memberText(text, "_meta");
+  const marked = meta?.startsWith("{") ? setMember(meta, SERVER_INFO, JSON.stringify(serverInfo)) : identity;
+  text = setMember(text, "_meta", marked);
+  if (cacheable && !memberSpan(text, 0, "cacheScope")) text = prependMembers(text, `"cacheScope":"${hints.cacheScope}"`);
+  if (cacheable && !memberSpan(text, 0, "ttlMs")) text = prependMembers(text, `"ttlMs":${hints.ttlMs}`);
+  return memberSpan(text, 0, "resultType") ? text : prependMembers(text, '"resultType":"complete"');
+}
+
+function prepend(raw: Raw, members: string): Raw {
+  if (typeof raw === "string") return prependMembers(raw, members);
+  // A large result is never empty; its first byte is the brace (see model/frame.ts and catalog/pages.ts).
+  return Buffer.concat([Buffer.from(`{${members},`), raw.subarray(1)]);
+}
+
+/** A server of an earlier version refuses a call until links were opened; for this version these are questions. */
+export function linkQuestions(answer: ErrorAnswer, client: Client): Question[] | undefined {
+  if (answer.code !== LINKS_REQUIRED) return undefined;
+  const elicitation = client.capabilities["elicitation"];
+  if (typeof elicitation !== "object" || elicitation === null || !("url" in elicitation)) return undefined;
+  const { data } = JSON.parse(answer.raw) as { data?: { elicitations?: unknown } };
+  if (!Array.isArray(data?.elicitations)) return undefined;
+  const questions = data.elicitations.flatMap((entry: unknown, i) => {
+    const { message, url } = (entry ?? {}) as Record<string, unknown>;
+    if (typeof url !== "string") return [];
+    const params = JSON.stringify({ mode: "url", message: String(message ?? ""), url });
+    return [{ key: `url${i + 1}`, method: "elicitation/create", params }];
+  });
+  return questions.length > 0 ? questions : undefined;
+}

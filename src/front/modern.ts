@@ -1,0 +1,178 @@
+/**
+ * The protocol without handshake and sessions, 2026-07-28, whatever it is carried by: each request says for itself which version it speaks
+ * and what its client can do.
+ *
+ * A server's question in the middle of a call becomes the call's answer (`input_required`), and the client's repeated request
+ * takes the call up again. Every result says what kind it is and who answered; lists and reads say how long they may be kept.
+ */
+import { createHash, randomUUID } from "node:crypto";
+import { Call, type Client, type LogLevel } from "../model/call.ts";
+import { CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL, metaOf, PROTOCOL_VERSION, statelessVersions } from "../model/envelope.ts";
+import { GoblinError } from "../model/errors.ts";
+import { type Answer, failure, type Inbound, type Params, paramsText, success } from "../model/json-rpc.ts";
+import { dropMembers, eachMember, memberSpan } from "../model/json-text.ts";
+import { listMethods, lookUp, routedMethods, severity } from "../model/methods.ts";
+import { Dialogue } from "../session/dialogue.ts";
+import { bindingOf, ParkedCalls } from "../session/parked.ts";
+import type { Core } from "./core.ts";
+import { linkQuestions, toStateless } from "./modern-result.ts";
+
+type RequestMessage = Extract<Inbound, { kind: "request" }>;
+
+export interface RoundOptions {
+  readonly principal: string;
+  /** Sends a notification of this request. */
+  readonly emit: (text: string) => void;
+  /** Runs when the client gives the request up. */
+  readonly onAbort: (listener: () => void) => void;
+  readonly trace?: Readonly<Record<string, string>> | undefined;
+}
+
+const questionCapabilities: Readonly<Record<string, string>> = {
+  "sampling/createMessage": "sampling",
+  "elicitation/create": "elicitation",
+  "roots/list": "roots",
+};
+
+export class ModernFront {
+  readonly #core: Core;
+  readonly #parked = new ParkedCalls();
+
+  constructor(core: Core) {
+    this.#core = core;
+  }
+
+  /** Whether there is such a method in this version. */
+  knows(method: string): boolean {
+    return (
+      method === "server/discover" ||
+      lookUp(listMethods, method) !== undefined ||
+      lookUp(routedMethods, method) !== undefined ||
+      this.#core.routesExtension(method)
+    );
+  }
+
+  /** Answers one request; a call that waits for input goes on behind it. */
+  async answer(message: RequestMessage, options: RoundOptions): Promise<Answer> {
+    const client = requestClient(message.params, options.principal, (method, params, call) => this.#ask(method, params, call));
+    if (message.method === "server/discover") return this.#finish(message.method, this.#discover(client));
+    const call: Call = new Call({
+      method: message.method,
+      params: message.params,
+      text: paramsText(message.text),
+      client,
+      emit: (text) => dialogue.emit(text),
+      ...(options.trace && { trace: options.trace }),
+    });
+    const dialogue = new Dialogue(call);
+    this.#dialogues.set(call, dialogue);
+    try {
+      return this.#finish(message.method, await this.#round(dialogue, options));
+    } catch (error) {
+      return this.#finish(message.method, failure(error, { requestId: call.requestId }));
+    }
+  }
+
+  close(): void {
+    this.#parked.close();
+  }
+
+  readonly #dialogues = new WeakMap<Call, Dialogue>();
+
+  async #round(fresh: Dialogue, options: RoundOptions): Promise<Answer> {
+    const { call } = fresh;
+    const binding = bindingOf(call);
+    const opened = this.#parked.open(call.params["requestState"], binding);
+    let dialogue = fresh;
+    let id: string | undefined;
+    if (typeof opened === "object") {
+      ({ dialogue, id } = opened);
+      dialogue.give(responsesIn(call.text));
+    } else {
+      const again = opened === "again" ? withoutRetry(call) : call;
+      fresh.run(() => this.#core.handle(again));
+    }
+    dialogue.emit = options.emit;
+    let waiting = true;
+    options.onAbort(() => {
+      if (waiting) dialogue.call.cancel("client");
+    });
+    const answer = await this.#parked.settle(dialogue, binding, id);
+    waiting = false;
+    dialogue.emit = () => {};
+    if (answer.ok) return answer;
+    const questions = linkQuestions(answer, call.client);
+    return questions ? this.#parked.again(questions, binding) : answer;
+  }
+
+  #ask(method: string, params: string, call: Call | undefined): Promise<Answer> {
+    const dialogue = call && this.#dialogues.get(call);
+    const capability = questionCapabilities[method];
+    if (!dialogue || capability === undefined || !(capability in dialogue.call.client.capabilities)) {
+      return Promise.resolve(failure(new GoblinError("UNSUPPORTED_BY_CLIENT", `The client does not support ${method}`)));
+    }
+    return dialogue.ask(method, params);
+  }
+
+  #discover(client: Client): Answer {
+    const { capabilities, instructions } = this.#core.describe(client);
+    return success({ supportedVersions: statelessVersions, capabilities, ...(instructions && { instructions }) });
+  }
+
+  #finish(method: string, answer: Answer): Answer {
+    return toStateless(answer, { method, serverInfo: this.#core.serverInfo, hints: this.#core.cacheHints(method) });
+  }
+}
+
+/** Who makes this one request, by its own words. */
+export function requestClient(params: Params, principal: string, ask: Client["ask"]): Client {
+  const meta = metaOf(params) ?? {};
+  const capabilities = (meta[CLIENT_CAPABILITIES] ?? {}) as Record<string, unknown>;
+  const level = meta[LOG_LEVEL];
+  let scope: string | undefined;
+  return {
+    key: `request:${randomUUID()}`,
+    get scope() {
+      scope ??= `caps:${principal}:${createHash("sha256").update(JSON.stringify(capabilities)).digest("base64url").slice(0, 16)}`;
+      return scope;
+    },
+    principal,
+    protocolVersion: String(meta[PROTOCOL_VERSION]),
+    capabilities,
+    info: (meta[CLIENT_INFO] ?? {}) as Record<string, unknown>,
+    logLevel: typeof level === "string" && severity(level) >= 0 ? (level as LogLevel) : "off",
+    ask,
+  };
+}
+
+/** What is wrong with the request's own description of itself, if anything. */
+export function envelopeProblem(params: Params): GoblinError | undefined {
+  const meta = metaOf(params) ?? {};
+  const version = meta[PROTOCOL_VERSION];
+  if (typeof version !== "string") return new GoblinError("INVALID_PARAMS", `_meta needs "${PROTOCOL_VERSION}", a string`);
+  const capabilities = meta[CLIENT_CAPABILITIES];
+  if (typeof capabilities !== "object" || capabilities === null || Array.isArray(capabilities)) {
+    return new GoblinError("INVALID_PARAMS", `_meta needs "${CLIENT_CAPABILITIES}", an object`);
+  }
+  const info = meta[CLIENT_INFO];
+  if (info !== undefined && (typeof info !== "object" || info === null || Array.isArray(info))) {
+    return new GoblinError("INVALID_PARAMS", `_meta "${CLIENT_INFO}" must be an object`);
+  }
+  if (statelessVersions.includes(version)) return undefined;
+  const message = `Unsupported protocol version: ${version.slice(0, 40)}`;
+  return new GoblinError("UNSUPPORTED_PROTOCOL_VERSION", message, { data: { supported: [...statelessVersions], requested: version } });
+}
+
+function responsesIn(paramsJson: string): Map<string, string> {
+  const responses = new Map<string, string>();
+  const span = memberSpan(paramsJson, 0, "inputResponses");
+  if (span) eachMember(paramsJson, span.start, (key, start, end) => responses.set(key, paramsJson.slice(start, end)));
+  return responses;
+}
+
+/** The same request without what belongs to the round before. */
+function withoutRetry(call: Call): Call {
+  const { inputResponses: _, requestState: __, ...params } = call.params;
+  const text = dropMembers(call.text, (key) => key === "inputResponses" || key === "requestState");
+  return call.derive({ method: call.method, params, text });
+}

@@ -1,0 +1,35 @@
+/**
+ * Reads the JSON body of a POST, or replies with what is wrong with it: the content type, the size, the text.
+ * A client that goes away in the middle gets nothing and harms nobody.
+ */
+import { GoblinError } from "../model/errors.ts";
+import type { HttpExchange } from "./exchange.ts";
+import { replyError } from "./legacy-http.ts";
+
+export interface JsonBody {
+  readonly value: unknown;
+  readonly text: string;
+}
+
+const JSON_TYPE = /^application\/json\s*(;|$)/i;
+
+export async function readJson(x: HttpExchange, limit: number): Promise<JsonBody | undefined> {
+  if (!JSON_TYPE.test(x.header("content-type") ?? "")) {
+    replyError(x, 415, new GoblinError("INVALID_REQUEST", "Content-Type must be application/json"));
+    return undefined;
+  }
+  const bytes = await x.body(limit).catch(() => null);
+  if (bytes === null) return undefined;
+  if (!bytes) {
+    const message = `The body is over limits.bodyBytes (${limit})`;
+    replyError(x, 413, new GoblinError("LimitExceeded", message, { data: { limit } }));
+    return undefined;
+  }
+  const text = bytes.toString("utf8");
+  try {
+    return { value: JSON.parse(text), text };
+  } catch {
+    replyError(x, 400, new GoblinError("PARSE_ERROR", "Parse error: the body is not valid JSON"));
+    return undefined;
+  }
+}

@@ -1,0 +1,61 @@
+/**
+ * `call_tool`: calls any tool by its name, listed or not.
+ *
+ * The request goes on as a call of that tool, through the same entrance as a direct one: the same policies, limits and metrics, its
+ * progress and questions to the same client, and the very bytes of its answer. It never calls itself.
+ */
+import * as z from "zod";
+import type { Call } from "../model/call.ts";
+import { GoblinError } from "../model/errors.ts";
+import { applyEdits, dropMembers, memberSpan, memberText, setMember } from "../model/json-text.ts";
+import { readArguments } from "./arguments.ts";
+import { definitionOf, type MetaContext, type MetaTool } from "./define.ts";
+import { findTool } from "./tools.ts";
+
+const NAME = "call_tool";
+
+const input = z.strictObject({
+  name: z.string().describe("The tool's name, as in catalog_tools or search_tools."),
+  arguments: z.record(z.string(), z.unknown()).optional().describe("Its arguments, by the schema in describe_tool."),
+});
+
+export const callTool: MetaTool = {
+  name: NAME,
+  definition: definitionOf({
+    name: NAME,
+    title: "Call a tool",
+    description:
+      "Calls any tool by name, also one that is not in your own tool list, and returns its result unchanged. Get the schema of its arguments from describe_tool first.",
+    input,
+    // What the tool does is not known here, so the most careful hints are the right ones.
+    annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
+  }),
+  async answer(call, context) {
+    const { name } = readArguments(NAME, input, call);
+    if (name === NAME)
+      throw new GoblinError("INVALID_PARAMS", `${NAME} does not call itself: give the tool's own name`);
+    assertKnown(name, context);
+    return context.dispatch(asCallOf(name, call));
+  },
+};
+
+function assertKnown(name: string, context: MetaContext): void {
+  const isOwn = context.snapshot().local.some(({ value }) => value["name"] === name);
+  if (!isOwn) findTool(name, context);
+}
+
+/** The same request, with the tool's name and arguments in place of ours; everything else in its params stays. */
+function asCallOf(name: string, call: Call): Call {
+  const ours = memberText(call.text, "arguments") ?? "{}";
+  const given = memberText(ours, "arguments");
+  const named = setMember(call.text, "name", JSON.stringify(name));
+  const span = memberSpan(named, 0, "arguments");
+  const text =
+    given === undefined || !span
+      ? dropMembers(named, (key) => key === "arguments")
+      : applyEdits(named, [{ ...span, text: given }]);
+  const params: Record<string, unknown> = { ...call.params, name };
+  delete params["arguments"];
+  if (given !== undefined) params["arguments"] = JSON.parse(given);
+  return call.derive({ method: call.method, params, text });
+}

@@ -1,0 +1,97 @@
+/**
+ * The compact forms in which things are listed and found: just enough to choose one, and the name to describe or use it by.
+ */
+import * as z from "zod";
+import type { Definition } from "../catalog/definitions.ts";
+import type { NamedEntry } from "../catalog/named.ts";
+import type { Snapshot } from "../catalog/snapshot.ts";
+
+export const toolCard = z.object({ name: z.string(), description: z.string(), serverId: z.string() });
+export const promptCard = z.object({
+  name: z.string(),
+  description: z.string(),
+  arguments: z.array(z.string()),
+  serverId: z.string(),
+});
+export const resourceCard = z.object({
+  uri: z.string(),
+  name: z.string(),
+  mimeType: z.string().optional(),
+  size: z.number().optional(),
+  serverId: z.string(),
+});
+export const templateCard = z.object({
+  uriTemplate: z.string(),
+  name: z.string(),
+  description: z.string().optional(),
+  serverId: z.string(),
+});
+
+/** The arguments that many of the meta tools share. */
+export const serverIdFilter = z.string().optional().describe("Only those of this server.");
+export const mimeTypeFilter = z.string().optional().describe('Only those of this MIME type; "image/*" is any image.');
+export const queryText = z.string().describe("What you are looking for, in your own words or as a name.");
+export const limitCount = z.int().min(1).max(100).default(10).describe("How many at most, best first.");
+
+/** Descriptions that are longer are cut in cards; `describe_…` has them whole. */
+const BRIEF = 400;
+
+export function toolCardOf(entry: NamedEntry): z.input<typeof toolCard> {
+  return { name: entry.exposed, description: brief(descriptionOf(entry)), serverId: entry.serverId };
+}
+
+export function promptCardOf(entry: NamedEntry): z.input<typeof promptCard> {
+  const names = promptArguments(entry).flatMap(({ name }) => (typeof name === "string" ? [name] : []));
+  return {
+    name: entry.exposed,
+    description: brief(descriptionOf(entry)),
+    arguments: names,
+    serverId: entry.serverId,
+  };
+}
+
+export function resourceCardOf(
+  snapshot: Snapshot,
+  entry: { readonly serverId: string; readonly position: number; readonly exposed: string; readonly uri: string },
+): z.input<typeof resourceCard> {
+  const { name, mimeType, size } = snapshot.resource(entry.serverId, entry.position)?.value ?? {};
+  return {
+    uri: entry.exposed,
+    name: typeof name === "string" ? name : entry.uri,
+    ...(typeof mimeType === "string" && { mimeType }),
+    ...(typeof size === "number" && { size }),
+    serverId: entry.serverId,
+  };
+}
+
+export function descriptionOf({ override, definition }: NamedEntry): string {
+  return override?.description ?? text(definition, "description") ?? "";
+}
+
+export function promptArguments({ definition }: NamedEntry): { readonly name?: unknown }[] {
+  const declared = definition.value["arguments"];
+  return Array.isArray(declared) ? declared.filter((one) => typeof one === "object" && one !== null) : [];
+}
+
+export function text({ value }: Definition, key: string): string | undefined {
+  const found = value[key];
+  return typeof found === "string" ? found : undefined;
+}
+
+export function brief(description: string): string {
+  if (description.length <= BRIEF) return description;
+  const cut = description.slice(0, BRIEF);
+  return `${cut.slice(0, Math.max(cut.lastIndexOf(" "), BRIEF / 2))}…`;
+}
+
+/** Whether a MIME type passes a filter, which may end in `/*`. Parameters and case do not count. */
+export function isOfMimeType(mimeType: string | undefined, filter: string | undefined): boolean {
+  if (filter === undefined) return true;
+  if (mimeType === undefined) return false;
+  const [type, wanted] = [bareType(mimeType), bareType(filter)];
+  return wanted.endsWith("/*") ? type.startsWith(wanted.slice(0, -1)) : type === wanted;
+}
+
+function bareType(mimeType: string): string {
+  return (mimeType.split(";")[0] ?? "").trim().toLowerCase();
+}

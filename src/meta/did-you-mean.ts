@@ -1,0 +1,23 @@
+/**
+ * Adds to a not-found error the names that were probably meant.
+ */
+import { nearest } from "../catalog/nearest.ts";
+import { GoblinError } from "../model/errors.ts";
+
+const SUGGESTED = 3;
+/** More names than this are not compared: nobody should wait for a suggestion. */
+const COMPARED = 20_000;
+
+/** What `find` finds; if it finds nothing, its error with the nearest of these names. */
+export function orNearest<Found>(find: () => Found, name: string, names: () => readonly string[]): Found {
+  try {
+    return find();
+  } catch (error) {
+    // An ambiguous name already comes with its candidates.
+    if (!(error instanceof GoblinError) || error.data?.["candidates"] !== undefined) throw error;
+    const didYouMean = nearest(name, names().slice(0, COMPARED), SUGGESTED);
+    if (didYouMean.length === 0) throw error;
+    const message = `${error.message}. Did you mean ${didYouMean.join(" or ")}?`;
+    throw new GoblinError(error.code, message, { data: { ...error.data, didYouMean }, cause: error });
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * All meta tools, and which of them are offered. A name that is not offered is no meta tool's: it can neither be listed nor called.
+ */
+import type { Definition } from "../catalog/definitions.ts";
+import type { MetaToolName } from "../config/settings.ts";
+import type { Call } from "../model/call.ts";
+import type { Answer } from "../model/json-rpc.ts";
+import { callTool } from "./call-tool.ts";
+import type { MetaContext, MetaTool } from "./define.ts";
+import { catalogPrompts, describePrompt, searchPrompts } from "./prompts.ts";
+import { catalogResources, catalogResourceTemplates, describeResource, searchResources } from "./resources.ts";
+import { catalogServers, goblinHealth } from "./servers.ts";
+import { catalogTools, describeTool, searchTools } from "./tools.ts";
+
+const metaTools: Readonly<Record<MetaToolName, MetaTool>> = {
+  catalog_tools: catalogTools,
+  describe_tool: describeTool,
+  search_tools: searchTools,
+  call_tool: callTool,
+  catalog_prompts: catalogPrompts,
+  describe_prompt: describePrompt,
+  search_prompts: searchPrompts,
+  catalog_resources: catalogResources,
+  describe_resource: describeResource,
+  search_resources: searchResources,
+  catalog_resource_templates: catalogResourceTemplates,
+  catalog_servers: catalogServers,
+  goblin_health: goblinHealth,
+};
+
+/** Another name under which a meta tool is called, unless a server's tool is listed under it. */
+const aliases: Readonly<Record<string, MetaToolName>> = { health: "goblin_health" };
+
+/** The definitions to list. */
+export function metaDefinitions(enabled: readonly MetaToolName[]): Definition[] {
+  return [...new Set(enabled)].map((name) => metaTools[name].definition);
+}
+
+/** Finds the meta tool that a call names, among those that the snapshot lists. */
+export function createLocalTools(
+  context: MetaContext,
+): (name: unknown) => ((call: Call) => Promise<Answer>) | undefined {
+  return (name) => {
+    if (typeof name !== "string") return undefined;
+    const tool = Object.hasOwn(metaTools, name) ? metaTools[name as MetaToolName] : aliased(name, context);
+    if (!tool || !context.snapshot().local.includes(tool.definition)) return undefined;
+    return (call) => tool.answer(call, context);
+  };
+}
+
+function aliased(name: string, { snapshot }: MetaContext): MetaTool | undefined {
+  if (!Object.hasOwn(aliases, name)) return undefined;
+  return snapshot().tools.find(name)?.exposed === name ? undefined : metaTools[aliases[name]!];
+}

@@ -1,0 +1,72 @@
+/**
+ * The meta tools by which a model finds its way through the servers' tools: list them, search them, look one up.
+ */
+import * as z from "zod";
+import { foundName } from "../catalog/missing.ts";
+import { setMember } from "../model/json-text.ts";
+import { limitCount, queryText, serverIdFilter, toolCard, toolCardOf } from "./cards.ts";
+import { defineMetaTool, JsonText, type MetaContext } from "./define.ts";
+import { orNearest } from "./did-you-mean.ts";
+
+export const catalogTools = defineMetaTool({
+  name: "catalog_tools",
+  title: "List all tools",
+  description:
+    "Lists every available tool as a compact card, also those that are not in your own tool list. Long with many servers: prefer search_tools when you know what you need.",
+  input: z.strictObject({ serverId: serverIdFilter }),
+  output: z.object({ tools: z.array(toolCard) }),
+  run: ({ serverId }, { snapshot }) => {
+    const { entries } = snapshot().tools;
+    const wanted = serverId === undefined ? entries : entries.filter((entry) => entry.serverId === serverId);
+    return { tools: wanted.map(toolCardOf) };
+  },
+});
+
+export const describeTool = defineMetaTool({
+  name: "describe_tool",
+  title: "Describe a tool",
+  description:
+    "Returns the complete definition of one tool, with the schema of its arguments. Use it before call_tool, so that the arguments are right.",
+  input: z.strictObject({ name: z.string().describe("The tool's name, as in catalog_tools or search_tools.") }),
+  output: z.looseObject({
+    name: z.string(),
+    description: z.string().optional(),
+    inputSchema: z.looseObject({}).optional(),
+    serverId: z.string(),
+  }),
+  run: ({ name }, context) => {
+    const own = context.snapshot().local.find(({ value }) => value["name"] === name);
+    if (own) return new JsonText(setMember(own.text, "serverId", '"goblin"'));
+    const entry = findTool(name, context);
+    return new JsonText(setMember(entry.text, "serverId", JSON.stringify(entry.serverId)));
+  },
+});
+
+export const searchTools = defineMetaTool({
+  name: "search_tools",
+  title: "Search tools",
+  description:
+    "Finds tools by what they do, among all servers, best first. Many tools are not in your own tool list: search here before you say that something cannot be done. Then describe_tool for the arguments and call_tool to call.",
+  input: z.strictObject({ query: queryText, serverId: serverIdFilter, limit: limitCount }),
+  output: z.object({ tools: z.array(toolCard), query: z.string(), count: z.int() }),
+  run: async ({ query, serverId, limit }, { search, snapshot }) => {
+    const found = await search(query, {
+      kind: "tool",
+      limit,
+      ...(serverId !== undefined && { filter: (doc) => doc.serverId === serverId }),
+    });
+    const { tools: list } = snapshot();
+    const tools = found.flatMap((name) => list.find(name) ?? []).map(toolCardOf);
+    return { tools, query, count: tools.length };
+  },
+});
+
+/** The tool of that name; the error that a call would get, and the nearest names, if there is none. */
+export function findTool(name: string, { snapshot }: Pick<MetaContext, "snapshot">) {
+  const { tools, local } = snapshot();
+  return orNearest(
+    () => foundName("tool", tools, name),
+    name,
+    () => [...local.map(({ value }) => String(value["name"])), ...tools.entries.map(({ exposed }) => exposed)],
+  );
+}

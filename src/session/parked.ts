@@ -1,0 +1,124 @@
+/**
+ * Calls whose server asks a question in the middle, for clients that cannot be asked: the client gets the questions as its answer,
+ * together with a state, and repeats the request with the answers and that state; meanwhile the call waits here.
+ *
+ * The state is sealed (AES-256-GCM, a key of this process), bound to the principal and to the request, good for one round and for a limited
+ * time. Tampered, replayed, foreign or expired: refused, and the server hears nothing. A parked call that nobody comes back for is cancelled.
+ */
+import { createCipheriv, createDecipheriv, createHash, randomBytes, randomUUID } from "node:crypto";
+import type { Call } from "../model/call.ts";
+import { GoblinError } from "../model/errors.ts";
+import { type Answer, failure } from "../model/json-rpc.ts";
+import { Dialogue, type Question } from "./dialogue.ts";
+
+interface Parked {
+  readonly dialogue: Dialogue;
+  readonly binding: string;
+  round: number;
+  timer: NodeJS.Timeout;
+}
+
+interface State {
+  /** The parked call; absent: nothing waits, the request is simply made again. */
+  readonly id?: string;
+  readonly round: number;
+  readonly binding: string;
+  readonly expires: number;
+}
+
+const PREFIX = "goblin.";
+const TTL_MS = 10 * 60_000;
+const MAX_PARKED = 10_000;
+
+export class ParkedCalls {
+  readonly #key = randomBytes(32);
+  readonly #parked = new Map<string, Parked>();
+
+  get size(): number {
+    return this.#parked.size;
+  }
+
+  /** Waits for the call's answer, or parks it and answers with what its server asks. */
+  async settle(dialogue: Dialogue, binding: string, id: string = randomUUID()): Promise<Answer> {
+    const next = await dialogue.next();
+    const parked = this.#parked.get(id);
+    if ("ok" in next) {
+      this.#forget(id);
+      return next;
+    }
+    if (!parked && this.#parked.size >= MAX_PARKED) {
+      dialogue.call.cancel("client");
+      return failure(new GoblinError("LimitExceeded", `Too many calls wait for input (${MAX_PARKED})`, { data: { limit: MAX_PARKED } }));
+    }
+    const round = (parked?.round ?? 0) + 1;
+    clearTimeout(parked?.timer);
+    const timer = setTimeout(() => {
+      this.#forget(id);
+      dialogue.call.cancel("client");
+    }, TTL_MS).unref();
+    this.#parked.set(id, { dialogue, binding, round, timer });
+    return inputRequired(next, this.#seal({ id, round, binding, expires: Date.now() + TTL_MS }));
+  }
+
+  /** A state that lets the same request be made again, for questions that no call waits for. */
+  again(questions: readonly Question[], binding: string): Answer {
+    return inputRequired(questions, this.#seal({ round: 0, binding, expires: Date.now() + TTL_MS }));
+  }
+
+  /** What a state that came back stands for: not ours, a request to make again, or a call that waits. Throws when it is ours and not good. */
+  open(state: unknown, binding: string): "foreign" | "again" | { readonly id: string; readonly dialogue: Dialogue } {
+    if (typeof state !== "string" || !state.startsWith(PREFIX)) return "foreign";
+    const opened = this.#unseal(state);
+    if (!opened || opened.binding !== binding) throw new GoblinError("INVALID_PARAMS", "requestState is not valid for this request");
+    if (opened.expires < Date.now()) throw new GoblinError("INVALID_PARAMS", "requestState has expired: make the request anew");
+    if (opened.id === undefined) return "again";
+    const parked = this.#parked.get(opened.id);
+    if (!parked || parked.round !== opened.round || parked.dialogue.isWaitedFor) {
+      throw new GoblinError("INVALID_PARAMS", "requestState was used already, or its call is over");
+    }
+    return { id: opened.id, dialogue: parked.dialogue };
+  }
+
+  close(): void {
+    for (const [id, { dialogue }] of this.#parked) {
+      this.#forget(id);
+      dialogue.call.cancel("shutdown");
+    }
+  }
+
+  #forget(id: string): void {
+    clearTimeout(this.#parked.get(id)?.timer);
+    this.#parked.delete(id);
+  }
+
+  #seal(state: State): string {
+    const iv = randomBytes(12);
+    const cipher = createCipheriv("aes-256-gcm", this.#key, iv);
+    const sealed = Buffer.concat([cipher.update(JSON.stringify(state), "utf8"), cipher.final()]);
+    return PREFIX + Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString("base64url");
+  }
+
+  #unseal(text: string): State | undefined {
+    try {
+      const bytes = Buffer.from(text.slice(PREFIX.length), "base64url");
+      const decipher = createDecipheriv("aes-256-gcm", this.#key, bytes.subarray(0, 12));
+      decipher.setAuthTag(bytes.subarray(12, 28));
+      return JSON.parse(Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString("utf8")) as State;
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+/** What a state is bound to: who asks, and for what. */
+export function bindingOf(call: Call): string {
+  const { method, params, client } = call;
+  const subject = JSON.stringify([client.principal, method, params["name"], params["uri"], params["arguments"]]);
+  return createHash("sha256").update(subject).digest("base64url");
+}
+
+function inputRequired(questions: readonly Question[], requestState: string): Answer {
+  const requests = questions.map(({ key, method, params }) => `${JSON.stringify(key)}:{"method":"${method}","params":${params}}`);
+  const state = JSON.stringify(requestState);
+  return { ok: true, raw: `{"resultType":"input_required","inputRequests":{${requests.join(",")}},"requestState":${state}}` };
+}

@@ -1,0 +1,100 @@
+/**
+ * What went on lately, for the API and the dashboard: the newest calls, totals, and figures for each server, tool and prompt.
+ *
+ * Bounded: a ring of calls, and figures only for names that a server offers, up to a cap. Whoever listens hears of each call as it ends;
+ * with nobody listening a call costs one object.
+ */
+import { Latency } from "./latency.ts";
+import type { Outcome } from "./meters.ts";
+import { Ring } from "./ring.ts";
+
+export interface CallRecord {
+  /** When it ended. */
+  readonly time: number;
+  readonly method: string;
+  /** As the client named it. */
+  readonly name: string | null;
+  readonly serverId: string | null;
+  readonly ms: number;
+  readonly outcome: Outcome;
+  readonly client: string | null;
+  readonly code: string | number | null;
+  readonly requestId: string;
+}
+
+export class Figures {
+  readonly latency = new Latency();
+  calls = 0;
+  errors = 0;
+
+  add(ms: number, failed: boolean): void {
+    this.calls++;
+    if (failed) this.errors++;
+    this.latency.add(ms);
+  }
+}
+
+const KEPT_CALLS = 1000;
+const MAX_NAMES = 20_000;
+
+export class Activity {
+  readonly total = new Figures();
+  /** Since it was last taken; the dashboard takes it once a second. */
+  readonly recent = new Figures();
+  inFlight = 0;
+  readonly #calls = new Ring<CallRecord>(KEPT_CALLS);
+  readonly #servers = new Map<string, Figures>();
+  readonly #names = new Map<string, Figures>();
+  readonly #listeners = new Set<(call: CallRecord) => void>();
+
+  /** `entry` is the tool or prompt that was called, by the name that is listed. */
+  record(call: CallRecord, entry: string | undefined): void {
+    const failed = call.outcome !== "ok" && call.outcome !== "cancelled";
+    this.total.add(call.ms, failed);
+    this.recent.add(call.ms, failed);
+    if (call.serverId !== null) figuresIn(this.#servers, call.serverId)?.add(call.ms, failed);
+    if (entry !== undefined) figuresIn(this.#names, `${call.method} ${entry}`)?.add(call.ms, failed);
+    this.#calls.push(call);
+    if (this.#listeners.size > 0) for (const listener of this.#listeners) listener(call);
+  }
+
+  calls(): CallRecord[] {
+    return this.#calls.items();
+  }
+
+  ofServer(serverId: string): Figures | undefined {
+    return this.#servers.get(serverId);
+  }
+
+  ofEntry(method: string, name: string): Figures | undefined {
+    return this.#names.get(`${method} ${name}`);
+  }
+
+  onCall(listener: (call: CallRecord) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** The figures since the last time. */
+  takeRecent(): {
+    readonly calls: number;
+    readonly errors: number;
+    readonly p50Ms: number | null;
+    readonly p99Ms: number | null;
+  } {
+    const { recent } = this;
+    const { calls, errors, latency } = recent;
+    const taken = { calls, errors, p50Ms: latency.quantile(0.5), p99Ms: latency.quantile(0.99) };
+    recent.calls = recent.errors = 0;
+    latency.reset();
+    return taken;
+  }
+}
+
+function figuresIn(map: Map<string, Figures>, key: string): Figures | undefined {
+  const known = map.get(key);
+  if (known || map.size >= MAX_NAMES) return known;
+  const figures = new Figures();
+  map.set(key, figures);
+  return figures;
+}

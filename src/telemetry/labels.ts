@@ -1,0 +1,74 @@
+/**
+ * The values that labels may have. Whatever comes from outside (a method, a MIME type, an error code) is only ever a label if it is in a
+ * list here or in the config; everything else becomes one word. So the number of series is bounded, whatever clients and servers send.
+ */
+import { errorCodes } from "../model/errors.ts";
+import type { ErrorAnswer } from "../model/json-rpc.ts";
+import { listMethods, routedMethods } from "../model/methods.ts";
+
+/** The server of a request that nobody owns. */
+export const NO_SERVER = "none";
+/** The server of what the gateway answers itself; no server can have this id. */
+export const GATEWAY = "goblin";
+
+const methods: ReadonlySet<string> = new Set([
+  ...Object.keys(routedMethods),
+  ...Object.keys(listMethods),
+  "resources/subscribe",
+  "resources/unsubscribe",
+]);
+
+const mimeTypes: ReadonlySet<string> = new Set([
+  "text/plain",
+  "text/markdown",
+  "text/html",
+  "text/css",
+  "text/csv",
+  "text/xml",
+  "text/javascript",
+  "text/x-python",
+  "text/x-typescript",
+  "text/yaml",
+  "application/json",
+  "application/xml",
+  "application/yaml",
+  "application/javascript",
+  "application/typescript",
+  "application/pdf",
+  "application/zip",
+  "application/gzip",
+  "application/octet-stream",
+  "application/sql",
+  "image/png",
+  "image/jpeg",
+  "image/gif",
+  "image/webp",
+  "image/svg+xml",
+  "audio/mpeg",
+  "audio/wav",
+  "audio/ogg",
+  "video/mp4",
+  "video/webm",
+]);
+
+const rpcCodes: ReadonlySet<number> = new Set([
+  ...Object.values(errorCodes),
+  ...[-32000, -32001, -32002, -32003, -32004, -32042],
+]);
+
+export function methodLabel(method: string): string {
+  return methods.has(method) ? method : "other";
+}
+
+/** `unknown`: the server did not say. */
+export function mimeLabel(mimeType: string | undefined): string {
+  if (mimeType === undefined) return "unknown";
+  if (mimeTypes.has(mimeType)) return mimeType;
+  const plain = mimeType.split(";", 1)[0]!.trim().toLowerCase();
+  return mimeTypes.has(plain) ? plain : "other";
+}
+
+/** The gateway's own code, or the number that a server gave. */
+export function codeLabel(answer: ErrorAnswer): string {
+  return answer.symbol ?? (rpcCodes.has(answer.code) ? String(answer.code) : "other");
+}

@@ -1,0 +1,72 @@
+/**
+ * What the log said lately, and how much it says: the newest lines for the API and the dashboard, and the level, which can be changed
+ * while the gateway runs and then holds for every child logger too.
+ */
+import { type Logger, pino } from "pino";
+import { Masker } from "./masker.ts";
+import { Ring } from "./ring.ts";
+
+export interface LogLine {
+  readonly time: number;
+  readonly level: string;
+  readonly server?: string;
+  readonly msg: string;
+  readonly extra?: Readonly<Record<string, unknown>>;
+}
+
+const KEPT_LINES = 2000;
+
+export class LogBook {
+  readonly masker = new Masker();
+  /** As they were written; parsed when somebody asks. */
+  readonly #lines = new Ring<string>(KEPT_LINES);
+  readonly #listeners = new Set<(line: LogLine) => void>();
+  #loggers: WeakRef<Logger>[] = [];
+
+  /** Takes a line that was just written. */
+  take(text: string): void {
+    this.#lines.push(text);
+    if (this.#listeners.size === 0) return;
+    const line = readLine(text);
+    for (const listener of this.#listeners) listener(line);
+  }
+
+  /** Oldest first. */
+  lines(): LogLine[] {
+    return this.#lines.items().map(readLine);
+  }
+
+  onLine(listener: (line: LogLine) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** A logger, or a child of one, whose level is set here from now on. */
+  adopt(logger: Logger): void {
+    this.#loggers.push(new WeakRef(logger));
+  }
+
+  /** Of the first logger, of which the others are children. */
+  get level(): string {
+    return this.#loggers[0]?.deref()?.level ?? "info";
+  }
+
+  setLevel(level: string): void {
+    this.#loggers = this.#loggers.filter((ref) => {
+      const logger = ref.deref();
+      if (logger) logger.level = level;
+      return logger !== undefined;
+    });
+  }
+}
+
+export function readLine(text: string): LogLine {
+  const { level, time, msg, server, ...extra } = JSON.parse(text) as Record<string, unknown>;
+  return {
+    time: Number(time),
+    level: pino.levels.labels[Number(level)] ?? "info",
+    msg: String(msg ?? ""),
+    ...(typeof server === "string" && { server }),
+    ...(Object.keys(extra).length > 0 && { extra }),
+  };
+}

@@ -1,0 +1,84 @@
+/**
+ * The counters of the hot path: plain numbers, one object for each server and method, found once by the call that needs them.
+ * What scrapes them (`metrics.ts`) reads; nothing here knows Prometheus. Label values come bounded from `labels.ts`.
+ */
+import { Latency } from "./latency.ts";
+
+export const outcomes = ["ok", "tool-error", "error", "timeout", "cancelled", "unavailable"] as const;
+export type Outcome = (typeof outcomes)[number];
+
+/** Everything that is counted of one kind of request to one server. */
+export class Meter {
+  readonly serverId: string;
+  readonly method: string;
+  readonly latency = new Latency();
+  /** By outcome, in the order of `outcomes`. */
+  readonly ended: Record<Outcome, number> = {
+    ok: 0,
+    "tool-error": 0,
+    error: 0,
+    timeout: 0,
+    cancelled: 0,
+    unavailable: 0,
+  };
+  readonly errors = new Map<string, number>();
+  inFlight = 0;
+
+  constructor(serverId: string, method: string) {
+    this.serverId = serverId;
+    this.method = method;
+  }
+
+  end(outcome: Outcome, ms: number, code: string | undefined): void {
+    this.ended[outcome]++;
+    this.latency.add(ms);
+    if (code !== undefined) this.errors.set(code, (this.errors.get(code) ?? 0) + 1);
+  }
+}
+
+export interface ReadCount {
+  readonly serverId: string;
+  readonly mimeType: string;
+  readonly status: "success" | "failure";
+  count: number;
+}
+
+export class Meters {
+  readonly #byServer = new Map<string, Map<string, Meter>>();
+  readonly #reads = new Map<string, ReadCount>();
+  readonly #syncs = new Map<string, Latency>();
+
+  meter(serverId: string, method: string): Meter {
+    const known = this.#byServer.get(serverId)?.get(method);
+    if (known) return known;
+    const ofServer = this.#byServer.get(serverId) ?? new Map<string, Meter>();
+    const meter = new Meter(serverId, method);
+    this.#byServer.set(serverId, ofServer.set(method, meter));
+    return meter;
+  }
+
+  countRead(serverId: string, mimeType: string, status: ReadCount["status"]): void {
+    const key = `${serverId} ${mimeType} ${status}`;
+    const read = this.#reads.get(key);
+    if (read) read.count++;
+    else this.#reads.set(key, { serverId, mimeType, status, count: 1 });
+  }
+
+  synced(serverId: string, ms: number): void {
+    const latency = this.#syncs.get(serverId) ?? new Latency();
+    this.#syncs.set(serverId, latency);
+    latency.add(ms);
+  }
+
+  *all(): Generator<Meter> {
+    for (const ofServer of this.#byServer.values()) yield* ofServer.values();
+  }
+
+  reads(): Iterable<ReadCount> {
+    return this.#reads.values();
+  }
+
+  syncs(): Iterable<[serverId: string, latency: Latency]> {
+    return this.#syncs;
+  }
+}

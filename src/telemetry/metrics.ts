@@ -1,0 +1,214 @@
+/**
+ * The metrics at `/metrics`, in Prometheus' text format; the only file that knows prom-client.
+ *
+ * Nothing is kept here: every family reads the meters, or the state of the gateway, when it is scraped, so a number cannot disagree with
+ * what it mirrors and a call pays for nothing but an addition. `docs/metrics.md` lists the families; a test compares.
+ */
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { exposedBoundsMs, type Latency } from "./latency.ts";
+import { type Meters, outcomes } from "./meters.ts";
+
+export interface BackendReading {
+  readonly serverId: string;
+  readonly state: string;
+  readonly restarts: number;
+  readonly inFlight: number;
+  readonly queued: number;
+  readonly entries: Readonly<Record<string, number>>;
+}
+
+/** What is read at each scrape. */
+export interface MetricSources {
+  readonly version: string;
+  readonly meters: Meters;
+  readonly sessions: () => number;
+  readonly subscriptions: () => number;
+  readonly backends: () => readonly BackendReading[];
+}
+
+export interface Metrics {
+  readonly contentType: string;
+  /** The whole page. */
+  text(): Promise<string>;
+}
+
+const STATES = ["connecting", "ready", "degraded", "down", "disabled"];
+
+export function createMetrics(sources: MetricSources): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  const { meters } = sources;
+  const gauge = <Label extends string>(name: string, help: string, ...labels: Label[]) => {
+    return (read: (set: (values: Record<Label, string>, value: number) => void) => void): void => {
+      const made: Gauge<Label> = new Gauge({
+        name,
+        help,
+        labelNames: labels,
+        registers,
+        collect() {
+          made.reset();
+          read((values, value) => made.set(values, value));
+        },
+      });
+    };
+  };
+  const counter = <Label extends string>(name: string, help: string, ...labels: Label[]) => {
+    return (read: (add: (values: Record<Label, string>, value: number) => void) => void): void => {
+      const made: Counter<Label> = new Counter({
+        name,
+        help,
+        labelNames: labels,
+        registers,
+        collect() {
+          made.reset();
+          read((values, value) => made.inc(values, value));
+        },
+      });
+    };
+  };
+
+  counter(
+    "mcpRequestsTotal",
+    "Requests that were answered",
+    "serverId",
+    "method",
+    "outcome",
+  )((add) => {
+    for (const { serverId, method, ended } of meters.all()) {
+      for (const outcome of outcomes) if (ended[outcome] > 0) add({ serverId, method, outcome }, ended[outcome]);
+    }
+  });
+  counter(
+    "mcpRequestErrorsTotal",
+    "Requests that were answered with an error",
+    "serverId",
+    "method",
+    "code",
+  )((add) => {
+    for (const { serverId, method, errors } of meters.all()) {
+      for (const [code, count] of errors) add({ serverId, method, code }, count);
+    }
+  });
+  gauge(
+    "mcpRequestsInFlight",
+    "Requests that wait for their answer",
+    "serverId",
+    "method",
+  )((set) => {
+    for (const { serverId, method, inFlight } of meters.all()) set({ serverId, method }, inFlight);
+  });
+  counter(
+    "mcpResourceReadsTotal",
+    "Resources that were read",
+    "serverId",
+    "mimeType",
+    "status",
+  )((add) => {
+    for (const { serverId, mimeType, status, count } of meters.reads()) add({ serverId, mimeType, status }, count);
+  });
+  new LatencyHistogram("mcpRequestDurationSeconds", "Time from a request to its answer", registers, function* () {
+    for (const { serverId, method, latency } of meters.all()) yield [{ serverId, method }, latency];
+  });
+  new LatencyHistogram("mcpSyncDurationSeconds", "Time to fetch a server's lists", registers, function* () {
+    for (const [serverId, latency] of meters.syncs()) yield [{ serverId }, latency];
+  });
+  gauge(
+    "mcpActiveSubscriptions",
+    "Resource subscriptions that clients hold",
+  )((set) => set({}, sources.subscriptions()));
+  gauge("mcpSessions", "Client sessions that are open")((set) => set({}, sources.sessions()));
+  gauge(
+    "mcpBackendState",
+    "1 for the state that a server is in, 0 for the others",
+    "serverId",
+    "state",
+  )((set) => {
+    for (const { serverId, state } of sources.backends()) {
+      for (const one of STATES) set({ serverId, state: one }, one === state ? 1 : 0);
+    }
+  });
+  counter(
+    "mcpBackendReconnectsTotal",
+    "How often a server's connection was lost or restarted",
+    "serverId",
+  )((add) => {
+    for (const { serverId, restarts } of sources.backends()) add({ serverId }, restarts);
+  });
+  gauge(
+    "mcpBackendInFlight",
+    "Requests under way at a server",
+    "serverId",
+  )((set) => {
+    for (const { serverId, inFlight } of sources.backends()) set({ serverId }, inFlight);
+  });
+  gauge(
+    "mcpBackendQueueLength",
+    "Requests that wait for a place at a server",
+    "serverId",
+  )((set) => {
+    for (const { serverId, queued } of sources.backends()) set({ serverId }, queued);
+  });
+  gauge(
+    "mcpCatalogEntries",
+    "What a server offers, by kind",
+    "serverId",
+    "kind",
+  )((set) => {
+    for (const { serverId, entries } of sources.backends()) {
+      for (const [kind, count] of Object.entries(entries)) set({ serverId, kind }, count);
+    }
+  });
+  gauge("mcpBuildInfo", "Always 1; the version is a label", "version")((set) => set({ version: sources.version }, 1));
+
+  return {
+    contentType: registry.contentType,
+    text: async () => `${await registry.metrics()}\n${await processMetrics().metrics()}`,
+  };
+}
+
+let ofProcess: Registry | undefined;
+
+/** CPU, memory, event-loop lag, garbage collection: of the process, so once for all gateways in it. */
+function processMetrics(): Registry {
+  if (!ofProcess) {
+    ofProcess = new Registry();
+    collectDefaultMetrics({ register: ofProcess });
+  }
+  return ofProcess;
+}
+
+type Labels = Readonly<Record<string, string>>;
+
+/** A histogram whose buckets are kept by the meters. */
+class LatencyHistogram extends Histogram<string> {
+  readonly #name: string;
+  readonly #read: () => Iterable<[Labels, Latency]>;
+
+  constructor(name: string, help: string, registers: Registry[], read: () => Iterable<[Labels, Latency]>) {
+    super({ name, help, registers });
+    this.#name = name;
+    this.#read = read;
+  }
+
+  override async get() {
+    const values = [];
+    for (const [labels, latency] of this.#read()) {
+      latency.cumulative().forEach((value, i) => {
+        values.push({
+          metricName: `${this.#name}_bucket`,
+          labels: { ...labels, le: exposedBoundsMs[i]! / 1000 },
+          value,
+        });
+      });
+      values.push({ metricName: `${this.#name}_bucket`, labels: { ...labels, le: "+Inf" }, value: latency.count });
+      values.push({ metricName: `${this.#name}_sum`, labels, value: latency.sumMs / 1000 });
+      values.push({ metricName: `${this.#name}_count`, labels, value: latency.count });
+    }
+    return { ...(await super.get()), values };
+  }
+
+  /** What the registry calls; it is missing in the package's types. */
+  getForPromString() {
+    return this.get();
+  }
+}

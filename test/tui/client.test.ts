@@ -1,0 +1,268 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { adminRoutes } from "../../src/admin/routes.ts";
+import { AdminClientError, createAdminClient } from "../../src/tui/client.ts";
+import { createEffects } from "../../src/tui/effects.ts";
+import { startFeed } from "../../src/tui/feed.ts";
+import { createSseParser } from "../../src/tui/sse.ts";
+import { initialState } from "../../src/tui/state/model.ts";
+import { createStore } from "../../src/tui/store.ts";
+import { call, type FakeOptions, log, plausibleData, startFakeAdmin, tool } from "./fake-admin.ts";
+
+const open: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of open.splice(0).reverse()) await close();
+});
+
+async function fake(options: FakeOptions = {}) {
+  const admin = await startFakeAdmin({ pulseMs: 0, ...options });
+  open.push(() => admin.close());
+  return admin;
+}
+
+function storeOf(url: string, frameMs = 20) {
+  const store = createStore(initialState({ url, now: 0, size: { columns: 80, rows: 24 } }), frameMs);
+  open.push(() => store.close());
+  return store;
+}
+
+const failure = async (work: Promise<unknown>): Promise<string> => {
+  const error = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(AdminClientError);
+  const { code, message } = error as AdminClientError;
+  return `${code}: ${message}`;
+};
+
+describe("the event stream's format", () => {
+  const read = (...chunks: string[]): string[] => {
+    const events: string[] = [];
+    const parse = createSseParser(({ event, data }) => events.push(`${event}=${data}`));
+    for (const chunk of chunks) parse(chunk);
+    return events;
+  };
+
+  it("may be cut anywhere", () => {
+    const text =
+      'event: log\ndata: {"a":1}\n\n: comment\n\nid: 1\r\nevent:call\r\ndata: one\r\ndata: two\r\n\r\ndata\n\n';
+    const expected = ['log={"a":1}', "call=one\ntwo", "message="];
+    expect(read(text)).toEqual(expected);
+    expect(read(...text)).toEqual(expected);
+  });
+});
+
+describe("requests", () => {
+  it("reads lists and calls actions, names encoded", async () => {
+    const admin = await fake();
+    const client = createAdminClient({ url: `${admin.url}/mcp` });
+    expect(client.url).toBe(admin.url);
+    expect((await client.request(adminRoutes.listTools)).items.map(({ name }) => name)).toContain(
+      "github_create_issue",
+    );
+    const row = await client.request(adminRoutes.restartServer, { params: { id: "docs" } });
+    expect([row.state, row.restarts]).toEqual(["ready", 1]);
+    expect(await failure(client.request(adminRoutes.restartServer, { params: { id: "a/b" } }))).toBe(
+      "NOT_FOUND: No server a%2Fb",
+    );
+  });
+
+  it("says what is wrong in words", async () => {
+    const admin = await fake({ token: "secret" });
+    const client = (token?: string) => createAdminClient({ url: admin.url, token });
+    expect(await failure(client().request(adminRoutes.getState))).toBe(
+      "UNAUTHORIZED: The gateway asks for a token (401)",
+    );
+    expect((await client("secret").request(adminRoutes.getState)).version).toBe("0.1.0");
+    const gone = await fake();
+    await gone.close();
+    expect(await failure(createAdminClient({ url: gone.url }).request(adminRoutes.getState))).toBe(
+      "ECONNREFUSED: nothing listens there",
+    );
+  });
+
+  it("refuses answers of another shape and other servers", async () => {
+    const other = createServer((request, response) => {
+      if (request.url === "/api/state") response.end('{"version":1}');
+      else if (request.url === "/api/tools") response.end("<html>");
+      else response.writeHead(404).end("no");
+    });
+    await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+    open.push(() => other.close());
+    const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+    const client = createAdminClient({ url });
+    expect(await failure(client.request(adminRoutes.getState))).toMatch(
+      /^SHAPE: \/api\/state answers in a shape .*version/,
+    );
+    expect(await failure(client.request(adminRoutes.listTools))).toBe(
+      `NOT_JSON: ${url}/api/tools did not answer with JSON`,
+    );
+    expect(await failure(client.request(adminRoutes.listPrompts))).toBe(
+      `HTTP: ${url} answered 404 to /api/prompts: is this a Goblin gateway?`,
+    );
+  });
+});
+
+describe("the stream", () => {
+  it("passes events on and over those it does not know", async () => {
+    const admin = await fake();
+    const seen: string[] = [];
+    const stop = new AbortController();
+    const ended = createAdminClient({ url: admin.url }).stream({
+      signal: stop.signal,
+      onOpen: () => {
+        admin.emit({ type: "log", data: log("hello") });
+        admin.emit({ type: "future", data: {} } as never);
+        admin.emit({ type: "call", data: { nonsense: true } } as never);
+        admin.emit({ type: "catalog", data: { kinds: ["tools"] } });
+      },
+      onEvent: (event) => seen.push(event.type),
+    });
+    await vi.waitFor(() => expect(seen).toEqual(["log", "catalog"]));
+    stop.abort();
+    await expect(ended).rejects.toThrow();
+    await vi.waitFor(() => expect(admin.streams()).toBe(0));
+  });
+
+  it("is given up when it falls silent", async () => {
+    const admin = await fake();
+    const client = createAdminClient({ url: admin.url, silenceMs: 150 });
+    const stop = new AbortController();
+    const ended = client.stream({ signal: stop.signal, onOpen: () => undefined, onEvent: () => undefined });
+    expect(await failure(ended)).toBe("SILENT: Nothing heard from the gateway for 0.15 s");
+  });
+});
+
+describe("the feed", () => {
+  const feedOf = (url: string, frameMs?: number) => {
+    const store = storeOf(url, frameMs);
+    const feed = startFeed({ client: createAdminClient({ url }), store, backoffMs: 30, refreshMs: 100 });
+    open.push(() => feed.close());
+    return store;
+  };
+
+  it("reads everything, then what changed", async () => {
+    const admin = await fake();
+    const store = feedOf(admin.url);
+    await vi.waitFor(() => expect(store.state().link.status).toBe("up"));
+    const { tools, resources, templates, logs, gateway } = store.state();
+    expect([tools.length, resources.length, templates.length, logs.length, gateway?.version]).toEqual([
+      4,
+      4,
+      1,
+      4,
+      "0.1.0",
+    ]);
+    admin.data.tools = [tool("only", "github")];
+    admin.data.resources = [];
+    admin.emit({ type: "catalog", data: { kinds: ["tools"] } });
+    await vi.waitFor(() => expect(store.state().tools.map(({ name }) => name)).toEqual(["github_only"]));
+    expect(store.state().resources).toHaveLength(4);
+  });
+
+  it("comes back after a loss and reads everything again", async () => {
+    const admin = await fake();
+    const store = feedOf(admin.url);
+    await vi.waitFor(() => expect(store.state().link.status).toBe("up"));
+    await admin.close();
+    await vi.waitFor(() =>
+      expect(store.state().link).toMatchObject({ status: "away", attempt: 3, reason: "nothing listens there" }),
+    );
+    const data = plausibleData();
+    data.prompts = [];
+    await fake({ port: admin.port, data });
+    await vi.waitFor(() => expect(store.state().link.status).toBe("up"), 3000);
+    expect([store.state().prompts.length, store.state().tools.length]).toEqual([0, 4]);
+  });
+
+  it("draws a hundred events as a few frames", async () => {
+    const admin = await fake();
+    const store = feedOf(admin.url, 100);
+    await vi.waitFor(() => expect(store.state().link.status).toBe("up"));
+    let frames = 0;
+    store.subscribe(() => {
+      frames += 1;
+    });
+    for (let index = 0; index < 100; index += 1) admin.emit({ type: "log", data: log(`${index}`) });
+    await vi.waitFor(() => expect(store.state().logs).toHaveLength(104));
+    expect(frames).toBeLessThanOrEqual(3);
+  });
+
+  it("reads latencies again while calls happen", async () => {
+    const admin = await fake();
+    const store = feedOf(admin.url);
+    await vi.waitFor(() => expect(store.state().link.status).toBe("up"));
+    store.dispatch({ type: "panel", to: "tools" });
+    admin.data.tools = admin.data.tools.map((item) => ({ ...item, p50Ms: 77 }));
+    admin.emit({ type: "call", data: call("github_create_issue") });
+    await vi.waitFor(() => expect(store.state().tools[0]?.p50Ms).toBe(77));
+  });
+});
+
+describe("effects", () => {
+  it("copies names without control characters and cancels a call that was left", async () => {
+    let cancelled = 0;
+    const admin = await fake({ callTool: () => new Promise(() => undefined) });
+    const client = createAdminClient({ url: admin.url });
+    const spied: typeof client = {
+      ...client,
+      request: (route, options) => {
+        options?.signal?.addEventListener("abort", () => {
+          cancelled += 1;
+        });
+        return client.request(route, options);
+      },
+    };
+    const store = storeOf(admin.url);
+    const copied: string[] = [];
+    const effects = createEffects({
+      client: spied,
+      store,
+      copy: (text) => copied.push(text),
+      redraw: () => undefined,
+      quit: () => undefined,
+    });
+    store.dispatch({ type: "loaded", lists: { tools: [tool("a\u001b[31m\nb", "s")] } });
+    store.dispatch({ type: "panel", to: "tools" });
+    effects.perform({ type: "copy" });
+    expect(copied).toEqual(["s_a[31mb"]);
+
+    effects.perform({ type: "call-open" });
+    effects.perform({ type: "call-edit", edit: { type: "insert", text: "/x" } });
+    effects.perform({ type: "call-submit" });
+    await vi.waitFor(() => expect(admin.actions).toHaveLength(1));
+    effects.perform({ type: "back" });
+    expect(cancelled).toBe(1);
+    expect(store.state().mode).toMatchObject({ name: "call", form: { stage: { name: "edit" } } });
+  });
+
+  it("shows a tool's failure and a gateway's error as such", async () => {
+    const answers = [
+      { body: { result: { isError: true, content: [{ type: "text", text: "disk full" }] } } },
+      { status: 503, body: { error: { code: "BACKEND_UNAVAILABLE", message: "s is down" } } },
+    ];
+    const admin = await fake({ callTool: async () => answers.shift() ?? { body: {} } });
+    const store = storeOf(admin.url);
+    const effects = createEffects({
+      client: createAdminClient({ url: admin.url }),
+      store,
+      copy: () => undefined,
+      redraw: () => undefined,
+      quit: () => undefined,
+    });
+    store.dispatch({ type: "loaded", lists: { tools: [tool("t", "s", { inputSchema: { type: "object" } })] } });
+    store.dispatch({ type: "panel", to: "tools" });
+    effects.perform({ type: "call-open" });
+    effects.perform({ type: "call-next" });
+    await vi.waitFor(() =>
+      expect(store.state().mode).toMatchObject({ form: { stage: { failed: true, text: "disk full" } } }),
+    );
+    effects.perform({ type: "back" });
+    effects.perform({ type: "call-submit" });
+    await vi.waitFor(() =>
+      expect(store.state().mode).toMatchObject({ form: { stage: { failed: true, text: "s is down" } } }),
+    );
+  });
+});

@@ -1,0 +1,197 @@
+import { renderToString } from "ink";
+import { describe, expect, it } from "vitest";
+import { resultText } from "../../src/tui/content/result.ts";
+import { createScreen } from "../../src/tui/screen.ts";
+import type { Action } from "../../src/tui/state/action.ts";
+import { initialState, type State } from "../../src/tui/state/model.ts";
+import { reduce } from "../../src/tui/state/reduce.ts";
+import { widthOf } from "../../src/tui/text/width.ts";
+import { Dashboard } from "../../src/tui/views/dashboard.tsx";
+import { log, plausibleData, resource, tool } from "./fake-admin.ts";
+
+function stateOf({ columns = 80, rows = 24 } = {}, ...actions: Action[]): State {
+  const { state, ...lists } = plausibleData();
+  const first: Action[] = [
+    { type: "loaded", lists: { gateway: state, ...lists } },
+    { type: "link", link: { status: "up" } },
+    ...actions,
+  ];
+  return first.reduce(
+    reduce,
+    initialState({ url: "http://gateway", now: Date.UTC(2026, 8, 1, 12, 5), size: { columns, rows } }),
+  );
+}
+
+const draw = (state: State): string[] =>
+  renderToString(<Dashboard state={state} />, { columns: state.size.columns }).split("\n");
+
+const panels = ["overview", "servers", "tools", "prompts", "resources", "logs"] as const;
+const sizes = [
+  [60, 15],
+  [80, 24],
+  [200, 60],
+] as const;
+
+describe("every screen", () => {
+  const screens: [string, Action[]][] = [
+    ...panels.map((to): [string, Action[]] => [to, [{ type: "panel", to }]]),
+    ...panels
+      .slice(1)
+      .map((to): [string, Action[]] => [`${to} with details`, [{ type: "panel", to }, { type: "enter" }]]),
+    ["help", [{ type: "help" }]],
+    [
+      "a picker",
+      [
+        { type: "panel", to: "logs" },
+        { type: "pick", kind: "level" },
+      ],
+    ],
+    [
+      "a form",
+      [{ type: "panel", to: "tools" }, { type: "move", motion: 2 }, { type: "call-open" }, { type: "call-submit" }],
+    ],
+    ["templates", [{ type: "panel", to: "resources" }, { type: "templates" }]],
+    ["away", [{ type: "link", link: { status: "away", since: 0, reason: "nothing listens there", attempt: 2 } }]],
+  ];
+
+  it.each(screens)("%s fills the terminal exactly", (_, actions) => {
+    for (const [columns, rows] of sizes) {
+      const lines = draw(stateOf({ columns, rows }, ...actions));
+      expect(lines).toHaveLength(rows);
+      for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(columns);
+    }
+  });
+
+  it("stays whole with wide, endless and hostile texts", () => {
+    const hostile = `日本語 😀 ${"x".repeat(3000)} \u001b]0;pwned\u0007\u001b[2J\u202e`;
+    const lists = {
+      tools: [
+        tool(hostile, "s", {
+          description: hostile,
+          title: hostile,
+          inputSchema: { type: "object", properties: { [hostile]: { description: hostile } } },
+        }),
+      ],
+      resources: [resource(`x:${hostile}`, "s", { name: hostile, mimeType: hostile, description: hostile })],
+      logs: [log(hostile, { server: hostile, extra: { [hostile]: hostile } })],
+    };
+    for (const to of panels) {
+      const lines = draw(stateOf({}, { type: "loaded", lists }, { type: "panel", to }, { type: "enter" }));
+      if (to !== "overview") expect(lines).toHaveLength(24);
+      const text = lines.join("\n");
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may be there
+      expect(text).not.toMatch(/\u001b\]|\u0007|\u001b\[2J|\u202e/);
+      for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(80);
+    }
+  });
+});
+
+describe("what is shown", () => {
+  it("a tool's details: schema, tokens, calls, latency", () => {
+    const text = draw(
+      stateOf(
+        { columns: 120, rows: 50 },
+        { type: "panel", to: "tools" },
+        { type: "move", motion: 2 },
+        { type: "enter" },
+      ),
+    ).join("\n");
+    for (const part of [
+      "tokens      120",
+      "calls       7",
+      "latency     p50 8.5 ms",
+      "hints       destructive",
+      "repo*: string",
+      "owner/name",
+      "priority: integer",
+      "≥ 1, ≤ 5, default 3",
+      'kind: "bug" | "feature" | "question"',
+      "labels: string[]",
+      "author: object",
+      "  name: string",
+    ]) {
+      expect(text).toContain(part);
+    }
+  });
+
+  it("a wide terminal gets more columns and facts", () => {
+    const servers = (columns: number): string =>
+      draw(stateOf({ columns, rows: 24 }, { type: "panel", to: "servers" })).join("\n");
+    expect(servers(160)).toContain("connect ECONNREFUSED 10.0.0.7:443");
+    expect(servers(160)).toContain("P99");
+    expect(servers(80)).not.toContain("P99");
+    expect(servers(160)).toContain("up 1h 02m  3300 tokens  expose all  log info  goblin.json");
+  });
+
+  it("the first moments: nothing is known yet", () => {
+    const first = initialState({ url: "http://127.0.0.1:3000", now: 0, size: { columns: 80, rows: 24 } });
+    const lines = draw(reduce(first, { type: "panel", to: "tools" }));
+    expect(lines[0]).toContain("goblin  connecting to http://127.0.0.1:3000 …");
+    expect(lines.join("\n")).toContain("loading …");
+  });
+
+  it("only a window of ten thousand rows, quickly", () => {
+    const resources = Array.from({ length: 10_000 }, (_, index) => resource(`file:///f-${index}`, "filesystem"));
+    const state = stateOf(
+      {},
+      { type: "loaded", lists: { resources } },
+      { type: "panel", to: "resources" },
+      { type: "move", motion: 5000 },
+    );
+    draw(state);
+    const started = performance.now();
+    for (let index = 0; index < 10; index += 1) draw(reduce(state, { type: "move", motion: index }));
+    expect((performance.now() - started) / 10).toBeLessThan(100);
+    expect(draw(state).join("\n")).toContain("▸   filesystem+file:///f-5000");
+  });
+
+  it("results of every kind as text", () => {
+    expect(
+      resultText({
+        content: [
+          { type: "text", text: "hi" },
+          { type: "image", mimeType: "image/png", data: "A".repeat(4096) },
+          { type: "resource_link", uri: "x:1", name: "one" },
+          { type: "resource", resource: { uri: "x:2", text: "two" } },
+          { type: "hologram", depth: 3 },
+        ],
+        structuredContent: { ok: true },
+      }),
+    ).toBe(
+      'hi\n\n[image, image/png, 3 KB]\n\n[resource link] x:1 (one)\n\n[resource] x:2\ntwo\n\n{\n  "type": "hologram",\n  "depth": 3\n}\n\nstructured content:\n{\n  "ok": true\n}',
+    );
+    expect(resultText({})).toBe("{}");
+  });
+});
+
+describe("the screen", () => {
+  const screenOf = (columns: number, rows: number) => {
+    const written: string[] = [];
+    const terminal = { columns, rows, write: (text: string) => written.push(text) };
+    return { screen: createScreen(terminal), terminal, written };
+  };
+
+  it("touches only the lines that changed", () => {
+    const { screen, written } = screenOf(5, 3);
+    screen.stream.write("one\ntwo\nthree");
+    screen.stream.write("one\n2\nthree");
+    screen.stream.write("one\n2\nthree");
+    expect(written).toEqual([
+      "\u001b[?2026h\u001b[0m\u001b[2J\u001b[1;1Hone\u001b[0m\u001b[K\u001b[2;1Htwo\u001b[0m\u001b[K\u001b[3;1Hthree\u001b[0m\u001b[?2026l",
+      "\u001b[?2026h\u001b[2;1H2\u001b[0m\u001b[K\u001b[?2026l",
+    ]);
+  });
+
+  it("never writes below the last row, and forgets when told", () => {
+    const { screen, terminal, written } = screenOf(5, 2);
+    screen.stream.write("a\nb\nc");
+    expect(written.join("")).not.toContain("c");
+    terminal.rows = 3;
+    screen.forget();
+    screen.stream.write("a\nb\nc");
+    expect(written.at(-1)).toContain("\u001b[3;1Hc");
+    screen.close();
+    screen.stream.write("late");
+    expect(written.join("")).not.toContain("late");
+  });
+});
