@@ -3,11 +3,16 @@
  * `npm run build`. To add a file, add a line to `files`; a test compares each with what it should be.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
+import { openApiDocument } from "../dist/admin/openapi.js";
 import { configJsonSchema } from "../dist/config/json-schema.js";
+import { version } from "../dist/version.js";
+import { configReference } from "./config-reference.js";
 
 const json = (value) => `${JSON.stringify(value, null, 2)}\n`;
 
 const files = {
+  "docs/configuration.md": () => configReference(configJsonSchema()),
+  "docs/openapi.json": () => json(openApiDocument({ version })),
   "schema/goblin.schema.json": () => json(configJsonSchema()),
 };
 

@@ -2,36 +2,40 @@
  * Wires the stages; the only file that knows them all. No protocol and no policy of its own.
  */
 
-import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { Readable, Writable } from "node:stream";
-import { createAdaptorServer } from "@hono/node-server";
 import { createAdminApi } from "./admin/api.ts";
 import type { ReloadResult } from "./admin/schema.ts";
 import { noSizes, sizesOf } from "./admin/sizes.ts";
 import { Catalog } from "./catalog/catalog.ts";
+import { NO_HINTS } from "./catalog/definitions.ts";
 import { createSearchIndex } from "./catalog/search.ts";
 import { feedSearch } from "./catalog/search-feed.ts";
 import type { Snapshot, SnapshotSettings } from "./catalog/snapshot.ts";
-import { diffConfig } from "./config/diff.ts";
+import { type ConfigDiff, diffConfig } from "./config/diff.ts";
 import { logSecrets } from "./config/log-secrets.ts";
 import type { Config } from "./config/schema.ts";
 import type { Core } from "./front/core.ts";
 import { createGuard, isLoopback } from "./front/guard.ts";
 import { createHttpFront } from "./front/http.ts";
+import { type HttpServer, listenHttp } from "./front/http-server.ts";
 import { type StdioFront, serveStdio } from "./front/stdio.ts";
 import { createLocalTools, metaDefinitions } from "./meta/registry.ts";
-import { messageOf } from "./model/errors.ts";
+import type { LogLevel } from "./model/call.ts";
 import { notificationText } from "./model/json-rpc.ts";
-import { changeNotifications } from "./model/methods.ts";
+import { changeNotifications, listMethods, lookUp } from "./model/methods.ts";
+import { createAudit } from "./pipeline/audit.ts";
 import { compose } from "./pipeline/compose.ts";
 import { deadline } from "./pipeline/deadline.ts";
 import { createDispatch } from "./pipeline/dispatch.ts";
+import { InFlight } from "./pipeline/in-flight.ts";
+import { limits } from "./pipeline/limits.ts";
 import { Counting } from "./pipeline/metrics.ts";
 import { output } from "./pipeline/output.ts";
 import { describeServers } from "./router/describe.ts";
+import { extensionOwners } from "./router/extension.ts";
 import { serverHealth } from "./router/health.ts";
 import { Servers } from "./router/servers.ts";
+import { Continuity, ephemeralSealer, type SessionState } from "./session/continuity.ts";
 import { deliverLog, wantedLevel } from "./session/logs.ts";
 import { SessionStore } from "./session/store.ts";
 import { createSubscribing } from "./session/subscribing.ts";
@@ -49,6 +53,14 @@ export interface GatewayOptions {
   readonly configPath?: string | undefined;
   /** Reads the config again; without it there is nothing to read. */
   readonly reload?: (() => Promise<ReloadResult>) | undefined;
+  /** What makes sessions outlive the process; without it they end with it. */
+  readonly state?: SessionState | undefined;
+}
+
+export interface Reloaded {
+  readonly diff: ConfigDiff;
+  /** Ends when the servers that changed have taken their places and new ones have connected or failed. */
+  readonly done: Promise<void>;
 }
 
 export interface Listening {
@@ -68,7 +80,12 @@ export interface Gateway {
   readonly catalog: Catalog;
   snapshot(): Snapshot;
   readonly servers: Servers;
-  close(): Promise<void>;
+  /** Follows another config: only what changed is touched. */
+  reload(config: Config): Reloaded;
+  /** Log files that were moved away are opened anew. */
+  reopenLogs(): void;
+  /** With `drain`, calls under way may finish within `timeouts.drainMs`. */
+  close(options?: { readonly drain?: boolean }): Promise<void>;
 }
 
 const serverInfo = { name: "goblin", title: "Goblin", version };
@@ -100,7 +117,10 @@ export function createGateway(options: GatewayOptions): Gateway {
         admin.feed.serverChanged(serverId);
       },
       wantedLevel: () => wantedLevel(sessions),
-      status: (serverId) => admin.feed.serverChanged(serverId),
+      status: (serverId) => {
+        admin.feed.serverChanged(serverId);
+        if (servers.isUsable(serverId)) void subscriptions.ready(serverId);
+      },
       synced: (serverId, ms) => meters.synced(serverId, ms),
     },
   });
@@ -109,18 +129,36 @@ export function createGateway(options: GatewayOptions): Gateway {
     supports: (serverId) =>
       Boolean((servers.capability(serverId, "resources") as { subscribe?: boolean } | undefined)?.subscribe),
     isShared: (serverId) => servers.config(serverId)?.share !== "session",
-    isReady: (serverId) => servers.status(serverId)?.state === "ready",
+    isReady: (serverId) => servers.isUsable(serverId),
     upstream: ({ serverId, method, uri, call, ownerKey }) => {
       const params = JSON.stringify({ uri });
       if (call) return servers.forward(serverId, method, params, call);
       return servers.own(serverId, method, params, ownerKey === undefined ? undefined : sessions.get(ownerKey));
     },
     changed: () => admin.feed.listChanged("subscriptions"),
+    added: (record) => continuity.subscribed(record.clientKey, record),
+    removed: ({ clientKey, serverId, uri }) => continuity.unsubscribed(clientKey, serverId, uri),
   });
+  const continuity = new Continuity({
+    sealer: options.state?.sealer ?? ephemeralSealer(),
+    journal: options.state?.journal,
+    idleMs: () => config.limits.sessionIdleMs,
+    isOpen: (key) => sessions.get(key) !== undefined,
+  });
+  const audit = config.log.audit
+    ? createAudit({
+        file: config.log.audit,
+        withArguments: () => config.log.auditArguments,
+        failed: (message) => log.error({ error: message }, "The audit log cannot be written"),
+      })
+    : undefined;
+  const inFlight = new InFlight();
 
   const run = compose(
     [
       counting.stage,
+      ...(audit ? [audit.stage] : []),
+      limits(() => config.limits),
       deadline({
         limitMs: (serverId, toolMs) => toolMs ?? servers.config(serverId)?.timeoutMs ?? config.timeouts.callMs,
         maxMs: () => config.timeouts.maxCallMs,
@@ -143,23 +181,36 @@ export function createGateway(options: GatewayOptions): Gateway {
     gateway: () => ({ version, uptimeMs: Date.now() - started, settled: servers.settled }),
     dispatch: (call) => core.handle(call),
   });
+  const owners = (method: string): string[] => {
+    const connected = servers
+      .infos()
+      .flatMap(({ id, info }) => (info ? [{ id, capabilities: info.capabilities }] : []));
+    return extensionOwners(method, connected);
+  };
   const core: Core = {
-    handle: counting.lists(
-      createDispatch({
-        catalog,
-        run,
-        own: counting.locals(subscribing.methods),
-        localTool: (name) => {
-          const tool = localTool(name);
-          return tool && counting.local(tool);
-        },
-        refused: (call, answer) => {
-          counting.refused(call, answer);
-          log.debug({ method: call.method, requestId: call.requestId, code: answer.ok ? 0 : answer.code }, "refused");
-        },
-      }),
+    handle: inFlight.track(
+      counting.lists(
+        createDispatch({
+          catalog,
+          run,
+          own: counting.locals(subscribing.methods),
+          extensionOwners: owners,
+          localTool: (name) => {
+            const tool = localTool(name);
+            return tool && counting.local(tool);
+          },
+          refused: (call, answer) => {
+            counting.refused(call, answer);
+            audit?.refused(call, answer);
+            log.debug({ method: call.method, requestId: call.requestId, code: answer.ok ? 0 : answer.code }, "refused");
+          },
+        }),
+      ),
     ),
-    describe: () => ({ serverInfo, ...describeServers(servers.infos(), { settled: servers.settled }) }),
+    describe: (client) => ({
+      serverInfo,
+      ...describeServers(servers.infos(), { settled: servers.settled, client: client.capabilities }),
+    }),
     opened: (session) => {
       admin.feed.listChanged("sessions");
       session.onEnd(() => {
@@ -167,12 +218,15 @@ export function createGateway(options: GatewayOptions): Gateway {
         admin.feed.listChanged("sessions");
       });
     },
-    logLevelChanged: () => servers.logLevelChanged(),
+    logLevelChanged: (session) => servers.logLevelChanged(session),
     rootsChanged: (session) => servers.notifyOwned(session.key, "notifications/roots/list_changed"),
     serverInfo,
-    cacheHints: () => ({ ttlMs: 0, cacheScope: "private" }),
+    cacheHints: (method) => {
+      const list = lookUp(listMethods, method);
+      return list ? catalog.snapshot.cacheHints(list.kind) : NO_HINTS;
+    },
     inputSchema: (tool) => catalog.snapshot.tools.find(tool)?.definition.value["inputSchema"],
-    routesExtension: () => false,
+    routesExtension: (method) => owners(method).length > 0,
     onChange: (listener) => {
       catalog.on("change", listener);
       return () => catalog.off("change", listener);
@@ -180,7 +234,18 @@ export function createGateway(options: GatewayOptions): Gateway {
     subscribe: (clientKey, uri, deliver) => subscribing.subscribe(clientKey, uri, deliver),
     release,
     sessions,
-    limits: config.limits,
+    continuity,
+    takenUp: (session) => {
+      const { subscriptions: records = [], logLevel } = continuity.remembered(session.key) ?? {};
+      if (logLevel !== undefined) session.logLevel = logLevel as LogLevel;
+      for (const record of records) {
+        if (servers.config(record.serverId)) void subscribing.resume(session.key, record);
+        else continuity.unsubscribed(session.key, record.serverId, record.uri);
+      }
+    },
+    get limits() {
+      return config.limits;
+    },
   };
   catalog.on("change", (kinds) => {
     const texts = kinds.map((kind) => notificationText(changeNotifications[kind]));
@@ -224,7 +289,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     },
   });
 
-  const guard = createGuard(config.gateway);
+  let guard = createGuard(config.gateway);
   const front = createHttpFront({
     core,
     guard: () => guard,
@@ -232,7 +297,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     admin: admin.app,
     metrics,
   });
-  let http: Server | undefined;
+  let http: HttpServer | undefined;
   let stdioFront: StdioFront | undefined;
 
   return {
@@ -243,37 +308,44 @@ export function createGateway(options: GatewayOptions): Gateway {
     start: () => servers.start(),
     async listen() {
       const { host, port, auth } = config.gateway;
-      const server = createAdaptorServer({ fetch: front.app.fetch }) as Server;
-      http = server;
-      server.keepAliveTimeout = 60_000;
-      await new Promise<void>((resolve, reject) => {
-        server.once("error", reject);
-        server.listen(port, host, resolve);
-      });
-      server.on("error", (error) => log.error({ error: messageOf(error) }, "HTTP server"));
+      const failed = (error: Error): void => log.error({ error: error.message }, "HTTP server");
+      http = await listenHttp({ fetch: front.app.fetch, host, port, failed });
+      endpoint = http.url;
       if (!isLoopback(host) && auth.tokens.length === 0) {
         log.warn(`Listening on ${host} without gateway.auth: everybody who reaches this address can use all servers`);
       }
       void servers.start();
-      const address = server.address() as AddressInfo;
-      const shown = host.includes(":") ? `[${host}]` : host;
-      endpoint = `http://${shown}:${address.port}/mcp`;
-      return { url: endpoint, port: address.port };
+      return { url: http.url, port: http.port };
     },
     stdio(streams) {
       void servers.start();
       stdioFront = serveStdio(core, streams);
       return stdioFront;
     },
-    async close() {
+    reload(next) {
+      const diff = diffConfig(config, next);
+      for (const key of diff.restartNeeded) log.warn({ key }, `${key} takes effect after a restart`);
+      // The socket stays where it is, and so does whoever may reach it.
+      const { host, port } = config.gateway;
+      config = { ...next, gateway: { ...next.gateway, host, port } };
+      guard = createGuard(config.gateway);
+      logs.masker.hide(logSecrets(config));
+      if (diff.settings.includes("log.level")) logs.setLevel(config.log.level);
+      sessions.configure(config.limits);
+      catalog.configure(snapshotSettings(config));
+      return { diff, done: servers.apply(diff) };
+    },
+    reopenLogs: () => audit?.reopen(),
+    async close({ drain = false } = {}) {
+      http?.stopAccepting();
+      if (drain) await inFlight.drain(config.timeouts.drainMs);
+      await continuity.close();
       stdioFront?.close();
       admin.close();
       front.close();
       sessions.close();
       search.close();
-      const closed = http && new Promise<void>((resolve) => http!.close(() => resolve()));
-      http?.closeAllConnections();
-      await Promise.all([closed, servers.close()]);
+      await Promise.all([http?.close(), servers.close(), audit?.close()]);
     },
   };
 }

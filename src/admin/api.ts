@@ -17,7 +17,7 @@ import type { AdminSources } from "./sources.ts";
 import { logEntry, Views } from "./views.ts";
 
 /** The guard leaves the name of whoever asks. */
-export type AdminEnv = { Variables: { principal: string } };
+type AdminEnv = { Variables: { principal: string } };
 
 export interface AdminApi {
   readonly app: Hono<AdminEnv>;

@@ -116,8 +116,7 @@ export class Feed {
   #send({ type, data }: AdminEvent): void {
     const chunk = this.#encoder.encode(`event: ${type}\ndata: ${JSON.stringify(data)}\n\n`);
     for (const stream of [...this.#streams]) {
-      if ((stream.desiredSize ?? 0) <= 0) this.#end(stream);
-      else stream.enqueue(chunk);
+      stream.enqueue(chunk);
     }
   }
 

@@ -30,7 +30,7 @@ export interface AdminSources {
   readonly actions: AdminActions;
 }
 
-export interface AdminActions {
+interface AdminActions {
   /** Undefined: there is no config file to read again. */
   readonly reload: (() => Promise<ReloadResult>) | undefined;
   readonly restart: (serverId: string) => Promise<void>;

@@ -8,6 +8,7 @@ import type { Definition } from "../catalog/definitions.ts";
 import type { NamedEntry } from "../catalog/named.ts";
 import type { Snapshot } from "../catalog/snapshot.ts";
 import { toolTokens } from "../catalog/tool-tokens.ts";
+import { isStateless } from "../model/envelope.ts";
 import type { LogLine } from "../telemetry/log-book.ts";
 import type * as schema from "./schema.ts";
 import { noSizes, sizesOf } from "./sizes.ts";
@@ -59,7 +60,7 @@ export class Views {
       reason: status.reason === undefined ? null : logs.masker.text(status.reason),
       since: status.since,
       transport: kind === "auto" ? "http" : kind,
-      era: null,
+      era: info ? (isStateless(info.protocolVersion) ? "stateless" : "sessions") : null,
       protocolVersion: info?.protocolVersion ?? null,
       serverInfo: info ? { ...info.serverInfo, name: String(info.serverInfo["name"] ?? id) } : null,
       counts,

@@ -45,7 +45,7 @@ export class Bulkhead {
     }
     if (this.#waiting >= this.#limits.queue) {
       const { inFlight, queue } = this.#limits;
-      const message = `Server "${serverId}" is at its limit: ${inFlight} calls under way and ${queue} waiting`;
+      const message = `LimitExceeded: server "${serverId}" has ${inFlight} calls under way (limits.inFlightPerServer) and ${queue} waiting (limits.queuePerServer)`;
       throw new GoblinError("LimitExceeded", message, { data: { serverId, limit: inFlight + queue } });
     }
     return new Promise((resolve, reject) => {

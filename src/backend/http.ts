@@ -8,10 +8,10 @@
 import { Pool } from "undici";
 import { GoblinError } from "../model/errors.ts";
 import { setMember } from "../model/json-text.ts";
+import { idAtEdges } from "../model/lines.ts";
 import type { Link, LinkEvents, OpenLink, SendOptions } from "./backend.ts";
 import { type Exchange, type ExchangeOutcome, exchange, one } from "./http-exchange.ts";
 import { httpProblem, neverConnected } from "./http-problem.ts";
-import { idAtEdges } from "../model/lines.ts";
 
 export interface HttpOptions {
   readonly url: string;

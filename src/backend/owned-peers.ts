@@ -7,6 +7,7 @@ import type { Client } from "../model/call.ts";
 import type { GoblinError } from "../model/errors.ts";
 import type { Peer } from "./backend.ts";
 import { backoffMs } from "./backoff.ts";
+import { setLogLevel } from "./log-level.ts";
 
 export interface OwnedOptions {
   readonly connect: (owner: Client, closed: (error: GoblinError) => void, signal: AbortSignal) => Promise<Peer>;
@@ -39,7 +40,10 @@ export class OwnedPeers {
     const made: Owned = { peer, abort };
     this.#peers.set(scope, made);
     peer.then(
-      () => this.#stands(scope),
+      (connected) => {
+        setLogLevel(connected, owner.logLevel);
+        this.#stands(scope);
+      },
       () => {
         if (this.#peers.get(scope) === made) this.#peers.delete(scope);
       },
@@ -51,6 +55,13 @@ export class OwnedPeers {
     this.#peers
       .get(scope)
       ?.peer.then((peer) => peer.notify(method))
+      .catch(() => {});
+  }
+
+  setLogLevel({ scope, logLevel }: Client): void {
+    this.#peers
+      .get(scope)
+      ?.peer.then((peer) => setLogLevel(peer, logLevel))
       .catch(() => {});
   }
 

@@ -4,11 +4,11 @@
  */
 import type { Pool } from "undici";
 import { GoblinError } from "../model/errors.ts";
+import { idAtEdges } from "../model/lines.ts";
 import type { Link, LinkEvents, OpenLink, SendOptions } from "./backend.ts";
 import { createPool, type HttpOptions } from "./http.ts";
 import { type Exchange, exchange } from "./http-exchange.ts";
 import { httpProblem } from "./http-problem.ts";
-import { idAtEdges } from "../model/lines.ts";
 
 export function sseLink(options: HttpOptions): OpenLink {
   return (events, signal) =>
@@ -47,9 +47,13 @@ export function sseLink(options: HttpOptions): OpenLink {
           resolve(link);
         },
         overflow: (head, tail) => {
-          const error = new GoblinError("LimitExceeded", `A message over limits.resultBytes (${options.messageCap}) was dropped`, {
-            data: { limit: options.messageCap },
-          });
+          const error = new GoblinError(
+            "LimitExceeded",
+            `A message over limits.resultBytes (${options.messageCap}) was dropped`,
+            {
+              data: { limit: options.messageCap },
+            },
+          );
           const id = idAtEdges(head, tail);
           if (id === undefined) events.problem(error.message, head);
           else events.failed(id, error);

@@ -8,9 +8,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { GoblinError } from "../model/errors.ts";
 import { oneLine } from "../model/json-text.ts";
+import { idAtEdges, LineSplitter } from "../model/lines.ts";
 import { within } from "../model/within.ts";
 import type { Link, LinkEvents, OpenLink, SendOptions } from "./backend.ts";
-import { idAtEdges, LineSplitter } from "../model/lines.ts";
 
 export interface StdioOptions {
   readonly command: string;

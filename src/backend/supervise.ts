@@ -30,8 +30,8 @@ export interface BackendStatus {
 }
 
 export interface BackendHooks {
-  /** A connection stands; ends when its lists have been fetched. The backend is ready then. */
-  connected(peer: Peer): Promise<void>;
+  /** A connection stands; ends when its lists have been fetched, with what is wrong if not all could be. */
+  connected(peer: Peer): Promise<string | undefined>;
   status(status: BackendStatus): void;
   /** What a connection reports; `owner` is the client it was made for, if it is not shared. */
   events(owner: Client | undefined): Omit<PeerEvents, "closed">;
@@ -158,6 +158,11 @@ export class Backend {
     this.#owned.notify(clientKey, method);
   }
 
+  /** The client wants other log messages than before, on its own connection if it has one. */
+  setOwnedLogLevel(owner: Client): void {
+    this.#owned.setLogLevel(owner);
+  }
+
   /** Something about the connected server is not as it should be, or is again. */
   degrade(reason: string | undefined): void {
     if (this.#state === "ready" && reason) this.#set("degraded", reason);
@@ -250,10 +255,10 @@ export class Backend {
       this.#peer = peer;
       this.#breaker.succeeded();
       this.#lastTraffic = this.#readySince = Date.now();
-      await hooks.connected(peer);
+      const problem = await hooks.connected(peer);
       if (epoch !== this.#epoch || this.#peer !== peer) return;
       this.#wasReady = true;
-      if (this.#state === "connecting") this.#set("ready");
+      if (this.#state === "connecting") this.#set(problem ? "degraded" : "ready", problem);
     } catch (error) {
       this.#lost(epoch, messageOf(error));
     }

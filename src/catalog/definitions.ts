@@ -16,8 +16,18 @@ export type ServerLists = Readonly<Record<ListKind, readonly Definition[]>>;
 
 export const emptyLists: ServerLists = { tools: [], prompts: [], resources: [], templates: [] };
 
+/** How long, and by whom, a list may be kept. */
+export interface CacheHints {
+  readonly ttlMs: number;
+  readonly cacheScope: "public" | "private";
+}
+
+/** What holds for a list whose server says nothing. */
+export const NO_HINTS: CacheHints = { ttlMs: 0, cacheScope: "private" };
+
 export interface DefinitionPage {
   readonly definitions: readonly Definition[];
+  readonly hints: CacheHints;
   readonly nextCursor: string | undefined;
 }
 
@@ -39,7 +49,33 @@ export function readPage(raw: Raw, member: string): DefinitionPage {
     }
   });
   const cursor = page["nextCursor"];
-  return { definitions, nextCursor: typeof cursor === "string" ? cursor : undefined };
+  return { definitions, nextCursor: typeof cursor === "string" ? cursor : undefined, hints: hintsIn(page) };
+}
+
+function hintsIn({ ttlMs, cacheScope }: Readonly<Record<string, unknown>>): CacheHints {
+  return {
+    ttlMs: Number.isInteger(ttlMs) && (ttlMs as number) >= 0 ? (ttlMs as number) : NO_HINTS.ttlMs,
+    cacheScope: cacheScope === "public" ? "public" : NO_HINTS.cacheScope,
+  };
+}
+
+/** The hints for several lists together: the shortest time, and private if one is. */
+export function combineHints(hints: readonly CacheHints[]): CacheHints {
+  if (hints.length === 0) return NO_HINTS;
+  return {
+    ttlMs: Math.min(...hints.map(({ ttlMs }) => ttlMs)),
+    cacheScope: hints.every(({ cacheScope }) => cacheScope === "public") ? "public" : "private",
+  };
+}
+
+const listHints = new WeakMap<readonly Definition[], CacheHints>();
+
+export function setHints(definitions: readonly Definition[], hints: CacheHints): void {
+  listHints.set(definitions, hints);
+}
+
+export function hintsOf(definitions: readonly Definition[]): CacheHints {
+  return listHints.get(definitions) ?? NO_HINTS;
 }
 
 export function stringOf(definition: Definition, key: string): string | undefined {

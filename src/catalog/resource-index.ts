@@ -61,6 +61,9 @@ export interface ResourceIndex {
   resolveTemplate(ref: string): ResourceResolution;
   /** The clients' name of a URI that a backend used, if the catalog or one of that server's templates knows it. */
   expose(serverId: string, originalUri: string): string | undefined;
+  /** The scheme that stands for a server in URIs, and the other way round. */
+  prefixOf(serverId: string): string;
+  serverOfPrefix(prefix: string): string | undefined;
   /** The name under which a subscriber is told of an update. */
   formOf(update: ResourceUpdate): string;
 }
@@ -190,6 +193,8 @@ export function createResourceIndex(options: ResourceIndexOptions): ResourceInde
     problems: templates.problems,
     resolve,
     resolveTemplate,
+    prefixOf: (serverId) => prefixes.get(serverId) ?? "",
+    serverOfPrefix: (prefix) => servers.byPrefix.get(prefix),
     expose,
     formOf,
   };

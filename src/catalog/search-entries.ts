@@ -22,19 +22,14 @@ export function nameIn(key: string): string {
   return key.slice(key.indexOf(SEPARATOR, key.indexOf(SEPARATOR) + 1) + 1);
 }
 
-/** A document that is made when it is asked for. */
-export type MakeDoc = () => SearchDoc;
-
-/** Every server's documents; servers without any are in it too. */
-export function docsByServer(snapshot: Snapshot): Map<string, MakeDoc[]> {
-  const servers = new Map<string, MakeDoc[]>(snapshot.servers.map(({ id }) => [id, []]));
-  for (const entry of snapshot.tools.entries) servers.get(entry.serverId)?.push(() => toolDoc(entry));
-  for (const entry of snapshot.prompts.entries) servers.get(entry.serverId)?.push(() => promptDoc(entry));
+/** Every document of the snapshot, each made when it is taken. */
+export function* docsOf(snapshot: Snapshot): Generator<SearchDoc> {
+  for (const entry of snapshot.tools.entries) yield toolDoc(entry);
+  for (const entry of snapshot.prompts.entries) yield promptDoc(entry);
   for (const entry of snapshot.resources.resources) {
     const definition = snapshot.resource(entry.serverId, entry.position);
-    if (definition) servers.get(entry.serverId)?.push(() => resourceDoc(entry, definition));
+    if (definition) yield resourceDoc(entry, definition);
   }
-  return servers;
 }
 
 const known = new WeakMap<NamedEntry | Definition, SearchDoc>();

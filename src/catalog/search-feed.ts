@@ -7,7 +7,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Catalog } from "./catalog.ts";
 import type { SearchDoc, SearchIndex, SearchOptions } from "./search.ts";
-import { docsByServer, type MakeDoc, nameIn } from "./search-entries.ts";
+import { docsOf, nameIn } from "./search-entries.ts";
 
 export interface CatalogSearch {
   /** The exposed names of what was found, best first. */
@@ -19,24 +19,33 @@ const SLICE_MS = 4;
 
 export function feedSearch(catalog: Catalog, index: SearchIndex): CatalogSearch {
   const given = new Map<string, readonly SearchDoc[]>();
-  let stale = true;
+  /** Counts snapshots; the index knows those up to `taken`. */
+  let version = 1;
+  let taken = 0;
+  let running = false;
   let closed = false;
-  let running: Promise<void> | undefined;
+  let waiting: (() => void)[] = [];
 
   async function run(): Promise<void> {
-    await nextTurn();
-    while (stale && !closed) {
+    running = true;
+    while (taken < version && !closed) {
+      await nextTurn();
       const { snapshot } = catalog;
-      stale = false;
-      const servers = docsByServer(snapshot);
+      const current = version;
+      const servers = await byServer(docsOf(snapshot), () => closed);
+      if (!servers) break;
       for (const id of given.keys()) if (!servers.has(id)) give(id, []);
-      for (const [id, makers] of servers) {
-        const docs = await makeSliced(makers, () => stale || closed);
-        if (!docs) break;
-        give(id, docs);
-      }
+      for (const [id, docs] of servers) give(id, docs);
+      taken = current;
+      wake();
     }
-    running = undefined;
+    running = false;
+  }
+
+  function wake(): void {
+    const woken = waiting;
+    waiting = [];
+    for (const resolve of woken) resolve();
   }
 
   function give(serverId: string, docs: readonly SearchDoc[]): void {
@@ -47,39 +56,47 @@ export function feedSearch(catalog: Catalog, index: SearchIndex): CatalogSearch 
   }
 
   const changed = (): void => {
-    stale = true;
-    if (!closed) running ??= run();
+    version++;
+    if (!running && !closed) void run();
   };
   catalog.on("swap", changed);
-  changed();
+  void run();
 
   return {
     async find(query, options) {
       // Reading the snapshot reports changes that were still waiting for their turn.
       void catalog.snapshot;
-      while (running) await running;
+      // Only what is known now is waited for: a server that changes without end must not hold up a search.
+      const wanted = version;
+      while (taken < wanted && !closed) await new Promise<void>((resolve) => waiting.push(resolve));
       return index.search(query, options).map(({ key }) => nameIn(key));
     },
     close() {
       closed = true;
       catalog.off("swap", changed);
       index.close();
+      wake();
     },
   };
 }
 
-/** The documents, or undefined if they are not wanted any more. */
-async function makeSliced(makers: readonly MakeDoc[], isOver: () => boolean): Promise<SearchDoc[] | undefined> {
-  const docs: SearchDoc[] = [];
+/** The documents of each server, made slice by slice; undefined if they are not wanted any more. */
+async function byServer(
+  docs: Iterable<SearchDoc>,
+  isOver: () => boolean,
+): Promise<Map<string, SearchDoc[]> | undefined> {
+  const servers = new Map<string, SearchDoc[]>();
   let until = performance.now() + SLICE_MS;
-  for (const make of makers) {
-    docs.push(make());
+  for (const doc of docs) {
+    const known = servers.get(doc.serverId);
+    if (known) known.push(doc);
+    else servers.set(doc.serverId, [doc]);
     if (performance.now() < until) continue;
     await nextTurn();
     if (isOver()) return undefined;
     until = performance.now() + SLICE_MS;
   }
-  return docs;
+  return servers;
 }
 
 function sameDocs(a: readonly SearchDoc[], b: readonly SearchDoc[]): boolean {

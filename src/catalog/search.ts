@@ -71,7 +71,7 @@ export function createSearchIndex(): SearchIndex {
     for (const [key, kind] of dirty) {
       dirty.delete(key);
       bringUpToDate(kinds[kind], key, live.get(key));
-      
+      if (performance.now() > until) break;
     }
     if (dirty.size > 0) timer = setImmediate(work);
     else release();

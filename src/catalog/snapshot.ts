@@ -4,7 +4,7 @@
  */
 import { memberText, setMember } from "../model/json-text.ts";
 import { type ListKind, listMethods } from "../model/methods.ts";
-import { type Definition, type ServerLists, stringOf } from "./definitions.ts";
+import { type CacheHints, combineHints, type Definition, hintsOf, type ServerLists, stringOf } from "./definitions.ts";
 import { decideExposure, type Exposure, type ExposureSettings, type ServerExposure } from "./exposure.ts";
 import { combineNamed, type NamedEntry, type NamedList, type NamePolicy } from "./named.ts";
 import { createPager, type PageEntry, type Pager } from "./pages.ts";
@@ -39,6 +39,8 @@ export interface Snapshot {
   readonly prompts: NamedList;
   readonly resources: ResourceIndex;
   readonly pagers: Readonly<Record<ListKind, Pager>>;
+  /** How long, and by whom, a combined list may be kept. */
+  cacheHints(kind: ListKind): CacheHints;
   /** The definitions behind an entry of `resources`, by server and position. */
   resource(serverId: string, position: number): Definition | undefined;
   template(serverId: string, position: number): Definition | undefined;
@@ -70,6 +72,13 @@ export function createSnapshot(servers: readonly ServerView[], settings: Snapsho
     exposureIn: (mode) => exposureIn({ ...settings.exposure, mode }),
     prompts,
     resources,
+    cacheHints: (kind) =>
+      combineHints(
+        servers
+          .map(({ lists }) => lists[kind])
+          .filter(isFilled)
+          .map(hintsOf),
+      ),
     resource: (serverId, position) => byServer.get(serverId)?.resources[position]?.definition,
     template: (serverId, position) => byServer.get(serverId)?.templates[position]?.definition,
     pagers: lazyPagers({
@@ -91,6 +100,10 @@ export function createSnapshot(servers: readonly ServerView[], settings: Snapsho
       pageSize: settings.pageSize,
     }),
   };
+}
+
+function isFilled(definitions: readonly Definition[]): boolean {
+  return definitions.length > 0;
 }
 
 type PagerSources = Record<ListKind, () => PageEntry[]> & { pageSize: number };

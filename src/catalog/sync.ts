@@ -8,7 +8,16 @@
 import { GoblinError } from "../model/errors.ts";
 import type { Answer } from "../model/json-rpc.ts";
 import { type ChangeKind, type ListKind, listMethods } from "../model/methods.ts";
-import { type Definition, emptyLists, readPage, type ServerLists, sameDefinitions } from "./definitions.ts";
+import {
+  type CacheHints,
+  combineHints,
+  type Definition,
+  emptyLists,
+  readPage,
+  type ServerLists,
+  sameDefinitions,
+  setHints,
+} from "./definitions.ts";
 
 export interface SyncOptions {
   /** Asks the server; `params` is raw JSON. */
@@ -96,14 +105,19 @@ export class Sync {
 
   async #fetchPages(method: string, member: string): Promise<Definition[]> {
     const all: Definition[] = [];
+    const hints: CacheHints[] = [];
     const seen = new Set<string>();
     let params = "{}";
     for (let page = 0; page < MAX_PAGES; page++) {
       const answer = await this.#options.request(method, params);
       if (!answer.ok) throw new ListRefused(answer.code, answer.raw);
-      const { definitions, nextCursor } = readPage(answer.raw, member);
+      const { definitions, nextCursor, hints: pageHints } = readPage(answer.raw, member);
       for (const definition of definitions) all.push(definition);
-      if (nextCursor === undefined) return all;
+      hints.push(pageHints);
+      if (nextCursor === undefined) {
+        setHints(all, combineHints(hints));
+        return all;
+      }
       if (seen.has(nextCursor))
         throw new GoblinError("BACKEND_ERROR", `${method}: the server repeats the cursor of an earlier page`);
       if (all.length > MAX_ENTRIES) break;

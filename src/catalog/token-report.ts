@@ -12,6 +12,7 @@ export interface ToolCost {
   readonly name: string;
   readonly serverId: string;
   readonly tokens: number;
+  readonly listed: boolean;
 }
 
 export interface ServerCost {
@@ -40,14 +41,14 @@ export interface TokenReport {
   readonly search: ListCost;
   /** The list as it is. */
   readonly listed: ListCost;
-  /** The ten that cost most, first the heaviest. */
-  readonly heaviest: readonly ToolCost[];
+  /** The servers' tools, first the heaviest. */
+  readonly tools: readonly ToolCost[];
   /** Names that do not match `^[a-zA-Z0-9_-]{1,64}$`, which some model APIs ask for. */
   readonly refusedNames: readonly { readonly name: string; readonly serverId: string }[];
 }
 
-const HEAVIEST = 10;
-const MODEL_API_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
+/** What the strictest of the common model APIs take as the name of a tool. */
+export const MODEL_API_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 
 export function reportTokens(snapshot: Snapshot): TokenReport {
   const { entries } = snapshot.tools;
@@ -76,10 +77,14 @@ export function reportTokens(snapshot: Snapshot): TokenReport {
     all: costOf(entries),
     search: costOf(entries.filter(searchOnly.isListed)),
     listed: costOf(entries.filter(isListed)),
-    heaviest: entries
-      .map((entry) => ({ name: entry.exposed, serverId: entry.serverId, tokens: toolTokens(entry) }))
-      .sort((a, b) => b.tokens - a.tokens || (a.name < b.name ? -1 : 1))
-      .slice(0, HEAVIEST),
+    tools: entries
+      .map((entry) => ({
+        name: entry.exposed,
+        serverId: entry.serverId,
+        tokens: toolTokens(entry),
+        listed: isListed(entry),
+      }))
+      .sort((a, b) => b.tokens - a.tokens || (a.name < b.name ? -1 : 1)),
     refusedNames: entries
       .filter(({ exposed }) => !MODEL_API_NAME.test(exposed))
       .map(({ exposed, serverId }) => ({ name: exposed, serverId })),

@@ -30,7 +30,8 @@ export async function chooseConfig(options: ChooseOptions, warn: (line: string) 
   return { file, config: withAddress(config, options) };
 }
 
-function withAddress(config: Config, { host, port }: ChooseOptions): Config {
+/** What was said on the command line counts, whatever the file says. */
+export function withAddress(config: Config, { host, port }: ChooseOptions): Config {
   const gateway = { ...config.gateway, ...(host !== undefined && { host }), ...(port !== undefined && { port }) };
   return { ...config, gateway };
 }

@@ -1,13 +1,14 @@
 /**
  * The command line: what there is to type, and how errors look. One file a command; `console` is only used here and below.
- * Exit codes: 0 fine, 1 it failed, 2 it was called wrongly.
+ * Exit codes: 0 fine, 1 it failed, 2 it was called wrongly. The gateway is loaded by the commands that run one: a shell that
+ * completes a word must not wait for it.
  */
 import { Command, CommanderError, InvalidArgumentError } from "commander";
 import { ConfigError } from "../config/problem.ts";
 import { version } from "../version.ts";
 import { check } from "./check.ts";
-import { serve } from "./serve.ts";
-import { stdio } from "./stdio.ts";
+import { addClientCommands } from "./client-commands.ts";
+import { UsageError } from "./usage-error.ts";
 
 export async function run(argv: readonly string[]): Promise<number> {
   let code = 0;
@@ -28,12 +29,13 @@ export async function run(argv: readonly string[]): Promise<number> {
     .option("-c, --config <file>", "config file (default: ./goblin.json, ./.mcp.json, the user's config folder)")
     .option("--host <host>", "interface to listen on")
     .option("-p, --port <port>", "port to listen on; 0 picks a free one", portNumber)
-    .action((options) => done(serve(options)));
+    .option("--tui", "show the dashboard; the log goes there")
+    .action(async (options) => done((await import("./serve.ts")).serve(options)));
   program
     .command("stdio")
     .description("run the gateway on stdin and stdout, for clients that start it themselves")
     .option("-c, --config <file>", "config file")
-    .action((options) => done(stdio(options)));
+    .action(async (options) => done((await import("./stdio.ts")).stdio(options)));
   program
     .command("check")
     .description("validate a config; says where and what is wrong")
@@ -49,6 +51,14 @@ export async function run(argv: readonly string[]): Promise<number> {
         }),
       ),
     );
+  program
+    .command("tokens")
+    .description("what the tools of a config cost a model, and what listing fewer would")
+    .option("-c, --config <file>", "config file")
+    .option("--json", "as JSON")
+    .action(async (options) => done((await import("./tokens.ts")).tokens(options)));
+
+  addClientCommands(program, done);
 
   try {
     await program.parseAsync(argv, { from: "user" });
@@ -64,7 +74,7 @@ function report(error: unknown, verbose: boolean): number {
   if (verbose && error instanceof Error) console.error(error.stack);
   else if (error instanceof ConfigError) console.error(error.message);
   else console.error(`goblin: ${describe(error)}`);
-  return 1;
+  return error instanceof UsageError ? 2 : 1;
 }
 
 function describe(error: unknown): string {

@@ -1,14 +1,40 @@
-/** Waits for SIGINT or SIGTERM; a second signal ends the process at once. */
-export function untilSignal(): Promise<NodeJS.Signals> {
-  return new Promise((resolve) => {
-    const first = (signal: NodeJS.Signals): void => {
-      for (const name of ["SIGINT", "SIGTERM"] as const) {
-        process.off(name, first);
-        process.on(name, () => process.exit(1));
-      }
-      resolve(signal);
+/**
+ * The signals that a running gateway listens to. SIGINT and SIGTERM ask it to end; a second one ends the process at once. SIGHUP asks it to
+ * read its config again, except when it says that the terminal is gone.
+ */
+import { closeSync, openSync } from "node:fs";
+
+export interface Signals {
+  /** Resolves when the process is asked to end. */
+  readonly ended: Promise<void>;
+}
+
+export function listenToSignals(hangup: () => void): Signals {
+  const hadTerminal = hasTerminal();
+  const ended = new Promise<void>((resolve) => {
+    let asked = false;
+    const end = (): void => {
+      if (asked) process.exit(1);
+      asked = true;
+      resolve();
     };
-    process.on("SIGINT", first);
-    process.on("SIGTERM", first);
+    process.on("SIGINT", end);
+    process.on("SIGTERM", end);
+    process.on("SIGHUP", () => (hadTerminal && !hasTerminal() ? end() : hangup()));
   });
+  return { ended };
+}
+
+/** Ends the process even if something that was forgotten keeps it alive. */
+export function exitSoon(): void {
+  setTimeout(() => process.exit(), 1000).unref();
+}
+
+function hasTerminal(): boolean {
+  try {
+    closeSync(openSync("/dev/tty", "r"));
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -2,6 +2,7 @@
 import type { Call, Client } from "../model/call.ts";
 import type { Answer } from "../model/json-rpc.ts";
 import type { ChangeKind } from "../model/methods.ts";
+import type { Continuity } from "../session/continuity.ts";
 import type { Session } from "../session/session.ts";
 import type { SessionStore } from "../session/store.ts";
 
@@ -19,7 +20,7 @@ export interface Core {
   /** A session has begun, whether or not its client ever completes the handshake. */
   opened(session: Session): void;
   /** A session asked for another log level. */
-  logLevelChanged(): void;
+  logLevelChanged(session: Session): void;
   /** A client's roots are others now; servers that it has a connection of its own to are told. */
   rootsChanged(session: Session): void;
   readonly serverInfo: Readonly<Record<string, unknown>>;
@@ -36,5 +37,8 @@ export interface Core {
   /** Frees whatever is held for `clientKey`. */
   release(clientKey: string): void;
   readonly sessions: SessionStore;
+  readonly continuity: Continuity;
+  /** A session of an earlier process goes on in this one. */
+  takenUp(session: Session): void;
   readonly limits: { readonly bodyBytes: number };
 }

@@ -31,6 +31,8 @@ export interface RawStream {
   /** False: the stream is full; what was given is kept by the caller. */
   write(text: string): boolean;
   end(): void;
+  /** Breaks off without waiting for the client to read what was written. */
+  cut(): void;
 }
 
 export const JSON_HEADERS = { "content-type": "application/json" } as const;
@@ -49,5 +51,6 @@ export function eventSink(
   return {
     write: (id, data) => stream.write(`${name}${options.withIds ? `id: ${id}\n` : ""}data: ${data}\n\n`),
     end: () => stream.end(),
+    cut: () => stream.cut(),
   };
 }

@@ -11,10 +11,11 @@ import { createMiddleware } from "hono/factory";
 import type { Core } from "./core.ts";
 import { type HttpExchange, JSON_HEADERS } from "./exchange.ts";
 import type { Guard } from "./guard.ts";
-import { LegacyHttp, replyError } from "./legacy-http.ts";
-import { isModern, ModernHttp } from "./modern-http.ts";
+import { LegacyHttp } from "./legacy-http.ts";
+import { isModern, ModernHttp, namesModern } from "./modern-http.ts";
 import { NodeExchange } from "./node-exchange.ts";
 import { readJson } from "./read-json.ts";
+import { replyError } from "./reply.ts";
 import { SseFront } from "./sse.ts";
 import { WebExchange } from "./web-exchange.ts";
 
@@ -65,11 +66,11 @@ export function createHttpFront({ core, guard, isReady, admin, metrics }: HttpFr
   );
   app.get(
     "/mcp",
-    route((x, principal) => legacy.get(x, principal)),
+    route((x, principal) => (namesModern(x) ? postOnly(x) : legacy.get(x, principal))),
   );
   app.delete(
     "/mcp",
-    route((x, principal) => legacy.delete(x, principal)),
+    route((x, principal) => (namesModern(x) ? postOnly(x) : legacy.delete(x, principal))),
   );
   app.all("/mcp", route(notAllowed("GET, POST, DELETE")));
   app.get(
@@ -115,6 +116,8 @@ function admission(guard: () => Guard) {
 function notAllowed(allow: string): (x: HttpExchange) => void {
   return (x) => x.reply(405, { allow });
 }
+
+const postOnly = notAllowed("POST");
 
 function refuse(x: HttpExchange, status: 401 | 403, message: string): void {
   const headers = status === 401 ? { ...JSON_HEADERS, "www-authenticate": 'Bearer realm="goblin"' } : JSON_HEADERS;

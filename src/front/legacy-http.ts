@@ -6,13 +6,22 @@
  * A broken connection does not cancel a request; only `notifications/cancelled` does.
  */
 import { GoblinError } from "../model/errors.ts";
-import { type Answer, answerHead, answerText, classify, failure, type Id, type Inbound } from "../model/json-rpc.ts";
+import { type Answer, answerText, classify, failure, type Id, type Inbound } from "../model/json-rpc.ts";
 import { elementSpans, oneLine } from "../model/json-text.ts";
 import { Outbox } from "../session/outbox.ts";
 import type { Session } from "../session/session.ts";
 import type { Core } from "./core.ts";
-import { type Body, eventSink, type HttpExchange, JSON_HEADERS, STREAM_HEADERS } from "./exchange.ts";
-import { answerRequest, BATCH_VERSION, openSession, sessionVersions, takeMessage } from "./legacy.ts";
+import { eventSink, type HttpExchange, JSON_HEADERS, STREAM_HEADERS } from "./exchange.ts";
+import {
+  answerRequest,
+  BATCH_VERSION,
+  type OpenOptions,
+  openSession,
+  sessionVersions,
+  takeMessage,
+  takeUpSession,
+} from "./legacy.ts";
+import { accepts, replyAnswer, replyError } from "./reply.ts";
 import { traceOf } from "./trace.ts";
 
 export const SESSION_HEADER = "mcp-session-id";
@@ -21,6 +30,10 @@ const VERSION_HEADER = "mcp-protocol-version";
 const RESUME_MS = 60_000;
 
 interface Streams {
+  /** What the client knows the session by. */
+  id: string;
+  /** Begins the names of all its streams. */
+  readonly prefix: string;
   readonly standing: Outbox;
   /** Streams of requests that the client may take up again, by number. */
   readonly requests: Map<string, Outbox>;
@@ -29,6 +42,7 @@ interface Streams {
 
 export class LegacyHttp {
   readonly #core: Core;
+  readonly #sessions = new Map<string, Session>();
   readonly #streams = new WeakMap<Session, Streams>();
 
   constructor(core: Core) {
@@ -84,27 +98,47 @@ export class LegacyHttp {
   }
 
   #initialize(x: HttpExchange, message: Extract<Inbound, { kind: "request" }>, principal: string): void {
-    const open = this.#core.sessions.get(x.header(SESSION_HEADER) ?? "");
+    const open = this.#sessions.get(x.header(SESSION_HEADER) ?? "");
     if (open?.principal === principal) {
       const why = "The session is initialized already: end it, or leave the Mcp-Session-Id header out";
       return replyError(x, 400, new GoblinError("INVALID_REQUEST", why), message.id);
     }
     try {
-      const streams: Streams = { standing: new Outbox("0"), requests: new Map(), count: 0 };
-      const { session, answer } = openSession(this.#core, message.params, {
-        principal,
-        send: (text, call) => (call ? call.emit(text) : streams.standing.push(oneLine(text))),
-        inUse: () => streams.standing.isOpen,
-      });
-      this.#streams.set(session, streams);
-      session.onEnd(() => {
-        streams.standing.end();
-        for (const outbox of streams.requests.values()) outbox.end();
-      });
-      replyAnswer(x, message.id, answer, { [SESSION_HEADER]: session.key });
+      const streams = newStreams();
+      const { session, answer } = openSession(this.#core, message.params, { principal, ...waysOf(streams) });
+      const { key, protocolVersion, capabilities, info, since: issued } = session;
+      const id = this.#core.continuity.seal({ key, principal, protocolVersion, capabilities, info, issued });
+      this.#register(session, streams, id);
+      replyAnswer(x, message.id, answer, { [SESSION_HEADER]: id });
     } catch (error) {
       replyError(x, isLimit(error) ? 503 : 400, error, message.id);
     }
+  }
+
+  /** A session of an earlier process, whose id says all that was agreed on. */
+  #takeUp(id: string, principal: string): Session | undefined {
+    const claims = this.#core.continuity.open(id, principal);
+    if (!claims) return undefined;
+    try {
+      const streams = newStreams();
+      const session = takeUpSession(this.#core, claims, waysOf(streams));
+      this.#register(session, streams, id);
+      return session;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #register(session: Session, streams: Streams, id: string): void {
+    streams.id = id;
+    this.#sessions.set(id, session);
+    this.#streams.set(session, streams);
+    session.onEnd(() => {
+      this.#sessions.delete(id);
+      this.#core.continuity.ended(session.key, session.since);
+      streams.standing.end();
+      for (const outbox of streams.requests.values()) outbox.end();
+    });
   }
 
   async #request(x: HttpExchange, session: Session, message: Extract<Inbound, { kind: "request" }>): Promise<void> {
@@ -151,7 +185,7 @@ export class LegacyHttp {
     let outbox: Outbox | undefined;
     const open = (): Outbox => {
       const streams = this.#streamsOf(session);
-      const name = `r${++streams.count}`;
+      const name = `${streams.prefix}r${++streams.count}`;
       const opened = new Outbox(name);
       streams.requests.set(name, opened);
       this.#attach(x, opened, undefined, session);
@@ -190,7 +224,7 @@ export class LegacyHttp {
 
   #attach(x: HttpExchange, outbox: Outbox, lastEventId: string | undefined, session: Session): void {
     const stream = x.stream(
-      { ...STREAM_HEADERS, [SESSION_HEADER]: session.key },
+      { ...STREAM_HEADERS, [SESSION_HEADER]: this.#streamsOf(session).id },
       { drained: () => outbox.drained(), closed: () => outbox.closed(sink) },
     );
     const sink = eventSink(stream, { withIds: true, event: "message" });
@@ -203,13 +237,13 @@ export class LegacyHttp {
 
   /** The session that the request names, or a reply that says why there is none. */
   #session(x: HttpExchange, principal: string, id: Id | null): Session | undefined {
-    const key = x.header(SESSION_HEADER);
-    if (key === undefined) {
+    const sessionId = x.header(SESSION_HEADER);
+    if (sessionId === undefined) {
       replyError(x, 400, new GoblinError("INVALID_REQUEST", "Mcp-Session-Id header is missing: initialize first"), id);
       return undefined;
     }
-    const session = this.#core.sessions.get(key);
-    if (!session || session.principal !== principal || !this.#streams.has(session)) {
+    const session = this.#sessions.get(sessionId) ?? this.#takeUp(sessionId, principal);
+    if (session?.principal !== principal) {
       replyError(x, 404, new GoblinError("INVALID_REQUEST", "Session not found: initialize again"), id);
       return undefined;
     }
@@ -224,29 +258,17 @@ export class LegacyHttp {
   }
 }
 
-export function replyAnswer(
-  x: HttpExchange,
-  id: Id | null,
-  answer: Answer,
-  headers?: Readonly<Record<string, string>>,
-): void {
-  const head = answerHead(id, answer);
-  const body: Body = typeof answer.raw === "string" ? `${head}${answer.raw}}` : [head, answer.raw, "}"];
-  x.reply(200, headers ? { ...JSON_HEADERS, ...headers } : JSON_HEADERS, body);
+function newStreams(): Streams {
+  // What a client saw last of an earlier process's stream must not be taken for a place in this one.
+  const prefix = `s${Math.floor(Math.random() * 36 ** 4).toString(36)}`;
+  return { id: "", prefix, standing: new Outbox(prefix), requests: new Map(), count: 0 };
 }
 
-export function replyError(x: HttpExchange, status: number, error: unknown, id: Id | null = null): void {
-  x.reply(status, JSON_HEADERS, answerText(id, failure(error)));
-}
-
-export function accepts(x: HttpExchange, type: string): boolean {
-  const accept = x.header("accept");
-  return (
-    accept === undefined ||
-    accept.includes(type) ||
-    accept.includes("*/*") ||
-    accept.includes(`${type.split("/")[0]}/*`)
-  );
+function waysOf({ standing }: Streams): Pick<OpenOptions, "send" | "inUse"> {
+  return {
+    send: (text, call) => (call ? call.emit(text) : standing.push(oneLine(text))),
+    inUse: () => standing.isOpen,
+  };
 }
 
 function isLimit(error: unknown): boolean {

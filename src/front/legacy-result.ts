@@ -21,7 +21,8 @@ export async function settleWithClient(call: Call, handle: (call: Call) => Promi
     const text = rawText(answer.raw);
     const kind = memberText(text, "resultType");
     if (kind === undefined) return answer;
-    if (kind !== '"input_required"') return { ok: true, raw: kind === '"complete"' ? withoutMarks(text, call.method) : answer.raw };
+    if (kind !== '"input_required"')
+      return { ok: true, raw: kind === '"complete"' ? withoutMarks(text, call.method) : answer.raw };
     const responses = await askAll(text, current);
     if (!responses.ok) return responses;
     current = retry(call, rawText(responses.raw), memberText(text, "requestState"));
@@ -55,7 +56,9 @@ async function ask(call: Call, method: string, params: string): Promise<Answer> 
 /** Earlier versions tell questions with a link apart by an id of their own. */
 function withElicitationId(params: string): string {
   const { mode, elicitationId } = JSON.parse(params) as { mode?: unknown; elicitationId?: unknown };
-  return mode === "url" && elicitationId === undefined ? setMember(params, "elicitationId", JSON.stringify(randomUUID())) : params;
+  return mode === "url" && elicitationId === undefined
+    ? setMember(params, "elicitationId", JSON.stringify(randomUUID()))
+    : params;
 }
 
 function retry(call: Call, responses: string, state: string | undefined): Call {
@@ -65,7 +68,10 @@ function retry(call: Call, responses: string, state: string | undefined): Call {
 }
 
 function withoutMarks(text: string, method: string): Raw {
-  const marks = method === "tools/call" || method === "prompts/get" ? (key: string) => key === "resultType" : (key: string) => CACHE_MEMBERS.has(key);
+  const marks =
+    method === "tools/call" || method === "prompts/get"
+      ? (key: string) => key === "resultType"
+      : (key: string) => CACHE_MEMBERS.has(key);
   let plain = dropMembers(text, marks);
   const meta = memberText(plain, "_meta");
   if (meta?.includes(META_PREFIX)) {

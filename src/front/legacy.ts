@@ -7,6 +7,7 @@ import { Call, type LogLevel } from "../model/call.ts";
 import { GoblinError } from "../model/errors.ts";
 import { type Answer, answerOf, failure, type Inbound, type Params, paramsText, success } from "../model/json-rpc.ts";
 import { severity } from "../model/methods.ts";
+import type { SessionClaims } from "../session/seal.ts";
 import { Session } from "../session/session.ts";
 import type { Core } from "./core.ts";
 import { settleWithClient } from "./legacy-result.ts";
@@ -50,6 +51,17 @@ export function openSession(core: Core, params: Params, options: OpenOptions): {
     ...(instructions && { instructions }),
   };
   return { session, answer: success(result) };
+}
+
+/** Goes on with a session that an earlier process opened; throws when there may be no more. */
+export function takeUpSession(core: Core, claims: SessionClaims, options: Omit<OpenOptions, "principal">): Session {
+  const { key, issued, ...negotiated } = claims;
+  const session = new Session({ ...negotiated, id: key, since: issued, send: options.send });
+  session.initialized = true;
+  core.sessions.add(session, options.inUse);
+  core.opened(session);
+  core.takenUp(session);
+  return session;
 }
 
 /** Undefined: the client cancelled the request and wants no answer. */
@@ -118,7 +130,8 @@ function setLevel(core: Core, session: Session, params: Params): Answer {
     return failure(new GoblinError("INVALID_PARAMS", `Unknown log level: ${String(level)}`));
   }
   session.logLevel = level as LogLevel;
-  core.logLevelChanged();
+  core.continuity.logLevel(session.key, level);
+  core.logLevelChanged(session);
   return { ok: true, raw: "{}" };
 }
 

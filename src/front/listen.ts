@@ -58,7 +58,12 @@ export function openListen(core: Core, { id, params, write, ended }: ListenOptio
 
   const wanted = params["notifications"];
   if (typeof wanted !== "object" || wanted === null || Array.isArray(wanted)) {
-    write(answerText(id, failure(new GoblinError("INVALID_PARAMS", 'subscriptions/listen needs "notifications", an object'))));
+    write(
+      answerText(
+        id,
+        failure(new GoblinError("INVALID_PARAMS", 'subscriptions/listen needs "notifications", an object')),
+      ),
+    );
     open = false;
     queueMicrotask(ended);
     return { end, close: stop };

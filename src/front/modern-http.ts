@@ -6,13 +6,13 @@ import { isStateless, metaOf, PROTOCOL_VERSION } from "../model/envelope.ts";
 import { GoblinError } from "../model/errors.ts";
 import { answerText, classify, failure, type Id, type Inbound } from "../model/json-rpc.ts";
 import { oneLine } from "../model/json-text.ts";
-import { decodeHeader, MIRROR_PREFIX, mirroredValue, mirrorsOf, nameFields } from "../model/mirrors.ts";
 import { lookUp } from "../model/methods.ts";
+import { decodeHeader, MIRROR_PREFIX, mirroredValue, mirrorsOf, nameFields } from "../model/mirrors.ts";
 import type { Core } from "./core.ts";
 import { type HttpExchange, type RawStream, STREAM_HEADERS } from "./exchange.ts";
-import { accepts, replyAnswer, replyError } from "./legacy-http.ts";
 import { type Listen, openListen } from "./listen.ts";
 import { envelopeProblem, ModernFront } from "./modern.ts";
+import { accepts, replyAnswer, replyError } from "./reply.ts";
 import { traceOf } from "./trace.ts";
 
 const VERSION_HEADER = "mcp-protocol-version";
@@ -41,7 +41,8 @@ export class ModernHttp {
       case "notification":
         return x.reply(202, {});
       case "request": {
-        const problem = envelopeProblem(message.params) ?? headerProblem(x, message, this.#core);
+        const problem =
+          versionMismatch(x, message) ?? envelopeProblem(message.params) ?? headerProblem(x, message, this.#core);
         if (problem) return replyError(x, 400, problem, message.id);
         if (message.method === "subscriptions/listen") return this.#listen(x, message, principal);
         if (!this.#front.knows(message.method)) {
@@ -73,7 +74,8 @@ export class ModernHttp {
     if (stream) {
       stream.send(answerText(message.id, answer));
       stream.finish();
-    } else if (!answer.ok && BAD_REQUEST.has(answer.code)) x.reply(400, { "content-type": "application/json" }, answerText(message.id, answer));
+    } else if (!answer.ok && BAD_REQUEST.has(answer.code))
+      x.reply(400, { "content-type": "application/json" }, answerText(message.id, answer));
     else replyAnswer(x, message.id, answer);
   }
 
@@ -141,20 +143,30 @@ function openStream(x: HttpExchange, closed?: () => void) {
 
 /** Which kind of request a POST is: the body decides, and a header that contradicts it is an error of the newer kind. */
 export function isModern(x: HttpExchange, value: unknown): boolean {
-  const header = x.header(VERSION_HEADER);
-  const namesStateless = header !== undefined && isStateless(header.trim());
-  if (typeof value !== "object" || value === null) return namesStateless;
+  const isNamed = namesModern(x);
+  if (typeof value !== "object" || value === null) return isNamed;
   const { params, method } = value as { params?: unknown; method?: unknown };
   const meta = metaOf(params);
   if (meta && PROTOCOL_VERSION in meta) return true;
-  return namesStateless && typeof method === "string";
+  return isNamed && typeof method === "string";
 }
 
-/** Whether the headers repeat what the body says. */
-function headerProblem(x: HttpExchange, message: RequestMessage, core: Core): GoblinError | undefined {
+/** Whether the version header, all there is to go by without a body, is of this kind. */
+export function namesModern(x: HttpExchange): boolean {
+  const header = x.header(VERSION_HEADER);
+  return header !== undefined && isStateless(header.trim());
+}
+
+/** Comes before the question whether the version is one we speak: of two versions that contradict each other neither is asked for. */
+function versionMismatch(x: HttpExchange, message: RequestMessage): GoblinError | undefined {
   const version = metaOf(message.params)?.[PROTOCOL_VERSION];
   const header = x.header(VERSION_HEADER)?.trim();
-  if (header !== version) return mismatch("MCP-Protocol-Version", header, String(version));
+  if (typeof version !== "string" || header === version) return undefined;
+  return mismatch("MCP-Protocol-Version", header, version);
+}
+
+/** Whether the other headers repeat what the body says. */
+function headerProblem(x: HttpExchange, message: RequestMessage, core: Core): GoblinError | undefined {
   const method = x.header("mcp-method")?.trim();
   if (method !== message.method) return mismatch("Mcp-Method", method, message.method);
   const field = lookUp(nameFields, message.method);
@@ -185,5 +197,9 @@ function mismatch(header: string, given: string | undefined, wanted: string): Go
 
 export function replyVersionConflict(x: HttpExchange, id: Id | null): void {
   const message = "Header mismatch: initialize cannot be sent with this MCP-Protocol-Version";
-  x.reply(400, { "content-type": "application/json" }, answerText(id, failure(new GoblinError("HEADER_MISMATCH", message))));
+  x.reply(
+    400,
+    { "content-type": "application/json" },
+    answerText(id, failure(new GoblinError("HEADER_MISMATCH", message))),
+  );
 }

@@ -2,6 +2,7 @@
  * A result or error as 2026-07-28 has it: marked with its kind and with who answered, with cache hints where they are required, and without the
  * codes that this version does not know. What a server of the same version said already stays, but for its identity.
  */
+import type { CacheHints } from "../catalog/definitions.ts";
 import type { Client } from "../model/call.ts";
 import { SERVER_INFO } from "../model/envelope.ts";
 import { GoblinError } from "../model/errors.ts";
@@ -9,11 +10,6 @@ import { type Answer, type ErrorAnswer, failure, type Raw, rawText, withErrorCod
 import { memberSpan, memberText, prependMembers, setMember } from "../model/json-text.ts";
 import { listMethods, lookUp } from "../model/methods.ts";
 import type { Question } from "../session/dialogue.ts";
-
-export interface CacheHints {
-  readonly ttlMs: number;
-  readonly cacheScope: "public" | "private";
-}
 
 export interface ResultContext {
   readonly method: string;
@@ -37,7 +33,8 @@ export function toStateless(answer: Answer, context: ResultContext): Answer {
 }
 
 function markResult(raw: Raw, { method, serverInfo, hints }: ResultContext): Raw {
-  const cacheable = method === "server/discover" || method === "resources/read" || lookUp(listMethods, method) !== undefined;
+  const cacheable =
+    method === "server/discover" || method === "resources/read" || lookUp(listMethods, method) !== undefined;
   const identity = `{"${SERVER_INFO}":${JSON.stringify(serverInfo)}}`;
   const hintMembers = `"ttlMs":${hints.ttlMs},"cacheScope":"${hints.cacheScope}",`;
   if (!raw.includes('"resultType"') && !raw.includes('"_meta"') && !(cacheable && raw.includes('"ttlMs"'))) {
@@ -47,7 +44,8 @@ function markResult(raw: Raw, { method, serverInfo, hints }: ResultContext): Raw
   const meta = memberText(text, "_meta");
   const marked = meta?.startsWith("{") ? setMember(meta, SERVER_INFO, JSON.stringify(serverInfo)) : identity;
   text = setMember(text, "_meta", marked);
-  if (cacheable && !memberSpan(text, 0, "cacheScope")) text = prependMembers(text, `"cacheScope":"${hints.cacheScope}"`);
+  if (cacheable && !memberSpan(text, 0, "cacheScope"))
+    text = prependMembers(text, `"cacheScope":"${hints.cacheScope}"`);
   if (cacheable && !memberSpan(text, 0, "ttlMs")) text = prependMembers(text, `"ttlMs":${hints.ttlMs}`);
   return memberSpan(text, 0, "resultType") ? text : prependMembers(text, '"resultType":"complete"');
 }

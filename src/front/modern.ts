@@ -5,9 +5,17 @@
  * A server's question in the middle of a call becomes the call's answer (`input_required`), and the client's repeated request
  * takes the call up again. Every result says what kind it is and who answered; lists and reads say how long they may be kept.
  */
-import { createHash, randomUUID } from "node:crypto";
+import { createHash } from "node:crypto";
 import { Call, type Client, type LogLevel } from "../model/call.ts";
-import { CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL, metaOf, PROTOCOL_VERSION, statelessVersions } from "../model/envelope.ts";
+import {
+  CLIENT_CAPABILITIES,
+  CLIENT_INFO,
+  LOG_LEVEL,
+  META_PREFIX,
+  metaOf,
+  PROTOCOL_VERSION,
+  statelessVersions,
+} from "../model/envelope.ts";
 import { GoblinError } from "../model/errors.ts";
 import { type Answer, failure, type Inbound, type Params, paramsText, success } from "../model/json-rpc.ts";
 import { dropMembers, eachMember, memberSpan } from "../model/json-text.ts";
@@ -34,6 +42,10 @@ const questionCapabilities: Readonly<Record<string, string>> = {
   "roots/list": "roots",
 };
 
+const TASKS = `${META_PREFIX}tasks`;
+/** Of the tasks that 2025-11-25 tried out; the extension has no such methods. */
+const removedMethods = new Set(["tasks/list", "tasks/result"]);
+
 export class ModernFront {
   readonly #core: Core;
   readonly #parked = new ParkedCalls();
@@ -48,14 +60,17 @@ export class ModernFront {
       method === "server/discover" ||
       lookUp(listMethods, method) !== undefined ||
       lookUp(routedMethods, method) !== undefined ||
-      this.#core.routesExtension(method)
+      (this.#core.routesExtension(method) && !removedMethods.has(method))
     );
   }
 
   /** Answers one request; a call that waits for input goes on behind it. */
   async answer(message: RequestMessage, options: RoundOptions): Promise<Answer> {
-    const client = requestClient(message.params, options.principal, (method, params, call) => this.#ask(method, params, call));
+    const client = requestClient(message.params, options.principal, (method, params, call) =>
+      this.#ask(method, params, call),
+    );
     if (message.method === "server/discover") return this.#finish(message.method, this.#discover(client));
+    if (message.method.startsWith("tasks/") && !hasTasks(client)) return failure(missingTasks());
     const call: Call = new Call({
       method: message.method,
       params: message.params,
@@ -65,7 +80,7 @@ export class ModernFront {
       ...(options.trace && { trace: options.trace }),
     });
     const dialogue = new Dialogue(call);
-    this.#dialogues.set(call, dialogue);
+    this.#dialogues.set(client, dialogue);
     try {
       return this.#finish(message.method, await this.#round(dialogue, options));
     } catch (error) {
@@ -77,12 +92,13 @@ export class ModernFront {
     this.#parked.close();
   }
 
-  readonly #dialogues = new WeakMap<Call, Dialogue>();
+  /** By client, of which there is one for each request: a call may be made through another one. */
+  readonly #dialogues = new WeakMap<Client, Dialogue>();
 
   async #round(fresh: Dialogue, options: RoundOptions): Promise<Answer> {
     const { call } = fresh;
-    const binding = bindingOf(call);
-    const opened = this.#parked.open(call.params["requestState"], binding);
+    const bind = (): string => bindingOf(call);
+    const opened = this.#parked.open(call.params["requestState"], bind);
     let dialogue = fresh;
     let id: string | undefined;
     if (typeof opened === "object") {
@@ -97,19 +113,21 @@ export class ModernFront {
     options.onAbort(() => {
       if (waiting) dialogue.call.cancel("client");
     });
-    const answer = await this.#parked.settle(dialogue, binding, id);
+    const answer = await this.#parked.settle(dialogue, bind, id);
     waiting = false;
     dialogue.emit = () => {};
     if (answer.ok) return answer;
     const questions = linkQuestions(answer, call.client);
-    return questions ? this.#parked.again(questions, binding) : answer;
+    return questions ? this.#parked.again(questions, bind()) : answer;
   }
 
   #ask(method: string, params: string, call: Call | undefined): Promise<Answer> {
-    const dialogue = call && this.#dialogues.get(call);
+    const dialogue = call && this.#dialogues.get(call.client);
     const capability = questionCapabilities[method];
     if (!dialogue || capability === undefined || !(capability in dialogue.call.client.capabilities)) {
-      return Promise.resolve(failure(new GoblinError("UNSUPPORTED_BY_CLIENT", `The client does not support ${method}`)));
+      return Promise.resolve(
+        failure(new GoblinError("UNSUPPORTED_BY_CLIENT", `The client does not support ${method}`)),
+      );
     }
     return dialogue.ask(method, params);
   }
@@ -124,6 +142,18 @@ export class ModernFront {
   }
 }
 
+let requests = 0;
+
+function hasTasks({ capabilities }: Client): boolean {
+  const { extensions } = capabilities;
+  return typeof extensions === "object" && extensions !== null && TASKS in extensions;
+}
+
+function missingTasks(): GoblinError {
+  const data = { requiredCapabilities: { extensions: { [TASKS]: {} } } };
+  return new GoblinError("MISSING_CLIENT_CAPABILITY", `The client did not declare ${TASKS}`, { data });
+}
+
 /** Who makes this one request, by its own words. */
 export function requestClient(params: Params, principal: string, ask: Client["ask"]): Client {
   const meta = metaOf(params) ?? {};
@@ -131,7 +161,7 @@ export function requestClient(params: Params, principal: string, ask: Client["as
   const level = meta[LOG_LEVEL];
   let scope: string | undefined;
   return {
-    key: `request:${randomUUID()}`,
+    key: `request:${++requests}`,
     get scope() {
       scope ??= `caps:${principal}:${createHash("sha256").update(JSON.stringify(capabilities)).digest("base64url").slice(0, 16)}`;
       return scope;
@@ -149,7 +179,8 @@ export function requestClient(params: Params, principal: string, ask: Client["as
 export function envelopeProblem(params: Params): GoblinError | undefined {
   const meta = metaOf(params) ?? {};
   const version = meta[PROTOCOL_VERSION];
-  if (typeof version !== "string") return new GoblinError("INVALID_PARAMS", `_meta needs "${PROTOCOL_VERSION}", a string`);
+  if (typeof version !== "string")
+    return new GoblinError("INVALID_PARAMS", `_meta needs "${PROTOCOL_VERSION}", a string`);
   const capabilities = meta[CLIENT_CAPABILITIES];
   if (typeof capabilities !== "object" || capabilities === null || Array.isArray(capabilities)) {
     return new GoblinError("INVALID_PARAMS", `_meta needs "${CLIENT_CAPABILITIES}", an object`);
@@ -160,7 +191,9 @@ export function envelopeProblem(params: Params): GoblinError | undefined {
   }
   if (statelessVersions.includes(version)) return undefined;
   const message = `Unsupported protocol version: ${version.slice(0, 40)}`;
-  return new GoblinError("UNSUPPORTED_PROTOCOL_VERSION", message, { data: { supported: [...statelessVersions], requested: version } });
+  return new GoblinError("UNSUPPORTED_PROTOCOL_VERSION", message, {
+    data: { supported: [...statelessVersions], requested: version },
+  });
 }
 
 function responsesIn(paramsJson: string): Map<string, string> {

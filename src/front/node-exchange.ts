@@ -4,6 +4,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Body, HttpExchange, RawStream, StreamEvents } from "./exchange.ts";
 
+/** Larger answers do not fit into the socket's own buffers. */
+const LARGE = 256 * 1024;
+const NOT_READ_MS = 60_000;
+
 export class NodeExchange implements HttpExchange {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
@@ -56,11 +60,15 @@ export class NodeExchange implements HttpExchange {
       status,
       status === 204 ? { ...headers, ...close } : { ...headers, "content-length": length, ...close },
     );
-    if (parts.length === 1) return void response.end(parts[0]);
-    response.cork();
-    for (const part of parts) response.write(part);
-    response.end();
-    response.uncork();
+    if (parts.length === 1) response.end(parts[0]);
+    else {
+      response.cork();
+      for (const part of parts) response.write(part);
+      response.end();
+      response.uncork();
+    }
+    // A client that does not take its answer must not keep it in memory for ever.
+    if (length > LARGE) response.setTimeout(NOT_READ_MS, () => response.destroy());
   }
 
   stream(headers: Readonly<Record<string, string>>, events: StreamEvents): RawStream {
@@ -80,6 +88,7 @@ export class NodeExchange implements HttpExchange {
         return true;
       },
       end: () => void response.end(),
+      cut: () => void response.destroy(),
     };
   }
 

@@ -4,7 +4,7 @@
  */
 import { GoblinError } from "../model/errors.ts";
 import type { HttpExchange } from "./exchange.ts";
-import { replyError } from "./legacy-http.ts";
+import { replyError } from "./reply.ts";
 
 export interface JsonBody {
   readonly value: unknown;

@@ -9,8 +9,8 @@ import { Outbox } from "../session/outbox.ts";
 import type { Core } from "./core.ts";
 import { eventSink, type HttpExchange, STREAM_HEADERS } from "./exchange.ts";
 import { LegacyChannel } from "./legacy-channel.ts";
-import { replyError } from "./legacy-http.ts";
 import { readJson } from "./read-json.ts";
+import { replyError } from "./reply.ts";
 
 interface OpenStream {
   readonly channel: LegacyChannel;

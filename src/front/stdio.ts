@@ -7,6 +7,7 @@ import { oneLine } from "../model/json-text.ts";
 import { LineSplitter } from "../model/lines.ts";
 import type { Core } from "./core.ts";
 import { LegacyChannel } from "./legacy-channel.ts";
+import { ModernChannel } from "./modern-channel.ts";
 
 export interface StdioFront {
   readonly closed: Promise<void>;
@@ -15,7 +16,9 @@ export interface StdioFront {
 
 export function serveStdio(core: Core, streams: { readonly input: Readable; readonly output: Writable }): StdioFront {
   const { input, output } = streams;
-  const channel = new LegacyChannel({ core, principal: "", write: (text) => void output.write(`${oneLine(text)}\n`) });
+  const write = (text: string): void => void output.write(`${oneLine(text)}\n`);
+  const channel = new LegacyChannel({ core, principal: "", write });
+  const modern = new ModernChannel(core, write);
   const take = (line: string): void => {
     if (line.trim() === "") return;
     let value: unknown;
@@ -24,7 +27,7 @@ export function serveStdio(core: Core, streams: { readonly input: Readable; read
     } catch {
       return channel.unreadable();
     }
-    channel.receive(value, line);
+    if (!modern.receive(value, line)) channel.receive(value, line);
   };
   const cap = core.limits.bodyBytes;
   const lines = new LineSplitter({
@@ -36,6 +39,7 @@ export function serveStdio(core: Core, streams: { readonly input: Readable; read
   const closed = new Promise<void>((resolve) => {
     close = () => {
       input.pause();
+      modern.close();
       channel.close();
       resolve();
     };

@@ -3,8 +3,13 @@ import type { HttpExchange } from "./exchange.ts";
 
 export function traceOf(x: HttpExchange): Readonly<Record<string, string>> | undefined {
   const traceparent = x.header("traceparent");
-  if (traceparent === undefined) return undefined;
-  const tracestate = x.header("tracestate");
   const baggage = x.header("baggage");
-  return { traceparent, ...(tracestate !== undefined && { tracestate }), ...(baggage !== undefined && { baggage }) };
+  if (traceparent === undefined && baggage === undefined) return undefined;
+  // A trace state means nothing without the trace it belongs to.
+  const tracestate = traceparent === undefined ? undefined : x.header("tracestate");
+  return {
+    ...(traceparent !== undefined && { traceparent }),
+    ...(tracestate !== undefined && { tracestate }),
+    ...(baggage !== undefined && { baggage }),
+  };
 }

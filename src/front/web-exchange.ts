@@ -68,6 +68,11 @@ export class WebExchange implements HttpExchange {
         controller.enqueue(encoder.encode(text));
         return true;
       },
+      cut() {
+        if (!open) return;
+        closed();
+        controller?.error(new Error("The client reads too slowly"));
+      },
       end() {
         if (!open) return;
         closed();

@@ -66,8 +66,8 @@ export interface Described {
   readonly annotations: Readonly<Record<string, boolean>>;
 }
 
-/** Looks, and changes nothing; asks nobody outside. */
-const READ_ONLY = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
+/** Changes nothing and asks nobody outside; the other hints mean nothing then. */
+const READ_ONLY = { readOnlyHint: true, openWorldHint: false };
 
 export function defineMetaTool<In extends z.ZodObject, Out extends z.ZodObject>(
   spec: Omit<Described, "annotations"> & {
@@ -104,7 +104,14 @@ export function definitionOf({ name, title, description, input, output, annotati
 }
 
 function jsonSchema(schema: z.ZodObject): Record<string, unknown> {
-  // As input: members that are not named stay allowed where the schema allows them.
-  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io: "input" });
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
+    // As input: members that are not named stay allowed where the schema allows them.
+    io: "input",
+    override: ({ jsonSchema: part }) => {
+      // Every whole number is within these; a model should not have to read them.
+      if (part.minimum === Number.MIN_SAFE_INTEGER) delete part.minimum;
+      if (part.maximum === Number.MAX_SAFE_INTEGER) delete part.maximum;
+    },
+  });
   return rest;
 }

@@ -4,7 +4,6 @@
  */
 import * as z from "zod";
 import { reportTokens } from "../catalog/token-report.ts";
-import { toolTokens } from "../catalog/tool-tokens.ts";
 import { serverIdFilter } from "./cards.ts";
 import { defineMetaTool, type ServerHealth } from "./define.ts";
 
@@ -65,10 +64,9 @@ export const catalogServers = defineMetaTool({
           listedTools: cost?.listedTools ?? 0,
           listedTokens: cost?.listedTokens ?? 0,
           ...(serverId !== undefined && {
-            toolTokens: current.tools.entries
-              .filter((entry) => entry.serverId === id)
-              .map((entry) => ({ name: entry.exposed, tokens: toolTokens(entry) }))
-              .sort((a, b) => b.tokens - a.tokens),
+            toolTokens: report.tools
+              .filter((tool) => tool.serverId === id)
+              .map(({ name, tokens }) => ({ name, tokens })),
           }),
         };
       }),

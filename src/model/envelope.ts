@@ -21,5 +21,7 @@ export function isStateless(version: string): boolean {
 export function metaOf(params: unknown): Readonly<Record<string, unknown>> | undefined {
   if (typeof params !== "object" || params === null) return undefined;
   const meta = (params as Record<string, unknown>)["_meta"];
-  return typeof meta === "object" && meta !== null && !Array.isArray(meta) ? (meta as Record<string, unknown>) : undefined;
+  return typeof meta === "object" && meta !== null && !Array.isArray(meta)
+    ? (meta as Record<string, unknown>)
+    : undefined;
 }

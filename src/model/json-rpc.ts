@@ -80,8 +80,12 @@ export function paramsText(messageText: string): string {
 /** The answer inside a response message. */
 export function answerOf(messageText: string): Answer {
   const result = memberText(messageText, "result");
-  if (result !== undefined) return { ok: true, raw: result };
-  return backendError(memberText(messageText, "error") ?? "null");
+  const error = memberText(messageText, "error");
+  // Some servers always write both; the one that is not null counts.
+  if (result !== undefined && (result !== "null" || error === undefined || error === "null")) {
+    return { ok: true, raw: result };
+  }
+  return backendError(error ?? "null");
 }
 
 /** An error object as a peer sent it; one without a usable code or message gets them, and keeps the rest. */

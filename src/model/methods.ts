@@ -23,7 +23,7 @@ export const listMethods: Readonly<Record<string, ListMethod>> = {
 
 export interface RoutedMethod {
   /** What the identifier names. */
-  readonly names: "tool" | "prompt" | "resource" | "reference";
+  readonly names: "tool" | "prompt" | "resource" | "reference" | "extension";
   /** The member of the params that holds it. */
   readonly field: "name" | "uri" | "ref";
   readonly timeout: ErrorCode;

@@ -47,7 +47,8 @@ function readMirrors(inputSchema: object): readonly Mirror[] {
     const { type, properties, "x-mcp-header": header } = node as Record<string, unknown>;
     if (header !== undefined && path.length > 0) {
       const lower = String(header).toLowerCase();
-      if (typeof header !== "string" || !TOKEN.test(header) || !TYPES.has(String(type)) || seen.has(lower)) valid = false;
+      if (typeof header !== "string" || !TOKEN.test(header) || !TYPES.has(String(type)) || seen.has(lower))
+        valid = false;
       seen.add(lower);
       found.push({ header: lower, path });
     }

@@ -2,10 +2,10 @@
  * How many tokens a text (a tool definition as JSON, as it goes into a model's context) costs, estimated.
  *
  * No tokenizer, no vocabulary: the text is read once and each class of characters costs what it costs on average. The
- * costs were fitted to OpenAI's o200k_base on half of 34 public MCP servers. On the 571 definitions of the other half:
- * 2 % mean error for one definition, within 5 % for 95 of 100, 12 % at most, 1 % for the sum of all. Against
- * cl100k_base: 3 %, 7 %, 15 %, 2 %. (Bytes divided by four: 10 and 12 % mean.) Tokenizers of other models differ from
- * these two by more than the estimate does.
+ * costs were fitted to OpenAI's o200k_base on 785 tool definitions of 34 public MCP servers and rounded. For one of
+ * these definitions the mean error is 2 %, 95 of 100 are within 5 %, the worst is off by 12 %, the sum by 1 %; against
+ * cl100k_base 3 %, 7 %, 15 %, 2 %. A fit to half of the servers errs no more on the other half. (Bytes divided by four:
+ * 10 and 12 % mean.) Tokenizers of other models differ from these two by more than the estimate does.
  *
  * Must always hold: linear in the text, deterministic, 0 for no text, and never less for a text than for its beginning
  * by more than rounding.

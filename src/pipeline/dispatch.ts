@@ -7,6 +7,7 @@ import type { Call } from "../model/call.ts";
 import { GoblinError } from "../model/errors.ts";
 import { type Answer, failure } from "../model/json-rpc.ts";
 import { listMethods, lookUp, routedMethods } from "../model/methods.ts";
+import { resolveExtension } from "../router/extension.ts";
 import { resolve } from "../router/resolve.ts";
 import type { Next } from "./compose.ts";
 
@@ -18,12 +19,14 @@ export interface DispatchOptions {
   readonly own: Readonly<Record<string, (call: Call) => Promise<Answer>>>;
   /** The gateway's own tools, by name. */
   readonly localTool: (name: unknown) => ((call: Call) => Promise<Answer>) | undefined;
+  /** The servers that declared the extension which a method belongs to. */
+  readonly extensionOwners: (method: string) => readonly string[];
   /** Told of requests that never reached a server. */
   readonly refused: (call: Call, answer: Answer) => void;
 }
 
 export function createDispatch(options: DispatchOptions): (call: Call) => Promise<Answer> {
-  const { catalog, run, own, localTool, refused } = options;
+  const { catalog, run, own, localTool, extensionOwners, refused } = options;
 
   return async (call) => {
     try {
@@ -39,6 +42,12 @@ export function createDispatch(options: DispatchOptions): (call: Call) => Promis
       if (list) return { ok: true, raw: catalog.snapshot.pagers[list.kind].page(call.params["cursor"]) };
       const handler = lookUp(own, call.method);
       if (handler) return await handler(call);
+      const owners = extensionOwners(call.method);
+      if (owners.length > 0) {
+        const route = resolveExtension(call, owners, catalog.snapshot);
+        call.serverId = route.serverId;
+        return await run(call, route);
+      }
       throw new GoblinError("METHOD_NOT_FOUND", `Method not found: ${call.method.slice(0, 100)}`);
     } catch (error) {
       const answer = failure(error, { requestId: call.requestId });

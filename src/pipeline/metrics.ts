@@ -20,6 +20,8 @@ export interface CountOptions {
 type Handle = (call: Call) => Promise<Answer>;
 
 const SHOWN_NAME = 200;
+const IS_ERROR = '"isError"';
+const IS_ERROR_BYTES = Buffer.from(IS_ERROR);
 
 export class Counting {
   readonly #meters: Meters;
@@ -127,7 +129,7 @@ interface Ending {
   readonly route: Route | undefined;
 }
 
-export function outcomeOf(call: Call, answer: Answer): Outcome {
+function outcomeOf(call: Call, answer: Answer): Outcome {
   if (answer.ok) return call.method === "tools/call" && isToolError(answer.raw) ? "tool-error" : "ok";
   switch (answer.symbol) {
     case "TIMEOUT":
@@ -143,8 +145,9 @@ export function outcomeOf(call: Call, answer: Answer): Outcome {
 }
 
 /** Whether a tool's result says that it failed. The text is only looked into if it could. */
-export function isToolError(raw: Raw): boolean {
-  return raw.includes('"isError"') && memberText(rawText(raw), "isError") === "true";
+function isToolError(raw: Raw): boolean {
+  const mayBe = typeof raw === "string" ? raw.includes(IS_ERROR) : raw.includes(IS_ERROR_BYTES);
+  return mayBe && memberText(rawText(raw), "isError") === "true";
 }
 
 /** What the client named, short enough to keep. */

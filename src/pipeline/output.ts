@@ -2,7 +2,8 @@
  * The last look at an answer before it goes back: identifiers in the clients' form, and errors that say which server they are from.
  * A server's error keeps its code, message and data.
  */
-import { type Answer, withErrorData } from "../model/json-rpc.ts";
+import { type Answer, rawText, withErrorData } from "../model/json-rpc.ts";
+import { exposeTaskIds } from "../model/task-ids.ts";
 import { exposeUris } from "../router/rewrite.ts";
 import type { Stage } from "./compose.ts";
 
@@ -10,10 +11,9 @@ export function output(): Stage {
   return async (call, route, next) => {
     const answer: Answer = await next(call, route);
     if (answer.ok) {
-      const raw = exposeUris(answer.raw, call.method, {
-        serverId: route.serverId,
-        resources: route.snapshot.resources,
-      });
+      const { serverId, snapshot } = route;
+      let raw = exposeUris(answer.raw, call.method, { serverId, resources: snapshot.resources });
+      if (raw.includes('"taskId"')) raw = exposeTaskIds(rawText(raw), snapshot.resources.prefixOf(serverId));
       return raw === answer.raw ? answer : { ok: true, raw };
     }
     const extra: Record<string, string> = { serverId: route.serverId };

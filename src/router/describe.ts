@@ -1,5 +1,6 @@
 /**
- * What the gateway says of itself to a client: the union of what its servers can do, and their instructions under their names.
+ * What the gateway says of itself to a client: what it does itself, what its servers can do, and their instructions under their names.
+ * An extension is only mentioned where the client and at least one server both know it.
  */
 import type { PeerInfo } from "../backend/backend.ts";
 
@@ -14,9 +15,17 @@ export interface DescribeSource {
   readonly info: PeerInfo | undefined;
 }
 
-export function describeServers(servers: readonly DescribeSource[], options: { readonly settled: boolean }): Described {
+export interface DescribeOptions {
+  readonly settled: boolean;
+  readonly client: Readonly<Record<string, unknown>>;
+}
+
+export function describeServers(servers: readonly DescribeSource[], { settled, client }: DescribeOptions): Described {
+  const infos = servers.flatMap(({ info }) => (info ? [info] : []));
   // A server that is still starting may turn out to complete; what a client is not told now it will never ask for.
-  const completes = !options.settled || servers.some(({ info }) => info && "completions" in info.capabilities);
+  const completes = !settled || infos.some(({ capabilities }) => "completions" in capabilities);
+  const extensions = sharedExtensions(infos, client);
+  const tasks = "tasks" in client && infos.some(({ capabilities }) => "tasks" in capabilities);
   const instructions = servers
     .flatMap(({ id, info }) => (info?.instructions ? [`## ${id}\n\n${info.instructions.trim()}`] : []))
     .join("\n\n");
@@ -27,7 +36,29 @@ export function describeServers(servers: readonly DescribeSource[], options: { r
       resources: { subscribe: true, listChanged: true },
       logging: {},
       ...(completes && { completions: {} }),
+      ...(tasks && { tasks: { cancel: {}, requests: { tools: { call: {} } } } }),
+      ...(Object.keys(extensions).length > 0 && { extensions }),
     },
     instructions: instructions === "" ? undefined : instructions,
   };
+}
+
+/** What the first server that has it says of each extension that the client has too. */
+function sharedExtensions(
+  infos: readonly PeerInfo[],
+  client: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const known = extensionsOf(client);
+  const shared: Record<string, unknown> = {};
+  for (const { capabilities } of infos) {
+    for (const [name, value] of Object.entries(extensionsOf(capabilities))) {
+      if (Object.hasOwn(known, name) && !Object.hasOwn(shared, name)) shared[name] = value;
+    }
+  }
+  return shared;
+}
+
+function extensionsOf(capabilities: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { extensions } = capabilities;
+  return typeof extensions === "object" && extensions !== null ? (extensions as Record<string, unknown>) : {};
 }

@@ -38,6 +38,8 @@ export function resolve(call: Call, spec: RoutedMethod, snapshot: Snapshot): Rou
       return resourceRoute(call, spec, snapshot);
     case "reference":
       return referenceRoute(call, spec, snapshot);
+    case "extension":
+      throw new GoblinError("METHOD_NOT_FOUND", `Method not found: ${call.method}`);
   }
 }
 

@@ -6,7 +6,9 @@
  * A server that is down keeps its entries for a grace period, then they are withdrawn until it is back.
  */
 import type { Peer, PeerEvents } from "../backend/backend.ts";
+import { backoffMs } from "../backend/backoff.ts";
 import { createConnector } from "../backend/eras/negotiate.ts";
+import { setLogLevel } from "../backend/log-level.ts";
 import { Backend, type BackendStatus } from "../backend/supervise.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { emptyLists, inputSchemaOf, type ServerLists } from "../catalog/definitions.ts";
@@ -19,6 +21,7 @@ import { GoblinError, messageOf } from "../model/errors.ts";
 import { failure } from "../model/json-rpc.ts";
 import { within } from "../model/within.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import { Throttle } from "../telemetry/throttle.ts";
 import { hidingSecrets } from "./hide-secrets.ts";
 import { ask } from "./questions.ts";
 import type { ServerHooks } from "./servers.ts";
@@ -36,12 +39,15 @@ export class Server {
   readonly id: string;
   readonly backend: Backend;
   readonly #deps: ServerDeps;
+  readonly #problems = new Throttle({ burst: 10, everyMs: 60_000 });
   #config: ServerConfig;
   #attached = false;
   /** Undefined until the first sync. */
   #lists: ServerLists | undefined;
   #sync: Sync | undefined;
   #graceTimer: NodeJS.Timeout | undefined;
+  #listProblem: string | undefined;
+  #listTimer: NodeJS.Timeout | undefined;
 
   constructor(config: ServerConfig, deps: ServerDeps) {
     this.id = config.id;
@@ -99,6 +105,8 @@ export class Server {
   detach(): void {
     this.#attached = false;
     this.#sync?.close();
+    this.#sync = undefined;
+    clearTimeout(this.#listTimer);
     clearTimeout(this.#graceTimer);
   }
 
@@ -126,13 +134,10 @@ export class Server {
   }
 
   setLevel(level: string | undefined): void {
-    const { peer } = this.backend;
-    if (peer && level !== undefined && "logging" in peer.info.capabilities) {
-      void peer.request("logging/setLevel", JSON.stringify({ level }));
-    }
+    if (this.backend.peer) setLogLevel(this.backend.peer, level);
   }
 
-  async #connected(peer: Peer): Promise<void> {
+  async #connected(peer: Peer): Promise<string | undefined> {
     const { config, hooks, log } = this.#deps;
     clearTimeout(this.#graceTimer);
     this.#graceTimer = undefined;
@@ -150,13 +155,31 @@ export class Server {
       failed: (method, error) => {
         const detail = { server: this.id, method, error: messageOf(error) };
         log.warn(detail, "A list could not be fetched; what was known stays");
+        this.#listProblem = `${method} failed: ${messageOf(error)}`;
       },
     });
     this.#sync = sync;
     this.setLevel(hooks.wantedLevel());
+    this.#listProblem = undefined;
     await sync.all();
     this.#lists ??= emptyLists;
+    if (this.#listProblem) this.#fetchAgain(sync, 0);
     if (this.#attached) await hooks.restored(this.id);
+    return this.#listProblem;
+  }
+
+  /** A list that could not be fetched is asked for again, as long as the connection stands. */
+  #fetchAgain(sync: Sync, attempt: number): void {
+    clearTimeout(this.#listTimer);
+    const again = async (): Promise<void> => {
+      if (this.#sync !== sync) return;
+      this.#listProblem = undefined;
+      await sync.all();
+      if (this.#sync !== sync) return;
+      if (this.#listProblem) this.#fetchAgain(sync, attempt + 1);
+      else this.backend.degrade(undefined);
+    };
+    this.#listTimer = setTimeout(() => void again(), backoffMs(attempt)).unref();
   }
 
   #update(lists: ServerLists): void {
@@ -179,6 +202,7 @@ export class Server {
     if (status.state === "down") {
       log.warn({ ...detail, retryInMs: status.retryAfterMs }, "Server is down");
       this.#sync?.close();
+      this.#sync = undefined;
       if (this.#attached) this.#graceTimer ??= this.#startGrace();
     } else log.info(detail, `Server is ${status.state}`);
     if (this.#attached) hooks.status(this.id, status);
@@ -198,8 +222,15 @@ export class Server {
         if (this.#attached) void hooks.restored(this.id);
       },
       ask: (method, params, origin) => ask({ serverId: this.id, method, params, origin, owner }),
-      problem: (message, detail) =>
-        log.warn({ server: this.id, ...(detail !== undefined && { detail: detail.slice(0, 200) }) }, message),
+      problem: (message, detail) => {
+        const heldBack = this.#problems.pass();
+        if (heldBack === undefined) return;
+        const more = {
+          ...(heldBack > 0 && { heldBack }),
+          ...(detail !== undefined && { detail: detail.slice(0, 200) }),
+        };
+        log.warn({ server: this.id, ...more }, message);
+      },
     };
   }
 }

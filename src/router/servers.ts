@@ -15,6 +15,7 @@ import { type Answer, failure } from "../model/json-rpc.ts";
 import { within } from "../model/within.ts";
 import type { DescribeSource } from "./describe.ts";
 import { Server, type ServerDeps } from "./server.ts";
+import { warnOfTemplates } from "./template-problems.ts";
 
 export interface ServerHooks {
   /** A log message of a server; `params` is raw JSON. */
@@ -49,6 +50,7 @@ export class Servers {
 
   constructor(options: ServersOptions) {
     this.#options = options;
+    warnOfTemplates(options.catalog, options.log);
     for (const config of options.config().servers) this.#add(config);
   }
 
@@ -74,6 +76,12 @@ export class Servers {
 
   status(serverId: string): BackendStatus | undefined {
     return this.#entries.get(serverId)?.backend.status;
+  }
+
+  /** Connected, synced and told of its subscriptions, if not without a fault. */
+  isUsable(serverId: string): boolean {
+    const state = this.status(serverId)?.state;
+    return state === "ready" || state === "degraded";
   }
 
   /** A capability that the connected server declared. */
@@ -120,8 +128,12 @@ export class Servers {
     return [...this.#entries.values()].map(({ id, backend }) => ({ id, info: backend.peer?.info }));
   }
 
-  logLevelChanged(): void {
-    for (const server of this.#entries.values()) server.setLevel(this.#options.hooks.wantedLevel());
+  logLevelChanged(client: Client): void {
+    const shared = this.#options.hooks.wantedLevel();
+    for (const server of this.#entries.values()) {
+      server.setLevel(shared);
+      server.backend.setOwnedLogLevel(client);
+    }
   }
 
   /**

@@ -3,12 +3,15 @@
  *
  * Every event gets a number. Events are kept, up to a bound, until they are surely too old to be asked for; while no stream is open, or after
  * one broke, they wait, and a stream that is opened anew gets those after the last one that the client has seen. Notifications that
- * say the same thing wait once. What overflows is the oldest; a client that never reads costs a bounded amount of memory.
+ * say the same thing wait once. While nobody listens, the oldest notifications are given up first. A client that listens but does not read
+ * gets nothing left out in silence: when too much waits for it, its stream is cut. Either way it costs a bounded amount of memory.
  */
 export interface EventSink {
   /** False: the client reads too slowly and the event was not taken. */
   write(id: string, data: string): boolean;
   end(): void;
+  /** Breaks the stream off without waiting for the client to read what was written. */
+  cut(): void;
 }
 
 interface Waiting {
@@ -17,13 +20,19 @@ interface Waiting {
 }
 
 const REPEATABLE = /^\{"jsonrpc":"2\.0","method":"notifications\/(resources\/updated|\w+\/list_changed)"/;
+const NOTIFICATION = /^\{"jsonrpc":"2\.0","method":/;
 const MAX_EVENTS = 1024;
 const MAX_BYTES = 4 * 1024 * 1024;
+/** What may wait for a client that listens: answers are large, and a slow reader is not yet a dead one. */
+const MAX_WAITING_EVENTS = 4096;
+const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 
 export class Outbox {
   readonly #prefix: string;
   #events: Waiting[] = [];
   #bytes = 0;
+  /** Of these, what was not yet written. */
+  #waitingBytes = 0;
   #count = 0;
   /** The number of the last event that was written to a stream. */
   #written = 0;
@@ -50,8 +59,10 @@ export class Outbox {
     const event = { id: ++this.#count, text };
     this.#events.push(event);
     this.#bytes += text.length;
-    this.#trim();
+    this.#waitingBytes += text.length;
     this.#flush();
+    if (this.#sink && this.#overflows) this.#cut();
+    this.#trim();
   }
 
   /** Connects a stream; one that was there before is ended. `lastEventId` is what the client says it saw last. */
@@ -60,7 +71,7 @@ export class Outbox {
     this.#sink = sink;
     before?.end();
     const seen = lastEventId === undefined ? undefined : this.#numberOf(lastEventId);
-    if (seen !== undefined && seen < this.#written) this.#written = seen;
+    if (seen !== undefined && seen < this.#written) this.#rewind(seen);
     this.#flush();
   }
 
@@ -85,6 +96,7 @@ export class Outbox {
     this.#sink = undefined;
     this.#events = [];
     this.#bytes = 0;
+    this.#waitingBytes = 0;
     sink?.end();
   }
 
@@ -94,6 +106,7 @@ export class Outbox {
       if (id <= this.#written) continue;
       if (!this.#sink.write(`${this.#prefix}-${id}`, text)) return;
       this.#written = id;
+      this.#waitingBytes -= text.length;
     }
     if (this.#finishing) this.#sink.end();
   }
@@ -104,15 +117,43 @@ export class Outbox {
     const at = this.#events.findIndex((event) => event.id > this.#written && event.text === text);
     if (at === -1) return;
     this.#bytes -= text.length;
+    this.#waitingBytes -= text.length;
     this.#events.splice(at, 1);
+  }
+
+  get #overflows(): boolean {
+    return this.#waitingBytes > MAX_WAITING_BYTES || this.#count - this.#written > MAX_WAITING_EVENTS;
+  }
+
+  #cut(): void {
+    const sink = this.#sink;
+    this.#sink = undefined;
+    sink?.cut();
+  }
+
+  /** What was written may not have arrived. */
+  #rewind(seen: number): void {
+    for (const { id, text } of this.#events) if (id > seen && id <= this.#written) this.#waitingBytes += text.length;
+    this.#written = seen;
   }
 
   #trim(): void {
     while (this.#events.length > MAX_EVENTS || (this.#bytes > MAX_BYTES && this.#events.length > 1)) {
-      const oldest = this.#events.shift()!;
+      const at = this.#oldestToGo();
+      if (at === -1) return;
+      const [oldest] = this.#events.splice(at, 1) as [Waiting];
       this.#bytes -= oldest.text.length;
-      if (oldest.id > this.#written) this.#lost++;
+      if (oldest.id <= this.#written) continue;
+      this.#waitingBytes -= oldest.text.length;
+      this.#lost++;
     }
+  }
+
+  /** What was written is only kept for a stream that breaks; what was not is kept for whoever listens, and answers for as long as possible. */
+  #oldestToGo(): number {
+    if (this.#events[0]!.id <= this.#written) return 0;
+    if (this.#sink) return -1;
+    return this.#overflows ? 0 : this.#events.findIndex(({ text }) => NOTIFICATION.test(text));
   }
 
   #numberOf(eventId: string): number | undefined {

@@ -9,7 +9,7 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes, randomUUID }
 import type { Call } from "../model/call.ts";
 import { GoblinError } from "../model/errors.ts";
 import { type Answer, failure } from "../model/json-rpc.ts";
-import { Dialogue, type Question } from "./dialogue.ts";
+import type { Dialogue, Question } from "./dialogue.ts";
 
 interface Parked {
   readonly dialogue: Dialogue;
@@ -39,16 +39,22 @@ export class ParkedCalls {
   }
 
   /** Waits for the call's answer, or parks it and answers with what its server asks. */
-  async settle(dialogue: Dialogue, binding: string, id: string = randomUUID()): Promise<Answer> {
+  async settle(dialogue: Dialogue, bind: () => string, known?: string): Promise<Answer> {
     const next = await dialogue.next();
-    const parked = this.#parked.get(id);
     if ("ok" in next) {
-      this.#forget(id);
+      if (known !== undefined) this.#forget(known);
       return next;
     }
+    const id = known ?? randomUUID();
+    const parked = this.#parked.get(id);
+    const binding = bind();
     if (!parked && this.#parked.size >= MAX_PARKED) {
       dialogue.call.cancel("client");
-      return failure(new GoblinError("LimitExceeded", `Too many calls wait for input (${MAX_PARKED})`, { data: { limit: MAX_PARKED } }));
+      return failure(
+        new GoblinError("LimitExceeded", `Too many calls wait for input (${MAX_PARKED})`, {
+          data: { limit: MAX_PARKED },
+        }),
+      );
     }
     const round = (parked?.round ?? 0) + 1;
     clearTimeout(parked?.timer);
@@ -66,11 +72,13 @@ export class ParkedCalls {
   }
 
   /** What a state that came back stands for: not ours, a request to make again, or a call that waits. Throws when it is ours and not good. */
-  open(state: unknown, binding: string): "foreign" | "again" | { readonly id: string; readonly dialogue: Dialogue } {
+  open(state: unknown, bind: () => string): "foreign" | "again" | { readonly id: string; readonly dialogue: Dialogue } {
     if (typeof state !== "string" || !state.startsWith(PREFIX)) return "foreign";
     const opened = this.#unseal(state);
-    if (!opened || opened.binding !== binding) throw new GoblinError("INVALID_PARAMS", "requestState is not valid for this request");
-    if (opened.expires < Date.now()) throw new GoblinError("INVALID_PARAMS", "requestState has expired: make the request anew");
+    if (!opened || opened.binding !== bind())
+      throw new GoblinError("INVALID_PARAMS", "requestState is not valid for this request");
+    if (opened.expires < Date.now())
+      throw new GoblinError("INVALID_PARAMS", "requestState has expired: make the request anew");
     if (opened.id === undefined) return "again";
     const parked = this.#parked.get(opened.id);
     if (!parked || parked.round !== opened.round || parked.dialogue.isWaitedFor) {
@@ -103,7 +111,9 @@ export class ParkedCalls {
       const bytes = Buffer.from(text.slice(PREFIX.length), "base64url");
       const decipher = createDecipheriv("aes-256-gcm", this.#key, bytes.subarray(0, 12));
       decipher.setAuthTag(bytes.subarray(12, 28));
-      return JSON.parse(Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString("utf8")) as State;
+      return JSON.parse(
+        Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString("utf8"),
+      ) as State;
     } catch {
       return undefined;
     }
@@ -118,7 +128,12 @@ export function bindingOf(call: Call): string {
 }
 
 function inputRequired(questions: readonly Question[], requestState: string): Answer {
-  const requests = questions.map(({ key, method, params }) => `${JSON.stringify(key)}:{"method":"${method}","params":${params}}`);
+  const requests = questions.map(
+    ({ key, method, params }) => `${JSON.stringify(key)}:{"method":"${method}","params":${params}}`,
+  );
   const state = JSON.stringify(requestState);
-  return { ok: true, raw: `{"resultType":"input_required","inputRequests":{${requests.join(",")}},"requestState":${state}}` };
+  return {
+    ok: true,
+    raw: `{"resultType":"input_required","inputRequests":{${requests.join(",")}},"requestState":${state}}`,
+  };
 }

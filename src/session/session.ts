@@ -16,6 +16,8 @@ export interface SessionOptions {
   readonly info: Readonly<Record<string, unknown>>;
   /** Sends a message to the client: on the call's own stream where there is one, else on the standing one. */
   readonly send: (text: string, call: Call | undefined) => void;
+  /** When it began, if that was before now. */
+  readonly since?: number;
 }
 
 export class Session implements Client {
@@ -25,7 +27,7 @@ export class Session implements Client {
   readonly protocolVersion: string;
   readonly capabilities: Readonly<Record<string, unknown>>;
   readonly info: Readonly<Record<string, unknown>>;
-  readonly since = Date.now();
+  readonly since: number;
   logLevel: LogLevel | "off" | undefined;
   lastUsed = Date.now();
   /** The handshake is complete; only then may the client be notified. */
@@ -44,6 +46,7 @@ export class Session implements Client {
     this.protocolVersion = options.protocolVersion;
     this.capabilities = options.capabilities;
     this.info = options.info;
+    this.since = options.since ?? Date.now();
     this.#send = options.send;
   }
 

@@ -8,7 +8,7 @@ import { type Answer, failure, notificationText, withErrorData } from "../model/
 import { setMember } from "../model/json-text.ts";
 import { findResource, stringParam } from "../router/resolve.ts";
 import type { Session } from "./session.ts";
-import type { Subscriptions } from "./subscriptions.ts";
+import type { SubscriptionRecord, Subscriptions } from "./subscriptions.ts";
 
 export interface SubscribingOptions {
   readonly catalog: Catalog;
@@ -19,26 +19,38 @@ export interface SubscribingOptions {
 export interface Subscribing {
   /** `deliver` gets the raw params of each update. */
   subscribe(clientKey: string, form: string, deliver: (params: string) => void, call?: Call): Promise<Answer>;
+  /** Takes up what a session subscribed to in an earlier process. */
+  resume(clientKey: string, subscription: Pick<SubscriptionRecord, "serverId" | "uri" | "form">): Promise<void>;
   /** The methods of clients with a session. */
   readonly methods: Readonly<Record<string, (call: Call) => Promise<Answer>>>;
 }
 
 export function createSubscribing({ catalog, subscriptions, session }: SubscribingOptions): Subscribing {
+  const recordOf = (
+    clientKey: string,
+    { serverId, uri, form }: Pick<SubscriptionRecord, "serverId" | "uri" | "form">,
+    deliver: (params: string) => void,
+  ): SubscriptionRecord => ({
+    clientKey,
+    serverId,
+    uri,
+    form,
+    since: Date.now(),
+    deliver: (updated, params) => {
+      const known = catalog.snapshot.resources.formOf({ serverId, form, uri, updated });
+      deliver(setMember(params, "uri", JSON.stringify(known)));
+    },
+  });
+  const toSession =
+    (key: string) =>
+    (params: string): void => {
+      session(key)?.notify(notificationText("notifications/resources/updated", params));
+    };
   const subscribe: Subscribing["subscribe"] = async (clientKey, form, deliver, call) => {
     try {
       const { serverId, uri } = findResource(catalog.snapshot, form);
       if (call) call.serverId = serverId;
-      const record = {
-        clientKey,
-        serverId,
-        uri,
-        form,
-        since: Date.now(),
-        deliver: (updated: string, params: string): void => {
-          const known = catalog.snapshot.resources.formOf({ serverId, form, uri, updated });
-          deliver(setMember(params, "uri", JSON.stringify(known)));
-        },
-      };
+      const record = recordOf(clientKey, { serverId, uri, form }, deliver);
       return named(await subscriptions.subscribe(record, call), serverId);
     } catch (error) {
       return failure(error);
@@ -47,13 +59,11 @@ export function createSubscribing({ catalog, subscriptions, session }: Subscribi
 
   return {
     subscribe,
+    resume: (clientKey, subscription) => subscriptions.resume(recordOf(clientKey, subscription, toSession(clientKey))),
     methods: {
       "resources/subscribe": async (call) => {
         const { key } = call.client;
-        const deliver = (params: string): void => {
-          session(key)?.notify(notificationText("notifications/resources/updated", params));
-        };
-        return subscribe(key, stringParam(call, "uri"), deliver, call);
+        return subscribe(key, stringParam(call, "uri"), toSession(key), call);
       },
       "resources/unsubscribe": async (call) => {
         const form = stringParam(call, "uri");

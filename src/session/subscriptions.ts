@@ -97,7 +97,7 @@ export class Subscriptions {
     const own = this.#byClient.get(clientKey);
     const limit = this.#options.limitPerClient();
     if (!known && (own?.size ?? 0) >= limit) {
-      if (topic.records.size === 0 && !topic.active) this.#forget(topic);
+      this.#forgetIdle(topic);
       const message = `LimitExceeded: a client may hold ${limit} subscriptions (limits.subscriptionsPerClient)`;
       return failure(new GoblinError("LimitExceeded", message, { data: { limit } }));
     }
@@ -105,6 +105,7 @@ export class Subscriptions {
     const answer = await this.#step(topic, () => this.#ensureActive(topic, call));
     if (answer.ok) return OK;
     if (topic.records.get(clientKey) === record) this.#take(topic, record);
+    this.#forgetIdle(topic);
     return answer;
   }
 
@@ -204,7 +205,8 @@ export class Subscriptions {
     if (!first || client === undefined || first.key === this.#topicKey(serverId, first.uri, client)) return;
     this.#topics.delete(serverId);
     for (const { uri, records } of topics) {
-      for (const record of records.values()) this.#topic(serverId, uri, record.clientKey).records.set(record.clientKey, record);
+      for (const record of records.values())
+        this.#topic(serverId, uri, record.clientKey).records.set(record.clientKey, record);
     }
   }
 
@@ -217,12 +219,13 @@ export class Subscriptions {
 
   async #ensureInactive(topic: Topic, call: Call | undefined): Promise<Answer> {
     if (topic.records.size > 0) return OK;
-    this.#forget(topic);
-    if (!topic.active) return OK;
+    const wasActive = topic.active;
     topic.active = false;
     // A connection of the client's own goes away with it; only the shared one has to be told.
-    if (!call && !this.#options.isShared(topic.serverId)) return OK;
-    return this.#options.upstream(this.#request(topic, "resources/unsubscribe", call));
+    const isTold = wasActive && (call !== undefined || this.#options.isShared(topic.serverId));
+    const answer = isTold ? await this.#options.upstream(this.#request(topic, "resources/unsubscribe", call)) : OK;
+    this.#forgetIdle(topic);
+    return answer;
   }
 
   #request(topic: Topic, method: UpstreamRequest["method"], call: Call | undefined): UpstreamRequest {
@@ -271,7 +274,9 @@ export class Subscriptions {
     this.#options.changed();
   }
 
-  #forget(topic: Topic): void {
+  /** Not before the last step is over: whoever subscribes meanwhile has to wait for it. */
+  #forgetIdle(topic: Topic): void {
+    if (topic.records.size > 0 || topic.active) return;
     const topics = this.#topics.get(topic.serverId);
     if (topics?.get(topic.key) === topic) topics.delete(topic.key);
   }

@@ -4,7 +4,7 @@
  * Bounded: a ring of calls, and figures only for names that a server offers, up to a cap. Whoever listens hears of each call as it ends;
  * with nobody listening a call costs one object.
  */
-import { Latency } from "./latency.ts";
+import { bucketOf, Latency } from "./latency.ts";
 import type { Outcome } from "./meters.ts";
 import { Ring } from "./ring.ts";
 
@@ -27,10 +27,10 @@ export class Figures {
   calls = 0;
   errors = 0;
 
-  add(ms: number, failed: boolean): void {
+  add(ms: number, failed: boolean, bucket: number): void {
     this.calls++;
     if (failed) this.errors++;
-    this.latency.add(ms);
+    this.latency.add(ms, bucket);
   }
 }
 
@@ -38,22 +38,25 @@ const KEPT_CALLS = 1000;
 const MAX_NAMES = 20_000;
 
 export class Activity {
-  readonly total = new Figures();
+  readonly total = { calls: 0, errors: 0 };
   /** Since it was last taken; the dashboard takes it once a second. */
   readonly recent = new Figures();
   inFlight = 0;
   readonly #calls = new Ring<CallRecord>(KEPT_CALLS);
   readonly #servers = new Map<string, Figures>();
-  readonly #names = new Map<string, Figures>();
+  /** By method, then by name. */
+  readonly #names = new Map<string, Map<string, Figures>>();
   readonly #listeners = new Set<(call: CallRecord) => void>();
 
   /** `entry` is the tool or prompt that was called, by the name that is listed. */
   record(call: CallRecord, entry: string | undefined): void {
     const failed = call.outcome !== "ok" && call.outcome !== "cancelled";
-    this.total.add(call.ms, failed);
-    this.recent.add(call.ms, failed);
-    if (call.serverId !== null) figuresIn(this.#servers, call.serverId)?.add(call.ms, failed);
-    if (entry !== undefined) figuresIn(this.#names, `${call.method} ${entry}`)?.add(call.ms, failed);
+    const bucket = bucketOf(call.ms);
+    this.total.calls++;
+    if (failed) this.total.errors++;
+    this.recent.add(call.ms, failed, bucket);
+    if (call.serverId !== null) figuresIn(this.#servers, call.serverId)?.add(call.ms, failed, bucket);
+    if (entry !== undefined) figuresIn(this.#namesOf(call.method), entry)?.add(call.ms, failed, bucket);
     this.#calls.push(call);
     if (this.#listeners.size > 0) for (const listener of this.#listeners) listener(call);
   }
@@ -67,12 +70,20 @@ export class Activity {
   }
 
   ofEntry(method: string, name: string): Figures | undefined {
-    return this.#names.get(`${method} ${name}`);
+    return this.#names.get(method)?.get(name);
   }
 
   onCall(listener: (call: CallRecord) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  #namesOf(method: string): Map<string, Figures> {
+    const known = this.#names.get(method);
+    if (known) return known;
+    const made = new Map<string, Figures>();
+    this.#names.set(method, made);
+    return made;
   }
 
   /** The figures since the last time. */

@@ -17,6 +17,19 @@ export const exposedBoundsMs: readonly number[] = [
   0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 25_000, 50_000, 100_000,
 ];
 
+const upperBounds = Float64Array.from(boundsMs);
+
+export function bucketOf(ms: number): number {
+  let low = 0;
+  let high = upperBounds.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (ms <= upperBounds[middle]!) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
 export class Latency {
   readonly #counts = new Uint32Array(boundsMs.length + 1);
   #count = 0;
@@ -30,15 +43,9 @@ export class Latency {
     return this.#sumMs;
   }
 
-  add(ms: number): void {
-    let low = 0;
-    let high = boundsMs.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (ms <= boundsMs[middle]!) high = middle;
-      else low = middle + 1;
-    }
-    this.#counts[low]!++;
+  /** `bucket` is `bucketOf(ms)`, for whoever adds the same time in several places. */
+  add(ms: number, bucket = bucketOf(ms)): void {
+    this.#counts[bucket]!++;
     this.#count++;
     this.#sumMs += ms;
   }

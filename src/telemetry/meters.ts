@@ -29,7 +29,7 @@ export class Meter {
     this.method = method;
   }
 
-  end(outcome: Outcome, ms: number, code: string | undefined): void {
+  end(outcome: Outcome, ms: number, code?: string | undefined): void {
     this.ended[outcome]++;
     this.latency.add(ms);
     if (code !== undefined) this.errors.set(code, (this.errors.get(code) ?? 0) + 1);

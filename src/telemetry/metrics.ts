@@ -8,7 +8,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom
 import { exposedBoundsMs, type Latency } from "./latency.ts";
 import { type Meters, outcomes } from "./meters.ts";
 
-export interface BackendReading {
+interface BackendReading {
   readonly serverId: string;
   readonly state: string;
   readonly restarts: number;
@@ -181,34 +181,29 @@ type Labels = Readonly<Record<string, string>>;
 
 /** A histogram whose buckets are kept by the meters. */
 class LatencyHistogram extends Histogram<string> {
-  readonly #name: string;
+  readonly #family: { readonly name: string; readonly help: string; readonly type: "histogram" };
   readonly #read: () => Iterable<[Labels, Latency]>;
 
   constructor(name: string, help: string, registers: Registry[], read: () => Iterable<[Labels, Latency]>) {
     super({ name, help, registers });
-    this.#name = name;
+    this.#family = { name, help, type: "histogram" };
     this.#read = read;
   }
 
-  override async get() {
+  /** What the registry asks for when it writes the page; the package's types leave it out. */
+  async getForPromString() {
+    const { name } = this.#family;
     const values = [];
     for (const [labels, latency] of this.#read()) {
+      const bucket = (le: number | string, value: number) =>
+        values.push({ metricName: `${name}_bucket`, labels: { ...labels, le }, value });
       latency.cumulative().forEach((value, i) => {
-        values.push({
-          metricName: `${this.#name}_bucket`,
-          labels: { ...labels, le: exposedBoundsMs[i]! / 1000 },
-          value,
-        });
+        bucket(exposedBoundsMs[i]! / 1000, value);
       });
-      values.push({ metricName: `${this.#name}_bucket`, labels: { ...labels, le: "+Inf" }, value: latency.count });
-      values.push({ metricName: `${this.#name}_sum`, labels, value: latency.sumMs / 1000 });
-      values.push({ metricName: `${this.#name}_count`, labels, value: latency.count });
+      bucket("+Inf", latency.count);
+      values.push({ metricName: `${name}_sum`, labels, value: latency.sumMs / 1000 });
+      values.push({ metricName: `${name}_count`, labels, value: latency.count });
     }
-    return { ...(await super.get()), values };
-  }
-
-  /** What the registry calls; it is missing in the package's types. */
-  getForPromString() {
-    return this.get();
+    return { ...this.#family, values };
   }
 }

@@ -4,7 +4,7 @@
  * Loaded on demand, because Ink and React are not needed for anything else the program does.
  */
 import { type Key, render, useInput } from "ink";
-import { useRef, useSyncExternalStore } from "react";
+import { Component, type ReactNode, useRef, useSyncExternalStore } from "react";
 import type { Effects } from "./effects.ts";
 import { type KeyName, type KeyPress, type KeyStep, readKey } from "./keys.ts";
 import type { Screen } from "./screen.ts";
@@ -16,23 +16,43 @@ export interface MountOptions {
   readonly effects: Effects;
   readonly screen: Screen;
   readonly stdin: NodeJS.ReadStream;
+  /** A view threw while it was drawn; nothing is on the screen any more. */
+  readonly onError: (error: unknown) => void;
 }
 
 export interface Mounted {
-  /** Rejects with the error that a view threw. */
-  readonly done: Promise<unknown>;
   unmount(): void;
 }
 
-export function mount({ store, effects, screen, stdin }: MountOptions): Mounted {
-  const app = render(<App store={store} effects={effects} />, {
+export function mount({ store, effects, screen, stdin, onError }: MountOptions): Mounted {
+  const tree = (
+    <Guard onError={onError}>
+      <App store={store} effects={effects} />
+    </Guard>
+  );
+  const app = render(tree, {
     stdout: screen.stream,
     stdin,
     debug: true, // whole frames, which the screen compares line by line
     exitOnCtrlC: false,
     patchConsole: false,
   });
-  return { done: app.waitUntilExit(), unmount: app.unmount };
+  return { unmount: app.unmount };
+}
+
+/** Catches what views throw. Ink's own guard draws the error, and if that fails too, nobody ever hears of it. */
+class Guard extends Component<{ readonly onError: (error: unknown) => void; readonly children: ReactNode }> {
+  static getDerivedStateFromError(): { failed: boolean } {
+    return { failed: true };
+  }
+  override readonly state = { failed: false };
+  override componentDidCatch(error: unknown): void {
+    // Not at once: React is in the middle of a commit, and the answer to this is to unmount.
+    setImmediate(() => this.props.onError(error));
+  }
+  override render(): ReactNode {
+    return this.state.failed ? null : this.props.children;
+  }
 }
 
 function App({ store, effects }: { store: Store; effects: Effects }) {

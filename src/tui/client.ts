@@ -28,7 +28,7 @@ export interface AdminClientOptions {
   readonly silenceMs?: number;
 }
 
-export interface RequestOptions {
+interface RequestOptions {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
@@ -44,7 +44,7 @@ export interface AdminClient {
   stream(handlers: StreamHandlers): Promise<void>;
 }
 
-export interface StreamHandlers {
+interface StreamHandlers {
   onOpen(): void;
   onEvent(event: AdminEvent): void;
   readonly signal: AbortSignal;
@@ -56,14 +56,13 @@ export function createAdminClient({ url, token, silenceMs = 10_000 }: AdminClien
   return {
     url: root.href.replace(/\/$/, ""),
     async request<Route extends ResponseRoute>(route: Route, options: RequestOptions = {}) {
+      // Whatever acts is sent as JSON, with a body or without: the gateway asks for it.
+      const type = route.method === "get" ? {} : { "content-type": "application/json" };
       const init: RequestInit = {
         method: route.method.toUpperCase(),
-        headers: { ...headers, accept: "application/json" },
+        headers: { ...headers, ...type, accept: "application/json" },
       };
-      if (options.body !== undefined) {
-        init.body = JSON.stringify(options.body);
-        init.headers = { ...init.headers, "content-type": "application/json" };
-      }
+      if (options.body !== undefined) init.body = JSON.stringify(options.body);
       if (options.signal !== undefined) init.signal = options.signal;
       const response = await open(addressOf(root, route, options), init);
       const parsed = route.response.safeParse(await readJson(response));

@@ -85,7 +85,8 @@ export function createEffects({ client, store, copy, redraw, quit }: EffectsOpti
           const { verb, serverId } = before.mode.pending;
           void attempt(async () => {
             const server = await client.request(verbs[verb], { params: { id: serverId } });
-            store.dispatch({ type: "events", events: [{ type: "server", data: { id: serverId, server } }] });
+            store.push({ type: "server", data: { id: serverId, server } });
+            store.flush();
             return `${past[verb]} ${serverId}`;
           });
           return;

@@ -35,18 +35,13 @@ export async function runTui(options: TuiOptions): Promise<number> {
   const screen = createScreen(stdout);
 
   return new Promise((resolve) => {
-    let over = false;
+    // What was begun so far, last first to end: a crash can come at any point of the start.
+    const closers: (() => void)[] = [];
     const finish = (code: number, error?: unknown): void => {
-      if (over) return;
-      over = true;
-      clearInterval(clock);
-      stdout.off("resize", onResize);
-      feed.close();
-      effects.close();
-      store.close();
+      // First of all, whatever may fail after it; the last frame that Ink draws must not land on the person's screen.
       screen.close();
       takeover.restore();
-      app.unmount();
+      for (const close of closers.splice(0).reverse()) close();
       if (error !== undefined) stderr.write(`${report(error)}\n`);
       resolve(code);
     };
@@ -63,21 +58,20 @@ export async function runTui(options: TuiOptions): Promise<number> {
       },
       onSignalled: finish,
     });
-    const effects = createEffects({
-      client,
-      store,
-      copy: (text) => copyToClipboard(stdout, text),
-      redraw: () => screen.repaint(),
-      quit: () => finish(0),
-    });
-    const clock = setInterval(() => store.dispatch({ type: "tick", now: Date.now() }), 1000);
-    const feed = startFeed({ client, store });
-    stdout.on("resize", onResize);
-    const app = mount({ store, effects, screen, stdin });
-    app.done.then(
-      () => finish(0),
-      (error: unknown) => finish(1, error),
-    );
+    try {
+      const quit = (): void => finish(0);
+      const copy = (text: string): void => copyToClipboard(stdout, text);
+      const effects = createEffects({ client, store, copy, redraw: screen.repaint, quit });
+      const clock = setInterval(() => store.dispatch({ type: "tick", now: Date.now() }), 1000);
+      closers.push(store.close, effects.close, () => clearInterval(clock));
+      closers.push(startFeed({ client, store }).close);
+      stdout.on("resize", onResize);
+      closers.push(() => stdout.off("resize", onResize));
+      const app = mount({ store, effects, screen, stdin, onError: (error) => finish(1, error) });
+      closers.push(app.unmount);
+    } catch (error) {
+      finish(1, error);
+    }
   });
 }
 

@@ -16,9 +16,13 @@ export interface Store {
   dispatch(action: Action): void;
   /** Gathers an event for the next frame. */
   push(event: AdminEvent): void;
+  /** Applies what was gathered now: order matters to whoever adds what it knows from elsewhere. */
+  flush(): void;
   subscribe(listener: () => void): () => void;
   close(): void;
 }
+
+const slowestMs = 500;
 
 export function createStore(initial: State, frameMs = 100): Store {
   let state = initial;
@@ -34,6 +38,7 @@ export function createStore(initial: State, frameMs = 100): Store {
     for (const listener of listeners) listener();
   };
   const flush = (): void => {
+    clearTimeout(timer);
     timer = undefined;
     const events = waiting;
     waiting = [];
@@ -49,8 +54,9 @@ export function createStore(initial: State, frameMs = 100): Store {
     dispatch: apply,
     push(event) {
       waiting.push(event);
-      timer ??= setTimeout(flush, Math.max(frameMs, cost * 3));
+      timer ??= setTimeout(flush, Math.max(frameMs, Math.min(cost * 3, slowestMs)));
     },
+    flush,
     subscribe(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

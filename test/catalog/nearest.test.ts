@@ -30,6 +30,10 @@ it("gives the nearest first, equal ones by name, no more than asked for", () => 
   expect(nearest("create_issue", NAMES, 1)).toEqual(["github_create_issue"]);
 });
 
+it("takes two swapped letters for one mistake", () => {
+  expect(nearest("raed", ["reed", "read"])).toEqual(["read", "reed"]);
+});
+
 it.each(["", "___", "xylophone", "zz"])("suggests nothing for %j", (name) => {
   expect(nearest(name, NAMES)).toEqual([]);
 });

@@ -113,6 +113,11 @@ describe("order", () => {
     expect(index.search(query, { kind: "tool" })[0]?.key).toBe(first);
   });
 
+  it("prefers the exposed name to an original one", async () => {
+    const index = await indexed([tool("b", "get")], [tool("a", "fetch", { name: "get" })]);
+    expect(names(index, "get")).toEqual(["fetch", "get"]);
+  });
+
   it("is by name where scores are equal", async () => {
     const same = { description: "Send a message" };
     const index = await indexed([tool("x", "c", same), tool("x", "a", same), tool("x", "b", same)]);

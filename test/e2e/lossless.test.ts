@@ -181,11 +181,11 @@ test("over stdin and stdout too, with line separators of Unicode inside of strin
   output.setEncoding("utf8").on("data", (chunk: string) => {
     got += chunk;
   });
-  const lines = (count: number) =>
-    until(() => got.split("\n").length > count && got.split("\n"), { what: `line ${count}` });
+  const line = (n: number): Promise<string> =>
+    until(() => got.split("\n").length > n + 1 && got.split("\n")[n], { what: `line ${n}` }) as Promise<string>;
   const hello = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "c", version: "1" } };
   input.write(`${JSON.stringify({ jsonrpc: "2.0", id: 0, method: "initialize", params: hello })}\r\n`);
-  await lines(1);
+  await line(0);
   input.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n');
   const result = '{"content":[],"odd":"a\u2028b\u2029c","n":9007199254740993}';
   const params = `{"name":"sse_raw","arguments":{"ignored":"\u2028","text":${JSON.stringify(result)}}}`;
@@ -193,5 +193,5 @@ test("over stdin and stdout too, with line separators of Unicode inside of strin
   // Cut inside of a character.
   input.write(text.subarray(0, text.indexOf(0xe2) + 1));
   input.write(text.subarray(text.indexOf(0xe2) + 1));
-  expect((await lines(2))[1]).toBe(`{"jsonrpc":"2.0","id":"one","result":${result}}`);
+  expect(await line(1)).toBe(`{"jsonrpc":"2.0","id":"one","result":${result}}`);
 });

@@ -22,7 +22,7 @@ const filesystem = {
   ],
   resources: [
     { uri: "file:///logs/app.log", name: "app.log", mimeType: "text/plain", size: 12, description: "The log" },
-    { uri: "file:///logo.png", name: "logo", mimeType: "image/png" },
+    { uri: "file:///icon.png", name: "icon", mimeType: "image/png" },
   ],
   resourceTemplates: [{ uriTemplate: "mcp://database/{table}/{id}", name: "row", description: "A row" }],
 };
@@ -144,17 +144,17 @@ describe("resources", () => {
     size: 12,
     serverId: "filesystem",
   };
-  const logo = {
-    uri: "filesystem+file:///logo.png",
-    name: "logo",
+  const icon = {
+    uri: "filesystem+file:///icon.png",
+    name: "icon",
     mimeType: "image/png",
     serverId: "filesystem",
   };
 
   test("catalog_resources lists cards, by server and by MIME type", async () => {
-    expect(await client.ask("catalog_resources")).toEqual({ resources: [logo, log] });
+    expect(await client.ask("catalog_resources")).toEqual({ resources: [icon, log] });
     expect(await client.ask("catalog_resources", { mimeType: "text/plain" })).toEqual({ resources: [log] });
-    expect(await client.ask("catalog_resources", { mimeType: "image/*" })).toEqual({ resources: [logo] });
+    expect(await client.ask("catalog_resources", { mimeType: "image/*" })).toEqual({ resources: [icon] });
     expect(await client.ask("catalog_resources", { serverId: "github" })).toEqual({ resources: [] });
   });
 
@@ -186,9 +186,7 @@ describe("resources", () => {
       uri: "filesystem+mcp://database/users/7",
       originalUri: "mcp://database/users/7",
     });
-    expect(
-      await client.ask("describe_resource", { uri: "filesystem+mcp://database/{table}/{id}" }),
-    ).toMatchObject(row);
+    expect(await client.ask("describe_resource", { uri: "filesystem+mcp://database/{table}/{id}" })).toMatchObject(row);
   });
 
   test("search_resources finds cards, also within a MIME type", async () => {
@@ -198,7 +196,7 @@ describe("resources", () => {
       count: 1,
     });
     expect(await client.ask("search_resources", { query: "file", mimeType: "image/png" })).toEqual({
-      resources: [logo],
+      resources: [icon],
       query: "file",
       count: 1,
     });

@@ -116,7 +116,7 @@ function checkHistogram(name: string, { samples }: Family): void {
 }
 
 /** The value of one series. */
-export function valueOf(
+export function valueIn(
   families: Map<string, Family>,
   name: string,
   labels: Record<string, string> = {},

@@ -162,6 +162,29 @@ describe("the feed", () => {
     expect(store.state().resources).toHaveLength(4);
   });
 
+  it("loses nothing that happens while a list is on its way", async () => {
+    const admin = await fake({
+      // Between the snapshot and its arrival the server comes up and a line is logged.
+      afterSnapshot: (name) => {
+        const docs = admin.data.servers[0];
+        if (name === "servers" && docs)
+          admin.emit({ type: "server", data: { id: "docs", server: { ...docs, state: "ready" } } });
+        if (name === "logs") admin.emit({ type: "log", data: log("in between", { time: Date.UTC(2026, 8, 2) }) });
+      },
+    });
+    const store = feedOf(admin.url, 1);
+    await vi.waitFor(() => expect(store.state().link.status).toBe("up"));
+    await vi.waitFor(() =>
+      expect(
+        store
+          .state()
+          .logs.map(({ msg }) => msg)
+          .slice(-2),
+      ).toEqual(["rate limit hit", "in between"]),
+    );
+    expect(store.state().servers[0]?.state).toBe("ready");
+  });
+
   it("comes back after a loss and reads everything again", async () => {
     const admin = await fake();
     const store = feedOf(admin.url);

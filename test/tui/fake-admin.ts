@@ -39,6 +39,8 @@ export interface FakeOptions {
   data?: FakeData;
   /** Milliseconds between pulses; 0 for none. */
   pulseMs?: number;
+  /** Runs between the reading of a list and its sending, which then takes a moment. */
+  afterSnapshot?: (name: string) => void;
   callTool?: (name: string, values: unknown) => Promise<{ status?: number; body: unknown }>;
 }
 
@@ -254,7 +256,12 @@ export async function startFakeAdmin(options: FakeOptions = {}): Promise<FakeAdm
     const name = path.slice("/api/".length);
     const list = lists[name];
     if (path === "/api/state") return send(response, 200, data.state);
-    if (list !== undefined) return send(response, 200, { items: list(), total: list().length });
+    if (list !== undefined) {
+      const body = structuredClone({ items: list(), total: list().length });
+      if (options.afterSnapshot === undefined) return send(response, 200, body);
+      options.afterSnapshot(name);
+      return setTimeout(() => send(response, 200, body), 100);
+    }
     if (path !== "/api/events") return send(response, 404, { error: { code: "NOT_FOUND", message: `No ${path}` } });
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.write(": hello\n\n");

@@ -55,6 +55,8 @@ describe("checking", () => {
     ["no number", type(one({ type: "number" }), "12px"), ["a number is needed"]],
     ["a fraction for an integer", type(one({ type: "integer" }), "1.5"), ["a whole number is needed"]],
     ["a number out of range", type(one({ type: "integer", maximum: 5 }), "6"), ["at most 5"]],
+    ["a number at its bound", type(one({ type: "integer", minimum: 1 }), "1"), { x: 1 }],
+    ["a number below its bound", type(one({ type: "integer", minimum: 1 }), "0"), ["at least 1"]],
     ["an excluded bound", type(one({ type: "number", exclusiveMinimum: 0 }), "0"), ["more than 0"]],
     ["broken JSON", type(one({ type: "array" }), "[1"), ["not valid JSON"]],
     ["an object for an array", type(one({ type: "array" }), "{}"), ["a JSON array is needed: […]"]],

@@ -42,6 +42,8 @@ export interface Terminal {
   screen(colours?: boolean): string;
   /** The screen as soon as it contains the text or satisfies the test. */
   until(what: string | RegExp | ((screen: string) => boolean), timeoutMs?: number): Promise<string>;
+  /** What the program put on the clipboard last. */
+  clipboard(): string;
   /** One of tmux's variables, such as cursor_flag or alternate_on. */
   variable(name: string): string;
   close(): void;
@@ -60,24 +62,8 @@ export function openTerminal({ columns = 80, rows = 24 } = {}): Terminal {
     });
   // CI, NO_COLOR and the test runner's own variables must not change what a person would see.
   const shell = "env -u CI -u NO_COLOR -u NODE_ENV -u VITEST -u FORCE_COLOR PS1='$ ' sh";
-  tmux(
-    "start-server",
-    ";",
-    "set-option",
-    "-g",
-    "status",
-    "off",
-    ";",
-    "new-session",
-    "-d",
-    "-s",
-    "t",
-    "-x",
-    String(columns),
-    "-y",
-    String(rows),
-    shell,
-  );
+  const options = "start-server ; set-option -g status off ; set-option -s set-clipboard on ; new-session -d -s t";
+  tmux(...options.split(" "), "-x", String(columns), "-y", String(rows), shell);
   const screen = (colours = false): string => tmux("capture-pane", "-p", "-t", "t", ...(colours ? ["-e"] : []));
   return {
     keys: (...keys) => void tmux("send-keys", "-t", "t", ...keys),
@@ -97,6 +83,7 @@ export function openTerminal({ columns = 80, rows = 24 } = {}): Terminal {
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
     },
+    clipboard: () => tmux("show-buffer"),
     variable: (name) => tmux("display-message", "-p", "-t", "t", `#{${name}}`).trim(),
     close() {
       tmux("kill-server");

@@ -18,7 +18,7 @@ import {
   requestText,
 } from "../../model/json-rpc.ts";
 import { dropMembers, elementSpans, memberSpan, setMember } from "../../model/json-text.ts";
-import { changeKinds } from "../../model/methods.ts";
+import { changeKinds, severity } from "../../model/methods.ts";
 import { within } from "../../model/within.ts";
 import type { Link, LinkEvents, OpenLink, Origin, Peer, PeerEvents, PeerInfo } from "../backend.ts";
 import { Pending } from "./pending.ts";
@@ -36,6 +36,7 @@ export interface LegacyOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+const SET_LEVEL_MS = 1000;
 const CANCEL_WORDS: Readonly<Record<CancelReason, string>> = {
   timeout: "Timed out",
   client: "Cancelled by the client",
@@ -71,6 +72,8 @@ class LegacyPeer implements Peer, LinkEvents {
   /** The server's own questions that we are answering, so that it can cancel them. */
   readonly #asked = new Set<string | number>();
   #link: Link | undefined;
+  /** How severe a log message must be at least, as the server was last told. */
+  #level = Number.POSITIVE_INFINITY;
   #opened = false;
   #ended = false;
 
@@ -88,7 +91,10 @@ class LegacyPeer implements Peer, LinkEvents {
     if (this.#ended) await link.close();
     const params = JSON.stringify({ protocolVersion: legacyVersions[0], capabilities, clientInfo });
     const answer = await this.request("initialize", params);
-    if (!answer.ok) throw answer.symbol === undefined ? refusal(answer.raw) : new GoblinError("BACKEND_UNAVAILABLE", reasonIn(answer.raw));
+    if (!answer.ok)
+      throw answer.symbol === undefined
+        ? refusal(answer.raw)
+        : new GoblinError("BACKEND_UNAVAILABLE", reasonIn(answer.raw));
     this.info = readInitializeResult(rawText(answer.raw));
     link.established({ "mcp-protocol-version": this.info.protocolVersion });
     await new Promise<void>((accepted) => link.send(notificationText("notifications/initialized"), { accepted }));
@@ -105,6 +111,14 @@ class LegacyPeer implements Peer, LinkEvents {
     }
     if (call?.params["requestState"] !== undefined) {
       return Promise.resolve(failure(new GoblinError("INVALID_PARAMS", "requestState is not valid for this request")));
+    }
+    if (method === "logging/setLevel") this.#level = severity(String(JSON.parse(params).level));
+    const level = call?.client.logLevel;
+    const wanted = level === undefined ? -1 : severity(level);
+    if (wanted !== -1 && wanted < this.#level && "logging" in this.info.capabilities) {
+      // One request may ask for more than all sessions do; who did not ask does not get it.
+      const set = this.request("logging/setLevel", JSON.stringify({ level }));
+      return within(set, SET_LEVEL_MS, undefined).then(() => this.request(method, params, call));
     }
     return new Promise((resolve) => {
       const id = this.#pending.nextId();
@@ -179,12 +193,16 @@ class LegacyPeer implements Peer, LinkEvents {
     this.#events.problem("Not a JSON message", bytes.toString("utf8", 0, 200));
   }
 
+  #unexpected(id: unknown): void {
+    const oddity = this.#pending.oddity(id);
+    if (oddity !== undefined) this.#events.problem(oddity);
+  }
+
   #take(frame: Frame, stream: number | undefined): void {
     switch (frame.kind) {
       case "response":
         if (typeof frame.id === "number" && this.#pending.settle(frame.id, frame.answer)) return;
-        if (!this.#pending.wasSent(frame.id))
-          this.#events.problem(`An answer to a request that was never sent (id ${frame.id})`);
+        this.#unexpected(frame.id);
         return;
       case "request":
         void this.#answer(frame, stream);
@@ -249,7 +267,7 @@ class LegacyPeer implements Peer, LinkEvents {
     if (!this.#pending.has(id)) return;
     const why = CANCEL_WORDS[reason];
     this.notify("notifications/cancelled", JSON.stringify({ requestId: id, reason: why }));
-    this.#pending.settle(id, failure(new GoblinError("CANCELLED", why)));
+    this.#pending.giveUp(id, failure(new GoblinError("CANCELLED", why)));
     this.#link?.drop(id);
   }
 }

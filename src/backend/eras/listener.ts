@@ -4,10 +4,11 @@
  * The set is changed by opening a new stream and ending the old one when the new one was acknowledged, so that nothing falls between. A stream that
  * ends is opened again, with growing pauses; since changes may have been missed meanwhile, everything it covered is then reported as changed.
  */
+
+import { SUBSCRIPTION_ID } from "../../model/envelope.ts";
 import { GoblinError } from "../../model/errors.ts";
 import { type Answer, failure } from "../../model/json-rpc.ts";
 import type { ChangeKind } from "../../model/methods.ts";
-import { SUBSCRIPTION_ID } from "../../model/envelope.ts";
 import { backoffMs } from "../backoff.ts";
 
 export interface ListenerOptions {
@@ -52,10 +53,12 @@ export class Listener {
   }
 
   begin(capabilities: Readonly<Record<string, unknown>>): void {
-    this.#kinds = members.map(([, kind]) => kind).filter((kind) => {
-      const declared = capabilities[kind] as { listChanged?: unknown } | undefined;
-      return declared?.listChanged === true;
-    });
+    this.#kinds = members
+      .map(([, kind]) => kind)
+      .filter((kind) => {
+        const declared = capabilities[kind] as { listChanged?: unknown } | undefined;
+        return declared?.listChanged === true;
+      });
     if (this.#kinds.length > 0) void this.#open();
   }
 
@@ -114,7 +117,8 @@ export class Listener {
   close(): void {
     this.#closed = true;
     clearTimeout(this.#timer);
-    for (const stream of [this.#current, this.#next]) for (const resolve of stream?.waiting.splice(0) ?? []) resolve(new Set());
+    for (const stream of [this.#current, this.#next])
+      for (const resolve of stream?.waiting.splice(0) ?? []) resolve(new Set());
     this.#current = this.#next = undefined;
   }
 
@@ -140,15 +144,18 @@ export class Listener {
 
   #reopenLater(): void {
     if (this.#timer || this.#next || (this.#uris.size === 0 && this.#kinds.length === 0)) return;
-    this.#timer = setTimeout(async () => {
-      this.#timer = undefined;
-      await this.#step(async () => {
-        if (this.#current || this.#next) return OK;
-        await this.#open();
-        if (this.#current) this.#options.missed(this.#kinds, [...this.#uris]);
-        return OK;
-      });
-    }, backoffMs(this.#attempt++)).unref();
+    this.#timer = setTimeout(
+      async () => {
+        this.#timer = undefined;
+        await this.#step(async () => {
+          if (this.#current || this.#next) return OK;
+          await this.#open();
+          if (this.#current) this.#options.missed(this.#kinds, [...this.#uris]);
+          return OK;
+        });
+      },
+      backoffMs(this.#attempt++),
+    ).unref();
   }
 
   #step(step: () => Promise<Answer>): Promise<Answer> {

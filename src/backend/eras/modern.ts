@@ -12,12 +12,13 @@ import {
   LOG_LEVEL,
   metaOf,
   PROTOCOL_VERSION,
+  SUBSCRIPTION_ID,
   statelessVersions,
 } from "../../model/envelope.ts";
 import { GoblinError } from "../../model/errors.ts";
 import { type Frame, readFrame } from "../../model/frame.ts";
 import { type Answer, failure, notificationText, paramsText, rawText, requestText } from "../../model/json-rpc.ts";
-import { memberText, setMember } from "../../model/json-text.ts";
+import { dropMembers, memberText, prependMembers, setMember } from "../../model/json-text.ts";
 import { changeKinds } from "../../model/methods.ts";
 import { encodeHeader, MIRROR_PREFIX, mirroredValue, mirrorsOf, nameFields } from "../../model/mirrors.ts";
 import { within } from "../../model/within.ts";
@@ -39,6 +40,8 @@ export interface ModernOptions {
 }
 
 const VERSION = statelessVersions[0]!;
+/** Stands for the gateway itself. */
+const NOBODY = {};
 
 /** Undefined: the server does not speak this era. Throws when it cannot be reached at all. */
 export async function connectModern(options: ModernOptions): Promise<Peer | undefined> {
@@ -63,6 +66,8 @@ class ModernPeer implements Peer, LinkEvents {
   readonly #events: PeerEvents;
   readonly #pending = new Pending();
   readonly #listener: Listener;
+  /** What was said of a client stays the same for its session. */
+  readonly #described = new WeakMap<object, string>();
   #link: Link | undefined;
   #opened = false;
   #ended = false;
@@ -106,6 +111,8 @@ class ModernPeer implements Peer, LinkEvents {
   async request(method: string, params: string, call?: Call): Promise<Answer> {
     if (method === "resources/subscribe") return this.#listener.add(uriIn(params));
     if (method === "resources/unsubscribe") return this.#listener.remove(uriIn(params));
+    // Here the level goes with each request.
+    if (method === "logging/setLevel") return { ok: true, raw: "{}" };
     return this.#send(method, params, call).answer;
   }
 
@@ -139,6 +146,11 @@ class ModernPeer implements Peer, LinkEvents {
     this.#events.problem(message, detail);
   }
 
+  #unexpected(id: unknown): void {
+    const oddity = this.#pending.oddity(id);
+    if (oddity !== undefined) this.#events.problem(oddity);
+  }
+
   message(bytes: Buffer, stream: number | undefined): void {
     let frame: Frame;
     try {
@@ -150,14 +162,17 @@ class ModernPeer implements Peer, LinkEvents {
     }
     switch (frame.kind) {
       case "response":
-        if (typeof frame.id === "number" && this.#listener.ended(frame.id)) this.#pending.settle(frame.id, frame.answer);
+        if (typeof frame.id === "number" && this.#listener.ended(frame.id))
+          this.#pending.settle(frame.id, frame.answer);
         else if (typeof frame.id === "number" && this.#pending.settle(frame.id, frame.answer)) return;
-        else if (!this.#pending.wasSent(frame.id)) this.#events.problem(`An answer to a request that was never sent (id ${frame.id})`);
+        else this.#unexpected(frame.id);
         return;
       case "notification":
         return this.#notified(frame, stream);
       case "request":
-        return this.#events.problem(`The server sent a request (${frame.method}), which its protocol version does not have`);
+        return this.#events.problem(
+          `The server sent a request (${frame.method}), which its protocol version does not have`,
+        );
       case "invalid":
         return this.#events.problem(`Not a JSON-RPC message: ${frame.reason}`);
     }
@@ -182,22 +197,30 @@ class ModernPeer implements Peer, LinkEvents {
 
   /** The params with the description of the client in their `_meta`, and a progress token of our own. */
   #describe(params: string, call: Call | undefined, id: number): string {
-    let meta = memberText(params, "_meta") ?? "{}";
-    if (!meta.startsWith("{")) meta = "{}";
-    if (call?.progressToken !== undefined) meta = setMember(meta, "progressToken", String(id));
-    if (call && PROTOCOL_VERSION in (metaOf(call.params) ?? {})) return setMember(params, "_meta", meta);
-    for (const [key, value] of Object.entries(this.#envelope(call?.client))) meta = setMember(meta, key, JSON.stringify(value));
-    return setMember(params, "_meta", meta);
+    const token = call?.progressToken;
+    const given = call && metaOf(call.params);
+    const describesItself = given !== undefined && PROTOCOL_VERSION in given;
+    if (describesItself && token === undefined) return params;
+    const envelope = describesItself ? "" : this.#envelope(call?.client);
+    if (given === undefined) return setMember(params, "_meta", `{${envelope}}`);
+    let meta = memberText(params, "_meta")!;
+    if (token !== undefined) meta = setMember(meta, "progressToken", String(id));
+    return setMember(params, "_meta", describesItself ? meta : prependMembers(meta, envelope));
   }
 
-  #envelope(client: Client | undefined): Record<string, unknown> {
+  /** The members of `_meta` that describe a client which does not do so itself. */
+  #envelope(client: Client | undefined): string {
     const level = client?.logLevel;
-    return {
-      [PROTOCOL_VERSION]: VERSION,
-      [CLIENT_CAPABILITIES]: client?.capabilities ?? {},
-      [CLIENT_INFO]: client?.info["name"] === undefined ? this.#options.clientInfo : client.info,
-      ...(level && level !== "off" && { [LOG_LEVEL]: level }),
-    };
+    const logged = level && level !== "off" ? `,"${LOG_LEVEL}":"${level}"` : "";
+    const about = client ?? NOBODY;
+    let known = this.#described.get(about);
+    if (known === undefined) {
+      const info = client?.info["name"] === undefined ? this.#options.clientInfo : client.info;
+      const capabilities = JSON.stringify(client?.capabilities ?? {});
+      known = `"${PROTOCOL_VERSION}":"${VERSION}","${CLIENT_CAPABILITIES}":${capabilities},"${CLIENT_INFO}":${JSON.stringify(info)}`;
+      this.#described.set(about, known);
+    }
+    return known + logged;
   }
 
   #headers(method: string, params: string, call: Call | undefined): Record<string, string> {
@@ -229,8 +252,15 @@ class ModernPeer implements Peer, LinkEvents {
       case "notifications/message":
         return this.#events.log(String(params["level"]), paramsText(text), this.#origin(stream));
       case "notifications/resources/updated":
-        if (typeof params["uri"] === "string") this.#events.updated(params["uri"], paramsText(text));
+        if (typeof params["uri"] === "string")
+          this.#events.updated(params["uri"], withoutSubscription(paramsText(text)));
         return;
+      case "notifications/cancelled": {
+        // Of all that we sent, a server may end only the streams that we listen on.
+        const id = params["requestId"];
+        if (typeof id === "number" && this.#listener.ended(id)) this.#pending.settle(id, { ok: true, raw: "{}" });
+        return;
+      }
       default: {
         const kind = changeKinds.get(method);
         if (kind) this.#events.changed(kind);
@@ -249,7 +279,7 @@ class ModernPeer implements Peer, LinkEvents {
   #cancel(id: number, reason: string): void {
     if (!this.#pending.has(id)) return;
     const why = reason === "timeout" ? "Timed out" : "Cancelled by the client";
-    this.#pending.settle(id, failure(new GoblinError("CANCELLED", why)));
+    this.#pending.giveUp(id, failure(new GoblinError("CANCELLED", why)));
     this.#stop(id, why);
   }
 
@@ -259,6 +289,14 @@ class ModernPeer implements Peer, LinkEvents {
     if (this.#options.cancelByClosing) this.#link?.drop(id);
     else this.#link?.send(notificationText("notifications/cancelled", JSON.stringify({ requestId: id, reason })));
   }
+}
+
+/** Which of our streams an update came on is nobody else's business. */
+function withoutSubscription(params: string): string {
+  const meta = memberText(params, "_meta");
+  if (!meta?.includes(SUBSCRIPTION_ID)) return params;
+  const kept = dropMembers(meta, (key) => key === SUBSCRIPTION_ID);
+  return kept === "{}" ? dropMembers(params, (key) => key === "_meta") : setMember(params, "_meta", kept);
 }
 
 function uriIn(params: string): string {
@@ -273,7 +311,8 @@ function readDiscovery(text: string): PeerInfo | undefined {
   const serverInfo = metaOf(result)?.["io.modelcontextprotocol/serverInfo"];
   return {
     protocolVersion: VERSION,
-    capabilities: typeof capabilities === "object" && capabilities !== null ? (capabilities as Record<string, unknown>) : {},
+    capabilities:
+      typeof capabilities === "object" && capabilities !== null ? (capabilities as Record<string, unknown>) : {},
     serverInfo: typeof serverInfo === "object" && serverInfo !== null ? (serverInfo as Record<string, unknown>) : {},
     instructions: typeof instructions === "string" ? instructions : undefined,
   };

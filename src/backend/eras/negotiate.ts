@@ -23,7 +23,11 @@ export type Transport =
       readonly env: Readonly<Record<string, string>>;
       readonly cwd: string;
     }
-  | { readonly kind: "http" | "sse" | "auto"; readonly url: string; readonly headers: Readonly<Record<string, string>> };
+  | {
+      readonly kind: "http" | "sse" | "auto";
+      readonly url: string;
+      readonly headers: Readonly<Record<string, string>>;
+    };
 
 export interface ConnectorOptions {
   readonly transport: Transport;

@@ -15,8 +15,12 @@ interface Entry {
   readonly resolve: (answer: Answer) => void;
 }
 
+/** Late answers are told from second ones for this many requests. */
+const MAX_GIVEN_UP = 1000;
+
 export class Pending {
   readonly #entries = new Map<number, Entry>();
+  readonly #givenUp = new Set<number>();
   #lastId = 0;
 
   get size(): number {
@@ -48,9 +52,21 @@ export class Pending {
     return true;
   }
 
-  /** An id that was ours once: its answer is late or a second one, not a lie. */
-  wasSent(id: unknown): boolean {
-    return typeof id === "number" && id > 0 && id <= this.#lastId;
+  /** Ends the request with an answer of our own; the server's may still come. False when no such request waits. */
+  giveUp(id: number, answer: Answer): boolean {
+    if (!this.settle(id, answer)) return false;
+    this.#givenUp.add(id);
+    if (this.#givenUp.size > MAX_GIVEN_UP) for (const oldest of this.#givenUp) return this.#givenUp.delete(oldest);
+    return true;
+  }
+
+  /** What is odd about an answer that nobody waits for; nothing, if its request was given up. */
+  oddity(id: unknown): string | undefined {
+    if (typeof id === "number" && this.#givenUp.delete(id)) return undefined;
+    const wasSent = typeof id === "number" && id > 0 && id <= this.#lastId;
+    return wasSent
+      ? `A second answer to one request (id ${id})`
+      : `An answer to a request that was never sent (id ${id})`;
   }
 
   failAll(error: GoblinError): void {

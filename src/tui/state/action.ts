@@ -36,7 +36,7 @@ export interface Loaded {
 
 export type Motion = number | "top" | "bottom" | "half-down" | "half-up" | "page-down" | "page-up";
 
-export type DataAction =
+type DataAction =
   | { readonly type: "loaded"; readonly lists: Partial<Loaded> }
   | { readonly type: "events"; readonly events: readonly AdminEvent[] }
   | { readonly type: "link"; readonly link: Link }

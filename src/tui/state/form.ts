@@ -17,7 +17,7 @@ import {
   typeOf,
 } from "./schema-shape.ts";
 
-export type FieldKind = "string" | "number" | "integer" | "boolean" | "enum" | "json";
+type FieldKind = "string" | "number" | "integer" | "boolean" | "enum" | "json";
 
 export interface Field {
   readonly name: string;
@@ -34,7 +34,7 @@ export interface Field {
   readonly error: string | undefined;
 }
 
-export type CallStage =
+type CallStage =
   | { readonly name: "edit" }
   | { readonly name: "running"; readonly since: number }
   | {

@@ -41,7 +41,7 @@ export interface Cursor {
 export type PickerKind = "server" | "mime" | "level";
 
 /** An action on a server that waits for a yes. */
-export interface Pending {
+interface Pending {
   readonly verb: "restart" | "enable" | "disable";
   readonly serverId: string;
 }

@@ -10,7 +10,7 @@ import { applyEvents, applyLoaded } from "./apply.ts";
 import { type CallForm, checkForm, createForm, editForm } from "./form.ts";
 import { type Mode, type Notice, type Panel, panels, type State } from "./model.ts";
 import { move, place, reselect } from "./navigate.ts";
-import { cursorIndex, pickerChoices, selectedItem } from "./select.ts";
+import { cursorIndex, levels, pickerChoices, selectedItem } from "./select.ts";
 
 const browse: Mode = { name: "browse" };
 const noticeMs = 5000;
@@ -79,7 +79,7 @@ export function reduce(state: State, action: Action): State {
   }
 }
 
-export function notify(state: State, text: string, tone: Notice["tone"]): State {
+function notify(state: State, text: string, tone: Notice["tone"]): State {
   return { ...state, notice: { text: clean(text), tone, until: state.now + noticeMs } };
 }
 
@@ -151,7 +151,7 @@ function choose(state: State): State {
 }
 
 function pickedLevel(value: string | undefined): State["levelFilter"] | undefined {
-  return (["trace", "debug", "info", "warn", "error", "fatal"] as const).find((level) => level === value);
+  return levels.find((level) => level === value);
 }
 
 function ask(state: State, verb: "restart" | "toggle"): State {

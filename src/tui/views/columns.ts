@@ -10,7 +10,7 @@ import { isSubscribed, type Rows } from "../state/select.ts";
 import { formatBytes, formatClock, formatCount, formatDuration, formatMs } from "../text/format.ts";
 import { cell, type Line, type Span, span, type Tone } from "../text/line.ts";
 
-export interface Column<Item> {
+interface Column<Item> {
   readonly title: string;
   /** Cells; a column with `share` takes its part of what is left. */
   readonly width: number;

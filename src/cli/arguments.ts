@@ -1,0 +1,152 @@
+/**
+ * From `key=value` words to the arguments of a tool, by its JSON schema: numbers, booleans, enums and JSON where the schema asks for them, text
+ * where it asks for text. Pure. What does not fit is a `UsageError` that names the argument and says what it takes.
+ */
+import { nearest } from "../config/nearest.ts";
+import {
+  enumOf,
+  isObject,
+  type JsonSchema,
+  propertiesOf,
+  requiredOf,
+  resolveSchema,
+  typeName,
+  typeOf,
+} from "../tui/state/schema-shape.ts";
+import { UsageError } from "./usage-error.ts";
+
+export interface ArgumentWords {
+  readonly pairs: readonly string[];
+  /** The value of --args. */
+  readonly json: string | undefined;
+}
+
+export function buildArguments({ pairs, json }: ArgumentWords, schema: JsonSchema): Record<string, unknown> {
+  const root = resolveSchema(schema, schema);
+  const result: Record<string, unknown> = json === undefined ? {} : readObject(json);
+  const properties = new Map(propertiesOf(root));
+  for (const [key, text] of pairs.map(splitPair)) {
+    const declared = properties.get(key);
+    if (declared === undefined && properties.size > 0 && !isOpen(root)) throw unknownKey(key, [...properties.keys()]);
+    const property = resolveSchema(declared, schema);
+    const value = convert(key, text, property, schema);
+    const before = result[key];
+    // A list may be given word by word.
+    result[key] = typeOf(property) === "array" && Array.isArray(before) ? [...before, ...(value as unknown[])] : value;
+  }
+  const missing = [...requiredOf(root)].filter((name) => !Object.hasOwn(result, name));
+  if (missing.length > 0) {
+    const wanted = missing.map((name) => `${name}=<${typeName(resolveSchema(properties.get(name), schema), schema)}>`);
+    throw new UsageError(`missing: ${wanted.join(" ")}`);
+  }
+  return result;
+}
+
+/** The arguments of a prompt, which are all text. */
+export function promptArguments(pairs: readonly string[]): Record<string, string> {
+  return Object.fromEntries(pairs.map(splitPair));
+}
+
+function splitPair(word: string): [string, string] {
+  const at = word.indexOf("=");
+  if (at < 1) throw new UsageError(`"${word}" is not key=value`);
+  return [word.slice(0, at), word.slice(at + 1)];
+}
+
+function readObject(json: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch (error) {
+    throw new UsageError(`--args is not JSON: ${(error as Error).message}`);
+  }
+  if (!isObject(value)) throw new UsageError("--args must be a JSON object");
+  return { ...value };
+}
+
+function isOpen({ additionalProperties }: JsonSchema): boolean {
+  return additionalProperties === true || isObject(additionalProperties);
+}
+
+function unknownKey(key: string, known: readonly string[]): UsageError {
+  const meant = nearest(key, known);
+  const hint = meant === undefined ? `it takes ${known.join(", ")}` : `did you mean "${meant}"?`;
+  return new UsageError(`the tool has no argument "${key}" (${hint})`);
+}
+
+function convert(key: string, text: string, schema: JsonSchema, root: JsonSchema): unknown {
+  const wrong = (what: string): UsageError => new UsageError(`${key}=${text}: expected ${what}`);
+  const allowed = enumOf(schema);
+  if (allowed) {
+    const found = allowed.find((value) => value === text || JSON.stringify(value) === text);
+    if (found === undefined) throw wrong(allowed.map((value) => JSON.stringify(value)).join(" or "));
+    return found;
+  }
+  const branches = schema.anyOf ?? schema.oneOf;
+  if (Array.isArray(branches)) return firstFitting(branches, { key, text, root }) ?? loose(text);
+  switch (typeOf(schema)) {
+    case "string":
+      return text;
+    case "number":
+    case "integer": {
+      const number = text.trim() === "" ? Number.NaN : Number(text);
+      if (!Number.isFinite(number)) throw wrong("a number");
+      if (typeOf(schema) === "integer" && !Number.isInteger(number)) throw wrong("a whole number");
+      return number;
+    }
+    case "boolean":
+      if (text !== "true" && text !== "false") throw wrong("true or false");
+      return text === "true";
+    case "null":
+      return null;
+    case "array":
+      return toArray(key, text, schema, root);
+    case "object": {
+      const value = loose(text);
+      if (!isObject(value)) throw wrong("a JSON object");
+      return value;
+    }
+    default:
+      return loose(text);
+  }
+}
+
+/** A list as JSON, or one element of it. */
+function toArray(key: string, text: string, schema: JsonSchema, root: JsonSchema): unknown[] {
+  if (text.trimStart().startsWith("[")) {
+    const value = loose(text);
+    if (!Array.isArray(value)) throw new UsageError(`${key}=${text}: expected a JSON array`);
+    return value;
+  }
+  return text === "" ? [] : [convert(key, text, resolveSchema(schema.items, root), root)];
+}
+
+interface Word {
+  readonly key: string;
+  readonly text: string;
+  readonly root: JsonSchema;
+}
+
+/** Text fits everything, so it is tried last. */
+function firstFitting(branches: readonly unknown[], { key, text, root }: Word): unknown {
+  const schemas = branches.map((branch) => resolveSchema(branch, root));
+  const ordered = [...schemas].sort((a, b) => Number(typeOf(a) === "string") - Number(typeOf(b) === "string"));
+  for (const schema of ordered) {
+    if (typeOf(schema) === "null" && text !== "null") continue;
+    try {
+      return convert(key, text, schema, root);
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error;
+    }
+  }
+  throw new UsageError(`${key}=${text}: expected ${ordered.map((schema) => typeName(schema, root)).join(" or ")}`);
+}
+
+/** JSON where it is JSON, text where it is not. */
+function loose(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,65 @@
+/** The commands that use a gateway, and the options they share. */
+import type { Command } from "commander";
+import { call } from "./call.ts";
+import { complete, completion, shells } from "./completion.ts";
+import { list, listKinds } from "./list.ts";
+import { prompt } from "./prompt.ts";
+import { read } from "./read.ts";
+import { status } from "./status.ts";
+import { tui } from "./tui.ts";
+
+/** `done` takes a command's exit code. */
+export function addClientCommands(program: Command, done: (action: Promise<number>) => Promise<void>): void {
+  const client = (command: Command): Command =>
+    command
+      .option(
+        "-u, --url <url>",
+        "a running gateway (default: the one that this folder's config would start, or port 3000)",
+      )
+      .option("-t, --token <token>", "its bearer token (default: $GOBLIN_TOKEN)")
+      .option("-c, --config <file>", "no running gateway: start the servers of this config, and stop them after")
+      .option("--json", "as JSON");
+  const saving = (command: Command): Command =>
+    client(command).option("-o, --out <folder>", "where images, audio and other bytes are saved", ".");
+
+  client(
+    program.command("status").description("health of a gateway and its servers; exit code 1 if one is not ready"),
+  ).action((options) => done(status(options)));
+  client(program.command("list").argument("<what>", listKinds.join(" | ")).description("what the gateway has"))
+    .option("-s, --server <id>", "only of this server")
+    .action((what, options) => done(list(what, options)));
+  saving(
+    program
+      .command("call")
+      .argument("<tool>", "its name, as listed")
+      .argument("[key=value...]", "its arguments; a list or an object as JSON")
+      .description("call a tool; exit code 1 if it fails"),
+  )
+    .option("-a, --args <json>", "arguments as a JSON object")
+    .action((name, pairs, options) => done(call(name, pairs, options)));
+  saving(program.command("read").argument("<uri>", "in any form").description("read a resource")).action(
+    (uri, options) => done(read(uri, options)),
+  );
+  saving(
+    program
+      .command("prompt")
+      .argument("<name>", "its name, as listed")
+      .argument("[key=value...]", "its arguments")
+      .description("get a prompt"),
+  ).action((name, pairs, options) => done(prompt(name, pairs, options)));
+  program
+    .command("tui")
+    .description("the dashboard in the terminal, attached to a running gateway")
+    .option("-u, --url <url>", "the gateway")
+    .option("-t, --token <token>", "its bearer token (default: $GOBLIN_TOKEN)")
+    .action((options) => done(tui(options)));
+  program
+    .command("completion")
+    .argument("<shell>", shells.join(" | "))
+    .description('shell completion; for bash: eval "$(goblin completion bash)"')
+    .action((shell) => done(completion(shell)));
+  program
+    .command("complete", { hidden: true })
+    .requiredOption("--line <line>")
+    .action(({ line }) => done(complete(line, program)));
+}

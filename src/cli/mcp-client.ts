@@ -1,0 +1,120 @@
+/**
+ * As much of an MCP client as the command line needs, over any `fetch`: the handshake, requests with JSON or event-stream answers, whole lists.
+ * It offers the server nothing, so the server asks nothing of it. What a server answers as an error is thrown as `RpcError`.
+ */
+import { createSseParser } from "../tui/sse.ts";
+import { version } from "../version.ts";
+
+/** Sends one HTTP request to the MCP endpoint. */
+export type Send = (init: RequestInit) => Promise<Response>;
+export type Fields = Readonly<Record<string, unknown>>;
+
+class RpcError extends Error {
+  override readonly name = "RpcError";
+  readonly code: number;
+  readonly data: unknown;
+
+  constructor({ code, message, data }: { code: number; message: string; data?: unknown }) {
+    super(message);
+    this.code = code;
+    this.data = data;
+  }
+}
+
+interface Message {
+  readonly id?: unknown;
+  readonly method?: string;
+  readonly params?: Fields;
+  readonly result?: Fields;
+  readonly error?: { code: number; message: string; data?: unknown };
+}
+
+const PROTOCOL_VERSION = "2025-11-25";
+const MAX_PAGES = 10_000;
+
+export class McpClient {
+  readonly #send: Send;
+  readonly #headers: Record<string, string> = {
+    "content-type": "application/json",
+    accept: "application/json, text/event-stream",
+  };
+  #count = 0;
+  /** Hears what the server says besides answers. */
+  onNotification: (method: string, params: Fields) => void = () => {};
+
+  private constructor(send: Send) {
+    this.#send = send;
+  }
+
+  static async connect(send: Send): Promise<McpClient> {
+    const client = new McpClient(send);
+    const params = { protocolVersion: PROTOCOL_VERSION, capabilities: {}, clientInfo: { name: "goblin-cli", version } };
+    const { protocolVersion } = await client.request("initialize", params);
+    client.#headers["mcp-protocol-version"] = String(protocolVersion);
+    await client.#post({ method: "notifications/initialized" });
+    return client;
+  }
+
+  async request(method: string, params: Fields = {}): Promise<Fields> {
+    const id = ++this.#count;
+    const response = await this.#post({ id, method, params });
+    const session = response.headers.get("mcp-session-id");
+    if (session !== null) this.#headers["mcp-session-id"] = session;
+    const answer = await this.#answer(response, id);
+    if (answer.error) throw new RpcError(answer.error);
+    return answer.result ?? {};
+  }
+
+  /** Every page of a list. */
+  async list(method: string, member: string): Promise<Fields[]> {
+    const all: Fields[] = [];
+    let cursor: unknown;
+    for (let page = 0; page < MAX_PAGES; page++) {
+      const result = await this.request(method, cursor === undefined ? {} : { cursor });
+      const items = result[member];
+      if (Array.isArray(items)) all.push(...(items as Fields[]));
+      cursor = result["nextCursor"];
+      if (cursor === undefined) return all;
+    }
+    throw new Error(`${method} does not end`);
+  }
+
+  /** Ends the session, and with it whatever is under way. */
+  async close(): Promise<void> {
+    if (!this.#headers["mcp-session-id"]) return;
+    const response = await this.#send({ method: "DELETE", headers: this.#headers });
+    await response.body?.cancel();
+  }
+
+  #post(message: object): Promise<Response> {
+    return this.#send({
+      method: "POST",
+      headers: this.#headers,
+      body: JSON.stringify({ jsonrpc: "2.0", ...message }),
+    });
+  }
+
+  async #answer(response: Response, id: number): Promise<Message> {
+    if (!response.headers.get("content-type")?.startsWith("text/event-stream")) return readJson(response);
+    let found: Message | undefined;
+    const parse = createSseParser(({ data }) => {
+      const message = data === "" ? {} : (JSON.parse(data) as Message);
+      if (message.method !== undefined) this.onNotification(message.method, message.params ?? {});
+      else if (message.id === id) found = message;
+    });
+    for await (const chunk of (response.body ?? new ReadableStream()).pipeThrough(new TextDecoderStream())) {
+      parse(chunk);
+      if (found) return found;
+    }
+    throw new Error("The gateway closed the connection before it answered");
+  }
+}
+
+async function readJson(response: Response): Promise<Message> {
+  const text = await response.text();
+  try {
+    return JSON.parse(text) as Message;
+  } catch {
+    throw new Error(`The gateway answered ${response.status} without JSON`);
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * The listening socket: opened once, closed so that answers under way still reach their clients.
+ *
+ * A client that sends its request too slowly, or not to the end, is cut by the server's own time limits; it holds nothing but its socket.
+ */
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createAdaptorServer } from "@hono/node-server";
+import { within } from "../model/within.ts";
+
+export interface HttpServerOptions {
+  readonly fetch: (request: Request, env: { incoming: IncomingMessage; outgoing: ServerResponse }) => unknown;
+  readonly host: string;
+  readonly port: number;
+  readonly failed: (error: Error) => void;
+}
+
+export interface HttpServer {
+  readonly url: string;
+  readonly port: number;
+  /** No more connections; those that are idle are closed, the others when they become so. */
+  stopAccepting(): void;
+  close(): Promise<void>;
+}
+
+const REQUEST_MS = 60_000;
+const HEADERS_MS = 20_000;
+const IDLE_MS = 60_000;
+/** How long the last answers may take to leave. */
+const FLUSH_MS = 1000;
+
+export async function listenHttp({ fetch, host, port, failed }: HttpServerOptions): Promise<HttpServer> {
+  const server = createAdaptorServer({
+    fetch: fetch as Parameters<typeof createAdaptorServer>[0]["fetch"],
+    serverOptions: { connectionsCheckingInterval: 5000, requestTimeout: REQUEST_MS, headersTimeout: HEADERS_MS },
+  }) as Server;
+  server.keepAliveTimeout = IDLE_MS;
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+  server.on("error", failed);
+  const { port: actual } = server.address() as AddressInfo;
+  let closed: Promise<void> | undefined;
+  let sweeper: NodeJS.Timeout | undefined;
+  const stopAccepting = (): void => {
+    closed ??= new Promise((resolve) => server.close(() => resolve()));
+    sweeper ??= setInterval(() => server.closeIdleConnections(), 20);
+  };
+
+  return {
+    url: `http://${host.includes(":") ? `[${host}]` : host}:${actual}/mcp`,
+    port: actual,
+    stopAccepting,
+    async close() {
+      stopAccepting();
+      server.closeIdleConnections();
+      await within(closed!, FLUSH_MS, undefined);
+      clearInterval(sweeper);
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}

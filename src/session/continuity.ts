@@ -1,0 +1,145 @@
+/**
+ * Sessions that outlive the process: ids that another process can open, and what it must know besides.
+ *
+ * An id is taken up only if it was sealed with this key for this endpoint, belongs to whoever presents it, was issued by an earlier process, is not too
+ * old, and its session has not ended. Everything else is unknown here, and its client starts anew. Without a state folder the
+ * key lives as long as the process, and so do the sessions.
+ */
+import { randomBytes } from "node:crypto";
+import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { messageOf } from "../model/errors.ts";
+import { type Journal, type JournaledSubscription, openJournal, type Remembered } from "./journal.ts";
+import { createSealer, type Sealer, type SessionClaims } from "./seal.ts";
+
+/** However often it is used, a session id of an earlier process is not taken up after this. */
+const MAX_AGE_MS = 7 * 24 * 3_600_000;
+const KEY_BYTES = 32;
+
+export interface ContinuityOptions {
+  readonly sealer: Sealer;
+  readonly journal: Journal | undefined;
+  /** A session may be unused for this long, the time without a process included. */
+  readonly idleMs: () => number;
+  readonly isOpen: (key: string) => boolean;
+}
+
+export class Continuity {
+  readonly journal: Journal | undefined;
+  readonly #sealer: Sealer;
+  readonly #idleMs: () => number;
+  readonly #started = Date.now();
+  /** Sessions of earlier processes that ended in this one. */
+  readonly #ended = new Set<string>();
+  /** The sessions whose ids were sealed or opened here: those that a later process can take up. */
+  readonly #kept = new Set<string>();
+  readonly #forgetting: NodeJS.Timeout | undefined;
+
+  constructor({ sealer, journal, idleMs, isOpen }: ContinuityOptions) {
+    this.#sealer = sealer;
+    this.journal = journal;
+    this.#idleMs = idleMs;
+    // Who has not come back by then will not be let in any more.
+    if (journal) this.#forgetting = setTimeout(() => journal.forget(isOpen), idleMs()).unref();
+  }
+
+  seal(claims: SessionClaims): string {
+    this.#kept.add(claims.key);
+    return this.#sealer.seal(claims);
+  }
+
+  /** What was negotiated for a session that an earlier process held. */
+  open(id: string, principal: string): SessionClaims | undefined {
+    const claims = this.#sealer.open(id);
+    if (!claims || claims.principal !== principal || claims.issued >= this.#started) return undefined;
+    if (this.#ended.has(claims.key) || this.journal?.hasEnded(claims.key)) return undefined;
+    const now = Date.now();
+    // Only the journal tells when the earlier process ended; without it, age alone counts.
+    const lastSeen = this.journal ? Math.max(claims.issued, this.journal.lastAlive) : now;
+    if (now - lastSeen > this.#idleMs() || now - claims.issued > MAX_AGE_MS) return undefined;
+    this.#kept.add(claims.key);
+    return claims;
+  }
+
+  remembered(key: string): Remembered | undefined {
+    return this.journal?.remembered(key);
+  }
+
+  subscribed(key: string, subscription: JournaledSubscription): void {
+    if (this.#kept.has(key)) this.journal?.subscribed(key, subscription);
+  }
+
+  unsubscribed(key: string, serverId: string, uri: string): void {
+    if (this.#kept.has(key)) this.journal?.unsubscribed(key, serverId, uri);
+  }
+
+  logLevel(key: string, level: string): void {
+    if (this.#kept.has(key)) this.journal?.level(key, level);
+  }
+
+  ended(key: string, issued: number): void {
+    this.#kept.delete(key);
+    if (issued < this.#started) this.#ended.add(key);
+    this.journal?.ended(key);
+  }
+
+  /** From here on nothing is written: sessions that end now are to be taken up by the next process. */
+  async close(): Promise<void> {
+    clearTimeout(this.#forgetting);
+    await this.journal?.close();
+  }
+}
+
+export interface StateOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The address that the sessions belong to, as `host:port`; undefined: it is not the same after a restart. */
+  readonly endpoint: string | undefined;
+  readonly warn: (message: string) => void;
+}
+
+export interface SessionState {
+  readonly sealer: Sealer;
+  readonly journal: Journal | undefined;
+}
+
+/** The key and the journal of this endpoint, as far as there can be any. */
+export async function openState({ env, endpoint, warn }: StateOptions): Promise<SessionState> {
+  const secret = env["GOBLIN_SECRET"];
+  const without = { sealer: secret ? createSealer(secret, "") : ephemeralSealer(), journal: undefined };
+  if (endpoint === undefined) return without;
+  const folder = join(env["XDG_STATE_HOME"] || join(homedir(), ".local", "state"), "goblin");
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const sealer = secret ? createSealer(secret, "") : createSealer(await readKey(join(folder, "key")), endpoint);
+    const journal = await openJournal({
+      file: join(folder, `sessions-${endpoint.replace(/[^A-Za-z0-9.]+/g, "-")}.jsonl`),
+      failed: (message) => warn(`Subscriptions cannot be kept for a restart: ${message}`),
+      keepEndedMs: MAX_AGE_MS,
+    });
+    return { sealer, journal };
+  } catch (error) {
+    warn(`Sessions will not survive a restart: the state folder cannot be used (${messageOf(error)})`);
+    return without;
+  }
+}
+
+/** A key that is forgotten with the process. */
+export function ephemeralSealer(): Sealer {
+  return createSealer(randomBytes(KEY_BYTES), "");
+}
+
+/** The key in this file, which is made if it is missing. A key that others can read is none. */
+async function readKey(file: string): Promise<Buffer> {
+  try {
+    await writeFile(file, randomBytes(KEY_BYTES), { flag: "wx", mode: 0o600 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+  if (process.platform !== "win32" && ((await stat(file)).mode & 0o077) !== 0) {
+    throw new Error(`${file} can be read by others; remove it, or set its mode to 0600`);
+  }
+  const key = await readFile(file);
+  if (key.length !== KEY_BYTES) throw new Error(`${file} is no key of ${KEY_BYTES} bytes; remove it`);
+  return key;
+}

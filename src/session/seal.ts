@@ -1,0 +1,88 @@
+/**
+ * Session ids that carry what the session negotiated, encrypted and authenticated (AES-256-GCM), so that another process with the same
+ * key can take the session up. Nobody without the key can make, read or change one.
+ *
+ * An id is bounded: what a client says of itself is cut to what is needed, so that the id always fits into a header.
+ */
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
+import { deflateRawSync, inflateRawSync } from "node:zlib";
+
+export interface SessionClaims {
+  /** The session's key: what everything inside the gateway knows it by. */
+  readonly key: string;
+  readonly principal: string;
+  readonly protocolVersion: string;
+  readonly capabilities: Readonly<Record<string, unknown>>;
+  readonly info: Readonly<Record<string, unknown>>;
+  /** When the session began, in milliseconds since the epoch. */
+  readonly issued: number;
+}
+
+export interface Sealer {
+  seal(claims: SessionClaims): string;
+  /** Undefined: not sealed with this key, or changed since. */
+  open(id: string): SessionClaims | undefined;
+}
+
+const FORMAT = 1;
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+const MAX_LENGTH = 2048;
+const MAX_OPENED = 64 * 1024;
+const MAX_TEXT = 64;
+
+/** `scope` tells endpoints that share a key apart: what one sealed, another does not open. */
+export function createSealer(secret: string | Buffer, scope: string): Sealer {
+  const key = createHash("sha256").update("goblin session\0").update(secret).digest();
+  const bound = Buffer.from(scope);
+
+  const encrypt = (claims: SessionClaims): string => {
+    const { key: k, principal: p, protocolVersion: v, capabilities: c, info: i, issued: t } = claims;
+    const iv = randomBytes(IV_BYTES);
+    const cipher = createCipheriv("aes-256-gcm", key, iv).setAAD(bound);
+    const packed = deflateRawSync(JSON.stringify({ k, p, v, c, i, t }));
+    const body = [cipher.update(packed), cipher.final()];
+    return Buffer.concat([Buffer.of(FORMAT), iv, cipher.getAuthTag(), ...body]).toString("base64url");
+  };
+
+  return {
+    seal(claims) {
+      const whole = encrypt(claims);
+      if (whole.length <= MAX_LENGTH) return whole;
+      const short = encrypt({ ...claims, info: shortInfo(claims.info) });
+      if (short.length <= MAX_LENGTH) return short;
+      const names = Object.keys(claims.capabilities).filter((name) => KNOWN_CAPABILITIES.has(name));
+      const capabilities = Object.fromEntries(names.map((name) => [name, {}]));
+      return encrypt({ ...claims, info: shortInfo(claims.info), capabilities });
+    },
+    open(id) {
+      if (id.length > MAX_LENGTH) return undefined;
+      const bytes = Buffer.from(id, "base64url");
+      if (bytes[0] !== FORMAT || bytes.length <= 1 + IV_BYTES + TAG_BYTES) return undefined;
+      // Text that decodes to the same bytes in two spellings would be two ids of one session.
+      if (bytes.toString("base64url") !== id) return undefined;
+      try {
+        const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(1, 1 + IV_BYTES)).setAAD(bound);
+        decipher.setAuthTag(bytes.subarray(1 + IV_BYTES, 1 + IV_BYTES + TAG_BYTES));
+        const packed = Buffer.concat([decipher.update(bytes.subarray(1 + IV_BYTES + TAG_BYTES)), decipher.final()]);
+        const { k, p, v, c, i, t } = JSON.parse(
+          inflateRawSync(packed, { maxOutputLength: MAX_OPENED }).toString("utf8"),
+        );
+        return { key: k, principal: p, protocolVersion: v, capabilities: c, info: i, issued: t };
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}
+
+const KNOWN_CAPABILITIES = new Set(["sampling", "elicitation", "roots", "experimental", "tasks", "extensions"]);
+
+function shortInfo(info: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const kept: Record<string, unknown> = {};
+  for (const name of ["name", "title", "version"]) {
+    const value = info[name];
+    if (typeof value === "string") kept[name] = value.slice(0, MAX_TEXT);
+  }
+  return kept;
+}

@@ -1,0 +1,219 @@
+/**
+ * The shape of the code, checked: who may import whom, where packages and era words stand, how long files are, and what must never be
+ * in the repository. Every exception is one line in one of the tables below; adding one is a decision.
+ */
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, join, posix } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+
+/** Folder (or file) of `src` → the folders (or files) that it may import. Stages import to the right and down only. */
+const layers: Record<string, readonly string[]> = {
+  model: [],
+  config: ["model"],
+  telemetry: ["model"],
+  catalog: ["model"],
+  meta: ["catalog", "config", "model"],
+  backend: ["telemetry", "model"],
+  router: ["backend", "meta", "catalog", "config", "telemetry", "model"],
+  pipeline: ["router", "meta", "catalog", "telemetry", "model"],
+  session: ["pipeline", "router", "catalog", "telemetry", "model"],
+  front: ["session", "catalog", "telemetry", "model"],
+  admin: ["session", "router", "catalog", "config", "telemetry", "model"],
+  "gateway.ts": [
+    ...["front", "admin", "session", "pipeline", "router", "meta", "catalog", "config", "telemetry", "model"],
+    "version.ts",
+  ],
+  "index.ts": ["gateway.ts", "config", "telemetry"],
+  "version.ts": [],
+  demo: [],
+  tui: ["admin"],
+  cli: ["gateway.ts", "version.ts", "tui", "admin", "demo", "session", "catalog", "config", "telemetry", "model"],
+};
+
+/** Third-party package → where in `src` it may be imported. */
+const packages: Record<string, readonly string[]> = {
+  hono: ["front/", "admin/"],
+  "@hono/node-server": ["front/http.ts", "front/http-server.ts"],
+  undici: ["backend/"],
+  minisearch: ["catalog/search"],
+  ink: ["tui/"],
+  react: ["tui/"],
+  "prom-client": ["telemetry/"],
+  pino: ["telemetry/"],
+  zod: ["config/", "meta/", "admin/", "tui/client.ts", "cli/target.ts"],
+  commander: ["cli/"],
+  "jsonc-parser": ["config/"],
+};
+
+/** The files that own what differs between protocol versions. */
+const eraFiles = [
+  "front/legacy",
+  "front/modern",
+  "front/sse.ts",
+  "front/http.ts",
+  "front/stdio.ts",
+  "backend/eras/",
+  "backend/http.ts",
+  "model/envelope.ts",
+  "admin/call-tool.ts",
+  "cli/mcp-client.ts",
+  "demo/line-server.ts",
+];
+const eraWords =
+  /legacy|modern|\binitialize\b|mcp-session-id|mcp-protocol-version|\b20(24-11-05|25-03-26|25-06-18|25-11-25|26-07-28)\b(?!T)/i;
+
+const MAX_LINES = 350;
+
+const tracked = execFileSync("git", ["ls-files", "-co", "--exclude-standard"], { cwd: root, encoding: "utf8" })
+  .split("\n")
+  .filter((file) => file !== "" && existsSync(join(root, file)));
+const read = (file: string): string => readFileSync(join(root, file), "utf8");
+const sources = tracked
+  .filter((file) => /^src\/.*\.tsx?$/.test(file))
+  .map((file) => ({ file: file.slice("src/".length), text: read(file) }));
+
+/** What a source file imports, statically or not. */
+function importsOf(text: string): string[] {
+  const code = text.replace(/\/\*[\s\S]*?\*\//g, "");
+  const found = code.matchAll(/^(?:import|export)\b[^;"']*?\bfrom "([^"]+)"|^import "([^"]+)"|\bimport\("([^"]+)"\)/gm);
+  return [...found].map(([, from, bare, dynamic]) => (from ?? bare ?? dynamic)!);
+}
+
+/** `front` for `front/http.ts`, the file itself at the top. */
+function layerOf(file: string): string {
+  return file.includes("/") ? file.slice(0, file.indexOf("/")) : file;
+}
+
+function packageOf(specifier: string): string {
+  return specifier
+    .split("/")
+    .slice(0, specifier.startsWith("@") ? 2 : 1)
+    .join("/");
+}
+
+const startsWithOneOf = (file: string, owners: readonly string[]): boolean =>
+  owners.some((owner) => file.startsWith(owner));
+
+test("the tables know every folder and every import was seen", () => {
+  expect(sources.length).toBeGreaterThan(100);
+  expect(new Set(sources.map(({ file }) => layerOf(file)))).toEqual(new Set(Object.keys(layers)));
+  expect(
+    importsOf('import { a } from "./a.ts";\nimport type {\n  B,\n} from "b";\nconst c = import("./c.ts");'),
+  ).toEqual(["./a.ts", "b", "./c.ts"]);
+});
+
+test("folders import to the right and down only", () => {
+  const wrong = sources.flatMap(({ file, text }) =>
+    importsOf(text)
+      .filter((specifier) => specifier.startsWith("."))
+      .map((specifier) => posix.join(posix.dirname(file), specifier))
+      .filter((target) => layerOf(target) !== layerOf(file) && !layers[layerOf(file)]?.includes(layerOf(target)))
+      .map((target) => `${file} imports ${target}`),
+  );
+  expect(wrong).toEqual([]);
+});
+
+test("own files are imported with their extension", () => {
+  const wrong = sources.flatMap(({ file, text }) =>
+    importsOf(text)
+      .filter((specifier) => specifier.startsWith(".") && !/\.tsx?$/.test(specifier))
+      .map((specifier) => `${file}: ${specifier}`),
+  );
+  expect(wrong).toEqual([]);
+});
+
+test("third-party packages stay with their owners", () => {
+  const wrong = sources.flatMap(({ file, text }) =>
+    importsOf(text)
+      .filter((specifier) => !specifier.startsWith(".") && !specifier.startsWith("node:"))
+      .filter((specifier) => !startsWithOneOf(file, packages[packageOf(specifier)] ?? []))
+      .map((specifier) => `${file} imports ${specifier}`),
+  );
+  expect(wrong).toEqual([]);
+});
+
+test("every dependency has an owner, and every owner a dependency", () => {
+  const { dependencies } = JSON.parse(read("package.json")) as { dependencies: Record<string, string> };
+  const used = new Set(
+    sources.flatMap(({ text }) =>
+      importsOf(text)
+        .filter((specifier) => !/^(\.|node:)/.test(specifier))
+        .map(packageOf),
+    ),
+  );
+  expect([...used].sort()).toEqual(Object.keys(dependencies).sort());
+  expect(Object.keys(packages).sort()).toEqual(Object.keys(dependencies).sort());
+});
+
+describe("era words", () => {
+  test("stay in the files that own them", () => {
+    const wrong = sources
+      .filter(({ file }) => !startsWithOneOf(file, eraFiles))
+      .flatMap(({ file, text }) =>
+        text.split("\n").flatMap((line, i) => (eraWords.test(line) ? [`${file}:${i + 1}: ${line.trim()}`] : [])),
+      );
+    expect(wrong).toEqual([]);
+  });
+
+  test("are in every file that is said to own them", () => {
+    const idle = eraFiles.filter(
+      (owner) => !sources.some(({ file, text }) => file.startsWith(owner) && eraWords.test(text)),
+    );
+    expect(idle).toEqual([]);
+  });
+});
+
+test(`no file is longer than ${MAX_LINES} lines`, () => {
+  const long = tracked
+    .filter((file) => /^(src|test|bench|scripts|bin)\/.*\.(ts|tsx|js|mjs)$/.test(file))
+    .map((file) => ({ file, lines: read(file).split("\n").length - 1 }))
+    .filter(({ lines }) => lines > MAX_LINES);
+  expect(long).toEqual([]);
+});
+
+test("every source file says what it is for, before anything else", () => {
+  const silent = sources.filter(({ text }) => !/^(#!.*\n)?\/\*\*/.test(text)).map(({ file }) => file);
+  expect(silent).toEqual([]);
+});
+
+test("files are called what they are", () => {
+  const vague = sources.filter(({ file }) =>
+    /(^|\/|-)(utils?|helpers?|managers?|common|misc|types)(\.|-|\/)/.test(file),
+  );
+  const odd = sources.filter(({ file }) => !/^[a-z0-9-]+(\/[a-z0-9-]+)*\.tsx?$/.test(file));
+  expect([...vague, ...odd].map(({ file }) => file)).toEqual([]);
+});
+
+describe("nowhere in the repository", () => {
+  const text = tracked.filter(
+    (file) => !/\.(png|ico|gz|zip|woff2?)$/.test(file) && file !== "test/architecture.test.ts",
+  );
+  const holding = (pattern: RegExp): string[] =>
+    text.flatMap((file) =>
+      read(file)
+        .split("\n")
+        .flatMap((line, i) => (pattern.test(line) ? [`${file}:${i + 1}: ${line.trim().slice(0, 160)}`] : [])),
+    );
+
+  test("is something left to do", () => {
+    expect(holding(/\b(TODO|FIXME|XXX|HACK)\b/)).toEqual([]);
+  });
+
+  test("is a path of the machine that it was written on", () => {
+    const places = [root, `${homedir()}/`, ["", "work", "main"].join("/"), ["", "work", "shared"].join("/")];
+    const escaped = places.map((place) => place.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+    expect(holding(new RegExp(escaped.join("|")))).toEqual([]);
+  });
+
+  test("is the address of a package registry", () => {
+    expect(holding(/https?:\/\/[^\s"'/]*(registry|artifactory|nexus|verdaccio)/i)).toEqual([]);
+    const lock = JSON.parse(read("package-lock.json")) as { packages: Record<string, { resolved?: string }> };
+    const resolved = Object.values(lock.packages).flatMap((entry) => entry.resolved ?? []);
+    expect(resolved.filter((address) => address.startsWith("http"))).toEqual([]);
+  });
+});

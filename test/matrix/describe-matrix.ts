@@ -1,0 +1,41 @@
+/**
+ * The matrix for one kind of server: every client version, on every transport, does everything. One gateway and one server serve all clients, which
+ * are connected at the same time.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startGoblin } from "../fixtures/goblin.ts";
+import { disposeAll, type Scripted, startScripted } from "../fixtures/peers.ts";
+import { type Backend, type Feature, features, impossible } from "./features.ts";
+import { connectSpeaker, type Speaker, versions, ways } from "./speakers.ts";
+
+const clients = ways.flatMap((way) => versions.map((version) => ({ way, version, title: `${version} over ${way}` })));
+
+export function describeMatrix(backend: Backend): void {
+  const speakers = new Map<string, Speaker>();
+  let server: Scripted;
+
+  beforeAll(async () => {
+    const gone = { code: backend.era === "modern" ? -32602 : -32002, message: "Resource not found" };
+    const rules = [{ method: "resources/read", name: "file:///logs/app.log", do: "error", ...gone }];
+    server = await startScripted({ ...backend, name: "b", script: { rules } });
+    const goblin = await startGoblin({ mcpServers: { b: server.entry } });
+    for (const { way, version, title } of clients) {
+      speakers.set(title, await connectSpeaker({ goblin, way, version, name: title }));
+    }
+  });
+  afterAll(disposeAll);
+
+  describe.each(clients)("$title", ({ version, title }) => {
+    const cell = () => ({ speaker: speakers.get(title)!, server, backend });
+    for (const feature of Object.keys(features) as Feature[]) {
+      const not = impossible.find((entry) => entry.feature === feature && entry.versions.includes(version));
+      if (not) test(`${feature}: impossible, ${not.reason}`, () => not.instead(cell()));
+      else test(feature, () => features[feature](cell()));
+    }
+  });
+
+  test("the server saw nothing that a correct client does not do, and was started once", async () => {
+    expect(await server.events("violation")).toEqual([]);
+    expect(await server.events("start")).toHaveLength(1);
+  });
+}

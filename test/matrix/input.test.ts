@@ -1,0 +1,238 @@
+/**
+ * A server's questions in the middle of a call, between the eras: a client of 2026-07-28 gets them as its answer and repeats its request, a client
+ * with a session is asked; a server of 2026-07-28 answers with them, one with a handshake asks. The state that a client brings back is worth nothing to
+ * anybody else, at any other time, or twice.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { type RunningGoblin, startGoblin } from "../fixtures/goblin.ts";
+import { disposeAll, rawHttp, type Scripted, startScripted, until } from "../fixtures/peers.ts";
+import { connectSpeaker } from "./speakers.ts";
+import { type Stateless, stateless } from "./stateless.ts";
+import type { Message } from "./wires.ts";
+
+const [ADA, BOB] = ["token-of-ada", "token-of-bob"];
+const elicitation = { form: {}, url: {} };
+const say = (name: string) => ({ action: "accept", content: { name } });
+
+let server: Scripted;
+let goblin: RunningGoblin;
+let ada: Stateless;
+let bob: Stateless;
+
+beforeEach(async () => {
+  server = await startScripted({ transport: "http", name: "old" });
+  goblin = await startGoblin({ mcpServers: { old: server.entry }, gateway: { auth: { tokens: [ADA, BOB] } } });
+  ada = stateless(goblin.url, { token: ADA!, capabilities: { elicitation } });
+  bob = stateless(goblin.url, { token: BOB!, capabilities: { elicitation } });
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  await disposeAll();
+});
+
+const ask = (rounds = 1) => ({ name: "old_ask", arguments: { kind: "elicitation", rounds } });
+const textOf = (message: Message) => message.result.content[0].text;
+
+/** Begins a call and answers with its first question. */
+async function asked(params: Record<string, unknown> = ask(), who = ada) {
+  const { message } = await who.call("tools/call", params);
+  const { resultType, inputRequests, requestState } = message.result;
+  expect(resultType).toBe("input_required");
+  const [key] = Object.keys(inputRequests);
+  return { key: key!, requestState: requestState as string, question: inputRequests[key!] };
+}
+
+const retry = (state: string, key: string, params: Record<string, unknown> = ask(), who = ada) =>
+  who.call("tools/call", { ...params, inputResponses: { [key]: say("Ada") }, requestState: state });
+
+describe("a server with a handshake asks a client without one", () => {
+  test("round by round, with another state each time; the server sees one call", async () => {
+    const states: string[] = [];
+    let { key, requestState, question } = await asked(ask(3));
+    expect(question).toMatchObject({ method: "elicitation/create", params: { message: "What is your name?" } });
+    for (;;) {
+      states.push(requestState);
+      const inputResponses = { [key]: say(`round ${states.length}`) };
+      const { message } = await ada.call("tools/call", { ...ask(3), inputResponses, requestState });
+      if (message.result.resultType === "complete") {
+        expect(JSON.parse(textOf(message))).toEqual([say("round 1"), say("round 2"), say("round 3")]);
+        break;
+      }
+      [key, requestState] = [Object.keys(message.result.inputRequests)[0]!, message.result.requestState];
+    }
+    expect(new Set(states).size).toBe(3);
+    expect(await server.received("tools/call")).toHaveLength(1);
+    expect(JSON.stringify(await server.log())).not.toContain("requestState");
+  });
+
+  test.each([
+    ["prompts/get", { name: "old_interview" }, (result: Message) => result.messages[0].content.text],
+    ["resources/read", { uri: "old+ask:///elicitation" }, (result: Message) => result.contents[0].text],
+  ] as const)("also during %s", async (method, params, read) => {
+    const first = await ada.call(method, params);
+    const { inputRequests, requestState } = first.message.result;
+    const inputResponses = { [Object.keys(inputRequests)[0]!]: say("Ada") };
+    const { message } = await ada.call(method, { ...params, inputResponses, requestState });
+    expect(JSON.parse(read(message.result))).toEqual(say("Ada"));
+  });
+
+  test("an answer that is left out is asked for again", async () => {
+    const { requestState } = await asked();
+    const { message } = await ada.call("tools/call", { ...ask(), requestState });
+    expect(message.result.resultType).toBe("input_required");
+    expect(message.result.requestState).not.toBe(requestState);
+    const [key] = Object.keys(message.result.inputRequests);
+    expect(JSON.parse(textOf((await retry(message.result.requestState, key!)).message))).toEqual(say("Ada"));
+  });
+
+  test("the client's answer may be no", async () => {
+    const { key, requestState } = await asked();
+    const inputResponses = { [key]: { action: "decline" } };
+    const { message } = await ada.call("tools/call", { ...ask(), inputResponses, requestState });
+    expect(JSON.parse(textOf(message))).toEqual({ action: "decline" });
+  });
+
+  test("a client that did not say that it can answer is not asked", async () => {
+    const { message } = await ada.call("tools/call", ask(), { capabilities: {} });
+    expect(JSON.parse(textOf(message))).toMatchObject({ error: { code: -32601 } });
+  });
+
+  test("through call_tool as well", async () => {
+    const params = { name: "call_tool", arguments: { name: "old_ask", arguments: { kind: "elicitation" } } };
+    const { key, requestState } = await asked(params);
+    expect(JSON.parse(textOf((await retry(requestState, key, params)).message))).toEqual(say("Ada"));
+  });
+});
+
+describe("the state", () => {
+  const refused = async (answer: Promise<{ message: Message }>, why = /requestState/) => {
+    const { message } = await answer;
+    expect(message.error).toMatchObject({ code: -32602, message: expect.stringMatching(why) });
+  };
+  const answersToServer = async () => (await server.log()).filter((r) => r.dir === "in" && r.message?.result).length;
+
+  test("of another caller, another call, or none of ours: refused, and the server hears nothing", async () => {
+    const { key, requestState } = await asked();
+    await refused(retry(requestState, key, ask(), bob));
+    await refused(retry(requestState, key, ask(2)));
+    await refused(retry(requestState, key, { name: "old_echo", arguments: ask().arguments }));
+    await refused(retry("made up", key));
+    expect(await answersToServer()).toBe(0);
+    expect(JSON.parse(textOf((await retry(requestState, key)).message))).toEqual(say("Ada"));
+  });
+
+  test("tampered with, at any place: refused", async () => {
+    const { key, requestState } = await asked();
+    const flip = (at: number) => {
+      const other = requestState[at] === "A" ? "B" : "A";
+      return requestState.slice(0, at) + other + requestState.slice(at + 1);
+    };
+    // The last character may carry bits that mean nothing.
+    for (const at of [7, 12, 25, 40, 60, requestState.length - 2]) await refused(retry(flip(at), key));
+    await refused(retry(requestState.slice(0, -4), key));
+    await refused(retry(`${requestState.slice(0, 7)}`, key));
+    expect(await answersToServer()).toBe(0);
+  });
+
+  test("of an earlier round, or of a call that is over: refused", async () => {
+    const first = await asked(ask(2));
+    const { message } = await retry(first.requestState, first.key, ask(2));
+    const second = { key: Object.keys(message.result.inputRequests)[0]!, state: message.result.requestState };
+    await refused(retry(first.requestState, first.key, ask(2)), /used already/);
+    await retry(second.state, second.key, ask(2));
+    await refused(retry(second.state, second.key, ask(2)), /used already/);
+    expect(await answersToServer()).toBe(2);
+  });
+
+  test("used twice at the same time: one is refused", async () => {
+    const { key, requestState } = await asked();
+    const both = await Promise.all([retry(requestState, key), retry(requestState, key)]);
+    expect(both.filter(({ message }) => message.error?.code === -32602)).toHaveLength(1);
+    expect(both.filter(({ message }) => message.result?.resultType === "complete")).toHaveLength(1);
+    expect(await answersToServer()).toBe(1);
+  });
+
+  test("after its time: refused", async () => {
+    const { key, requestState } = await asked();
+    vi.useFakeTimers({ toFake: ["Date"] });
+    vi.setSystemTime(Date.now() + 10 * 60_000 + 1);
+    await refused(retry(requestState, key), /expired/);
+  });
+
+  test("of a gateway that was started anew: refused", async () => {
+    const { key, requestState } = await asked();
+    const other = await startGoblin({ mcpServers: { old: server.entry }, gateway: { auth: { tokens: [ADA] } } });
+    const again = stateless(other.url, { token: ADA!, capabilities: { elicitation } });
+    await refused(retry(requestState, key, ask(), again));
+  });
+});
+
+test("a call that nobody comes back for is cancelled at the server", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  await asked();
+  expect(await server.events("cancelled")).toEqual([]);
+  vi.advanceTimersByTime(10 * 60_000 + 1);
+  vi.useRealTimers();
+  await server.waitFor((r) => r.event === "aborted" && r["name"] === "ask");
+});
+
+test("a client that breaks off cancels the call, but not while nothing is waited for", async () => {
+  server.setScript({ rules: [{ method: "tools/call", name: "ask", do: "late", ms: 5000 }] });
+  const { key, requestState } = await asked();
+  await sleep(100);
+  expect(await server.events("cancelled")).toEqual([]);
+  const params = { ...ask(), inputResponses: { [key]: say("Ada") }, requestState };
+  const { breakOff } = ada.begin("tools/call", params);
+  await until(async () => (await server.log()).some((r) => r.dir === "in" && r.message?.result));
+  breakOff();
+  await server.waitFor((r) => r.event === "cancelled" && r["running"]);
+});
+
+describe("a server without a handshake asks", () => {
+  let modern: Scripted;
+  let through: RunningGoblin;
+  beforeEach(async () => {
+    modern = await startScripted({ transport: "http", era: "modern", name: "new" });
+    through = await startGoblin({ mcpServers: { new: modern.entry } });
+  });
+  const call = { name: "new_ask", arguments: { kind: "elicitation", rounds: 2 } };
+
+  test("a client with a session: by real requests, and the call is repeated with new ids and the server's own states", async () => {
+    const speaker = await connectSpeaker({ goblin: through, version: "2025-11-25", way: "http", name: "ada" });
+    expect(JSON.parse(textOf(await speaker.request("tools/call", call)))).toEqual([say("ada"), say("ada")]);
+    const calls = (await modern.received("tools/call")).map((r) => r.message);
+    const states = (await modern.log()).flatMap((r) => r.message?.result?.requestState ?? []);
+    expect(calls.map((c) => c.params.requestState)).toEqual([undefined, ...states]);
+    expect(calls.map((c) => c.params.inputResponses)).toEqual([
+      undefined,
+      { "elicitation-1": say("ada") },
+      { "elicitation-2": say("ada") },
+    ]);
+    expect(new Set(calls.map((c) => c.id)).size).toBe(3);
+  });
+
+  test("a client without one: its questions and states pass as they are", async () => {
+    const client = stateless(through.url, { capabilities: { elicitation } });
+    const { message } = await client.call("tools/call", call);
+    const [{ message: said }] = (await modern.log()).filter((r) => r.message?.result?.requestState) as [Message];
+    expect(message.result.requestState).toBe(said.result.requestState);
+    expect(message.result.inputRequests).toEqual(said.result.inputRequests);
+  });
+
+  test("a client that cannot answer: the error names what it needs, with status 400", async () => {
+    const { status, message } = await stateless(through.url).call("tools/call", call);
+    expect([status, message.error.code]).toEqual([400, -32021]);
+    expect(message.error.data.requiredCapabilities).toEqual({ elicitation: {} });
+  });
+
+  test("a client with a session that gives up while it is asked: nothing is repeated", async () => {
+    const raw = rawHttp(through.url);
+    await raw.initialize("2025-11-25", { elicitation });
+    const stream = await raw.stream({ body: { jsonrpc: "2.0", id: 5, method: "tools/call", params: call } });
+    await stream.next((m) => m.method === "elicitation/create");
+    await raw.post({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 5 } });
+    await until(() => stream.ended);
+    expect(await modern.received("tools/call")).toHaveLength(1);
+  });
+});
