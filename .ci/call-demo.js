@@ -12,6 +12,7 @@ while (!names.includes("clock_now") && Date.now() < until) {
   if (!names.includes("clock_now")) await new Promise((resolve) => setTimeout(resolve, 200));
 }
 const result = await client.callTool({ name: "clock_now", arguments: {} });
-if (result.isError || !Array.isArray(result.content) || result.content.length === 0) throw new Error(JSON.stringify(result));
+if (result.isError || !Array.isArray(result.content) || result.content.length === 0)
+  throw new Error(JSON.stringify(result));
 console.log(`npm start answered a client: ${names.length} tools, clock_now says ${JSON.stringify(result.content[0])}`);
 await client.close();

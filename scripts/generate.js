@@ -5,13 +5,13 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { openApiDocument } from "../dist/admin/openapi.js";
 import { configJsonSchema } from "../dist/config/json-schema.js";
+import { configReference } from "../dist/config/reference.js";
 import { version } from "../dist/version.js";
-import { configReference } from "./config-reference.js";
 
 const json = (value) => `${JSON.stringify(value, null, 2)}\n`;
 
 const files = {
-  "docs/configuration.md": () => configReference(configJsonSchema()),
+  "docs/configuration.md": () => configReference(),
   "docs/openapi.json": () => json(openApiDocument({ version })),
   "schema/goblin.schema.json": () => json(configJsonSchema()),
 };

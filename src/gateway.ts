@@ -4,8 +4,8 @@
 
 import type { Readable, Writable } from "node:stream";
 import { createAdminApi } from "./admin/api.ts";
+import { backendReadings } from "./admin/readings.ts";
 import type { ReloadResult } from "./admin/schema.ts";
-import { noSizes, sizesOf } from "./admin/sizes.ts";
 import { Catalog } from "./catalog/catalog.ts";
 import { NO_HINTS } from "./catalog/definitions.ts";
 import { createSearchIndex } from "./catalog/search.ts";
@@ -31,7 +31,7 @@ import { InFlight } from "./pipeline/in-flight.ts";
 import { limits } from "./pipeline/limits.ts";
 import { Counting } from "./pipeline/metrics.ts";
 import { output } from "./pipeline/output.ts";
-import { describeServers } from "./router/describe.ts";
+import { describeOutput, describeServers } from "./router/describe.ts";
 import { extensionOwners } from "./router/extension.ts";
 import { serverHealth } from "./router/health.ts";
 import { Servers } from "./router/servers.ts";
@@ -130,6 +130,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       Boolean((servers.capability(serverId, "resources") as { subscribe?: boolean } | undefined)?.subscribe),
     isShared: (serverId) => servers.config(serverId)?.share !== "session",
     isReady: (serverId) => servers.isUsable(serverId),
+    hasOwned: (serverId, clientKey) => servers.backend(serverId)?.hasOwned(clientKey) ?? false,
     upstream: ({ serverId, method, uri, call, ownerKey }) => {
       const params = JSON.stringify({ uri });
       if (call) return servers.forward(serverId, method, params, call);
@@ -195,10 +196,7 @@ export function createGateway(options: GatewayOptions): Gateway {
           run,
           own: counting.locals(subscribing.methods),
           extensionOwners: owners,
-          localTool: (name) => {
-            const tool = localTool(name);
-            return tool && counting.local(tool);
-          },
+          localTool: counting.localTool(localTool),
           refused: (call, answer) => {
             counting.refused(call, answer);
             audit?.refused(call, answer);
@@ -226,10 +224,11 @@ export function createGateway(options: GatewayOptions): Gateway {
       return list ? catalog.snapshot.cacheHints(list.kind) : NO_HINTS;
     },
     inputSchema: (tool) => catalog.snapshot.tools.find(tool)?.definition.value["inputSchema"],
+    outputOf: (tool) => describeOutput(catalog.snapshot.tools.find(tool), servers.infos()),
     routesExtension: (method) => owners(method).length > 0,
     onChange: (listener) => {
-      catalog.on("change", listener);
-      return () => catalog.off("change", listener);
+      catalog.on("listed", listener);
+      return () => catalog.off("listed", listener);
     },
     subscribe: (clientKey, uri, deliver) => subscribing.subscribe(clientKey, uri, deliver),
     release,
@@ -247,7 +246,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       return config.limits;
     },
   };
-  catalog.on("change", (kinds) => {
+  catalog.on("listed", (kinds) => {
     const texts = kinds.map((kind) => notificationText(changeNotifications[kind]));
     for (const session of sessions) if (session.initialized) for (const text of texts) session.notify(text);
   });
@@ -257,21 +256,12 @@ export function createGateway(options: GatewayOptions): Gateway {
     meters,
     sessions: () => sessions.size,
     subscriptions: () => subscriptions.size,
-    backends: () => {
-      const sizes = sizesOf(catalog.snapshot).servers;
-      return servers.ids().flatMap((serverId) => {
-        const status = servers.status(serverId);
-        if (!status) return [];
-        const { tokens: _tokens, ...entries } = sizes.get(serverId) ?? noSizes();
-        return { serverId, entries, ...status };
-      });
-    },
+    backends: () => backendReadings(servers, catalog.snapshot),
   });
-  let endpoint = "";
   const admin = createAdminApi({
     version,
     startedAt: Date.now(),
-    endpoint: () => endpoint,
+    endpoint: () => http?.url ?? "",
     configPath: () => options.configPath ?? null,
     exposure: () => config.tools.expose,
     ...{ catalog, servers, sessions, subscriptions, activity, logs, release },
@@ -310,7 +300,6 @@ export function createGateway(options: GatewayOptions): Gateway {
       const { host, port, auth } = config.gateway;
       const failed = (error: Error): void => log.error({ error: error.message }, "HTTP server");
       http = await listenHttp({ fetch: front.app.fetch, host, port, failed });
-      endpoint = http.url;
       if (!isLoopback(host) && auth.tokens.length === 0) {
         log.warn(`Listening on ${host} without gateway.auth: everybody who reaches this address can use all servers`);
       }

@@ -116,7 +116,8 @@ export class Feed {
   #send({ type, data }: AdminEvent): void {
     const chunk = this.#encoder.encode(`event: ${type}\ndata: ${JSON.stringify(data)}\n\n`);
     for (const stream of [...this.#streams]) {
-      stream.enqueue(chunk);
+      if ((stream.desiredSize ?? 0) <= 0) this.#end(stream);
+      else stream.enqueue(chunk);
     }
   }
 

@@ -51,6 +51,10 @@ export class OwnedPeers {
     return peer;
   }
 
+  has(scope: string): boolean {
+    return this.#peers.has(scope) || this.#broken.has(scope);
+  }
+
   notify(scope: string, method: string): void {
     this.#peers
       .get(scope)
@@ -86,13 +90,16 @@ export class OwnedPeers {
     const { scope } = owner;
     if (this.#peers.get(scope) !== made) return;
     this.#peers.delete(scope);
+    // Where nobody waits for notifications there is nothing to restore.
+    if (!this.#options.wants(scope)) return;
     this.#broken.set(scope, undefined);
     this.#retry(owner, 0);
   }
 
   #retry(owner: Client, attempt: number): void {
     const { scope } = owner;
-    if (!this.#broken.has(scope) || !this.#options.wants(scope)) return;
+    if (!this.#broken.has(scope)) return;
+    if (!this.#options.wants(scope)) return this.#forgetBreak(scope);
     const timer = setTimeout(() => {
       if (this.#broken.has(scope)) this.of(owner).catch(() => this.#retry(owner, attempt + 1));
     }, backoffMs(attempt)).unref();

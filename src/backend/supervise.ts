@@ -13,6 +13,7 @@ import type { Peer, PeerEvents, PeerInfo } from "./backend.ts";
 import { backoffMs } from "./backoff.ts";
 import { Breaker } from "./breaker.ts";
 import { Bulkhead, type BulkheadLimits } from "./bulkhead.ts";
+import { LentPeers } from "./lent-peers.ts";
 import { OwnedPeers } from "./owned-peers.ts";
 
 export type BackendState = "connecting" | "ready" | "degraded" | "down" | "disabled";
@@ -60,6 +61,7 @@ export class Backend {
   readonly #bulkhead: Bulkhead;
   readonly #breaker = new Breaker({ failures: 5, openMs: 2000, maxOpenMs: 30_000 });
   readonly #owned: OwnedPeers;
+  readonly #lent: LentPeers;
   #peer: Peer | undefined;
   #state: BackendState = "disabled";
   #reason: string | undefined;
@@ -81,8 +83,11 @@ export class Backend {
     this.id = options.id;
     this.#options = options;
     this.#bulkhead = new Bulkhead(options.limits);
+    const connect = (owner: Client, closed: (error: GoblinError) => void, signal: AbortSignal): Promise<Peer> =>
+      options.connect({ ...options.hooks.events(owner), closed }, owner, signal);
+    this.#lent = new LentPeers(connect);
     this.#owned = new OwnedPeers({
-      connect: (owner, closed, signal) => options.connect({ ...options.hooks.events(owner), closed }, owner, signal),
+      connect,
       wants: (scope) => options.hooks.wantsOwned(scope),
       restored: (scope) => options.hooks.ownedRestored(scope),
     });
@@ -130,12 +135,17 @@ export class Backend {
     this.#wasReady = false;
     this.#abort?.abort();
     this.#set("disabled", reason);
-    await Promise.all([peer?.close(), this.#connecting, this.#owned.closeAll()]);
+    await Promise.all([peer?.close(), this.#connecting, this.#owned.closeAll(), this.#lent.closeAll()]);
   }
 
   /** The connection that a client has of its own. Rejects when it cannot be made. */
   peerOf(owner: Client): Promise<Peer> {
     return this.#owned.of(owner);
+  }
+
+  /** Whether a client has a connection of its own, or one that is being made again. */
+  hasOwned(clientKey: string): boolean {
+    return this.#owned.has(clientKey);
   }
 
   /** Waits, within reason, until nothing is under way. */
@@ -203,7 +213,11 @@ export class Backend {
     if (call.cancelled) return failure(new GoblinError("CANCELLED", "Cancelled before it was sent"));
     if (this.#options.share === "all") return shared.request(method, params, call);
     try {
-      return await (await this.#owned.of(call.client)).request(method, params, call);
+      const { client } = call;
+      if (client.scope !== client.key) {
+        return await this.#lent.use(client, (peer) => peer.request(method, params, call));
+      }
+      return await (await this.#owned.of(client)).request(method, params, call);
     } catch (error) {
       return this.#unavailable(messageOf(error));
     }

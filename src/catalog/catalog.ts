@@ -2,7 +2,7 @@
  * Everything that all servers offer, as one immutable snapshot that is replaced as a whole when a server's lists change.
  *
  * Readers take `catalog.snapshot` once and keep it for as long as they work; they never see half a change. Changes
- * within one turn of the event loop are combined into one snapshot and one set of `change` events, and an event is only sent for
+ * within one turn of the event loop are combined into one snapshot and one set of events: `change` for whatever differs, `listed` for the
  * lists that look different to a client.
  */
 import { EventEmitter } from "node:events";
@@ -11,13 +11,22 @@ import { type Definition, emptyLists, type ServerLists } from "./definitions.ts"
 import { createSnapshot, type ServerView, type Snapshot, type SnapshotSettings } from "./snapshot.ts";
 
 export interface CatalogEvents {
-  /** Any list changed, with the kinds that did. */
+  /** Something was added, removed or updated, listed or not, with the kinds of things. */
   change: [kinds: readonly ChangeKind[]];
+  /** Lists that clients see differently now. */
+  listed: [kinds: readonly ChangeKind[]];
   tools: [];
   prompts: [];
   resources: [];
   /** There is a new snapshot, whether clients see a difference or not. */
   swap: [];
+}
+
+/** What a model needs to choose a tool. */
+export interface ToolCard {
+  readonly name: string;
+  readonly description: string | undefined;
+  readonly serverId: string;
 }
 
 export class Catalog extends EventEmitter<CatalogEvents> {
@@ -72,12 +81,14 @@ export class Catalog extends EventEmitter<CatalogEvents> {
     this.#schedule();
   }
 
-  /** The light form of the tool list: what a model needs to choose, without schemas. */
-  listTools(_options: {
-    readonly compact: true;
-  }): { name: string; description: string | undefined; serverId: string }[] {
-    return this.snapshot.tools.entries.map(({ exposed, serverId, definition }) => {
-      const description = definition.value["description"];
+  /** All servers' tools, listed or not: their whole definitions, or the light form without schemas. */
+  listTools(options: { readonly compact: true }): ToolCard[];
+  listTools(options?: { readonly compact?: false }): Definition["value"][];
+  listTools({ compact = false }: { readonly compact?: boolean } = {}): ToolCard[] | Definition["value"][] {
+    const { entries } = this.snapshot.tools;
+    if (!compact) return entries.map(({ text }) => JSON.parse(text) as Definition["value"]);
+    return entries.map(({ exposed, serverId, text }) => {
+      const { description } = JSON.parse(text) as { description?: unknown };
       return { name: exposed, description: typeof description === "string" ? description : undefined, serverId };
     });
   }
@@ -102,14 +113,17 @@ export class Catalog extends EventEmitter<CatalogEvents> {
     const after = createSnapshot([...this.#servers.values()], this.#settings);
     this.#snapshot = after;
     this.emit("swap");
-    const kinds = changedKinds(before, after);
+    const listed = changedLists(before, after);
+    const sameTools = sameTexts(before.tools.entries, after.tools.entries);
+    const kinds = sameTools || listed.includes("tools") ? listed : (["tools", ...listed] as const);
     if (kinds.length === 0) return;
     for (const kind of kinds) this.emit(kind);
     this.emit("change", kinds);
+    if (listed.length > 0) this.emit("listed", listed);
   }
 }
 
-function changedKinds(before: Snapshot, after: Snapshot): ChangeKind[] {
+function changedLists(before: Snapshot, after: Snapshot): ChangeKind[] {
   const kinds: ChangeKind[] = [];
   if (!sameTexts(before.pagers.tools.entries, after.pagers.tools.entries)) kinds.push("tools");
   if (!sameTexts(before.pagers.prompts.entries, after.pagers.prompts.entries)) kinds.push("prompts");

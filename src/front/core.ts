@@ -28,6 +28,8 @@ export interface Core {
   cacheHints(method: string): { readonly ttlMs: number; readonly cacheScope: "public" | "private" };
   /** The input schema of a tool, by any name that a call accepts. */
   inputSchema(tool: string): unknown;
+  /** The output schema of a tool, and the protocol version that its server speaks. */
+  outputOf(tool: string): { readonly schema: unknown; readonly version: string } | undefined;
   /** Whether a server declared an extension that this method belongs to. */
   routesExtension(method: string): boolean;
   /** Runs for every change of a list; answers how to stop that. */

@@ -8,21 +8,24 @@ import { META_PREFIX } from "../model/envelope.ts";
 import { GoblinError } from "../model/errors.ts";
 import { type Answer, failure, type Params, type Raw, rawText } from "../model/json-rpc.ts";
 import { dropMembers, eachMember, memberSpan, memberText, setMember } from "../model/json-text.ts";
+import type { Core } from "./core.ts";
+import { withObjectOutputs, wrapsOutput } from "./legacy-tools.ts";
 
 const MAX_ROUNDS = 20;
 const CACHE_MEMBERS = new Set(["resultType", "ttlMs", "cacheScope"]);
 
 /** Carries a call through all its questions to its end, in the client's terms. */
-export async function settleWithClient(call: Call, handle: (call: Call) => Promise<Answer>): Promise<Answer> {
+export async function settleWithClient(call: Call, core: Pick<Core, "handle" | "outputOf">): Promise<Answer> {
   let current = call;
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    const answer = await handle(current);
+    const answer = await core.handle(current);
+    if (answer.ok && call.method === "tools/list") return { ok: true, raw: withObjectOutputs(answer.raw, core) };
     if (!answer.ok || !answer.raw.includes('"resultType"')) return answer;
     const text = rawText(answer.raw);
     const kind = memberText(text, "resultType");
     if (kind === undefined) return answer;
     if (kind !== '"input_required"')
-      return { ok: true, raw: kind === '"complete"' ? withoutMarks(text, call.method) : answer.raw };
+      return { ok: true, raw: kind === '"complete"' ? withoutMarks(text, call, core) : answer.raw };
     const responses = await askAll(text, current);
     if (!responses.ok) return responses;
     current = retry(call, rawText(responses.raw), memberText(text, "requestState"));
@@ -67,7 +70,7 @@ function retry(call: Call, responses: string, state: string | undefined): Call {
   return call.derive({ method: call.method, params: JSON.parse(text) as Params, text });
 }
 
-function withoutMarks(text: string, method: string): Raw {
+function withoutMarks(text: string, { method, params }: Call, core: Pick<Core, "outputOf">): Raw {
   const marks =
     method === "tools/call" || method === "prompts/get"
       ? (key: string) => key === "resultType"
@@ -78,12 +81,12 @@ function withoutMarks(text: string, method: string): Raw {
     const kept = dropMembers(meta, (key) => key.startsWith(META_PREFIX));
     plain = kept === "{}" ? dropMembers(plain, (key) => key === "_meta") : setMember(plain, "_meta", kept);
   }
-  return method === "tools/call" ? wrapStructured(plain) : plain;
+  return method === "tools/call" ? wrapStructured(plain, wrapsOutput(core, params["name"])) : plain;
 }
 
 /** Earlier versions only know objects as structured content. */
-function wrapStructured(text: string): string {
+function wrapStructured(text: string, always: boolean): string {
   const span = memberSpan(text, 0, "structuredContent");
-  if (!span || text[span.start] === "{") return text;
+  if (!span || (text[span.start] === "{" && !always)) return text;
   return `${text.slice(0, span.start)}{"result":${text.slice(span.start, span.end)}}${text.slice(span.end)}`;
 }

@@ -97,7 +97,7 @@ export async function answerRequest(
     return failure(error);
   }
   try {
-    const answer = await settleWithClient(call, core.handle);
+    const answer = await settleWithClient(call, core);
     return call.cancelled === "client" && !session.ended ? undefined : answer;
   } finally {
     session.end(id);

@@ -147,11 +147,18 @@ export function prependMembers(objectText: string, members: string): string {
   return `${objectText.slice(0, open + 1)}${members}${comma}${objectText.slice(open + 1)}`;
 }
 
-/** Replaces a member's value, or adds the member in front. `value` is JSON text. */
+/**
+ * Replaces a member's value, or adds the member in front. `value` is JSON text. Of duplicate keys every one is replaced: whoever reads the
+ * text next may take another one of them than we did, and must not find anything there that we have not seen.
+ */
 export function setMember(objectText: string, key: string, value: string): string {
-  const span = memberSpan(objectText, 0, key);
-  if (span) return objectText.slice(0, span.start) + value + objectText.slice(span.end);
-  return prependMembers(objectText, `${JSON.stringify(key)}:${value}`);
+  const edits: Edit[] = [];
+  eachMember(objectText, 0, (name, start, end) => {
+    if (name === key) edits.push({ start, end, text: value });
+  });
+  return edits.length > 0
+    ? applyEdits(objectText, edits)
+    : prependMembers(objectText, `${JSON.stringify(key)}:${value}`);
 }
 
 /** The object without the members for which `drop` says so. */

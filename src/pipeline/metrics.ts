@@ -34,7 +34,7 @@ export class Counting {
 
   /** Around everything that a routed request passes. Never throws, so that nobody counts it a second time. */
   readonly stage: Stage = async (call, route, next) => {
-    const meter = this.#meters.meter(route.serverId, call.method);
+    const meter = this.#meters.meter(route.serverId, methodLabel(call.method));
     const started = performance.now();
     this.#enter(meter);
     let answer: Answer;
@@ -68,6 +68,14 @@ export class Counting {
 
   readonly locals = (handlers: Readonly<Record<string, Handle>>): Readonly<Record<string, Handle>> =>
     Object.fromEntries(Object.entries(handlers).map(([method, handle]) => [method, this.local(handle)]));
+
+  /** Around the look-up of the gateway's own tools. */
+  readonly localTool = (find: (name: unknown) => Handle | undefined): ((name: unknown) => Handle | undefined) => {
+    return (name) => {
+      const tool = find(name);
+      return tool && this.local(tool);
+    };
+  };
 
   /** Around the entrance, for lists: they are counted, but are no calls. */
   readonly lists = (handle: Handle): Handle => {

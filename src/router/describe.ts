@@ -3,6 +3,7 @@
  * An extension is only mentioned where the client and at least one server both know it.
  */
 import type { PeerInfo } from "../backend/backend.ts";
+import type { NamedEntry } from "../catalog/named.ts";
 
 export interface Described {
   readonly capabilities: Readonly<Record<string, unknown>>;
@@ -61,4 +62,13 @@ function sharedExtensions(
 function extensionsOf(capabilities: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { extensions } = capabilities;
   return typeof extensions === "object" && extensions !== null ? (extensions as Record<string, unknown>) : {};
+}
+
+/** What a tool's results look like, and the protocol version in which its server says so. */
+export function describeOutput(
+  entry: NamedEntry | undefined,
+  servers: readonly DescribeSource[],
+): { readonly schema: unknown; readonly version: string } | undefined {
+  const version = servers.find(({ id }) => id === entry?.serverId)?.info?.protocolVersion;
+  return entry && version !== undefined ? { schema: entry.definition.value["outputSchema"], version } : undefined;
 }

@@ -9,7 +9,7 @@ import type { NamedEntry } from "../catalog/named.ts";
 import type { Snapshot } from "../catalog/snapshot.ts";
 import type { Call } from "../model/call.ts";
 import { GoblinError } from "../model/errors.ts";
-import { applyEdits, memberSpan } from "../model/json-text.ts";
+import { memberText, setMember } from "../model/json-text.ts";
 import type { RoutedMethod } from "../model/methods.ts";
 
 export interface Route {
@@ -78,7 +78,7 @@ function namedRoute(call: Call, spec: RoutedMethod, snapshot: Snapshot, entry: N
     serverId: entry.serverId,
     name: entry.exposed,
     target: entry.name,
-    params: call.params["name"] === entry.name ? call.text : replaced(call.text, "name", entry.name),
+    params: setMember(call.text, "name", JSON.stringify(entry.name)),
     timeoutMs: entry.override?.timeoutMs,
     mimeType: undefined,
   };
@@ -98,7 +98,7 @@ function resourceRoute(call: Call, spec: RoutedMethod, snapshot: Snapshot): Rout
     serverId: found.serverId,
     name: uri,
     target: found.uri,
-    params: uri === found.uri ? call.text : replaced(call.text, "uri", found.uri),
+    params: setMember(call.text, "uri", JSON.stringify(found.uri)),
     timeoutMs: undefined,
     mimeType: typeof mimeType === "string" ? mimeType : undefined,
   };
@@ -113,7 +113,7 @@ function referenceRoute(call: Call, spec: RoutedMethod, snapshot: Snapshot): Rou
   const ref = call.params["ref"] as { type?: unknown; name?: unknown; uri?: unknown } | undefined;
   if (ref?.type === "ref/prompt" && typeof ref.name === "string") {
     const entry = foundName("prompt", snapshot.prompts, ref.name);
-    const params = replacedInRef(call.text, "name", entry.name);
+    const params = withReference(call.text, "name", entry.name);
     return { ...namedRoute(call, spec, snapshot, entry), params };
   }
   if (ref?.type === "ref/resource" && typeof ref.uri === "string") {
@@ -125,7 +125,7 @@ function referenceRoute(call: Call, spec: RoutedMethod, snapshot: Snapshot): Rou
       serverId: found.serverId,
       name: uri,
       target: found.uri,
-      params: replacedInRef(call.text, "uri", found.uri),
+      params: withReference(call.text, "uri", found.uri),
       timeoutMs: undefined,
       mimeType: undefined,
     };
@@ -142,13 +142,6 @@ export function stringParam(call: Call, key: string): string {
   throw new GoblinError("INVALID_PARAMS", `${call.method} needs "${key}", a string`);
 }
 
-export function replaced(params: string, key: string, value: string): string {
-  const span = memberSpan(params, 0, key)!;
-  return applyEdits(params, [{ ...span, text: JSON.stringify(value) }]);
-}
-
-function replacedInRef(params: string, key: string, value: string): string {
-  const ref = memberSpan(params, 0, "ref")!;
-  const span = memberSpan(params, ref.start, key)!;
-  return applyEdits(params, [{ ...span, text: JSON.stringify(value) }]);
+function withReference(params: string, key: string, value: string): string {
+  return setMember(params, "ref", setMember(memberText(params, "ref")!, key, JSON.stringify(value)));
 }

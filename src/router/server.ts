@@ -42,6 +42,7 @@ export class Server {
   readonly #problems = new Throttle({ burst: 10, everyMs: 60_000 });
   #config: ServerConfig;
   #attached = false;
+  #wasAttached = false;
   /** Undefined until the first sync. */
   #lists: ServerLists | undefined;
   #sync: Sync | undefined;
@@ -94,6 +95,7 @@ export class Server {
   /** From now on this is what clients see under the server's id. */
   attach(): void {
     this.#attached = true;
+    this.#wasAttached = true;
     const { catalog } = this.#deps;
     if (!this.#config.enabled) return catalog.remove(this.id);
     this.#show();
@@ -213,7 +215,8 @@ export class Server {
     return {
       changed: (kind) => void this.#sync?.changed(kind),
       updated: (uri, params) => {
-        if (this.#attached) hooks.updated(this.id, uri, params, owner?.key);
+        // A server that was replaced may still change things for its last callers; one that never showed cannot.
+        if (this.#wasAttached) hooks.updated(this.id, uri, params, owner?.key);
       },
       log: (level, params, origin) => hooks.log(level, params, typeof origin === "object" ? origin : (owner ?? origin)),
       missed: () => {

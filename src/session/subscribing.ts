@@ -36,6 +36,7 @@ export function createSubscribing({ catalog, subscriptions, session }: Subscribi
     uri,
     form,
     since: Date.now(),
+    hasSession: session(clientKey) !== undefined,
     deliver: (updated, params) => {
       const known = catalog.snapshot.resources.formOf({ serverId, form, uri, updated });
       deliver(setMember(params, "uri", JSON.stringify(known)));

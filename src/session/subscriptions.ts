@@ -19,6 +19,8 @@ export interface SubscriptionRecord {
   /** The URI as this client wrote it. */
   readonly form: string;
   readonly since: number;
+  /** Whether the client can have a connection of its own to a server that is not shared; only one with a session can. */
+  readonly hasSession: boolean;
   readonly deliver: (serverUri: string, params: string) => void;
 }
 
@@ -38,6 +40,8 @@ export interface SubscriptionOptions {
   readonly isShared: (serverId: string) => boolean;
   /** The server is connected and has been told of all subscriptions that there were. */
   readonly isReady: (serverId: string) => boolean;
+  /** The client has a connection of its own, or one that is being made again: what becomes of it is reported for itself. */
+  readonly hasOwned?: (serverId: string, clientKey: string) => boolean;
   readonly upstream: (request: UpstreamRequest) => Promise<Answer>;
   readonly changed: () => void;
   readonly added?: (record: SubscriptionRecord) => void;
@@ -48,6 +52,8 @@ interface Topic {
   readonly key: string;
   readonly serverId: string;
   readonly uri: string;
+  /** The client on whose own connection it is; undefined: on the one that all share. */
+  readonly owner: string | undefined;
   readonly records: Map<string, SubscriptionRecord>;
   /** The last step that was begun; the next one waits for it. */
   last: Promise<unknown>;
@@ -61,6 +67,7 @@ export class Subscriptions {
   /** Server, then URI (with the client in front where connections are not shared), then the topic. */
   readonly #topics = new Map<string, Map<string, Topic>>();
   readonly #byClient = new Map<string, Set<SubscriptionRecord>>();
+  readonly #topicOf = new Map<SubscriptionRecord, Topic>();
   /** Those who may have missed an update and are to be told once, as soon as the server knows of them. */
   readonly #owed = new Set<SubscriptionRecord>();
 
@@ -92,69 +99,76 @@ export class Subscriptions {
 
   async subscribe(record: SubscriptionRecord, call: Call | undefined): Promise<Answer> {
     const { clientKey, serverId, uri } = record;
-    const topic = this.#topic(serverId, uri, clientKey);
-    const known = topic.records.get(clientKey);
-    const own = this.#byClient.get(clientKey);
+    const known = this.#known(clientKey, serverId, uri);
     const limit = this.#options.limitPerClient();
-    if (!known && (own?.size ?? 0) >= limit) {
-      this.#forgetIdle(topic);
+    if (!known && (this.#byClient.get(clientKey)?.size ?? 0) >= limit) {
       const message = `LimitExceeded: a client may hold ${limit} subscriptions (limits.subscriptionsPerClient)`;
       return failure(new GoblinError("LimitExceeded", message, { data: { limit } }));
     }
+    const topic = (known && this.#topicOf.get(known)) ?? this.#topic(record);
     this.#put(topic, record, known);
     const answer = await this.#step(topic, () => this.#ensureActive(topic, call));
     if (answer.ok) return OK;
-    if (topic.records.get(clientKey) === record) this.#take(topic, record);
+    if (topic.records.get(clientKey) === record) this.#take(record);
     this.#forgetIdle(topic);
     return answer;
   }
 
   async unsubscribe(clientKey: string, serverId: string, uri: string, call: Call | undefined): Promise<Answer> {
-    const topic = this.#topics.get(serverId)?.get(this.#topicKey(serverId, uri, clientKey));
-    const record = topic?.records.get(clientKey);
-    if (!topic || !record) return OK;
-    this.#take(topic, record);
-    return this.#step(topic, () => this.#ensureInactive(topic, call));
+    const record = this.#known(clientKey, serverId, uri);
+    const topic = record && this.#take(record);
+    if (!topic) return OK;
+    const answer = await this.#step(topic, () => this.#ensureInactive(topic, call));
+    // A connection that is gone took the subscription with it.
+    return !answer.ok && answer.symbol === "BACKEND_UNAVAILABLE" ? OK : answer;
   }
 
   /** The client is gone. */
   dropClient(clientKey: string): void {
     for (const record of [...(this.#byClient.get(clientKey) ?? [])]) {
-      const topic = this.#topics.get(record.serverId)?.get(this.#topicKey(record.serverId, record.uri, clientKey));
-      if (!topic) continue;
-      this.#take(topic, record);
-      void this.#step(topic, () => this.#ensureInactive(topic, undefined));
+      const topic = this.#take(record);
+      if (topic) void this.#step(topic, () => this.#ensureInactive(topic, undefined));
     }
   }
 
   /** The server is gone for good. */
   dropServer(serverId: string): void {
     for (const topic of this.#topics.get(serverId)?.values() ?? []) {
-      for (const record of [...topic.records.values()]) this.#take(topic, record);
+      for (const record of [...topic.records.values()]) this.#take(record);
     }
     this.#topics.delete(serverId);
   }
 
-  /** A server says that a resource changed: everybody who subscribed to it, or to something above it, is told. */
+  /** A server says that a resource changed: everybody who subscribed to it, or to something above it, is told once. */
   updated(serverId: string, uri: string, params: string, ownerKey: string | undefined): void {
     const topics = this.#topics.get(serverId);
     if (!topics) return;
+    const told = new Set<string>();
     for (const candidate of [uri, ...parentsOf(uri)]) {
-      const topic = topics.get(ownerKey === undefined ? candidate : `${ownerKey} ${candidate}`);
+      const topic = topics.get(topicKey(candidate, ownerKey));
       if (!topic) continue;
-      for (const record of topic.records.values()) record.deliver(uri, params);
+      for (const record of topic.records.values()) {
+        if (told.has(record.clientKey)) continue;
+        told.add(record.clientKey);
+        record.deliver(uri, params);
+      }
     }
   }
 
   /** The server has a new connection: it is asked anew for everything, and each subscriber is told once, since it may have missed a change. */
   async restored(serverId: string): Promise<void> {
     this.#rekey(serverId);
-    await this.#renew([...(this.#topics.get(serverId)?.values() ?? [])]);
+    const stands = ({ owner, active }: Topic) =>
+      active && owner !== undefined && this.#options.hasOwned?.(serverId, owner) === true;
+    await this.#renew([...(this.#topics.get(serverId)?.values() ?? [])].filter((topic) => !stands(topic)));
   }
 
   /** The same for the connection that one client has of its own. */
   async ownedRestored(serverId: string, clientKey: string): Promise<void> {
-    await this.#renew(this.#topicsOf(serverId, clientKey));
+    const topics = this.#topicsOf(serverId, clientKey);
+    if (this.#options.isReady(serverId)) return this.#renew(topics);
+    // What the server can do is known once it is ready; `restored` or `ready` goes on from here.
+    for (const topic of topics) this.#owe(topic);
   }
 
   has(serverId: string, clientKey: string): boolean {
@@ -163,8 +177,8 @@ export class Subscriptions {
 
   /** Takes up a subscription that an earlier process held. It stays whatever the server says; the client is told once. */
   async resume(record: SubscriptionRecord): Promise<void> {
-    const topic = this.#topic(record.serverId, record.uri, record.clientKey);
-    if (topic.records.has(record.clientKey)) return;
+    if (this.#known(record.clientKey, record.serverId, record.uri)) return;
+    const topic = this.#topic(record);
     this.#put(topic, record, undefined);
     this.#owed.add(record);
     if (this.#options.isReady(record.serverId)) await this.#pay(topic);
@@ -179,11 +193,15 @@ export class Subscriptions {
   async #renew(topics: readonly Topic[]): Promise<void> {
     await Promise.all(
       topics.map((topic) => {
-        topic.active = false;
-        for (const record of topic.records.values()) this.#owed.add(record);
+        this.#owe(topic);
         return this.#pay(topic);
       }),
     );
+  }
+
+  #owe(topic: Topic): void {
+    topic.active = false;
+    for (const record of topic.records.values()) this.#owed.add(record);
   }
 
   async #pay(topic: Topic): Promise<void> {
@@ -194,20 +212,15 @@ export class Subscriptions {
   }
 
   #topicsOf(serverId: string, clientKey: string): Topic[] {
-    return [...(this.#topics.get(serverId)?.values() ?? [])].filter((topic) => topic.records.has(clientKey));
+    return [...(this.#topics.get(serverId)?.values() ?? [])].filter(({ owner }) => owner === clientKey);
   }
 
-  /** Whether a server is shared may have changed with its config, and with it what belongs together. */
+  /** Whether a server is shared, or can be subscribed to, may have changed, and with it what belongs together. */
   #rekey(serverId: string): void {
-    const topics = [...(this.#topics.get(serverId)?.values() ?? [])];
-    const [first] = topics;
-    const client = first?.records.keys().next().value;
-    if (!first || client === undefined || first.key === this.#topicKey(serverId, first.uri, client)) return;
+    const records = [...(this.#topics.get(serverId)?.values() ?? [])].flatMap((topic) => [...topic.records.values()]);
+    if (records.every((record) => this.#topicOf.get(record)?.owner === this.#ownerOf(record))) return;
     this.#topics.delete(serverId);
-    for (const { uri, records } of topics) {
-      for (const record of records.values())
-        this.#topic(serverId, uri, record.clientKey).records.set(record.clientKey, record);
-    }
+    for (const record of records) this.#join(this.#topic(record), record);
   }
 
   async #ensureActive(topic: Topic, call: Call | undefined): Promise<Answer> {
@@ -222,16 +235,15 @@ export class Subscriptions {
     const wasActive = topic.active;
     topic.active = false;
     // A connection of the client's own goes away with it; only the shared one has to be told.
-    const isTold = wasActive && (call !== undefined || this.#options.isShared(topic.serverId));
+    const isTold = wasActive && (call !== undefined || topic.owner === undefined);
     const answer = isTold ? await this.#options.upstream(this.#request(topic, "resources/unsubscribe", call)) : OK;
     this.#forgetIdle(topic);
     return answer;
   }
 
   #request(topic: Topic, method: UpstreamRequest["method"], call: Call | undefined): UpstreamRequest {
-    const { serverId, uri } = topic;
-    if (this.#options.isShared(serverId)) return { serverId, method, uri, call: undefined, ownerKey: undefined };
-    return { serverId, method, uri, call, ownerKey: topic.records.keys().next().value };
+    const { serverId, uri, owner } = topic;
+    return { serverId, method, uri, call: owner === undefined ? undefined : call, ownerKey: owner };
   }
 
   #step(topic: Topic, step: () => Promise<Answer>): Promise<Answer> {
@@ -240,38 +252,62 @@ export class Subscriptions {
     return run;
   }
 
-  #topic(serverId: string, uri: string, clientKey: string): Topic {
+  #topic(record: SubscriptionRecord): Topic {
+    const { serverId, uri } = record;
     const topics = this.#topics.get(serverId) ?? new Map<string, Topic>();
     this.#topics.set(serverId, topics);
-    const key = this.#topicKey(serverId, uri, clientKey);
-    const topic = topics.get(key) ?? { key, serverId, uri, records: new Map(), last: Promise.resolve(), active: false };
+    const owner = this.#ownerOf(record);
+    const key = topicKey(uri, owner);
+    const made = { key, serverId, uri, owner, records: new Map(), last: Promise.resolve(), active: false };
+    const topic = topics.get(key) ?? made;
     topics.set(key, topic);
     return topic;
   }
 
-  #topicKey(serverId: string, uri: string, clientKey: string): string {
-    return this.#options.isShared(serverId) ? uri : `${clientKey} ${uri}`;
+  /** Updates that nobody can subscribe to come on the shared connection; a client may have no other. */
+  #ownerOf({ serverId, clientKey, hasSession }: SubscriptionRecord): string | undefined {
+    const { isShared, supports } = this.#options;
+    return hasSession && !isShared(serverId) && supports(serverId) ? clientKey : undefined;
+  }
+
+  #known(clientKey: string, serverId: string, uri: string): SubscriptionRecord | undefined {
+    for (const record of this.#byClient.get(clientKey) ?? []) {
+      if (record.serverId === serverId && record.uri === uri) return record;
+    }
+    return undefined;
+  }
+
+  #join(topic: Topic, record: SubscriptionRecord): void {
+    topic.records.set(record.clientKey, record);
+    this.#topicOf.set(record, topic);
   }
 
   #put(topic: Topic, record: SubscriptionRecord, known: SubscriptionRecord | undefined): void {
     const own = this.#byClient.get(record.clientKey) ?? new Set();
     this.#byClient.set(record.clientKey, own);
-    if (known) own.delete(known);
+    if (known) {
+      own.delete(known);
+      this.#topicOf.delete(known);
+      this.#owed.delete(known);
+    }
     own.add(record);
-    topic.records.set(record.clientKey, record);
-    if (known) this.#owed.delete(known);
+    this.#join(topic, record);
     this.#options.added?.(record);
     this.#options.changed();
   }
 
-  #take(topic: Topic, record: SubscriptionRecord): void {
-    topic.records.delete(record.clientKey);
+  /** Answers the topic that the record was in. */
+  #take(record: SubscriptionRecord): Topic | undefined {
+    const topic = this.#topicOf.get(record);
+    topic?.records.delete(record.clientKey);
+    this.#topicOf.delete(record);
     const own = this.#byClient.get(record.clientKey);
     own?.delete(record);
     if (own?.size === 0) this.#byClient.delete(record.clientKey);
     this.#owed.delete(record);
     this.#options.removed?.(record);
     this.#options.changed();
+    return topic;
   }
 
   /** Not before the last step is over: whoever subscribes meanwhile has to wait for it. */
@@ -282,9 +318,17 @@ export class Subscriptions {
   }
 }
 
+function topicKey(uri: string, owner: string | undefined): string {
+  return owner === undefined ? uri : `${owner} ${uri}`;
+}
+
+/** Longer ones have no parents: a server could ask for work that grows with the square of their length. */
+const MAX_LENGTH = 4096;
+
 /** Every URI of which this one is a part, by path or as a fragment. */
 function parentsOf(uri: string): string[] {
   const parents: string[] = [];
+  if (uri.length > MAX_LENGTH) return parents;
   for (let i = uri.length - 1; i > 0; i--) {
     const c = uri[i];
     if (c !== "/" && c !== "#") continue;

@@ -15,6 +15,9 @@ export interface LogLine {
 }
 
 const KEPT_LINES = 2000;
+/** A longer line is kept without its details and with the beginning of its message. */
+const LONGEST = 20_000;
+const LEAST_PRUNED = 1000;
 
 export class LogBook {
   readonly masker = new Masker();
@@ -22,10 +25,11 @@ export class LogBook {
   readonly #lines = new Ring<string>(KEPT_LINES);
   readonly #listeners = new Set<(line: LogLine) => void>();
   #loggers: WeakRef<Logger>[] = [];
+  #pruneAt = LEAST_PRUNED;
 
   /** Takes a line that was just written. */
   take(text: string): void {
-    this.#lines.push(text);
+    this.#lines.push(text.length <= LONGEST ? text : shortened(text));
     if (this.#listeners.size === 0) return;
     const line = readLine(text);
     for (const listener of this.#listeners) listener(line);
@@ -44,6 +48,9 @@ export class LogBook {
   /** A logger, or a child of one, whose level is set here from now on. */
   adopt(logger: Logger): void {
     this.#loggers.push(new WeakRef(logger));
+    if (this.#loggers.length < this.#pruneAt) return;
+    this.#loggers = this.#loggers.filter((ref) => ref.deref() !== undefined);
+    this.#pruneAt = Math.max(LEAST_PRUNED, this.#loggers.length * 2);
   }
 
   /** Of the first logger, of which the others are children. */
@@ -58,6 +65,11 @@ export class LogBook {
       return logger !== undefined;
     });
   }
+}
+
+function shortened(text: string): string {
+  const { level, time, server, msg } = JSON.parse(text) as Record<string, unknown>;
+  return JSON.stringify({ level, time, server, msg: `${String(msg ?? "").slice(0, LONGEST)}…` });
 }
 
 export function readLine(text: string): LogLine {

@@ -8,7 +8,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom
 import { exposedBoundsMs, type Latency } from "./latency.ts";
 import { type Meters, outcomes } from "./meters.ts";
 
-interface BackendReading {
+export interface BackendReading {
   readonly serverId: string;
   readonly state: string;
   readonly restarts: number;

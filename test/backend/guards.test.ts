@@ -19,7 +19,9 @@ describe("bulkhead", () => {
     const order: string[] = [];
     const third = bulkhead.enter(newCall(), "s")?.then(() => order.push("third"));
     const fourth = bulkhead.enter(newCall(), "s")?.then(() => order.push("fourth"));
-    expect(() => bulkhead.enter(newCall(), "s")).toThrow('Server "s" is at its limit: 2 calls under way and 2 waiting');
+    expect(() => bulkhead.enter(newCall(), "s")).toThrow(
+      'LimitExceeded: server "s" has 2 calls under way (limits.inFlightPerServer) and 2 waiting (limits.queuePerServer)',
+    );
     expect([bulkhead.active, bulkhead.queued]).toEqual([2, 2]);
     bulkhead.leave();
     await third;

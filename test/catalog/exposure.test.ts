@@ -66,7 +66,7 @@ test("a change of mode is a change of the list; a change of what is hidden is no
   const catalog = catalogOf(all, { a: [tool("one")] });
   void catalog.snapshot;
   const changes: string[] = [];
-  catalog.on("change", (kinds) => changes.push(kinds.join()));
+  catalog.on("listed", (kinds) => changes.push(kinds.join()));
   catalog.configure(settings({ mode: "search", budgetTokens: 1 }));
   void catalog.snapshot;
   expect(changes).toEqual(["tools"]);

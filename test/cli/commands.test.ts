@@ -30,7 +30,11 @@ interface Ran {
 
 /** Runs the command in an empty folder. */
 function goblin(...args: string[]): Promise<Ran> {
-  const env = { ...process.env, HOME: folder, XDG_CONFIG_HOME: "", GOBLIN_TOKEN: undefined };
+  return goblinWith({}, ...args);
+}
+
+function goblinWith(more: Record<string, string>, ...args: string[]): Promise<Ran> {
+  const env = { ...process.env, HOME: folder, XDG_CONFIG_HOME: "", GOBLIN_TOKEN: undefined, ...more };
   return new Promise((resolve) => {
     execFile(process.execPath, [PROGRAM, ...args], { cwd: folder, env }, (error, out, err) =>
       resolve({ code: error ? Number(error.code) : 0, out, err }),
@@ -154,6 +158,8 @@ test("a token is sent when it is given, in the environment or in the config of t
     err: "goblin: the gateway asks for a token: give --token or set GOBLIN_TOKEN\n",
   });
   expect((await goblin("list", "servers", "--json", "--token", "cli-token-1", ...at)).out).toBe("[]\n");
+  expect((await goblinWith({ GOBLIN_TOKEN: "cli-token-1" }, "list", "servers", "--json", ...at)).out).toBe("[]\n");
+  expect((await goblinWith({ GOBLIN_TOKEN: "wrong-token" }, "list", "servers", "--json", ...at)).code).toBe(1);
   const gateway = { port: Number(new URL(guarded.origin).port), auth: { tokens: ["cli-token-1"] } };
   writeFileSync(join(folder, "goblin.json"), JSON.stringify({ gateway }));
   expect((await goblin("list", "servers", "--json")).out).toBe("[]\n");
@@ -199,7 +205,7 @@ try "goblin read --url ${running.origin} one+text:///h" goblin read --url x one+
   expect(out.split("\n")).toEqual(["one_echo,", "sampling,", ",elicitation,sampling,roots,", "///hello,", ""]);
 });
 
-test("a served config is read again on request, and a broken one changes nothing", async () => {
+test("a broken config is refused when a reload is asked for, and changes nothing", async () => {
   const one = await startScripted({ name: "one" });
   const path = join(folder, "goblin.json");
   const write = (ids: string[]) =>

@@ -50,9 +50,9 @@ export function judge(cell, found, expected) {
   return { unexpected, stale };
 }
 
-/** The table of differences that docs/conformance.md holds. */
-export function differencesTable(expected) {
-  const row = ({ checks, cells, reason }) =>
-    `| ${checks.map((check) => `\`${check}\``).join("<br>")} | ${cells.join("<br>")} | ${reason} |`;
-  return ["| check (scenario, id, name) | suite/backend | why |", "|---|---|---|", ...expected.map(row)].join("\n");
+/** The list of differences that docs/conformance.md holds. */
+export function differencesText(expected) {
+  const entry = ({ checks, cells, reason }) =>
+    [`**${cells.join(", ")}:** ${reason}`, "", ...checks.map((check) => `- \`${check}\``)].join("\n");
+  return expected.map(entry).join("\n\n");
 }

@@ -48,7 +48,11 @@ function install(root, wanted) {
     writeFileSync(join(root, "installed"), "");
     return undefined;
   }
-  return (error?.message ?? stderr.split("\n").find((line) => line.includes("error")) ?? `npm exit ${status}`).trim();
+  return (
+    error?.message ??
+    stderr.split("\n").find((line) => /error(?! code)/.test(line)) ??
+    `npm exit ${status}`
+  ).trim();
 }
 
 const aliasOf = (version) => `conformance-${version}`;

@@ -2,7 +2,7 @@
  * Faults of a server during a call: the caller gets one answer that says what happened, nothing is sent twice, and nobody else notices.
  */
 import { afterEach, describe, expect, it } from "vitest";
-import { disposeAll } from "../fixtures/peers.ts";
+import { connectV1, disposeAll, until } from "../fixtures/peers.ts";
 import { startRig } from "./rig.ts";
 
 afterEach(disposeAll);
@@ -76,11 +76,14 @@ describe.each(cases)("during a call over %s", (_, { framing, ...options }: { fra
 });
 
 describe("half a line on stdio", () => {
-  it("costs the call it belonged to and at most the next one", async () => {
+  it("costs the call it belonged to, and nothing that follows it in the same line", async () => {
     const rig = await startRig({});
+    const { client, notifications } = await connectV1({ url: rig.goblin.url });
+    await client.subscribeResource({ uri: "bad+text:///hello" });
     rig.fault({ do: "half" });
     expect(await rig.call("echo", { text: "x" })).toMatchObject(timeout);
-    await rig.call("echo", { text: "x" });
+    await rig.bad.control("touch", { uri: "text:///hello" });
+    await until(() => notifications.some(({ method }) => method === "notifications/resources/updated"));
     expect(await rig.call("echo", { text: "x" })).toMatchObject(fine);
     await rig.others();
     await rig.leftovers();

@@ -177,7 +177,9 @@ describe.each(["http", "stdio"] as const)("the gateway listens to a server over 
     await server.control("set_tools", { tools: [{ name: "missed", inputSchema: { type: "object" } }], silent: true });
     await server.control("close_streams", { graceful });
     await until(async () => (await opened(server)).length > before, { what: "another listen" });
-    await until(() => session.heard.some((m) => m.method === UPDATED), { what: "the update that may have been missed" });
+    await until(() => session.heard.some((m) => m.method === UPDATED), {
+      what: "the update that may have been missed",
+    });
     await until(() => session.heard.some((m) => m.method === TOOLS), { what: "the change that was missed" });
     expect(names(goblin)).toContain("s_missed");
     await server.control("touch", { uri: "text:///hello" });

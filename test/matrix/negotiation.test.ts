@@ -38,7 +38,11 @@ test.each([
 });
 
 test("an address without a type is tried as everything, the newest first", async () => {
-  for (const [transport, era] of [["http", "modern"], ["http", "legacy"], ["sse", "legacy"]] as const) {
+  for (const [transport, era] of [
+    ["http", "modern"],
+    ["http", "legacy"],
+    ["sse", "legacy"],
+  ] as const) {
     const server = await startScripted({ transport, era, name: "s" });
     const goblin = await startGoblin({ mcpServers: { s: { url: server.url } } });
     expect(await speaks(goblin)).toBe(era);
@@ -78,26 +82,38 @@ test.each(turns)("a program that was %s and comes back %s is understood", async 
   expect(await server.events("start")).toHaveLength(2);
 });
 
-test.each(turns)("an address that was %s and comes back %s is understood, subscriptions included", async (before, after) => {
-  const server = await startScripted({ transport: "http", era: before, name: "s" });
-  const goblin = await startGoblin({ mcpServers: { s: server.entry } });
-  const session = await connectSpeaker({ goblin, version: "2025-11-25", way: "http" });
-  const modern = await connectSpeaker({ goblin, version: "2026-07-28", way: "http" });
-  await session.watch("s+text:///hello");
-  await modern.watch("s+text:///hello");
-  expect(await speaks(goblin)).toBe(before);
-  await server.kill();
-  startAs(server, after);
-  await until(async () => (await speaks(goblin)) === after, { everyMs: 50, timeoutMs: 20_000, what: `a call in the ${after} way` });
-  const updates = (speaker: typeof session) => speaker.heard.filter((m) => m.method === "notifications/resources/updated");
-  await until(() => updates(session).length > 0 && updates(modern).length > 0, { what: "the update that may have been missed" });
-  const [one, two] = [updates(session).length, updates(modern).length];
-  await server.control("touch", { uri: "text:///hello" });
-  await until(() => updates(session).length > one && updates(modern).length > two, { what: "a new update" });
-});
+test.each(turns)(
+  "an address that was %s and comes back %s is understood, subscriptions included",
+  async (before, after) => {
+    const server = await startScripted({ transport: "http", era: before, name: "s" });
+    const goblin = await startGoblin({ mcpServers: { s: server.entry } });
+    const session = await connectSpeaker({ goblin, version: "2025-11-25", way: "http" });
+    const modern = await connectSpeaker({ goblin, version: "2026-07-28", way: "http" });
+    await session.watch("s+text:///hello");
+    await modern.watch("s+text:///hello");
+    expect(await speaks(goblin)).toBe(before);
+    await server.kill();
+    startAs(server, after);
+    await until(async () => (await speaks(goblin)) === after, {
+      everyMs: 50,
+      timeoutMs: 20_000,
+      what: `a call in the ${after} way`,
+    });
+    const updates = (speaker: typeof session) =>
+      speaker.heard.filter((m) => m.method === "notifications/resources/updated");
+    await until(() => updates(session).length > 0 && updates(modern).length > 0, {
+      what: "the update that may have been missed",
+    });
+    const [one, two] = [updates(session).length, updates(modern).length];
+    await server.control("touch", { uri: "text:///hello" });
+    await until(() => updates(session).length > one && updates(modern).length > two, { what: "a new update" });
+  },
+);
 
 /** The same address and log, another version. */
 function startAs(server: Scripted, era: string): void {
   const port = new URL(server.url).port;
-  spawn(server.command, [...server.args, "--era", era, "--tied", "--port", port], { stdio: ["pipe", "ignore", "ignore"] });
+  spawn(server.command, [...server.args, "--era", era, "--tied", "--port", port], {
+    stdio: ["pipe", "ignore", "ignore"],
+  });
 }

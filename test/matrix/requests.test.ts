@@ -12,7 +12,10 @@ let legacy: Scripted;
 let modern: Scripted;
 let client: Stateless;
 
-const prompts = [{ name: "größe", description: "Not ASCII" }, { name: " padded", description: "Begins with a space" }];
+const prompts = [
+  { name: "größe", description: "Not ASCII" },
+  { name: " padded", description: "Begins with a space" },
+];
 
 beforeAll(async () => {
   legacy = await startScripted({ transport: "http", name: "old" });
@@ -30,8 +33,18 @@ describe("a request is refused with 400", () => {
     ["a version that is no string", { meta: { [VERSION_KEY]: 7 } }, -32602, /protocolVersion/],
     ["no capabilities in _meta", { meta: { [CAPABILITIES_KEY]: undefined } }, -32602, /clientCapabilities/],
     ["capabilities that are a list", { meta: { [CAPABILITIES_KEY]: [] } }, -32602, /clientCapabilities/],
-    ["no MCP-Protocol-Version", { headers: { "mcp-protocol-version": null } }, -32020, /MCP-Protocol-Version is missing/],
-    ["another MCP-Protocol-Version", { headers: { "mcp-protocol-version": "2025-11-25" } }, -32020, /MCP-Protocol-Version/],
+    [
+      "no MCP-Protocol-Version",
+      { headers: { "mcp-protocol-version": null } },
+      -32020,
+      /MCP-Protocol-Version is missing/,
+    ],
+    [
+      "another MCP-Protocol-Version",
+      { headers: { "mcp-protocol-version": "2025-11-25" } },
+      -32020,
+      /MCP-Protocol-Version/,
+    ],
     ["no Mcp-Method", { headers: { "mcp-method": null } }, -32020, /Mcp-Method is missing/],
     ["another Mcp-Method", { headers: { "mcp-method": "tools/list" } }, -32020, /Mcp-Method does not match/],
     ["no Mcp-Name", { headers: { "mcp-name": null } }, -32020, /Mcp-Name is missing/],

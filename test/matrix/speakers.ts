@@ -73,7 +73,8 @@ export async function connectSpeaker(options: SpeakerOptions): Promise<Speaker> 
     }).finally(() => waiting.delete(id));
     return { id, answer, sent: sent! };
   };
-  const note = (method: string, params?: unknown) => wire.send({ jsonrpc: "2.0", method, ...(params ? { params } : {}) });
+  const note = (method: string, params?: unknown) =>
+    wire.send({ jsonrpc: "2.0", method, ...(params ? { params } : {}) });
   const shared = { name, version, heard, questions, close: () => wire.close() };
   const tools: Tools = { wire, send, note, shared, reply: (question) => replyOf(name, question) };
   if (version === "2026-07-28") return statelessSpeaker(tools);
@@ -86,7 +87,11 @@ export async function connectSpeaker(options: SpeakerOptions): Promise<Speaker> 
 
 interface Tools {
   readonly wire: Wire;
-  send(method: string, params: unknown, headers?: Record<string, string>): { id: number; answer: Promise<Message>; sent: Sent };
+  send(
+    method: string,
+    params: unknown,
+    headers?: Record<string, string>,
+  ): { id: number; answer: Promise<Message>; sent: Sent };
   note(method: string, params?: unknown): void;
   readonly shared: Pick<Speaker, "name" | "version" | "heard" | "questions" | "close">;
   reply(question: Message): unknown;
@@ -94,7 +99,11 @@ interface Tools {
 
 async function sessionSpeaker({ wire, send, note, shared }: Tools): Promise<Speaker> {
   const { version, name } = shared;
-  const params = { protocolVersion: version, capabilities: capabilitiesOf(version), clientInfo: { name, version: "1" } };
+  const params = {
+    protocolVersion: version,
+    capabilities: capabilitiesOf(version),
+    clientInfo: { name, version: "1" },
+  };
   const opened = await send("initialize", params).answer;
   if (opened.result?.protocolVersion !== version) throw new Error(`Not ${version}: ${JSON.stringify(opened)}`);
   if (version >= "2025-06-18") wire.headers["mcp-protocol-version"] = version;

@@ -28,7 +28,10 @@ export const LEVEL_KEY = `${PREFIX}logLevel`;
 export const SUBSCRIPTION_KEY = `${PREFIX}subscriptionId`;
 const NAMED: Record<string, string> = { "tools/call": "name", "prompts/get": "name", "resources/read": "uri" };
 
-export function stateless(url: string, options: { token?: string; capabilities?: Record<string, unknown> } = {}): Stateless {
+export function stateless(
+  url: string,
+  options: { token?: string; capabilities?: Record<string, unknown> } = {},
+): Stateless {
   const raw = rawHttp(url);
   if (options.token) raw.headers["authorization"] = `Bearer ${options.token}`;
   let lastId = 0;

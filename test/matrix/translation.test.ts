@@ -4,7 +4,15 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type RunningGoblin, startGoblin } from "../fixtures/goblin.ts";
-import { connectV1, disposeAll, type RawHttp, rawHttp, type Scripted, startScripted, until } from "../fixtures/peers.ts";
+import {
+  connectV1,
+  disposeAll,
+  type RawHttp,
+  rawHttp,
+  type Scripted,
+  startScripted,
+  until,
+} from "../fixtures/peers.ts";
 import { type Stateless, stateless } from "./stateless.ts";
 import type { Message } from "./wires.ts";
 
@@ -13,7 +21,6 @@ let recent: Scripted;
 let goblin: RunningGoblin;
 let client: Stateless;
 let session: RawHttp;
-
 
 beforeAll(async () => {
   old = await startScripted({ transport: "http", name: "old" });
@@ -61,15 +68,27 @@ describe("links that must be opened first", () => {
 
   test("the repeated request may ask other questions", async () => {
     const call = { name: "old_ask", arguments: { kind: "elicitation" } };
-    const rule = { method: "tools/call", name: "ask", times: 1, do: "error", code: -32042, message: "Open", data: { elicitations } };
+    const rule = {
+      method: "tools/call",
+      name: "ask",
+      times: 1,
+      do: "error",
+      code: -32042,
+      message: "Open",
+      data: { elicitations },
+    };
     old.setScript({ rules: [rule] });
     const first = await client.call("tools/call", call);
     const second = await client.call("tools/call", {
       ...call,
-      inputResponses: Object.fromEntries(Object.keys(first.message.result.inputRequests).map((key) => [key, { action: "accept" }])),
+      inputResponses: Object.fromEntries(
+        Object.keys(first.message.result.inputRequests).map((key) => [key, { action: "accept" }]),
+      ),
       requestState: first.message.result.requestState,
     });
-    expect(Object.values(second.message.result.inputRequests)).toMatchObject([{ params: { message: "What is your name?" } }]);
+    expect(Object.values(second.message.result.inputRequests)).toMatchObject([
+      { params: { message: "What is your name?" } },
+    ]);
     const third = await client.call("tools/call", {
       ...call,
       inputResponses: { [Object.keys(second.message.result.inputRequests)[0]!]: { action: "decline" } },
@@ -110,8 +129,16 @@ describe("how long an answer may be kept", () => {
   const marks = (result: Message) => [result.resultType, result.ttlMs, result.cacheScope];
 
   test("a new server's word on a read reaches a new client; for an old server it is made", async () => {
-    expect(marks((await client.call("resources/read", { uri: "new+text:///hello" })).message.result)).toEqual(["complete", 5000, "public"]);
-    expect(marks((await client.call("resources/read", { uri: "old+text:///hello" })).message.result)).toEqual(["complete", 0, "private"]);
+    expect(marks((await client.call("resources/read", { uri: "new+text:///hello" })).message.result)).toEqual([
+      "complete",
+      5000,
+      "public",
+    ]);
+    expect(marks((await client.call("resources/read", { uri: "old+text:///hello" })).message.result)).toEqual([
+      "complete",
+      0,
+      "private",
+    ]);
   });
 
   test.each(["tools/list", "prompts/list", "resources/list", "resources/templates/list"])(
@@ -124,11 +151,23 @@ describe("how long an answer may be kept", () => {
   test("a list of servers that all say so: the shortest time, private if one is", async () => {
     const start = (name: string, ttlMs: number, cacheScope: string) =>
       startScripted({ transport: "http", era: "modern", name, script: { ttlMs, cacheScope } });
-    const [a, b, c] = [await start("a", 9000, "public"), await start("b", 4000, "public"), await start("c", 7000, "private")];
+    const [a, b, c] = [
+      await start("a", 9000, "public"),
+      await start("b", 4000, "public"),
+      await start("c", 7000, "private"),
+    ];
     const shared = await startGoblin({ mcpServers: { a: a.entry, b: b.entry } });
-    expect(marks((await stateless(shared.url).call("prompts/list")).message.result)).toEqual(["complete", 4000, "public"]);
+    expect(marks((await stateless(shared.url).call("prompts/list")).message.result)).toEqual([
+      "complete",
+      4000,
+      "public",
+    ]);
     const mixed = await startGoblin({ mcpServers: { a: a.entry, c: c.entry } });
-    expect(marks((await stateless(mixed.url).call("prompts/list")).message.result)).toEqual(["complete", 7000, "private"]);
+    expect(marks((await stateless(mixed.url).call("prompts/list")).message.result)).toEqual([
+      "complete",
+      7000,
+      "private",
+    ]);
   });
 
   test("old clients see none of it, nor who answered", async () => {
@@ -156,12 +195,18 @@ describe("how long an answer may be kept", () => {
 });
 
 describe("structured content that is no object", () => {
-  test.each([[[1, 2]], ["text"], [7], [null], [false]])("%j is wrapped for old clients only", async (structuredContent) => {
-    const result = { resultType: "complete", content: [], structuredContent };
-    const call = { name: "new_raw", arguments: { result } };
-    expect((await session.call("tools/call", call)).message.result).toEqual({ content: [], structuredContent: { result: structuredContent } });
-    expect((await client.call("tools/call", call)).message.result.structuredContent).toEqual(structuredContent);
-  });
+  test.each([[[1, 2]], ["text"], [7], [null], [false]])(
+    "%j is wrapped for old clients only",
+    async (structuredContent) => {
+      const result = { resultType: "complete", content: [], structuredContent };
+      const call = { name: "new_raw", arguments: { result } };
+      expect((await session.call("tools/call", call)).message.result).toEqual({
+        content: [],
+        structuredContent: { result: structuredContent },
+      });
+      expect((await client.call("tools/call", call)).message.result.structuredContent).toEqual(structuredContent);
+    },
+  );
 
   test("what is an object stays", async () => {
     const result = { resultType: "complete", content: [], structuredContent: { result: [1], structuredContent: 2 } };
@@ -171,14 +216,28 @@ describe("structured content that is no object", () => {
 
   test("its schema is wrapped with it, so that old clients accept the list and the result", async () => {
     const schema = { type: "array", items: { type: "integer" } };
-    const tools = [{ name: "echo", inputSchema: { type: "object" } }, { name: "raw", inputSchema: { type: "object" }, outputSchema: schema }];
+    const either = { anyOf: [{ type: "object", properties: { arguments: { $ref: "#" } } }, { type: "null" }] };
+    const tools = [
+      { name: "either", inputSchema: { type: "object" }, outputSchema: either },
+      { name: "raw", inputSchema: { type: "object" }, outputSchema: schema },
+    ];
     const server = await startScripted({ transport: "http", era: "modern", name: "s", script: { lists: { tools } } });
     const through = await startGoblin({ mcpServers: { s: server.entry } });
     const { client: sdk } = await connectV1({ url: through.url });
     const listed = (await sdk.listTools()).tools.find((tool) => tool.name === "s_raw");
-    expect(listed?.outputSchema).toMatchObject({ type: "object", properties: { result: schema }, required: ["result"] });
+    expect(listed?.outputSchema).toMatchObject({
+      type: "object",
+      properties: { result: schema },
+      required: ["result"],
+    });
     const result = { resultType: "complete", content: [], structuredContent: [1, 2] };
-    expect((await sdk.callTool({ name: "s_raw", arguments: { result } }))["structuredContent"]).toEqual({ result: [1, 2] });
+    expect((await sdk.callTool({ name: "s_raw", arguments: { result } }))["structuredContent"]).toEqual({
+      result: [1, 2],
+    });
+    // Even what is an object is wrapped, if the schema was; the SDK checks it against the moved reference.
+    expect((await sdk.callTool({ name: "s_either", arguments: { arguments: null } }))["structuredContent"]).toEqual({
+      result: { server: "s", tool: "either", arguments: { arguments: null } },
+    });
     const plain = (await stateless(through.url).call("tools/list")).message.result.tools;
     expect(plain.find((tool: Message) => tool.name === "s_raw").outputSchema).toEqual(schema);
   });
@@ -186,13 +245,23 @@ describe("structured content that is no object", () => {
 
 describe("codes", () => {
   const read = (server: string) => ({ uri: `${server}+text:///hello` });
-  const rule = (code: number) => ({ rules: [{ method: "resources/read", do: "error", code, message: "gone", data: { uri: "u" } }] });
+  const rule = (code: number) => ({
+    rules: [{ method: "resources/read", do: "error", code, message: "gone", data: { uri: "u" } }],
+  });
 
   test("an old server's -32002 is -32602 for new clients, and itself for old ones", async () => {
     old.setScript(rule(-32002));
     const data = { uri: "u", serverId: "old" };
-    expect((await client.call("resources/read", read("old"))).message.error).toEqual({ code: -32602, message: "gone", data });
-    expect((await session.call("resources/read", read("old"))).message.error).toEqual({ code: -32002, message: "gone", data });
+    expect((await client.call("resources/read", read("old"))).message.error).toEqual({
+      code: -32602,
+      message: "gone",
+      data,
+    });
+    expect((await session.call("resources/read", read("old"))).message.error).toEqual({
+      code: -32002,
+      message: "gone",
+      data,
+    });
     old.setScript({});
   });
 
@@ -204,7 +273,8 @@ describe("codes", () => {
 });
 
 describe("who the client is", () => {
-  const whoami = async (caller: () => Promise<{ message: Message }>) => (await caller()).message.result.structuredContent.client;
+  const whoami = async (caller: () => Promise<{ message: Message }>) =>
+    (await caller()).message.result.structuredContent.client;
 
   test("a session's name and capabilities go with each request to a new server", async () => {
     const me = await whoami(() => session.call("tools/call", { name: "new_whoami", arguments: {} }));
@@ -232,6 +302,17 @@ describe("who the client is", () => {
     }
   });
 
+  test("whatever capabilities are claimed, connections do not pile up", async () => {
+    const server = await startScripted({ transport: "stdio", name: "own" });
+    const through = await startGoblin({ mcpServers: { own: { ...server.entry, share: "session" } } });
+    const one = stateless(through.url);
+    for (let n = 1; n <= 12; n++) {
+      await one.call("tools/call", { name: "own_echo", arguments: {} }, { capabilities: { [`x-${n}`]: {} } });
+    }
+    // One for the gateway itself, eight for those who may come again.
+    await until(async () => (await server.events("start")).length - (await server.events("close")).length === 9);
+  });
+
   test("keys of the new era never reach an old server, and a new one hears no methods of the old", async () => {
     await client.call("tools/call", { name: "old_echo", arguments: {} }, { meta: { "x/kept": 1 } });
     const last = (await old.received("tools/call")).at(-1)?.message.params;
@@ -240,7 +321,8 @@ describe("who the client is", () => {
     await session.call("resources/subscribe", { uri: "new+text:///hello" });
     await until(async () => (await recent.events("listen")).length > 1);
     const methods = new Set((await recent.received()).map((r) => r.message.method));
-    for (const gone of ["initialize", "ping", "logging/setLevel", "resources/subscribe"]) expect(methods).not.toContain(gone);
+    for (const gone of ["initialize", "ping", "logging/setLevel", "resources/subscribe"])
+      expect(methods).not.toContain(gone);
     expect(await recent.events("violation")).toEqual([]);
   });
 });

@@ -3,7 +3,9 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "vitest";
+import { parseConfig } from "../../src/config/parse.ts";
 import { disposeAll, until } from "../fixtures/peers.ts";
+import { stateless } from "../matrix/stateless.ts";
 import { asked, requestsOf, startListener, startRig } from "./rig.ts";
 
 afterEach(disposeAll);
@@ -34,6 +36,19 @@ describe("reading", () => {
       message: "not today",
       data: { ...data, serverId: "s" },
     });
+  });
+
+  test("to a client without a session, what is not found is an invalid parameter, whoever says so", async () => {
+    const rules = [{ method: "resources/read", do: "error", code: -32002, message: "gone", data: { uri: "a:///b" } }];
+    const { goblin } = await startRig({ s: { script: { lists: { resources: resources("a:///b") }, rules } } });
+    const client = stateless(goblin.url);
+    const refused = async (uri: string) => (await client.call("resources/read", { uri })).message.error;
+    expect(await refused("s+a:///none")).toMatchObject({
+      code: -32602,
+      message: "Resource not found: s+a:///none",
+      data: { code: "RESOURCE_NOT_FOUND", uri: "s+a:///none" },
+    });
+    expect(await refused("s_a___b")).toEqual({ code: -32602, message: "gone", data: { uri: "a:///b", serverId: "s" } });
   });
 
   test("no answer in time: TIMEOUT, and the server is told", async () => {
@@ -177,6 +192,25 @@ describe("the list", () => {
     await servers["s"]!.control("set_resources", { resources: [], templates: [], keep: false });
     await until(() => heard().length > 2);
     expect(await own()).toEqual([]);
+  });
+
+  test("in another form after a reload: one notification, and the names of before still work", async () => {
+    const { goblin, servers } = await startRig({ s: {} });
+    const { client, heard, updates } = await startListener(goblin);
+    expect(await asked(client, "resources/subscribe", { uri: "s+text:///hello" })).toEqual({});
+    const text = JSON.stringify({ mcpServers: { s: servers["s"]!.entry }, resources: { uris: "flat" } });
+    await goblin.gateway.reload(parseConfig(text, { file: "test.json", env: {} }).config).done;
+    await until(() => heard("notifications/resources/list_changed").length > 0);
+    const { contents } = await asked(client, "resources/read", { uri: "s+text:///hello" });
+    expect(contents[0].uri).toBe("s_text___hello");
+    await servers["s"]!.control("touch", { uri: "text:///hello" });
+    await until(() => updates().length > 0);
+    expect(updates()).toEqual(["s+text:///hello"]);
+    expect(heard().map(({ method }) => method)).toEqual([
+      "notifications/resources/list_changed",
+      "notifications/resources/updated",
+    ]);
+    expect(await servers["s"]!.events("start")).toHaveLength(1);
   });
 
   test("a server without the capability is not asked, and one without templates has none", async () => {

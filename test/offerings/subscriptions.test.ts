@@ -123,12 +123,12 @@ test("a server that refuses: its error reaches the client, and no record stays",
       do: "error",
       code: -32055,
       message: "full",
-      data: [1],
+      data: { n: 1 },
     },
   ];
   const rig = await startRig({ s: { script: { rules } } });
   const one = await startListener(rig.goblin);
-  expect(await subscribe(one, HELLO)).toEqual({ code: -32055, message: "full", data: { data: [1], serverId: "s" } });
+  expect(await subscribe(one, HELLO)).toEqual({ code: -32055, message: "full", data: { n: 1, serverId: "s" } });
   expect(await records(rig)).toEqual([]);
   await rig.servers["s"]!.control("touch", { uri: "text:///hello", force: true });
   await sleep(QUIET_MS);
@@ -167,6 +167,9 @@ test("what is below a resource is told to its subscribers, in their form", async
       return listener;
     }),
   );
+  // Who asked for both is told once, in the words for the resource itself.
+  const both = await startListener(rig.goblin);
+  for (const uri of ["s+file:///logs", "s_file___logs_app.log"]) expect(await subscribe(both, uri)).toEqual({});
   const touch = (as: string) => rig.servers["s"]!.control("touch", { uri: "file:///logs", as });
   // The second in the list, the third not.
   for (const as of [
@@ -180,6 +183,12 @@ test("what is below a resource is told to its subscribers, in their form", async
   }
   await until(() => listeners.every((listener) => listener.updates().length === 4));
   await sleep(QUIET_MS);
+  expect(both.updates()).toEqual([
+    "s+file:///logs",
+    "s_file___logs_app.log",
+    "s+file:///logs/new.log",
+    "s+file:///logs#top",
+  ]);
   expect(listeners.map((listener) => listener.updates())).toEqual([
     ["s+file:///logs", "s+file:///logs/app.log", "s+file:///logs/new.log", "s+file:///logs#top"],
     ["s_file___logs", "s_file___logs_app.log", "s_file___logs_new.log", "s_file___logs_top"],
@@ -213,6 +222,20 @@ describe("with a connection for each client", () => {
     await until(async () => (await records(rig)).length === 0);
     // The connection goes with its client.
     await server.waitFor(({ event, conn }) => event === "close" && conn === conns[1]);
+  });
+
+  test("a server that cannot be subscribed to tells each client once, whether it has a connection or not", async () => {
+    const script = { capabilities: { resources: { subscribe: null } } };
+    const rig = await startRig({ s: { transport: "http", script, entry: { share: "session" } } });
+    const [one, two] = [await startListener(rig.goblin), await startListener(rig.goblin)];
+    await asked(two.client, "tools/call", { name: "s_echo", arguments: {} });
+    for (const each of [one, two]) expect(await subscribe(each, HELLO)).toEqual({});
+    await rig.servers["s"]!.control("touch", { uri: "text:///hello", force: true });
+    await until(() => one.updates().length > 0 && two.updates().length > 0);
+    await sleep(QUIET_MS);
+    expect([one.updates(), two.updates()]).toEqual([[HELLO], [HELLO]]);
+    for (const each of [one, two]) expect(await unsubscribe(each, HELLO)).toEqual({});
+    expect(await requestsOf(rig.servers["s"]!)).toEqual(["tools/call"]);
   });
 
   test("a client without a session is told too", async () => {

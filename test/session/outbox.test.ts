@@ -16,7 +16,9 @@ function sink(room = Number.POSITIVE_INFINITY) {
       events.push([id, data]);
       return true;
     },
-    end: () => void state.ended++,
+    end: () => {
+      state.ended++;
+    },
     cut: () => void state.cuts++,
   };
   return { sink: made, events, state };
@@ -159,5 +161,18 @@ describe("an outbox", () => {
     expect(slow.state.cuts).toBe(0);
     outbox.push(note(0));
     expect(slow.state.cuts).toBe(1);
+  });
+
+  test("while nobody listens, notifications are given up before answers", () => {
+    const outbox = new Outbox("s");
+    const pad = "x".repeat(3_000_000);
+    outbox.push(answer(1, pad));
+    for (let n = 0; n < 1500; n++) outbox.push(note(n));
+    outbox.push(answer(2, pad));
+    const { sink: stream, events } = sink();
+    outbox.open(stream, undefined);
+    const ids = events.map(([, data]) => JSON.parse(data).id).filter((id) => id !== undefined);
+    expect(ids).toEqual([1, 2]);
+    expect(events.length).toBeLessThanOrEqual(1024);
   });
 });

@@ -27,6 +27,7 @@ function book(options: { shared?: boolean; supports?: boolean; limit?: number } 
     uri,
     form: `s+${uri}`,
     since: 0,
+    hasSession: true,
     deliver: (updated) => delivered.push(`${clientKey} ${updated}`),
   });
   const call = (): Call =>

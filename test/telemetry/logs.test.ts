@@ -36,6 +36,13 @@ test("the newest lines are kept, and no more than that", () => {
   expect(lines.at(-1)).toMatchObject({ level: "info", msg: "line 2500", extra: { n: 2500 } });
 });
 
+test("a line of any length takes little room", () => {
+  const log = createLogger({ level: "info", format: "json", stream: { write: () => {} } });
+  log.info({ server: "a", more: 1 }, "x".repeat(1_000_000));
+  const [line] = logBookOf(log).lines();
+  expect(line).toEqual({ time: expect.any(Number), level: "info", server: "a", msg: `${"x".repeat(20_000)}…` });
+});
+
 test("known secrets are masked in values, whatever they are part of, and keys stay", () => {
   const { lines, stream } = recorder();
   const log = createLogger({ level: "info", format: "json", stream });

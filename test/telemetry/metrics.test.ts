@@ -84,6 +84,12 @@ test("the numbers are those of a scripted load", async () => {
   expect(valueIn(found, "mcpSyncDurationSeconds_count", { serverId: "one" })).toBe(1);
   expect(valueIn(found, "process_cpu_seconds_total")).toBeGreaterThan(0);
   expect(found.get("nodejs_eventloop_lag_p99_seconds")?.samples).toHaveLength(1);
+  await two.stop();
+  await until(() => goblin.gateway.servers.status("two")?.state !== "ready");
+  await http.call("resources/read", { uri: "two+blob:///pixel" });
+  const after = await scrape(goblin.origin);
+  const failed = { serverId: "two", mimeType: "image/png", status: "failure" };
+  expect(valueIn(after, "mcpResourceReadsTotal", failed)).toBe(1);
   const labels = new Set(
     [...found].flatMap(([name, { samples }]) =>
       name.startsWith("mcp") ? samples.flatMap((sample) => Object.values(sample.labels)) : [],
@@ -125,7 +131,7 @@ test("docs/metrics.md lists exactly the families there are, and the dashboard qu
   const found = await scrape(goblin.origin);
   const own = [...found].filter(([name]) => name.startsWith("mcp"));
   const docs = readFileSync(new URL("../../docs/metrics.md", import.meta.url), "utf8");
-  const rows = [...docs.matchAll(/^\| `(mcp\w+)` \| (\w+) \|[^|]*\|/gm)].map(([, name, type]) => `${name} ${type}`);
+  const rows = [...docs.matchAll(/^\| `(mcp\w+)` *\| (\w+) *\|/gm)].map(([, name, type]) => `${name} ${type}`);
   expect(rows.sort()).toEqual(own.map(([name, { type }]) => `${name} ${type}`).sort());
   const dashboard = readFileSync(new URL("../../docs/grafana-dashboard.json", import.meta.url), "utf8");
   const queries = [...dashboard.matchAll(/"(?:expr|query)": "((?:[^"\\]|\\.)*)"/g)].map(([, query]) => query!);

@@ -37,6 +37,7 @@ export interface LegacyOptions {
 }
 
 const SET_LEVEL_MS = 1000;
+const MESSAGE_START = '{"jsonrpc":"2.0"';
 const CANCEL_WORDS: Readonly<Record<CancelReason, string>> = {
   timeout: "Timed out",
   client: "Cancelled by the client",
@@ -191,6 +192,9 @@ class LegacyPeer implements Peer, LinkEvents {
     const error = new GoblinError("BACKEND_ERROR", "The server's answer is not valid JSON");
     if (stream !== undefined && this.#pending.settle(stream, failure(error))) return;
     this.#events.problem("Not a JSON message", bytes.toString("utf8", 0, 200));
+    // A server that broke off in the middle of a message may have gone on with a whole one in the same line.
+    const whole = bytes.lastIndexOf(MESSAGE_START);
+    if (whole > 0) this.message(bytes.subarray(whole), stream);
   }
 
   #unexpected(id: unknown): void {

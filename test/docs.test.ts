@@ -1,0 +1,111 @@
+/**
+ * The documents cannot lie: what they show is run, what they cite exists, and what is generated is current.
+ */
+import { execFile } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parseConfig } from "../src/config/parse.ts";
+import { configReference } from "../src/config/reference.ts";
+import { startGoblin } from "./fixtures/goblin.ts";
+import { disposeAll } from "./fixtures/peers.ts";
+
+const run = promisify(execFile);
+const root = new URL("..", import.meta.url);
+const read = (path: string): string => readFileSync(new URL(path, root), "utf8");
+const readme = read("README.md");
+const documents = [
+  ...readdirSync(root).filter((name) => name.endsWith(".md")),
+  ...readdirSync(new URL("docs/", root))
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => `docs/${name}`),
+];
+
+function blocks(text: string, language: string): string[] {
+  return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, "gm"))].map((match) => match[1]!);
+}
+
+test("the two commands stand at the top of the README, as CI runs them", () => {
+  const [first, , third] = blocks(readme, "sh");
+  expect(first).toBe("npm ci && npm start\n");
+  expect(third).toBe("npm ci && npm test\n");
+  expect(read(".ci/run")).toContain("npm ci && npm test");
+  expect(read(".ci/run")).toContain("npm ci && exec npm start");
+});
+
+test.each(documents)("every path that %s links to exists", (document) => {
+  const base = new URL(document, root);
+  const links = [...read(document).matchAll(/\]\(([^)#]+)(#[^)]*)?\)/g)].map((match) => match[1]!);
+  const missing = links.filter((link) => !/^[a-z]+:/.test(link) && !existsSync(new URL(link, base)));
+  expect(missing).toEqual([]);
+});
+
+test.each(documents)("every config that %s shows is valid", (document) => {
+  for (const text of blocks(read(document), "jsonc").filter((block) => block.includes('"mcpServers"'))) {
+    expect(() => parseConfig(text, { file: "goblin.json", env: { DOCS_TOKEN: "x" } })).not.toThrow();
+  }
+});
+
+test("docs/configuration.md is current", () => {
+  expect(read("docs/configuration.md"), "run `npm run build`").toBe(configReference());
+});
+
+test("the README's first config is examples/goblin.json", () => {
+  expect(blocks(readme, "jsonc")[0]).toBe(`// goblin.json\n${read("examples/goblin.json")}`);
+});
+
+test("the mistake that the README shows is reported as it says", async () => {
+  const [shown] = blocks(readme, "text");
+  const text = `{
+  "mcpServers": {
+    "everything": { "command": "npx" },
+    "files": { "command": "npx" },
+    // remote
+    "docs": {
+      "urll": "https://example.com/mcp",
+      "url": "https://example.com/mcp"
+    }
+  }
+}`;
+  expect(() => parseConfig(text, { file: "goblin.json", env: {} })).toThrow(shown!.trim());
+});
+
+describe("the commands of the README", () => {
+  let url = "";
+  const goblin = (...args: string[]) => run(process.execPath, ["bin/goblin.js", ...args], { cwd: root });
+
+  beforeAll(async () => {
+    const program = new URL("../dist/demo/main.js", import.meta.url).pathname;
+    const mcpServers = Object.fromEntries(
+      ["clock", "notes", "lab"].map((id) => [id, { command: process.execPath, args: [program, id] }]),
+    );
+    url = (await startGoblin({ mcpServers })).origin;
+  });
+  afterAll(disposeAll);
+
+  test("list resources prints what is shown", async () => {
+    const [, shown] = blocks(readme, "text");
+    const { stdout } = await goblin("list", "resources", "--url", url);
+    expect(`$ goblin list resources\n${stdout}`.trim()).toBe(shown!.trim());
+  });
+
+  test("list tools and call work as shown", async () => {
+    expect(readme).toContain("node bin/goblin.js list tools\nnode bin/goblin.js call clock_now\n");
+    expect((await goblin("list", "tools", "--url", url)).stdout).toContain("clock_now");
+    expect((await goblin("call", "clock_now", "--url", url)).stdout).toContain('"timeZone": "UTC"');
+  });
+
+  test("check accepts the example", async () => {
+    const env = { ...process.env, DOCS_TOKEN: "x" };
+    const args = ["bin/goblin.js", "check", "--config", "examples/goblin.json"];
+    const { stdout } = await run(process.execPath, args, { cwd: root, env });
+    expect(stdout).toBe("examples/goblin.json: OK, 3 servers (1 disabled)\n");
+  });
+
+  test("the library does what the README shows", () => {
+    const [code] = blocks(readme, "ts");
+    const names = /import \{ ([^}]+) \} from "goblin-mcp"/.exec(code!)![1]!.split(", ");
+    expect(names).toEqual(["createGateway", "createLogger", "loadConfig"]);
+    expect(names.filter((name) => !read("src/index.ts").includes(name))).toEqual([]);
+  });
+});
