@@ -13,7 +13,7 @@ import type { Snapshot } from "./snapshot.ts";
 /** Neither a server id nor a kind contains it. */
 const SEPARATOR = "\n";
 
-export function keyOf(kind: SearchKind, serverId: string, name: string): string {
+function keyOf(kind: SearchKind, serverId: string, name: string): string {
   return kind + SEPARATOR + serverId + SEPARATOR + name;
 }
 

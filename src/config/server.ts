@@ -36,7 +36,6 @@ const toolOverrideSchema = z.strictObject({
   timeoutMs: positiveMs.optional().describe("Replaces timeouts.callMs for this tool."),
   enabled: z.boolean().default(true).describe("false hides the tool and refuses its calls."),
 });
-export type ToolOverride = z.output<typeof toolOverrideSchema>;
 
 const serverToolsSchema = z.strictObject({
   allow: z

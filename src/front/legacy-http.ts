@@ -24,7 +24,7 @@ import {
 import { accepts, replyAnswer, replyError } from "./reply.ts";
 import { traceOf } from "./trace.ts";
 
-export const SESSION_HEADER = "mcp-session-id";
+const SESSION_HEADER = "mcp-session-id";
 const VERSION_HEADER = "mcp-protocol-version";
 /** Answered streams whose client broke off are kept for this long, so that it can come back for the rest. */
 const RESUME_MS = 60_000;

@@ -4,7 +4,7 @@
  */
 import { isStateless, metaOf, PROTOCOL_VERSION } from "../model/envelope.ts";
 import { GoblinError } from "../model/errors.ts";
-import { answerText, classify, failure, type Id, type Inbound } from "../model/json-rpc.ts";
+import { answerText, classify, type Inbound } from "../model/json-rpc.ts";
 import { oneLine } from "../model/json-text.ts";
 import { lookUp } from "../model/methods.ts";
 import { decodeHeader, MIRROR_PREFIX, mirroredValue, mirrorsOf, nameFields } from "../model/mirrors.ts";
@@ -193,13 +193,4 @@ function mismatch(header: string, given: string | undefined, wanted: string): Go
   const what = given === undefined ? "is missing" : "does not match the body";
   const message = `Header mismatch: ${header} ${what}`;
   return new GoblinError("HEADER_MISMATCH", message, { data: { header, expected: wanted.slice(0, 200) } });
-}
-
-export function replyVersionConflict(x: HttpExchange, id: Id | null): void {
-  const message = "Header mismatch: initialize cannot be sent with this MCP-Protocol-Version";
-  x.reply(
-    400,
-    { "content-type": "application/json" },
-    answerText(id, failure(new GoblinError("HEADER_MISMATCH", message))),
-  );
 }

@@ -155,7 +155,7 @@ function missingTasks(): GoblinError {
 }
 
 /** Who makes this one request, by its own words. */
-export function requestClient(params: Params, principal: string, ask: Client["ask"]): Client {
+function requestClient(params: Params, principal: string, ask: Client["ask"]): Client {
   const meta = metaOf(params) ?? {};
   const capabilities = (meta[CLIENT_CAPABILITIES] ?? {}) as Record<string, unknown>;
   const level = meta[LOG_LEVEL];

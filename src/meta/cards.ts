@@ -64,11 +64,11 @@ export function resourceCardOf(
   };
 }
 
-export function descriptionOf({ override, definition }: NamedEntry): string {
+function descriptionOf({ override, definition }: NamedEntry): string {
   return override?.description ?? text(definition, "description") ?? "";
 }
 
-export function promptArguments({ definition }: NamedEntry): { readonly name?: unknown }[] {
+function promptArguments({ definition }: NamedEntry): { readonly name?: unknown }[] {
   const declared = definition.value["arguments"];
   return Array.isArray(declared) ? declared.filter((one) => typeof one === "object" && one !== null) : [];
 }

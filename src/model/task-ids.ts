@@ -4,7 +4,7 @@
  */
 import { applyEdits, type Edit, elementSpans, memberSpan, type Span } from "./json-text.ts";
 
-export function exposeTaskId(prefix: string, taskId: string): string {
+function exposeTaskId(prefix: string, taskId: string): string {
   return `${prefix}+${taskId}`;
 }
 

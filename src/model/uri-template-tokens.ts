@@ -6,7 +6,7 @@
  * `OCTET + n` is the token of the octet n where it stands percent-encoded and is no unreserved character.
  */
 export const OCTET = 256;
-export const TOKEN_KINDS = 512;
+const TOKEN_KINDS = 512;
 
 const UNRESERVED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
 const RESERVED = ":/?#[]@!$&'()*+,;=";

@@ -136,7 +136,7 @@ export function prefixedTemplate(prefix: string, template: string): string {
 }
 
 /** What stands before the backend's own template in its prefixed form, and before each of its expansions. */
-export function templateHead(prefix: string, template: string): string {
+function templateHead(prefix: string, template: string): string {
   const scheme = SCHEME_DELIMITER.exec(template)?.[1];
   return scheme === undefined || scheme.toLowerCase() === "raw" ? `${prefix}+${CARRIER}` : `${prefix}+`;
 }

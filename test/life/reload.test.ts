@@ -158,6 +158,10 @@ describe("reload", () => {
     const large = await raw.post({ jsonrpc: "2.0", id: 9, method: "tools/list", params: { x: "x".repeat(3000) } });
     expect(large.status).toBe(413);
     expect(large.json.error.data).toMatchObject({ code: "LimitExceeded", limit: 2000 });
+    const said = goblin.logs.length;
+    await server.kill();
+    await until(() => goblin.gateway.servers.status("one")?.restarts === 1);
+    expect(goblin.logs.length).toBe(said);
     goblin.gateway.reload(
       configOf({ mcpServers: { one: server.entry }, gateway: { auth: { tokens: ["let-me-in"] } } }),
     );

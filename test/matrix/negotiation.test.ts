@@ -3,12 +3,12 @@
  * being told. A server that comes back as another one is found out again.
  */
 import { spawn } from "node:child_process";
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { type RunningGoblin, startGoblin } from "../fixtures/goblin.ts";
-import { disposeAll, rawHttp, type Scripted, startScripted, until } from "../fixtures/peers.ts";
+import { disposeAll, onDispose, rawHttp, type Scripted, startScripted, until } from "../fixtures/peers.ts";
 import { connectSpeaker } from "./speakers.ts";
 
 afterEach(disposeAll);
@@ -71,7 +71,9 @@ const turns = [
 
 test.each(turns)("a program that was %s and comes back %s is understood", async (before, after) => {
   const server = await startScripted({ transport: "stdio", name: "s" });
-  const eraFile = join(mkdtempSync(join(tmpdir(), "era-")), "era");
+  const folder = mkdtempSync(join(tmpdir(), "era-"));
+  onDispose(() => rmSync(folder, { recursive: true }));
+  const eraFile = join(folder, "era");
   writeFileSync(eraFile, before);
   const args = ["-c", `exec "$@" --era "$(cat '${eraFile}')"`, "sh", server.command, ...server.args];
   const goblin = await startGoblin({ mcpServers: { s: { command: "sh", args } } });

@@ -2,7 +2,7 @@
  * The matrix's diagonal with real clients: both generations of the SDK, in every way that each can connect, the program `goblin stdio` included, on
  * servers of both eras at once.
  */
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -14,6 +14,7 @@ import {
   disposeAll,
   type Handlers,
   type LogRecord,
+  onDispose,
   type Scripted,
   startScripted,
   type Target,
@@ -112,7 +113,9 @@ test.each(clients)("SDK $sdk over $way, $era", async (how) => {
 
 function targetOf(way: "url" | "sseUrl" | "stdio"): Target {
   if (way !== "stdio") return { [way]: goblin[way] };
-  const file = join(mkdtempSync(join(tmpdir(), "goblin-")), "goblin.json");
+  const folder = mkdtempSync(join(tmpdir(), "goblin-"));
+  onDispose(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, "goblin.json");
   writeFileSync(file, JSON.stringify({ mcpServers }));
   return { command: process.execPath, args: [PROGRAM, "stdio", "--config", file] };
 }

@@ -196,6 +196,16 @@ test("what is below a resource is told to its subscribers, in their form", async
   ]);
 });
 
+test("an update with a giant URI costs nothing", async () => {
+  const rig = await startRig({ s: {} });
+  const one = await startListener(rig.goblin);
+  expect(await subscribe(one, HELLO)).toEqual({});
+  await rig.servers["s"]!.control("touch", { uri: "text:///hello", as: `text:///hello${"/".repeat(300_000)}` });
+  await rig.servers["s"]!.control("touch", { uri: "text:///hello" });
+  await until(() => one.updates().length > 0, { timeoutMs: 3000 });
+  expect(one.updates()).toEqual([HELLO]);
+});
+
 describe("with a connection for each client", () => {
   test("each is subscribed on its own, and hears what its own connection says", async () => {
     const rig = await startRig({ s: { transport: "http", entry: { share: "session" } } });
