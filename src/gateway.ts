@@ -299,7 +299,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     async listen() {
       const { host, port, auth } = config.gateway;
       const failed = (error: Error): void => log.error({ error: error.message }, "HTTP server");
-      http = await listenHttp({ fetch: front.app.fetch, host, port, failed });
+      http = await listenHttp({ fetch: front.app.fetch, take: front.take, host, port, failed });
       if (!isLoopback(host) && auth.tokens.length === 0) {
         log.warn(`Listening on ${host} without gateway.auth: everybody who reaches this address can use all servers`);
       }

@@ -3,13 +3,15 @@
  *
  * A client that sends its request too slowly, or not to the end, is cut by the server's own time limits; it holds nothing but its socket.
  */
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createAdaptorServer } from "@hono/node-server";
+import { getRequestListener } from "@hono/node-server";
 import { within } from "../model/within.ts";
 
 export interface HttpServerOptions {
   readonly fetch: (request: Request, env: { incoming: IncomingMessage; outgoing: ServerResponse }) => unknown;
+  /** Asked first; false: `fetch` is to serve it. */
+  readonly take: (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
   readonly host: string;
   readonly port: number;
   readonly failed: (error: Error) => void;
@@ -29,11 +31,14 @@ const IDLE_MS = 60_000;
 /** How long the last answers may take to leave. */
 const FLUSH_MS = 1000;
 
-export async function listenHttp({ fetch, host, port, failed }: HttpServerOptions): Promise<HttpServer> {
-  const server = createAdaptorServer({
-    fetch: fetch as Parameters<typeof createAdaptorServer>[0]["fetch"],
-    serverOptions: { connectionsCheckingInterval: 5000, requestTimeout: REQUEST_MS, headersTimeout: HEADERS_MS },
-  }) as Server;
+export async function listenHttp({ fetch, take, host, port, failed }: HttpServerOptions): Promise<HttpServer> {
+  const listener = getRequestListener(fetch as Parameters<typeof getRequestListener>[0]);
+  const server = createServer(
+    { connectionsCheckingInterval: 5000, requestTimeout: REQUEST_MS, headersTimeout: HEADERS_MS },
+    (incoming, outgoing) => {
+      if (!take(incoming, outgoing)) void listener(incoming, outgoing);
+    },
+  );
   server.keepAliveTimeout = IDLE_MS;
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);

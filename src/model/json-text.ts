@@ -71,37 +71,78 @@ export function skipValue(text: string, pos: number): number {
   return i;
 }
 
-/** Calls `visit` for each member of the object at `pos`, in order. A text without an object there has no members. */
-export function eachMember(text: string, pos: number, visit: (key: string, start: number, end: number) => void): void {
-  let i = skipSpace(text, pos);
-  if (text.charCodeAt(i) !== OPEN_BRACE) return;
-  i = skipSpace(text, i + 1);
-  while (text.charCodeAt(i) === QUOTE) {
-    const keyEnd = skipString(text, i);
-    const key = keyOf(text, i, keyEnd);
-    i = skipSpace(text, keyEnd);
-    if (text.charCodeAt(i) !== COLON) return;
-    const start = skipSpace(text, i + 1);
-    const end = skipValue(text, start);
-    visit(key, start, end);
-    i = skipSpace(text, end);
-    if (text.charCodeAt(i) !== COMMA) return;
-    i = skipSpace(text, i + 1);
-  }
+/**
+ * The member that `nextMember` found last. Kept here rather than returned: this runs several times for every message, and an object
+ * for each member would be most of its cost. Nothing in between awaits, so nobody else can change it.
+ */
+let keyStart = 0;
+let keyEnd = 0;
+let valueStart = 0;
+let valueEnd = 0;
+
+/** Where the first member of the object at `pos` may begin; -1: there is no object. */
+function firstMember(text: string, pos: number): number {
+  const open = skipSpace(text, pos);
+  return text.charCodeAt(open) === OPEN_BRACE ? skipSpace(text, open + 1) : -1;
 }
 
-function keyOf(text: string, start: number, end: number): string {
-  const inner = text.slice(start + 1, end - 1);
-  return inner.includes("\\") ? (JSON.parse(text.slice(start, end)) as string) : inner;
+/** Reads the member at `pos`; answers where the next one begins, -1 after the last, and undefined if there is none here. */
+function nextMember(text: string, pos: number): number | undefined {
+  if (pos < 0 || text.charCodeAt(pos) !== QUOTE) return undefined;
+  keyStart = pos;
+  keyEnd = skipString(text, pos);
+  const colon = skipSpace(text, keyEnd);
+  if (text.charCodeAt(colon) !== COLON) return undefined;
+  valueStart = skipSpace(text, colon + 1);
+  valueEnd = skipValue(text, valueStart);
+  const comma = skipSpace(text, valueEnd);
+  return text.charCodeAt(comma) === COMMA ? skipSpace(text, comma + 1) : -1;
+}
+
+/** Whether the member that was read last has this key; a key written with escapes is decoded first. */
+function keyIs(text: string, key: string): boolean {
+  const length = keyEnd - keyStart - 2;
+  if (length === key.length) return text.startsWith(key, keyStart + 1) || (hasEscape(text) && lastKey(text) === key);
+  return length > key.length && hasEscape(text) && lastKey(text) === key;
+}
+
+function hasEscape(text: string): boolean {
+  for (let i = keyStart + 1; i < keyEnd - 1; i++) if (text.charCodeAt(i) === BACKSLASH) return true;
+  return false;
+}
+
+function lastKey(text: string): string {
+  return hasEscape(text) ? (JSON.parse(text.slice(keyStart, keyEnd)) as string) : text.slice(keyStart + 1, keyEnd - 1);
+}
+
+/** Calls `visit` for each member of the object at `pos`, in order. A text without an object there has no members. */
+export function eachMember(text: string, pos: number, visit: (key: string, start: number, end: number) => void): void {
+  let at = firstMember(text, pos);
+  for (;;) {
+    const next = nextMember(text, at);
+    if (next === undefined) return;
+    visit(lastKey(text), valueStart, valueEnd);
+    if (next < 0) return;
+    at = next;
+  }
 }
 
 /** The span of a member's value; of duplicate keys the last one, as `JSON.parse` has it. */
 export function memberSpan(text: string, pos: number, key: string): Span | undefined {
-  let found: Span | undefined;
-  eachMember(text, pos, (name, start, end) => {
-    if (name === key) found = { start, end };
-  });
-  return found;
+  let start = -1;
+  let end = -1;
+  let at = firstMember(text, pos);
+  for (;;) {
+    const next = nextMember(text, at);
+    if (next === undefined) break;
+    if (keyIs(text, key)) {
+      start = valueStart;
+      end = valueEnd;
+    }
+    if (next < 0) break;
+    at = next;
+  }
+  return start < 0 ? undefined : { start, end };
 }
 
 /** The raw text of a member's value. */
@@ -152,13 +193,20 @@ export function prependMembers(objectText: string, members: string): string {
  * text next may take another one of them than we did, and must not find anything there that we have not seen.
  */
 export function setMember(objectText: string, key: string, value: string): string {
-  const edits: Edit[] = [];
-  eachMember(objectText, 0, (name, start, end) => {
-    if (name === key) edits.push({ start, end, text: value });
-  });
-  return edits.length > 0
-    ? applyEdits(objectText, edits)
-    : prependMembers(objectText, `${JSON.stringify(key)}:${value}`);
+  let out = "";
+  let from = 0;
+  let at = firstMember(objectText, 0);
+  for (;;) {
+    const next = nextMember(objectText, at);
+    if (next === undefined) break;
+    if (keyIs(objectText, key)) {
+      out += objectText.slice(from, valueStart) + value;
+      from = valueEnd;
+    }
+    if (next < 0) break;
+    at = next;
+  }
+  return from > 0 ? out + objectText.slice(from) : prependMembers(objectText, `${JSON.stringify(key)}:${value}`);
 }
 
 /** The object without the members for which `drop` says so. */

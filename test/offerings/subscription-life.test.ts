@@ -54,6 +54,22 @@ describe.each([
   });
 });
 
+test("a client whose own connection stands is not concerned by the end of the shared one", async () => {
+  const { goblin, servers } = await startRig({ s: { entry: { share: "session" } } });
+  const server = servers["s"]!;
+  const one = await startListener(goblin);
+  expect(await asked(one.client, "resources/subscribe", { uri: HELLO })).toEqual({});
+  const [shared] = await server.events("start");
+  process.kill(shared!.pid, "SIGKILL");
+  await until(() => goblin.gateway.servers.status("s")?.state === "down");
+  await until(() => goblin.gateway.servers.status("s")?.state === "ready");
+  await sleep(QUIET_MS);
+  expect(one.updates()).toEqual([]);
+  await server.control("touch", { uri: "text:///hello" });
+  await until(() => one.updates().length > 0);
+  expect(await server.events("subscribe")).toHaveLength(1);
+});
+
 describe("while its server is away", () => {
   test("a client may subscribe and unsubscribe; what is wanted when it is back is asked for, once", async () => {
     const { goblin, servers } = await startRig({ s: { transport: "http" } });

@@ -108,11 +108,11 @@ class ModernPeer implements Peer, LinkEvents {
     return true;
   }
 
-  async request(method: string, params: string, call?: Call): Promise<Answer> {
+  request(method: string, params: string, call?: Call): Promise<Answer> {
     if (method === "resources/subscribe") return this.#listener.add(uriIn(params));
     if (method === "resources/unsubscribe") return this.#listener.remove(uriIn(params));
     // Here the level goes with each request.
-    if (method === "logging/setLevel") return { ok: true, raw: "{}" };
+    if (method === "logging/setLevel") return Promise.resolve({ ok: true, raw: "{}" });
     return this.#send(method, params, call).answer;
   }
 
