@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parseConfig } from "../src/config/parse.ts";
 import { configReference } from "../src/config/reference.ts";
+import { errorCodes } from "../src/model/errors.ts";
 import { startGoblin } from "./fixtures/goblin.ts";
 import { disposeAll } from "./fixtures/peers.ts";
 
@@ -48,6 +49,14 @@ test.each(documents)("every config that %s shows is valid", (document) => {
 
 test("docs/configuration.md is current", () => {
   expect(read("docs/configuration.md"), "run `npm run build`").toBe(configReference());
+});
+
+test("docs/errors.md lists every code with its number", () => {
+  const rows = [...read("docs/errors.md").matchAll(/^\| `([^`]+)` \| (-\d+) \|/gm)].map(([, code, number]) => [
+    code,
+    Number(number),
+  ]);
+  expect(Object.fromEntries(rows)).toEqual(errorCodes);
 });
 
 test("the README's first config is examples/goblin.json", () => {

@@ -40,6 +40,7 @@ function adminClient(principal: string): Client {
   return {
     key,
     scope: key,
+    account: "admin",
     principal,
     protocolVersion: "2025-11-25",
     capabilities: {},

@@ -7,6 +7,7 @@
  */
 import { Pool } from "undici";
 import { GoblinError } from "../model/errors.ts";
+import { Few } from "../model/few.ts";
 import { setMember } from "../model/json-text.ts";
 import { idAtEdges } from "../model/lines.ts";
 import type { Link, LinkEvents, OpenLink, SendOptions } from "./backend.ts";
@@ -38,7 +39,7 @@ class HttpLink implements Link {
   readonly #events: LinkEvents;
   readonly #cap: number;
   readonly #postHeaders: Record<string, string>;
-  readonly #exchanges = new Map<number, Exchange>();
+  readonly #exchanges = new Few<number, Exchange>();
   #standing: Exchange | undefined;
   #standingRetryMs = STREAM_RETRY_MS;
   #hadStanding = false;

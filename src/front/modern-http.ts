@@ -132,7 +132,7 @@ function openStream(x: HttpExchange, closed?: () => void) {
       if (size <= MAX_WAITING) return;
       stop();
       waiting = [];
-      stream.end();
+      stream.cut();
     },
     finish(): void {
       finishing = true;

@@ -66,8 +66,9 @@ export class ModernFront {
 
   /** Answers one request; a call that waits for input goes on behind it. */
   async answer(message: RequestMessage, options: RoundOptions): Promise<Answer> {
+    let dialogue: Dialogue | undefined;
     const client = requestClient(message.params, options.principal, (method, params, call) =>
-      this.#ask(method, params, call),
+      ask(call && dialogue, method, params),
     );
     if (message.method === "server/discover") return this.#finish(message.method, this.#discover(client));
     if (message.method.startsWith("tasks/") && !hasTasks(client)) return failure(missingTasks());
@@ -76,11 +77,10 @@ export class ModernFront {
       params: message.params,
       text: paramsText(message.text),
       client,
-      emit: (text) => dialogue.emit(text),
+      emit: (text) => dialogue?.emit(text),
       ...(options.trace && { trace: options.trace }),
     });
-    const dialogue = new Dialogue(call);
-    this.#dialogues.set(client, dialogue);
+    dialogue = new Dialogue(call);
     try {
       return this.#finish(message.method, await this.#round(dialogue, options));
     } catch (error) {
@@ -91,9 +91,6 @@ export class ModernFront {
   close(): void {
     this.#parked.close();
   }
-
-  /** By client, of which there is one for each request: a call may be made through another one. */
-  readonly #dialogues = new WeakMap<Client, Dialogue>();
 
   async #round(fresh: Dialogue, options: RoundOptions): Promise<Answer> {
     const { call } = fresh;
@@ -121,17 +118,6 @@ export class ModernFront {
     return questions ? this.#parked.again(questions, bind()) : answer;
   }
 
-  #ask(method: string, params: string, call: Call | undefined): Promise<Answer> {
-    const dialogue = call && this.#dialogues.get(call.client);
-    const capability = questionCapabilities[method];
-    if (!dialogue || capability === undefined || !(capability in dialogue.call.client.capabilities)) {
-      return Promise.resolve(
-        failure(new GoblinError("UNSUPPORTED_BY_CLIENT", `The client does not support ${method}`)),
-      );
-    }
-    return dialogue.ask(method, params);
-  }
-
   #discover(client: Client): Answer {
     const { capabilities, instructions } = this.#core.describe(client);
     return success({ supportedVersions: statelessVersions, capabilities, ...(instructions && { instructions }) });
@@ -140,6 +126,15 @@ export class ModernFront {
   #finish(method: string, answer: Answer): Answer {
     return toStateless(answer, { method, serverInfo: this.#core.serverInfo, hints: this.#core.cacheHints(method) });
   }
+}
+
+/** Puts a question to the client of this request, if it can be asked such. */
+function ask(dialogue: Dialogue | undefined, method: string, params: string): Promise<Answer> {
+  const capability = questionCapabilities[method];
+  if (dialogue && capability !== undefined && capability in dialogue.call.client.capabilities) {
+    return dialogue.ask(method, params);
+  }
+  return Promise.resolve(failure(new GoblinError("UNSUPPORTED_BY_CLIENT", `The client does not support ${method}`)));
 }
 
 let requests = 0;
@@ -162,6 +157,7 @@ function requestClient(params: Params, principal: string, ask: Client["ask"]): C
   let scope: string | undefined;
   return {
     key: `request:${++requests}`,
+    account: `stateless:${principal}:${nameIn(meta[CLIENT_INFO])}`,
     get scope() {
       scope ??= `caps:${principal}:${createHash("sha256").update(JSON.stringify(capabilities)).digest("base64url").slice(0, 16)}`;
       return scope;
@@ -173,6 +169,11 @@ function requestClient(params: Params, principal: string, ask: Client["ask"]): C
     logLevel: typeof level === "string" && severity(level) >= 0 ? (level as LogLevel) : "off",
     ask,
   };
+}
+
+function nameIn(info: unknown): string {
+  const { name } = (info ?? {}) as { name?: unknown };
+  return typeof name === "string" ? name.slice(0, 100) : "";
 }
 
 /** What is wrong with the request's own description of itself, if anything. */

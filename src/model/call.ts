@@ -15,6 +15,8 @@ export interface Client {
   readonly key: string;
   /** Clients of equal scope may share a connection that is not shared with everybody. */
   readonly scope: string;
+  /** What limits on one client are counted under. Whoever has no session is known by its token and its own name for itself. */
+  readonly account: string;
   /** Whoever authenticated; the empty string where nobody has to. */
   readonly principal: string;
   readonly protocolVersion: string;
@@ -50,6 +52,8 @@ export class Call {
   readonly emit: (notification: string) => void;
   /** Set by the router; names that no server owns have none. */
   serverId: string | undefined;
+  /** Where the list of everything under way keeps this call. */
+  place = -1;
   /** A short id for logs and error messages. */
   readonly requestId: string;
   /** Runs when the backend reports progress (the deadline listens). */

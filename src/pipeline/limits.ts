@@ -1,10 +1,9 @@
 /**
  * What one client may use: calls under way at once, and calls started in a second (a token bucket that holds one second's worth).
  *
- * A call over a limit is refused at once with an error that names the limit; it costs the servers and the other clients nothing. What is
- * counted for a client goes with the client.
+ * A call over a limit is refused at once with an error that names the limit; it costs the servers and the other clients nothing. What was
+ * counted for clients that are gone is forgotten now and then.
  */
-import type { Client } from "../model/call.ts";
 import { GoblinError } from "../model/errors.ts";
 import { failure } from "../model/json-rpc.ts";
 import type { Stage } from "./compose.ts";
@@ -22,14 +21,24 @@ interface Use {
   at: number;
 }
 
+const MANY = 4096;
+const FORGOTTEN_MS = 10_000;
+
 export function limits(current: () => ClientLimits, now: () => number = () => performance.now()): Stage {
-  const uses = new WeakMap<Client, Use>();
+  const uses = new Map<string, Use>();
+  const forgetIdle = (time: number): void => {
+    for (const [account, { inFlight, at }] of uses) {
+      if (inFlight === 0 && time - at > FORGOTTEN_MS) uses.delete(account);
+    }
+  };
   return async (call, route, next) => {
     const { inFlightPerSession, callsPerSecond } = current();
-    let use = uses.get(call.client);
+    const { account } = call.client;
+    let use = uses.get(account);
     if (!use) {
+      if (uses.size >= MANY) forgetIdle(now());
       use = { inFlight: 0, tokens: Number.POSITIVE_INFINITY, at: now() };
-      uses.set(call.client, use);
+      uses.set(account, use);
     }
     if (use.inFlight >= inFlightPerSession) {
       const message = `LimitExceeded: ${inFlightPerSession} calls of this client are under way (limits.inFlightPerSession)`;

@@ -6,6 +6,7 @@
  */
 import type { Call, Client, LogLevel } from "../model/call.ts";
 import { GoblinError } from "../model/errors.ts";
+import { Few } from "../model/few.ts";
 import { type Answer, failure, type Id, requestText } from "../model/json-rpc.ts";
 
 export interface SessionOptions {
@@ -23,6 +24,7 @@ export interface SessionOptions {
 export class Session implements Client {
   readonly key: string;
   readonly scope: string;
+  readonly account: string;
   readonly principal: string;
   readonly protocolVersion: string;
   readonly capabilities: Readonly<Record<string, unknown>>;
@@ -33,7 +35,7 @@ export class Session implements Client {
   /** The handshake is complete; only then may the client be notified. */
   initialized = false;
   readonly #send: (text: string, call: Call | undefined) => void;
-  readonly #calls = new Map<Id, Call>();
+  readonly #calls = new Few<Id, Call>();
   readonly #questions = new Map<Id, (answer: Answer) => void>();
   readonly #endings: (() => void)[] = [];
   #questionCount = 0;
@@ -42,6 +44,7 @@ export class Session implements Client {
   constructor(options: SessionOptions) {
     this.key = options.id;
     this.scope = options.id;
+    this.account = options.id;
     this.principal = options.principal;
     this.protocolVersion = options.protocolVersion;
     this.capabilities = options.capabilities;

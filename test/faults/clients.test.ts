@@ -73,10 +73,13 @@ describe("a client", () => {
 
   it("that floods is bounded, and answered", async () => {
     const rig = await startRig({ config: { timeouts: { callMs: 10_000 }, limits: { inFlightPerSession: 50 } } });
-    const flood = Array.from({ length: 300 }, (_, n) => rig.call("sleep", { ms: 100, n }));
-    const others = rig.others();
+    const flood = Array.from({ length: 300 }, (_, n) => rig.call("sleep", { ms: 1500, n }));
+    const other = rawHttp(rig.goblin.url);
+    await other.initialize();
+    const meanwhile = await other.call("tools/call", { name: "good_echo", arguments: { text: "meanwhile" } });
+    expect(meanwhile.message.result.structuredContent).toEqual({ text: "meanwhile" });
     const answers = await Promise.all(flood);
-    await others;
+    await rig.others();
     const refused = answers.filter(({ error }) => error?.data?.code === "LimitExceeded");
     const answered = answers.filter(({ result }) => result);
     expect(refused.length + answered.length).toBe(300);

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
@@ -9,6 +9,7 @@ import { disposeAll, onDispose, rawHttp, startScripted, until } from "../fixture
 afterEach(disposeAll);
 
 function lines(file: string): Record<string, unknown>[] {
+  if (!existsSync(file)) return [];
   return readFileSync(file, "utf8")
     .split("\n")
     .slice(0, -1)

@@ -7,6 +7,7 @@
  */
 import type { Call } from "../../model/call.ts";
 import type { GoblinError } from "../../model/errors.ts";
+import { Few } from "../../model/few.ts";
 import { type Answer, failure } from "../../model/json-rpc.ts";
 import type { Origin } from "../backend.ts";
 
@@ -19,7 +20,7 @@ interface Entry {
 const MAX_GIVEN_UP = 1000;
 
 export class Pending {
-  readonly #entries = new Map<number, Entry>();
+  readonly #entries = new Few<number, Entry>();
   readonly #givenUp = new Set<number>();
   #lastId = 0;
 
@@ -71,7 +72,7 @@ export class Pending {
 
   failAll(error: GoblinError): void {
     const answer = failure(error);
-    for (const id of [...this.#entries.keys()]) this.settle(id, answer);
+    for (const id of this.#entries.keys()) this.settle(id, answer);
   }
 
   /** Whose message it must be when it came with no hint: the newest call's, if all calls under way are one client's. */
