@@ -189,7 +189,7 @@ function statelessSpeaker({ wire, send, note, shared, reply }: Tools): Speaker {
   return speaker;
 }
 
-export function subscriptionOf(message: Message): unknown {
+function subscriptionOf(message: Message): unknown {
   return message.params?._meta?.[`${PREFIX}subscriptionId`];
 }
 

@@ -11,7 +11,8 @@ test("a server never sees an identifier that the gateway did not resolve", async
   const goblin = await startGoblin({ mcpServers: { one: entry } });
   const http = rawHttp(goblin.url);
   await http.initialize();
-  const body = '{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"add","name":"echo","arguments":{"a":1}}}';
+  const body =
+    '{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"add","name":"echo","arguments":{"a":1}}}';
   await http.send({ body });
   const [seen] = await server.received("tools/call");
   expect(JSON.stringify(seen)).not.toContain('"add"');
