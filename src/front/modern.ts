@@ -19,7 +19,7 @@ import {
 import { GoblinError } from "../model/errors.ts";
 import { type Answer, failure, type Inbound, type Params, paramsText, success } from "../model/json-rpc.ts";
 import { dropMembers, eachMember, memberSpan } from "../model/json-text.ts";
-import { listMethods, lookUp, routedMethods, severity } from "../model/methods.ts";
+import { listMethods, lookUp, questionCapabilities, routedMethods, severity } from "../model/methods.ts";
 import { Dialogue } from "../session/dialogue.ts";
 import { bindingOf, ParkedCalls } from "../session/parked.ts";
 import type { Core } from "./core.ts";
@@ -35,12 +35,6 @@ export interface RoundOptions {
   readonly onAbort: (listener: () => void) => void;
   readonly trace?: Readonly<Record<string, string>> | undefined;
 }
-
-const questionCapabilities: Readonly<Record<string, string>> = {
-  "sampling/createMessage": "sampling",
-  "elicitation/create": "elicitation",
-  "roots/list": "roots",
-};
 
 const TASKS = `${META_PREFIX}tasks`;
 /** Of the tasks that 2025-11-25 tried out; the extension has no such methods. */
@@ -130,7 +124,7 @@ export class ModernFront {
 
 /** Puts a question to the client of this request, if it can be asked such. */
 function ask(dialogue: Dialogue | undefined, method: string, params: string): Promise<Answer> {
-  const capability = questionCapabilities[method];
+  const capability = lookUp(questionCapabilities, method);
   if (dialogue && capability !== undefined && capability in dialogue.call.client.capabilities) {
     return dialogue.ask(method, params);
   }

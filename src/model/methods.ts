@@ -41,6 +41,13 @@ export function lookUp<T>(table: Readonly<Record<string, T>>, method: string): T
   return Object.hasOwn(table, method) ? table[method] : undefined;
 }
 
+/** The client capability that each question of a server needs. */
+export const questionCapabilities: Readonly<Record<string, string>> = {
+  "sampling/createMessage": "sampling",
+  "elicitation/create": "elicitation",
+  "roots/list": "roots",
+};
+
 /** The notification that says a list has changed, by kind of list (templates change with resources). */
 export const changeNotifications = {
   tools: "notifications/tools/list_changed",

@@ -8,6 +8,7 @@ import type { Call, Client, LogLevel } from "../model/call.ts";
 import { GoblinError } from "../model/errors.ts";
 import { Few } from "../model/few.ts";
 import { type Answer, failure, type Id, requestText } from "../model/json-rpc.ts";
+import { lookUp, questionCapabilities } from "../model/methods.ts";
 
 export interface SessionOptions {
   readonly id: string;
@@ -90,7 +91,7 @@ export class Session implements Client {
   }
 
   ask(method: string, params: string, call: Call | undefined): Promise<Answer> {
-    const capability = questionCapabilities[method];
+    const capability = lookUp(questionCapabilities, method);
     if (capability === undefined || !(capability in this.capabilities)) {
       return Promise.resolve(
         failure(new GoblinError("UNSUPPORTED_BY_CLIENT", `The client does not support ${method}`)),
@@ -131,10 +132,3 @@ export class Session implements Client {
     this.answered(id, failure(new GoblinError("CANCELLED", "The call that the question belonged to is over")));
   }
 }
-
-/** The client capability that each question of a server needs. */
-const questionCapabilities: Readonly<Record<string, string>> = {
-  "sampling/createMessage": "sampling",
-  "elicitation/create": "elicitation",
-  "roots/list": "roots",
-};
