@@ -24,7 +24,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     .exitOverride();
 
   program
-    .command("serve", { isDefault: true })
+    .command("serve")
     .description("run the gateway over HTTP; without a config, on embedded demo servers")
     .option("-c, --config <file>", "config file (default: ./goblin.json, ./.mcp.json, the user's config folder)")
     .option("--host <host>", "interface to listen on")
