@@ -31,7 +31,7 @@ const layers: Record<string, readonly string[]> = {
   "index.ts": ["gateway.ts", "config", "telemetry"],
   "version.ts": [],
   demo: [],
-  tui: ["admin"],
+  tui: ["admin", "model"],
   cli: ["gateway.ts", "version.ts", "tui", "admin", "demo", "session", "catalog", "config", "telemetry", "model"],
 };
 

@@ -12,7 +12,7 @@ import {
   resolveSchema,
   typeName,
   typeOf,
-} from "../tui/state/schema-shape.ts";
+} from "../model/schema-shape.ts";
 import { UsageError } from "./usage-error.ts";
 
 export interface ArgumentWords {

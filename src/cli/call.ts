@@ -1,7 +1,7 @@
 /** `goblin call <tool> [key=value…]`: calls a tool and prints what it returns. Exit code 1 if the tool says that it failed. */
 import { adminRoutes } from "../admin/routes.ts";
 import { nearest } from "../config/nearest.ts";
-import { isObject, type JsonSchema } from "../tui/state/schema-shape.ts";
+import { isObject, type JsonSchema } from "../model/schema-shape.ts";
 import { clean } from "../tui/text/clean.ts";
 import { buildArguments } from "./arguments.ts";
 import { printToolResult } from "./content.ts";

@@ -5,8 +5,8 @@
  */
 import type { Command } from "commander";
 import { adminRoutes } from "../admin/routes.ts";
+import { enumOf, propertiesOf, resolveSchema } from "../model/schema-shape.ts";
 import { within } from "../model/within.ts";
-import { enumOf, propertiesOf, resolveSchema } from "../tui/state/schema-shape.ts";
 import { listKinds } from "./list.ts";
 import { type Target, type TargetOptions, withTarget } from "./target.ts";
 import { UsageError } from "./usage-error.ts";

@@ -4,10 +4,10 @@
  * Pure, so that scrolling knows how far it can go without drawing anything.
  */
 import type { LogEntry, Prompt, Resource, Server, Template, Tool } from "../../admin/schema.ts";
+import type { JsonSchema } from "../../model/schema-shape.ts";
 import type { Layout } from "../state/layout.ts";
 import type { State } from "../state/model.ts";
 import { outline } from "../state/schema-outline.ts";
-import type { JsonSchema } from "../state/schema-shape.ts";
 import { isSubscribed, searchTerms, selectedItem } from "../state/select.ts";
 import { formatBytes, formatClock, formatCount, formatDuration, formatMs } from "../text/format.ts";
 import { type Line, line, span } from "../text/line.ts";

@@ -4,8 +4,9 @@
  * What must always hold: any result can be shown, also one of a kind that is not known here; binary content is named,
  * not printed.
  */
+
+import { isObject } from "../../model/schema-shape.ts";
 import type { Layout } from "../state/layout.ts";
-import { isObject } from "../state/schema-shape.ts";
 import { cleanLines } from "../text/clean.ts";
 import { formatBytes } from "../text/format.ts";
 import { type Line, line } from "../text/line.ts";

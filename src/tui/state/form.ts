@@ -15,7 +15,7 @@ import {
   resolveSchema,
   typeName,
   typeOf,
-} from "./schema-shape.ts";
+} from "../../model/schema-shape.ts";
 
 type FieldKind = "string" | "number" | "integer" | "boolean" | "enum" | "json";
 

@@ -11,7 +11,7 @@ import {
   resolveSchema,
   typeName,
   typeOf,
-} from "./schema-shape.ts";
+} from "../../model/schema-shape.ts";
 
 export interface OutlineRow {
   readonly depth: number;
