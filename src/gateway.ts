@@ -7,22 +7,20 @@ import { createAdminApi } from "./admin/api.ts";
 import { backendReadings } from "./admin/readings.ts";
 import type { ReloadResult } from "./admin/schema.ts";
 import { Catalog } from "./catalog/catalog.ts";
-import { NO_HINTS } from "./catalog/definitions.ts";
 import { createSearchIndex } from "./catalog/search.ts";
 import { feedSearch } from "./catalog/search-feed.ts";
-import type { Snapshot, SnapshotSettings } from "./catalog/snapshot.ts";
+import type { Snapshot } from "./catalog/snapshot.ts";
 import { type ConfigDiff, diffConfig } from "./config/diff.ts";
+import { Reloads } from "./config/reloads.ts";
 import type { Config } from "./config/schema.ts";
 import { logSecrets } from "./config/secrets.ts";
-import type { Core } from "./front/core.ts";
+import { createCore } from "./core.ts";
 import { createGuard, isLoopback } from "./front/guard.ts";
 import { createHttpFront } from "./front/http.ts";
 import { type HttpServer, listenHttp } from "./front/http-server.ts";
 import { type StdioFront, serveStdio } from "./front/stdio.ts";
-import { createLocalTools, metaDefinitions } from "./meta/registry.ts";
-import type { LogLevel } from "./model/call.ts";
-import { notificationText } from "./model/json-rpc.ts";
-import { changeNotifications, listMethods, lookUp } from "./model/methods.ts";
+import { createLocalTools } from "./meta/registry.ts";
+import { snapshotSettings } from "./meta/snapshot-settings.ts";
 import { createAudit } from "./pipeline/audit.ts";
 import { compose } from "./pipeline/compose.ts";
 import { deadline } from "./pipeline/deadline.ts";
@@ -31,16 +29,16 @@ import { InFlight } from "./pipeline/in-flight.ts";
 import { limits } from "./pipeline/limits.ts";
 import { Counting } from "./pipeline/metrics.ts";
 import { output } from "./pipeline/output.ts";
-import { describeOutput, describeServers } from "./router/describe.ts";
-import { extensionOwners } from "./router/extension.ts";
 import { serverHealth } from "./router/health.ts";
 import { Servers } from "./router/servers.ts";
+import { announceChanges } from "./session/announce.ts";
 import { Continuity, ephemeralSealer, type SessionState } from "./session/continuity.ts";
 import { deliverLog, wantedLevel } from "./session/logs.ts";
 import { SessionStore } from "./session/store.ts";
 import { createSubscribing } from "./session/subscribing.ts";
 import { Subscriptions } from "./session/subscriptions.ts";
 import { Activity } from "./telemetry/activity.ts";
+import { LimitMeter } from "./telemetry/limit-meter.ts";
 import { type Logger, logBookOf } from "./telemetry/logger.ts";
 import { Meters } from "./telemetry/meters.ts";
 import { createMetrics } from "./telemetry/metrics.ts";
@@ -82,6 +80,8 @@ export interface Gateway {
   readonly servers: Servers;
   /** Follows another config: only what changed is touched. */
   reload(config: Config): Reloaded;
+  /** Whoever reads the config tells why it cannot be followed: shown everywhere until a `reload` succeeds. */
+  reloadFailed(error: unknown): void;
   /** Log files that were moved away are opened anew. */
   reopenLogs(): void;
   /** With `drain`, calls under way may finish within `timeouts.drainMs`. */
@@ -95,8 +95,10 @@ export function createGateway(options: GatewayOptions): Gateway {
   // Replaced as a whole by `reload`; what reads it through a function sees the newest.
   let config = options.config;
   const catalog = new Catalog(snapshotSettings(config));
-  const sessions = new SessionStore(config.limits);
   const meters = new Meters();
+  const limitMeter = new LimitMeter(log);
+  const { exceeded } = limitMeter;
+  const sessions = new SessionStore(config.limits, exceeded);
   const activity = new Activity();
   const counting = new Counting({ meters, activity });
   const logs = logBookOf(log);
@@ -105,6 +107,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     config: () => config,
     catalog,
     log,
+    exceeded,
     clientInfo: serverInfo,
     hooks: {
       log: (level, params, to) => deliverLog(sessions, { level, params, to }),
@@ -126,6 +129,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   });
   const subscriptions: Subscriptions = new Subscriptions({
     limitPerClient: () => config.limits.subscriptionsPerClient,
+    exceeded,
     supports: (serverId) =>
       Boolean((servers.capability(serverId, "resources") as { subscribe?: boolean } | undefined)?.subscribe),
     isShared: (serverId) => servers.config(serverId)?.share !== "session",
@@ -154,12 +158,13 @@ export function createGateway(options: GatewayOptions): Gateway {
       })
     : undefined;
   const inFlight = new InFlight();
+  const reloads = new Reloads();
 
   const run = compose(
     [
       counting.stage,
       ...(audit ? [audit.stage] : []),
-      limits(() => config.limits),
+      limits({ current: () => config.limits, exceeded }),
       deadline({
         limitMs: (serverId, toolMs) => toolMs ?? servers.config(serverId)?.timeoutMs ?? config.timeouts.callMs,
         maxMs: () => config.timeouts.maxCallMs,
@@ -179,23 +184,23 @@ export function createGateway(options: GatewayOptions): Gateway {
     snapshot: () => catalog.snapshot,
     search: search.find,
     servers: () => serverHealth(servers),
-    gateway: () => ({ version, uptimeMs: Date.now() - started, settled: servers.settled }),
+    gateway: () => ({
+      version,
+      uptimeMs: Date.now() - started,
+      settled: servers.settled,
+      configValid: !reloads.refusal,
+    }),
     dispatch: (call) => core.handle(call),
   });
-  const owners = (method: string): string[] => {
-    const connected = servers
-      .infos()
-      .flatMap(({ id, info }) => (info ? [{ id, capabilities: info.capabilities }] : []));
-    return extensionOwners(method, connected);
-  };
-  const core: Core = {
+  const core = createCore({
+    ...{ serverInfo, release, catalog, servers, sessions, continuity, subscribing },
     handle: inFlight.track(
       counting.lists(
         createDispatch({
           catalog,
           run,
           own: counting.locals(subscribing.methods),
-          extensionOwners: owners,
+          extensionOwners: (method) => servers.extensionOwners(method),
           localTool: counting.localTool(localTool),
           refused: (call, answer) => {
             counting.refused(call, answer);
@@ -205,55 +210,17 @@ export function createGateway(options: GatewayOptions): Gateway {
         }),
       ),
     ),
-    describe: (client) => ({
-      serverInfo,
-      ...describeServers(servers.infos(), { settled: servers.settled, client: client.capabilities }),
-    }),
-    opened: (session) => {
-      admin.feed.listChanged("sessions");
-      session.onEnd(() => {
-        release(session.key);
-        admin.feed.listChanged("sessions");
-      });
-    },
-    logLevelChanged: (session) => servers.logLevelChanged(session),
-    rootsChanged: (session) => servers.notifyOwned(session.key, "notifications/roots/list_changed"),
-    serverInfo,
-    cacheHints: (method) => {
-      const list = lookUp(listMethods, method);
-      return list ? catalog.snapshot.cacheHints(list.kind) : NO_HINTS;
-    },
-    inputSchema: (tool) => catalog.snapshot.tools.find(tool)?.definition.value["inputSchema"],
-    outputOf: (tool) => describeOutput(catalog.snapshot.tools.find(tool), servers.infos()),
-    routesExtension: (method) => owners(method).length > 0,
-    onChange: (listener) => {
-      catalog.on("listed", listener);
-      return () => catalog.off("listed", listener);
-    },
-    subscribe: (clientKey, uri, deliver) => subscribing.subscribe(clientKey, uri, deliver),
-    release,
-    sessions,
-    continuity,
-    takenUp: (session) => {
-      const { subscriptions: records = [], logLevel } = continuity.remembered(session.key) ?? {};
-      if (logLevel !== undefined) session.logLevel = logLevel as LogLevel;
-      for (const record of records) {
-        if (servers.config(record.serverId)) void subscribing.resume(session.key, record);
-        else continuity.unsubscribed(session.key, record.serverId, record.uri);
-      }
-    },
-    get limits() {
-      return config.limits;
-    },
-  };
-  catalog.on("listed", (kinds) => {
-    const texts = kinds.map((kind) => notificationText(changeNotifications[kind]));
-    for (const session of sessions) if (session.initialized) for (const text of texts) session.notify(text);
+    limits: () => config.limits,
+    exceeded,
+    sessionsChanged: () => admin.feed.listChanged("sessions"),
   });
+  announceChanges(catalog, sessions);
 
   const metrics = createMetrics({
     version,
     meters,
+    limits: limitMeter,
+    reloads,
     sessions: () => sessions.size,
     subscriptions: () => subscriptions.size,
     backends: () => backendReadings(servers, catalog.snapshot),
@@ -263,9 +230,11 @@ export function createGateway(options: GatewayOptions): Gateway {
     startedAt: Date.now(),
     endpoint: () => http?.url ?? "",
     configPath: () => options.configPath ?? null,
+    refusal: () => reloads.refusal,
     exposure: () => config.tools.expose,
     ...{ catalog, servers, sessions, subscriptions, activity, logs, release },
     bodyBytes: () => config.limits.bodyBytes,
+    exceeded,
     handle: core.handle,
     actions: {
       reload: options.reload,
@@ -299,7 +268,10 @@ export function createGateway(options: GatewayOptions): Gateway {
     async listen() {
       const { host, port, auth } = config.gateway;
       const failed = (error: Error): void => log.error({ error: error.message }, "HTTP server");
-      http = await listenHttp({ fetch: front.app.fetch, take: front.take, host, port, failed });
+      const { headerBytes } = config.limits;
+      const { receiveMs } = config.timeouts;
+      const { app, take } = front;
+      http = await listenHttp({ fetch: app.fetch, take, host, port, headerBytes, receiveMs, exceeded, failed });
       if (!isLoopback(host) && auth.tokens.length === 0) {
         log.warn(`Listening on ${host} without gateway.auth: everybody who reaches this address can use all servers`);
       }
@@ -322,7 +294,13 @@ export function createGateway(options: GatewayOptions): Gateway {
       if (diff.settings.includes("log.level")) logs.setLevel(config.log.level);
       sessions.configure(config.limits);
       catalog.configure(snapshotSettings(config));
-      return { diff, done: servers.apply(diff) };
+      const done = servers.apply(diff);
+      if (reloads.apply()) admin.feed.configChanged();
+      return { diff, done };
+    },
+    reloadFailed(error) {
+      reloads.refuse(error, options.configPath ?? "config");
+      admin.feed.configChanged();
     },
     reopenLogs: () => audit?.reopen(),
     async close({ drain = false } = {}) {
@@ -336,15 +314,5 @@ export function createGateway(options: GatewayOptions): Gateway {
       search.close();
       await Promise.all([http?.close(), servers.close(), audit?.close()]);
     },
-  };
-}
-
-function snapshotSettings({ names, resources, lists, tools, metaTools }: Config): SnapshotSettings {
-  return {
-    maxNameLength: names.maxLength,
-    uris: resources.uris,
-    pageSize: lists.pageSize,
-    local: metaDefinitions(metaTools.enabled),
-    exposure: { mode: tools.expose, budgetTokens: tools.budgetTokens },
   };
 }

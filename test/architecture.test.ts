@@ -24,9 +24,10 @@ const layers: Record<string, readonly string[]> = {
   session: ["pipeline", "router", "catalog", "telemetry", "model"],
   front: ["session", "catalog", "telemetry", "model"],
   admin: ["session", "router", "catalog", "config", "telemetry", "model"],
+  "core.ts": ["front", "session", "router", "catalog", "model"],
   "gateway.ts": [
     ...["front", "admin", "session", "pipeline", "router", "meta", "catalog", "config", "telemetry", "model"],
-    "version.ts",
+    ...["core.ts", "version.ts"],
   ],
   "index.ts": ["gateway.ts", "config", "telemetry"],
   "version.ts": [],

@@ -8,6 +8,7 @@ import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import type * as z from "zod";
 import { ConfigError } from "../config/problem.ts";
+import { bodyTooLarge } from "../model/limit-exceeded.ts";
 import { callTool } from "./call-tool.ts";
 import { ApiFailure, failureResponse } from "./failure.ts";
 import { Feed } from "./feed.ts";
@@ -43,12 +44,14 @@ export function createAdminApi(sources: AdminSources): AdminApi {
   const feed = new Feed(sources, views);
   const handlers = handlersOf(sources, views, feed);
   const app = new Hono<AdminEnv>();
-  app.use("/api/*", (c, next) =>
-    bodyLimit({
-      maxSize: sources.bodyBytes(),
-      onError: () => failureResponse(new ApiFailure(413, "TOO_LARGE", "The body is too large")),
-    })(c, next),
-  );
+  app.use("/api/*", (c, next) => {
+    const maxSize = sources.bodyBytes();
+    const onError = (): Response => {
+      sources.exceeded("bodyBytes");
+      return failureResponse(new ApiFailure(413, "TOO_LARGE", bodyTooLarge(maxSize).message));
+    };
+    return bodyLimit({ maxSize, onError })(c, next);
+  });
   for (const [name, route] of Object.entries<AdminRoute>(adminRoutes)) {
     app.on(route.method.toUpperCase(), route.path, async (c) => {
       try {

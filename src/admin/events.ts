@@ -5,7 +5,18 @@
  * is never behind; a stream is never silent for longer than the pulse's second, so silence means a dead connection.
  */
 import * as z from "zod";
-import { Call, CallTotals, Counts, LogEntry, LogLevel, Server, Session, Subscription, TokenTotals } from "./schema.ts";
+import {
+  Call,
+  CallTotals,
+  ConfigProblem,
+  Counts,
+  LogEntry,
+  LogLevel,
+  Server,
+  Session,
+  Subscription,
+  TokenTotals,
+} from "./schema.ts";
 
 /** Once a second: the totals, and the last second's figures for sparklines. */
 export const Pulse = z.object({
@@ -32,6 +43,10 @@ export const CatalogEvent = z.object({
 export const SubscriptionsEvent = z.object({ items: z.array(Subscription), total: z.int().nonnegative() });
 export const SessionsEvent = z.object({ items: z.array(Session), total: z.int().nonnegative() });
 
+export const ConfigEvent = z.object({
+  problem: ConfigProblem.nullable().describe("as in the state; null when a reload has mended it"),
+});
+
 /** Event type → schema of its data. */
 export const adminEvents = {
   state: Pulse,
@@ -41,6 +56,7 @@ export const adminEvents = {
   log: LogEntry,
   subscriptions: SubscriptionsEvent,
   sessions: SessionsEvent,
+  config: ConfigEvent,
 } as const;
 
 export type AdminEventType = keyof typeof adminEvents;

@@ -60,6 +60,12 @@ export class Feed {
     this.#send({ type: "server", data: { id, server: this.#views.server(id) ?? null } });
   }
 
+  /** An edit of the config was refused, or one that was is mended. */
+  configChanged(): void {
+    if (this.#streams.size === 0) return;
+    this.#send({ type: "config", data: { problem: this.#views.configProblem() } });
+  }
+
   listChanged(name: ListName): void {
     if (this.#streams.size === 0) return;
     this.#changed.add(name);

@@ -40,11 +40,34 @@ export const TokenTotals = z.object({
 });
 export type TokenTotals = z.infer<typeof TokenTotals>;
 
+const place = z.int().positive().nullable().describe("counted from 1; null for the file as a whole");
+
+export const ConfigProblem = z.object({
+  at: time.describe("when the config was refused last, epoch milliseconds"),
+  summary: z.string().describe("the first problem and its place in one line, and how many more there are"),
+  problems: z
+    .array(
+      z.object({
+        file: z.string(),
+        line: place,
+        column: place,
+        key: z.string().nullable().describe("the dotted path of the key; null for the file as a whole"),
+        message: z.string(),
+        hint: z.string().nullable().describe("what was probably meant"),
+      }),
+    )
+    .min(1),
+});
+export type ConfigProblem = z.infer<typeof ConfigProblem>;
+
 export const GatewayState = z.object({
   version: z.string(),
   uptimeMs: z.number().nonnegative(),
   endpoint: z.string().describe("the URL that MCP clients use"),
   configPath: z.string().nullable().describe("null when the embedded demo runs"),
+  configProblem: ConfigProblem.nullable().describe(
+    "why the file's newest text is not in use but what was valid before it; null when all is well",
+  ),
   counts: Counts,
   logLevel: LogLevel,
   calls: CallTotals,

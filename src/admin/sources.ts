@@ -1,7 +1,9 @@
 /** What the admin API shows and drives: the parts of a running gateway, and the actions on it. */
 import type { Catalog } from "../catalog/catalog.ts";
+import type { Refusal } from "../config/reloads.ts";
 import type { Call } from "../model/call.ts";
 import type { Answer } from "../model/json-rpc.ts";
+import type { Exceeded } from "../model/limit-exceeded.ts";
 import type { Servers } from "../router/servers.ts";
 import type { SessionStore } from "../session/store.ts";
 import type { Subscriptions } from "../session/subscriptions.ts";
@@ -15,6 +17,8 @@ export interface AdminSources {
   /** The URL that MCP clients use. */
   readonly endpoint: () => string;
   readonly configPath: () => string | null;
+  /** Why the config in use is not the one in the file. */
+  readonly refusal: () => Refusal | undefined;
   readonly exposure: () => GatewayState["exposure"];
   readonly catalog: Catalog;
   readonly servers: Servers;
@@ -23,6 +27,8 @@ export interface AdminSources {
   readonly activity: Activity;
   readonly logs: LogBook;
   readonly bodyBytes: () => number;
+  /** A limit has struck. */
+  readonly exceeded: Exceeded;
   /** Answers a request of a client; never throws. */
   readonly handle: (call: Call) => Promise<Answer>;
   /** Frees whatever is held for this client. */

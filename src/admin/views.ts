@@ -10,6 +10,7 @@ import type { Snapshot } from "../catalog/snapshot.ts";
 import { toolTokens } from "../catalog/tool-tokens.ts";
 import { isStateless } from "../model/envelope.ts";
 import type { LogLine } from "../telemetry/log-book.ts";
+import { configProblem } from "./config-problem.ts";
 import type * as schema from "./schema.ts";
 import { noSizes, sizesOf } from "./sizes.ts";
 import { type AdminSources, shownLevel } from "./sources.ts";
@@ -25,7 +26,20 @@ export class Views {
 
   state(): schema.GatewayState {
     const { version, endpoint, configPath, exposure } = this.#sources;
-    return { version, endpoint: endpoint(), configPath: configPath(), exposure: exposure(), ...this.totals() };
+    return {
+      version,
+      endpoint: endpoint(),
+      configPath: configPath(),
+      configProblem: this.configProblem(),
+      exposure: exposure(),
+      ...this.totals(),
+    };
+  }
+
+  configProblem(): schema.ConfigProblem | null {
+    const { refusal, logs } = this.#sources;
+    const last = refusal();
+    return last ? configProblem(last, logs.masker) : null;
   }
 
   /** What changes from second to second. */

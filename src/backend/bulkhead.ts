@@ -4,6 +4,7 @@
  */
 import type { Call } from "../model/call.ts";
 import { GoblinError } from "../model/errors.ts";
+import { type Exceeded, limitExceeded } from "../model/limit-exceeded.ts";
 
 export interface BulkheadLimits {
   readonly inFlight: number;
@@ -16,13 +17,15 @@ interface Waiter {
 }
 
 export class Bulkhead {
+  readonly #exceeded: Exceeded;
   #limits: BulkheadLimits;
   #active = 0;
   #waiting = 0;
   #queue: Waiter[] = [];
 
-  constructor(limits: BulkheadLimits) {
+  constructor(limits: BulkheadLimits, exceeded: Exceeded) {
     this.#limits = limits;
+    this.#exceeded = exceeded;
   }
 
   get active(): number {
@@ -43,10 +46,17 @@ export class Bulkhead {
       this.#active++;
       return undefined;
     }
+    this.#exceeded("inFlightPerServer");
     if (this.#waiting >= this.#limits.queue) {
+      this.#exceeded("queuePerServer");
       const { inFlight, queue } = this.#limits;
-      const message = `LimitExceeded: server "${serverId}" has ${inFlight} calls under way (limits.inFlightPerServer) and ${queue} waiting (limits.queuePerServer)`;
-      throw new GoblinError("LimitExceeded", message, { data: { serverId, limit: inFlight + queue } });
+      throw limitExceeded({
+        limit: "queuePerServer",
+        value: queue,
+        what: `server "${serverId}" has ${inFlight} calls under way (limits.inFlightPerServer) and no room for more to wait`,
+        advice: "try again later",
+        data: { serverId },
+      });
     }
     return new Promise((resolve, reject) => {
       const waiter: Waiter = { resolve, gone: false };

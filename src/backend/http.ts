@@ -13,11 +13,11 @@ import { idAtEdges } from "../model/lines.ts";
 import type { Link, LinkEvents, OpenLink, SendOptions } from "./backend.ts";
 import { type Exchange, type ExchangeOutcome, exchange, one } from "./http-exchange.ts";
 import { httpProblem, neverConnected } from "./http-problem.ts";
+import { type MessageLimit, tooLarge } from "./too-large.ts";
 
-export interface HttpOptions {
+export interface HttpOptions extends MessageLimit {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly messageCap: number;
   readonly connectMs: number;
 }
 
@@ -37,7 +37,7 @@ class HttpLink implements Link {
   readonly #pool: Pool;
   readonly #path: string;
   readonly #events: LinkEvents;
-  readonly #cap: number;
+  readonly #limit: MessageLimit;
   readonly #postHeaders: Record<string, string>;
   readonly #exchanges = new Few<number, Exchange>();
   #standing: Exchange | undefined;
@@ -54,7 +54,7 @@ class HttpLink implements Link {
     this.#pool = createPool(url, options.connectMs);
     this.#path = url.pathname + url.search;
     this.#events = events;
-    this.#cap = options.messageCap;
+    this.#limit = options;
     this.#postHeaders = lowerCased(options.headers);
     this.#postHeaders["content-type"] = "application/json";
     this.#postHeaders["accept"] = "application/json, text/event-stream";
@@ -67,13 +67,13 @@ class HttpLink implements Link {
       path: this.#path,
       headers: headers ? { ...this.#postHeaders, ...headers } : this.#postHeaders,
       body: text,
-      cap: this.#cap,
+      cap: this.#limit.messageCap,
       started: (_status, answer) => {
         const session = one(answer[SESSION]);
         if (session !== undefined) this.#postHeaders[SESSION] = session;
       },
       message: (bytes) => this.#events.message(bytes, id),
-      overflow: (head, tail) => this.#overflow(id ?? idAtEdges(head, tail)),
+      overflow: (head, tail) => this.#tooLarge(id ?? idAtEdges(head, tail), head),
       done: (outcome) => {
         this.#posted(id, outcome);
         accepted?.();
@@ -139,7 +139,7 @@ class HttpLink implements Link {
     const resumed = exchange(this.#pool, {
       ...this.#streamRequest(lastEventId),
       message: (bytes) => this.#events.message(bytes, id),
-      overflow: () => this.#overflow(id),
+      overflow: (head) => this.#tooLarge(id, head),
       done: (outcome) => {
         this.#exchanges.delete(id);
         if (this.#closed || !this.#events.waiting(id)) return;
@@ -165,7 +165,7 @@ class HttpLink implements Link {
         this.#hadStanding = true;
       },
       message: (bytes) => this.#events.message(bytes, undefined),
-      overflow: (head) => this.#events.problem("A message on the standing stream was too large", head),
+      overflow: (head, tail) => this.#tooLarge(idAtEdges(head, tail), head),
       done: (outcome) => {
         this.#standing = undefined;
         if (this.#closed || this.#forgotten) return;
@@ -187,19 +187,15 @@ class HttpLink implements Link {
       method: "GET" as const,
       path: this.#path,
       headers,
-      cap: this.#cap,
+      cap: this.#limit.messageCap,
       retry: (ms: number) => {
         this.#standingRetryMs = Math.min(ms, 60_000);
       },
     };
   }
 
-  #overflow(id: number | undefined): void {
-    const error = new GoblinError("LimitExceeded", `An answer over limits.resultBytes (${this.#cap}) was dropped`, {
-      data: { limit: this.#cap },
-    });
-    if (id === undefined) this.#events.problem(error.message);
-    else this.#events.failed(id, error);
+  #tooLarge(id: number | undefined, head: string): void {
+    tooLarge(this.#events, this.#limit, { id, head });
   }
 
   #forget(): void {

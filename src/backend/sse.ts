@@ -9,6 +9,7 @@ import type { Link, LinkEvents, OpenLink, SendOptions } from "./backend.ts";
 import { createPool, type HttpOptions } from "./http.ts";
 import { type Exchange, exchange } from "./http-exchange.ts";
 import { httpProblem } from "./http-problem.ts";
+import { tooLarge } from "./too-large.ts";
 
 export function sseLink(options: HttpOptions): OpenLink {
   return (events, signal) =>
@@ -46,18 +47,7 @@ export function sseLink(options: HttpOptions): OpenLink {
           link = new SseLink({ pool, stream, headers, path: endpoint, cap: options.messageCap }, events);
           resolve(link);
         },
-        overflow: (head, tail) => {
-          const error = new GoblinError(
-            "LimitExceeded",
-            `A message over limits.resultBytes (${options.messageCap}) was dropped`,
-            {
-              data: { limit: options.messageCap },
-            },
-          );
-          const id = idAtEdges(head, tail);
-          if (id === undefined) events.problem(error.message, head);
-          else events.failed(id, error);
-        },
+        overflow: (head, tail) => tooLarge(events, options, { id: idAtEdges(head, tail), head }),
         done: (outcome) => {
           if (link) link.lost(httpProblem(outcome).error);
           else give(httpProblem(outcome).error.message);

@@ -11,13 +11,14 @@ import { oneLine } from "../model/json-text.ts";
 import { idAtEdges, LineSplitter } from "../model/lines.ts";
 import { within } from "../model/within.ts";
 import type { Link, LinkEvents, OpenLink, SendOptions } from "./backend.ts";
+import { endWithProcess, hasEnded, hasMembers, killGroup } from "./orphans.ts";
+import { type MessageLimit, tooLarge } from "./too-large.ts";
 
-export interface StdioOptions {
+export interface StdioOptions extends MessageLimit {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string | undefined;
-  readonly lineCap: number;
   readonly stderr: (line: string) => void;
 }
 
@@ -76,27 +77,6 @@ function childEnvironment(own: Readonly<Record<string, string>>): Record<string,
   return { ...env, ...own };
 }
 
-/** Whoever ends the process, and however, its children's groups go with it. */
-const running = new Set<number>();
-let watchingExit = false;
-
-function endWithProcess(pid: number): void {
-  running.add(pid);
-  if (watchingExit) return;
-  watchingExit = true;
-  process.on("exit", () => {
-    for (const leader of running) killGroup(leader, "SIGKILL");
-  });
-}
-
-function killGroup(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(process.platform === "win32" ? pid : -pid, signal);
-  } catch {
-    // nobody is left in the group
-  }
-}
-
 export function stdioLink(options: StdioOptions): OpenLink {
   return (events) =>
     new Promise((resolve, reject) => {
@@ -130,16 +110,11 @@ class StdioLink implements Link {
     this.#events = events;
     endWithProcess(child.pid!);
     const stdout = new LineSplitter({
-      cap: options.lineCap,
+      cap: options.messageCap,
       line: (line) => {
         if (line.length > 0 && !this.#closed) events.message(line, undefined);
       },
-      overflow: (head, tail) => {
-        const message = `A message over limits.resultBytes (${options.lineCap}) was dropped`;
-        const id = idAtEdges(head, tail);
-        if (id === undefined) events.problem(message, head);
-        else events.failed(id, new GoblinError("LimitExceeded", message, { data: { limit: options.lineCap } }));
-      },
+      overflow: (head, tail) => tooLarge(events, options, { id: idAtEdges(head, tail), head }),
     });
     const stderr = new LineSplitter({
       cap: STDERR_CAP,
@@ -155,6 +130,10 @@ class StdioLink implements Link {
     // A broken pipe shows as the child's exit; without a listener it would end the gateway.
     child.stdin!.on("error", () => {});
     child.on("error", () => {});
+    // A launcher may end before the server that it started. With nobody left in the group, its number may be used anew.
+    child.once("exit", () => {
+      if (!hasMembers(child.pid!)) hasEnded(child.pid!);
+    });
     this.#exited = new Promise((resolve) => {
       child.once("close", (code, signal) => {
         this.#end(signal ? `it was ended by ${signal}` : `it exited with code ${code}`);
@@ -231,6 +210,6 @@ class StdioLink implements Link {
   /** Whatever the child started and left behind goes with it. */
   #killGroup(signal: NodeJS.Signals): void {
     killGroup(this.#child.pid!, signal);
-    if (this.#closed) running.delete(this.#child.pid!);
+    if (this.#closed) hasEnded(this.#child.pid!);
   }
 }

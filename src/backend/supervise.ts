@@ -8,6 +8,7 @@
 import type { Call, Client } from "../model/call.ts";
 import { GoblinError, messageOf } from "../model/errors.ts";
 import { type Answer, failure } from "../model/json-rpc.ts";
+import type { Exceeded } from "../model/limit-exceeded.ts";
 import { within } from "../model/within.ts";
 import type { Peer, PeerEvents, PeerInfo } from "./backend.ts";
 import { backoffMs } from "./backoff.ts";
@@ -47,6 +48,7 @@ export interface BackendOptions {
   /** Gives up, and leaves nothing behind, when the signal says so. */
   readonly connect: (events: PeerEvents, owner: Client | undefined, signal: AbortSignal) => Promise<Peer>;
   readonly limits: BulkheadLimits;
+  readonly exceeded: Exceeded;
   readonly hooks: BackendHooks;
 }
 
@@ -82,7 +84,7 @@ export class Backend {
   constructor(options: BackendOptions) {
     this.id = options.id;
     this.#options = options;
-    this.#bulkhead = new Bulkhead(options.limits);
+    this.#bulkhead = new Bulkhead(options.limits, options.exceeded);
     const connect = (owner: Client, closed: (error: GoblinError) => void, signal: AbortSignal): Promise<Peer> =>
       options.connect({ ...options.hooks.events(owner), closed }, owner, signal);
     this.#lent = new LentPeers(connect);

@@ -1,27 +1,29 @@
 /**
  * Follows the config file of a running gateway: reads it again when it changes or somebody asks, and applies what is new.
  *
- * One reading at a time, in the order in which they were asked for. A file that is not valid is reported and changes nothing.
+ * One reading at a time, in the order in which they were asked for. A file that is not valid is reported, to the log and to the gateway,
+ * which shows it until a reading succeeds; it changes nothing.
  */
 import type { ReloadResult } from "../admin/schema.ts";
 import { type LoadedConfig, loadConfig } from "../config/load.ts";
 import { ConfigError, formatProblem, formatWarning } from "../config/problem.ts";
 import type { Config } from "../config/schema.ts";
 import { type ConfigWatch, watchConfig } from "../config/watch.ts";
-import type { Reloaded } from "../gateway.ts";
+import type { Gateway } from "../gateway.ts";
 import type { Logger } from "../telemetry/logger.ts";
 
 export interface FollowOptions {
   readonly file: LoadedConfig;
   /** The file's config with what the command line says on top. */
   readonly override: (config: Config) => Config;
-  readonly apply: (config: Config) => Reloaded;
+  readonly gateway: () => Pick<Gateway, "reload" | "reloadFailed">;
   readonly log: Logger;
 }
 
 export class ConfigFollower {
   readonly #options: FollowOptions;
   #last: Promise<unknown> = Promise.resolve();
+  #refused = false;
   #watch: ConfigWatch | undefined;
 
   constructor(options: FollowOptions) {
@@ -50,22 +52,25 @@ export class ConfigFollower {
   }
 
   async #read(): Promise<ReloadResult> {
-    const { file, override, apply, log } = this.#options;
+    const { file, override, gateway, log } = this.#options;
     try {
       const { config, warnings } = await loadConfig(file.path);
       for (const warning of warnings) log.warn(formatWarning(warning));
-      const { diff } = apply(override(config));
+      const { diff } = gateway().reload(override(config));
       const ids = (servers: readonly { readonly id: string }[]): string[] => servers.map(({ id }) => id);
       const result = {
         added: ids(diff.added),
         removed: [...diff.removed],
         changed: [...ids(diff.changed), ...ids(diff.adjusted)],
       };
-      if (!diff.same) log.info({ ...result, settings: diff.settings }, "The config was read again");
+      if (!diff.same || this.#refused) log.info({ ...result, settings: diff.settings }, "The config was read again");
+      this.#refused = false;
       return result;
     } catch (error) {
       const problems = error instanceof ConfigError ? error.problems.map(formatProblem) : [String(error)];
       log.error({ problems }, "The config is not valid; the one in use stays");
+      this.#refused = true;
+      gateway().reloadFailed(error);
       throw error;
     }
   }

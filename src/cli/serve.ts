@@ -21,7 +21,7 @@ export async function serve(options: ServeOptions): Promise<number> {
     new ConfigFollower({
       file,
       override: (next) => withAddress(next, options),
-      apply: (next) => gateway.reload(next),
+      gateway: () => gateway,
       log,
     });
   const signals = listenToSignals(() => {

@@ -1,4 +1,5 @@
 /** `goblin status`: the health of a gateway and its servers. Exit code 0 only if every server that is enabled is ready. */
+import { problemLine } from "../admin/config-problem.ts";
 import { adminRoutes } from "../admin/routes.ts";
 import { formatCount, formatDuration } from "../tui/text/format.ts";
 import { serverColumns } from "./list.ts";
@@ -17,6 +18,12 @@ export function status(options: TargetOptions & { readonly json?: boolean | unde
       const { counts, calls } = state;
       console.log(`Goblin ${state.version} at ${state.endpoint || target.url}, up ${formatDuration(state.uptimeMs)}`);
       console.log(`Config ${state.configPath ?? "none: demo servers"}`);
+      const { configProblem } = state;
+      if (configProblem) {
+        const ago = formatDuration(Date.now() - configProblem.at);
+        console.log(`  not applied ${ago} ago, so the config before it stays in use:`);
+        for (const problem of configProblem.problems) console.log(`  ${problemLine(problem)}`);
+      }
       console.log(
         `${counts.tools} tools, ${counts.prompts} prompts, ${counts.resources} resources, ${counts.templates} templates; ` +
           `${counts.sessions} sessions, ${counts.subscriptions} subscriptions; ` +

@@ -10,8 +10,7 @@ import { exitSoon, listenToSignals } from "./signals.ts";
 export async function stdio(options: ChooseOptions): Promise<number> {
   const { config, file } = await chooseConfig(options, (line) => console.error(line));
   const log = createLogger({ ...config.log, stream: process.stderr });
-  const follower =
-    file && new ConfigFollower({ file, override: (next) => next, apply: (next) => gateway.reload(next), log });
+  const follower = file && new ConfigFollower({ file, override: (next) => next, gateway: () => gateway, log });
   const signals = listenToSignals(() => {
     gateway.reopenLogs();
     follower?.reloadQuietly();

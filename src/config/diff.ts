@@ -27,7 +27,10 @@ export interface ConfigDiff {
 const CONNECTION_KEYS = ["transport", "enabled", "share"] as const satisfies readonly (keyof ServerConfig)[];
 
 /** A listening socket and an open log stay as they were made. */
-const RESTART_KEYS: ReadonlySet<string> = new Set(["gateway.host", "gateway.port", "log.format", "log.audit"]);
+const RESTART_KEYS: ReadonlySet<string> = new Set([
+  ...["gateway.host", "gateway.port", "limits.headerBytes", "timeouts.receiveMs"],
+  ...["log.format", "log.audit"],
+]);
 
 export function diffConfig(old: Config, next: Config): ConfigDiff {
   const before = new Map(old.servers.map((server) => [server.id, server]));

@@ -103,11 +103,23 @@ export const limitsSchema = z.strictObject({
   sessions: countFromOne.default(10_000).describe("Sessions that may be open at once."),
   sessionIdleMs: positiveMs.default(1_800_000).describe("A session without traffic for this long is closed."),
   bodyBytes: countFromOne.default(4_194_304).describe("The largest request body that is read."),
+  headerBytes: z
+    .int()
+    .min(1024)
+    .max(1_048_576)
+    .default(16_384)
+    .describe("The largest headers, all together, that one request may have."),
   resultBytes: countFromOne.default(67_108_864).describe("The largest answer that is taken from a server."),
+  unreadBytes: countFromOne
+    .default(67_108_864)
+    .describe("About how much may wait for a client that does not read, or 4096 messages; then its stream is cut."),
   inFlightPerServer: countFromOne.default(256).describe("Calls that may run at once on one server."),
   queuePerServer: countFromZero.default(1024).describe("Calls that may wait for one server before more are refused."),
   inFlightPerSession: countFromOne.default(256).describe("Calls that one session may have running at once."),
   callsPerSecond: z.number().min(0).default(0).describe("Calls that one session may start in a second; 0: no limit."),
+  callsAwaitingInput: countFromOne
+    .default(10_000)
+    .describe("Calls that may wait for answers to a server's questions, of clients without a session."),
 });
 export type LimitsConfig = z.output<typeof limitsSchema>;
 
@@ -116,6 +128,9 @@ export const timeoutsSchema = z
     connectMs: positiveMs.default(30_000).describe("To start or reach a server and finish its handshake."),
     callMs: positiveMs.default(60_000).describe("For one call; progress from the server starts it anew."),
     maxCallMs: positiveMs.default(600_000).describe("For one call in all, whatever its progress."),
+    receiveMs: positiveMs
+      .default(60_000)
+      .describe("For a client's request to arrive in full; one that is sent too slowly, or not to the end, is cut."),
     drainMs: msOrZero.default(10_000).describe("How long running calls may finish when the gateway shuts down."),
   })
   .refine((timeouts) => timeouts.callMs <= timeouts.maxCallMs, {

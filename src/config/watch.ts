@@ -3,7 +3,7 @@
  * editors do), or reached through symbolic links that are swapped (as Kubernetes does with `..data`).
  *
  * Folders are watched, never the file, because a watch on a file dies with it. An event is only a reason to look:
- * `onChange` is called when the text differs from the one seen last, and not while the file is missing.
+ * `onChange` is called when the text differs from the one seen last or the file is back, and not while it is missing.
  */
 import { type FSWatcher, watch } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
@@ -56,7 +56,9 @@ export async function watchConfig(
       await watchFolders();
       const digest = await readDigest(path);
       if (closed) return;
-      if (digest !== undefined && digest !== lastDigest) {
+      // A reading of the missing file may have failed in the meantime: that it is back is a change, whatever its text.
+      if (digest === undefined) lastDigest = "";
+      else if (digest !== lastDigest) {
         const isFirst = lastDigest === undefined;
         lastDigest = digest;
         if (!isFirst) onChange();

@@ -1,6 +1,7 @@
 /** What a front needs of the rest of the gateway. */
 import type { Call, Client } from "../model/call.ts";
 import type { Answer } from "../model/json-rpc.ts";
+import type { Exceeded } from "../model/limit-exceeded.ts";
 import type { ChangeKind } from "../model/methods.ts";
 import type { Continuity } from "../session/continuity.ts";
 import type { Session } from "../session/session.ts";
@@ -42,5 +43,8 @@ export interface Core {
   readonly continuity: Continuity;
   /** A session of an earlier process goes on in this one. */
   takenUp(session: Session): void;
-  readonly limits: { readonly bodyBytes: number };
+  /** As the config says now. */
+  readonly limits: Readonly<Record<"bodyBytes" | "unreadBytes" | "sessionIdleMs" | "callsAwaitingInput", number>>;
+  /** A limit has struck. */
+  readonly exceeded: Exceeded;
 }

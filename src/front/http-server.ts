@@ -4,9 +4,11 @@
  * A client that sends its request too slowly, or not to the end, is cut by the server's own time limits; it holds nothing but its socket.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { getRequestListener } from "@hono/node-server";
+import type { Exceeded } from "../model/limit-exceeded.ts";
 import { within } from "../model/within.ts";
+import { refuseConnection } from "./refuse-connection.ts";
 
 export interface HttpServerOptions {
   readonly fetch: (request: Request, env: { incoming: IncomingMessage; outgoing: ServerResponse }) => unknown;
@@ -14,6 +16,11 @@ export interface HttpServerOptions {
   readonly take: (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
   readonly host: string;
   readonly port: number;
+  /** The most that the headers of a request may have, all together. */
+  readonly headerBytes: number;
+  /** For a request to arrive in full. */
+  readonly receiveMs: number;
+  readonly exceeded: Exceeded;
   readonly failed: (error: Error) => void;
 }
 
@@ -25,21 +32,29 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
-const REQUEST_MS = 60_000;
 const HEADERS_MS = 20_000;
+/** How late a request that is not sent to the end may be cut. */
+const CHECK_MS = 5000;
 const IDLE_MS = 60_000;
 /** How long the last answers may take to leave. */
 const FLUSH_MS = 1000;
 
-export async function listenHttp({ fetch, take, host, port, failed }: HttpServerOptions): Promise<HttpServer> {
+export async function listenHttp(options: HttpServerOptions): Promise<HttpServer> {
+  const { fetch, take, host, port, receiveMs } = options;
   const listener = getRequestListener(fetch as Parameters<typeof getRequestListener>[0]);
   const server = createServer(
-    { connectionsCheckingInterval: 5000, requestTimeout: REQUEST_MS, headersTimeout: HEADERS_MS },
+    {
+      maxHeaderSize: options.headerBytes,
+      connectionsCheckingInterval: Math.min(CHECK_MS, receiveMs),
+      requestTimeout: receiveMs,
+      headersTimeout: Math.min(HEADERS_MS, receiveMs),
+    },
     (incoming, outgoing) => {
       if (!take(incoming, outgoing)) void listener(incoming, outgoing);
     },
   );
   server.keepAliveTimeout = IDLE_MS;
+  server.on("clientError", (error, socket) => refuseConnection(error, socket as Socket, options));
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, () => {
@@ -47,7 +62,7 @@ export async function listenHttp({ fetch, take, host, port, failed }: HttpServer
       resolve();
     });
   });
-  server.on("error", failed);
+  server.on("error", options.failed);
   const { port: actual } = server.address() as AddressInfo;
   let closed: Promise<void> | undefined;
   let sweeper: NodeJS.Timeout | undefined;

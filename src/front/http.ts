@@ -64,7 +64,7 @@ export function createHttpFront({ core, guard, isReady, admin, metrics }: HttpFr
   };
 
   const post = async (x: HttpExchange, principal: string): Promise<void> => {
-    const body = await readJson(x, core.limits.bodyBytes);
+    const body = await readJson(x, core);
     if (!body) return;
     if (isModern(x, body.value)) modern.post(x, body, principal);
     else legacy.post(x, body, principal);

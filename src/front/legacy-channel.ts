@@ -35,9 +35,9 @@ export class LegacyChannel {
     } else this.#take(classify(value, text));
   }
 
-  /** What came is no JSON, or too much of it. */
-  unreadable(why = "the message is not valid JSON"): void {
-    this.#answer(null, failure(new GoblinError("PARSE_ERROR", `Parse error: ${why}`)));
+  /** What came cannot be read, so nobody knows which request it was. */
+  unreadable(error: GoblinError): void {
+    this.#answer(null, failure(error));
   }
 
   close(): void {

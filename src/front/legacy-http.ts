@@ -8,7 +8,7 @@
 import { GoblinError } from "../model/errors.ts";
 import { type Answer, answerText, classify, failure, type Id, type Inbound } from "../model/json-rpc.ts";
 import { elementSpans, oneLine } from "../model/json-text.ts";
-import { Outbox } from "../session/outbox.ts";
+import { Outbox, type UnreadLimit } from "../session/outbox.ts";
 import type { Session } from "../session/session.ts";
 import type { Core } from "./core.ts";
 import { eventSink, type HttpExchange, JSON_HEADERS, STREAM_HEADERS } from "./exchange.ts";
@@ -104,7 +104,7 @@ export class LegacyHttp {
       return replyError(x, 400, new GoblinError("INVALID_REQUEST", why), message.id);
     }
     try {
-      const streams = newStreams();
+      const streams = newStreams(this.#core);
       const { session, answer } = openSession(this.#core, message.params, { principal, ...waysOf(streams) });
       const { key, protocolVersion, capabilities, info, since: issued } = session;
       const id = this.#core.continuity.seal({ key, principal, protocolVersion, capabilities, info, issued });
@@ -120,7 +120,7 @@ export class LegacyHttp {
     const claims = this.#core.continuity.open(id, principal);
     if (!claims) return undefined;
     try {
-      const streams = newStreams();
+      const streams = newStreams(this.#core);
       const session = takeUpSession(this.#core, claims, waysOf(streams));
       this.#register(session, streams, id);
       return session;
@@ -186,7 +186,7 @@ export class LegacyHttp {
     const open = (): Outbox => {
       const streams = this.#streamsOf(session);
       const name = `${streams.prefix}r${++streams.count}`;
-      const opened = new Outbox(name);
+      const opened = new Outbox(name, this.#core);
       streams.requests.set(name, opened);
       this.#attach(x, opened, undefined, session);
       outbox = opened;
@@ -244,7 +244,9 @@ export class LegacyHttp {
     }
     const session = this.#sessions.get(sessionId) ?? this.#takeUp(sessionId, principal);
     if (session?.principal !== principal) {
-      replyError(x, 404, new GoblinError("INVALID_REQUEST", "Session not found: initialize again"), id);
+      const { sessionIdleMs } = this.#core.limits;
+      const why = `Session not found: initialize again. A session ends after ${sessionIdleMs} ms without traffic (limits.sessionIdleMs)`;
+      replyError(x, 404, new GoblinError("INVALID_REQUEST", why), id);
       return undefined;
     }
     const version = x.header(VERSION_HEADER);
@@ -258,10 +260,10 @@ export class LegacyHttp {
   }
 }
 
-function newStreams(): Streams {
+function newStreams(unread: UnreadLimit): Streams {
   // What a client saw last of an earlier process's stream must not be taken for a place in this one.
   const prefix = `s${Math.floor(Math.random() * 36 ** 4).toString(36)}`;
-  return { id: "", prefix, standing: new Outbox(prefix), requests: new Map(), count: 0 };
+  return { id: "", prefix, standing: new Outbox(prefix, unread), requests: new Map(), count: 0 };
 }
 
 function waysOf({ standing }: Streams): Pick<OpenOptions, "send" | "inUse"> {

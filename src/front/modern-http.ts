@@ -8,6 +8,7 @@ import { answerText, classify, type Inbound } from "../model/json-rpc.ts";
 import { oneLine } from "../model/json-text.ts";
 import { lookUp } from "../model/methods.ts";
 import { decodeHeader, MIRROR_PREFIX, mirroredValue, mirrorsOf, nameFields } from "../model/mirrors.ts";
+import type { UnreadLimit } from "../session/outbox.ts";
 import type { Core } from "./core.ts";
 import { type HttpExchange, type RawStream, STREAM_HEADERS } from "./exchange.ts";
 import { type Listen, openListen } from "./listen.ts";
@@ -67,7 +68,7 @@ export class ModernHttp {
       trace: traceOf(x),
       onAbort: (listener) => x.onAbort(listener),
       emit: (text) => {
-        if (takesStream) stream ??= openStream(x);
+        if (takesStream) stream ??= openStream(x, this.#core);
         stream?.send(text);
       },
     });
@@ -80,7 +81,7 @@ export class ModernHttp {
   }
 
   #listen(x: HttpExchange, message: RequestMessage, principal: string): void {
-    const stream = openStream(x, () => listen.close());
+    const stream = openStream(x, this.#core, () => listen.close());
     const listen = openListen(this.#core, {
       id: message.id,
       params: message.params,
@@ -96,8 +97,8 @@ export class ModernHttp {
 }
 
 /** An event stream that keeps what the client does not take at once, up to a bound; then the client is cut off. */
-function openStream(x: HttpExchange, closed?: () => void) {
-  const MAX_WAITING = 64 * 1024 * 1024;
+function openStream(x: HttpExchange, { limits, exceeded }: UnreadLimit, closed?: () => void) {
+  const { unreadBytes } = limits;
   let waiting: string[] = [];
   let size = 0;
   let finishing = false;
@@ -129,7 +130,8 @@ function openStream(x: HttpExchange, closed?: () => void) {
       size += event.length;
       waiting.push(event);
       flush();
-      if (size <= MAX_WAITING) return;
+      if (size <= unreadBytes) return;
+      exceeded("unreadBytes");
       stop();
       waiting = [];
       stream.cut();

@@ -42,10 +42,11 @@ const removedMethods = new Set(["tasks/list", "tasks/result"]);
 
 export class ModernFront {
   readonly #core: Core;
-  readonly #parked = new ParkedCalls();
+  readonly #parked: ParkedCalls;
 
   constructor(core: Core) {
     this.#core = core;
+    this.#parked = new ParkedCalls({ limit: () => core.limits.callsAwaitingInput, exceeded: core.exceeded });
   }
 
   /** Whether there is such a method in this version. */

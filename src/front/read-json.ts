@@ -3,6 +3,8 @@
  * A client that goes away in the middle gets nothing and harms nobody.
  */
 import { GoblinError } from "../model/errors.ts";
+import { bodyTooLarge } from "../model/limit-exceeded.ts";
+import type { Core } from "./core.ts";
 import type { HttpExchange } from "./exchange.ts";
 import { replyError } from "./reply.ts";
 
@@ -13,16 +15,20 @@ export interface JsonBody {
 
 const JSON_TYPE = /^application\/json\s*(;|$)/i;
 
-export async function readJson(x: HttpExchange, limit: number): Promise<JsonBody | undefined> {
+export async function readJson(
+  x: HttpExchange,
+  { limits, exceeded }: Pick<Core, "limits" | "exceeded">,
+): Promise<JsonBody | undefined> {
   if (!JSON_TYPE.test(x.header("content-type") ?? "")) {
     replyError(x, 415, new GoblinError("INVALID_REQUEST", "Content-Type must be application/json"));
     return undefined;
   }
-  const bytes = await x.body(limit).catch(() => null);
+  const { bodyBytes } = limits;
+  const bytes = await x.body(bodyBytes).catch(() => null);
   if (bytes === null) return undefined;
   if (!bytes) {
-    const message = `The body is over limits.bodyBytes (${limit})`;
-    replyError(x, 413, new GoblinError("LimitExceeded", message, { data: { limit } }));
+    exceeded("bodyBytes");
+    replyError(x, 413, bodyTooLarge(bodyBytes));
     return undefined;
   }
   const text = bytes.toString("utf8");

@@ -30,7 +30,7 @@ export class SseFront {
 
   get(x: HttpExchange, principal: string): void {
     const id = randomUUID();
-    const outbox = new Outbox("s");
+    const outbox = new Outbox("s", this.#core);
     const channel = new LegacyChannel({ core: this.#core, principal, id, write: (text) => outbox.push(oneLine(text)) });
     const stream = x.stream(STREAM_HEADERS, {
       drained: () => outbox.drained(),
@@ -54,7 +54,7 @@ export class SseFront {
     if (!open || open.principal !== principal) {
       return replyError(x, 404, new GoblinError("INVALID_REQUEST", "Session not found: open /sse again"));
     }
-    const body = await readJson(x, this.#core.limits.bodyBytes);
+    const body = await readJson(x, this.#core);
     if (!body) return;
     x.reply(202, {});
     open.channel.receive(body.value, body.text);

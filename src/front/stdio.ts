@@ -1,9 +1,11 @@
 /**
  * The gateway on stdin and stdout, for clients that start it themselves: one JSON message a line.
- * Only messages go to stdout; `closed` resolves when stdin ends.
+ * Only messages go to stdout; `closed` resolves when stdin ends, or when the client lets too much wait on stdout.
  */
 import type { Readable, Writable } from "node:stream";
+import { GoblinError } from "../model/errors.ts";
 import { oneLine } from "../model/json-text.ts";
+import { bodyTooLarge } from "../model/limit-exceeded.ts";
 import { LineSplitter } from "../model/lines.ts";
 import type { Core } from "./core.ts";
 import { LegacyChannel } from "./legacy-channel.ts";
@@ -16,7 +18,14 @@ export interface StdioFront {
 
 export function serveStdio(core: Core, streams: { readonly input: Readable; readonly output: Writable }): StdioFront {
   const { input, output } = streams;
-  const write = (text: string): void => void output.write(`${oneLine(text)}\n`);
+  const write = (text: string): void => {
+    const line = `${oneLine(text)}\n`;
+    if (output.write(line) || isClosed) return;
+    // A message may be large; what counts is what was still waiting when it came.
+    if (output.writableLength - line.length <= core.limits.unreadBytes) return;
+    core.exceeded("unreadBytes");
+    close();
+  };
   const channel = new LegacyChannel({ core, principal: "", write });
   const modern = new ModernChannel(core, write);
   const take = (line: string): void => {
@@ -25,7 +34,7 @@ export function serveStdio(core: Core, streams: { readonly input: Readable; read
     try {
       value = JSON.parse(line);
     } catch {
-      return channel.unreadable();
+      return channel.unreadable(new GoblinError("PARSE_ERROR", "Parse error: the message is not valid JSON"));
     }
     if (!modern.receive(value, line)) channel.receive(value, line);
   };
@@ -33,11 +42,16 @@ export function serveStdio(core: Core, streams: { readonly input: Readable; read
   const lines = new LineSplitter({
     cap,
     line: (line) => take(line.toString("utf8")),
-    overflow: () => channel.unreadable(`the message is over limits.bodyBytes (${cap})`),
+    overflow: () => {
+      core.exceeded("bodyBytes");
+      channel.unreadable(bodyTooLarge(cap));
+    },
   });
+  let isClosed = false;
   let close = (): void => {};
   const closed = new Promise<void>((resolve) => {
     close = () => {
+      isClosed = true;
       input.pause();
       modern.close();
       channel.close();

@@ -14,6 +14,15 @@ import type { Answer } from "../model/json-rpc.ts";
 import { readArguments } from "./arguments.ts";
 
 /** How a server is doing. Holds nothing of its config but the kind of transport. */
+export interface GatewayHealth {
+  readonly version: string;
+  readonly uptimeMs: number;
+  /** Whether every server has connected or failed once. */
+  readonly settled: boolean;
+  /** Whether the config in use is the one in the file. */
+  readonly configValid: boolean;
+}
+
 export interface ServerHealth {
   readonly serverId: string;
   readonly state: "connecting" | "ready" | "degraded" | "down" | "disabled";
@@ -36,7 +45,7 @@ export interface MetaContext {
   /** The exposed names of what was found, best first. */
   readonly search: (query: string, options: SearchOptions) => Promise<string[]>;
   readonly servers: () => readonly ServerHealth[];
-  readonly gateway: () => { readonly version: string; readonly uptimeMs: number; readonly settled: boolean };
+  readonly gateway: () => GatewayHealth;
   /** The entrance that every request takes. */
   readonly dispatch: (call: Call) => Promise<Answer>;
 }

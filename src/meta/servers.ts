@@ -85,6 +85,7 @@ export const goblinHealth = defineMetaTool({
     status: z.enum(["ok", "starting", "degraded", "down"]),
     version: z.string(),
     uptimeMs: count,
+    configValid: z.boolean(),
     servers: z.array(
       z.object({
         serverId: z.string(),
@@ -100,12 +101,13 @@ export const goblinHealth = defineMetaTool({
     ),
   }),
   run: (_input, { servers, gateway }) => {
-    const { version, uptimeMs, settled } = gateway();
+    const { version, uptimeMs, settled, configValid } = gateway();
     const all = servers();
     return {
       status: statusOf(all, settled),
       version,
       uptimeMs,
+      configValid,
       servers: all.map(({ serverId, state, reason, since, restarts, inFlight, queued, ...rest }) => ({
         serverId,
         state,

@@ -4,8 +4,8 @@
  * A call over a limit is refused at once with an error that names the limit; it costs the servers and the other clients nothing. What was
  * counted for clients that are gone is forgotten now and then.
  */
-import { GoblinError } from "../model/errors.ts";
 import { failure } from "../model/json-rpc.ts";
+import { type Exceeded, limitExceeded } from "../model/limit-exceeded.ts";
 import type { Stage } from "./compose.ts";
 
 export interface ClientLimits {
@@ -24,7 +24,14 @@ interface Use {
 const MANY = 4096;
 const FORGOTTEN_MS = 10_000;
 
-export function limits(current: () => ClientLimits, now: () => number = () => performance.now()): Stage {
+export interface LimitsOptions {
+  /** Read for each call, so that a new config takes effect. */
+  readonly current: () => ClientLimits;
+  readonly exceeded: Exceeded;
+}
+
+export function limits({ current, exceeded }: LimitsOptions): Stage {
+  const now = (): number => performance.now();
   const uses = new Map<string, Use>();
   const forgetIdle = (time: number): void => {
     for (const [account, { inFlight, at }] of uses) {
@@ -41,15 +48,26 @@ export function limits(current: () => ClientLimits, now: () => number = () => pe
       uses.set(account, use);
     }
     if (use.inFlight >= inFlightPerSession) {
-      const message = `LimitExceeded: ${inFlightPerSession} calls of this client are under way (limits.inFlightPerSession)`;
-      const error = new GoblinError("LimitExceeded", message, { data: { limit: inFlightPerSession } });
+      exceeded("inFlightPerSession");
+      const error = limitExceeded({
+        limit: "inFlightPerSession",
+        value: inFlightPerSession,
+        what: "too many calls of this client are under way",
+        advice: "wait for one to be answered",
+      });
       return failure(error, { requestId: call.requestId });
     }
     const wait = callsPerSecond > 0 ? spend(use, callsPerSecond, now()) : 0;
     if (wait > 0) {
-      const message = `LimitExceeded: a client may start ${callsPerSecond} calls in a second (limits.callsPerSecond)`;
-      const data = { limit: callsPerSecond, retryAfterMs: wait };
-      return failure(new GoblinError("LimitExceeded", message, { data }), { requestId: call.requestId });
+      exceeded("callsPerSecond");
+      const error = limitExceeded({
+        limit: "callsPerSecond",
+        value: callsPerSecond,
+        what: "this client starts too many calls in a second",
+        advice: `try again in ${wait} ms`,
+        data: { retryAfterMs: wait },
+      });
+      return failure(error, { requestId: call.requestId });
     }
     use.inFlight++;
     try {

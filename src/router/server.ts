@@ -19,6 +19,7 @@ import type { ServerConfig } from "../config/server.ts";
 import type { Client } from "../model/call.ts";
 import { GoblinError, messageOf } from "../model/errors.ts";
 import { failure } from "../model/json-rpc.ts";
+import type { Exceeded } from "../model/limit-exceeded.ts";
 import { within } from "../model/within.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { Throttle } from "../telemetry/throttle.ts";
@@ -32,6 +33,7 @@ export interface ServerDeps {
   readonly catalog: Catalog;
   readonly hooks: ServerHooks;
   readonly log: Logger;
+  readonly exceeded: Exceeded;
   readonly clientInfo: Readonly<Record<string, unknown>>;
 }
 
@@ -58,6 +60,7 @@ export class Server {
       id: config.id,
       share: config.share,
       limits: bulkheadLimits(deps.config()),
+      exceeded: deps.exceeded,
       connect: hidingSecrets(
         createConnector({
           transport: config.transport,
@@ -66,6 +69,7 @@ export class Server {
             messageCap: deps.config().limits.resultBytes,
             connectMs: deps.config().timeouts.connectMs,
           }),
+          exceeded: deps.exceeded,
           stderr: (line) => deps.log.info({ server: this.id, stream: "stderr" }, line),
           inputSchema: (tool) => inputSchemaOf(this.#lists ?? emptyLists, tool),
         }),

@@ -14,6 +14,7 @@ import { GoblinError } from "../model/errors.ts";
 import { type Answer, failure } from "../model/json-rpc.ts";
 import { within } from "../model/within.ts";
 import type { DescribeSource } from "./describe.ts";
+import { extensionOwners } from "./extension.ts";
 import { Server, type ServerDeps } from "./server.ts";
 import { warnOfTemplates } from "./template-problems.ts";
 
@@ -126,6 +127,12 @@ export class Servers {
 
   infos(): DescribeSource[] {
     return [...this.#entries.values()].map(({ id, backend }) => ({ id, info: backend.peer?.info }));
+  }
+
+  /** The servers that declared the extension which a method belongs to. */
+  extensionOwners(method: string): string[] {
+    const connected = this.infos().flatMap(({ id, info }) => (info ? [{ id, capabilities: info.capabilities }] : []));
+    return extensionOwners(method, connected);
   }
 
   logLevelChanged(client: Client): void {

@@ -6,6 +6,8 @@
  * say the same thing wait once. While nobody listens, the oldest notifications are given up first. A client that listens but does not read
  * gets nothing left out in silence: when too much waits for it, its stream is cut. Either way it costs a bounded amount of memory.
  */
+import type { Exceeded } from "../model/limit-exceeded.ts";
+
 export interface EventSink {
   /** False: the client reads too slowly and the event was not taken. */
   write(id: string, data: string): boolean;
@@ -23,12 +25,18 @@ const REPEATABLE = /^\{"jsonrpc":"2\.0","method":"notifications\/(resources\/upd
 const NOTIFICATION = /^\{"jsonrpc":"2\.0","method":/;
 const MAX_EVENTS = 1024;
 const MAX_BYTES = 4 * 1024 * 1024;
-/** What may wait for a client that listens: answers are large, and a slow reader is not yet a dead one. */
+/** Answers are large, and a slow reader is not yet a dead one: this many may wait, and `limits.unreadBytes`. */
 const MAX_WAITING_EVENTS = 4096;
-const MAX_WAITING_BYTES = 64 * 1024 * 1024;
+
+/** How much may wait for a client that listens, as the config says now, and whom to tell when it is more. */
+export interface UnreadLimit {
+  readonly limits: { readonly unreadBytes: number };
+  readonly exceeded: Exceeded;
+}
 
 export class Outbox {
   readonly #prefix: string;
+  readonly #unread: UnreadLimit;
   #events: Waiting[] = [];
   #bytes = 0;
   /** Of these, what was not yet written. */
@@ -41,8 +49,9 @@ export class Outbox {
   #finishing = false;
 
   /** `prefix` tells the streams of one session apart in their event ids. */
-  constructor(prefix: string) {
+  constructor(prefix: string, unread: UnreadLimit) {
     this.#prefix = prefix;
+    this.#unread = unread;
   }
 
   get isOpen(): boolean {
@@ -61,7 +70,7 @@ export class Outbox {
     this.#bytes += text.length;
     this.#waitingBytes += text.length;
     this.#flush();
-    if (this.#sink && this.#overflows) this.#cut();
+    if (this.#sink && this.#waitingBytes > 0 && this.#overflows) this.#cut();
     this.#trim();
   }
 
@@ -122,12 +131,13 @@ export class Outbox {
   }
 
   get #overflows(): boolean {
-    return this.#waitingBytes > MAX_WAITING_BYTES || this.#count - this.#written > MAX_WAITING_EVENTS;
+    return this.#waitingBytes > this.#unread.limits.unreadBytes || this.#count - this.#written > MAX_WAITING_EVENTS;
   }
 
   #cut(): void {
     const sink = this.#sink;
     this.#sink = undefined;
+    this.#unread.exceeded("unreadBytes");
     sink?.cut();
   }
 

@@ -9,6 +9,7 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes, randomUUID }
 import type { Call } from "../model/call.ts";
 import { GoblinError } from "../model/errors.ts";
 import { type Answer, failure } from "../model/json-rpc.ts";
+import { type Exceeded, limitExceeded } from "../model/limit-exceeded.ts";
 import type { Dialogue, Question } from "./dialogue.ts";
 
 interface Parked {
@@ -28,11 +29,20 @@ interface State {
 
 const PREFIX = "goblin.";
 const TTL_MS = 10 * 60_000;
-const MAX_PARKED = 10_000;
+export interface ParkedOptions {
+  /** How many may wait at once. */
+  readonly limit: () => number;
+  readonly exceeded: Exceeded;
+}
 
 export class ParkedCalls {
+  readonly #options: ParkedOptions;
   readonly #key = randomBytes(32);
   readonly #parked = new Map<string, Parked>();
+
+  constructor(options: ParkedOptions) {
+    this.#options = options;
+  }
 
   get size(): number {
     return this.#parked.size;
@@ -48,13 +58,12 @@ export class ParkedCalls {
     const id = known ?? randomUUID();
     const parked = this.#parked.get(id);
     const binding = bind();
-    if (!parked && this.#parked.size >= MAX_PARKED) {
+    const value = this.#options.limit();
+    if (!parked && this.#parked.size >= value) {
+      this.#options.exceeded("callsAwaitingInput");
       dialogue.call.cancel("client");
-      return failure(
-        new GoblinError("LimitExceeded", `Too many calls wait for input (${MAX_PARKED})`, {
-          data: { limit: MAX_PARKED },
-        }),
-      );
+      const what = "too many calls wait for answers to a server's questions";
+      return failure(limitExceeded({ limit: "callsAwaitingInput", value, what, advice: "try again later" }));
     }
     const round = (parked?.round ?? 0) + 1;
     clearTimeout(parked?.timer);

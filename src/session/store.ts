@@ -2,7 +2,7 @@
  * All sessions there are. Bounded: over the cap a new one is refused, and one that nobody uses is ended after a while.
  * A session with an open stream or a call under way is in use.
  */
-import { GoblinError } from "../model/errors.ts";
+import { type Exceeded, limitExceeded } from "../model/limit-exceeded.ts";
 import type { Session } from "./session.ts";
 
 export interface StoreLimits {
@@ -10,14 +10,20 @@ export interface StoreLimits {
   readonly sessionIdleMs: number;
 }
 
+/** How late an idle session may be ended; sooner where sessions may be idle for less. */
+const SWEEP_MS = 10_000;
+const LEAST_SWEEP_MS = 50;
+
 export class SessionStore {
   readonly #sessions = new Map<string, { readonly session: Session; readonly inUse: () => boolean }>();
-  readonly #timer: NodeJS.Timeout;
+  readonly #exceeded: Exceeded;
+  #timer: NodeJS.Timeout;
   #limits: StoreLimits;
 
-  constructor(limits: StoreLimits) {
+  constructor(limits: StoreLimits, exceeded: Exceeded) {
     this.#limits = limits;
-    this.#timer = setInterval(() => this.sweep(Date.now()), 10_000).unref();
+    this.#exceeded = exceeded;
+    this.#timer = this.#startSweeping();
   }
 
   get size(): number {
@@ -26,12 +32,19 @@ export class SessionStore {
 
   configure(limits: StoreLimits): void {
     this.#limits = limits;
+    clearInterval(this.#timer);
+    this.#timer = this.#startSweeping();
   }
 
   add(session: Session, inUse: () => boolean): void {
     if (this.#sessions.size >= this.#limits.sessions) {
-      const message = `Too many sessions: limits.sessions is ${this.#limits.sessions}`;
-      throw new GoblinError("LimitExceeded", message, { data: { limit: this.#limits.sessions } });
+      this.#exceeded("sessions");
+      throw limitExceeded({
+        limit: "sessions",
+        value: this.#limits.sessions,
+        what: "too many sessions are open",
+        advice: "end one that is not needed or try again later",
+      });
     }
     this.#sessions.set(session.key, { session, inUse });
     session.onEnd(() => this.#sessions.delete(session.key));
@@ -45,15 +58,23 @@ export class SessionStore {
     for (const { session } of this.#sessions.values()) yield session;
   }
 
-  sweep(now: number): void {
-    for (const { session, inUse } of this.#sessions.values()) {
-      if (session.inFlight > 0 || inUse()) session.lastUsed = now;
-      else if (now - session.lastUsed > this.#limits.sessionIdleMs) session.close();
-    }
-  }
-
   close(): void {
     clearInterval(this.#timer);
     for (const session of this) session.close();
+  }
+
+  #startSweeping(): NodeJS.Timeout {
+    const everyMs = Math.max(LEAST_SWEEP_MS, Math.min(SWEEP_MS, this.#limits.sessionIdleMs));
+    return setInterval(() => this.#sweep(Date.now()), everyMs).unref();
+  }
+
+  #sweep(now: number): void {
+    for (const { session, inUse } of this.#sessions.values()) {
+      if (session.inFlight > 0 || inUse()) session.lastUsed = now;
+      else if (now - session.lastUsed > this.#limits.sessionIdleMs) {
+        this.#exceeded("sessionIdleMs");
+        session.close();
+      }
+    }
   }
 }

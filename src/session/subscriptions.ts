@@ -7,8 +7,8 @@
  * overtakes its subscribe. A server that cannot be subscribed to is tracked here alone; its updates are delivered all the same.
  */
 import type { Call } from "../model/call.ts";
-import { GoblinError } from "../model/errors.ts";
 import { type Answer, failure } from "../model/json-rpc.ts";
+import { type Exceeded, limitExceeded } from "../model/limit-exceeded.ts";
 
 /** One client's wish. */
 export interface SubscriptionRecord {
@@ -36,6 +36,7 @@ export interface UpstreamRequest {
 
 export interface SubscriptionOptions {
   readonly limitPerClient: () => number;
+  readonly exceeded: Exceeded;
   readonly supports: (serverId: string) => boolean;
   readonly isShared: (serverId: string) => boolean;
   /** The server is connected and has been told of all subscriptions that there were. */
@@ -102,8 +103,10 @@ export class Subscriptions {
     const known = this.#known(clientKey, serverId, uri);
     const limit = this.#options.limitPerClient();
     if (!known && (this.#byClient.get(clientKey)?.size ?? 0) >= limit) {
-      const message = `LimitExceeded: a client may hold ${limit} subscriptions (limits.subscriptionsPerClient)`;
-      return failure(new GoblinError("LimitExceeded", message, { data: { limit } }));
+      this.#options.exceeded("subscriptionsPerClient");
+      const what = "this client holds too many subscriptions";
+      const advice = "unsubscribe from one first";
+      return failure(limitExceeded({ limit: "subscriptionsPerClient", value: limit, what, advice }));
     }
     const topic = (known && this.#topicOf.get(known)) ?? this.#topic(record);
     this.#put(topic, record, known);

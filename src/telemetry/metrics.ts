@@ -6,6 +6,7 @@
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { exposedBoundsMs, type Latency } from "./latency.ts";
+import type { LimitMeter } from "./limit-meter.ts";
 import { type Meters, outcomes } from "./meters.ts";
 
 export interface BackendReading {
@@ -17,13 +18,23 @@ export interface BackendReading {
   readonly entries: Readonly<Record<string, number>>;
 }
 
+/** What became of the readings of the config since the start. */
+export interface ReloadReading {
+  readonly applied: number;
+  readonly refused: number;
+  /** Defined while the last one is the refused one. */
+  readonly refusal: object | undefined;
+}
+
 /** What is read at each scrape. */
 export interface MetricSources {
   readonly version: string;
   readonly meters: Meters;
+  readonly limits: LimitMeter;
   readonly sessions: () => number;
   readonly subscriptions: () => number;
   readonly backends: () => readonly BackendReading[];
+  readonly reloads: ReloadReading;
 }
 
 export interface Metrics {
@@ -112,6 +123,13 @@ export function createMetrics(sources: MetricSources): Metrics {
   new LatencyHistogram("mcpSyncDurationSeconds", "Time to fetch a server's lists", registers, function* () {
     for (const [serverId, latency] of meters.syncs()) yield [{ serverId }, latency];
   });
+  counter(
+    "mcpLimitsExceededTotal",
+    "How often a limit of the config struck",
+    "limit",
+  )((add) => {
+    for (const [limit, times] of sources.limits.counts()) add({ limit }, times);
+  });
   gauge(
     "mcpActiveSubscriptions",
     "Resource subscriptions that clients hold",
@@ -158,6 +176,18 @@ export function createMetrics(sources: MetricSources): Metrics {
       for (const [kind, count] of Object.entries(entries)) set({ serverId, kind }, count);
     }
   });
+  counter(
+    "mcpConfigReloadsTotal",
+    "How often the config was read again, by whether it was applied",
+    "outcome",
+  )((add) => {
+    add({ outcome: "ok" }, sources.reloads.applied);
+    add({ outcome: "failed" }, sources.reloads.refused);
+  });
+  gauge(
+    "mcpConfigLastReloadOk",
+    "1 while the config in use is the one in the file, 0 while an edit is refused",
+  )((set) => set({}, sources.reloads.refusal ? 0 : 1));
   gauge("mcpBuildInfo", "Always 1; the version is a label", "version")((set) => set({ version: sources.version }, 1));
 
   return {

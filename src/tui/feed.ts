@@ -145,11 +145,12 @@ export function startFeed({ client, store, backoffMs = 500, refreshMs = 5000 }: 
   };
 }
 
-/** Events that say how a list's items are now; applying one twice changes nothing. */
+/** Events that say how what is read as a whole is now; applying one twice changes nothing. */
 const listOfEvent: Partial<Record<AdminEventType, keyof Loaded>> = {
   server: "servers",
   subscriptions: "subscriptions",
   sessions: "sessions",
+  config: "gateway",
 };
 
 type Loader<Name extends keyof Loaded> = (client: AdminClient, signal: AbortSignal) => Promise<Loaded[Name]>;

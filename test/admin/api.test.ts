@@ -4,6 +4,7 @@ import { adminEvents } from "../../src/admin/events.ts";
 import { openApiDocument } from "../../src/admin/openapi.ts";
 import { adminRoutes } from "../../src/admin/routes.ts";
 import { ApiError } from "../../src/admin/schema.ts";
+import { parseConfig } from "../../src/config/parse.ts";
 import { type RunningGoblin, startGoblin } from "../fixtures/goblin.ts";
 import { connectV1, disposeAll, onDispose, startScripted, until } from "../fixtures/peers.ts";
 
@@ -219,6 +220,35 @@ test("what happens is streamed as it happens", async () => {
   await next("server", (d) => d.id === "one" && d.server.state === "ready");
   await next("log", (d) => d.server === "one" && d.level === "warn");
   expect(seen.filter((event) => event.type === "call" && event.data.name === "one_echo")).toHaveLength(1);
+});
+
+test("a reload that failed for whatever reason is shown until one succeeds, without a secret", async () => {
+  const secret = "sk-0123456789-abcdef";
+  const config = { mcpServers: { off: { command: "nothing", enabled: false, env: { KEY: secret } } } };
+  const goblin = await startGoblin(config);
+  const { seen, next } = await events(goblin);
+  await next("state");
+  goblin.gateway.reloadFailed(new Error(`cannot be followed: ${secret}`));
+  const problem = {
+    file: "config",
+    line: null,
+    column: null,
+    key: null,
+    message: "cannot be followed: [hidden]",
+    hint: null,
+  };
+  const expected = { at: expect.any(Number), summary: "config: cannot be followed: [hidden]", problems: [problem] };
+  expect(await next("config")).toEqual({ problem: expected });
+  expect((await ask(goblin, "getState")).configProblem).toEqual(expected);
+  const same = parseConfig(JSON.stringify(config), { file: "test.json", env: {} }).config;
+  await goblin.gateway.reload(same).done;
+  await next("config", (d) => d.problem === null);
+  expect((await ask(goblin, "getState")).configProblem).toBeNull();
+  // Nothing was wrong, so there is nothing to tell.
+  await goblin.gateway.reload(same).done;
+  const now = Date.now();
+  await next("state", ({ time }) => time > now);
+  expect(seen.filter(({ type }) => type === "config")).toHaveLength(2);
 });
 
 test("a stream that nobody reads is ended instead of growing", async () => {

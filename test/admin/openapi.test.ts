@@ -48,6 +48,7 @@ describe("the OpenAPI document", () => {
       "log",
       "subscriptions",
       "sessions",
+      "config",
     ]);
     expect(text).not.toContain('additionalProperties":false');
     expect(schemas.ApiError).toEqual({

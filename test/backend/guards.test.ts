@@ -13,15 +13,17 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe("bulkhead", () => {
   test("lets so many in, queues so many, refuses the rest, and goes in order", async () => {
-    const bulkhead = new Bulkhead({ inFlight: 2, queue: 2 });
+    const struck: string[] = [];
+    const bulkhead = new Bulkhead({ inFlight: 2, queue: 2 }, (limit) => struck.push(limit));
     expect(bulkhead.enter(newCall(), "s")).toBeUndefined();
     expect(bulkhead.enter(newCall(), "s")).toBeUndefined();
     const order: string[] = [];
     const third = bulkhead.enter(newCall(), "s")?.then(() => order.push("third"));
     const fourth = bulkhead.enter(newCall(), "s")?.then(() => order.push("fourth"));
     expect(() => bulkhead.enter(newCall(), "s")).toThrow(
-      'LimitExceeded: server "s" has 2 calls under way (limits.inFlightPerServer) and 2 waiting (limits.queuePerServer)',
+      'LimitExceeded: server "s" has 2 calls under way (limits.inFlightPerServer) and no room for more to wait (limits.queuePerServer is 2); try again later, or raise the limit',
     );
+    expect(struck).toEqual(["inFlightPerServer", "inFlightPerServer", "inFlightPerServer", "queuePerServer"]);
     expect([bulkhead.active, bulkhead.queued]).toEqual([2, 2]);
     bulkhead.leave();
     await third;
@@ -34,7 +36,7 @@ describe("bulkhead", () => {
   });
 
   test("a call that is cancelled while it waits gives its place up", async () => {
-    const bulkhead = new Bulkhead({ inFlight: 1, queue: 1 });
+    const bulkhead = new Bulkhead({ inFlight: 1, queue: 1 }, () => {});
     bulkhead.enter(newCall(), "s");
     const waiting = newCall();
     const place = bulkhead.enter(waiting, "s");

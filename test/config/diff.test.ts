@@ -38,6 +38,8 @@ describe("diffConfig", () => {
         come: { url: "http://localhost/mcp" },
       },
       gateway: { port: 2, auth: { tokens: ["x"] } },
+      limits: { sessions: 5, headerBytes: 4096 },
+      timeouts: { receiveMs: 1000 },
       log: { audit: "/a" },
     });
     const diff = diffConfig(old, next);
@@ -46,8 +48,11 @@ describe("diffConfig", () => {
     expect(ids(diff.changed)).toEqual(["move"]);
     expect(ids(diff.adjusted)).toEqual(["tune"]);
     expect(diff.adjusted[0]?.prefix).toBe("t2_");
-    expect(diff.settings).toEqual(["gateway.port", "gateway.auth.tokens", "log.audit"]);
-    expect(diff.restartNeeded).toEqual(["gateway.port", "log.audit"]);
+    expect(diff.settings).toEqual([
+      ...["gateway.port", "gateway.auth.tokens", "limits.sessions", "limits.headerBytes", "timeouts.receiveMs"],
+      "log.audit",
+    ]);
+    expect(diff.restartNeeded).toEqual(["gateway.port", "limits.headerBytes", "timeouts.receiveMs", "log.audit"]);
     expect(diff.same).toBe(false);
   });
 

@@ -77,6 +77,14 @@ test("moved to a backup and written anew, missing for a moment", async () => {
   expect(await changes.until(1)).toEqual(["2"]);
 });
 
+test("back with the same text after it was missing: whoever read it in between read nothing", async () => {
+  const changes = await start(path);
+  await rename(path, `${path}~`);
+  await sleep(100);
+  await rename(`${path}~`, path);
+  expect(await changes.until(1)).toEqual(["1"]);
+});
+
 test("the same text again, or another file, is no change", async () => {
   const changes = await start(path);
   await writeFile(path, "1");

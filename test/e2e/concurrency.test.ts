@@ -102,5 +102,5 @@ test("over the limit of a server calls wait, and beyond that they are refused wh
   const refused = messages.filter(({ error }) => error);
   expect(messages.filter(({ result }) => result?.content[0].text === "slept 150")).toHaveLength(5);
   expect(refused).toHaveLength(3);
-  expect(refused[0].error).toMatchObject({ code: -32010, data: { code: "LimitExceeded", serverId: "b0", limit: 5 } });
+  expect(refused[0].error).toMatchObject({ code: -32010, data: { code: "LimitExceeded", serverId: "b0", limit: 3 } });
 });

@@ -1,35 +1,12 @@
 /**
  * Clients that misbehave: they cost what they hold, and nobody else anything.
  */
-import { connect, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { disposeAll, onDispose, rawHttp, until } from "../fixtures/peers.ts";
+import { bare, postText } from "../fixtures/bare.ts";
+import { disposeAll, rawHttp, until } from "../fixtures/peers.ts";
 import { startRig } from "./rig.ts";
 
 afterEach(disposeAll);
-
-/** A bare connection; what came in so far is `text()`. */
-async function bare(url: string): Promise<{ socket: Socket; text(): string; closed(): boolean }> {
-  const socket = connect(Number(new URL(url).port), "127.0.0.1");
-  onDispose(() => socket.destroy());
-  let text = "";
-  let closed = false;
-  socket.on("data", (chunk) => {
-    text += chunk;
-  });
-  socket.on("error", () => {});
-  socket.on("close", () => {
-    closed = true;
-  });
-  await new Promise((resolve) => socket.once("connect", resolve));
-  return { socket, text: () => text, closed: () => closed };
-}
-
-function post(path: string, headers: Record<string, string>, body: string, length = Buffer.byteLength(body)): string {
-  const all = { host: "localhost", "content-type": "application/json", "content-length": String(length), ...headers };
-  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
-  return `POST ${path} HTTP/1.1\r\n${lines.join("")}\r\n${body}`;
-}
 
 describe("a client", () => {
   it("that vanishes, sends half a body, or reuses ids harms nobody", async () => {
@@ -40,20 +17,20 @@ describe("a client", () => {
 
     // Vanishes in the middle of a call: the call goes on, its answer is dropped.
     const gone = await bare(rig.goblin.url);
-    gone.socket.write(post("/mcp", session, JSON.stringify({ jsonrpc: "2.0", id: "gone", ...slow })));
+    gone.socket.write(postText("/mcp", session, JSON.stringify({ jsonrpc: "2.0", id: "gone", ...slow })));
     await rig.bad.waitFor((record) => record.message?.params?.name === "sleep");
     gone.socket.destroy();
 
     // Half a body, then nothing; half a body, then the end; on both doors.
     const half = await bare(rig.goblin.url);
-    half.socket.write(post("/mcp", session, '{"jsonrpc":"2.0","id":1,', 1000));
+    half.socket.write(postText("/mcp", session, '{"jsonrpc":"2.0","id":1,', 1000));
     const cut = await bare(rig.goblin.url);
-    cut.socket.write(post("/mcp", session, '{"jsonrpc":"2.0","id":2,', 1000));
+    cut.socket.write(postText("/mcp", session, '{"jsonrpc":"2.0","id":2,', 1000));
     cut.socket.destroy();
     const sse = await rawHttp(rig.goblin.sseUrl).stream({ verb: "GET" });
     await until(() => sse.events.length > 0);
     const cutSse = await bare(rig.goblin.url);
-    cutSse.socket.write(post(sse.events[0]!.data, {}, '{"jsonrpc":"2.0",', 1000));
+    cutSse.socket.write(postText(sse.events[0]!.data, {}, '{"jsonrpc":"2.0",', 1000));
     await new Promise((resolve) => setTimeout(resolve, 50));
     cutSse.socket.destroy();
 
@@ -69,6 +46,51 @@ describe("a client", () => {
     await sse.close();
     await rig.leftovers();
     await until(() => half.closed());
+  });
+
+  it("that stops in the middle of its request is told so and cut; nobody else notices, and nothing stays behind", async () => {
+    const rig = await startRig({ config: { timeouts: { receiveMs: 250 } } });
+    const { raw, goblin } = rig;
+    const session = { ...raw.headers, accept: "application/json, text/event-stream" };
+    const stream = await raw.stream({ verb: "GET" });
+    const sse = await rawHttp(goblin.sseUrl).stream({ verb: "GET" });
+    const endpoint = await until(() => sse.events[0]?.data);
+    const half = [
+      postText("/mcp", session, '{"jsonrpc":"2.0","id":1,', 1000),
+      postText(endpoint, {}, '{"jsonrpc":"2.0","id":2,', 1000),
+      postText("/api/tools/call", {}, "{", 1000),
+      "POST /mcp HTTP/1.1\r\nhost: localhost\r\nx-half: ",
+    ];
+    const stopped = await Promise.all(
+      half.map(async (text) => {
+        const connection = await bare(goblin.url);
+        connection.socket.write(text);
+        return connection;
+      }),
+    );
+    // Longer than a request may take to arrive: what counts is when it was sent, not when it is answered.
+    const whole = await raw.call("tools/call", { name: "good_sleep", arguments: { ms: 300 } });
+    expect(whole.message.result.content).toEqual([{ type: "text", text: "slept 300" }]);
+    await until(() => stopped.every(({ closed }) => closed()), { what: "the end of what stopped" });
+    for (const { text } of stopped) {
+      const [head, body] = text().split("\r\n\r\n") as [string, string];
+      expect(head).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);
+      expect(JSON.parse(body)).toMatchObject({
+        id: null,
+        error: {
+          code: -32001,
+          message: "The request did not arrive in full within 250 ms (timeouts.receiveMs)",
+          data: { code: "TIMEOUT" },
+        },
+      });
+    }
+    expect([stream.ended, sse.ended]).toEqual([false, false]);
+    const metrics = await (await fetch(`${goblin.origin}/metrics`)).text();
+    expect(metrics).toMatch(/^mcpRequestsInFlight\{.*\} 0$/m);
+    expect(metrics).not.toMatch(/^mcpRequestsInFlight\{.*\} [^0]/m);
+    await rig.others();
+    await Promise.all([stream.close(), sse.close()]);
+    await rig.leftovers();
   });
 
   it("that floods is bounded, and answered", async () => {

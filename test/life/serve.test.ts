@@ -122,7 +122,7 @@ describe("the end of goblin serve", () => {
     const goblin = await startServe(await serveHome({ mcpServers: { hung: hung.entry } }));
     await hung.waitFor((record) => record.message?.method === "initialize");
     const children = descendants(goblin.pid);
-    expect(children).toHaveLength(1);
+    expect(children.length).toBeGreaterThanOrEqual(1);
     goblin.signal("SIGTERM");
     expect(await goblin.exited).toBe(0);
     await until(() => children.every((pid) => !isRunning(pid)), { what: "the end of all children" });

@@ -40,7 +40,7 @@ test("the inner call has the arguments as the client wrote them, and everything 
       snapshot: () => ({ local }) as unknown as Snapshot,
       search: async () => [],
       servers: () => [],
-      gateway: () => ({ version: "1", uptimeMs: 0, settled: true }),
+      gateway: () => ({ version: "1", uptimeMs: 0, settled: true, configValid: true }),
       dispatch: async (derived) => {
         calls.push(derived);
         return { ok: true, raw: "{}" };

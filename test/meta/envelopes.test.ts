@@ -265,6 +265,7 @@ describe("servers", () => {
         status: "ok",
         version: expect.stringMatching(/^\d+\.\d+\.\d+/),
         uptimeMs: expect.any(Number),
+        configValid: true,
         servers: ["filesystem", "github"].map((serverId) => ({
           serverId,
           state: "ready",

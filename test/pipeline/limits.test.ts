@@ -71,7 +71,7 @@ describe("limits", () => {
     const queued = raw.call("tools/call", echo);
     await new Promise((resolve) => setTimeout(resolve, 50));
     const refused = await raw.call("tools/call", echo);
-    expect(refused.message.error).toMatchObject({ code: -32010, data: { limit: 2, serverId: "one" } });
+    expect(refused.message.error).toMatchObject({ code: -32010, data: { limit: 1, serverId: "one" } });
     expect(refused.message.error.message).toContain("limits.queuePerServer");
     expect((await slow).message.result).toBeDefined();
     expect((await queued).message.result).toBeDefined();

@@ -5,6 +5,9 @@ const note = (n: number): string => `{"jsonrpc":"2.0","method":"notifications/me
 const changed = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}';
 const answer = (n: number, pad = ""): string => `{"jsonrpc":"2.0","id":${n},"result":{"pad":"${pad}"}}`;
 
+const struck: string[] = [];
+const unread = { limits: { unreadBytes: 67_108_864 }, exceeded: (limit: string) => void struck.push(limit) };
+
 /** A stream that takes `room` events before it is full. */
 function sink(room = Number.POSITIVE_INFINITY) {
   const events: [string, string][] = [];
@@ -26,7 +29,7 @@ function sink(room = Number.POSITIVE_INFINITY) {
 
 describe("an outbox", () => {
   test("numbers its events and keeps their order", () => {
-    const outbox = new Outbox("7");
+    const outbox = new Outbox("7", unread);
     const { sink: stream, events } = sink();
     outbox.push(note(1));
     outbox.open(stream, undefined);
@@ -38,7 +41,7 @@ describe("an outbox", () => {
   });
 
   test("keeps what a full stream does not take until there is room", () => {
-    const outbox = new Outbox("0");
+    const outbox = new Outbox("0", unread);
     const { sink: stream, events, state } = sink(1);
     outbox.open(stream, undefined);
     for (const n of [1, 2, 3]) outbox.push(note(n));
@@ -49,7 +52,7 @@ describe("an outbox", () => {
   });
 
   test("a stream that comes back gets what its client has not seen, once", () => {
-    const outbox = new Outbox("0");
+    const outbox = new Outbox("0", unread);
     const first = sink();
     outbox.open(first.sink, undefined);
     for (const n of [1, 2, 3]) outbox.push(note(n));
@@ -65,7 +68,7 @@ describe("an outbox", () => {
   });
 
   test.each(["1-1", "0-x", "", "0", "0-99999999999999999999"])("%j names no event of this stream", (lastEventId) => {
-    const outbox = new Outbox("0");
+    const outbox = new Outbox("0", unread);
     const first = sink();
     outbox.open(first.sink, undefined);
     outbox.push(note(1));
@@ -75,7 +78,7 @@ describe("an outbox", () => {
   });
 
   test("a stream that was replaced cannot close the new one", () => {
-    const outbox = new Outbox("0");
+    const outbox = new Outbox("0", unread);
     const first = sink();
     const second = sink();
     outbox.open(first.sink, undefined);
@@ -85,7 +88,7 @@ describe("an outbox", () => {
   });
 
   test("says a change that nobody heard yet only once, but every one that was heard again", () => {
-    const outbox = new Outbox("0");
+    const outbox = new Outbox("0", unread);
     for (let i = 0; i < 5; i++) outbox.push(changed);
     outbox.push(note(1));
     outbox.push(note(1));
@@ -98,7 +101,7 @@ describe("an outbox", () => {
   });
 
   test("ends its stream after the last event, also when that has to wait", () => {
-    const outbox = new Outbox("0");
+    const outbox = new Outbox("0", unread);
     const { sink: stream, events, state } = sink(1);
     outbox.open(stream, undefined);
     outbox.push(note(1));
@@ -111,7 +114,7 @@ describe("an outbox", () => {
   });
 
   test("holds a bounded number of notifications: the oldest go", () => {
-    const outbox = new Outbox("0");
+    const outbox = new Outbox("0", unread);
     for (let n = 1; n <= 3000; n++) outbox.push(note(n));
     const { sink: stream, events } = sink();
     outbox.open(stream, undefined);
@@ -119,7 +122,7 @@ describe("an outbox", () => {
   });
 
   test("never gives up an answer that was not yet written, however large", () => {
-    const outbox = new Outbox("s");
+    const outbox = new Outbox("s", unread);
     const { sink: stream, events, state } = sink(1);
     outbox.open(stream, undefined);
     const pad = "x".repeat(3_000_000);
@@ -137,13 +140,15 @@ describe("an outbox", () => {
   });
 
   test("cuts the stream of a client that does not read, and holds a bounded amount for it", () => {
-    const outbox = new Outbox("s");
+    const outbox = new Outbox("s", unread);
     const slow = sink(0);
     outbox.open(slow.sink, undefined);
     const pad = "x".repeat(8_000_000);
+    struck.length = 0;
     for (let n = 1; n <= 8; n++) outbox.push(answer(n, pad));
-    expect(slow.state.cuts).toBe(0);
+    expect([slow.state.cuts, struck]).toEqual([0, []]);
     outbox.push(answer(9, pad));
+    expect(struck).toEqual(["unreadBytes"]);
     expect([slow.state.cuts, outbox.isOpen]).toEqual([1, false]);
     for (let n = 10; n <= 30; n++) outbox.push(answer(n, pad));
     const later = sink();
@@ -154,7 +159,7 @@ describe("an outbox", () => {
   });
 
   test("cuts the stream of a client that lets too many notifications wait", () => {
-    const outbox = new Outbox("s");
+    const outbox = new Outbox("s", unread);
     const slow = sink(0);
     outbox.open(slow.sink, undefined);
     for (let n = 1; n <= 4096; n++) outbox.push(note(n));
@@ -164,7 +169,7 @@ describe("an outbox", () => {
   });
 
   test("while nobody listens, notifications are given up before answers", () => {
-    const outbox = new Outbox("s");
+    const outbox = new Outbox("s", unread);
     const pad = "x".repeat(3_000_000);
     outbox.push(answer(1, pad));
     for (let n = 0; n < 1500; n++) outbox.push(note(n));

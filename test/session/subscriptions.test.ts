@@ -11,6 +11,7 @@ function book(options: { shared?: boolean; supports?: boolean; limit?: number } 
   const delivered: string[] = [];
   let answer: (request: UpstreamRequest) => Answer | Promise<Answer> = () => OK;
   const subscriptions = new Subscriptions({
+    exceeded: () => {},
     limitPerClient: () => limit,
     supports: () => supports,
     isShared: () => shared,

@@ -9,6 +9,7 @@ import { createSseParser } from "../../src/tui/sse.ts";
 import { initialState } from "../../src/tui/state/model.ts";
 import { createStore } from "../../src/tui/store.ts";
 import { call, type FakeOptions, log, plausibleData, startFakeAdmin, tool } from "./fake-admin.ts";
+import { refusal } from "./refusal.ts";
 
 const open: (() => unknown)[] = [];
 afterEach(async () => {
@@ -170,6 +171,7 @@ describe("the feed", () => {
         if (name === "servers" && docs)
           admin.emit({ type: "server", data: { id: "docs", server: { ...docs, state: "ready" } } });
         if (name === "logs") admin.emit({ type: "log", data: log("in between", { time: Date.UTC(2026, 8, 2) }) });
+        if (name === "state") admin.emit({ type: "config", data: { problem: refusal() } });
       },
     });
     const store = feedOf(admin.url, 1);
@@ -183,6 +185,7 @@ describe("the feed", () => {
       ).toEqual(["rate limit hit", "in between"]),
     );
     expect(store.state().servers[0]?.state).toBe("ready");
+    expect(store.state().gateway?.configProblem?.problems).toHaveLength(1);
   });
 
   it("comes back after a loss and reads everything again", async () => {

@@ -213,6 +213,7 @@ export function plausibleData(): FakeData {
       uptimeMs: 3_723_000,
       endpoint: "http://127.0.0.1:3000/mcp",
       configPath: "goblin.json",
+      configProblem: null,
       counts: {
         servers: servers.length,
         ready: 2,
@@ -255,9 +256,8 @@ export async function startFakeAdmin(options: FakeOptions = {}): Promise<FakeAdm
   const get = (path: string, response: ServerResponse): unknown => {
     const name = path.slice("/api/".length);
     const list = lists[name];
-    if (path === "/api/state") return send(response, 200, data.state);
-    if (list !== undefined) {
-      const body = structuredClone({ items: list(), total: list().length });
+    if (list !== undefined || name === "state") {
+      const body = structuredClone(list === undefined ? data.state : { items: list(), total: list().length });
       if (options.afterSnapshot === undefined) return send(response, 200, body);
       options.afterSnapshot(name);
       return setTimeout(() => send(response, 200, body), 100);

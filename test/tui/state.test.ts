@@ -14,6 +14,7 @@ import {
   windowTop,
 } from "../../src/tui/state/select.ts";
 import { call, log, plausibleData, resource, server, tool } from "./fake-admin.ts";
+import { refusal } from "./refusal.ts";
 
 const empty = initialState({ url: "http://gateway", now: 1000, size: { columns: 80, rows: 24 } });
 
@@ -240,6 +241,26 @@ describe("asking before acting", () => {
     expect(told.notice?.text).toBe("done ␛[31m");
     expect(run(told, { type: "tick", now: 5999 }).notice?.text).toBe("done ␛[31m");
     expect(run(told, { type: "tick", now: 6000 }).notice).toBeUndefined();
+  });
+});
+
+describe("a refused edit of the config", () => {
+  const { gateway } = loaded();
+
+  it("comes and goes with an event, and the pulse leaves it alone", () => {
+    const told = run(loaded(), { type: "events", events: [{ type: "config", data: { problem: refusal() } }] });
+    expect(told.gateway?.configProblem?.summary).toBe("goblin.json:3:14 limit: unknown key");
+    const { uptimeMs, counts, calls, tokens, logLevel } = gateway!;
+    const figures = { time: 1, callsPerSecond: 0, errorsPerSecond: 0, p50Ms: null, p99Ms: null };
+    const pulse = { type: "state", data: { uptimeMs, counts, calls, tokens, logLevel, ...figures } } as const;
+    expect(run(told, { type: "events", events: [pulse] }).gateway?.configProblem).toEqual(refusal());
+    const mended = run(told, { type: "events", events: [{ type: "config", data: { problem: null } }] });
+    expect(mended.gateway?.configProblem).toBeNull();
+  });
+
+  it("takes one row of the body", () => {
+    const told = run(loaded(), { type: "events", events: [{ type: "config", data: { problem: refusal() } }] });
+    expect([layoutOf(loaded()).body, layoutOf(told).body]).toEqual([19, 18]);
   });
 });
 

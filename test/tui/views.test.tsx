@@ -8,6 +8,7 @@ import { reduce } from "../../src/tui/state/reduce.ts";
 import { widthOf } from "../../src/tui/text/width.ts";
 import { Dashboard } from "../../src/tui/views/dashboard.tsx";
 import { log, plausibleData, resource, tool } from "./fake-admin.ts";
+import { refusal } from "./refusal.ts";
 
 function stateOf({ columns = 80, rows = 24 } = {}, ...actions: Action[]): State {
   const { state, ...lists } = plausibleData();
@@ -24,6 +25,11 @@ function stateOf({ columns = 80, rows = 24 } = {}, ...actions: Action[]): State 
 
 const draw = (state: State): string[] =>
   renderToString(<Dashboard state={state} />, { columns: state.size.columns }).split("\n");
+
+const refused = (...options: Parameters<typeof refusal>): Action => ({
+  type: "events",
+  events: [{ type: "config", data: { problem: refusal(...options) } }],
+});
 
 const panels = ["overview", "servers", "tools", "prompts", "resources", "logs"] as const;
 const sizes = [
@@ -51,6 +57,8 @@ describe("every screen", () => {
       [{ type: "panel", to: "tools" }, { type: "move", motion: 2 }, { type: "call-open" }, { type: "call-submit" }],
     ],
     ["templates", [{ type: "panel", to: "resources" }, { type: "templates" }]],
+    ["a refused config", [refused({}, 3)]],
+    ["a refused config and details", [refused({}), { type: "panel", to: "resources" }, { type: "enter" }]],
     ["away", [{ type: "link", link: { status: "away", since: 0, reason: "nothing listens there", attempt: 2 } }]],
   ];
 
@@ -87,6 +95,28 @@ describe("every screen", () => {
 });
 
 describe("what is shown", () => {
+  it("a refused config on every panel, below the head: the place and the number of problems at any width", () => {
+    const wordy = { key: "mcpServers.docs.urll", hint: 'did you mean "url"?' };
+    const banner = (columns: number, ...options: Parameters<typeof refusal>) =>
+      draw(stateOf({ columns, rows: 24 }, refused(...options)))[1]?.trimEnd();
+    expect(banner(120, wordy, 2)).toBe(
+      ' Config not applied: goblin.json:3:14 mcpServers.docs.urll: unknown key (did you mean "url"?)                and 2 more',
+    );
+    expect(banner(80, wordy)).toBe(" Config not applied: 3:14 mcpServers.docs.urll: unknown key");
+    expect(banner(90, wordy)).toBe(' Config not applied: 3:14 mcpServers.docs.urll: unknown key (did you mean "url"?)');
+    expect(banner(60, wordy, 12)).toBe(" Config not applied: 3:14 mcpServers.docs.urll… and 12 more");
+    expect(banner(80, { line: null, column: null, key: null, message: "there is no such file" })).toBe(
+      " Config not applied: goblin.json: there is no such file",
+    );
+    expect(banner(80, { file: "C:\\conf\\goblin.json" })).toBe(
+      " Config not applied: goblin.json:3:14 limit: unknown key",
+    );
+    for (const to of panels) {
+      expect(draw(stateOf({}, refused(), { type: "panel", to }))[1]).toContain("Config not applied: goblin.json:3:14");
+      expect(draw(stateOf({}, { type: "panel", to })).join("\n")).not.toContain("Config not applied");
+    }
+  });
+
   it("a tool's details: schema, tokens, calls, latency", () => {
     const text = draw(
       stateOf(

@@ -7,6 +7,7 @@
  */
 import type { Client } from "../../model/call.ts";
 import { GoblinError } from "../../model/errors.ts";
+import type { Exceeded } from "../../model/limit-exceeded.ts";
 import type { Link, LinkEvents, OpenLink, Peer, PeerEvents } from "../backend.ts";
 import { httpLink } from "../http.ts";
 import { UNREACHABLE } from "../http-problem.ts";
@@ -34,6 +35,7 @@ export interface ConnectorOptions {
   readonly clientInfo: Readonly<Record<string, unknown>>;
   /** Read for each connection, so that a new config takes effect. */
   readonly settings: () => { readonly messageCap: number; readonly connectMs: number };
+  readonly exceeded: Exceeded;
   readonly stderr: (line: string) => void;
   /** The input schema of one of the server's tools. */
   readonly inputSchema: (tool: string) => unknown;
@@ -60,7 +62,7 @@ const PROBE_MS = 5000;
 const VERDICT_MS = 3_600_000;
 
 export function createConnector(options: ConnectorOptions): Connect {
-  const { transport } = options;
+  const { transport, exceeded } = options;
   /** Until when the server is taken for one that needs the handshake. */
   let handshakeUntil = 0;
 
@@ -88,7 +90,7 @@ export function createConnector(options: ConnectorOptions): Connect {
     return async (events, owner, signal) => {
       const { messageCap, connectMs } = options.settings();
       const attempt = { events, owner, signal, connectMs };
-      const once = keepOpen(stdioLink({ ...transport, lineCap: messageCap, stderr: options.stderr }));
+      const once = keepOpen(stdioLink({ ...transport, messageCap, exceeded, stderr: options.stderr }));
       try {
         return await withHandshake(once.open, attempt);
       } catch (error) {
@@ -104,7 +106,7 @@ export function createConnector(options: ConnectorOptions): Connect {
   return async (events, owner, signal) => {
     const { messageCap, connectMs } = options.settings();
     const attempt = { events, owner, signal, connectMs };
-    const remote = { ...transport, messageCap, connectMs };
+    const remote = { ...transport, messageCap, exceeded, connectMs };
     if (transport.kind === "sse") return withHandshake(sseLink(remote), attempt);
     if (handshakeUntil < Date.now()) {
       const peer = await withoutHandshake(httpLink(remote), { ...attempt, connectMs: Math.min(PROBE_MS, connectMs) });

@@ -47,6 +47,9 @@ export function applyEvents(state: State, events: readonly AdminEvent[]): State 
       case "sessions":
         next = { ...next, sessions: event.data.items };
         break;
+      case "config":
+        next = { ...next, gateway: next.gateway && { ...next.gateway, configProblem: event.data.problem } };
+        break;
       case "catalog":
         break; // The lists are read again (feed.ts); the event itself carries none.
     }

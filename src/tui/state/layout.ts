@@ -11,7 +11,9 @@ export interface Layout {
   readonly tooSmall: boolean;
   readonly columns: number;
   readonly rows: number;
-  /** Rows between the three lines of the head and the two of the foot. */
+  /** Whether the head has a fourth line, which names a problem of the config. */
+  readonly banner: boolean;
+  /** Rows between the lines of the head and the two of the foot. */
   readonly body: number;
   readonly listColumns: number;
   /** Columns of the details panel, its border included; 0 while it is closed. */
@@ -24,9 +26,10 @@ export interface Layout {
 const headRows = 3;
 const footRows = 2;
 
-export function layoutOf(state: Pick<State, "size" | "details" | "panel" | "inTemplates">): Layout {
+export function layoutOf(state: Pick<State, "size" | "details" | "panel" | "inTemplates" | "gateway">): Layout {
   const { columns, rows } = state.size;
-  const body = Math.max(1, rows - headRows - footRows);
+  const banner = state.gateway !== undefined && state.gateway.configProblem !== null;
+  const body = Math.max(1, rows - headRows - (banner ? 1 : 0) - footRows);
   const open = state.details !== "closed" && state.panel !== "overview";
   const detailsColumns = open ? Math.min(Math.floor(columns * 0.55), Math.max(42, Math.floor(columns * 0.45))) : 0;
   // The Resources panel: heading and resources, then title and templates.
@@ -37,6 +40,7 @@ export function layoutOf(state: Pick<State, "size" | "details" | "panel" | "inTe
     tooSmall: columns < smallest.columns || rows < smallest.rows,
     columns,
     rows,
+    banner,
     body,
     listColumns: columns - detailsColumns,
     detailsColumns,

@@ -7,6 +7,7 @@ import { Box } from "ink";
 import { type Layout, layoutOf } from "../state/layout.ts";
 import type { State } from "../state/model.ts";
 import { CallView } from "./call.tsx";
+import { configBanner } from "./config-banner.ts";
 import { Help, Picker, TooSmall } from "./dialogs.tsx";
 import { filterLine, headLine, hintLine, messageLine, tabsLine } from "./frame.ts";
 import { Row } from "./line.tsx";
@@ -17,9 +18,11 @@ export function Dashboard({ state }: { state: State }) {
   const layout = layoutOf(state);
   if (layout.tooSmall) return <TooSmall layout={layout} />;
   const { columns } = layout;
+  const problem = state.gateway?.configProblem ?? null;
   return (
     <Box flexDirection="column" width={columns} height={layout.rows}>
       <Row line={headLine(state, columns)} width={columns} />
+      {problem !== null && <Row line={configBanner(problem, columns)} width={columns} />}
       <Row line={tabsLine(state, columns)} width={columns} />
       <Row line={filterLine(state)} width={columns} />
       <Box width={columns} height={layout.body}>

@@ -1,0 +1,38 @@
+/**
+ * A refused edit of the config as the API shows it, and back into the one line that a person reads.
+ *
+ * What must always hold: both sides of the API say it in the same words as `goblin check`; nothing leaves unmasked.
+ */
+import { formatProblem } from "../config/problem.ts";
+import type { Refusal } from "../config/reloads.ts";
+import type * as schema from "./schema.ts";
+
+type Located = schema.ConfigProblem["problems"][number];
+
+export function configProblem({ at, problems }: Refusal, masker: { text(text: string): string }): schema.ConfigProblem {
+  const shown = problems.map(
+    ({ file, line, column, key, message, hint }): Located => ({
+      file,
+      line: line === 0 ? null : line,
+      column: line === 0 ? null : column,
+      key: key === "" ? null : masker.text(key),
+      message: masker.text(message),
+      hint: hint === undefined ? null : masker.text(hint),
+    }),
+  );
+  const more = shown.length - 1;
+  const first = shown[0] ? problemLine(shown[0]) : "";
+  return { at, summary: more === 0 ? first : `${first}, and ${more} more`, problems: shown };
+}
+
+/** `goblin.json:12:5 mcpServers.docs.urll: unknown key (did you mean "url"?)` */
+export function problemLine({ file, line, column, key, message, hint }: Located): string {
+  return formatProblem({
+    file,
+    line: line ?? 0,
+    column: column ?? 0,
+    key: key ?? "",
+    message,
+    ...(hint !== null && { hint }),
+  });
+}
