@@ -162,6 +162,7 @@ export function createGateway(options: GatewayOptions): Gateway {
 
   const run = compose(
     [
+      inFlight.stage,
       counting.stage,
       ...(audit ? [audit.stage] : []),
       limits({ current: () => config.limits, exceeded }),
@@ -194,21 +195,20 @@ export function createGateway(options: GatewayOptions): Gateway {
   });
   const core = createCore({
     ...{ serverInfo, release, catalog, servers, sessions, continuity, subscribing },
-    handle: inFlight.track(
-      counting.lists(
-        createDispatch({
-          catalog,
-          run,
-          own: counting.locals(subscribing.methods),
-          extensionOwners: (method) => servers.extensionOwners(method),
-          localTool: counting.localTool(localTool),
-          refused: (call, answer) => {
-            counting.refused(call, answer);
-            audit?.refused(call, answer);
-            log.debug({ method: call.method, requestId: call.requestId, code: answer.ok ? 0 : answer.code }, "refused");
-          },
-        }),
-      ),
+    handle: counting.lists(
+      createDispatch({
+        catalog,
+        run,
+        own: counting.locals(subscribing.methods),
+        extensionOwners: (method) => servers.extensionOwners(method),
+        aside: (handle) => inFlight.track(handle),
+        localTool: counting.localTool(localTool),
+        refused: (call, answer) => {
+          counting.refused(call, answer);
+          audit?.refused(call, answer);
+          log.debug({ method: call.method, requestId: call.requestId, code: answer.ok ? 0 : answer.code }, "refused");
+        },
+      }),
     ),
     limits: () => config.limits,
     exceeded,

@@ -3,7 +3,7 @@
  * Bodies are not quoted: they may echo credentials.
  */
 import { GoblinError } from "../model/errors.ts";
-import type { ExchangeOutcome } from "./http-exchange.ts";
+import type { Exchange } from "./http-exchange.ts";
 
 export interface HttpProblem {
   readonly error: GoblinError;
@@ -25,7 +25,7 @@ export function neverConnected(error: Error | undefined): boolean {
   return NEVER_CONNECTED.has((error as NodeJS.ErrnoException | undefined)?.code ?? "");
 }
 
-export function httpProblem(outcome: ExchangeOutcome): HttpProblem {
+export function httpProblem(outcome: Pick<Exchange, "status" | "error" | "retryAfter">): HttpProblem {
   const { status, error } = outcome;
   if (status === undefined) {
     const code = (error as NodeJS.ErrnoException | undefined)?.code;

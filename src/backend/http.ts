@@ -11,7 +11,7 @@ import { Few } from "../model/few.ts";
 import { setMember } from "../model/json-text.ts";
 import { idAtEdges } from "../model/lines.ts";
 import type { Link, LinkEvents, OpenLink, SendOptions } from "./backend.ts";
-import { type Exchange, type ExchangeOutcome, exchange, one } from "./http-exchange.ts";
+import { type Exchange, type ExchangeUser, exchange, headerIn } from "./http-exchange.ts";
 import { httpProblem, neverConnected } from "./http-problem.ts";
 import { type MessageLimit, tooLarge } from "./too-large.ts";
 
@@ -39,6 +39,9 @@ class HttpLink implements Link {
   readonly #events: LinkEvents;
   readonly #limit: MessageLimit;
   readonly #postHeaders: Record<string, string>;
+  /** The same with the headers of a message; senders use the same object for messages that have the same ones. */
+  #merged = new WeakMap<Readonly<Record<string, string>>, Record<string, string>>();
+  readonly #posts: ExchangeUser;
   readonly #exchanges = new Few<number, Exchange>();
   #standing: Exchange | undefined;
   #standingRetryMs = STREAM_RETRY_MS;
@@ -58,27 +61,13 @@ class HttpLink implements Link {
     this.#postHeaders = lowerCased(options.headers);
     this.#postHeaders["content-type"] = "application/json";
     this.#postHeaders["accept"] = "application/json, text/event-stream";
+    this.#posts = this.#userOfPosts();
   }
 
   send(text: string, { id, headers, accepted }: SendOptions = {}): void {
     if (this.#closed || this.#forgotten) return;
-    const posted = exchange(this.#pool, {
-      method: "POST",
-      path: this.#path,
-      headers: headers ? { ...this.#postHeaders, ...headers } : this.#postHeaders,
-      body: text,
-      cap: this.#limit.messageCap,
-      started: (_status, answer) => {
-        const session = one(answer[SESSION]);
-        if (session !== undefined) this.#postHeaders[SESSION] = session;
-      },
-      message: (bytes) => this.#events.message(bytes, id),
-      overflow: (head, tail) => this.#tooLarge(id ?? idAtEdges(head, tail), head),
-      done: (outcome) => {
-        this.#posted(id, outcome);
-        accepted?.();
-      },
-    });
+    const request = { method: "POST" as const, path: this.#path, headers: this.#headersWith(headers), body: text, id };
+    const posted = exchange(this.#pool, request, accepted ? this.#acceptedBy(accepted) : this.#posts);
     if (id !== undefined && this.#events.waiting(id)) this.#exchanges.set(id, posted);
   }
 
@@ -89,7 +78,7 @@ class HttpLink implements Link {
   }
 
   established(headers: Readonly<Record<string, string>>): void {
-    Object.assign(this.#postHeaders, headers);
+    this.#setHeaders(headers);
     this.#openStanding();
   }
 
@@ -104,14 +93,52 @@ class HttpLink implements Link {
     await this.#pool.destroy();
   }
 
-  #posted(id: number | undefined, outcome: ExchangeOutcome): void {
+  /** What becomes of a POST; the same for all of them. */
+  #userOfPosts(): ExchangeUser {
+    return {
+      cap: this.#limit.messageCap,
+      started: (_, answer) => {
+        const session = headerIn(answer, SESSION);
+        if (session !== undefined && session !== this.#postHeaders[SESSION]) this.#setHeaders({ [SESSION]: session });
+      },
+      message: ({ id }, bytes) => this.#events.message(bytes, id),
+      overflow: ({ id }, head, tail) => this.#tooLarge(id ?? idAtEdges(head, tail), head),
+      done: (outcome) => this.#posted(outcome),
+    };
+  }
+
+  #acceptedBy(accepted: () => void): ExchangeUser {
+    const posted = (outcome: Exchange): void => {
+      this.#posted(outcome);
+      accepted();
+    };
+    return { ...this.#posts, done: posted };
+  }
+
+  #headersWith(headers: Readonly<Record<string, string>> | undefined): Record<string, string> {
+    if (!headers) return this.#postHeaders;
+    let merged = this.#merged.get(headers);
+    if (!merged) {
+      merged = { ...this.#postHeaders, ...headers };
+      this.#merged.set(headers, merged);
+    }
+    return merged;
+  }
+
+  #setHeaders(headers: Readonly<Record<string, string>>): void {
+    Object.assign(this.#postHeaders, headers);
+    this.#merged = new WeakMap();
+  }
+
+  #posted(outcome: Exchange): void {
+    const { id } = outcome;
     if (id !== undefined) this.#exchanges.delete(id);
     if (this.#closed) return;
     this.#judge(id, outcome);
     if (this.#forgotten && this.#exchanges.size === 0) this.#lose(sessionForgotten());
   }
 
-  #judge(id: number | undefined, outcome: ExchangeOutcome): void {
+  #judge(id: number | undefined, outcome: Exchange): void {
     const forgotten = outcome.status === 404 && (this.#forgotten || this.#postHeaders[SESSION] !== undefined);
     if (id === undefined) {
       if (outcome.error || (outcome.status ?? 0) >= 300) this.#events.problem(httpProblem(outcome).error.message);
@@ -125,7 +152,7 @@ class HttpLink implements Link {
   }
 
   /** A refusal that is a JSON-RPC error is an answer; everything else fails the request. */
-  #refused(id: number, outcome: ExchangeOutcome): void {
+  #refused(id: number, outcome: Exchange): void {
     if (outcome.text && outcome.contentType.startsWith("application/json")) {
       const answer = withId(outcome.text, id);
       if (answer) return this.#events.message(answer, id);
@@ -136,10 +163,10 @@ class HttpLink implements Link {
 
   #resume(id: number, lastEventId: string, tries: number): void {
     if (this.#closed || !this.#events.waiting(id)) return;
-    const resumed = exchange(this.#pool, {
-      ...this.#streamRequest(lastEventId),
-      message: (bytes) => this.#events.message(bytes, id),
-      overflow: (head) => this.#tooLarge(id, head),
+    const resumed = exchange(this.#pool, this.#streamRequest(lastEventId), {
+      ...this.#userOfStreams(),
+      message: (_, bytes) => this.#events.message(bytes, id),
+      overflow: (_, head) => this.#tooLarge(id, head),
       done: (outcome) => {
         this.#exchanges.delete(id);
         if (this.#closed || !this.#events.waiting(id)) return;
@@ -155,17 +182,17 @@ class HttpLink implements Link {
   #openStanding(): void {
     if (this.#closed) return;
     let opened = false;
-    this.#standing = exchange(this.#pool, {
-      ...this.#streamRequest(this.#lastEventId),
-      started: (status) => {
+    this.#standing = exchange(this.#pool, this.#streamRequest(this.#lastEventId), {
+      ...this.#userOfStreams(),
+      started: ({ status = 0 }) => {
         opened = status < 300;
         if (!opened) return;
         // Without event ids nobody replays what was said while the stream was closed.
         if (this.#hadStanding && this.#lastEventId === undefined) this.#events.missed?.();
         this.#hadStanding = true;
       },
-      message: (bytes) => this.#events.message(bytes, undefined),
-      overflow: (head, tail) => this.#tooLarge(idAtEdges(head, tail), head),
+      message: (_, bytes) => this.#events.message(bytes, undefined),
+      overflow: (_, head, tail) => this.#tooLarge(idAtEdges(head, tail), head),
       done: (outcome) => {
         this.#standing = undefined;
         if (this.#closed || this.#forgotten) return;
@@ -183,10 +210,11 @@ class HttpLink implements Link {
     const { "content-type": _, ...headers } = this.#postHeaders;
     headers["accept"] = "text/event-stream";
     if (lastEventId !== undefined) headers["last-event-id"] = lastEventId;
+    return { method: "GET" as const, path: this.#path, headers };
+  }
+
+  #userOfStreams() {
     return {
-      method: "GET" as const,
-      path: this.#path,
-      headers,
       cap: this.#limit.messageCap,
       retry: (ms: number) => {
         this.#standingRetryMs = Math.min(ms, 60_000);
@@ -202,6 +230,7 @@ class HttpLink implements Link {
     if (this.#closed || this.#forgotten) return;
     this.#forgotten = true;
     delete this.#postHeaders[SESSION];
+    this.#merged = new WeakMap();
     clearTimeout(this.#timer);
     this.#standing?.abort();
     this.#events.closed(sessionForgotten(), true);
@@ -230,7 +259,7 @@ function sessionForgotten(): GoblinError {
   return new GoblinError("BACKEND_UNAVAILABLE", "The server has forgotten the session");
 }
 
-function isUnreachable({ error, status }: ExchangeOutcome): boolean {
+function isUnreachable({ error, status }: Exchange): boolean {
   return status === undefined && neverConnected(error);
 }
 

@@ -33,26 +33,28 @@ export function sseLink(options: HttpOptions): OpenLink {
         void pool.destroy();
         reject(new GoblinError("BACKEND_UNAVAILABLE", message));
       };
-      const stream = exchange(pool, {
-        method: "GET",
-        path: url.pathname + url.search,
-        headers: { ...headers, accept: "text/event-stream" },
-        cap: options.messageCap,
-        message: (bytes) => events.message(bytes, undefined),
-        other: (event, data) => {
-          if (event !== "endpoint" || link) return;
-          const endpoint = endpointOf(data, url);
-          if (!endpoint) return give("The endpoint event names no address on the same origin");
-          settled();
-          link = new SseLink({ pool, stream, headers, path: endpoint, cap: options.messageCap }, events);
-          resolve(link);
+      const request = { path: url.pathname + url.search, headers: { ...headers, accept: "text/event-stream" } };
+      const stream = exchange(
+        pool,
+        { method: "GET", ...request },
+        {
+          cap: options.messageCap,
+          message: (_, bytes) => events.message(bytes, undefined),
+          other: (event, data) => {
+            if (event !== "endpoint" || link) return;
+            const endpoint = endpointOf(data, url);
+            if (!endpoint) return give("The endpoint event names no address on the same origin");
+            settled();
+            link = new SseLink({ pool, stream, headers, path: endpoint, cap: options.messageCap }, events);
+            resolve(link);
+          },
+          overflow: (_, head, tail) => tooLarge(events, options, { id: idAtEdges(head, tail), head }),
+          done: (outcome) => {
+            if (link) link.lost(httpProblem(outcome).error);
+            else give(httpProblem(outcome).error.message);
+          },
         },
-        overflow: (head, tail) => tooLarge(events, options, { id: idAtEdges(head, tail), head }),
-        done: (outcome) => {
-          if (link) link.lost(httpProblem(outcome).error);
-          else give(httpProblem(outcome).error.message);
-        },
-      });
+      );
     });
 }
 
@@ -88,22 +90,23 @@ class SseLink implements Link {
 
   send(text: string, { id, accepted }: SendOptions = {}): void {
     if (this.#closed) return;
-    exchange(this.#parts.pool, {
-      method: "POST",
-      path: this.#parts.path,
-      headers: this.#headers,
-      body: text,
-      cap: this.#parts.cap,
-      message: () => {},
-      overflow: () => {},
-      done: (outcome) => {
-        accepted?.();
-        if (this.#closed || (!outcome.error && outcome.status !== undefined && outcome.status < 300)) return;
-        const { error, unsent } = httpProblem(outcome);
-        if (id === undefined) this.#events.problem(error.message);
-        else this.#events.failed(id, error, unsent);
+    const { pool, path, cap } = this.#parts;
+    exchange(
+      pool,
+      { method: "POST", path, headers: this.#headers, body: text },
+      {
+        cap,
+        message: () => {},
+        overflow: () => {},
+        done: (outcome) => {
+          accepted?.();
+          if (this.#closed || (!outcome.error && outcome.status !== undefined && outcome.status < 300)) return;
+          const { error, unsent } = httpProblem(outcome);
+          if (id === undefined) this.#events.problem(error.message);
+          else this.#events.failed(id, error, unsent);
+        },
       },
-    });
+    );
   }
 
   drop(): void {}

@@ -209,7 +209,15 @@ export class Backend {
     return peer ? peer.request(method, params, call) : this.#sendLater(method, params, call);
   }
 
-  async #sendLater(method: string, params: string, call: Call): Promise<Answer> {
+  /** Where a connection has to be waited for; a call that is given up meanwhile does not wait on. */
+  #sendLater(method: string, params: string, call: Call): Promise<Answer> {
+    return new Promise((resolve) => {
+      call.onCancel(() => resolve(failure(new GoblinError("CANCELLED", "Cancelled before it was answered"))));
+      void this.#sendConnected(method, params, call).then(resolve);
+    });
+  }
+
+  async #sendConnected(method: string, params: string, call: Call): Promise<Answer> {
     const shared = this.#peer ?? (await this.#awaitPeer());
     if (!shared) return this.#unavailable(this.#reason ?? this.#state);
     if (call.cancelled) return failure(new GoblinError("CANCELLED", "Cancelled before it was sent"));

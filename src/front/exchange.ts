@@ -9,8 +9,8 @@ export interface HttpExchange {
   /** `name` in lower case. */
   header(name: string): string | undefined;
   query(name: string): string | undefined;
-  /** Undefined: the body is larger than allowed. */
-  body(limit: number): Promise<Buffer | undefined>;
+  /** Reads the body and calls `done` once: without it when it is larger than allowed, not at all when the client breaks off. */
+  body(limit: number, done: (body: Buffer | undefined) => void): void;
   /** Sends the whole answer. May be called once; after the client has gone it does nothing. */
   reply(status: number, headers: Readonly<Record<string, string>>, body?: Body): void;
   /** Answers with an event stream. */

@@ -21,6 +21,7 @@ import { replyError } from "./reply.ts";
 import { SseFront } from "./sse.ts";
 import { WebExchange } from "./web-exchange.ts";
 
+type Serve = (x: HttpExchange, principal: string) => void;
 type Env = { Bindings: Partial<HttpBindings> };
 
 export interface HttpFrontOptions {
@@ -47,7 +48,7 @@ export function createHttpFront({ core, guard, isReady, admin, metrics }: HttpFr
   const app = new Hono<Env>();
 
   /** Runs the guard, then the route, on whichever kind of exchange this is. */
-  const route = (serve: (x: HttpExchange, principal: string) => void | Promise<void>) => (c: Context<Env>) => {
+  const route = (serve: Serve) => (c: Context<Env>) => {
     // Hono answers HEAD with the GET route, which here would open a stream.
     if (c.req.raw.method === "HEAD") return c.body(null, 405);
     const { incoming, outgoing } = c.env ?? {};
@@ -57,18 +58,21 @@ export function createHttpFront({ core, guard, isReady, admin, metrics }: HttpFr
     return x instanceof WebExchange ? x.response : RESPONSE_ALREADY_SENT;
   };
 
-  const admit = (x: HttpExchange, serve: (x: HttpExchange, principal: string) => void | Promise<void>): void => {
+  const admit = (x: HttpExchange, serve: Serve): void => {
     const verdict = guard()((name) => x.header(name));
-    if (verdict.ok) Promise.resolve(serve(x, verdict.principal)).catch((error) => replyError(x, 500, error));
-    else refuse(x, verdict.status, verdict.message);
+    if (!verdict.ok) return refuse(x, verdict.status, verdict.message);
+    try {
+      serve(x, verdict.principal);
+    } catch (error) {
+      replyError(x, 500, error);
+    }
   };
 
-  const post = async (x: HttpExchange, principal: string): Promise<void> => {
-    const body = await readJson(x, core);
-    if (!body) return;
-    if (isModern(x, body.value)) modern.post(x, body, principal);
-    else legacy.post(x, body, principal);
-  };
+  const post: Serve = (x, principal) =>
+    readJson(x, core, (body) => {
+      if (isModern(x, body.value)) modern.post(x, body, principal);
+      else legacy.post(x, body, principal);
+    });
 
   app.post("/mcp", route(post));
   app.get(

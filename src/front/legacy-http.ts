@@ -6,12 +6,12 @@
  * A broken connection does not cancel a request; only `notifications/cancelled` does.
  */
 import { GoblinError } from "../model/errors.ts";
-import { type Answer, answerText, classify, failure, type Id, type Inbound } from "../model/json-rpc.ts";
+import { answerText, classify, failure, type Id, type Inbound } from "../model/json-rpc.ts";
 import { elementSpans, oneLine } from "../model/json-text.ts";
 import { Outbox, type UnreadLimit } from "../session/outbox.ts";
 import type { Session } from "../session/session.ts";
 import type { Core } from "./core.ts";
-import { eventSink, type HttpExchange, JSON_HEADERS, STREAM_HEADERS } from "./exchange.ts";
+import type { HttpExchange } from "./exchange.ts";
 import {
   answerRequest,
   BATCH_VERSION,
@@ -21,24 +21,11 @@ import {
   takeMessage,
   takeUpSession,
 } from "./legacy.ts";
+import { attach, PostReply, SESSION_HEADER, type Streams } from "./legacy-reply.ts";
 import { accepts, replyAnswer, replyError } from "./reply.ts";
 import { traceOf } from "./trace.ts";
 
-const SESSION_HEADER = "mcp-session-id";
 const VERSION_HEADER = "mcp-protocol-version";
-/** Answered streams whose client broke off are kept for this long, so that it can come back for the rest. */
-const RESUME_MS = 60_000;
-
-interface Streams {
-  /** What the client knows the session by. */
-  id: string;
-  /** Begins the names of all its streams. */
-  readonly prefix: string;
-  readonly standing: Outbox;
-  /** Streams of requests that the client may take up again, by number. */
-  readonly requests: Map<string, Outbox>;
-  count: number;
-}
 
 export class LegacyHttp {
   readonly #core: Core;
@@ -69,7 +56,7 @@ export class LegacyHttp {
     const session = this.#session(x, principal, message.kind === "request" ? message.id : null);
     if (!session) return;
     session.touch();
-    if (message.kind === "request") void this.#request(x, session, message);
+    if (message.kind === "request") this.#request(x, session, message);
     else {
       takeMessage(this.#core, session, message);
       x.reply(202, {});
@@ -87,7 +74,7 @@ export class LegacyHttp {
     const last = x.header("last-event-id");
     const outbox =
       (last !== undefined && streams.requests.get(last.slice(0, last.lastIndexOf("-")))) || streams.standing;
-    this.#attach(x, outbox, last, session);
+    attach(x, outbox, last, streams.id);
   }
 
   delete(x: HttpExchange, principal: string): void {
@@ -141,10 +128,11 @@ export class LegacyHttp {
     });
   }
 
-  async #request(x: HttpExchange, session: Session, message: Extract<Inbound, { kind: "request" }>): Promise<void> {
-    const reply = this.#replyTo(x, session);
-    const answer = await answerRequest(this.#core, session, message, { emit: reply.emit, trace: traceOf(x) });
-    reply.answer(message.id, answer);
+  #request(x: HttpExchange, session: Session, message: Extract<Inbound, { kind: "request" }>): void {
+    const reply = new PostReply(x, this.#streamsOf(session));
+    void answerRequest(this.#core, session, message, reply, traceOf(x)).then((answer) =>
+      reply.answer(message.id, answer),
+    );
   }
 
   #batch(x: HttpExchange, values: readonly unknown[], text: string, principal: string): void {
@@ -159,7 +147,7 @@ export class LegacyHttp {
   }
 
   async #answerBatch(x: HttpExchange, session: Session, messages: readonly Inbound[]): Promise<void> {
-    const reply = this.#replyTo(x, session);
+    const reply = new PostReply(x, this.#streamsOf(session));
     const answers = await Promise.all(
       messages.map(async (message) => {
         if (message.kind === "invalid") {
@@ -169,7 +157,7 @@ export class LegacyHttp {
           );
         }
         if (message.kind === "request") {
-          const answer = await answerRequest(this.#core, session, message, { emit: reply.emit });
+          const answer = await answerRequest(this.#core, session, message, reply);
           return answer && answerText(message.id, answer);
         }
         takeMessage(this.#core, session, message);
@@ -177,58 +165,6 @@ export class LegacyHttp {
       }),
     );
     reply.answers(answers.filter((answer) => answer !== undefined));
-  }
-
-  /** One POST's answer: JSON, or an event stream from the first message that is not the answer. */
-  #replyTo(x: HttpExchange, session: Session) {
-    const takesStream = accepts(x, "text/event-stream");
-    let outbox: Outbox | undefined;
-    const open = (): Outbox => {
-      const streams = this.#streamsOf(session);
-      const name = `${streams.prefix}r${++streams.count}`;
-      const opened = new Outbox(name, this.#core);
-      streams.requests.set(name, opened);
-      this.#attach(x, opened, undefined, session);
-      outbox = opened;
-      return opened;
-    };
-    const finish = (stream: Outbox, texts: readonly string[]): void => {
-      for (const text of texts) stream.push(oneLine(text));
-      stream.finish();
-      const { requests } = this.#streamsOf(session);
-      setTimeout(() => {
-        for (const [name, kept] of requests) if (kept === stream) requests.delete(name);
-      }, RESUME_MS).unref();
-    };
-    if (takesStream && !accepts(x, "application/json")) open();
-    return {
-      emit: (text: string): void => {
-        if (takesStream) (outbox ?? open()).push(oneLine(text));
-        else this.#streamsOf(session).standing.push(oneLine(text));
-      },
-      answer: (id: Id, answer: Answer | undefined): void => {
-        if (answer && !outbox) replyAnswer(x, id, answer);
-        else if (answer) finish(outbox!, [answerText(id, answer)]);
-        else if (!outbox && takesStream) x.stream(STREAM_HEADERS, { drained() {}, closed() {} }).end();
-        else if (!outbox) x.reply(202, {});
-        // A stream with numbered events that ended without an answer would be taken up again and again.
-        else finish(outbox, [answerText(id, failure(new GoblinError("CANCELLED", "Cancelled by the client")))]);
-      },
-      answers: (texts: readonly string[]): void => {
-        if (outbox) finish(outbox, texts);
-        else if (texts.length === 0) x.reply(202, {});
-        else x.reply(200, JSON_HEADERS, `[${texts.join(",")}]`);
-      },
-    };
-  }
-
-  #attach(x: HttpExchange, outbox: Outbox, lastEventId: string | undefined, session: Session): void {
-    const stream = x.stream(
-      { ...STREAM_HEADERS, [SESSION_HEADER]: this.#streamsOf(session).id },
-      { drained: () => outbox.drained(), closed: () => outbox.closed(sink) },
-    );
-    const sink = eventSink(stream, { withIds: true, event: "message" });
-    outbox.open(sink, lastEventId);
   }
 
   #streamsOf(session: Session): Streams {
@@ -263,7 +199,7 @@ export class LegacyHttp {
 function newStreams(unread: UnreadLimit): Streams {
   // What a client saw last of an earlier process's stream must not be taken for a place in this one.
   const prefix = `s${Math.floor(Math.random() * 36 ** 4).toString(36)}`;
-  return { id: "", prefix, standing: new Outbox(prefix, unread), requests: new Map(), count: 0 };
+  return { id: "", prefix, standing: new Outbox(prefix, unread), requests: new Map(), count: 0, unread };
 }
 
 function waysOf({ standing }: Streams): Pick<OpenOptions, "send" | "inUse"> {

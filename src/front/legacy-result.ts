@@ -14,13 +14,22 @@ import { withObjectOutputs, wrapsOutput } from "./legacy-tools.ts";
 const MAX_ROUNDS = 20;
 const CACHE_MEMBERS = new Set(["resultType", "ttlMs", "cacheScope"]);
 
-/** Carries a call through all its questions to its end, in the client's terms. */
-export async function settleWithClient(call: Call, core: Pick<Core, "handle" | "outputOf">): Promise<Answer> {
+/** Whether this is what the client may get as it is. */
+export function isSettled(call: Call, answer: Answer): boolean {
+  return !answer.ok || (call.method !== "tools/list" && !answer.raw.includes('"resultType"'));
+}
+
+/** Carries a call on from its first answer, through all its questions to its end, in the client's terms. */
+export async function settleWithClient(
+  call: Call,
+  first: Answer,
+  core: Pick<Core, "handle" | "outputOf">,
+): Promise<Answer> {
   let current = call;
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    const answer = await core.handle(current);
+    const answer = round === 0 ? first : await core.handle(current);
     if (answer.ok && call.method === "tools/list") return { ok: true, raw: withObjectOutputs(answer.raw, core) };
-    if (!answer.ok || !answer.raw.includes('"resultType"')) return answer;
+    if (!answer.ok || isSettled(call, answer)) return answer;
     const text = rawText(answer.raw);
     const kind = memberText(text, "resultType");
     if (kind === undefined) return answer;

@@ -10,7 +10,7 @@ import { severity } from "../model/methods.ts";
 import type { SessionClaims } from "../session/seal.ts";
 import { Session } from "../session/session.ts";
 import type { Core } from "./core.ts";
-import { settleWithClient } from "./legacy-result.ts";
+import { isSettled, settleWithClient } from "./legacy-result.ts";
 
 export const sessionVersions: readonly string[] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 const NEWEST = "2025-11-25";
@@ -69,10 +69,8 @@ export async function answerRequest(
   core: Core,
   session: Session,
   message: RequestMessage,
-  options: {
-    readonly emit: (text: string, call: Call) => void;
-    readonly trace?: Readonly<Record<string, string>> | undefined;
-  },
+  to: { emit(text: string): void },
+  trace?: Readonly<Record<string, string>>,
 ): Promise<Answer | undefined> {
   const { id, method, params } = message;
   switch (method) {
@@ -83,13 +81,13 @@ export async function answerRequest(
     case "logging/setLevel":
       return setLevel(core, session, params);
   }
-  const call: Call = new Call({
+  const call = new Call({
     method,
     params,
     text: paramsText(message.text),
     client: session,
-    emit: (text) => options.emit(text, call),
-    ...(options.trace && { trace: options.trace }),
+    emit: (text) => to.emit(text),
+    trace,
   });
   try {
     session.begin(id, call);
@@ -97,7 +95,8 @@ export async function answerRequest(
     return failure(error);
   }
   try {
-    const answer = await settleWithClient(call, core);
+    const first = await core.handle(call);
+    const answer = isSettled(call, first) ? first : await settleWithClient(call, first, core);
     return call.cancelled === "client" && !session.ended ? undefined : answer;
   } finally {
     session.end(id);

@@ -50,7 +50,7 @@ export class ModernHttp {
           const error = new GoblinError("METHOD_NOT_FOUND", `Method not found: ${message.method.slice(0, 100)}`);
           return replyError(x, 404, error, message.id);
         }
-        void this.#request(x, message, principal);
+        this.#request(x, message, principal);
       }
     }
   }
@@ -60,24 +60,25 @@ export class ModernHttp {
     this.#front.close();
   }
 
-  async #request(x: HttpExchange, message: RequestMessage, principal: string): Promise<void> {
+  #request(x: HttpExchange, message: RequestMessage, principal: string): void {
     let stream: ReturnType<typeof openStream> | undefined;
-    const takesStream = accepts(x, "text/event-stream");
-    const answer = await this.#front.answer(message, {
+    const round = {
       principal,
       trace: traceOf(x),
-      onAbort: (listener) => x.onAbort(listener),
-      emit: (text) => {
-        if (takesStream) stream ??= openStream(x, this.#core);
+      onAbort: (listener: () => void) => x.onAbort(listener),
+      emit: (text: string) => {
+        if (accepts(x, "text/event-stream")) stream ??= openStream(x, this.#core);
         stream?.send(text);
       },
+    };
+    void this.#front.answer(message, round).then((answer) => {
+      if (stream) {
+        stream.send(answerText(message.id, answer));
+        stream.finish();
+      } else if (!answer.ok && BAD_REQUEST.has(answer.code))
+        x.reply(400, { "content-type": "application/json" }, answerText(message.id, answer));
+      else replyAnswer(x, message.id, answer);
     });
-    if (stream) {
-      stream.send(answerText(message.id, answer));
-      stream.finish();
-    } else if (!answer.ok && BAD_REQUEST.has(answer.code))
-      x.reply(400, { "content-type": "application/json" }, answerText(message.id, answer));
-    else replyAnswer(x, message.id, answer);
   }
 
   #listen(x: HttpExchange, message: RequestMessage, principal: string): void {

@@ -13,7 +13,8 @@ import type { Question } from "../session/dialogue.ts";
 
 export interface ResultContext {
   readonly method: string;
-  readonly serverInfo: Readonly<Record<string, unknown>>;
+  /** Who answers, in JSON. */
+  readonly identity: string;
   /** For lists: what the servers behind them allow. */
   readonly hints: CacheHints;
 }
@@ -32,17 +33,16 @@ export function toStateless(answer: Answer, context: ResultContext): Answer {
   return answer;
 }
 
-function markResult(raw: Raw, { method, serverInfo, hints }: ResultContext): Raw {
+function markResult(raw: Raw, { method, identity, hints }: ResultContext): Raw {
   const cacheable =
     method === "server/discover" || method === "resources/read" || lookUp(listMethods, method) !== undefined;
-  const identity = `{"${SERVER_INFO}":${JSON.stringify(serverInfo)}}`;
-  const hintMembers = `"ttlMs":${hints.ttlMs},"cacheScope":"${hints.cacheScope}",`;
   if (!raw.includes('"resultType"') && !raw.includes('"_meta"') && !(cacheable && raw.includes('"ttlMs"'))) {
-    return prepend(raw, `"resultType":"complete",${cacheable ? hintMembers : ""}"_meta":${identity}`);
+    const hintMembers = cacheable ? `"ttlMs":${hints.ttlMs},"cacheScope":"${hints.cacheScope}",` : "";
+    return prepend(raw, `"resultType":"complete",${hintMembers}"_meta":{"${SERVER_INFO}":${identity}}`);
   }
   let text = rawText(raw);
   const meta = memberText(text, "_meta");
-  const marked = meta?.startsWith("{") ? setMember(meta, SERVER_INFO, JSON.stringify(serverInfo)) : identity;
+  const marked = meta?.startsWith("{") ? setMember(meta, SERVER_INFO, identity) : `{"${SERVER_INFO}":${identity}}`;
   text = setMember(text, "_meta", marked);
   if (cacheable && !memberSpan(text, 0, "cacheScope"))
     text = prependMembers(text, `"cacheScope":"${hints.cacheScope}"`);

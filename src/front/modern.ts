@@ -43,10 +43,13 @@ const removedMethods = new Set(["tasks/list", "tasks/result"]);
 export class ModernFront {
   readonly #core: Core;
   readonly #parked: ParkedCalls;
+  /** Who answers, in JSON. */
+  readonly #identity: string;
 
   constructor(core: Core) {
     this.#core = core;
     this.#parked = new ParkedCalls({ limit: () => core.limits.callsAwaitingInput, exceeded: core.exceeded });
+    this.#identity = JSON.stringify(core.serverInfo);
   }
 
   /** Whether there is such a method in this version. */
@@ -61,25 +64,24 @@ export class ModernFront {
 
   /** Answers one request; a call that waits for input goes on behind it. */
   async answer(message: RequestMessage, options: RoundOptions): Promise<Answer> {
-    let dialogue: Dialogue | undefined;
-    const client = requestClient(message.params, options.principal, (method, params, call) =>
-      ask(call && dialogue, method, params),
-    );
-    if (message.method === "server/discover") return this.#finish(message.method, this.#discover(client));
-    if (message.method.startsWith("tasks/") && !hasTasks(client)) return failure(missingTasks());
+    const { method, params } = message;
+    const client = new RequestClient(params, options.principal);
+    if (method === "server/discover") return this.#finish(method, this.#discover(client));
+    if (method.startsWith("tasks/") && !hasTasks(client)) return failure(missingTasks());
     const call: Call = new Call({
-      method: message.method,
-      params: message.params,
+      method,
+      params,
       text: paramsText(message.text),
       client,
-      emit: (text) => dialogue?.emit(text),
-      ...(options.trace && { trace: options.trace }),
+      emit: (text) => dialogue.emit(text),
+      trace: options.trace,
     });
-    dialogue = new Dialogue(call);
+    const dialogue = new Dialogue(call);
+    client.dialogue = dialogue;
     try {
-      return this.#finish(message.method, await this.#round(dialogue, options));
+      return this.#finish(method, await this.#round(dialogue, options));
     } catch (error) {
-      return this.#finish(message.method, failure(error, { requestId: call.requestId }));
+      return this.#finish(method, failure(error, { requestId: call.requestId }));
     }
   }
 
@@ -89,8 +91,7 @@ export class ModernFront {
 
   async #round(fresh: Dialogue, options: RoundOptions): Promise<Answer> {
     const { call } = fresh;
-    const bind = (): string => bindingOf(call);
-    const opened = this.#parked.open(call.params["requestState"], bind);
+    const opened = this.#parked.open(call.params["requestState"], () => bindingOf(call));
     let dialogue = fresh;
     let id: string | undefined;
     if (typeof opened === "object") {
@@ -105,12 +106,13 @@ export class ModernFront {
     options.onAbort(() => {
       if (waiting) dialogue.call.cancel("client");
     });
-    const answer = await this.#parked.settle(dialogue, bind, id);
+    const next = await dialogue.next();
     waiting = false;
-    dialogue.emit = () => {};
-    if (answer.ok) return answer;
-    const questions = linkQuestions(answer, call.client);
-    return questions ? this.#parked.again(questions, bind()) : answer;
+    dialogue.rest();
+    if (!("ok" in next)) return this.#parked.park(dialogue, next, bindingOf(call), id);
+    if (id !== undefined) this.#parked.forget(id);
+    const questions = next.ok ? undefined : linkQuestions(next, call.client);
+    return questions ? this.#parked.again(questions, bindingOf(call)) : next;
   }
 
   #discover(client: Client): Answer {
@@ -119,7 +121,7 @@ export class ModernFront {
   }
 
   #finish(method: string, answer: Answer): Answer {
-    return toStateless(answer, { method, serverInfo: this.#core.serverInfo, hints: this.#core.cacheHints(method) });
+    return toStateless(answer, { method, identity: this.#identity, hints: this.#core.cacheHints(method) });
   }
 }
 
@@ -145,25 +147,40 @@ function missingTasks(): GoblinError {
 }
 
 /** Who makes this one request, by its own words. */
-function requestClient(params: Params, principal: string, ask: Client["ask"]): Client {
-  const meta = metaOf(params) ?? {};
-  const capabilities = (meta[CLIENT_CAPABILITIES] ?? {}) as Record<string, unknown>;
-  const level = meta[LOG_LEVEL];
-  let scope: string | undefined;
-  return {
-    key: `request:${++requests}`,
-    account: `stateless:${principal}:${nameIn(meta[CLIENT_INFO])}`,
-    get scope() {
-      scope ??= `caps:${principal}:${createHash("sha256").update(JSON.stringify(capabilities)).digest("base64url").slice(0, 16)}`;
-      return scope;
-    },
-    principal,
-    protocolVersion: String(meta[PROTOCOL_VERSION]),
-    capabilities,
-    info: (meta[CLIENT_INFO] ?? {}) as Record<string, unknown>,
-    logLevel: typeof level === "string" && severity(level) >= 0 ? (level as LogLevel) : "off",
-    ask,
-  };
+class RequestClient implements Client {
+  readonly key = `request:${++requests}`;
+  readonly account: string;
+  readonly principal: string;
+  readonly protocolVersion: string;
+  readonly capabilities: Readonly<Record<string, unknown>>;
+  readonly info: Readonly<Record<string, unknown>>;
+  readonly logLevel: LogLevel | "off";
+  /** What questions are put through. */
+  dialogue: Dialogue | undefined;
+  #scope: string | undefined;
+
+  constructor(params: Params, principal: string) {
+    const meta = metaOf(params) ?? {};
+    const level = meta[LOG_LEVEL];
+    this.principal = principal;
+    this.protocolVersion = String(meta[PROTOCOL_VERSION]);
+    this.capabilities = (meta[CLIENT_CAPABILITIES] ?? {}) as Record<string, unknown>;
+    this.info = (meta[CLIENT_INFO] ?? {}) as Record<string, unknown>;
+    this.account = `stateless:${principal}:${nameIn(this.info)}`;
+    this.logLevel = typeof level === "string" && severity(level) >= 0 ? (level as LogLevel) : "off";
+  }
+
+  get scope(): string {
+    if (this.#scope === undefined) {
+      const hash = createHash("sha256").update(JSON.stringify(this.capabilities)).digest("base64url");
+      this.#scope = `caps:${this.principal}:${hash.slice(0, 16)}`;
+    }
+    return this.#scope;
+  }
+
+  ask(method: string, params: string, call: Call | undefined): Promise<Answer> {
+    return ask(call && this.dialogue, method, params);
+  }
 }
 
 function nameIn(info: unknown): string {

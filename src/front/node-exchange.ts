@@ -7,6 +7,7 @@ import type { Body, HttpExchange, RawStream, StreamEvents } from "./exchange.ts"
 /** Larger answers do not fit into the socket's own buffers. */
 const LARGE = 256 * 1024;
 const NOT_READ_MS = 60_000;
+const EMPTY = Buffer.alloc(0);
 
 export class NodeExchange implements HttpExchange {
   readonly #request: IncomingMessage;
@@ -30,37 +31,43 @@ export class NodeExchange implements HttpExchange {
     return new URL(this.#request.url ?? "/", "http://goblin").searchParams.get(name) ?? undefined;
   }
 
-  body(limit: number): Promise<Buffer | undefined> {
+  body(limit: number, done: (body: Buffer | undefined) => void): void {
     const request = this.#request;
-    if (Number(request.headers["content-length"]) > limit) return Promise.resolve(undefined);
-    return new Promise((resolve, reject) => {
-      const chunks: Buffer[] = [];
-      let size = 0;
-      request.on("data", (chunk: Buffer) => {
-        size += chunk.length;
-        if (size > limit) {
-          request.pause();
-          resolve(undefined);
-        } else chunks.push(chunk);
-      });
-      request.once("end", () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
-      request.once("error", reject);
+    if (Number(request.headers["content-length"]) > limit) return done(undefined);
+    let first: Buffer | undefined;
+    let all: Buffer[] | undefined;
+    let size = 0;
+    request.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > limit) {
+        if (size - chunk.length > limit) return;
+        request.pause();
+        done(undefined);
+      } else if (!first) first = chunk;
+      else if (all) all.push(chunk);
+      else all = [first, chunk];
     });
+    request.on("end", () => {
+      if (size <= limit) done(all ? Buffer.concat(all) : (first ?? EMPTY));
+    });
+    // Whoever breaks off gets no answer; without a listener it would end the gateway.
+    request.on("error", () => {});
   }
 
   reply(status: number, headers: Readonly<Record<string, string>>, body: Body = ""): void {
     const response = this.#response;
     if (response.headersSent || response.destroyed) return;
-    const parts = typeof body === "string" ? [body] : body;
+    const parts = typeof body === "string" ? undefined : body;
     let length = 0;
-    for (const part of parts) length += Buffer.byteLength(part);
+    if (typeof body === "string") length = Buffer.byteLength(body);
+    else for (const part of body) length += Buffer.byteLength(part);
+    const lines: string[] = [];
+    for (const name in headers) lines.push(name, headers[name]!);
+    if (status !== 204) lines.push("content-length", String(length));
     // An unread body would be taken for the next request on this connection.
-    const close = this.#request.complete ? undefined : { connection: "close" };
-    response.writeHead(
-      status,
-      status === 204 ? { ...headers, ...close } : { ...headers, "content-length": length, ...close },
-    );
-    if (parts.length === 1) response.end(parts[0]);
+    if (!this.#request.complete) lines.push("connection", "close");
+    response.writeHead(status, lines);
+    if (!parts) response.end(body);
     else {
       response.cork();
       for (const part of parts) response.write(part);
@@ -93,7 +100,7 @@ export class NodeExchange implements HttpExchange {
   }
 
   onAbort(listener: () => void): void {
-    this.#response.once("close", () => {
+    this.#response.on("close", () => {
       if (!this.#response.writableFinished) listener();
     });
   }

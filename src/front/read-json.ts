@@ -15,27 +15,32 @@ export interface JsonBody {
 
 const JSON_TYPE = /^application\/json\s*(;|$)/i;
 
-export async function readJson(
+/** Calls `take` with the body, once, or replies with what is wrong. */
+export function readJson(
   x: HttpExchange,
   { limits, exceeded }: Pick<Core, "limits" | "exceeded">,
-): Promise<JsonBody | undefined> {
+  take: (body: JsonBody) => void,
+): void {
   if (!JSON_TYPE.test(x.header("content-type") ?? "")) {
-    replyError(x, 415, new GoblinError("INVALID_REQUEST", "Content-Type must be application/json"));
-    return undefined;
+    return replyError(x, 415, new GoblinError("INVALID_REQUEST", "Content-Type must be application/json"));
   }
   const { bodyBytes } = limits;
-  const bytes = await x.body(bodyBytes).catch(() => null);
-  if (bytes === null) return undefined;
-  if (!bytes) {
-    exceeded("bodyBytes");
-    replyError(x, 413, bodyTooLarge(bodyBytes));
-    return undefined;
-  }
-  const text = bytes.toString("utf8");
-  try {
-    return { value: JSON.parse(text), text };
-  } catch {
-    replyError(x, 400, new GoblinError("PARSE_ERROR", "Parse error: the body is not valid JSON"));
-    return undefined;
-  }
+  x.body(bodyBytes, (bytes) => {
+    if (!bytes) {
+      exceeded("bodyBytes");
+      return replyError(x, 413, bodyTooLarge(bodyBytes));
+    }
+    const text = bytes.toString("utf8");
+    let value: unknown;
+    try {
+      value = JSON.parse(text);
+    } catch {
+      return replyError(x, 400, new GoblinError("PARSE_ERROR", "Parse error: the body is not valid JSON"));
+    }
+    try {
+      take({ value, text });
+    } catch (error) {
+      replyError(x, 500, error);
+    }
+  });
 }

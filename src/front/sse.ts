@@ -46,7 +46,7 @@ export class SseFront {
     this.#open.set(id, { channel, outbox, principal });
   }
 
-  async post(x: HttpExchange, principal: string): Promise<void> {
+  post(x: HttpExchange, principal: string): void {
     const id = x.query("sessionId");
     if (id === undefined)
       return replyError(x, 400, new GoblinError("INVALID_REQUEST", "The sessionId parameter is missing"));
@@ -54,10 +54,10 @@ export class SseFront {
     if (!open || open.principal !== principal) {
       return replyError(x, 404, new GoblinError("INVALID_REQUEST", "Session not found: open /sse again"));
     }
-    const body = await readJson(x, this.#core);
-    if (!body) return;
-    x.reply(202, {});
-    open.channel.receive(body.value, body.text);
+    readJson(x, this.#core, (body) => {
+      x.reply(202, {});
+      open.channel.receive(body.value, body.text);
+    });
   }
 
   /** Ends all streams. */

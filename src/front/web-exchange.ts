@@ -29,7 +29,12 @@ export class WebExchange implements HttpExchange {
     return new URL(this.#request.url).searchParams.get(name) ?? undefined;
   }
 
-  async body(limit: number): Promise<Buffer | undefined> {
+  body(limit: number, done: (body: Buffer | undefined) => void): void {
+    // Whoever breaks off gets no answer.
+    this.#read(limit).then(done, () => {});
+  }
+
+  async #read(limit: number): Promise<Buffer | undefined> {
     const chunks: Uint8Array[] = [];
     let size = 0;
     for await (const chunk of this.#request.body ?? []) {

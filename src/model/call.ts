@@ -31,6 +31,16 @@ export interface Client {
 /** Why a call was given up before its answer. */
 export type CancelReason = "client" | "timeout" | "shutdown";
 
+/** What the time limit of a call wants to know. */
+export interface Clock {
+  /** The server reported progress. */
+  progress(): void;
+  /** The server waits for an answer of the client, who may be a person. */
+  asks(): void;
+  /** It has that answer. */
+  answered(): void;
+}
+
 export interface CallOptions {
   readonly method: string;
   readonly params: Params;
@@ -40,7 +50,7 @@ export interface CallOptions {
   /** Sends a notification that belongs to this request to its client. */
   readonly emit: (notification: string) => void;
   /** Trace headers of the request, carried on to HTTP backends. */
-  readonly trace?: Readonly<Record<string, string>>;
+  readonly trace?: Readonly<Record<string, string>> | undefined;
 }
 
 export class Call {
@@ -52,14 +62,16 @@ export class Call {
   readonly emit: (notification: string) => void;
   /** Set by the router; names that no server owns have none. */
   serverId: string | undefined;
+  /** The identifier that the server knows the thing by; set together with it. */
+  target: string | undefined;
+  /** When it went on its way to the server, on the clock of `performance.now()`. */
+  started = 0;
   /** Where the list of everything under way keeps this call. */
   place = -1;
   /** A short id for logs and error messages. */
   readonly requestId: string;
-  /** Runs when the backend reports progress (the deadline listens). */
-  onProgress: (() => void) | undefined;
-  /** Runs when the server begins or ends to wait for an answer of the client (the deadline listens). */
-  onQuestion: ((waiting: boolean) => void) | undefined;
+  /** The time limit, which what happens to the request may move. */
+  clock: Clock | undefined;
   #cancelled: CancelReason | undefined;
   #listeners: ((reason: CancelReason) => void)[] | undefined;
 

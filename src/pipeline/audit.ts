@@ -59,11 +59,11 @@ export function createAudit(options: AuditOptions): Audit {
     );
   };
   return {
-    stage: async (call, route, next) => {
-      const started = performance.now();
-      const answer = await next(call, route);
-      write(call, answer, performance.now() - started);
-      return answer;
+    stage: {
+      leave(call, _route, answer) {
+        write(call, answer, performance.now() - call.started);
+        return answer;
+      },
     },
     refused: (call, answer) => write(call, answer, 0),
     reopen: () => file.reopen(),

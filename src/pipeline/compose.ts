@@ -1,14 +1,40 @@
 /**
- * The onion that every routed request passes: small named stages around the one that sends it to its server.
- * A stage may answer itself, look at the answer, or change it; it calls `next` at most once.
+ * What every routed request passes on its way to its server and back: small named stages, each with a look at the request before it goes
+ * out and at its answer when it returns.
+ *
+ * A request that a stage lets through leaves through that stage again, exactly once, whatever becomes of it. One promise for all of them:
+ * an onion of functions that await each other was a tenth of the gateway's time (docs/performance.md).
  */
 import type { Call } from "../model/call.ts";
-import type { Answer } from "../model/json-rpc.ts";
+import { type Answer, failure } from "../model/json-rpc.ts";
 import type { Route } from "../router/resolve.ts";
 
-export type Next = (call: Call, route: Route) => Promise<Answer>;
-export type Stage = (call: Call, route: Route, next: Next) => Promise<Answer>;
+export type Send = (call: Call, route: Route) => Promise<Answer>;
 
-export function compose(stages: readonly Stage[], last: Next): Next {
-  return stages.reduceRight<Next>((next, stage) => (call, route) => stage(call, route, next), last);
+export interface Stage {
+  /** An answer ends the request here: it goes no further, and this stage does not see it leave. */
+  enter?(call: Call, route: Route): Answer | undefined;
+  leave?(call: Call, route: Route, answer: Answer): Answer;
+}
+
+/** The promise never rejects. */
+export function compose(stages: readonly Stage[], send: Send): Send {
+  return async (call, route) => {
+    let passed = 0;
+    let answer: Answer | undefined;
+    for (; passed < stages.length; passed++) {
+      answer = stages[passed]!.enter?.(call, route);
+      if (answer) break;
+    }
+    try {
+      answer ??= await send(call, route);
+    } catch (error) {
+      answer = failure(error, { requestId: call.requestId });
+    }
+    while (passed > 0) {
+      const stage = stages[--passed]!;
+      if (stage.leave) answer = stage.leave(call, route, answer);
+    }
+    return answer;
+  };
 }

@@ -1,9 +1,13 @@
 /**
- * The time limit of a request. Progress from the server starts the clock anew, up to a limit on the whole; when it runs out the
- * request is cancelled at the server and answered with a timeout error, even if the server never reacts.
+ * The time limit of a request. Progress from the server starts the clock anew, and while the client is asked something it stands still, both up
+ * to a limit on the whole. When it runs out the request is cancelled, which ends it wherever it is, and its answer becomes a
+ * timeout error.
  */
+import type { Call, Clock } from "../model/call.ts";
 import { GoblinError } from "../model/errors.ts";
 import { type Answer, failure } from "../model/json-rpc.ts";
+import type { Route } from "../router/resolve.ts";
+import { type Alarm, Alarms } from "./alarms.ts";
 import type { Stage } from "./compose.ts";
 
 export interface DeadlineOptions {
@@ -13,37 +17,74 @@ export interface DeadlineOptions {
 }
 
 export function deadline({ limitMs, maxMs }: DeadlineOptions): Stage {
-  return (call, route, next) => {
-    const limit = limitMs(route.serverId, route.timeoutMs);
-    return new Promise<Answer>((resolve) => {
-      const started = Date.now();
-      const expire = (): void => {
-        const ms = Date.now() - started;
-        const message = `Timeout: ${route.name} of server "${route.serverId}" gave no answer within ${ms} ms`;
-        const error = new GoblinError(route.spec.timeout, message, {
-          data: { serverId: route.serverId, timeoutMs: limit },
-        });
-        call.cancel("timeout");
-        resolve(failure(error, { requestId: call.requestId }));
-      };
-      let timer = setTimeout(expire, limit);
-      const restart = (ms: number): void => {
-        clearTimeout(timer);
-        timer = setTimeout(expire, Math.max(0, Math.min(ms, started + maxMs() - Date.now())));
-      };
-      call.onProgress = () => restart(limit);
-      // A person who is asked something may take their time; only the limit on the whole goes on.
-      call.onQuestion = (waiting) => restart(waiting ? maxMs() : limit);
-      next(call, route).then(
-        (answer) => {
-          clearTimeout(timer);
-          resolve(answer);
-        },
-        (error: unknown) => {
-          clearTimeout(timer);
-          resolve(failure(error));
-        },
-      );
-    });
+  const alarms = new Alarms();
+  return {
+    enter(call, route) {
+      call.clock = new Deadline(call, alarms, limitMs(route.serverId, route.timeoutMs), maxMs);
+      return undefined;
+    },
+    leave(call, route, answer) {
+      const clock = call.clock as Deadline;
+      clock.stop();
+      return clock.expired && !answer.ok ? timeout(call, route, clock.limit) : answer;
+    },
   };
+}
+
+function timeout(call: Call, { serverId, name, spec }: Route, timeoutMs: number): Answer {
+  const ms = Math.round(performance.now() - call.started);
+  const message = `Timeout: ${name} of server "${serverId}" gave no answer within ${ms} ms`;
+  return failure(new GoblinError(spec.timeout, message, { data: { serverId, timeoutMs } }), {
+    requestId: call.requestId,
+  });
+}
+
+class Deadline implements Alarm, Clock {
+  due = 0;
+  place = -1;
+  expired = false;
+  readonly limit: number;
+  readonly #call: Call;
+  readonly #alarms: Alarms;
+  readonly #maxMs: () => number;
+  #questions = 0;
+  #stopped = false;
+
+  constructor(call: Call, alarms: Alarms, limit: number, maxMs: () => number) {
+    this.#call = call;
+    this.#alarms = alarms;
+    this.limit = limit;
+    this.#maxMs = maxMs;
+    alarms.set(this, call.started + limit);
+  }
+
+  progress(): void {
+    if (this.#questions === 0) this.#allow(this.limit);
+  }
+
+  asks(): void {
+    this.#questions++;
+    this.#allow(this.#maxMs());
+  }
+
+  answered(): void {
+    this.#questions--;
+    this.progress();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#alarms.clear(this);
+  }
+
+  ring(): void {
+    this.expired = true;
+    this.#call.cancel("timeout");
+  }
+
+  /** So much more from now on, but not more than the limit on the whole. */
+  #allow(ms: number): void {
+    if (this.#stopped || this.expired) return;
+    this.#alarms.set(this, Math.min(performance.now() + ms, this.#call.started + this.#maxMs()));
+  }
 }

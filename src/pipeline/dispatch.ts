@@ -8,51 +8,61 @@ import { GoblinError } from "../model/errors.ts";
 import { type Answer, failure } from "../model/json-rpc.ts";
 import { listMethods, lookUp, routedMethods } from "../model/methods.ts";
 import { resolveExtension } from "../router/extension.ts";
-import { resolve } from "../router/resolve.ts";
-import type { Next } from "./compose.ts";
+import { type Route, resolve } from "../router/resolve.ts";
+import type { Send } from "./compose.ts";
+
+type Handle = (call: Call) => Promise<Answer>;
 
 export interface DispatchOptions {
   readonly catalog: Catalog;
   /** The composed pipeline. */
-  readonly run: Next;
+  readonly run: Send;
   /** Methods that are about the client rather than about a server's thing. */
-  readonly own: Readonly<Record<string, (call: Call) => Promise<Answer>>>;
+  readonly own: Readonly<Record<string, Handle>>;
   /** The gateway's own tools, by name. */
-  readonly localTool: (name: unknown) => ((call: Call) => Promise<Answer>) | undefined;
+  readonly localTool: (name: unknown) => Handle | undefined;
   /** The servers that declared the extension which a method belongs to. */
   readonly extensionOwners: (method: string) => readonly string[];
+  /** Around whatever does not go through the pipeline. */
+  readonly aside: (handle: Handle) => Handle;
   /** Told of requests that never reached a server. */
   readonly refused: (call: Call, answer: Answer) => void;
 }
 
-export function createDispatch(options: DispatchOptions): (call: Call) => Promise<Answer> {
-  const { catalog, run, own, localTool, extensionOwners, refused } = options;
+export function createDispatch(options: DispatchOptions): Handle {
+  const { catalog, run, own, localTool, extensionOwners, aside } = options;
 
-  return async (call) => {
+  const refuse = (call: Call, error: unknown): Answer => {
+    const answer = failure(error, { requestId: call.requestId });
+    options.refused(call, answer);
+    return answer;
+  };
+  const send = (call: Call, route: Route): Promise<Answer> => {
+    call.serverId = route.serverId;
+    call.target = route.target;
+    return run(call, route);
+  };
+  const answerAside = (call: Call, handle: Handle): Promise<Answer> =>
+    aside(handle)(call).catch((error: unknown) => refuse(call, error));
+
+  return (call) => {
     try {
       const routed = lookUp(routedMethods, call.method);
       if (routed) {
         const local = routed.names === "tool" ? localTool(call.params["name"]) : undefined;
-        if (local) return await local(call);
-        const route = resolve(call, routed, catalog.snapshot);
-        call.serverId = route.serverId;
-        return await run(call, route);
+        return local ? answerAside(call, local) : send(call, resolve(call, routed, catalog.snapshot));
       }
       const list = lookUp(listMethods, call.method);
-      if (list) return { ok: true, raw: catalog.snapshot.pagers[list.kind].page(call.params["cursor"]) };
-      const handler = lookUp(own, call.method);
-      if (handler) return await handler(call);
-      const owners = extensionOwners(call.method);
-      if (owners.length > 0) {
-        const route = resolveExtension(call, owners, catalog.snapshot);
-        call.serverId = route.serverId;
-        return await run(call, route);
+      if (list) {
+        return Promise.resolve({ ok: true, raw: catalog.snapshot.pagers[list.kind].page(call.params["cursor"]) });
       }
+      const handler = lookUp(own, call.method);
+      if (handler) return answerAside(call, handler);
+      const owners = extensionOwners(call.method);
+      if (owners.length > 0) return send(call, resolveExtension(call, owners, catalog.snapshot));
       throw new GoblinError("METHOD_NOT_FOUND", `Method not found: ${call.method.slice(0, 100)}`);
     } catch (error) {
-      const answer = failure(error, { requestId: call.requestId });
-      refused(call, answer);
-      return answer;
+      return Promise.resolve(refuse(call, error));
     }
   };
 }

@@ -3,6 +3,7 @@
  */
 import type { Call } from "../model/call.ts";
 import type { Answer } from "../model/json-rpc.ts";
+import type { Stage } from "./compose.ts";
 
 export class InFlight {
   /** Each call knows its place, so that it can be taken out at once. An array rather than a Set, see `model/few.ts`. */
@@ -13,14 +14,26 @@ export class InFlight {
     return this.#calls.length;
   }
 
+  /** For what is routed to a server. */
+  readonly stage: Stage = {
+    enter: (call) => {
+      this.#add(call);
+      return undefined;
+    },
+    leave: (call, _route, answer) => {
+      this.#remove(call);
+      return answer;
+    },
+  };
+
+  /** Around what the gateway answers itself, perhaps with a server's help. */
   track(handle: (call: Call) => Promise<Answer>): (call: Call) => Promise<Answer> {
     return async (call) => {
-      call.place = this.#calls.push(call) - 1;
+      this.#add(call);
       try {
         return await handle(call);
       } finally {
         this.#remove(call);
-        if (this.#calls.length === 0) this.#wake?.();
       }
     };
   }
@@ -39,10 +52,16 @@ export class InFlight {
     for (const call of [...this.#calls]) call.cancel("shutdown");
   }
 
+  #add(call: Call): void {
+    call.place = this.#calls.push(call) - 1;
+  }
+
   #remove(call: Call): void {
     const last = this.#calls.pop()!;
-    if (last === call) return;
-    this.#calls[call.place] = last;
-    last.place = call.place;
+    if (last !== call) {
+      this.#calls[call.place] = last;
+      last.place = call.place;
+    }
+    if (this.#calls.length === 0) this.#wake?.();
   }
 }

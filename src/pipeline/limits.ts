@@ -38,43 +38,45 @@ export function limits({ current, exceeded }: LimitsOptions): Stage {
       if (inFlight === 0 && time - at > FORGOTTEN_MS) uses.delete(account);
     }
   };
-  return async (call, route, next) => {
-    const { inFlightPerSession, callsPerSecond } = current();
-    const { account } = call.client;
-    let use = uses.get(account);
-    if (!use) {
-      if (uses.size >= MANY) forgetIdle(now());
-      use = { inFlight: 0, tokens: Number.POSITIVE_INFINITY, at: now() };
-      uses.set(account, use);
-    }
-    if (use.inFlight >= inFlightPerSession) {
-      exceeded("inFlightPerSession");
-      const error = limitExceeded({
-        limit: "inFlightPerSession",
-        value: inFlightPerSession,
-        what: "too many calls of this client are under way",
-        advice: "wait for one to be answered",
-      });
-      return failure(error, { requestId: call.requestId });
-    }
-    const wait = callsPerSecond > 0 ? spend(use, callsPerSecond, now()) : 0;
-    if (wait > 0) {
-      exceeded("callsPerSecond");
-      const error = limitExceeded({
-        limit: "callsPerSecond",
-        value: callsPerSecond,
-        what: "this client starts too many calls in a second",
-        advice: `try again in ${wait} ms`,
-        data: { retryAfterMs: wait },
-      });
-      return failure(error, { requestId: call.requestId });
-    }
-    use.inFlight++;
-    try {
-      return await next(call, route);
-    } finally {
-      use.inFlight--;
-    }
+  return {
+    enter(call) {
+      const { inFlightPerSession, callsPerSecond } = current();
+      const { account } = call.client;
+      let use = uses.get(account);
+      if (!use) {
+        if (uses.size >= MANY) forgetIdle(now());
+        use = { inFlight: 0, tokens: Number.POSITIVE_INFINITY, at: now() };
+        uses.set(account, use);
+      }
+      if (use.inFlight >= inFlightPerSession) {
+        exceeded("inFlightPerSession");
+        const error = limitExceeded({
+          limit: "inFlightPerSession",
+          value: inFlightPerSession,
+          what: "too many calls of this client are under way",
+          advice: "wait for one to be answered",
+        });
+        return failure(error, { requestId: call.requestId });
+      }
+      const wait = callsPerSecond > 0 ? spend(use, callsPerSecond, now()) : 0;
+      if (wait > 0) {
+        exceeded("callsPerSecond");
+        const error = limitExceeded({
+          limit: "callsPerSecond",
+          value: callsPerSecond,
+          what: "this client starts too many calls in a second",
+          advice: `try again in ${wait} ms`,
+          data: { retryAfterMs: wait },
+        });
+        return failure(error, { requestId: call.requestId });
+      }
+      use.inFlight++;
+      return undefined;
+    },
+    leave(call, _route, answer) {
+      uses.get(call.client.account)!.inFlight--;
+      return answer;
+    },
   };
 }
 

@@ -3,7 +3,7 @@
  * refuses by the wrappers here. Each request is counted exactly once, under labels that are bounded.
  */
 import type { Call } from "../model/call.ts";
-import { type Answer, failure, type Raw, rawText } from "../model/json-rpc.ts";
+import { type Answer, type Raw, rawText } from "../model/json-rpc.ts";
 import { memberText } from "../model/json-text.ts";
 import { listMethods, lookUp } from "../model/methods.ts";
 import type { Route } from "../router/resolve.ts";
@@ -32,20 +32,19 @@ export class Counting {
     this.#activity = activity;
   }
 
-  /** Around everything that a routed request passes. Never throws, so that nobody counts it a second time. */
-  readonly stage: Stage = async (call, route, next) => {
-    const meter = this.#meters.meter(route.serverId, methodLabel(call.method));
-    const started = performance.now();
-    this.#enter(meter);
-    let answer: Answer;
-    try {
-      answer = await next(call, route);
-    } catch (error) {
-      answer = failure(error, { requestId: call.requestId });
-    }
-    this.#leave(meter);
-    this.#end({ call, answer, meter, started, route });
-    return answer;
+  /** For what is routed to a server. */
+  readonly stage: Stage = {
+    enter: (call, route) => {
+      call.started = performance.now();
+      this.#enter(this.#meters.meter(route.serverId, methodLabel(call.method)));
+      return undefined;
+    },
+    leave: (call, route, answer) => {
+      const meter = this.#meters.meter(route.serverId, methodLabel(call.method));
+      this.#leave(meter);
+      this.#end(call, answer, meter, call.started, route);
+      return answer;
+    },
   };
 
   /** Around a handler that answers in the gateway's own name. What it throws is counted as refused. */
@@ -58,7 +57,7 @@ export class Counting {
         const answer = await handle(call);
         const owner = call.serverId ?? (answer.ok ? GATEWAY : NO_SERVER);
         const meter = this.#meters.meter(owner, own.method);
-        this.#end({ call, answer, meter, started, route: undefined });
+        this.#end(call, answer, meter, started);
         return answer;
       } finally {
         this.#leave(own);
@@ -86,7 +85,7 @@ export class Counting {
   readonly refused = (call: Call, answer: Answer): void => {
     const meter = this.#meters.meter(call.serverId ?? NO_SERVER, methodLabel(call.method));
     if (call.method === "resources/read") this.#meters.countRead(meter.serverId, mimeLabel(undefined), "failure");
-    this.#end({ call, answer, meter, started: performance.now(), route: undefined });
+    this.#end(call, answer, meter, performance.now());
   };
 
   async #list(call: Call, handle: Handle): Promise<Answer> {
@@ -106,7 +105,7 @@ export class Counting {
     this.#activity.inFlight--;
   }
 
-  #end({ call, answer, meter, started, route }: Ending): void {
+  #end(call: Call, answer: Answer, meter: Meter, started: number, route?: Route): void {
     const ms = performance.now() - started;
     const outcome = outcomeOf(call, answer);
     meter.end(outcome, ms, answer.ok ? undefined : codeLabel(answer));
@@ -127,14 +126,6 @@ export class Counting {
     };
     this.#activity.record(record, isListed ? route.name : undefined);
   }
-}
-
-interface Ending {
-  readonly call: Call;
-  readonly answer: Answer;
-  readonly meter: Meter;
-  readonly started: number;
-  readonly route: Route | undefined;
 }
 
 function outcomeOf(call: Call, answer: Answer): Outcome {

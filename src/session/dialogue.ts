@@ -16,14 +16,17 @@ interface Open extends Question {
   readonly resolve: (answer: Answer) => void;
 }
 
+const nowhere = (): void => {};
+
 export class Dialogue {
   readonly call: Call;
   /** Where notifications of the call go in this round; nowhere between rounds. */
-  emit: (text: string) => void = () => {};
-  #open = new Map<string, Open>();
+  emit: (text: string) => void = nowhere;
+  /** By key; most calls are never asked anything. */
+  #open: Map<string, Open> | undefined;
   #count = 0;
   #answer: Answer | undefined;
-  #wake: (() => void) | undefined;
+  #wake: ((next: Answer | readonly Question[]) => void) | undefined;
 
   constructor(call: Call) {
     this.call = call;
@@ -31,13 +34,10 @@ export class Dialogue {
 
   /** Begins the call. */
   run(start: (call: Call) => Promise<Answer>): void {
-    start(this.call)
-      .catch((error: unknown) => failure(error))
-      .then((answer) => {
-        this.#answer = answer;
-        this.#open.clear();
-        this.#wake?.();
-      });
+    start(this.call).then(
+      (answer) => this.#ended(answer),
+      (error: unknown) => this.#ended(failure(error)),
+    );
   }
 
   /** A round is under way. */
@@ -45,32 +45,52 @@ export class Dialogue {
     return this.#wake !== undefined;
   }
 
+  /** No round is under way any more. */
+  rest(): void {
+    this.emit = nowhere;
+  }
+
   ask(method: string, params: string): Promise<Answer> {
     return new Promise((resolve) => {
       const key = `q${++this.#count}`;
+      this.#open ??= new Map();
       this.#open.set(key, { key, method, params, resolve });
       // Questions that are asked together are put together.
-      setImmediate(() => this.#wake?.());
+      setImmediate(() => this.#tellQuestions());
     });
   }
 
   /** Hands over the client's answers, in raw JSON by key. */
   give(responses: ReadonlyMap<string, string>): void {
     for (const [key, raw] of responses) {
-      const question = this.#open.get(key);
-      this.#open.delete(key);
+      const question = this.#open?.get(key);
+      this.#open?.delete(key);
       question?.resolve({ ok: true, raw });
     }
   }
 
   /** The answer, or all questions that are open. */
-  async next(): Promise<Answer | readonly Question[]> {
-    while (this.#answer === undefined && this.#open.size === 0) {
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-      this.#wake = undefined;
-    }
-    return this.#answer ?? [...this.#open.values()];
+  next(): Promise<Answer | readonly Question[]> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+      if (this.#answer) this.#tell(this.#answer);
+      else this.#tellQuestions();
+    });
+  }
+
+  #ended(answer: Answer): void {
+    this.#answer = answer;
+    this.#open = undefined;
+    this.#tell(answer);
+  }
+
+  #tellQuestions(): void {
+    if (this.#open && this.#open.size > 0) this.#tell([...this.#open.values()]);
+  }
+
+  #tell(next: Answer | readonly Question[]): void {
+    const wake = this.#wake;
+    this.#wake = undefined;
+    wake?.(next);
   }
 }

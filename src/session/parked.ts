@@ -48,16 +48,10 @@ export class ParkedCalls {
     return this.#parked.size;
   }
 
-  /** Waits for the call's answer, or parks it and answers with what its server asks. */
-  async settle(dialogue: Dialogue, bind: () => string, known?: string): Promise<Answer> {
-    const next = await dialogue.next();
-    if ("ok" in next) {
-      if (known !== undefined) this.#forget(known);
-      return next;
-    }
+  /** Lets the call wait for the client, who is answered with what the server asks. `known`: it has waited before. */
+  park(dialogue: Dialogue, questions: readonly Question[], binding: string, known: string | undefined): Answer {
     const id = known ?? randomUUID();
     const parked = this.#parked.get(id);
-    const binding = bind();
     const value = this.#options.limit();
     if (!parked && this.#parked.size >= value) {
       this.#options.exceeded("callsAwaitingInput");
@@ -68,11 +62,11 @@ export class ParkedCalls {
     const round = (parked?.round ?? 0) + 1;
     clearTimeout(parked?.timer);
     const timer = setTimeout(() => {
-      this.#forget(id);
+      this.forget(id);
       dialogue.call.cancel("client");
     }, TTL_MS).unref();
     this.#parked.set(id, { dialogue, binding, round, timer });
-    return inputRequired(next, this.#seal({ id, round, binding, expires: Date.now() + TTL_MS }));
+    return inputRequired(questions, this.#seal({ id, round, binding, expires: Date.now() + TTL_MS }));
   }
 
   /** A state that lets the same request be made again, for questions that no call waits for. */
@@ -98,12 +92,13 @@ export class ParkedCalls {
 
   close(): void {
     for (const [id, { dialogue }] of this.#parked) {
-      this.#forget(id);
+      this.forget(id);
       dialogue.call.cancel("shutdown");
     }
   }
 
-  #forget(id: string): void {
+  /** The call is over. */
+  forget(id: string): void {
     clearTimeout(this.#parked.get(id)?.timer);
     this.#parked.delete(id);
   }

@@ -255,7 +255,7 @@ class LegacyPeer implements Peer, LinkEvents {
   }
 
   #progress(call: Call, text: string): void {
-    call.onProgress?.();
+    call.clock?.progress();
     const token = call.progressToken;
     if (token === undefined) return;
     call.emit(

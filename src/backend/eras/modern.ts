@@ -20,12 +20,12 @@ import { type Frame, readFrame } from "../../model/frame.ts";
 import { type Answer, failure, notificationText, paramsText, rawText, requestText } from "../../model/json-rpc.ts";
 import { dropMembers, memberText, prependMembers, setMember } from "../../model/json-text.ts";
 import { changeKinds } from "../../model/methods.ts";
-import { encodeHeader, MIRROR_PREFIX, mirroredValue, mirrorsOf, nameFields } from "../../model/mirrors.ts";
 import { within } from "../../model/within.ts";
 import type { Link, LinkEvents, OpenLink, Origin, Peer, PeerEvents, PeerInfo } from "../backend.ts";
 import { UNREACHABLE } from "../http-problem.ts";
 import { Listener } from "./listener.ts";
 import { Pending } from "./pending.ts";
+import { RequestHeaders } from "./request-headers.ts";
 
 export interface ModernOptions {
   readonly open: OpenLink;
@@ -68,6 +68,7 @@ class ModernPeer implements Peer, LinkEvents {
   readonly #listener: Listener;
   /** What was said of a client stays the same for its session. */
   readonly #described = new WeakMap<object, string>();
+  readonly #headers: RequestHeaders;
   #link: Link | undefined;
   #opened = false;
   #ended = false;
@@ -75,6 +76,7 @@ class ModernPeer implements Peer, LinkEvents {
   constructor(options: ModernOptions) {
     this.#options = options;
     this.#events = options.events;
+    this.#headers = new RequestHeaders(VERSION, options.inputSchema);
     this.#listener = new Listener({
       start: (params) => this.#startListening(params),
       stop: (id) => this.#stop(id),
@@ -190,7 +192,7 @@ class ModernPeer implements Peer, LinkEvents {
       call?.onCancel((reason) => this.#cancel(id, reason));
       if (call?.cancelled) return;
       const text = requestText(id, method, this.#describe(params, call, id));
-      link.send(text, { id, headers: this.#headers(method, params, call) });
+      link.send(text, { id, headers: this.#headers.of(method, params, call) });
     });
     return { id, answer };
   }
@@ -223,28 +225,13 @@ class ModernPeer implements Peer, LinkEvents {
     return known + logged;
   }
 
-  #headers(method: string, params: string, call: Call | undefined): Record<string, string> {
-    const headers: Record<string, string> = { ...call?.trace, "mcp-protocol-version": VERSION, "mcp-method": method };
-    const field = Object.hasOwn(nameFields, method) ? nameFields[method] : undefined;
-    if (field === undefined) return headers;
-    const name: unknown = JSON.parse(memberText(params, field) ?? "null");
-    if (typeof name !== "string") return headers;
-    headers["mcp-name"] = encodeHeader(name);
-    if (method !== "tools/call" || !call) return headers;
-    for (const { header, path } of mirrorsOf(this.#options.inputSchema(name))) {
-      const value = mirroredValue(call.params["arguments"], path);
-      if (value !== undefined) headers[MIRROR_PREFIX + header] = encodeHeader(value);
-    }
-    return headers;
-  }
-
   #notified({ method, params, text }: Extract<Frame, { kind: "notification" }>, stream: number | undefined): void {
     const listening = stream ?? this.#listener.streamOf(params);
     if (listening !== undefined && this.#listener.acknowledged(listening, method, params)) return;
     switch (method) {
       case "notifications/progress": {
         const call = this.#pending.call(Number(params["progressToken"]));
-        call?.onProgress?.();
+        call?.clock?.progress();
         if (call?.progressToken === undefined) return;
         const restored = setMember(paramsText(text), "progressToken", JSON.stringify(call.progressToken));
         return call.emit(notificationText(method, restored));
