@@ -3,7 +3,7 @@
  */
 
 import type { Readable, Writable } from "node:stream";
-import { createAdminApi } from "./admin/api.ts";
+import { createAdmin } from "./admin/admin.ts";
 import { backendReadings } from "./admin/readings.ts";
 import type { ReloadResult } from "./admin/schema.ts";
 import { Catalog } from "./catalog/catalog.ts";
@@ -21,6 +21,7 @@ import { type HttpServer, listenHttp } from "./front/http-server.ts";
 import { type StdioFront, serveStdio } from "./front/stdio.ts";
 import { createLocalTools } from "./meta/registry.ts";
 import { snapshotSettings } from "./meta/snapshot-settings.ts";
+import { once } from "./model/once.ts";
 import { createAudit } from "./pipeline/audit.ts";
 import { compose } from "./pipeline/compose.ts";
 import { deadline } from "./pipeline/deadline.ts";
@@ -41,7 +42,7 @@ import { Activity } from "./telemetry/activity.ts";
 import { LimitMeter } from "./telemetry/limit-meter.ts";
 import { type Logger, logBookOf } from "./telemetry/logger.ts";
 import { Meters } from "./telemetry/meters.ts";
-import { createMetrics } from "./telemetry/metrics.ts";
+import type { MetricSources } from "./telemetry/metrics.ts";
 import { version } from "./version.ts";
 
 export interface GatewayOptions {
@@ -216,7 +217,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   });
   announceChanges(catalog, sessions);
 
-  const metrics = createMetrics({
+  const metricSources: MetricSources = {
     version,
     meters,
     limits: limitMeter,
@@ -224,8 +225,9 @@ export function createGateway(options: GatewayOptions): Gateway {
     sessions: () => sessions.size,
     subscriptions: () => subscriptions.size,
     backends: () => backendReadings(servers, catalog.snapshot),
-  });
-  const admin = createAdminApi({
+  };
+  const metrics = once(async () => (await import("./telemetry/metrics.ts")).createMetrics(metricSources));
+  const admin = createAdmin({
     version,
     startedAt: Date.now(),
     endpoint: () => http?.url ?? "",

@@ -11,20 +11,14 @@ import { ConfigError } from "../config/problem.ts";
 import { bodyTooLarge } from "../model/limit-exceeded.ts";
 import { callTool } from "./call-tool.ts";
 import { ApiFailure, failureResponse } from "./failure.ts";
-import { Feed } from "./feed.ts";
+import type { Feed } from "./feed.ts";
 import { type AdminRoute, type AdminRouteName, adminRoutes } from "./routes.ts";
 import { LogLevel } from "./schema.ts";
 import type { AdminSources } from "./sources.ts";
-import { logEntry, Views } from "./views.ts";
+import { logEntry, type Views } from "./views.ts";
 
-/** The guard leaves the name of whoever asks. */
-type AdminEnv = { Variables: { principal: string } };
-
-export interface AdminApi {
-  readonly app: Hono<AdminEnv>;
-  readonly feed: Feed;
-  close(): void;
-}
+/** The name of whoever asks. */
+type AdminEnv = { Bindings: { principal: string } };
 
 interface Request {
   /** Checked against the route's schemas. */
@@ -39,9 +33,7 @@ type Handler = (request: Request) => unknown;
 
 const LINES = 1000;
 
-export function createAdminApi(sources: AdminSources): AdminApi {
-  const views = new Views(sources);
-  const feed = new Feed(sources, views);
+export function createAdminApi(sources: AdminSources, views: Views, feed: Feed): Hono<AdminEnv> {
   const handlers = handlersOf(sources, views, feed);
   const app = new Hono<AdminEnv>();
   app.use("/api/*", (c, next) => {
@@ -59,7 +51,7 @@ export function createAdminApi(sources: AdminSources): AdminApi {
           params: parsed(route.params, c.req.param(), "parameters"),
           query: parsed(route.query, c.req.query(), "query"),
           body: route.method === "get" ? undefined : await readBody(c.req.raw, route.request),
-          principal: c.get("principal") ?? "",
+          principal: c.env.principal,
           signal: c.req.raw.signal,
         });
         return answer instanceof Response ? answer : c.json(answer as Record<string, unknown>);
@@ -68,7 +60,8 @@ export function createAdminApi(sources: AdminSources): AdminApi {
       }
     });
   }
-  return { app, feed, close: () => feed.close() };
+  app.notFound(() => failureResponse(new ApiFailure(404, "NOT_FOUND", "The API has no such path")));
+  return app;
 }
 
 function handlersOf(sources: AdminSources, views: Views, feed: Feed): Record<AdminRouteName, Handler> {

@@ -11,7 +11,7 @@ import type { Dispatcher } from "undici";
 import { EventStream } from "./event-stream.ts";
 
 export interface ExchangeRequest {
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "DELETE";
   readonly path: string;
   readonly headers: Record<string, string>;
   readonly body?: string;
@@ -34,7 +34,11 @@ export interface ExchangeUser {
 
 const ERROR_TEXT_CAP = 64 * 1024;
 
-export function exchange(dispatcher: Dispatcher, request: ExchangeRequest, user: ExchangeUser): Exchange {
+export function exchange(
+  dispatcher: Pick<Dispatcher, "dispatch">,
+  request: ExchangeRequest,
+  user: ExchangeUser,
+): Exchange {
   const { method, path, headers, body, id } = request;
   const made = new Exchange(user, id);
   dispatcher.dispatch({ method, path, headers, body: body ?? null, headersTimeout: 0, bodyTimeout: 0 }, made);

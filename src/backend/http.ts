@@ -5,14 +5,15 @@
  * A request whose stream breaks off is taken up again with Last-Event-ID where the server numbers its events; it is never
  * sent twice. A session that the server has forgotten closes the link, so that a new one is made.
  */
-import { Pool } from "undici";
 import { GoblinError } from "../model/errors.ts";
 import { Few } from "../model/few.ts";
 import { setMember } from "../model/json-text.ts";
 import { idAtEdges } from "../model/lines.ts";
+import { within } from "../model/within.ts";
 import type { Link, LinkEvents, OpenLink, SendOptions } from "./backend.ts";
 import { type Exchange, type ExchangeUser, exchange, headerIn } from "./http-exchange.ts";
 import { httpProblem, neverConnected } from "./http-problem.ts";
+import { type ConnectionPool, createPool } from "./pool.ts";
 import { type MessageLimit, tooLarge } from "./too-large.ts";
 
 export interface HttpOptions extends MessageLimit {
@@ -24,17 +25,14 @@ export interface HttpOptions extends MessageLimit {
 const SESSION = "mcp-session-id";
 const STREAM_RETRY_MS = 1000;
 const MAX_RESUMES = 5;
+const END_SESSION_MS = 1000;
 
 export function httpLink(options: HttpOptions): OpenLink {
   return async (events) => new HttpLink(options, events);
 }
 
-export function createPool(url: URL, connectMs: number): Pool {
-  return new Pool(url.origin, { connect: { timeout: connectMs }, headersTimeout: 0, bodyTimeout: 0 });
-}
-
 class HttpLink implements Link {
-  readonly #pool: Pool;
+  readonly #pool: ConnectionPool;
   readonly #path: string;
   readonly #events: LinkEvents;
   readonly #limit: MessageLimit;
@@ -246,12 +244,13 @@ class HttpLink implements Link {
     void this.#pool.destroy();
   }
 
-  #endSession(): Promise<void> {
+  async #endSession(): Promise<void> {
     const { "content-type": _, ...headers } = this.#postHeaders;
-    return this.#pool
-      .request({ method: "DELETE", path: this.#path, headers, headersTimeout: 1000, bodyTimeout: 1000 })
-      .then(({ body }) => body.dump())
-      .catch(() => {});
+    const request = { method: "DELETE" as const, path: this.#path, headers };
+    const ended = new Promise<void>((done) => {
+      exchange(this.#pool, request, { cap: 0, message: () => {}, overflow: () => {}, done: () => done() });
+    });
+    await within(ended, END_SESSION_MS, undefined);
   }
 }
 

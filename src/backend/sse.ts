@@ -2,13 +2,13 @@
  * A Link over the HTTP+SSE transport of the first protocol version: one GET stream on which everything arrives, beginning with
  * an `endpoint` event that says where to POST. The stream is the connection: when it ends, the link is closed.
  */
-import type { Pool } from "undici";
 import { GoblinError } from "../model/errors.ts";
 import { idAtEdges } from "../model/lines.ts";
 import type { Link, LinkEvents, OpenLink, SendOptions } from "./backend.ts";
-import { createPool, type HttpOptions } from "./http.ts";
+import type { HttpOptions } from "./http.ts";
 import { type Exchange, exchange } from "./http-exchange.ts";
 import { httpProblem } from "./http-problem.ts";
+import { type ConnectionPool, createPool } from "./pool.ts";
 import { tooLarge } from "./too-large.ts";
 
 export function sseLink(options: HttpOptions): OpenLink {
@@ -69,7 +69,7 @@ function endpointOf(data: Buffer, base: URL): string | undefined {
 }
 
 interface SseParts {
-  readonly pool: Pool;
+  readonly pool: ConnectionPool;
   readonly stream: Exchange;
   readonly headers: Record<string, string>;
   readonly path: string;

@@ -211,9 +211,9 @@ export class Backend {
 
   /** Where a connection has to be waited for; a call that is given up meanwhile does not wait on. */
   #sendLater(method: string, params: string, call: Call): Promise<Answer> {
-    return new Promise((resolve) => {
+    return new Promise((resolve, reject) => {
       call.onCancel(() => resolve(failure(new GoblinError("CANCELLED", "Cancelled before it was answered"))));
-      void this.#sendConnected(method, params, call).then(resolve);
+      this.#sendConnected(method, params, call).then(resolve, reject);
     });
   }
 
@@ -242,7 +242,8 @@ export class Backend {
 
   #judge(answer: Answer, call: Call): void {
     this.#lastTraffic = Date.now();
-    const failed = call.cancelled === "timeout" || (!answer.ok && answer.symbol === "BACKEND_UNAVAILABLE");
+    const late = call.cancelled === "timeout" && !call.clock?.overQuestion;
+    const failed = late || (!answer.ok && answer.symbol === "BACKEND_UNAVAILABLE");
     if (failed) {
       this.#breaker.failed();
       if (this.#breaker.isOpen) this.degrade("calls fail or time out");

@@ -7,15 +7,15 @@ import type { Command } from "commander";
 import { adminRoutes } from "../admin/routes.ts";
 import { enumOf, propertiesOf, resolveSchema } from "../model/schema-shape.ts";
 import { within } from "../model/within.ts";
-import { listKinds } from "./list.ts";
 import { type Target, type TargetOptions, withTarget } from "./target.ts";
 import { UsageError } from "./usage-error.ts";
+import { listKinds, shells } from "./words.ts";
 
 const PATIENCE_MS = 5000;
 /** Starting the servers of a config takes longer than asking a gateway that runs. */
 const CONFIG_PATIENCE_MS = 15_000;
 
-const scripts: Readonly<Record<string, string>> = {
+const scripts: Readonly<Record<(typeof shells)[number], string>> = {
   bash: `_goblin() {
   local line="\${COMP_LINE:0:COMP_POINT}" word head="" typed
   typed="\${line##*[[:space:]]}"
@@ -43,12 +43,10 @@ compdef _goblin goblin
 `,
 };
 
-export const shells = Object.keys(scripts);
-
 export async function completion(shell: string): Promise<number> {
-  const script = Object.hasOwn(scripts, shell) ? scripts[shell] : undefined;
-  if (script === undefined) throw new UsageError(`completion ${shell}: there are ${shells.join(", ")}`);
-  process.stdout.write(script);
+  const known = shells.find((name) => name === shell);
+  if (known === undefined) throw new UsageError(`completion ${shell}: there are ${shells.join(", ")}`);
+  process.stdout.write(scripts[known]);
   return 0;
 }
 
@@ -71,7 +69,7 @@ async function candidates(words: readonly string[], typed: string, program: Comm
     case "list":
       return positional.length === 0 ? [...listKinds] : [];
     case "completion":
-      return positional.length === 0 ? shells : [];
+      return positional.length === 0 ? [...shells] : [];
     case "call":
     case "prompt":
     case "read":

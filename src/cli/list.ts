@@ -5,8 +5,8 @@ import { formatBytes, formatMs } from "../tui/text/format.ts";
 import { type Column, firstLine, formatTable, printJson, terminalWidth } from "./table.ts";
 import { type Target, type TargetOptions, withTarget } from "./target.ts";
 import { UsageError } from "./usage-error.ts";
+import { listKinds } from "./words.ts";
 
-export const listKinds = ["tools", "prompts", "resources", "templates", "servers"] as const;
 type ListKind = (typeof listKinds)[number];
 
 export interface ListOptions extends TargetOptions {

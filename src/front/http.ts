@@ -31,7 +31,8 @@ export interface HttpFrontOptions {
   readonly isReady: () => boolean;
   /** The admin API, with its whole paths. */
   readonly admin: Hono<{ Variables: { principal: string } }>;
-  readonly metrics: { readonly contentType: string; text(): Promise<string> };
+  /** Made when it is first asked for. */
+  readonly metrics: () => Promise<{ readonly contentType: string; text(): Promise<string> }>;
 }
 
 export interface HttpFront {
@@ -95,7 +96,10 @@ export function createHttpFront({ core, guard, isReady, admin, metrics }: HttpFr
   const guarded = admission(guard);
   app.use("/api/*", guarded);
   app.route("/", admin);
-  app.get("/metrics", guarded, async (c) => c.body(await metrics.text(), 200, { "content-type": metrics.contentType }));
+  app.get("/metrics", guarded, async (c) => {
+    const { contentType, text } = await metrics();
+    return c.body(await text(), 200, { "content-type": contentType });
+  });
   app.all("/sse", route(notAllowed("GET")));
   app.all("/messages", route(notAllowed("POST")));
   app.get("/health", (c) => c.json({ status: "ok" }));

@@ -98,6 +98,9 @@ export async function answerRequest(
     const first = await core.handle(call);
     const answer = isSettled(call, first) ? first : await settleWithClient(call, first, core);
     return call.cancelled === "client" && !session.ended ? undefined : answer;
+  } catch (error) {
+    // A result that says it asks something, and does not.
+    return failure(error, { requestId: call.requestId });
   } finally {
     session.end(id);
   }

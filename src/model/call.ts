@@ -39,6 +39,8 @@ export interface Clock {
   asks(): void;
   /** It has that answer. */
   answered(): void;
+  /** It ran out while the client was asked, so that the server is not to blame. */
+  readonly overQuestion: boolean;
 }
 
 export interface CallOptions {

@@ -48,6 +48,8 @@ export class Alarms {
     const now = performance.now();
     const due = this.#set.filter((alarm) => alarm.due <= now);
     for (const alarm of due) {
+      // One that rang before it may have cleared or moved it.
+      if (alarm.place === -1 || alarm.due > now) continue;
       this.clear(alarm);
       alarm.ring();
     }

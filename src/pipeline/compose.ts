@@ -22,19 +22,25 @@ export function compose(stages: readonly Stage[], send: Send): Send {
   return async (call, route) => {
     let passed = 0;
     let answer: Answer | undefined;
-    for (; passed < stages.length; passed++) {
-      answer = stages[passed]!.enter?.(call, route);
-      if (answer) break;
-    }
     try {
+      for (; passed < stages.length; passed++) {
+        answer = stages[passed]!.enter?.(call, route);
+        if (answer) break;
+      }
       answer ??= await send(call, route);
     } catch (error) {
       answer = failure(error, { requestId: call.requestId });
     }
-    while (passed > 0) {
-      const stage = stages[--passed]!;
-      if (stage.leave) answer = stage.leave(call, route, answer);
-    }
+    while (passed > 0) answer = leave(stages[--passed]!, call, route, answer);
     return answer;
   };
+}
+
+/** A stage that cannot work on an answer (a large one is passed on unparsed) makes it an error, and all others are left as usual. */
+function leave(stage: Stage, call: Call, route: Route, answer: Answer): Answer {
+  try {
+    return stage.leave ? stage.leave(call, route, answer) : answer;
+  } catch (error) {
+    return failure(error, { requestId: call.requestId });
+  }
 }

@@ -43,6 +43,7 @@ class Deadline implements Alarm, Clock {
   due = 0;
   place = -1;
   expired = false;
+  overQuestion = false;
   readonly limit: number;
   readonly #call: Call;
   readonly #alarms: Alarms;
@@ -79,12 +80,14 @@ class Deadline implements Alarm, Clock {
 
   ring(): void {
     this.expired = true;
+    this.overQuestion = this.#questions > 0;
     this.#call.cancel("timeout");
   }
 
-  /** So much more from now on, but not more than the limit on the whole. */
+  /** So much more from now on, but not more than the limit on the whole; never less than there was to begin with. */
   #allow(ms: number): void {
     if (this.#stopped || this.expired) return;
-    this.#alarms.set(this, Math.min(performance.now() + ms, this.#call.started + this.#maxMs()));
+    const whole = Math.max(this.limit, this.#maxMs());
+    this.#alarms.set(this, Math.min(performance.now() + ms, this.#call.started + whole));
   }
 }

@@ -17,10 +17,7 @@ export interface Question {
 
 export async function ask({ serverId, method, params, origin, owner }: Question): Promise<Answer> {
   // First the call: a connection may have been made for an earlier request of its client.
-  if (typeof origin === "object") {
-    origin.clock?.asks();
-    return origin.client.ask(method, params, origin).finally(() => origin.clock?.answered());
-  }
+  if (typeof origin === "object") return origin.client.ask(method, params, origin);
   if (owner) return owner.ask(method, params, undefined);
   // The gateway itself has no roots; servers ask for them right after the handshake, when no client is there yet.
   if (method === "roots/list" && origin === "none") return { ok: true, raw: '{"roots":[]}' };

@@ -3,6 +3,7 @@
  * client's waits for either its answer or the next questions of its server.
  */
 import type { Call } from "../model/call.ts";
+import { GoblinError } from "../model/errors.ts";
 import { type Answer, failure } from "../model/json-rpc.ts";
 
 export interface Question {
@@ -79,9 +80,11 @@ export class Dialogue {
   }
 
   #ended(answer: Answer): void {
+    const open = this.#open;
     this.#answer = answer;
     this.#open = undefined;
     this.#tell(answer);
+    if (open) for (const { resolve } of open.values()) resolve(over());
   }
 
   #tellQuestions(): void {
@@ -93,4 +96,9 @@ export class Dialogue {
     this.#wake = undefined;
     wake?.(next);
   }
+}
+
+/** Whoever asked hears something, whatever became of the call. */
+function over(): Answer {
+  return failure(new GoblinError("CANCELLED", "The call that the question belonged to is over"));
 }

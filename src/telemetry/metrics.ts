@@ -3,6 +3,7 @@
  *
  * Nothing is kept here: every family reads the meters, or the state of the gateway, when it is scraped, so a number cannot disagree with
  * what it mirrors and a call pays for nothing but an addition. `docs/metrics.md` lists the families; a test compares.
+ * Loaded by the first scrape: who is never scraped does not pay for the package.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { exposedBoundsMs, type Latency } from "./latency.ts";

@@ -113,19 +113,22 @@ class LegacyPeer implements Peer, LinkEvents {
     if (call?.params["requestState"] !== undefined) {
       return Promise.resolve(failure(new GoblinError("INVALID_PARAMS", "requestState is not valid for this request")));
     }
+    if (call?.cancelled) return Promise.resolve(cancelled(call.cancelled));
     if (method === "logging/setLevel") this.#level = severity(String(JSON.parse(params).level));
     const level = call?.client.logLevel;
     const wanted = level === undefined ? -1 : severity(level);
     if (wanted !== -1 && wanted < this.#level && "logging" in this.info.capabilities) {
       // One request may ask for more than all sessions do; who did not ask does not get it.
       const set = this.request("logging/setLevel", JSON.stringify({ level }));
-      return within(set, SET_LEVEL_MS, undefined).then(() => this.request(method, params, call));
+      const givenUp = new Promise<void>((resolve) => call?.onCancel(() => resolve()));
+      return Promise.race([within(set, SET_LEVEL_MS, undefined), givenUp]).then(() =>
+        this.request(method, params, call),
+      );
     }
     return new Promise((resolve) => {
       const id = this.#pending.nextId();
       this.#pending.add(id, call, resolve);
       call?.onCancel((reason) => this.#cancel(id, reason));
-      if (call?.cancelled) return;
       const text = requestText(id, method, call ? outgoingParams(params, call, id) : params);
       link.send(text, call?.trace ? { id, headers: call.trace } : { id });
     });
@@ -224,7 +227,10 @@ class LegacyPeer implements Peer, LinkEvents {
     if (method === "ping") answer = { ok: true, raw: "{}" };
     else {
       this.#asked.add(id);
+      const calls = this.#pending.askedFor(stream);
+      for (const call of calls) call.clock?.asks();
       answer = await this.#events.ask(method, paramsText(text), this.#origin(stream)).catch(failure);
+      for (const call of calls) call.clock?.answered();
       if (!this.#asked.delete(id)) return;
     }
     this.#link?.send(answerText(id, answer));
@@ -269,11 +275,14 @@ class LegacyPeer implements Peer, LinkEvents {
 
   #cancel(id: number, reason: CancelReason): void {
     if (!this.#pending.has(id)) return;
-    const why = CANCEL_WORDS[reason];
-    this.notify("notifications/cancelled", JSON.stringify({ requestId: id, reason: why }));
-    this.#pending.giveUp(id, failure(new GoblinError("CANCELLED", why)));
+    this.notify("notifications/cancelled", JSON.stringify({ requestId: id, reason: CANCEL_WORDS[reason] }));
+    this.#pending.giveUp(id, cancelled(reason));
     this.#link?.drop(id);
   }
+}
+
+function cancelled(reason: CancelReason): Answer {
+  return failure(new GoblinError("CANCELLED", CANCEL_WORDS[reason]));
 }
 
 /** The params as the server gets them: our progress token in place of the client's, and no keys of another era. */

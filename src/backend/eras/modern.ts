@@ -187,10 +187,12 @@ class ModernPeer implements Peer, LinkEvents {
       const closed = { ...failure(new GoblinError("BACKEND_UNAVAILABLE", "The connection is closed")), unsent: true };
       return { id, answer: Promise.resolve(closed) };
     }
+    if (call?.cancelled) {
+      return { id, answer: Promise.resolve(failure(new GoblinError("CANCELLED", "Cancelled before it was sent"))) };
+    }
     const answer = new Promise<Answer>((resolve) => {
       this.#pending.add(id, call, resolve);
       call?.onCancel((reason) => this.#cancel(id, reason));
-      if (call?.cancelled) return;
       const text = requestText(id, method, this.#describe(params, call, id));
       link.send(text, { id, headers: this.#headers.of(method, params, call) });
     });

@@ -75,6 +75,13 @@ export class Pending {
     for (const id of this.#entries.keys()) this.settle(id, answer);
   }
 
+  /** The calls that may be waiting for the answer to a question: the one whose stream it came on, else all, if they are one client's. */
+  askedFor(stream: number | undefined): readonly Call[] {
+    const call = stream === undefined ? undefined : this.call(stream);
+    if (call) return [call];
+    return typeof this.origin() === "object" ? this.#entries.values().flatMap((entry) => entry.call ?? []) : [];
+  }
+
   /** Whose message it must be when it came with no hint: the newest call's, if all calls under way are one client's. */
   origin(): Origin {
     let found: Call | undefined;
