@@ -118,13 +118,19 @@ export async function prepareSubscribers({ url, era, count, uri, original, tool,
 }
 
 /**
- * Sessions without a request: with `streams`, each with its open stream; without, their sockets are closed again.
- * @param {Crowd & { streams: boolean }} job
+ * Sessions without a call: with `streams`, each with its open stream; without, their sockets are closed again. Each subscribes to as many
+ * resources as asked for.
+ * @param {Crowd & { streams: boolean, subscriptions?: number }} job
  * @returns {Promise<Prepared>}
  */
-export async function prepareSessions({ url, count, streams }) {
+export async function prepareSessions({ url, count, streams, subscriptions = 0 }) {
   const clients = await inBatches(count, async () => {
     const client = await Client.open(url, "legacy");
+    if (subscriptions > 0) {
+      const { resources } = await client.ask("resources/list");
+      if (resources.length < subscriptions) throw new Error(`${resources.length} resources are listed`);
+      for (const { uri } of resources.slice(0, subscriptions)) await client.ask("resources/subscribe", { uri });
+    }
     if (streams) follow(client, client.openStream(), { onMessage: () => {}, onEnd: () => {} });
     else client.close();
     return client;

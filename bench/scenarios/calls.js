@@ -130,7 +130,7 @@ function bars(era, find) {
 /** @type {import("../run.js").Scenario} */
 export const calls = {
   name: "calls",
-  seconds: { full: 27, short: 8 },
+  seconds: { full: 29, short: 8 },
   async run(lab) {
     const legacy = await runEra(lab, "legacy");
     try {

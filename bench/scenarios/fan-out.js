@@ -43,7 +43,7 @@ async function deliver(lab, goblin, { era, count, rounds }) {
 /** @type {import("../run.js").Scenario} */
 export const fanOut = {
   name: "fan-out",
-  seconds: { full: 6, short: 0 },
+  seconds: { full: 8, short: 0 },
   async run(lab) {
     const goblin = await lab.goblin({ servers: { stdio: stdioServer({ resources: 1, tag: "fan" }) } });
     const rows = [];
@@ -52,7 +52,7 @@ export const fanOut = {
       try {
         await deliver(lab, goblin, { era, count: 1, rounds: 3 });
         for (const count of [1, 100, 1_000]) {
-          const { ms, cpuUs } = await deliver(lab, goblin, { era, count, rounds: 7 });
+          const { ms, cpuUs } = await deliver(lab, goblin, { era, count, rounds: 5 });
           rows.push([era, whole(count), ms, cpuUs]);
         }
       } catch (error) {

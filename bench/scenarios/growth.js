@@ -1,29 +1,32 @@
 // @ts-check
-// The cost of a call must not depend on how much there is beside it: 1×, 10× and 100× the backends, the tools, the sessions.
+// The cost of a call must not depend on how much there is beside it: 1×, 10× and 100× the backends, the tools, the sessions, the subscriptions.
 
 import { httpServer } from "../subjects.js";
 
 /** @typedef {import("../lab.js").Lab} Lab */
-/** @typedef {{ backends: number, tools: number, sessions: number }} World */
+/** @typedef {{ backends: number, tools: number, sessions: number, subscriptions: number }} World */
 
 /** @type {World} */
-const BASE = { backends: 1, tools: 50, sessions: 10 };
+const BASE = { backends: 1, tools: 50, sessions: 10, subscriptions: 10 };
 // By count, not by time: a process that has seen fewer calls than another is less compiled, and that would look like growth (or hide it).
-const WARM_CALLS = 2_500;
-const CALLS = 1_000;
+const WARM_CALLS = 2_000;
+const CALLS = 800;
 const LIMIT_MS = 4_000;
-const DIMENSIONS = /** @type {const} */ (["backends", "tools", "sessions"]);
+const DIMENSIONS = /** @type {const} */ (["backends", "tools", "sessions", "subscriptions"]);
 
 /** @param {Lab} lab @param {World} world @returns {Promise<import("../lab.js").Cell>} */
-async function build(lab, { backends, tools, sessions }) {
+async function build(lab, { backends, tools, sessions, subscriptions }) {
   const servers = Object.fromEntries(
     Array.from({ length: backends }, (_, index) => [
       `b${index}`,
-      httpServer(lab.backendUrl({ tag: `g${index}`, tools, resources: 10 })),
+      httpServer(lab.backendUrl({ tag: `g${index}`, tools, resources: 100 })),
     ]),
   );
   const goblin = await lab.goblin({ servers });
-  await lab.generator.prepare("sessions", { url: goblin.url, era: "legacy", count: sessions, streams: true });
+  const crowd = { url: goblin.url, era: "legacy", streams: true };
+  const each = subscriptions / BASE.sessions;
+  await lab.generator.prepare("sessions", { ...crowd, count: BASE.sessions, subscriptions: each });
+  if (sessions > BASE.sessions) await lab.generator.prepare("sessions", { ...crowd, count: sessions - BASE.sessions });
   return {
     subject: goblin,
     load: {
@@ -38,7 +41,7 @@ async function build(lab, { backends, tools, sessions }) {
 /** @type {import("../run.js").Scenario} */
 export const growth = {
   name: "growth",
-  seconds: { full: 11, short: 0 },
+  seconds: { full: 14, short: 0 },
   async run(lab) {
     const worlds = [
       BASE,

@@ -11,7 +11,7 @@ const WAITING = 1_000;
 /** @type {import("../run.js").Scenario} */
 export const isolation = {
   name: "isolation",
-  seconds: { full: 4, short: 3 },
+  seconds: { full: 5, short: 3 },
   async run(lab) {
     const servers = {
       good: httpServer(lab.backendUrl({ tag: "good" })),

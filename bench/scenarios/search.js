@@ -9,7 +9,7 @@ import { httpServer } from "../subjects.js";
 /** @type {import("../run.js").Scenario} */
 export const search = {
   name: "search",
-  seconds: { full: 3, short: 0 },
+  seconds: { full: 4, short: 0 },
   async run(lab) {
     const rows = [];
     for (const tools of [500, 5_000]) {

@@ -34,10 +34,15 @@ export class Few<K, V> {
   delete(key: K): boolean {
     const at = this.#keys.indexOf(key);
     if (at === -1) return false;
-    this.#keys.copyWithin(at, at + 1);
-    this.#keys.pop();
-    this.#values.copyWithin(at, at + 1);
-    this.#values.pop();
+    const keys = this.#keys;
+    const values = this.#values;
+    // By hand: `copyWithin` asks of each element whether it is there, `splice` makes an array of what it takes out.
+    for (let i = at + 1; i < keys.length; i++) {
+      keys[i - 1] = keys[i]!;
+      values[i - 1] = values[i]!;
+    }
+    keys.pop();
+    values.pop();
     return true;
   }
 

@@ -16,7 +16,9 @@ async function start(era: "legacy" | "modern") {
   const goblin = await startGoblin({ mcpServers: { odd: server.entry }, limits: { inFlightPerSession: 1 } });
   const inFlight = async (): Promise<string[]> => {
     const text = await (await fetch(`${goblin.origin}/metrics`)).text();
-    return text.split("\n").filter((line) => /^goblin_\w*in_flight/.test(line) && !line.endsWith(" 0"));
+    const gauges = text.split("\n").filter((line) => /^mcp(Requests|Backend)InFlight\{/.test(line));
+    expect(gauges.length).toBeGreaterThan(1);
+    return gauges.filter((line) => !line.endsWith(" 0"));
   };
   return { goblin, inFlight };
 }
