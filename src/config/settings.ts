@@ -126,8 +126,16 @@ export type LimitsConfig = z.output<typeof limitsSchema>;
 export const timeoutsSchema = z
   .strictObject({
     connectMs: positiveMs.default(30_000).describe("To start or reach a server and finish its handshake."),
-    callMs: positiveMs.default(60_000).describe("For one call; progress from the server starts it anew."),
-    maxCallMs: positiveMs.default(600_000).describe("For one call in all, whatever its progress."),
+    callMs: positiveMs
+      .default(60_000)
+      .describe(
+        "For one call; progress from the server starts it anew, and it stands still while the client is asked something.",
+      ),
+    maxCallMs: positiveMs
+      .default(600_000)
+      .describe(
+        "For one call in all, whatever its progress and questions; a longer timeoutMs of a server or tool counts instead.",
+      ),
     receiveMs: positiveMs
       .default(60_000)
       .describe("For a client's request to arrive in full; one that is sent too slowly, or not to the end, is cut."),
