@@ -2,6 +2,9 @@
 // loop from anything else while it does, and how long queries take, on the settled index and while all is pending.
 // The entries come from a seeded generator, so that every run measures the same.
 
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+
 const VERBS = "get list create update delete search find send read write run start stop move copy merge export";
 const NOUNS =
   "issue task page file folder commit branch message channel user team project card board table record document query " +
@@ -48,9 +51,16 @@ export function syntheticServers(count, perServer = 50) {
   return new Map(JSON.parse(JSON.stringify([...servers])));
 }
 
+/** What making up the entries left behind is not the index's. */
+function collectGarbage() {
+  setFlagsFromString("--expose-gc");
+  runInNewContext("gc")();
+}
+
 /** Prints the measurements; `createSearchIndex` is the one under test. */
 export async function benchScale(createSearchIndex, { entries = 10_000, log }) {
   const servers = syntheticServers(entries);
+  collectGarbage();
   const index = createSearchIndex();
 
   const beats = heartbeat();

@@ -110,7 +110,7 @@ export class Catalog extends EventEmitter<CatalogEvents> {
   #swap(): void {
     this.#scheduled = false;
     const before = this.#snapshot;
-    const after = createSnapshot([...this.#servers.values()], this.#settings);
+    const after = createSnapshot([...this.#servers.values()], this.#settings, before);
     this.#snapshot = after;
     this.emit("swap");
     const listed = changedLists(before, after);

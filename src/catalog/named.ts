@@ -1,12 +1,14 @@
 /**
  * The combined list of tools, or of prompts: every server's entries under the names that clients see.
  *
- * Pure and deterministic: the same servers give the same names in the same order, whatever order they come in. Look-up is by
- * map only: the exposed name, else the namespaced original of an aliased entry, else an original name that just one server has.
+ * Deterministic: the same servers give the same names in the same order, whatever order they come in and whatever was there before. Look-up
+ * is by map only: the exposed name, else the namespaced original of an aliased entry, else an original name that just one server has.
+ * A change of one server costs what that server has, and a copy of the list.
  */
 import { matchesGlob } from "../model/glob.ts";
 import { setMember } from "../model/json-text.ts";
-import { assignNames, type Named } from "../model/names.ts";
+import { Layered } from "../model/layered.ts";
+import { assignNames, type Named, ownName } from "../model/names.ts";
 import { type Definition, stringOf } from "./definitions.ts";
 
 export interface NamedEntry {
@@ -56,34 +58,164 @@ interface Candidate extends Named {
   readonly other: string | undefined;
 }
 
-export function combineNamed(
-  sources: readonly NamedSource[],
-  options: { readonly maxLength: number; readonly reserved: ReadonlySet<string> },
-): NamedList {
-  const candidates = sources.flatMap(candidatesOf);
-  const exposed = assignNames(candidates, options);
-  const entries = candidates.map((candidate, i) => entryOf(candidate, exposed[i]!));
-  const byName = new Map(entries.map((entry) => [entry.exposed, entry]));
-  const originals = new Map<string, NamedEntry[]>();
-  const others = new Map<string, NamedEntry | undefined>();
-  candidates.forEach(({ name, other }, i) => {
-    const entry = entries[i]!;
-    const same = originals.get(name);
-    if (same) same.push(entry);
-    else originals.set(name, [entry]);
-    if (other !== undefined) others.set(other, others.has(other) ? undefined : entry);
-  });
-  entries.sort((a, b) => (a.exposed < b.exposed ? -1 : 1));
-  return {
-    entries,
-    find(name) {
-      const entry = byName.get(name) ?? others.get(name);
-      if (entry) return entry;
+/** What one server contributes; the same for as long as nothing about it changes. */
+interface Block {
+  readonly source: NamedSource;
+  readonly candidates: readonly Candidate[];
+}
+
+export interface NameOptions {
+  readonly maxLength: number;
+  readonly reserved: ReadonlySet<string>;
+}
+
+/** The list that these servers make. It does not depend on `before`; what of it stays the same is taken from there. */
+export function combineNamed(sources: readonly NamedSource[], options: NameOptions, before?: NamedList): NamedList {
+  const known = before instanceof CombinedList ? before : undefined;
+  const blocks = sources.map((source) => known?.blockFor(source) ?? { source, candidates: candidatesOf(source) });
+  return known?.changedTo(blocks, options) ?? CombinedList.of(blocks, options);
+}
+
+interface Parts {
+  readonly options: NameOptions;
+  /** In the order of the servers. */
+  readonly blocks: ReadonlyMap<string, Block>;
+  readonly byName: Layered<string, NamedEntry>;
+  readonly originals: Layered<string, readonly NamedEntry[]>;
+  readonly others: ReadonlyMap<string, NamedEntry | undefined>;
+  /** No two entries want the same name, so that every name is its entry's own affair. */
+  readonly isClear: boolean;
+}
+
+class CombinedList implements NamedList {
+  readonly entries: readonly NamedEntry[];
+  readonly #parts: Parts;
+
+  static of(blocks: readonly Block[], options: NameOptions): CombinedList {
+    const candidates = blocks.flatMap((block) => block.candidates);
+    const exposed = assignNames(candidates, options);
+    const entries = candidates.map((candidate, i) => entryOf(candidate, exposed[i]!));
+    const byName = new Map(entries.map((entry) => [entry.exposed, entry]));
+    const originals = new Map<string, NamedEntry[]>();
+    const others = new Map<string, NamedEntry | undefined>();
+    candidates.forEach(({ name, other }, i) => {
+      const entry = entries[i]!;
       const same = originals.get(name);
-      return same?.length === 1 ? same[0] : undefined;
-    },
-    owners: (name) => originals.get(name) ?? [],
-  };
+      if (same) same.push(entry);
+      else originals.set(name, [entry]);
+      if (other !== undefined) others.set(other, others.has(other) ? undefined : entry);
+    });
+    const isClear = candidates.every((candidate, i) => ownName(candidate, options.maxLength) === exposed[i]);
+    const maps = {
+      byName: new Layered(byName),
+      originals: new Layered<string, readonly NamedEntry[]>(originals),
+      others,
+    };
+    return new CombinedList(entries.sort(byExposed), { options, blocks: byServer(blocks), ...maps, isClear });
+  }
+
+  private constructor(entries: readonly NamedEntry[], parts: Parts) {
+    this.entries = entries;
+    this.#parts = parts;
+  }
+
+  find(name: string): NamedEntry | undefined {
+    const { byName, others, originals } = this.#parts;
+    const entry = byName.get(name) ?? others.get(name);
+    if (entry) return entry;
+    const same = originals.get(name);
+    return same?.length === 1 ? same[0] : undefined;
+  }
+
+  owners(name: string): readonly NamedEntry[] {
+    return this.#parts.originals.get(name) ?? [];
+  }
+
+  /** The block of a server about which nothing has changed. */
+  blockFor({ serverId, prefix, definitions, policy }: NamedSource): Block | undefined {
+    const block = this.#parts.blocks.get(serverId);
+    const known = block?.source;
+    const isSame = known?.definitions === definitions && known.prefix === prefix && known.policy === policy;
+    return isSame ? block : undefined;
+  }
+
+  /** The list of other blocks, made from this one; undefined where more than the changed servers' own names may be others. */
+  changedTo(blocks: readonly Block[], options: NameOptions): CombinedList | undefined {
+    const before = this.#parts;
+    const after = byServer(blocks);
+    if (!before.isClear || !sameOptions(before.options, options) || !sameOrder(before.blocks, after)) return undefined;
+    const gone = [...before.blocks.values()].filter((block) => after.get(block.source.serverId) !== block);
+    const come = blocks.filter((block) => before.blocks.get(block.source.serverId) !== block);
+    if (gone.length === 0 && come.length === 0) return this;
+    if ([...gone, ...come].some(hasAlias)) return undefined;
+
+    const byName = new Map<string, NamedEntry | undefined>();
+    const originals = new Map<string, readonly NamedEntry[] | undefined>();
+    const ownersOf = (name: string): readonly NamedEntry[] =>
+      (originals.has(name) ? originals.get(name) : before.originals.get(name)) ?? [];
+    for (const candidate of gone.flatMap(({ candidates }) => candidates)) {
+      byName.set(ownName(candidate, options.maxLength), undefined);
+      const left = ownersOf(candidate.name).filter(({ serverId }) => serverId !== candidate.serverId);
+      originals.set(candidate.name, left.length > 0 ? left : undefined);
+    }
+    const places = new Map(blocks.map(({ source }, i) => [source.serverId, i]));
+    const added: NamedEntry[] = [];
+    for (const candidate of come.flatMap(({ candidates }) => candidates)) {
+      const exposed = ownName(candidate, options.maxLength);
+      const holder = byName.has(exposed) ? byName.get(exposed) : before.byName.get(exposed);
+      if (holder || options.reserved.has(exposed)) return undefined;
+      const entry = entryOf(candidate, exposed);
+      added.push(entry);
+      byName.set(exposed, entry);
+      const owners = [...ownersOf(candidate.name), entry];
+      originals.set(
+        candidate.name,
+        owners.sort((a, b) => places.get(a.serverId)! - places.get(b.serverId)!),
+      );
+    }
+    const goneServers = new Set(gone.map(({ source }) => source.serverId));
+    const kept = this.entries.filter(({ serverId }) => !goneServers.has(serverId));
+    const maps = { byName: before.byName.with(byName), originals: before.originals.with(originals) };
+    return new CombinedList(merged(kept, added.sort(byExposed)), { ...before, ...maps, options, blocks: after });
+  }
+}
+
+function hasAlias({ candidates }: Block): boolean {
+  return candidates.some(({ other }) => other !== undefined);
+}
+
+function byExposed(a: NamedEntry, b: NamedEntry): number {
+  return a.exposed < b.exposed ? -1 : 1;
+}
+
+/** Two sorted lists as one. */
+function merged(a: readonly NamedEntry[], b: readonly NamedEntry[]): readonly NamedEntry[] {
+  if (b.length === 0) return a;
+  const all: NamedEntry[] = [];
+  let at = 0;
+  for (const entry of b) {
+    while (at < a.length && a[at]!.exposed < entry.exposed) all.push(a[at++]!);
+    all.push(entry);
+  }
+  while (at < a.length) all.push(a[at++]!);
+  return all;
+}
+
+function byServer(blocks: readonly Block[]): ReadonlyMap<string, Block> {
+  return new Map(blocks.map((block) => [block.source.serverId, block]));
+}
+
+function sameOptions(a: NameOptions, b: NameOptions): boolean {
+  if (a.maxLength !== b.maxLength || a.reserved.size !== b.reserved.size) return false;
+  for (const name of a.reserved) if (!b.reserved.has(name)) return false;
+  return true;
+}
+
+/** Whether the servers that are in both come in the same order. */
+function sameOrder(a: ReadonlyMap<string, Block>, b: ReadonlyMap<string, Block>): boolean {
+  const left = [...a.keys()].filter((id) => b.has(id));
+  const right = [...b.keys()].filter((id) => a.has(id));
+  return left.every((id, i) => id === right[i]);
 }
 
 function candidatesOf({ serverId, prefix, definitions, policy }: NamedSource): Candidate[] {

@@ -47,11 +47,13 @@ const FUZZY_WEIGHT = 0.3;
 /** A word of the question that is answered by a synonym only counts this much of a word. */
 const SYNONYM_ANSWERS = 0.4;
 
-/** Parallel arrays: the slots of the documents that have the word, and what it counts in each. */
-interface Postings {
-  readonly slots: number[];
-  readonly counts: number[];
-}
+/**
+ * The documents that have a word, each with what the word counts in it: slot × COUNTS + count, one small integer. Half the objects of two
+ * arrays: what survives a collection while ten thousand entries are indexed is what a call then waits for.
+ */
+type Postings = number[];
+/** No word of a document counts as much as this. */
+const COUNTS = 32;
 
 export function createTermIndex(): TermIndex {
   const words = new Map<string, Postings>();
@@ -77,12 +79,11 @@ export function createTermIndex(): TermIndex {
     for (const [word, count] of counts) {
       let postings = words.get(word);
       if (postings === undefined) {
-        postings = { slots: [], counts: [] };
+        postings = [];
         words.set(word, postings);
         tree.set(word, postings);
       }
-      postings.slots.push(slot);
-      postings.counts.push(count);
+      postings.push(slot * COUNTS + count);
     }
   }
 
@@ -93,18 +94,14 @@ export function createTermIndex(): TermIndex {
     docs[slot] = undefined;
     totalLength -= lengths[slot] ?? 0;
     free.push(slot);
-    for (const word of countWords(doc).keys()) {
+    for (const [word, count] of countWords(doc)) {
       const postings = words.get(word);
       if (postings === undefined) continue;
-      const at = postings.slots.indexOf(slot);
+      const at = postings.indexOf(slot * COUNTS + count);
       if (at < 0) continue;
-      const lastSlot = postings.slots.pop() ?? slot;
-      const lastCount = postings.counts.pop() ?? 0;
-      if (at < postings.slots.length) {
-        postings.slots[at] = lastSlot;
-        postings.counts[at] = lastCount;
-      }
-      if (postings.slots.length > 0) continue;
+      const last = postings.pop() as number;
+      if (at < postings.length) postings[at] = last;
+      if (postings.length > 0) continue;
       words.delete(word);
       tree.delete(word);
     }
@@ -112,12 +109,12 @@ export function createTermIndex(): TermIndex {
 
   /** Notes for every document with the word what it is worth, unless another form of the word was worth more. */
   function note(postings: Postings, weight: number, answers: number, touched: number[]): void {
-    const { slots, counts } = postings;
-    const rarity = Math.log(1 + (slotOf.size - slots.length + 0.5) / (slots.length + 0.5));
+    const rarity = Math.log(1 + (slotOf.size - postings.length + 0.5) / (postings.length + 0.5));
     const perLength = (SATURATION * LENGTH_SHARE * slotOf.size) / totalLength;
-    for (let at = 0; at < slots.length; at++) {
-      const slot = slots[at] as number;
-      const count = counts[at] as number;
+    for (let at = 0; at < postings.length; at++) {
+      const posting = postings[at] as number;
+      const count = posting % COUNTS;
+      const slot = (posting - count) / COUNTS;
       const worth =
         (weight * rarity * count * (SATURATION + 1)) /
         (count + SATURATION * (1 - LENGTH_SHARE) + perLength * (lengths[slot] as number));

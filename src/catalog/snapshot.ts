@@ -46,16 +46,23 @@ export interface Snapshot {
   template(serverId: string, position: number): Definition | undefined;
 }
 
-export function createSnapshot(servers: readonly ServerView[], settings: SnapshotSettings): Snapshot {
+/** The view of these servers. It does not depend on `before`, which only saves work that need not be done again. */
+export function createSnapshot(
+  servers: readonly ServerView[],
+  settings: SnapshotSettings,
+  before?: Snapshot,
+): Snapshot {
   const reserved = new Set(settings.local.map((definition) => stringOf(definition, "name") ?? ""));
   const options = { maxLength: settings.maxNameLength, reserved };
   const tools = combineNamed(
     servers.map(({ id, prefix, tools: policy, lists }) => ({ serverId: id, prefix, policy, definitions: lists.tools })),
     options,
+    before?.tools,
   );
   const prompts = combineNamed(
     servers.map(({ id, prefix, lists }) => ({ serverId: id, prefix, definitions: lists.prompts })),
     { ...options, reserved: new Set() },
+    before?.prompts,
   );
   const exposureIn = (wanted: ExposureSettings) =>
     decideExposure({ servers, tools: tools.entries, local: settings.local }, wanted);

@@ -31,17 +31,19 @@ function cut(text: string, length: number): string {
   return text.slice(0, last >= 0xd800 && last <= 0xdbff ? length - 1 : length);
 }
 
+/** The name of an entry as long as no other wants the same. */
+export function ownName({ wanted, serverId, name }: Named, maxLength: number): string {
+  if (wanted.length <= maxLength) return wanted;
+  return withHash(wanted, originHash(serverId, name).slice(0, HASH_DIGITS), maxLength);
+}
+
 /** The exposed name of each entry, in the order given; all of them differ, and none is reserved. */
 export function assignNames(
   entries: readonly Named[],
   options: { readonly maxLength: number; readonly reserved: ReadonlySet<string> },
 ): string[] {
   const { maxLength, reserved } = options;
-  const names = entries.map((entry) =>
-    entry.wanted.length > maxLength
-      ? withHash(entry.wanted, originHash(entry.serverId, entry.name).slice(0, HASH_DIGITS), maxLength)
-      : entry.wanted,
-  );
+  const names = entries.map((entry) => ownName(entry, maxLength));
   for (let digits = HASH_DIGITS; digits <= 64; digits += 2) {
     const clashing = positionsOfClashes(names, reserved);
     if (clashing.length === 0) return names;
