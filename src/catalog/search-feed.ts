@@ -2,9 +2,11 @@
  * The search over the catalog: keeps the index in step with it, off the request path and only for the servers that changed.
  *
  * Documents are made in slices of a few milliseconds between events. A search waits until the index knows of everything in the newest
- * snapshot, so that what a client has been told of is found, indexed or not; nobody else waits for anything.
+ * snapshot, so that what a client has been told of is found, and until most of it is indexed: to look through thousands of entries one by one
+ * would hold up everybody. Nobody else waits for anything.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { within } from "../model/within.ts";
 import type { Catalog } from "./catalog.ts";
 import type { SearchDoc, SearchIndex, SearchOptions } from "./search.ts";
 import { docsOf, nameIn } from "./search-entries.ts";
@@ -16,6 +18,10 @@ export interface CatalogSearch {
 }
 
 const SLICE_MS = 4;
+/** So many entries are looked through in a few milliseconds. */
+const MANY_PENDING = 500;
+/** A server that changes without end must not hold up a search for ever. */
+const SETTLE_MS = 5000;
 
 export function feedSearch(catalog: Catalog, index: SearchIndex): CatalogSearch {
   const given = new Map<string, readonly SearchDoc[]>();
@@ -69,6 +75,7 @@ export function feedSearch(catalog: Catalog, index: SearchIndex): CatalogSearch 
       // Only what is known now is waited for: a server that changes without end must not hold up a search.
       const wanted = version;
       while (taken < wanted && !closed) await new Promise<void>((resolve) => waiting.push(resolve));
+      if (index.pending > MANY_PENDING) await within(index.settled(), SETTLE_MS, undefined);
       return index.search(query, options).map(({ key }) => nameIn(key));
     },
     close() {

@@ -37,6 +37,8 @@ export interface SearchIndex {
   search(query: string, options: SearchOptions): SearchHit[];
   /** Known documents, indexed or not. */
   readonly size: number;
+  /** Documents that a query has to look through one by one, since they are not indexed yet. */
+  readonly pending: number;
   /** Resolves once everything known by then is indexed, or the index is closed. */
   settled(): Promise<void>;
   close(): void;
@@ -137,6 +139,9 @@ export function createSearchIndex(): SearchIndex {
     search,
     get size() {
       return live.size;
+    },
+    get pending() {
+      return dirty.size;
     },
     settled: () => (dirty.size === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
     close() {

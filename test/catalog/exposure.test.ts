@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Catalog } from "../../src/catalog/catalog.ts";
 import { type Definition, emptyLists } from "../../src/catalog/definitions.ts";
-import { createSearchIndex } from "../../src/catalog/search.ts";
+import { createSearchIndex, type SearchIndex } from "../../src/catalog/search.ts";
 import { feedSearch } from "../../src/catalog/search-feed.ts";
 import type { SnapshotSettings } from "../../src/catalog/snapshot.ts";
 import { reportTokens } from "../../src/catalog/token-report.ts";
@@ -133,7 +133,19 @@ test("many new tools are taken in slice by slice", async () => {
   const many = Array.from({ length: 20_000 }, (_, n) => tool(`tool_${n}`, `Does thing number ${n} for somebody`));
   const catalog = catalogOf({ mode: "search", budgetTokens: 1 }, { a: many });
   void catalog.snapshot;
-  const search = feedSearch(catalog, createSearchIndex());
+  const index = createSearchIndex();
+  const pending: number[] = [];
+  const spied: SearchIndex = {
+    ...index,
+    get pending() {
+      return index.pending;
+    },
+    search: (...asked) => {
+      pending.push(index.pending);
+      return index.search(...asked);
+    },
+  };
+  const search = feedSearch(catalog, spied);
   let turns = 0;
   let done = false;
   const found = search.find("tool_77", { kind: "tool", limit: 1 }).finally(() => {
@@ -145,6 +157,8 @@ test("many new tools are taken in slice by slice", async () => {
   }
   expect(await found).toEqual(["a_tool_77"]);
   expect(turns).toBeGreaterThan(3);
+  // Twenty thousand texts are not looked through one by one.
+  expect(pending).toEqual([0]);
   search.close();
 });
 
