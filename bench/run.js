@@ -69,7 +69,7 @@ function roundsLeft(ahead) {
   const left = BUDGET[form] - elapsed();
   const planned = ahead.reduce((sum, { seconds }) => sum + seconds[form], 0);
   if (left <= 3) return values.short ? 1 : 0;
-  return Math.max(1, Math.min(MOST_ROUNDS, Math.floor((left / planned) * MOST_ROUNDS + 0.35)));
+  return Math.max(1, Math.min(MOST_ROUNDS, Math.floor((left / planned) * MOST_ROUNDS + 0.5)));
 }
 
 async function main() {

@@ -13,8 +13,6 @@ import { startNode } from "./children.js";
 /** @typedef {Record<string, { type: "http", url: string } | { command: string, args: string[] }>} Servers */
 /** @typedef {{ servers: Servers, settings?: Record<string, unknown> }} Setup */
 
-/** What the first line of bin/goblin.js and `npm start` give to Node. */
-const FLAGS = ["--max-semi-space-size=64"];
 const READY_MS = 20_000;
 const folder = mkdtempSync(join(tmpdir(), "goblin-bench-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
@@ -64,7 +62,7 @@ export async function startGoblin(bin, { servers, settings = {} }) {
   const config = writeTemporary("goblin.json", JSON.stringify({ mcpServers: servers, ...settings }));
   // Keys, journals and the like must not land in the user's own folders.
   const env = { XDG_STATE_HOME: folder, XDG_CONFIG_HOME: folder };
-  const started = await startNode([...FLAGS, bin, "serve", "--config", config, "--port", "0"], { env });
+  const started = await startNode([bin, "serve", "--config", config, "--port", "0"], { env });
   try {
     await untilReady(started.url);
   } catch (error) {

@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --max-semi-space-size=64
+#!/usr/bin/env node
 import { run } from "../bundle/goblin.js";
 
 process.exitCode = await run(process.argv.slice(2));

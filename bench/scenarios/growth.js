@@ -9,8 +9,8 @@ import { httpServer } from "../subjects.js";
 /** @type {World} */
 const BASE = { backends: 1, tools: 50, sessions: 10, subscriptions: 10 };
 // By count, not by time: a process that has seen fewer calls than another is less compiled, and that would look like growth (or hide it).
-const WARM_CALLS = 2_000;
-const CALLS = 800;
+const WARM_CALLS = 1_500;
+const CALLS = 600;
 const LIMIT_MS = 4_000;
 const DIMENSIONS = /** @type {const} */ (["backends", "tools", "sessions", "subscriptions"]);
 
@@ -19,7 +19,7 @@ async function build(lab, { backends, tools, sessions, subscriptions }) {
   const servers = Object.fromEntries(
     Array.from({ length: backends }, (_, index) => [
       `b${index}`,
-      httpServer(lab.backendUrl({ tag: `g${index}`, tools, resources: 100 })),
+      httpServer(lab.backendUrl({ tag: `g${index}`, tools, resources: backends === 1 ? 100 : 10 })),
     ]),
   );
   const goblin = await lab.goblin({ servers });
