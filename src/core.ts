@@ -24,6 +24,7 @@ export interface CoreParts {
   readonly sessions: SessionStore;
   readonly continuity: Continuity;
   readonly subscribing: Subscribing;
+  readonly maxCallMs: Core["maxCallMs"];
   readonly limits: () => Core["limits"];
   readonly exceeded: Core["exceeded"];
   /** A session has begun or ended. */
@@ -71,6 +72,7 @@ export function createCore(parts: CoreParts): Core {
         else continuity.unsubscribed(session.key, record.serverId, record.uri);
       }
     },
+    maxCallMs: parts.maxCallMs,
     exceeded: parts.exceeded,
     get limits() {
       return parts.limits();

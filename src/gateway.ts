@@ -211,6 +211,7 @@ export function createGateway(options: GatewayOptions): Gateway {
         },
       }),
     ),
+    maxCallMs: () => config.timeouts.maxCallMs,
     limits: () => config.limits,
     exceeded,
     sessionsChanged: () => admin.feed.listChanged("sessions"),

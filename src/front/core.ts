@@ -43,6 +43,8 @@ export interface Core {
   readonly continuity: Continuity;
   /** A session of an earlier process goes on in this one. */
   takenUp(session: Session): void;
+  /** How long one call may take in all, questions included. */
+  maxCallMs(): number;
   /** As the config says now. */
   readonly limits: Readonly<Record<"bodyBytes" | "unreadBytes" | "sessionIdleMs" | "callsAwaitingInput", number>>;
   /** A limit has struck. */

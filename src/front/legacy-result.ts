@@ -8,6 +8,7 @@ import { META_PREFIX } from "../model/envelope.ts";
 import { GoblinError } from "../model/errors.ts";
 import { type Answer, failure, type Params, type Raw, rawText } from "../model/json-rpc.ts";
 import { dropMembers, eachMember, memberSpan, memberText, setMember } from "../model/json-text.ts";
+import { within } from "../model/within.ts";
 import type { Core } from "./core.ts";
 import { withObjectOutputs, wrapsOutput } from "./legacy-tools.ts";
 
@@ -23,7 +24,7 @@ export function isSettled(call: Call, answer: Answer): boolean {
 export async function settleWithClient(
   call: Call,
   first: Answer,
-  core: Pick<Core, "handle" | "outputOf">,
+  core: Pick<Core, "handle" | "outputOf" | "maxCallMs">,
 ): Promise<Answer> {
   let current = call;
   for (let round = 0; round < MAX_ROUNDS; round++) {
@@ -35,11 +36,21 @@ export async function settleWithClient(
     if (kind === undefined) return answer;
     if (kind !== '"input_required"')
       return { ok: true, raw: kind === '"complete"' ? withoutMarks(text, call, core) : answer.raw };
-    const responses = await askAll(text, current);
+    const left = Math.max(0, call.started + core.maxCallMs() - performance.now());
+    const responses = await within(askAll(text, current), left, undefined);
+    if (!responses) return unanswered(call, core.maxCallMs());
     if (!responses.ok) return responses;
     current = retry(call, rawText(responses.raw), memberText(text, "requestState"));
   }
   return failure(new GoblinError("BACKEND_ERROR", `The server still asks for input after ${MAX_ROUNDS} rounds`));
+}
+
+/** The client is not waited for without end; its questions are taken back. */
+function unanswered(call: Call, limit: number): Answer {
+  call.cancel("timeout");
+  const message = `Timeout: the client did not answer the server's questions within ${limit} ms (timeouts.maxCallMs)`;
+  const data = { timeoutMs: limit, ...(call.serverId !== undefined && { serverId: call.serverId }) };
+  return failure(new GoblinError("TIMEOUT", message, { data }), { requestId: call.requestId });
 }
 
 /** Puts all questions to the client; the answer holds the responses by key, or is the first refusal. */
