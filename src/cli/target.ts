@@ -7,7 +7,7 @@ import type * as z from "zod";
 import type { AdminRoute } from "../admin/routes.ts";
 import { ApiError } from "../admin/schema.ts";
 import { findConfig } from "../config/find.ts";
-import { loadConfig } from "../config/load.ts";
+import { addressIn, loadConfig } from "../config/load.ts";
 import { formatWarning } from "../config/problem.ts";
 import { McpClient } from "./mcp-client.ts";
 import { UsageError } from "./usage-error.ts";
@@ -111,10 +111,11 @@ export async function findGateway(options: TargetOptions): Promise<{ url: string
   const path = findConfig(process.cwd(), process.env);
   // A config that is not valid is no reason not to ask a gateway that runs.
   const loaded = path === undefined ? undefined : await loadConfig(path).catch(() => undefined);
-  const { host = "127.0.0.1", port = 3000, auth } = loaded?.config.gateway ?? {};
+  const address = loaded?.config.gateway ?? (path === undefined ? {} : await addressIn(path));
+  const { host = "127.0.0.1", port = 3000 } = address;
   const reachable = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
   const shown = reachable.includes(":") ? `[${reachable}]` : reachable;
-  return { url: `http://${shown}:${port === 0 ? 3000 : port}`, token: given ?? auth?.tokens[0] };
+  return { url: `http://${shown}:${port === 0 ? 3000 : port}`, token: given ?? loaded?.config.gateway.auth.tokens[0] };
 }
 
 function rootOf(text: string): string {

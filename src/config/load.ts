@@ -6,6 +6,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
+import { parse as parseTree } from "jsonc-parser";
 import { type ParsedConfig, parseConfig } from "./parse.ts";
 import { ConfigError } from "./problem.ts";
 
@@ -29,6 +30,17 @@ export async function loadConfig(
   }
   const parsed = parseConfig(text, { file: path, env, readFile: (file) => readFileSync(file, "utf8") });
   return { ...parsed, path, digest: digestOf(text) };
+}
+
+/** Where a gateway with this config listens, as far as a text that is not valid as a whole still says so. */
+export async function addressIn(path: string): Promise<{ readonly host?: string; readonly port?: number }> {
+  const text = await readFile(path, "utf8").catch(() => "");
+  const { gateway } = (parseTree(text) ?? {}) as { gateway?: unknown };
+  const { host, port } = (gateway ?? {}) as { host?: unknown; port?: unknown };
+  return {
+    ...(typeof host === "string" && host !== "" && { host }),
+    ...(Number.isInteger(port) && { port: port as number }),
+  };
 }
 
 export function digestOf(text: string): string {

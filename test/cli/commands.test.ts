@@ -165,6 +165,15 @@ test("a token is sent when it is given, in the environment or in the config of t
   expect((await goblin("list", "servers", "--json")).out).toBe("[]\n");
 });
 
+test("a gateway is found by the config of this folder also while that is broken", async () => {
+  const running = await startGoblin({});
+  const { port } = new URL(running.origin);
+  for (const rest of ['"mcpServers": { "one": {} }', '"mcpServers": { "one": ', '"mcpServers": [] "log": 1']) {
+    writeFileSync(join(folder, "goblin.json"), `{ "gateway": { "port": ${port} }, ${rest} }`);
+    expect(JSON.parse((await goblin("status", "--json")).out)).toMatchObject({ endpoint: running.url });
+  }
+});
+
 test("completion offers commands, names, arguments and values", async () => {
   const { running, ways } = await both();
   const at = `--url ${running.origin}`;
