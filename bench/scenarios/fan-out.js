@@ -52,7 +52,7 @@ export const fanOut = {
       try {
         await deliver(lab, goblin, { era, count: 1, rounds: 3 });
         for (const count of [1, 100, 1_000]) {
-          const { ms, cpuUs } = await deliver(lab, goblin, { era, count, rounds: 5 });
+          const { ms, cpuUs } = await deliver(lab, goblin, { era, count, rounds: 3 });
           rows.push([era, whole(count), ms, cpuUs]);
         }
       } catch (error) {

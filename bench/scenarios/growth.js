@@ -9,8 +9,8 @@ import { httpServer } from "../subjects.js";
 /** @type {World} */
 const BASE = { backends: 1, tools: 50, sessions: 10, subscriptions: 10 };
 // By count, not by time: a process that has seen fewer calls than another is less compiled, and that would look like growth (or hide it).
-const WARM_CALLS = 1_500;
-const CALLS = 600;
+const WARM_CALLS = 800;
+const CALLS = 400;
 const LIMIT_MS = 4_000;
 const DIMENSIONS = /** @type {const} */ (["backends", "tools", "sessions", "subscriptions"]);
 
@@ -41,7 +41,7 @@ async function build(lab, { backends, tools, sessions, subscriptions }) {
 /** @type {import("../run.js").Scenario} */
 export const growth = {
   name: "growth",
-  seconds: { full: 14, short: 0 },
+  seconds: { full: 15, short: 0 },
   async run(lab) {
     const worlds = [
       BASE,
