@@ -23,14 +23,13 @@ export function wrapsOutput({ outputOf }: Outputs, tool: unknown): boolean {
 
 /** A page of `tools/list` in which every output schema is one of an object. */
 export function withObjectOutputs(raw: Raw, outputs: Outputs): Raw {
-  if (!raw.includes('"outputSchema"')) return raw;
-  if (typeof raw === "string") return wrapSchemas(raw, outputs) ?? raw;
-  let page = pages.get(raw);
-  if (page === undefined) {
-    const wrapped = wrapSchemas(rawText(raw), outputs);
-    page = wrapped === undefined ? raw : Buffer.from(wrapped);
-    pages.set(raw, page);
-  }
+  // First the look-up: just to search megabytes for a word takes a third of the time that it takes to send them.
+  const known = typeof raw === "string" ? undefined : pages.get(raw);
+  if (known !== undefined) return known;
+  const wrapped = raw.includes('"outputSchema"') ? wrapSchemas(rawText(raw), outputs) : undefined;
+  if (typeof raw === "string") return wrapped ?? raw;
+  const page = wrapped === undefined ? raw : Buffer.from(wrapped);
+  pages.set(raw, page);
   return page;
 }
 

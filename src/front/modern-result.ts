@@ -22,8 +22,11 @@ export interface ResultContext {
 const OLD_NOT_FOUND = -32002;
 const LINKS_REQUIRED = -32042;
 
+/** Pages are made once for each catalog, and marked once for each kind of mark. */
+const pages = new WeakMap<Buffer, { readonly marks: string; readonly page: Raw }>();
+
 export function toStateless(answer: Answer, context: ResultContext): Answer {
-  if (answer.ok) return { ok: true, raw: markResult(answer.raw, context) };
+  if (answer.ok) return { ok: true, raw: markOnce(answer.raw, context) };
   if (answer.code === OLD_NOT_FOUND) return withErrorCode(answer, -32602);
   if (answer.code === LINKS_REQUIRED) {
     const message = "The server needs the client to open a link, which this client does not support";
@@ -31,6 +34,18 @@ export function toStateless(answer: Answer, context: ResultContext): Answer {
     return failure(new GoblinError("MISSING_CLIENT_CAPABILITY", message, { data }));
   }
   return answer;
+}
+
+/** A list of megabytes is neither searched nor copied again for every client. */
+function markOnce(raw: Raw, context: ResultContext): Raw {
+  const { method, identity, hints } = context;
+  if (typeof raw === "string" || !lookUp(listMethods, method)) return markResult(raw, context);
+  const marks = `${hints.ttlMs} ${hints.cacheScope} ${identity}`;
+  const known = pages.get(raw);
+  if (known?.marks === marks) return known.page;
+  const page = markResult(raw, context);
+  pages.set(raw, { marks, page });
+  return page;
 }
 
 function markResult(raw: Raw, { method, identity, hints }: ResultContext): Raw {
