@@ -57,7 +57,7 @@ async function runEra(lab, era) {
     // The one thing that every version of the gateway can do: here a refusal is an answer that is wrong.
     if (refusal !== undefined && era === "legacy") lab.wrong.push(`${path.path}: ${refusal}`);
   }
-  for (const { path, cell } of usable) await lab.warm(cell, path === "SDK glue" ? 300 : 4_000, lab.short ? 500 : 2_000);
+  for (const { path, cell } of usable) await lab.warm(cell, path === "SDK glue" ? 250 : 3_000, lab.short ? 500 : 2_000);
   // The glue is two orders of magnitude away; one number of connections shows that.
   const connectionCounts = !lab.short ? [1, 16, 64] : era === "legacy" ? [1, 16] : [16];
   // Opening connections to the backend is no part of a call: as many as will be used are there before.

@@ -52,7 +52,7 @@ export const lists = {
           { subject: goblin, load: { ...common, ask: { kind: "list", method: "tools/list" } } },
           { subject: buffer, load: { ...common, era: "modern", ask: { kind: "bytes", length: bytes.length } } },
         ],
-        { warmCalls: 300 },
+        { warmCalls: 120 },
       );
       if (!own || !base) continue;
       const ratio = own.perSecond / base.perSecond;

@@ -33,7 +33,7 @@ export const memory = {
     const counts = !lab.isGoblin ? [1] : lab.short ? [1, 10] : [1, 10, 100];
     const proxy = await lab.beside("proxy", lab.backendUrl({ tag: "m0" }));
     const subjects = await Promise.all(counts.map((count) => withBackends(lab, count)));
-    await pause(lab.short ? 400 : 1_000);
+    await pause(lab.short ? 400 : 700);
     const sizes = await Promise.all(subjects.map(megabytes));
     const rows = [["raw proxy, idle", await megabytes(proxy), ""]];
     const [idle = 0] = sizes;
@@ -68,7 +68,7 @@ export const memory = {
             streams,
           });
           crowds.push(crowd);
-          await pause(300);
+          await pause(200);
           readings.push(await megabytes(small));
         }
         const [first = 0, second = 0] = readings;

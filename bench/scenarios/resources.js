@@ -11,7 +11,7 @@ import { httpServer } from "../subjects.js";
 
 const BACKENDS = 20;
 // By count, so that both processes have run the same code equally often.
-const READS = 500;
+const READS = 400;
 const LIMIT_MS = 3_000;
 /** Both lists begin with a page of as many entries; a short run does not measure them, and has fewer pages to fetch. */
 const PAGE_SIZE = { full: 10, short: 1_000 };
@@ -91,7 +91,7 @@ async function prepare(lab, total) {
 /** @type {import("../run.js").Scenario} */
 export const resources = {
   name: "resources",
-  seconds: { full: 9, short: 3.5 },
+  seconds: { full: 8, short: 3.5 },
   async run(lab) {
     const few = await prepare(lab, 10);
     const many = await prepare(lab, MOST_RESOURCES);
@@ -108,7 +108,7 @@ export const resources = {
       }
       const [small, large] = await lab.compare([cell, other.cell], {
         // The first row has compiled most of what the others need.
-        warmCalls: index === 0 ? 1_500 : 400,
+        warmCalls: index === 0 ? 1_200 : 300,
         limit: LIMIT_MS,
         duration: LIMIT_MS,
       });

@@ -45,7 +45,7 @@ export const sizes = {
       }
       const samples = await lab.compare(
         usable.map(({ cell }) => cell),
-        { warmCalls: Math.max(4, Math.min(150, 30_000_000 / size)), duration: lab.short ? 130 : 200 },
+        { warmCalls: Math.max(4, Math.min(150, 30_000_000 / size)), duration: lab.short ? 130 : 160 },
       );
       const [base] = samples;
       if (!base) continue;
