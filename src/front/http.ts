@@ -24,6 +24,8 @@ import { WebExchange } from "./web-exchange.ts";
 type Serve = (x: HttpExchange, principal: string) => void;
 type Env = { Bindings: Partial<HttpBindings> };
 
+const NOT_READ_MS = 60_000;
+
 export interface HttpFrontOptions {
   readonly core: Core;
   /** Read for each request, so that a new config takes effect. */
@@ -47,6 +49,7 @@ export function createHttpFront({ core, guard, isReady, admin, metrics }: HttpFr
   const modern = new ModernHttp(core);
   const sse = new SseFront(core);
   const app = new Hono<Env>();
+  const unread = { ms: NOT_READ_MS, cut: () => core.exceeded("unreadBytes") };
 
   /** Runs the guard, then the route, on whichever kind of exchange this is. */
   const route = (serve: Serve) => (c: Context<Env>) => {
@@ -54,7 +57,9 @@ export function createHttpFront({ core, guard, isReady, admin, metrics }: HttpFr
     if (c.req.raw.method === "HEAD") return c.body(null, 405);
     const { incoming, outgoing } = c.env ?? {};
     const x =
-      incoming && outgoing ? new NodeExchange(incoming as never, outgoing as never) : new WebExchange(c.req.raw);
+      incoming && outgoing
+        ? new NodeExchange(incoming as never, outgoing as never, unread)
+        : new WebExchange(c.req.raw);
     admit(x, serve);
     return x instanceof WebExchange ? x.response : RESPONSE_ALREADY_SENT;
   };
@@ -110,7 +115,7 @@ export function createHttpFront({ core, guard, isReady, admin, metrics }: HttpFr
 
   function take(incoming: IncomingMessage, outgoing: ServerResponse): boolean {
     if (incoming.method !== "POST" || incoming.url !== "/mcp") return false;
-    admit(new NodeExchange(incoming, outgoing), post);
+    admit(new NodeExchange(incoming, outgoing, unread), post);
     return true;
   }
 

@@ -6,16 +6,25 @@ import type { Body, HttpExchange, RawStream, StreamEvents } from "./exchange.ts"
 
 /** Larger answers do not fit into the socket's own buffers. */
 const LARGE = 256 * 1024;
-const NOT_READ_MS = 60_000;
 const EMPTY = Buffer.alloc(0);
+
+/** What becomes of a client that does not take its answer: it must not keep it in memory for ever. */
+export interface Unread {
+  /** How long nothing of it may be read. */
+  readonly ms: number;
+  /** The client was cut off. */
+  cut(): void;
+}
 
 export class NodeExchange implements HttpExchange {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
+  readonly #unread: Unread;
 
-  constructor(request: IncomingMessage, response: ServerResponse) {
+  constructor(request: IncomingMessage, response: ServerResponse, unread: Unread) {
     this.#request = request;
     this.#response = response;
+    this.#unread = unread;
   }
 
   get method(): string {
@@ -74,8 +83,12 @@ export class NodeExchange implements HttpExchange {
       response.end();
       response.uncork();
     }
-    // A client that does not take its answer must not keep it in memory for ever.
-    if (length > LARGE) response.setTimeout(NOT_READ_MS, () => response.destroy());
+    if (length > LARGE) {
+      response.setTimeout(this.#unread.ms, () => {
+        this.#unread.cut();
+        response.destroy();
+      });
+    }
   }
 
   stream(headers: Readonly<Record<string, string>>, events: StreamEvents): RawStream {
