@@ -58,6 +58,8 @@ export interface GatewayOptions {
 
 export interface Reloaded {
   readonly diff: ConfigDiff;
+  /** The reading before this one had been refused. */
+  readonly mended: boolean;
   /** Ends when the servers that changed have taken their places and new ones have connected or failed. */
   readonly done: Promise<void>;
 }
@@ -298,8 +300,9 @@ export function createGateway(options: GatewayOptions): Gateway {
       sessions.configure(config.limits);
       catalog.configure(snapshotSettings(config));
       const done = servers.apply(diff);
-      if (reloads.apply()) admin.feed.configChanged();
-      return { diff, done };
+      const mended = reloads.apply();
+      if (mended) admin.feed.configChanged();
+      return { diff, mended, done };
     },
     reloadFailed(error) {
       reloads.refuse(error, options.configPath ?? "config");

@@ -11,6 +11,7 @@ import type { ChangeKind } from "../model/methods.ts";
 export interface SendOptions {
   /** The id of the request that this message is; its answer, or its failure, is reported under it. */
   readonly id?: number;
+  /** A frozen object comes again with every message that has the same headers. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Runs when the message has been taken (or refused): what is sent from then on arrives after it. */
   readonly accepted?: () => void;

@@ -37,7 +37,7 @@ class HttpLink implements Link {
   readonly #events: LinkEvents;
   readonly #limit: MessageLimit;
   readonly #postHeaders: Record<string, string>;
-  /** The same with the headers of a message; senders use the same object for messages that have the same ones. */
+  /** The same with the headers of a message, for those that come again. */
   #merged = new WeakMap<Readonly<Record<string, string>>, Record<string, string>>();
   readonly #posts: ExchangeUser;
   readonly #exchanges = new Few<number, Exchange>();
@@ -115,11 +115,11 @@ class HttpLink implements Link {
 
   #headersWith(headers: Readonly<Record<string, string>> | undefined): Record<string, string> {
     if (!headers) return this.#postHeaders;
-    let merged = this.#merged.get(headers);
-    if (!merged) {
-      merged = { ...this.#postHeaders, ...headers };
-      this.#merged.set(headers, merged);
-    }
+    const known = this.#merged.get(headers);
+    if (known) return known;
+    const merged = { ...this.#postHeaders, ...headers };
+    // What is made for one message must not be held in a table that the collector has to look through.
+    if (Object.isFrozen(headers)) this.#merged.set(headers, merged);
     return merged;
   }
 
@@ -179,12 +179,10 @@ class HttpLink implements Link {
 
   #openStanding(): void {
     if (this.#closed) return;
-    let opened = false;
     this.#standing = exchange(this.#pool, this.#streamRequest(this.#lastEventId), {
       ...this.#userOfStreams(),
       started: ({ status = 0 }) => {
-        opened = status < 300;
-        if (!opened) return;
+        if (status >= 300) return;
         // Without event ids nobody replays what was said while the stream was closed.
         if (this.#hadStanding && this.#lastEventId === undefined) this.#events.missed?.();
         this.#hadStanding = true;
@@ -273,6 +271,6 @@ function withId(text: string, id: number): Buffer | undefined {
   }
 }
 
-function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
+export function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }

@@ -5,7 +5,7 @@
 import { GoblinError } from "../model/errors.ts";
 import { idAtEdges } from "../model/lines.ts";
 import type { Link, LinkEvents, OpenLink, SendOptions } from "./backend.ts";
-import type { HttpOptions } from "./http.ts";
+import { type HttpOptions, lowerCased } from "./http.ts";
 import { type Exchange, exchange } from "./http-exchange.ts";
 import { httpProblem } from "./http-problem.ts";
 import { type ConnectionPool, createPool } from "./pool.ts";
@@ -16,9 +16,7 @@ export function sseLink(options: HttpOptions): OpenLink {
     new Promise((resolve, reject) => {
       const url = new URL(options.url);
       const pool = createPool(url, options.connectMs);
-      const headers = Object.fromEntries(
-        Object.entries(options.headers).map(([name, value]) => [name.toLowerCase(), value]),
-      );
+      const headers = lowerCased(options.headers);
       let link: SseLink | undefined;
       const late = setTimeout(() => give("The server sent no endpoint event in time"), options.connectMs);
       const giveUp = (): void => give("The connection is not wanted any more");

@@ -52,8 +52,8 @@ const SYNONYM_ANSWERS = 0.4;
  * arrays: what survives a collection while ten thousand entries are indexed is what a call then waits for.
  */
 type Postings = number[];
-/** No word of a document counts as much as this. */
-const COUNTS = 32;
+/** One more than a word can count that stands in every field. */
+const COUNTS = 1 + Object.values(FIELD_WEIGHTS).reduce((sum, weight) => sum + weight, 0);
 
 export function createTermIndex(): TermIndex {
   const words = new Map<string, Postings>();

@@ -23,7 +23,6 @@ export interface FollowOptions {
 export class ConfigFollower {
   readonly #options: FollowOptions;
   #last: Promise<unknown> = Promise.resolve();
-  #refused = false;
   #watch: ConfigWatch | undefined;
 
   constructor(options: FollowOptions) {
@@ -56,20 +55,18 @@ export class ConfigFollower {
     try {
       const { config, warnings } = await loadConfig(file.path);
       for (const warning of warnings) log.warn(formatWarning(warning));
-      const { diff } = gateway().reload(override(config));
+      const { diff, mended } = gateway().reload(override(config));
       const ids = (servers: readonly { readonly id: string }[]): string[] => servers.map(({ id }) => id);
       const result = {
         added: ids(diff.added),
         removed: [...diff.removed],
         changed: [...ids(diff.changed), ...ids(diff.adjusted)],
       };
-      if (!diff.same || this.#refused) log.info({ ...result, settings: diff.settings }, "The config was read again");
-      this.#refused = false;
+      if (!diff.same || mended) log.info({ ...result, settings: diff.settings }, "The config was read again");
       return result;
     } catch (error) {
       const problems = error instanceof ConfigError ? error.problems.map(formatProblem) : [String(error)];
       log.error({ problems }, "The config is not valid; the one in use stays");
-      this.#refused = true;
       gateway().reloadFailed(error);
       throw error;
     }

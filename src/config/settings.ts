@@ -112,7 +112,9 @@ export const limitsSchema = z.strictObject({
   resultBytes: countFromOne.default(67_108_864).describe("The largest answer that is taken from a server."),
   unreadBytes: countFromOne
     .default(67_108_864)
-    .describe("About how much may wait for a client that does not read, or 4096 messages; then its stream is cut."),
+    .describe(
+      "About how much may wait for a client that does not read its stream, or 4096 messages; then it is cut. So is one that reads nothing of a large answer for a minute.",
+    ),
   inFlightPerServer: countFromOne.default(256).describe("Calls that may run at once on one server."),
   queuePerServer: countFromZero.default(1024).describe("Calls that may wait for one server before more are refused."),
   inFlightPerSession: countFromOne.default(256).describe("Calls that one session may have running at once."),

@@ -23,7 +23,7 @@ export function wrapsOutput({ outputOf }: Outputs, tool: unknown): boolean {
 
 /** A page of `tools/list` in which every output schema is one of an object. */
 export function withObjectOutputs(raw: Raw, outputs: Outputs): Raw {
-  // First the look-up: just to search megabytes for a word takes a third of the time that it takes to send them.
+  // First the look-up: to search megabytes for a word costs a good part of sending them.
   const known = typeof raw === "string" ? undefined : pages.get(raw);
   if (known !== undefined) return known;
   const wrapped = raw.includes('"outputSchema"') ? wrapSchemas(rawText(raw), outputs) : undefined;

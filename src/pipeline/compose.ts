@@ -3,7 +3,7 @@
  * out and at its answer when it returns.
  *
  * A request that a stage lets through leaves through that stage again, exactly once, whatever becomes of it. One promise for all of them:
- * an onion of functions that await each other was a tenth of the gateway's time (docs/performance.md).
+ * an onion of functions that await each other makes several for each stage (docs/performance.md has what that saved).
  */
 import type { Call } from "../model/call.ts";
 import { type Answer, failure } from "../model/json-rpc.ts";

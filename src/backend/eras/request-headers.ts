@@ -1,8 +1,8 @@
 /**
  * The headers that repeat what a request of 2026-07-28 says in its body: version, method, the name of the thing, mirrored arguments.
  *
- * Requests that have the same headers get the same object, so that a link can go by it; what clients send can only make a bounded
- * number of them stay.
+ * Plain calls of one tool get the same frozen object, so that a link can go by it; what clients send can only make a bounded number of
+ * them stay.
  */
 import type { Call } from "../../model/call.ts";
 import { memberText } from "../../model/json-text.ts";
@@ -35,7 +35,7 @@ export class RequestHeaders {
   #ofCall(call: Call, tool: string): Headers {
     let plain = this.#calls.get(tool);
     if (!plain) {
-      plain = { ...this.#plain("tools/call"), "mcp-name": encodeHeader(tool) };
+      plain = Object.freeze({ ...this.#plain("tools/call"), "mcp-name": encodeHeader(tool) });
       if (this.#calls.size < MAX_KEPT) this.#calls.set(tool, plain);
     }
     const mirrors = mirrorsOf(this.#inputSchema(tool));
