@@ -40,7 +40,6 @@ const layers: Record<string, readonly string[]> = {
 const packages: Record<string, readonly string[]> = {
   hono: ["front/", "admin/"],
   "@hono/node-server": ["front/http.ts", "front/http-server.ts"],
-  undici: ["backend/"],
   minisearch: ["catalog/search"],
   ink: ["tui/"],
   react: ["tui/"],

@@ -58,7 +58,7 @@ export class EventStream {
         this.#event = value.toString("utf8");
         break;
       case "id":
-        this.#id = value.toString("utf8");
+        this.#id = idOf(value.toString("utf8"));
         break;
       case "retry":
         if (/^\d{1,9}$/.test(value.toString("latin1"))) this.#options.retry?.(Number(value.toString("latin1")));
@@ -77,6 +77,12 @@ export class EventStream {
     this.#size = 0;
     this.#event = "message";
   }
+}
+
+/** One that cannot be sent back in a header is none. */
+function idOf(text: string): string | undefined {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is meant
+  return /[\0-\x08\x0a-\x1f\x7f]/.test(text) ? undefined : text;
 }
 
 function joinLines(lines: readonly Buffer[]): Buffer {

@@ -1,19 +1,16 @@
 /**
- * One HTTP request to a server and its answer, over undici's dispatch interface: the cheapest one it has.
+ * One HTTP request to a server and its answer.
  *
  * A JSON answer is one message; an event stream is one message an event, handed on as it arrives. Errors of the
  * connection and of the status are reported once, through `done`. Whoever makes many requests of a kind uses one `ExchangeUser` for all of them.
- *
- * The handler is of undici's first kind, with the headers as bytes: for one of the newer kind undici makes two more objects a request and decodes
- * every header, which took 24 of 152 µs in a bare proxy (docs/performance.md).
  */
-import type { Dispatcher } from "undici";
+import { type AnswerHead, headerIn } from "./answer-reader.ts";
+import type { Connections, HttpHead, Posted, RequestUser } from "./connections.ts";
 import { EventStream } from "./event-stream.ts";
 
 export interface ExchangeRequest {
-  readonly method: "GET" | "POST" | "DELETE";
-  readonly path: string;
-  readonly headers: Record<string, string>;
+  /** One that comes again is made once, by `headOf` of the connections. */
+  readonly head: HttpHead | string;
   readonly body?: string;
   /** The request that this exchange is for, as its user knows it. */
   readonly id?: number | undefined;
@@ -23,29 +20,29 @@ export interface ExchangeRequest {
 export interface ExchangeUser {
   /** The most bytes of one message. */
   readonly cap: number;
-  started?(x: Exchange, headers: readonly Buffer[]): void;
+  started?(x: Exchange, headers: readonly string[]): void;
   message(x: Exchange, bytes: Buffer): void;
   /** An event other than `message`, as the 2024 transport has. */
   other?(event: string, data: Buffer): void;
   overflow(x: Exchange, head: string, tail: string): void;
-  retry?(ms: number): void;
   done(x: Exchange): void;
 }
 
 const ERROR_TEXT_CAP = 64 * 1024;
+const MAX_RETRY_MS = 60_000;
 
-export function exchange(
-  dispatcher: Pick<Dispatcher, "dispatch">,
-  request: ExchangeRequest,
-  user: ExchangeUser,
-): Exchange {
-  const { method, path, headers, body, id } = request;
-  const made = new Exchange(user, id);
-  dispatcher.dispatch({ method, path, headers, body: body ?? null, headersTimeout: 0, bodyTimeout: 0 }, made);
+export function exchange(connections: Connections, request: ExchangeRequest, user: ExchangeUser): Exchange {
+  const made = new Exchange(user, request.id);
+  try {
+    const head = typeof request.head === "string" ? request.head : connections.headOf(request.head);
+    made.begin(connections.send(head, request.body, made));
+  } catch (error) {
+    process.nextTick(() => made.failed(error as Error));
+  }
   return made;
 }
 
-export class Exchange implements Dispatcher.DispatchHandler {
+export class Exchange implements RequestUser {
   readonly id: number | undefined;
   /** Undefined while, or because, there is no answer. */
   status: number | undefined;
@@ -55,14 +52,15 @@ export class Exchange implements Dispatcher.DispatchHandler {
   /** The start of a body that is no message. */
   text = "";
   lastEventId: string | undefined;
+  /** How long the server wants to be left alone after the end of its stream, if it says so. */
+  retryMs: number | undefined;
   readonly #user: ExchangeUser;
-  #abort: ((error: Error) => void) | undefined;
-  #aborted = false;
+  #posted: Posted | undefined;
   #stream: EventStream | undefined;
-  #chunk: Buffer | undefined;
-  #more: Buffer[] | undefined;
+  /** A body whose length is known, and how much of it is there; or its pieces. */
+  #body: Buffer | undefined;
+  #pieces: Buffer[] | undefined;
   #size = 0;
-  #ended = false;
 
   constructor(user: ExchangeUser, id: number | undefined) {
     this.#user = user;
@@ -73,58 +71,60 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return this.#stream !== undefined;
   }
 
+  begin(posted: Posted): void {
+    this.#posted = posted;
+  }
+
   abort(why = "not wanted any more"): void {
-    this.#aborted = true;
-    this.#abort?.(new Error(why));
+    this.#posted?.destroy(new Error(why));
   }
 
-  onConnect(abort: (error: Error) => void): void {
-    this.#abort = abort;
-    if (this.#aborted) this.abort();
-  }
-
-  onHeaders(status: number, headers: readonly Buffer[]): boolean {
-    if (status < 200) return true;
+  head({ status, headers, length }: AnswerHead): void {
     this.status = status;
     this.contentType = headerIn(headers, "content-type") ?? "";
     if (!this.#isSuccess) this.retryAfter = headerIn(headers, "retry-after");
     else if (this.contentType.startsWith("text/event-stream")) this.#stream = this.#openStream();
+    else if (length !== undefined && length <= this.#user.cap) this.#body = Buffer.allocUnsafe(length);
     this.#user.started?.(this, headers);
-    return true;
   }
 
-  onData(chunk: Buffer): boolean {
-    if (this.#stream) this.#stream.push(chunk);
-    else this.#keep(chunk);
-    return true;
+  body(lent: Buffer): void {
+    if (this.#stream) this.#stream.push(Buffer.from(lent));
+    else this.#keep(lent);
   }
 
-  onComplete(): void {
-    const body = this.#more ? Buffer.concat(this.#more) : this.#chunk;
-    this.#chunk = undefined;
-    this.#more = undefined;
-    if (body && this.#isSuccess && this.contentType.startsWith("application/json")) this.#user.message(this, body);
-    else if (body) this.text = body.toString("utf8");
-    this.#finish();
+  complete(): void {
+    // The connection may be another request's by now.
+    this.#posted = undefined;
+    const body = this.#body ?? (this.#pieces ? Buffer.concat(this.#pieces) : undefined);
+    this.#body = undefined;
+    this.#pieces = undefined;
+    if (body && body.length > 0) {
+      if (this.#isSuccess && this.contentType.startsWith("application/json")) this.#user.message(this, body);
+      else this.text = body.toString("utf8");
+    }
+    this.#user.done(this);
   }
 
-  onError(error: Error): void {
+  failed(error: Error): void {
+    this.#posted = undefined;
     this.error = error;
-    this.#finish();
+    this.#user.done(this);
   }
 
   get #isSuccess(): boolean {
     return this.status !== undefined && this.status < 300;
   }
 
-  #keep(chunk: Buffer): void {
-    this.#size += chunk.length;
-    if (this.#size <= (this.#isSuccess ? this.#user.cap : ERROR_TEXT_CAP)) {
-      if (!this.#chunk) this.#chunk = chunk;
-      else if (this.#more) this.#more.push(chunk);
-      else this.#more = [this.#chunk, chunk];
+  #keep(lent: Buffer): void {
+    const before = this.#size;
+    this.#size += lent.length;
+    if (this.#body) lent.copy(this.#body, before);
+    else if (this.#size <= (this.#isSuccess ? this.#user.cap : ERROR_TEXT_CAP)) {
+      this.#pieces ??= [];
+      this.#pieces.push(Buffer.from(lent));
     } else if (this.#isSuccess) {
-      this.#user.overflow(this, this.#chunk?.toString("latin1", 0, 96) ?? "", "");
+      this.#user.overflow(this, this.#pieces?.[0]?.toString("latin1", 0, 96) ?? "", "");
       this.abort("the answer is too large");
     }
   }
@@ -140,24 +140,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
         } else user.other?.(event, data);
       },
       overflow: (head, tail) => user.overflow(this, head, tail),
-      retry: (ms) => user.retry?.(ms),
+      retry: (ms) => {
+        this.retryMs = Math.min(ms, MAX_RETRY_MS);
+      },
     });
   }
-
-  #finish(): void {
-    if (this.#ended) return;
-    this.#ended = true;
-    this.#user.done(this);
-  }
-}
-
-/** The first header of this name, which is in lower case; names and values alternate. */
-export function headerIn(headers: readonly Buffer[], name: string): string | undefined {
-  for (let i = 0; i < headers.length; i += 2) {
-    const given = headers[i]!;
-    if (given.length === name.length && given.toString("latin1").toLowerCase() === name) {
-      return headers[i + 1]!.toString("latin1");
-    }
-  }
-  return undefined;
 }

@@ -18,7 +18,7 @@ const NEVER_CONNECTED = new Set([
   "EAI_AGAIN",
   "EHOSTUNREACH",
   "ENETUNREACH",
-  "UND_ERR_CONNECT_TIMEOUT",
+  "CONNECT_TIMEOUT",
 ]);
 
 export function neverConnected(error: Error | undefined): boolean {

@@ -1,6 +1,6 @@
 /**
  * A Link over Streamable HTTP: each message is a POST, its answer JSON or an event stream; a standing GET stream brings what
- * belongs to no request. One undici pool for each server.
+ * belongs to no request.
  *
  * A request whose stream breaks off is taken up again with Last-Event-ID where the server numbers its events; it is never
  * sent twice. A session that the server has forgotten closes the link, so that a new one is made.
@@ -10,10 +10,11 @@ import { Few } from "../model/few.ts";
 import { setMember } from "../model/json-text.ts";
 import { idAtEdges } from "../model/lines.ts";
 import { within } from "../model/within.ts";
+import { headerIn } from "./answer-reader.ts";
 import type { Link, LinkEvents, OpenLink, SendOptions } from "./backend.ts";
-import { type Exchange, type ExchangeUser, exchange, headerIn } from "./http-exchange.ts";
+import { Connections, type HttpHead } from "./connections.ts";
+import { type Exchange, type ExchangeUser, exchange } from "./http-exchange.ts";
 import { httpProblem, neverConnected } from "./http-problem.ts";
-import { type ConnectionPool, createPool } from "./pool.ts";
 import { type MessageLimit, tooLarge } from "./too-large.ts";
 
 export interface HttpOptions extends MessageLimit {
@@ -22,6 +23,7 @@ export interface HttpOptions extends MessageLimit {
   readonly connectMs: number;
 }
 
+const NONE = Object.freeze({});
 const SESSION = "mcp-session-id";
 const STREAM_RETRY_MS = 1000;
 const MAX_RESUMES = 5;
@@ -32,13 +34,13 @@ export function httpLink(options: HttpOptions): OpenLink {
 }
 
 class HttpLink implements Link {
-  readonly #pool: ConnectionPool;
+  readonly #connections: Connections;
   readonly #path: string;
   readonly #events: LinkEvents;
   readonly #limit: MessageLimit;
   readonly #postHeaders: Record<string, string>;
-  /** The same with the headers of a message, for those that come again. */
-  #merged = new WeakMap<Readonly<Record<string, string>>, Record<string, string>>();
+  /** What a POST begins with, by the headers of its message, for those that come again. */
+  #heads = new WeakMap<Readonly<Record<string, string>>, string>();
   readonly #posts: ExchangeUser;
   readonly #exchanges = new Few<number, Exchange>();
   #standing: Exchange | undefined;
@@ -52,7 +54,7 @@ class HttpLink implements Link {
 
   constructor(options: HttpOptions, events: LinkEvents) {
     const url = new URL(options.url);
-    this.#pool = createPool(url, options.connectMs);
+    this.#connections = new Connections(url, options.connectMs);
     this.#path = url.pathname + url.search;
     this.#events = events;
     this.#limit = options;
@@ -64,8 +66,8 @@ class HttpLink implements Link {
 
   send(text: string, { id, headers, accepted }: SendOptions = {}): void {
     if (this.#closed || this.#forgotten) return;
-    const request = { method: "POST" as const, path: this.#path, headers: this.#headersWith(headers), body: text, id };
-    const posted = exchange(this.#pool, request, accepted ? this.#acceptedBy(accepted) : this.#posts);
+    const request = { head: this.#headWith(headers ?? NONE), body: text, id };
+    const posted = exchange(this.#connections, request, accepted ? this.#acceptedBy(accepted) : this.#posts);
     if (id !== undefined && this.#events.waiting(id)) this.#exchanges.set(id, posted);
   }
 
@@ -88,7 +90,7 @@ class HttpLink implements Link {
     for (const open of this.#exchanges.values()) open.abort();
     this.#exchanges.clear();
     if (this.#postHeaders[SESSION] !== undefined) await this.#endSession();
-    await this.#pool.destroy();
+    this.#connections.destroy();
   }
 
   /** What becomes of a POST; the same for all of them. */
@@ -97,7 +99,9 @@ class HttpLink implements Link {
       cap: this.#limit.messageCap,
       started: (_, answer) => {
         const session = headerIn(answer, SESSION);
-        if (session !== undefined && session !== this.#postHeaders[SESSION]) this.#setHeaders({ [SESSION]: session });
+        if (session === undefined || session === this.#postHeaders[SESSION]) return;
+        if (/^[\x21-\x7e]+$/.test(session)) this.#setHeaders({ [SESSION]: session });
+        else this.#events.problem("The server's session id has characters that no id can have; it is left out");
       },
       message: ({ id }, bytes) => this.#events.message(bytes, id),
       overflow: ({ id }, head, tail) => this.#tooLarge(id ?? idAtEdges(head, tail), head),
@@ -113,19 +117,20 @@ class HttpLink implements Link {
     return { ...this.#posts, done: posted };
   }
 
-  #headersWith(headers: Readonly<Record<string, string>> | undefined): Record<string, string> {
-    if (!headers) return this.#postHeaders;
-    const known = this.#merged.get(headers);
-    if (known) return known;
-    const merged = { ...this.#postHeaders, ...headers };
+  #headWith(headers: Readonly<Record<string, string>>): HttpHead | string {
+    const known = this.#heads.get(headers);
+    if (known !== undefined) return known;
+    const head = { method: "POST" as const, path: this.#path, headers: { ...this.#postHeaders, ...headers } };
     // What is made for one message must not be held in a table that the collector has to look through.
-    if (Object.isFrozen(headers)) this.#merged.set(headers, merged);
-    return merged;
+    if (!Object.isFrozen(headers)) return head;
+    const made = this.#connections.headOf(head);
+    this.#heads.set(headers, made);
+    return made;
   }
 
   #setHeaders(headers: Readonly<Record<string, string>>): void {
     Object.assign(this.#postHeaders, headers);
-    this.#merged = new WeakMap();
+    this.#heads = new WeakMap();
   }
 
   #posted(outcome: Exchange): void {
@@ -141,7 +146,9 @@ class HttpLink implements Link {
     if (id === undefined) {
       if (outcome.error || (outcome.status ?? 0) >= 300) this.#events.problem(httpProblem(outcome).error.message);
     } else if (this.#events.waiting(id)) {
-      if (outcome.wasStream && outcome.lastEventId !== undefined) return this.#resume(id, outcome.lastEventId, 0);
+      if (outcome.wasStream && outcome.lastEventId !== undefined) {
+        return this.#resumeAfter(outcome.retryMs ?? 0, id, outcome.lastEventId, 0);
+      }
       if (forgotten) this.#events.failed(id, httpProblem(outcome).error, true);
       else this.#refused(id, outcome);
     }
@@ -159,10 +166,14 @@ class HttpLink implements Link {
     this.#events.failed(id, error, unsent);
   }
 
+  #resumeAfter(ms: number, id: number, lastEventId: string, tries: number): void {
+    setTimeout(() => this.#resume(id, lastEventId, tries), ms).unref();
+  }
+
   #resume(id: number, lastEventId: string, tries: number): void {
     if (this.#closed || !this.#events.waiting(id)) return;
-    const resumed = exchange(this.#pool, this.#streamRequest(lastEventId), {
-      ...this.#userOfStreams(),
+    const resumed = exchange(this.#connections, this.#streamRequest(lastEventId), {
+      cap: this.#limit.messageCap,
       message: (_, bytes) => this.#events.message(bytes, id),
       overflow: (_, head) => this.#tooLarge(id, head),
       done: (outcome) => {
@@ -171,7 +182,7 @@ class HttpLink implements Link {
         const next = outcome.lastEventId ?? (tries < MAX_RESUMES ? lastEventId : undefined);
         const stopped = outcome.status !== undefined && outcome.status >= 300;
         if (stopped || next === undefined) return this.#events.failed(id, httpProblem(outcome).error);
-        setTimeout(() => this.#resume(id, next, outcome.lastEventId ? 0 : tries + 1), this.#standingRetryMs).unref();
+        this.#resumeAfter(outcome.retryMs ?? STREAM_RETRY_MS, id, next, outcome.lastEventId ? 0 : tries + 1);
       },
     });
     this.#exchanges.set(id, resumed);
@@ -179,8 +190,8 @@ class HttpLink implements Link {
 
   #openStanding(): void {
     if (this.#closed) return;
-    this.#standing = exchange(this.#pool, this.#streamRequest(this.#lastEventId), {
-      ...this.#userOfStreams(),
+    this.#standing = exchange(this.#connections, this.#streamRequest(this.#lastEventId), {
+      cap: this.#limit.messageCap,
       started: ({ status = 0 }) => {
         if (status >= 300) return;
         // Without event ids nobody replays what was said while the stream was closed.
@@ -193,6 +204,7 @@ class HttpLink implements Link {
         this.#standing = undefined;
         if (this.#closed || this.#forgotten) return;
         this.#lastEventId = outcome.lastEventId ?? this.#lastEventId;
+        this.#standingRetryMs = outcome.retryMs ?? this.#standingRetryMs;
         if (this.#hadStanding && outcome.status === 404) return this.#forget();
         // Servers without a standing stream say 405; others answer with all kinds of refusals. Calls work without it.
         if (!this.#hadStanding && outcome.status !== undefined) return;
@@ -205,17 +217,9 @@ class HttpLink implements Link {
   #streamRequest(lastEventId: string | undefined) {
     const { "content-type": _, ...headers } = this.#postHeaders;
     headers["accept"] = "text/event-stream";
-    if (lastEventId !== undefined) headers["last-event-id"] = lastEventId;
-    return { method: "GET" as const, path: this.#path, headers };
-  }
-
-  #userOfStreams() {
-    return {
-      cap: this.#limit.messageCap,
-      retry: (ms: number) => {
-        this.#standingRetryMs = Math.min(ms, 60_000);
-      },
-    };
+    // Text in a header is made of bytes.
+    if (lastEventId !== undefined) headers["last-event-id"] = Buffer.from(lastEventId).toString("latin1");
+    return { head: { method: "GET" as const, path: this.#path, headers } };
   }
 
   #tooLarge(id: number | undefined, head: string): void {
@@ -226,7 +230,7 @@ class HttpLink implements Link {
     if (this.#closed || this.#forgotten) return;
     this.#forgotten = true;
     delete this.#postHeaders[SESSION];
-    this.#merged = new WeakMap();
+    this.#heads = new WeakMap();
     clearTimeout(this.#timer);
     this.#standing?.abort();
     this.#events.closed(sessionForgotten(), true);
@@ -239,14 +243,14 @@ class HttpLink implements Link {
     clearTimeout(this.#timer);
     this.#standing?.abort();
     this.#events.closed(error);
-    void this.#pool.destroy();
+    this.#connections.destroy();
   }
 
   async #endSession(): Promise<void> {
     const { "content-type": _, ...headers } = this.#postHeaders;
-    const request = { method: "DELETE" as const, path: this.#path, headers };
+    const request = { head: { method: "DELETE" as const, path: this.#path, headers } };
     const ended = new Promise<void>((done) => {
-      exchange(this.#pool, request, { cap: 0, message: () => {}, overflow: () => {}, done: () => done() });
+      exchange(this.#connections, request, { cap: 0, message: () => {}, overflow: () => {}, done: () => done() });
     });
     await within(ended, END_SESSION_MS, undefined);
   }

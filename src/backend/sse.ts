@@ -5,17 +5,17 @@
 import { GoblinError } from "../model/errors.ts";
 import { idAtEdges } from "../model/lines.ts";
 import type { Link, LinkEvents, OpenLink, SendOptions } from "./backend.ts";
+import { Connections } from "./connections.ts";
 import { type HttpOptions, lowerCased } from "./http.ts";
 import { type Exchange, exchange } from "./http-exchange.ts";
 import { httpProblem } from "./http-problem.ts";
-import { type ConnectionPool, createPool } from "./pool.ts";
 import { tooLarge } from "./too-large.ts";
 
 export function sseLink(options: HttpOptions): OpenLink {
   return (events, signal) =>
     new Promise((resolve, reject) => {
       const url = new URL(options.url);
-      const pool = createPool(url, options.connectMs);
+      const connections = new Connections(url, options.connectMs);
       const headers = lowerCased(options.headers);
       let link: SseLink | undefined;
       const late = setTimeout(() => give("The server sent no endpoint event in time"), options.connectMs);
@@ -28,13 +28,13 @@ export function sseLink(options: HttpOptions): OpenLink {
       const give = (message: string): void => {
         settled();
         stream.abort();
-        void pool.destroy();
+        connections.destroy();
         reject(new GoblinError("BACKEND_UNAVAILABLE", message));
       };
-      const request = { path: url.pathname + url.search, headers: { ...headers, accept: "text/event-stream" } };
+      const path = url.pathname + url.search;
       const stream = exchange(
-        pool,
-        { method: "GET", ...request },
+        connections,
+        { head: { method: "GET", path, headers: { ...headers, accept: "text/event-stream" } } },
         {
           cap: options.messageCap,
           message: (_, bytes) => events.message(bytes, undefined),
@@ -43,7 +43,7 @@ export function sseLink(options: HttpOptions): OpenLink {
             const endpoint = endpointOf(data, url);
             if (!endpoint) return give("The endpoint event names no address on the same origin");
             settled();
-            link = new SseLink({ pool, stream, headers, path: endpoint, cap: options.messageCap }, events);
+            link = new SseLink({ connections, stream, headers, path: endpoint, cap: options.messageCap }, events);
             resolve(link);
           },
           overflow: (_, head, tail) => tooLarge(events, options, { id: idAtEdges(head, tail), head }),
@@ -67,7 +67,7 @@ function endpointOf(data: Buffer, base: URL): string | undefined {
 }
 
 interface SseParts {
-  readonly pool: ConnectionPool;
+  readonly connections: Connections;
   readonly stream: Exchange;
   readonly headers: Record<string, string>;
   readonly path: string;
@@ -88,10 +88,10 @@ class SseLink implements Link {
 
   send(text: string, { id, accepted }: SendOptions = {}): void {
     if (this.#closed) return;
-    const { pool, path, cap } = this.#parts;
+    const { connections, path, cap } = this.#parts;
     exchange(
-      pool,
-      { method: "POST", path, headers: this.#headers, body: text },
+      connections,
+      { head: { method: "POST", path, headers: this.#headers }, body: text },
       {
         cap,
         message: () => {},
@@ -117,13 +117,13 @@ class SseLink implements Link {
     if (this.#closed) return;
     this.#closed = true;
     this.#events.closed(error);
-    void this.#parts.pool.destroy();
+    this.#parts.connections.destroy();
   }
 
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
     this.#parts.stream.abort();
-    await this.#parts.pool.destroy();
+    this.#parts.connections.destroy();
   }
 }
