@@ -9,6 +9,9 @@ import { httpServer } from "../subjects.js";
 
 /** @typedef {import("../lab.js").Lab} Lab */
 
+/** In the list that the Buffer holds. */
+const LIST_ID = 1_000_000;
+
 /** @param {Lab} lab @param {number} tools */
 async function withOnePage(lab, tools) {
   const servers = { http: httpServer(lab.backendUrl({ tag: "lists", tools })) };
@@ -18,7 +21,7 @@ async function withOnePage(lab, tools) {
 /** The list as it is sent, found complete. @param {import("../subjects.js").Subject} goblin @param {number} tools */
 async function fetchList(goblin, tools) {
   const client = await Client.open(goblin.url, "legacy");
-  const answer = await client.connection.exchange(client.request(1_000_000, "tools/list", ""));
+  const answer = await client.connection.exchange(client.request(LIST_ID, "tools/list", ""));
   client.close();
   const bytes = payload(answer);
   const { result, error } = JSON.parse(bytes.toString());
@@ -50,7 +53,7 @@ export const lists = {
       const [own, base] = await lab.compare(
         [
           { subject: goblin, load: { ...common, ask: { kind: "list", method: "tools/list" } } },
-          { subject: buffer, load: { ...common, era: "modern", ask: { kind: "bytes", length: bytes.length } } },
+          { subject: buffer, load: { ...common, era: "modern", ask: { kind: "bytes", id: LIST_ID } } },
         ],
         { warmCalls: 120 },
       );
