@@ -136,6 +136,7 @@ function bars(era, find) {
 /** @type {import("../run.js").Scenario} */
 export const calls = {
   name: "calls",
+  least: 3,
   seconds: { full: 29, short: 8 },
   async run(lab) {
     const legacy = await runEra(lab, "legacy");

@@ -93,8 +93,7 @@ export const resources = {
   name: "resources",
   seconds: { full: 8, short: 3.5 },
   async run(lab) {
-    const few = await prepare(lab, 10);
-    const many = await prepare(lab, MOST_RESOURCES);
+    const [few, many] = await Promise.all([prepare(lab, 10), prepare(lab, MOST_RESOURCES)]);
     const rows = [];
     const notes = [];
     /** @type {import("../report.js").Bar[]} */
