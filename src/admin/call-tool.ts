@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import { Call, type Client } from "../model/call.ts";
 import { GoblinError } from "../model/errors.ts";
 import { type ErrorAnswer, failure, rawText } from "../model/json-rpc.ts";
-import { memberText } from "../model/json-text.ts";
+import { inWords, memberText } from "../model/json-text.ts";
 import { ApiFailure } from "./failure.ts";
 import type { AdminSources } from "./sources.ts";
 
@@ -53,7 +53,7 @@ function adminClient(principal: string): Client {
 
 function refusal(answer: ErrorAnswer): ApiFailure {
   const message: unknown = JSON.parse(memberText(answer.raw, "message") ?? '""');
-  return new ApiFailure(statusOf(answer), answer.symbol ?? String(answer.code), String(message));
+  return new ApiFailure(statusOf(answer), answer.symbol ?? String(answer.code), inWords(message));
 }
 
 function statusOf({ symbol }: ErrorAnswer): number {

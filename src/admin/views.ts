@@ -9,6 +9,7 @@ import type { NamedEntry } from "../catalog/named.ts";
 import type { Snapshot } from "../catalog/snapshot.ts";
 import { toolTokens } from "../catalog/tool-tokens.ts";
 import { isStateless } from "../model/envelope.ts";
+import { inWords } from "../model/json-text.ts";
 import type { LogLine } from "../telemetry/log-book.ts";
 import { configProblem } from "./config-problem.ts";
 import type * as schema from "./schema.ts";
@@ -76,7 +77,7 @@ export class Views {
       transport: kind === "auto" ? "http" : kind,
       era: info ? (isStateless(info.protocolVersion) ? "stateless" : "sessions") : null,
       protocolVersion: info?.protocolVersion ?? null,
-      serverInfo: info ? { ...info.serverInfo, name: String(info.serverInfo["name"] ?? id) } : null,
+      serverInfo: info ? { ...info.serverInfo, name: inWords(info.serverInfo["name"] ?? id) } : null,
       counts,
       tokens,
       calls: figures?.calls ?? 0,

@@ -217,6 +217,7 @@ interface Framing {
 
 function framingOf(headers: readonly string[], persistent: boolean): Framing {
   const framing: Framing = { length: undefined, chunked: false, persistent, keptMs: undefined };
+  let closes = false;
   for (let i = 0; i < headers.length; i += 2) {
     const value = headers[i + 1]!;
     switch (headers[i]) {
@@ -229,7 +230,7 @@ function framingOf(headers: readonly string[], persistent: boolean): Framing {
         framing.chunked = true;
         break;
       case "connection":
-        if (/\bclose\b/i.test(value)) framing.persistent = false;
+        if (/\bclose\b/i.test(value)) closes = true;
         else if (/\bkeep-alive\b/i.test(value)) framing.persistent = true;
         break;
       case "keep-alive":
@@ -237,6 +238,7 @@ function framingOf(headers: readonly string[], persistent: boolean): Framing {
         break;
     }
   }
+  if (closes) framing.persistent = false;
   // Two statements about the length: the chunks count, but what follows is not to be trusted.
   if (framing.chunked && framing.length !== undefined) {
     framing.length = undefined;

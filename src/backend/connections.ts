@@ -14,7 +14,8 @@ export interface RequestUser {
   /** Bytes of the body, which are only there until this returns. */
   body(lent: Buffer): void;
   complete(): void;
-  failed(error: Error): void;
+  /** `unreachable`: there was no connection to send it on. */
+  failed(error: Error, unreachable: boolean): void;
 }
 
 export interface HttpHead {
@@ -25,7 +26,14 @@ export interface HttpHead {
 
 /** How a request is given up. */
 export interface Posted {
-  destroy(error: Error): void;
+  giveUp(error: Error): void;
+}
+
+export interface Origin {
+  readonly url: URL;
+  readonly connectMs: number;
+  /** By which name the server is to be asked for, if not by the URL's. */
+  readonly host?: string | undefined;
 }
 
 /** For how long a connection is kept that nobody uses, where the server does not say; and how much earlier than it says. */
@@ -34,34 +42,35 @@ const MAX_IDLE_MS = 600_000;
 const MARGIN_MS = 1000;
 const PROBE_AFTER_MS = 60_000;
 
-const shared = Buffer.allocUnsafeSlow(64 * 1024);
+/** What all connections read into. */
+export const shared = Buffer.allocUnsafeSlow(64 * 1024);
 
 export class Connections {
-  readonly #url: URL;
-  readonly #connectMs: number;
+  readonly #origin: Origin;
   readonly #open = new Set<Connection>();
   /** Those without a request; the last one used is used next, so that what is too many grows old. */
   readonly #idle: Connection[] = [];
+  /** Those whose answer has just come: whether the server has more to say, or hangs up, is seen a turn of the event loop later. */
+  #resting: Connection[] = [];
   #sweep: NodeJS.Timeout | undefined;
   #destroyed = false;
+  /** Of the last connection over TLS, so that the next one is made faster. */
+  #session: Buffer | undefined;
 
-  constructor(url: URL, connectMs: number) {
-    this.#url = url;
-    this.#connectMs = connectMs;
+  constructor(origin: Origin) {
+    this.#origin = origin;
   }
 
   /** What every request of this kind begins with. Throws where a header cannot be one. */
   headOf({ method, path, headers }: HttpHead): string {
-    let lines = "";
-    for (const name in headers) {
-      if (name !== "host") lines += `${headerName(name)}: ${headerValue(name, headers[name]!)}\r\n`;
-    }
-    const host = headerValue("host", headers["host"] ?? this.#url.host);
-    return `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n${lines}`;
+    const host = headerValue("host", this.#origin.host ?? this.#origin.url.host);
+    let head = `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`;
+    for (const name in headers) head += `${headerName(name)}: ${headerValue(name, headers[name]!)}\r\n`;
+    return head;
   }
 
   send(head: string, body: string | undefined, user: RequestUser): Posted {
-    if (this.#destroyed) throw new Error("the connections to this server are closed");
+    if (this.#destroyed) throw closed();
     const connection = this.#take() ?? this.#connect();
     connection.send(head, body, user);
     return connection;
@@ -71,7 +80,7 @@ export class Connections {
   destroy(): void {
     this.#destroyed = true;
     clearTimeout(this.#sweep);
-    for (const open of this.#open) open.destroy(new Error("the connections to this server are closed"));
+    for (const open of this.#open) open.giveUp(closed());
   }
 
   #take(): Connection | undefined {
@@ -84,8 +93,12 @@ export class Connections {
   }
 
   #connect(): Connection {
-    const made: Connection = new Connection(this.#url, this.#connectMs, {
-      free: () => this.#free(made),
+    const socket = open(this.#origin, this.#session, (count) => made.read(count));
+    socket.on("session", (session) => {
+      this.#session = session;
+    });
+    const made: Connection = new Connection(socket, this.#origin, {
+      answered: () => this.#rest(made),
       gone: () => {
         this.#open.delete(made);
         const at = this.#idle.indexOf(made);
@@ -96,21 +109,34 @@ export class Connections {
     return made;
   }
 
-  #free(connection: Connection): void {
-    this.#idle.push(connection);
-    this.#sweep ??= setTimeout(() => this.#sweepIdle(), IDLE_MS).unref();
+  /** Two turns: the first may be the one in which the answer was read. */
+  #rest(connection: Connection): void {
+    if (this.#resting.push(connection) > 1) return;
+    setImmediate(() => {
+      const rested = this.#resting;
+      this.#resting = [];
+      setImmediate(() => this.#free(rested));
+    });
   }
 
-  #sweepIdle(): void {
-    const now = Date.now();
-    this.#sweep = undefined;
-    for (const old of this.#idle.filter(({ idleUntil }) => idleUntil <= now)) old.destroy();
-    if (this.#idle.length > 0) this.#sweep = setTimeout(() => this.#sweepIdle(), IDLE_MS).unref();
+  #free(rested: readonly Connection[]): void {
+    for (const connection of rested) if (connection.idleUntil > 0) this.#idle.push(connection);
+    if (this.#idle.length > 0 && !this.#destroyed) this.#sweepLater();
+  }
+
+  #sweepLater(): void {
+    this.#sweep ??= setTimeout(() => {
+      const now = Date.now();
+      this.#sweep = undefined;
+      for (const old of this.#idle.filter(({ idleUntil }) => idleUntil <= now)) old.destroy();
+      if (this.#idle.length > 0) this.#sweepLater();
+    }, IDLE_MS).unref();
   }
 }
 
 interface Keeper {
-  free(): void;
+  /** The connection may take another request soon. */
+  answered(): void;
   gone(): void;
 }
 
@@ -124,29 +150,32 @@ class Connection implements Posted {
   #first: (() => void) | undefined;
   #ready = false;
   #dead = false;
+  #givenUp = false;
+  /** Until when it may be used again; 0 while, or because, it may not. */
   idleUntil = 0;
 
-  constructor(url: URL, connectMs: number, keeper: Keeper) {
+  constructor(socket: Socket, { url, connectMs }: Origin, keeper: Keeper) {
+    this.#socket = socket;
     this.#keeper = keeper;
     this.#reader = new AnswerReader({
-      head: (head) => this.#user?.head(head),
+      head: (head) => {
+        if (!this.#dead) this.#user?.head(head);
+      },
       body: (lent) => {
         if (!this.#dead) this.#user?.body(lent);
       },
     });
-    const secure = url.protocol === "https:";
-    this.#socket = open(url, (count) => this.#read(count));
     const late = setTimeout(() => this.destroy(connectTimeout(connectMs)), connectMs);
-    this.#socket.once(secure ? "secureConnect" : "connect", () => {
+    socket.once(url.protocol === "https:" ? "secureConnect" : "connect", () => {
       clearTimeout(late);
+      // Not as options: those of a connection over TLS do not reach the socket below it.
+      socket.setNoDelay(true).setKeepAlive(true, PROBE_AFTER_MS);
       this.#ready = true;
       this.#first?.();
     });
-    this.#socket.on("error", (error) => {
-      this.#error ??= error;
-    });
-    this.#socket.on("end", () => this.#ended());
-    this.#socket.on("close", () => {
+    socket.on("error", (error) => this.destroy(error));
+    socket.on("end", () => this.#ended());
+    socket.on("close", () => {
       clearTimeout(late);
       this.#keeper.gone();
       this.#fail(this.#error ?? brokenOff());
@@ -155,9 +184,15 @@ class Connection implements Posted {
 
   send(head: string, body: string | undefined, user: RequestUser): void {
     this.#user = user;
+    this.idleUntil = 0;
     this.#reader.next();
     if (this.#ready) this.#write(head, body);
     else this.#first = () => this.#write(head, body);
+  }
+
+  giveUp(error: Error): void {
+    this.#givenUp = true;
+    this.destroy(error);
   }
 
   destroy(error?: Error): void {
@@ -165,6 +200,15 @@ class Connection implements Posted {
     this.#dead = true;
     this.idleUntil = 0;
     this.#socket.destroy();
+  }
+
+  /** So many bytes are in the shared memory. What a user throws must not reach the event loop: it is an error of this connection. */
+  read(count: number): void {
+    try {
+      this.#take(shared.subarray(0, count));
+    } catch (error) {
+      this.destroy(error as Error);
+    }
   }
 
   #write(head: string, body: string | undefined): void {
@@ -184,66 +228,77 @@ class Connection implements Posted {
     }
   }
 
-  /** What a user throws must not reach the event loop: it is an error of this connection. */
-  #read(count: number): void {
+  #take(bytes: Buffer): void {
+    if (!this.#user) return this.destroy();
+    const used = this.#reader.read(bytes);
+    if (!this.#reader.complete || this.#dead) return;
+    // A server that answers before it has read the whole request may never read the rest.
+    const isClean = used === bytes.length && this.#reader.reusable && this.#socket.writableLength === 0;
+    const idleMs = isClean ? idleMsAfter(this.#reader.keptMs) : 0;
+    if (idleMs > 0) {
+      this.idleUntil = Date.now() + idleMs;
+      this.#keeper.answered();
+    } else this.destroy();
+    this.#complete();
+  }
+
+  #ended(): void {
+    const isComplete = this.#user !== undefined && !this.#dead && this.#reader.end();
+    this.destroy();
+    if (isComplete) this.#complete();
+  }
+
+  #complete(): void {
+    const user = this.#user;
+    this.#user = undefined;
     try {
-      this.#take(shared.subarray(0, count));
+      user?.complete();
     } catch (error) {
       this.destroy(error as Error);
     }
   }
 
-  #take(bytes: Buffer): void {
-    if (!this.#user) return this.destroy();
-    const used = this.#reader.read(bytes);
-    if (!this.#reader.complete || this.#dead) return;
-    const idleMs = used === bytes.length && this.#reader.reusable ? idleMsAfter(this.#reader.keptMs) : 0;
-    const user = this.#user;
-    this.#user = undefined;
-    if (idleMs > 0) {
-      this.idleUntil = Date.now() + idleMs;
-      this.#keeper.free();
-    } else this.destroy();
-    user.complete();
-  }
-
-  #ended(): void {
-    const user = this.#user;
-    if (!user || this.#dead || !this.#reader.end()) return this.destroy();
-    this.#user = undefined;
-    this.destroy();
-    user.complete();
-  }
-
   #fail(error: Error): void {
     const user = this.#user;
     this.#user = undefined;
-    user?.failed(error);
+    user?.failed(error, !this.#ready && !this.#givenUp);
   }
 }
 
 /** The bytes are in the shared memory when `read` is called, and not longer. */
-function open(url: URL, read: (count: number) => void): Socket {
-  const host = url.hostname.replace(/^\[|\]$/g, "");
+function open({ url, host }: Origin, session: Buffer | undefined, read: (count: number) => void): Socket {
+  const address = nameIn(url.host);
   const secure = url.protocol === "https:";
   const callback = (count: number): boolean => {
     read(count);
     return true;
   };
   const options: TcpSocketConnectOpts = {
-    host,
+    host: address,
     port: Number(url.port) || (secure ? 443 : 80),
-    noDelay: true,
-    keepAlive: true,
-    keepAliveInitialDelay: PROBE_AFTER_MS,
     onread: { buffer: shared, callback },
   };
   if (!secure) return connect(options);
-  return connectSecurely({ ...options, ALPNProtocols: ["http/1.1"], ...(isIP(host) ? {} : { servername: host }) });
+  const servername = nameIn(host ?? url.host);
+  return connectSecurely({
+    ...options,
+    ALPNProtocols: ["http/1.1"],
+    ...(isIP(servername) ? {} : { servername }),
+    ...(session && { session }),
+  });
+}
+
+/** Without the port, and an address of IPv6 without its brackets. */
+function nameIn(host: string): string {
+  return host.replace(/:\d+$/, "").replace(/^\[|\]$/g, "");
 }
 
 function idleMsAfter(keptMs: number | undefined): number {
   return keptMs === undefined ? IDLE_MS : Math.min(keptMs - MARGIN_MS, MAX_IDLE_MS);
+}
+
+function closed(): Error {
+  return new Error("the connections to this server are closed");
 }
 
 function connectTimeout(ms: number): Error {
@@ -255,26 +310,21 @@ function brokenOff(): Error {
 }
 
 /** Where a request ends and what becomes of its connection is said here alone. */
-const OWN_HEADERS = new Set([
-  "connection",
-  "content-length",
-  "expect",
-  "keep-alive",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-]);
+const OWN_HEADERS = new Set(
+  "connection content-length expect host keep-alive te trailer transfer-encoding upgrade".split(" "),
+);
 
 function headerName(name: string): string {
   if (OWN_HEADERS.has(name)) throw new TypeError(`The header "${name}" is the gateway's own`);
-  if (!/^[!#$%&'*+\-.^_`|~\w]+$/.test(name))
+  if (!/^[!#$%&'*+\-.^_`|~\w]+$/.test(name)) {
     throw new TypeError(`${JSON.stringify(name)} cannot be the name of a header`);
+  }
   return name;
 }
 
 function headerValue(name: string, value: string): string {
-  if (/[^\t\x20-\x7e\x80-\xff]/.test(value))
+  if (/[^\t\x20-\x7e\x80-\xff]/.test(value)) {
     throw new TypeError(`The header "${name}" has a character that headers cannot have`);
+  }
   return value;
 }

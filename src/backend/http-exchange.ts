@@ -37,7 +37,7 @@ export function exchange(connections: Connections, request: ExchangeRequest, use
     const head = typeof request.head === "string" ? request.head : connections.headOf(request.head);
     made.begin(connections.send(head, request.body, made));
   } catch (error) {
-    process.nextTick(() => made.failed(error as Error));
+    process.nextTick(() => made.failed(error as Error, false));
   }
   return made;
 }
@@ -49,6 +49,8 @@ export class Exchange implements RequestUser {
   contentType = "";
   retryAfter: string | undefined;
   error: Error | undefined;
+  /** There was no connection to send the request on. */
+  unreachable = false;
   /** The start of a body that is no message. */
   text = "";
   lastEventId: string | undefined;
@@ -76,7 +78,7 @@ export class Exchange implements RequestUser {
   }
 
   abort(why = "not wanted any more"): void {
-    this.#posted?.destroy(new Error(why));
+    this.#posted?.giveUp(new Error(why));
   }
 
   head({ status, headers, length }: AnswerHead): void {
@@ -99,21 +101,28 @@ export class Exchange implements RequestUser {
     const body = this.#body ?? (this.#pieces ? Buffer.concat(this.#pieces) : undefined);
     this.#body = undefined;
     this.#pieces = undefined;
-    if (body && body.length > 0) {
-      if (this.#isSuccess && this.contentType.startsWith("application/json")) this.#user.message(this, body);
-      else this.text = body.toString("utf8");
+    try {
+      if (body && body.length > 0) this.#take(body);
+    } catch (error) {
+      this.error = error as Error;
     }
     this.#user.done(this);
   }
 
-  failed(error: Error): void {
+  failed(error: Error, unreachable: boolean): void {
     this.#posted = undefined;
     this.error = error;
+    this.unreachable = unreachable;
     this.#user.done(this);
   }
 
   get #isSuccess(): boolean {
     return this.status !== undefined && this.status < 300;
+  }
+
+  #take(body: Buffer): void {
+    if (this.#isSuccess && this.contentType.startsWith("application/json")) this.#user.message(this, body);
+    else this.text = body.toString("utf8");
   }
 
   #keep(lent: Buffer): void {

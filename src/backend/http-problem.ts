@@ -12,25 +12,15 @@ export interface HttpProblem {
 
 export const UNREACHABLE = "The server cannot be reached";
 
-const NEVER_CONNECTED = new Set([
-  "ECONNREFUSED",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "CONNECT_TIMEOUT",
-]);
+type Outcome = Pick<Exchange, "status" | "error" | "unreachable" | "retryAfter">;
 
-export function neverConnected(error: Error | undefined): boolean {
-  return NEVER_CONNECTED.has((error as NodeJS.ErrnoException | undefined)?.code ?? "");
-}
-
-export function httpProblem(outcome: Pick<Exchange, "status" | "error" | "retryAfter">): HttpProblem {
-  const { status, error } = outcome;
+export function httpProblem(outcome: Outcome): HttpProblem {
+  const { status, error, unreachable } = outcome;
   if (status === undefined) {
     const code = (error as NodeJS.ErrnoException | undefined)?.code;
-    const what = neverConnected(error) ? UNREACHABLE : "The connection broke before an answer";
-    return problem(`${what}${code ? ` (${code})` : ""}`, neverConnected(error), error);
+    if (error instanceof TypeError) return problem(`The request cannot be sent: ${error.message}`, true, error);
+    const what = unreachable ? UNREACHABLE : "The connection broke before an answer";
+    return problem(`${what}${code ? ` (${code})` : ""}`, unreachable, error);
   }
   if (error) return problem("The connection broke in the middle of the answer", false, error);
   switch (status) {
@@ -41,7 +31,13 @@ export function httpProblem(outcome: Pick<Exchange, "status" | "error" | "retryA
       return problem("The server does not know the session or the path (HTTP 404)", true);
     case 429:
     case 503:
-      return problem(`The server is busy (HTTP ${status})`, true, undefined, retryAfterMs(outcome.retryAfter));
+      // What stands before a server says 503 also when the server broke off in the middle of its work.
+      return problem(
+        `The server is busy (HTTP ${status})`,
+        status === 429,
+        undefined,
+        retryAfterMs(outcome.retryAfter),
+      );
     default:
       if (status < 300) return problem("The server ended the stream without an answer", false);
       return problem(`The server answered with HTTP ${status}`, false);

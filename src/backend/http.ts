@@ -14,7 +14,7 @@ import { headerIn } from "./answer-reader.ts";
 import type { Link, LinkEvents, OpenLink, SendOptions } from "./backend.ts";
 import { Connections, type HttpHead } from "./connections.ts";
 import { type Exchange, type ExchangeUser, exchange } from "./http-exchange.ts";
-import { httpProblem, neverConnected } from "./http-problem.ts";
+import { httpProblem } from "./http-problem.ts";
 import { type MessageLimit, tooLarge } from "./too-large.ts";
 
 export interface HttpOptions extends MessageLimit {
@@ -54,11 +54,12 @@ class HttpLink implements Link {
 
   constructor(options: HttpOptions, events: LinkEvents) {
     const url = new URL(options.url);
-    this.#connections = new Connections(url, options.connectMs);
+    const { host, ...headers } = lowerCased(options.headers);
+    this.#connections = new Connections({ url, connectMs: options.connectMs, host });
     this.#path = url.pathname + url.search;
     this.#events = events;
     this.#limit = options;
-    this.#postHeaders = lowerCased(options.headers);
+    this.#postHeaders = headers;
     this.#postHeaders["content-type"] = "application/json";
     this.#postHeaders["accept"] = "application/json, text/event-stream";
     this.#posts = this.#userOfPosts();
@@ -153,7 +154,7 @@ class HttpLink implements Link {
       else this.#refused(id, outcome);
     }
     if (forgotten) this.#forget();
-    else if (isUnreachable(outcome)) this.#lose(httpProblem(outcome).error);
+    else if (outcome.unreachable) this.#lose(httpProblem(outcome).error);
   }
 
   /** A refusal that is a JSON-RPC error is an answer; everything else fails the request. */
@@ -208,7 +209,7 @@ class HttpLink implements Link {
         if (this.#hadStanding && outcome.status === 404) return this.#forget();
         // Servers without a standing stream say 405; others answer with all kinds of refusals. Calls work without it.
         if (!this.#hadStanding && outcome.status !== undefined) return;
-        if (isUnreachable(outcome)) return this.#lose(httpProblem(outcome).error);
+        if (outcome.unreachable) return this.#lose(httpProblem(outcome).error);
         this.#timer = setTimeout(() => this.#openStanding(), this.#standingRetryMs);
       },
     });
@@ -258,10 +259,6 @@ class HttpLink implements Link {
 
 function sessionForgotten(): GoblinError {
   return new GoblinError("BACKEND_UNAVAILABLE", "The server has forgotten the session");
-}
-
-function isUnreachable({ error, status }: Exchange): boolean {
-  return status === undefined && neverConnected(error);
 }
 
 /** The error answer with the request's id, where the text is one; servers often answer with `"id":null`. */

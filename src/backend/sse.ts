@@ -15,8 +15,8 @@ export function sseLink(options: HttpOptions): OpenLink {
   return (events, signal) =>
     new Promise((resolve, reject) => {
       const url = new URL(options.url);
-      const connections = new Connections(url, options.connectMs);
-      const headers = lowerCased(options.headers);
+      const { host, ...headers } = lowerCased(options.headers);
+      const connections = new Connections({ url, connectMs: options.connectMs, host });
       let link: SseLink | undefined;
       const late = setTimeout(() => give("The server sent no endpoint event in time"), options.connectMs);
       const giveUp = (): void => give("The connection is not wanted any more");

@@ -6,6 +6,7 @@ import { openState } from "../session/continuity.ts";
 import { createLogger } from "../telemetry/logger.ts";
 import { type ChooseOptions, chooseConfig, withAddress } from "./config.ts";
 import { ConfigFollower } from "./follow.ts";
+import { outliveMistakes } from "./mistakes.ts";
 import { exitSoon, listenToSignals } from "./signals.ts";
 
 export interface ServeOptions extends ChooseOptions {
@@ -16,6 +17,7 @@ export interface ServeOptions extends ChooseOptions {
 export async function serve(options: ServeOptions): Promise<number> {
   const { config, file } = await chooseConfig(options, (line) => console.error(line));
   const log = createLogger({ ...config.log, stream: options.tui ? nowhere : process.stderr });
+  outliveMistakes(log);
   const follower =
     file &&
     new ConfigFollower({

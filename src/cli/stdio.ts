@@ -5,11 +5,13 @@ import { createGateway, type Gateway } from "../gateway.ts";
 import { createLogger } from "../telemetry/logger.ts";
 import { type ChooseOptions, chooseConfig } from "./config.ts";
 import { ConfigFollower } from "./follow.ts";
+import { outliveMistakes } from "./mistakes.ts";
 import { exitSoon, listenToSignals } from "./signals.ts";
 
 export async function stdio(options: ChooseOptions): Promise<number> {
   const { config, file } = await chooseConfig(options, (line) => console.error(line));
   const log = createLogger({ ...config.log, stream: process.stderr });
+  outliveMistakes(log);
   const follower = file && new ConfigFollower({ file, override: (next) => next, gateway: () => gateway, log });
   const signals = listenToSignals(() => {
     gateway.reopenLogs();

@@ -7,7 +7,7 @@ import type { Call } from "../model/call.ts";
 import { META_PREFIX } from "../model/envelope.ts";
 import { GoblinError } from "../model/errors.ts";
 import { type Answer, failure, type Params, type Raw, rawText } from "../model/json-rpc.ts";
-import { dropMembers, eachMember, memberSpan, memberText, setMember } from "../model/json-text.ts";
+import { dropMembers, eachMember, inWords, memberSpan, memberText, setMember } from "../model/json-text.ts";
 import { within } from "../model/within.ts";
 import type { Core } from "./core.ts";
 import { withObjectOutputs, wrapsOutput } from "./legacy-tools.ts";
@@ -62,7 +62,7 @@ async function askAll(text: string, call: Call): Promise<Answer> {
       const request = text.slice(start, end);
       const { method } = JSON.parse(request) as { method?: unknown };
       const params = withElicitationId(memberText(request, "params") ?? "{}");
-      asked.push(ask(call, String(method), params).then((answer) => ({ key, answer })));
+      asked.push(ask(call, inWords(method), params).then((answer) => ({ key, answer })));
     });
   }
   const answers = await Promise.all(asked);

@@ -6,6 +6,7 @@ import { randomUUID } from "node:crypto";
 import { Call, type LogLevel } from "../model/call.ts";
 import { GoblinError } from "../model/errors.ts";
 import { type Answer, answerOf, failure, type Inbound, type Params, paramsText, success } from "../model/json-rpc.ts";
+import { inWords } from "../model/json-text.ts";
 import { severity } from "../model/methods.ts";
 import type { SessionClaims } from "../session/seal.ts";
 import { Session } from "../session/session.ts";
@@ -129,7 +130,7 @@ export function takeMessage(core: Core, session: Session, message: OtherMessage)
 function setLevel(core: Core, session: Session, params: Params): Answer {
   const level = params["level"];
   if (typeof level !== "string" || severity(level) === -1) {
-    return failure(new GoblinError("INVALID_PARAMS", `Unknown log level: ${String(level)}`));
+    return failure(new GoblinError("INVALID_PARAMS", `Unknown log level: ${inWords(level)}`));
   }
   session.logLevel = level as LogLevel;
   core.continuity.logLevel(session.key, level);

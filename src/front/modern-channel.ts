@@ -66,10 +66,13 @@ export class ModernChannel {
     const onAbort = (listener: () => void): void => {
       giveUp = listener;
     };
-    void this.#front.answer(message, { principal: "", emit: this.#write, onAbort }).then((answer) => {
+    const finish = (answer: Answer): void => {
       this.#open.delete(id);
       if (!given) this.#answer(id, answer);
-    });
+    };
+    void this.#front
+      .answer(message, { principal: "", emit: this.#write, onAbort })
+      .then(finish, (error: unknown) => finish(failure(error)));
   }
 
   #listen({ id, params }: RequestMessage): void {

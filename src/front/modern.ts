@@ -18,7 +18,7 @@ import {
 } from "../model/envelope.ts";
 import { GoblinError } from "../model/errors.ts";
 import { type Answer, failure, type Inbound, type Params, paramsText, success } from "../model/json-rpc.ts";
-import { dropMembers, eachMember, memberSpan } from "../model/json-text.ts";
+import { dropMembers, eachMember, inWords, memberSpan } from "../model/json-text.ts";
 import { listMethods, lookUp, questionCapabilities, routedMethods, severity } from "../model/methods.ts";
 import { Dialogue } from "../session/dialogue.ts";
 import { bindingOf, ParkedCalls } from "../session/parked.ts";
@@ -163,7 +163,7 @@ class RequestClient implements Client {
     const meta = metaOf(params) ?? {};
     const level = meta[LOG_LEVEL];
     this.principal = principal;
-    this.protocolVersion = String(meta[PROTOCOL_VERSION]);
+    this.protocolVersion = inWords(meta[PROTOCOL_VERSION]);
     this.capabilities = (meta[CLIENT_CAPABILITIES] ?? {}) as Record<string, unknown>;
     this.info = (meta[CLIENT_INFO] ?? {}) as Record<string, unknown>;
     this.account = `stateless:${principal}:${nameIn(this.info)}`;

@@ -51,5 +51,5 @@ export class GoblinError extends Error {
 
 /** What went wrong, in words, whatever was thrown. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return error instanceof Error ? error.message : typeof error === "object" ? JSON.stringify(error) : String(error);
 }

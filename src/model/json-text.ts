@@ -224,3 +224,8 @@ export function dropMembers(objectText: string, drop: (key: string) => boolean):
 export function oneLine(text: string): string {
   return text.includes("\n") || text.includes("\r") ? text.replace(/[\r\n]/g, " ") : text;
 }
+
+/** A value of somebody's JSON in words. `String` would throw on an object with a member `toString`. */
+export function inWords(value: unknown): string {
+  return typeof value === "string" ? value : String(JSON.stringify(value));
+}

@@ -3,6 +3,8 @@
  * arguments that a tool's schema marks with `x-mcp-header`. One place for how they are found, encoded and compared, for both
  * sides of the gateway.
  */
+import { inWords } from "./json-text.ts";
+
 export interface Mirror {
   /** The header without its prefix. */
   readonly header: string;
@@ -46,8 +48,8 @@ function readMirrors(inputSchema: object): readonly Mirror[] {
     if (typeof node !== "object" || node === null) return;
     const { type, properties, "x-mcp-header": header } = node as Record<string, unknown>;
     if (header !== undefined && path.length > 0) {
-      const lower = String(header).toLowerCase();
-      if (typeof header !== "string" || !TOKEN.test(header) || !TYPES.has(String(type)) || seen.has(lower))
+      const lower = inWords(header).toLowerCase();
+      if (typeof header !== "string" || !TOKEN.test(header) || !TYPES.has(inWords(type)) || seen.has(lower))
         valid = false;
       seen.add(lower);
       found.push({ header: lower, path });

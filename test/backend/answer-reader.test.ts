@@ -110,6 +110,11 @@ describe("an answer", () => {
     ],
     ["that says close", "HTTP/1.1 200 OK\r\nConnection: Close\r\ncontent-length: 0\r\n\r\n", false],
     [
+      "that says close, then keep",
+      "HTTP/1.1 200 OK\r\nconnection: close\r\nconnection: keep-alive\r\ncontent-length: 0\r\n\r\n",
+      false,
+    ],
+    [
       "with both kinds of length",
       "HTTP/1.1 200 OK\r\ncontent-length: 9\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
       false,

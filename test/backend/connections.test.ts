@@ -2,26 +2,18 @@
  * The connections to an HTTP server, against real sockets: used again where that is safe and never where it is not; every request ends once;
  * bytes arrive as they were sent, though all connections read into the same memory.
  */
+import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
-import { createServer as createHttpsServer } from "node:https";
-import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
-import { join } from "node:path";
-import { createServer as createTlsServer } from "node:tls";
+import { createServer, type Socket } from "node:net";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import type { AnswerHead } from "../../src/backend/answer-reader.ts";
-import { Connections } from "../../src/backend/connections.ts";
-import { cert, key } from "../fixtures/certificate.ts";
-import { connectV2 } from "../fixtures/clients.ts";
+import { Connections, shared } from "../../src/backend/connections.ts";
+import { ask, connectTo, moment, type Outcome, POST } from "../fixtures/connections.ts";
 import { disposeAll, onDispose } from "../fixtures/dispose.ts";
-import { serveHome, startServe } from "../fixtures/serve.ts";
 import { until } from "../fixtures/until.ts";
 
 afterEach(disposeAll);
 afterEach(() => vi.useRealTimers());
-
-const POST = { method: "POST", path: "/mcp?a=b", headers: {} } as const;
 
 /** Listens; every complete request (a body in one piece is enough here) is answered with what `answer` gives, on sockets that are counted. */
 async function listen(answer: (request: string, socket: Socket) => string | Buffer | undefined, host = "127.0.0.1") {
@@ -45,44 +37,21 @@ async function listen(answer: (request: string, socket: Socket) => string | Buff
   return { ...(await connectTo(server, `http://${host.includes(":") ? `[${host}]` : host}`, host)), sockets, requests };
 }
 
-async function connectTo(server: Server, origin: string, host = "127.0.0.1", connectMs = 5000) {
-  server.listen(0, host);
-  await once(server, "listening");
-  const connections = new Connections(new URL(`${origin}:${(server.address() as AddressInfo).port}`), connectMs);
-  onDispose(() => {
-    connections.destroy();
-    server.close();
-  });
-  return { connections, origin: `${origin}:${(server.address() as AddressInfo).port}` };
-}
-
-interface Outcome {
-  head: AnswerHead | undefined;
-  body: Buffer;
-  error: NodeJS.ErrnoException | undefined;
-}
-
-/** The end of a request, which must not come twice. */
-function ask(connections: Connections, body: string | undefined = "{}", head: string = connections.headOf(POST)) {
-  let answered: AnswerHead | undefined;
-  const pieces: Buffer[] = [];
-  let ends = 0;
-  const ended = new Promise<Outcome>((resolve) => {
-    const end = (error?: Error): void => {
-      expect(++ends).toBe(1);
-      resolve({ head: answered, body: Buffer.concat(pieces), error });
-    };
-    connections.send(head, body, {
-      head: (given) => {
-        answered = given;
-      },
-      body: (lent) => void pieces.push(Buffer.from(lent)),
-      complete: () => end(),
-      failed: end,
+/** A server that resets all other connections before it answers its third request. */
+const RESETTING = `
+  const sockets = [];
+  let requests = 0;
+  const ok = "HTTP/1.1 200 OK\\r\\ncontent-length: 2\\r\\n\\r\\n{}";
+  const server = require("node:net").createServer((socket) => {
+    sockets.push(socket.on("error", () => {}));
+    socket.on("data", () => {
+      if (++requests !== 3) return setTimeout(() => socket.write(ok), 30);
+      setTimeout(() => {
+        for (const other of sockets) if (other !== socket) other.resetAndDestroy();
+        socket.write(ok);
+      }, 100);
     });
-  });
-  return ended;
-}
+  }).listen(0, "127.0.0.1", () => console.log(server.address().port));`;
 
 const ok = (body: string, more = ""): string =>
   `HTTP/1.1 200 OK\r\n${more}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
@@ -90,7 +59,10 @@ const ok = (body: string, more = ""): string =>
 describe("a connection", () => {
   test("takes one request after the other; those at the same time have one each", async () => {
     const { connections, sockets, requests } = await listen(() => ok("{}"));
-    for (let i = 0; i < 3; i++) expect((await ask(connections)).head?.status).toBe(200);
+    for (let i = 0; i < 3; i++) {
+      expect((await ask(connections)).head?.status).toBe(200);
+      await moment();
+    }
     expect(sockets).toHaveLength(1);
     await Promise.all([ask(connections), ask(connections), ask(connections)]);
     expect([sockets.length, requests.length]).toEqual([3, 6]);
@@ -109,8 +81,10 @@ describe("a connection", () => {
     ],
   ])("%s is not used again", async (_, answer) => {
     const { connections, sockets } = await listen(() => answer);
-    for (let i = 0; i < 2; i++)
+    for (let i = 0; i < 2; i++) {
       expect(await ask(connections)).toMatchObject({ head: { status: 200 }, error: undefined });
+      await moment();
+    }
     expect(sockets).toHaveLength(2);
     await until(() => sockets.every((socket) => socket.destroyed));
   });
@@ -133,9 +107,11 @@ describe("a connection", () => {
     const { connections, sockets } = await listen(() => ok("{}", "keep-alive: timeout=3\r\n"));
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
     await ask(connections);
+    for (let i = 0; i < 5; i++) await new Promise(setImmediate);
     const first = once(sockets[0]!, "close");
     vi.setSystemTime(Date.now() + 2100);
     await ask(connections);
+    for (let i = 0; i < 5; i++) await new Promise(setImmediate);
     const second = once(sockets[1]!, "close");
     await first;
     vi.advanceTimersByTime(4100);
@@ -154,15 +130,63 @@ describe("a connection", () => {
 
   test("writes text as UTF-8 and headers as the bytes they are", async () => {
     const { connections, requests } = await listen(() => ok("{}"));
-    const head = connections.headOf({ ...POST, headers: { "x-name": "caf\u00e9", host: "front.example" } });
+    const head = connections.headOf({ ...POST, headers: { "x-name": "caf\u00e9" } });
     await ask(connections, '{"a":"é ☃ 😀"}', head);
     await ask(connections, "{}", head);
     expect(requests.map((text) => Buffer.from(text, "latin1").toString("utf8").split("\r\n\r\n")[1])).toEqual([
       '{"a":"é ☃ 😀"}',
       "{}",
     ]);
-    for (const text of requests)
-      expect(text).toContain("\r\nhost: front.example\r\nconnection: keep-alive\r\nx-name: caf\u00e9\r\n");
+    for (const text of requests) expect(text).toContain("\r\nconnection: keep-alive\r\nx-name: caf\u00e9\r\n");
+  });
+
+  test("that closes without a word after each answer never costs a request", async () => {
+    const { connections } = await listen((_request, socket) => void socket.end(ok("{}")));
+    for (let i = 0; i < 6; i++)
+      expect(await ask(connections)).toMatchObject({ head: { status: 200 }, error: undefined });
+  });
+
+  test("whose answer fills the memory for it, with another one behind it, gives that to nobody", async () => {
+    const size = shared.length - ok("x".repeat(60_000)).length + 60_000;
+    const { connections } = await listen((request) =>
+      request.endsWith("1") ? ok("a".repeat(size)) + ok("STALE") : ok("own"),
+    );
+    expect((await ask(connections, "1")).body).toHaveLength(size);
+    for (let i = 0; i < 3; i++) expect((await ask(connections, "2")).body.toString()).toBe("own");
+  });
+
+  test("whose server answers without reading the whole request takes no other", async () => {
+    const sockets: Socket[] = [];
+    const server = createServer((socket) => {
+      sockets.push(socket);
+      socket.on("error", () => {});
+      socket.once("data", () => void socket.pause().write("HTTP/1.1 413 Too Large\r\ncontent-length: 2\r\n\r\n{}"));
+    });
+    const { connections } = await connectTo(server, "http://127.0.0.1");
+    for (const body of ["x".repeat(32_000_000), "{}"]) {
+      expect(await ask(connections, body)).toMatchObject({ head: { status: 413 } });
+      await moment();
+    }
+    expect(sockets).toHaveLength(2);
+  });
+
+  test("that broke while the event loop was busy is not used", async () => {
+    const child = spawn(process.execPath, ["-e", RESETTING], { stdio: ["ignore", "pipe", "inherit"] });
+    onDispose(() => void child.kill());
+    const [port] = (await once(child.stdout, "data")) as [Buffer];
+    const connections = new Connections({ url: new URL(`http://127.0.0.1:${Number(port)}`), connectMs: 5000 });
+    onDispose(() => connections.destroy());
+    await Promise.all([ask(connections), ask(connections)]);
+    await moment();
+    const later = new Promise<Outcome[]>((resolve) => {
+      const complete = () => resolve(Promise.all([ask(connections), ask(connections)]));
+      connections.send(connections.headOf(POST), "{}", { head: () => {}, body: () => {}, complete, failed: () => {} });
+    });
+    await moment();
+    // Meanwhile one connection is reset, and the other has its answer.
+    const busyUntil = Date.now() + 250;
+    while (Date.now() < busyUntil);
+    expect((await later).map(({ error }) => error)).toEqual([undefined, undefined]);
   });
 
   test("over IPv6", async () => {
@@ -191,13 +215,16 @@ describe("a request fails, once,", () => {
   });
 
   test("when nobody listens, or the connections are closed under it", async () => {
-    const nobody = new Connections(new URL("http://127.0.0.1:1"), 5000);
-    expect(await ask(nobody)).toMatchObject({ error: { code: "ECONNREFUSED" } });
+    const nobody = new Connections({ url: new URL("http://127.0.0.1:1"), connectMs: 5000 });
+    expect(await ask(nobody)).toMatchObject({ error: { code: "ECONNREFUSED" }, unreachable: true });
     const { connections, requests } = await listen(() => undefined);
     const open = ask(connections);
     await until(() => requests.length === 1);
     connections.destroy();
-    expect((await open).error?.message).toBe("the connections to this server are closed");
+    expect(await open).toMatchObject({
+      error: { message: "the connections to this server are closed" },
+      unreachable: false,
+    });
     expect(() => connections.send("", "", {} as never)).toThrow("the connections to this server are closed");
   });
 
@@ -218,68 +245,24 @@ describe("a request fails, once,", () => {
     expect(failed.message).toBe("a mistake");
     expect((await other).body.toString()).toBe("[1]");
   });
-});
 
-describe("over TLS", () => {
-  test("nothing is sent to a server that is not trusted", async () => {
-    let got = 0;
-    const server = createTlsServer({ key, cert }, (socket) => {
-      socket.on("error", () => {});
-      socket.on("data", ({ length }) => {
-        got += length;
-      });
-    });
-    server.on("tlsClientError", () => {});
-    const { connections } = await connectTo(server, "https://localhost", "localhost");
-    expect(await ask(connections)).toMatchObject({ head: undefined, error: { code: "DEPTH_ZERO_SELF_SIGNED_CERT" } });
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    expect(got).toBe(0);
-  });
-
-  test("a server that never shakes hands is given up in time", async () => {
-    const sockets: Socket[] = [];
-    const { connections } = await connectTo(
-      createServer((socket) => void sockets.push(socket.resume())),
-      "https://127.0.0.1",
-      "127.0.0.1",
-      150,
-    );
-    expect(await ask(connections)).toMatchObject({
-      error: { message: "no connection within 150 ms", code: "CONNECT_TIMEOUT" },
-    });
-    await until(() => sockets[0]!.destroyed);
-  });
-
-  test("a gateway calls the tools of a server whose certificate it trusts", async () => {
-    const tool = { name: "hello", inputSchema: { type: "object" } };
-    const big = "x".repeat(300_000);
-    const results: Record<string, unknown> = {
-      initialize: {
-        protocolVersion: "2025-06-18",
-        capabilities: { tools: {} },
-        serverInfo: { name: "s", version: "1" },
+  test.each([
+    ["with a length", (socket: Socket) => socket.write(ok("{}"))],
+    ["that ends with the connection", (socket: Socket) => socket.end("HTTP/1.1 200 OK\r\n\r\n{}")],
+  ])("and the gateway lives when its user throws at the end of an answer %s", async (_, answer) => {
+    const { connections } = await listen((_request, socket) => void answer(socket));
+    let ended = false;
+    connections.send(connections.headOf(POST), "{}", {
+      head: () => {},
+      body: () => {},
+      complete: () => {
+        ended = true;
+        throw new Error("a mistake");
       },
-      "tools/list": { tools: [tool] },
-      "tools/call": { content: [{ type: "text", text: big }] },
-    };
-    const server = createHttpsServer({ key, cert }, async (request, response) => {
-      let body = "";
-      for await (const chunk of request) body += chunk;
-      const { id, method } = JSON.parse(body || "{}") as { id?: number; method?: string };
-      const result = results[method ?? ""];
-      if (!result) return void response.writeHead(id === undefined ? 202 : 400).end();
-      response
-        .writeHead(200, { "content-type": "application/json" })
-        .end(JSON.stringify({ jsonrpc: "2.0", id, result }));
+      failed: () => expect.unreachable(),
     });
-    const { origin } = await connectTo(server, "https://localhost", "localhost");
-    const home = await serveHome({ mcpServers: { safe: { type: "http", url: `${origin}/mcp` } } });
-    const trusted = join(home.folder, "cert.pem");
-    writeFileSync(trusted, cert);
-    const { url } = await startServe(home, { NODE_EXTRA_CA_CERTS: trusted });
-    const { client } = await connectV2({ url });
-    await until(async () => (await client.listTools()).tools.some(({ name }) => name === "safe_hello"));
-    const { content } = await client.callTool({ name: "safe_hello", arguments: {} });
-    expect(content).toEqual([{ type: "text", text: big }]);
+    await until(() => ended);
+    await moment();
+    expect(await ask(connections)).toMatchObject({ head: { status: 200 } });
   });
 });

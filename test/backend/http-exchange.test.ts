@@ -19,7 +19,10 @@ async function serve(answer: (response: ServerResponse) => void) {
     answer(response);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const pool = new Connections(new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`), 5000);
+  const pool = new Connections({
+    url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`),
+    connectMs: 5000,
+  });
   onDispose(() => {
     pool.destroy();
     server.closeAllConnections();
@@ -74,6 +77,19 @@ describe("an answer", () => {
     expect(error?.message).toBe(
       expected.some((what) => what.startsWith("overflow")) ? "the answer is too large" : undefined,
     );
+  });
+
+  test("over the cap is refused once, however much of it is there at once", async () => {
+    const { pool } = await serve((response) => {
+      response.writeHead(200, json);
+      response.cork();
+      for (let i = 0; i < 5; i++) response.write("x".repeat(600));
+      response.end();
+      response.uncork();
+    });
+    const { told, ended } = ask(pool);
+    await ended;
+    expect(told).toEqual(["started 200", 'overflow after "xxx"', "done"]);
   });
 
   test("after what is only an announcement of one", async () => {

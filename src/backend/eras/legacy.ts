@@ -6,7 +6,7 @@
  */
 import type { Call, CancelReason } from "../../model/call.ts";
 import { META_PREFIX } from "../../model/envelope.ts";
-import { GoblinError } from "../../model/errors.ts";
+import { GoblinError, messageOf } from "../../model/errors.ts";
 import { type Frame, readFrame } from "../../model/frame.ts";
 import {
   type Answer,
@@ -17,7 +17,7 @@ import {
   rawText,
   requestText,
 } from "../../model/json-rpc.ts";
-import { dropMembers, elementSpans, memberSpan, setMember } from "../../model/json-text.ts";
+import { dropMembers, elementSpans, inWords, memberSpan, setMember } from "../../model/json-text.ts";
 import { changeKinds, severity } from "../../model/methods.ts";
 import { within } from "../../model/within.ts";
 import type { Link, LinkEvents, OpenLink, Origin, Peer, PeerEvents, PeerInfo } from "../backend.ts";
@@ -114,7 +114,7 @@ class LegacyPeer implements Peer, LinkEvents {
       return Promise.resolve(failure(new GoblinError("INVALID_PARAMS", "requestState is not valid for this request")));
     }
     if (call?.cancelled) return Promise.resolve(cancelled(call.cancelled));
-    if (method === "logging/setLevel") this.#level = severity(String(JSON.parse(params).level));
+    if (method === "logging/setLevel") this.#level = severity(inWords(JSON.parse(params).level));
     const level = call?.client.logLevel;
     const wanted = level === undefined ? -1 : severity(level);
     if (wanted !== -1 && wanted < this.#level && "logging" in this.info.capabilities) {
@@ -179,8 +179,12 @@ class LegacyPeer implements Peer, LinkEvents {
     } catch {
       return this.#unreadable(bytes, stream);
     }
-    if (frame.kind === "invalid" && bytes[0] === 91) return this.#batch(bytes, stream);
-    this.#take(frame, stream);
+    try {
+      if (frame.kind === "invalid" && bytes[0] === 91) this.#batch(bytes, stream);
+      else this.#take(frame, stream);
+    } catch (error) {
+      this.#events.problem(`A message of the server cannot be worked on: ${messageOf(error)}`);
+    }
   }
 
   /** Servers of 2025-03-26 may answer with a batch. */
@@ -239,12 +243,12 @@ class LegacyPeer implements Peer, LinkEvents {
   #notified(method: string, params: Readonly<Record<string, unknown>>, text: string, stream: number | undefined): void {
     switch (method) {
       case "notifications/progress": {
-        const call = this.#pending.call(Number(params["progressToken"]));
+        const call = this.#pending.callOf(params["progressToken"]);
         if (call) this.#progress(call, text);
         return;
       }
       case "notifications/message":
-        return this.#events.log(String(params["level"]), paramsText(text), this.#origin(stream));
+        return this.#events.log(inWords(params["level"]), paramsText(text), this.#origin(stream));
       case "notifications/resources/updated":
         if (typeof params["uri"] === "string") this.#events.updated(params["uri"], paramsText(text));
         return;
@@ -303,7 +307,7 @@ function readInitializeResult(text: string): PeerInfo {
     const known = legacyVersions.join(", ");
     throw new GoblinError(
       "BACKEND_UNAVAILABLE",
-      `The server speaks protocol version ${String(protocolVersion)}; Goblin knows ${known}`,
+      `The server speaks protocol version ${inWords(protocolVersion)}; Goblin knows ${known}`,
     );
   }
   return {
@@ -326,5 +330,5 @@ function refusal(raw: string): GoblinError {
 }
 
 function reasonIn(errorText: string): string {
-  return String((JSON.parse(errorText) as { message?: unknown }).message);
+  return inWords((JSON.parse(errorText) as { message?: unknown }).message);
 }

@@ -15,10 +15,10 @@ import {
   SUBSCRIPTION_ID,
   statelessVersions,
 } from "../../model/envelope.ts";
-import { GoblinError } from "../../model/errors.ts";
+import { GoblinError, messageOf } from "../../model/errors.ts";
 import { type Frame, readFrame } from "../../model/frame.ts";
 import { type Answer, failure, notificationText, paramsText, rawText, requestText } from "../../model/json-rpc.ts";
-import { dropMembers, memberText, prependMembers, setMember } from "../../model/json-text.ts";
+import { dropMembers, inWords, memberText, prependMembers, setMember } from "../../model/json-text.ts";
 import { changeKinds } from "../../model/methods.ts";
 import { within } from "../../model/within.ts";
 import type { Link, LinkEvents, OpenLink, Origin, Peer, PeerEvents, PeerInfo } from "../backend.ts";
@@ -162,6 +162,14 @@ class ModernPeer implements Peer, LinkEvents {
       if (stream !== undefined && this.#pending.settle(stream, failure(error))) return;
       return this.#events.problem("Not a JSON message", bytes.toString("utf8", 0, 200));
     }
+    try {
+      this.#take(frame, stream);
+    } catch (error) {
+      this.#events.problem(`A message of the server cannot be worked on: ${messageOf(error)}`);
+    }
+  }
+
+  #take(frame: Frame, stream: number | undefined): void {
     switch (frame.kind) {
       case "response":
         if (typeof frame.id === "number" && this.#listener.ended(frame.id))
@@ -232,14 +240,14 @@ class ModernPeer implements Peer, LinkEvents {
     if (listening !== undefined && this.#listener.acknowledged(listening, method, params)) return;
     switch (method) {
       case "notifications/progress": {
-        const call = this.#pending.call(Number(params["progressToken"]));
+        const call = this.#pending.callOf(params["progressToken"]);
         call?.clock?.progress();
         if (call?.progressToken === undefined) return;
         const restored = setMember(paramsText(text), "progressToken", JSON.stringify(call.progressToken));
         return call.emit(notificationText(method, restored));
       }
       case "notifications/message":
-        return this.#events.log(String(params["level"]), paramsText(text), this.#origin(stream));
+        return this.#events.log(inWords(params["level"]), paramsText(text), this.#origin(stream));
       case "notifications/resources/updated":
         if (typeof params["uri"] === "string")
           this.#events.updated(params["uri"], withoutSubscription(paramsText(text)));

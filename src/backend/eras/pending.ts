@@ -9,6 +9,7 @@ import type { Call } from "../../model/call.ts";
 import type { GoblinError } from "../../model/errors.ts";
 import { Few } from "../../model/few.ts";
 import { type Answer, failure } from "../../model/json-rpc.ts";
+import { inWords } from "../../model/json-text.ts";
 import type { Origin } from "../backend.ts";
 
 interface Entry {
@@ -44,6 +45,11 @@ export class Pending {
     return this.#entries.get(id)?.call;
   }
 
+  /** The call that a progress token of ours stands for; a server may write the number as text. */
+  callOf(token: unknown): Call | undefined {
+    return typeof token === "number" || typeof token === "string" ? this.call(Number(token)) : undefined;
+  }
+
   /** False when no such request waits. */
   settle(id: number, answer: Answer): boolean {
     const entry = this.#entries.get(id);
@@ -66,8 +72,8 @@ export class Pending {
     if (typeof id === "number" && this.#givenUp.delete(id)) return undefined;
     const wasSent = typeof id === "number" && id > 0 && id <= this.#lastId;
     return wasSent
-      ? `A second answer to one request (id ${id})`
-      : `An answer to a request that was never sent (id ${id})`;
+      ? `A second answer to one request (id ${inWords(id)})`
+      : `An answer to a request that was never sent (id ${inWords(id)})`;
   }
 
   failAll(error: GoblinError): void {
