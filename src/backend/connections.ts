@@ -41,6 +41,7 @@ const IDLE_MS = 4000;
 const MAX_IDLE_MS = 600_000;
 const MARGIN_MS = 1000;
 const PROBE_AFTER_MS = 60_000;
+const TRUSTED = 10;
 
 /** What all connections read into. */
 export const shared = Buffer.allocUnsafeSlow(64 * 1024);
@@ -52,6 +53,8 @@ export class Connections {
   readonly #idle: Connection[] = [];
   /** Those whose answer has just come: whether the server has more to say, or hangs up, is seen a turn of the event loop later. */
   #resting: Connection[] = [];
+  /** How many connections in a row outlived their answers; after enough of them it is not waited for any more. */
+  #outlived = 0;
   #sweep: NodeJS.Timeout | undefined;
   #destroyed = false;
   /** Of the last connection over TLS, so that the next one is made faster. */
@@ -98,11 +101,13 @@ export class Connections {
       this.#session = session;
     });
     const made: Connection = new Connection(socket, this.#origin, {
-      answered: () => this.#rest(made),
+      answered: (isAll) => (isAll && this.#outlived >= TRUSTED ? this.#free(made) : this.#rest(made)),
       gone: () => {
         this.#open.delete(made);
         const at = this.#idle.indexOf(made);
-        if (at !== -1) this.#idle.splice(at, 1);
+        if (at === -1) return;
+        this.#idle.splice(at, 1);
+        this.#outlived = 0;
       },
     });
     this.#open.add(made);
@@ -115,17 +120,24 @@ export class Connections {
     setImmediate(() => {
       const rested = this.#resting;
       this.#resting = [];
-      setImmediate(() => this.#free(rested));
+      setImmediate(() => {
+        for (const connection of rested) this.#free(connection);
+      });
     });
   }
 
-  #free(rested: readonly Connection[]): void {
-    for (const connection of rested) if (connection.idleUntil > 0) this.#idle.push(connection);
-    if (this.#idle.length > 0 && !this.#destroyed) this.#sweepLater();
+  #free(connection: Connection): void {
+    if (connection.idleUntil === 0) {
+      this.#outlived = 0;
+      return;
+    }
+    this.#outlived++;
+    this.#idle.push(connection);
+    if (!this.#sweep && !this.#destroyed) this.#sweepLater();
   }
 
   #sweepLater(): void {
-    this.#sweep ??= setTimeout(() => {
+    this.#sweep = setTimeout(() => {
       const now = Date.now();
       this.#sweep = undefined;
       for (const old of this.#idle.filter(({ idleUntil }) => idleUntil <= now)) old.destroy();
@@ -135,8 +147,8 @@ export class Connections {
 }
 
 interface Keeper {
-  /** The connection may take another request soon. */
-  answered(): void;
+  /** The connection may take another request; `isAll`: nothing more had arrived when the answer was read. */
+  answered(isAll: boolean): void;
   gone(): void;
 }
 
@@ -237,7 +249,7 @@ class Connection implements Posted {
     const idleMs = isClean ? idleMsAfter(this.#reader.keptMs) : 0;
     if (idleMs > 0) {
       this.idleUntil = Date.now() + idleMs;
-      this.#keeper.answered();
+      this.#keeper.answered(bytes.length < shared.length);
     } else this.destroy();
     this.#complete();
   }

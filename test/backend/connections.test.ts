@@ -140,6 +140,14 @@ describe("a connection", () => {
     for (const text of requests) expect(text).toContain("\r\nconnection: keep-alive\r\nx-name: caf\u00e9\r\n");
   });
 
+  test("has its next request at once when those before outlived their answers", async () => {
+    const { connections, sockets } = await listen(() => ok("{}"));
+    for (let i = 0; i < 40; i++) await ask(connections);
+    const before = sockets.length;
+    for (let i = 0; i < 40; i++) await ask(connections);
+    expect(sockets).toHaveLength(before);
+  });
+
   test("that closes without a word after each answer never costs a request", async () => {
     const { connections } = await listen((_request, socket) => void socket.end(ok("{}")));
     for (let i = 0; i < 6; i++)
@@ -151,6 +159,7 @@ describe("a connection", () => {
     const { connections } = await listen((request) =>
       request.endsWith("1") ? ok("a".repeat(size)) + ok("STALE") : ok("own"),
     );
+    for (let i = 0; i < 30; i++) expect((await ask(connections, "2")).body.toString()).toBe("own");
     expect((await ask(connections, "1")).body).toHaveLength(size);
     for (let i = 0; i < 3; i++) expect((await ask(connections, "2")).body.toString()).toBe("own");
   });
