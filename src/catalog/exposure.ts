@@ -19,6 +19,7 @@ export interface ExposureSettings {
 export interface Exposure {
   /** What the setting came to. */
   readonly mode: "all" | "search";
+  readonly listsAll: boolean;
   isListed(entry: NamedEntry): boolean;
 }
 
@@ -34,6 +35,7 @@ export function decideExposure(source: ExposureSource, settings: ExposureSetting
   for (const { id, expose } of source.servers) if (expose !== undefined) own.set(id, ruleOf(expose));
   const listedIn = (mode: "all" | "search"): Exposure => ({
     mode,
+    listsAll: mode === "all" && own.size === 0,
     isListed: (entry) => own.get(entry.serverId)?.(entry) ?? mode === "all",
   });
   if (settings.mode !== "auto") return listedIn(settings.mode);

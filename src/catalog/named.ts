@@ -153,8 +153,11 @@ class CombinedList implements NamedList {
     const originals = new Map<string, readonly NamedEntry[] | undefined>();
     const ownersOf = (name: string): readonly NamedEntry[] =>
       (originals.has(name) ? originals.get(name) : before.originals.get(name)) ?? [];
+    const lost: string[] = [];
     for (const candidate of gone.flatMap(({ candidates }) => candidates)) {
-      byName.set(ownName(candidate, options.maxLength), undefined);
+      const exposed = ownName(candidate, options.maxLength);
+      lost.push(exposed);
+      byName.set(exposed, undefined);
       const left = ownersOf(candidate.name).filter(({ serverId }) => serverId !== candidate.serverId);
       originals.set(candidate.name, left.length > 0 ? left : undefined);
     }
@@ -173,10 +176,9 @@ class CombinedList implements NamedList {
         owners.sort((a, b) => places.get(a.serverId)! - places.get(b.serverId)!),
       );
     }
-    const goneServers = new Set(gone.map(({ source }) => source.serverId));
-    const kept = this.entries.filter(({ serverId }) => !goneServers.has(serverId));
     const maps = { byName: before.byName.with(byName), originals: before.originals.with(originals) };
-    return new CombinedList(merged(kept, added.sort(byExposed)), { ...before, ...maps, options, blocks: after });
+    const entries = changedList(this.entries, lost.sort(), added.sort(byExposed));
+    return new CombinedList(entries, { ...before, ...maps, options, blocks: after });
   }
 }
 
@@ -184,21 +186,54 @@ function hasAlias({ candidates }: Block): boolean {
   return candidates.some(({ other }) => other !== undefined);
 }
 
-function byExposed(a: NamedEntry, b: NamedEntry): number {
+interface Exposed {
+  readonly exposed: string;
+}
+
+export function byExposed(a: Exposed, b: Exposed): number {
   return a.exposed < b.exposed ? -1 : 1;
 }
 
-/** Two sorted lists as one. */
-function merged(a: readonly NamedEntry[], b: readonly NamedEntry[]): readonly NamedEntry[] {
-  if (b.length === 0) return a;
-  const all: NamedEntry[] = [];
-  let at = 0;
-  for (const entry of b) {
-    while (at < a.length && a[at]!.exposed < entry.exposed) all.push(a[at++]!);
-    all.push(entry);
+/** The sorted list without these names and with these entries, both sorted too. What stays is copied in whole stretches. */
+export function changedList<T extends Exposed>(
+  list: readonly T[],
+  gone: readonly string[],
+  added: readonly T[],
+): readonly T[] {
+  const stretches: (readonly T[])[] = [];
+  let from = 0;
+  let nextGone = 0;
+  const keepUntil = (exposed: string): void => {
+    const at = placeOf(exposed, list, from);
+    if (at > from) stretches.push(list.slice(from, at));
+    from = at;
+  };
+  const dropUntil = (exposed: string | undefined): void => {
+    for (; nextGone < gone.length && (exposed === undefined || gone[nextGone]! <= exposed); nextGone++) {
+      keepUntil(gone[nextGone]!);
+      if (list[from]?.exposed === gone[nextGone]) from++;
+    }
+  };
+  for (const entry of added) {
+    dropUntil(entry.exposed);
+    keepUntil(entry.exposed);
+    stretches.push([entry]);
   }
-  while (at < a.length) all.push(a[at++]!);
-  return all;
+  dropUntil(undefined);
+  stretches.push(list.slice(from));
+  return ([] as T[]).concat(...stretches);
+}
+
+/** Where this name stands, or would. */
+function placeOf(exposed: string, list: readonly Exposed[], from: number): number {
+  let low = from;
+  let high = list.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (list[middle]!.exposed < exposed) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 function byServer(blocks: readonly Block[]): ReadonlyMap<string, Block> {

@@ -8,8 +8,8 @@ import { GoblinError } from "../model/errors.ts";
 import type { Raw } from "../model/json-rpc.ts";
 
 export interface PageEntry {
-  /** The sort key: the exposed name or URI. Keys are unique and sorted by code unit. */
-  readonly key: string;
+  /** The exposed name or URI, by which a list is sorted. Unique, and in the order of code units. */
+  readonly exposed: string;
   /** The entry's JSON. */
   readonly text: string;
 }
@@ -37,7 +37,7 @@ export function createPager(options: {
       if (known !== undefined) return known;
       const end = Math.min(start + pageSize, entries.length);
       const texts = entries.slice(start, end).map((entry) => entry.text);
-      const next = end < entries.length ? `,"nextCursor":"${encodeCursor(member, entries[end - 1]!.key)}"` : "";
+      const next = end < entries.length ? `,"nextCursor":"${encodeCursor(member, entries[end - 1]!.exposed)}"` : "";
       const page = Buffer.from(`{"${member}":[${texts.join(",")}]${next}}`);
       // Only regular page starts are kept: a client cannot fill the memory with pages at made-up positions.
       if (start % pageSize === 0) pages.set(start, page);
@@ -70,7 +70,7 @@ function startAfter(entries: readonly PageEntry[], key: string): number {
   let high = entries.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (entries[middle]!.key <= key) low = middle + 1;
+    if (entries[middle]!.exposed <= key) low = middle + 1;
     else high = middle;
   }
   return low;

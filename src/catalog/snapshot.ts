@@ -6,7 +6,7 @@ import { memberText, setMember } from "../model/json-text.ts";
 import { type ListKind, listMethods } from "../model/methods.ts";
 import { type CacheHints, combineHints, type Definition, hintsOf, type ServerLists, stringOf } from "./definitions.ts";
 import { decideExposure, type Exposure, type ExposureSettings, type ServerExposure } from "./exposure.ts";
-import { combineNamed, type NamedEntry, type NamedList, type NamePolicy } from "./named.ts";
+import { byExposed, changedList, combineNamed, type NamedList, type NamePolicy } from "./named.ts";
 import { createPager, type PageEntry, type Pager } from "./pages.ts";
 import { createResourceIndex, type ResourceIndex } from "./resource-index.ts";
 
@@ -90,19 +90,20 @@ export function createSnapshot(
     template: (serverId, position) => byServer.get(serverId)?.templates[position]?.definition,
     pagers: lazyPagers({
       tools: () => {
-        const listed = tools.entries.filter(exposure.isListed);
-        return [...listed.map(namedPageEntry), ...settings.local.map(localPageEntry)].sort(byKey);
+        const local = settings.local.map(localPageEntry).sort(byExposed);
+        const listed = exposure.listsAll ? tools.entries : tools.entries.filter(exposure.isListed);
+        return changedList<PageEntry>(listed, [], local);
       },
-      prompts: () => prompts.entries.map(namedPageEntry),
+      prompts: () => prompts.entries,
       resources: () =>
         resources.resources.map((entry) => {
           const { definition } = byServer.get(entry.serverId)!.resources[entry.position]!;
-          return { key: entry.exposed, text: uriText(definition, "uri", entry) };
+          return { exposed: entry.exposed, text: uriText(definition, "uri", entry) };
         }),
       templates: () =>
         resources.templates.map((entry) => {
           const { definition } = byServer.get(entry.serverId)!.templates[entry.position]!;
-          return { key: entry.exposed, text: uriText(definition, "uriTemplate", entry) };
+          return { exposed: entry.exposed, text: uriText(definition, "uriTemplate", entry) };
         }),
       pageSize: settings.pageSize,
     }),
@@ -113,7 +114,7 @@ function isFilled(definitions: readonly Definition[]): boolean {
   return definitions.length > 0;
 }
 
-type PagerSources = Record<ListKind, () => PageEntry[]> & { pageSize: number };
+type PagerSources = Record<ListKind, () => readonly PageEntry[]> & { pageSize: number };
 
 function lazyPagers(sources: PagerSources): Readonly<Record<ListKind, Pager>> {
   const made: Partial<Record<ListKind, Pager>> = {};
@@ -138,16 +139,8 @@ function lazyPagers(sources: PagerSources): Readonly<Record<ListKind, Pager>> {
   };
 }
 
-function namedPageEntry(entry: NamedEntry): PageEntry {
-  return { key: entry.exposed, text: entry.text };
-}
-
 function localPageEntry(definition: Definition): PageEntry {
-  return { key: stringOf(definition, "name") ?? "", text: definition.text };
-}
-
-function byKey(a: PageEntry, b: PageEntry): number {
-  return a.key < b.key ? -1 : 1;
+  return { exposed: stringOf(definition, "name") ?? "", text: definition.text };
 }
 
 interface ResourceView {

@@ -27,7 +27,7 @@ function catalogOf(exposure: SnapshotSettings["exposure"], tools: Record<string,
   return catalog;
 }
 
-const listed = (catalog: Catalog) => catalog.snapshot.pagers.tools.entries.map(({ key }) => key);
+const listed = (catalog: Catalog) => catalog.snapshot.pagers.tools.entries.map(({ exposed }) => exposed);
 const all = { mode: "all", budgetTokens: 1 } as const;
 
 test("auto compares the whole list, the gateway's own tools too, with the budget", () => {

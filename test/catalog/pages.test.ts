@@ -6,7 +6,7 @@ const pagerOf = (keys: readonly string[], pageSize: number, member = "tools"): P
   createPager({
     member,
     pageSize,
-    entries: [...keys].sort().map((key) => ({ key, text: JSON.stringify({ name: key }) })),
+    entries: [...keys].sort().map((key) => ({ exposed: key, text: JSON.stringify({ name: key }) })),
   });
 
 interface Page {
