@@ -1,6 +1,10 @@
 // @ts-check
 // The cost of a call must not depend on how much there is beside it: 1×, 10× and 100× the backends, the tools, the sessions, the subscriptions.
+// Nor must the cost of a change in one server's list: that part is measured on the catalog alone, which is where the lists are combined.
 
+import { fillerName } from "../backend-answers.js";
+import { median } from "../lab.js";
+import { whole } from "../report.js";
 import { httpServer } from "../subjects.js";
 
 /** @typedef {import("../lab.js").Lab} Lab */
@@ -12,6 +16,7 @@ const BASE = { backends: 1, tools: 50, sessions: 10, subscriptions: 10 };
 const WARM_CALLS = 700;
 const CALLS = 300;
 const LIMIT_MS = 4_000;
+const CHANGES = 60;
 const DIMENSIONS = /** @type {const} */ (["backends", "tools", "sessions", "subscriptions"]);
 
 /** @param {Lab} lab @param {World} world @returns {Promise<import("../lab.js").Cell>} */
@@ -38,6 +43,56 @@ async function build(lab, { backends, tools, sessions, subscriptions }) {
   };
 }
 
+/** The milliseconds that the catalog needs when one server of 50 tools changes among so many others. @param {number} servers */
+async function changeMs(servers) {
+  const { Catalog } = await import("../../dist/catalog/catalog.js");
+  const { emptyLists, readPage } = await import("../../dist/catalog/definitions.js");
+  const own = { allow: ["*"], deny: [], overrides: {} };
+  /** @type {import("../../dist/catalog/snapshot.js").SnapshotSettings} */
+  const settings = {
+    maxNameLength: 64,
+    uris: "prefixed",
+    pageSize: 100,
+    local: [],
+    exposure: { mode: "all", budgetTokens: 0 },
+  };
+  const catalog = new Catalog(settings);
+  const listOf = (/** @type {number} */ server, /** @type {number} */ version) => {
+    const tools = Array.from({ length: BASE.tools }, (_, n) => ({
+      name: fillerName(n),
+      description: `Version ${version} of server ${server}`,
+      inputSchema: { type: "object" },
+    }));
+    return { ...emptyLists, tools: readPage(JSON.stringify({ tools }), "tools").definitions };
+  };
+  for (let server = 0; server < servers; server += 1) {
+    catalog.put({ id: `s${server}`, prefix: `s${server}_`, tools: own });
+    catalog.update(`s${server}`, listOf(server, 0));
+  }
+  let tools = catalog.snapshot.pagers.tools.entries.length;
+  if (tools !== servers * BASE.tools) throw new Error(`${tools} tools instead of ${servers * BASE.tools}`);
+  const times = [];
+  for (let version = 1; version <= CHANGES; version += 1) {
+    const lists = listOf(0, version);
+    await new Promise(setImmediate);
+    const began = performance.now();
+    catalog.update("s0", lists);
+    tools = catalog.snapshot.pagers.tools.entries.length;
+    times.push(performance.now() - began);
+  }
+  return median(times);
+}
+
+async function changes() {
+  await changeMs(1);
+  const rows = [];
+  for (const times of [1, 10, 100]) {
+    const ms = await changeMs(times);
+    rows.push([whole(times * BASE.tools), ms, ms / Number(rows[0]?.[1] ?? ms)]);
+  }
+  return { title: "Growth: one server's list of 50 tools changes", columns: ["tools in all", "ms", "ratio"], rows };
+}
+
 /** @type {import("../run.js").Scenario} */
 export const growth = {
   name: "growth",
@@ -59,6 +114,7 @@ export const growth = {
       return [`${key} (1× = ${BASE[key]})`, one, ten, hundred, ten / one, hundred / one];
     });
     const columns = ["of", "CPU µs, 1×", "10×", "100×", "10× ratio", "100× ratio"];
-    return { tables: [{ title: "Growth: tools/call, 16 connections", columns, rows }], bars };
+    const calls = { title: "Growth: tools/call, 16 connections", columns, rows };
+    return { tables: lab.isGoblin ? [calls, await changes()] : [calls], bars };
   },
 };

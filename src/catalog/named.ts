@@ -158,8 +158,9 @@ class CombinedList implements NamedList {
       const exposed = ownName(candidate, options.maxLength);
       lost.push(exposed);
       byName.set(exposed, undefined);
-      const left = ownersOf(candidate.name).filter(({ serverId }) => serverId !== candidate.serverId);
-      originals.set(candidate.name, left.length > 0 ? left : undefined);
+      const owners = ownersOf(candidate.name);
+      const at = owners.findIndex(({ serverId }) => serverId === candidate.serverId);
+      originals.set(candidate.name, owners.length > 1 ? owners.toSpliced(at, 1) : undefined);
     }
     const places = new Map(blocks.map(({ source }, i) => [source.serverId, i]));
     const added: NamedEntry[] = [];
@@ -170,11 +171,10 @@ class CombinedList implements NamedList {
       const entry = entryOf(candidate, exposed);
       added.push(entry);
       byName.set(exposed, entry);
-      const owners = [...ownersOf(candidate.name), entry];
-      originals.set(
-        candidate.name,
-        owners.sort((a, b) => places.get(a.serverId)! - places.get(b.serverId)!),
-      );
+      const owners = ownersOf(candidate.name);
+      const place = places.get(entry.serverId)!;
+      const at = firstIndex(owners.length, (i) => places.get(owners[i]!.serverId)! > place);
+      originals.set(candidate.name, owners.toSpliced(at, 0, entry));
     }
     const maps = { byName: before.byName.with(byName), originals: before.originals.with(originals) };
     const entries = changedList(this.entries, lost.sort(), added.sort(byExposed));
@@ -204,7 +204,7 @@ export function changedList<T extends Exposed>(
   let from = 0;
   let nextGone = 0;
   const keepUntil = (exposed: string): void => {
-    const at = placeOf(exposed, list, from);
+    const at = firstIndex(list.length, (i) => list[i]!.exposed >= exposed, from);
     if (at > from) stretches.push(list.slice(from, at));
     from = at;
   };
@@ -224,14 +224,14 @@ export function changedList<T extends Exposed>(
   return ([] as T[]).concat(...stretches);
 }
 
-/** Where this name stands, or would. */
-function placeOf(exposed: string, list: readonly Exposed[], from: number): number {
+/** The first of so many places from which on the condition holds. */
+function firstIndex(end: number, holds: (index: number) => boolean, from = 0): number {
   let low = from;
-  let high = list.length;
+  let high = end;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (list[middle]!.exposed < exposed) low = middle + 1;
-    else high = middle;
+    if (holds(middle)) high = middle;
+    else low = middle + 1;
   }
   return low;
 }
