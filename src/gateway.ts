@@ -258,7 +258,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     core,
     guard: () => guard,
     isReady: () => servers.settled,
-    admin: admin.app,
+    admin: admin.fetch,
     metrics,
   });
   let http: HttpServer | undefined;
@@ -267,7 +267,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   return {
     catalog,
     servers,
-    fetch: async (request) => front.app.fetch(request),
+    fetch: front.fetch,
     snapshot: () => catalog.snapshot,
     start: () => servers.start(),
     async listen() {
@@ -275,8 +275,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       const failed = (error: Error): void => log.error({ error: error.message }, "HTTP server");
       const { headerBytes } = config.limits;
       const { receiveMs } = config.timeouts;
-      const { app, take } = front;
-      http = await listenHttp({ fetch: app.fetch, take, host, port, headerBytes, receiveMs, exceeded, failed });
+      http = await listenHttp({ serve: front.serve, host, port, headerBytes, receiveMs, exceeded, failed });
       if (!isLoopback(host) && auth.tokens.length === 0) {
         log.warn(`Listening on ${host} without gateway.auth: everybody who reaches this address can use all servers`);
       }

@@ -39,7 +39,7 @@ const layers: Record<string, readonly string[]> = {
 /** Third-party package → where in `src` it may be imported. */
 const packages: Record<string, readonly string[]> = {
   hono: ["front/", "admin/"],
-  "@hono/node-server": ["front/http.ts", "front/http-server.ts"],
+  "@hono/node-server": ["front/app.ts"],
   minisearch: ["catalog/search"],
   ink: ["tui/"],
   react: ["tui/"],

@@ -13,8 +13,8 @@ import { httpServer } from "../subjects.js";
 /** @type {World} */
 const BASE = { backends: 1, tools: 50, sessions: 10, subscriptions: 10 };
 // By count, not by time: a process that has seen fewer calls than another is less compiled, and that would look like growth (or hide it).
-const WARM_CALLS = 700;
-const CALLS = 300;
+const WARM_CALLS = 600;
+const CALLS = 250;
 const LIMIT_MS = 4_000;
 const CHANGES = 60;
 const DIMENSIONS = /** @type {const} */ (["backends", "tools", "sessions", "subscriptions"]);

@@ -11,6 +11,7 @@ const WAITING = 1_000;
 /** @type {import("../run.js").Scenario} */
 export const isolation = {
   name: "isolation",
+  least: 2,
   seconds: { full: 5, short: 3 },
   async run(lab) {
     const servers = {

@@ -5,15 +5,12 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import { getRequestListener } from "@hono/node-server";
 import type { Exceeded } from "../model/limit-exceeded.ts";
 import { within } from "../model/within.ts";
 import { refuseConnection } from "./refuse-connection.ts";
 
 export interface HttpServerOptions {
-  readonly fetch: (request: Request, env: { incoming: IncomingMessage; outgoing: ServerResponse }) => unknown;
-  /** Asked first; false: `fetch` is to serve it. */
-  readonly take: (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
+  readonly serve: (incoming: IncomingMessage, outgoing: ServerResponse) => void;
   readonly host: string;
   readonly port: number;
   /** The most that the headers of a request may have, all together. */
@@ -40,8 +37,7 @@ const IDLE_MS = 60_000;
 const FLUSH_MS = 1000;
 
 export async function listenHttp(options: HttpServerOptions): Promise<HttpServer> {
-  const { fetch, take, host, port, receiveMs } = options;
-  const listener = getRequestListener(fetch as Parameters<typeof getRequestListener>[0]);
+  const { serve, host, port, receiveMs } = options;
   const server = createServer(
     {
       maxHeaderSize: options.headerBytes,
@@ -49,9 +45,7 @@ export async function listenHttp(options: HttpServerOptions): Promise<HttpServer
       requestTimeout: receiveMs,
       headersTimeout: Math.min(HEADERS_MS, receiveMs),
     },
-    (incoming, outgoing) => {
-      if (!take(incoming, outgoing)) void listener(incoming, outgoing);
-    },
+    serve,
   );
   server.keepAliveTimeout = IDLE_MS;
   server.on("clientError", (error, socket) => refuseConnection(error, socket as Socket, options));
