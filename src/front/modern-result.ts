@@ -7,7 +7,7 @@ import type { Client } from "../model/call.ts";
 import { SERVER_INFO } from "../model/envelope.ts";
 import { GoblinError } from "../model/errors.ts";
 import { type Answer, type ErrorAnswer, failure, type Raw, rawText, withErrorCode } from "../model/json-rpc.ts";
-import { memberSpan, memberText, prependMembers, setMember } from "../model/json-text.ts";
+import { applyEdits, eachMember, inWords, prependMembers, setMember } from "../model/json-text.ts";
 import { listMethods, lookUp } from "../model/methods.ts";
 import type { Question } from "../session/dialogue.ts";
 
@@ -55,14 +55,32 @@ function markResult(raw: Raw, { method, identity, hints }: ResultContext): Raw {
     const hintMembers = cacheable ? `"ttlMs":${hints.ttlMs},"cacheScope":"${hints.cacheScope}",` : "";
     return prepend(raw, `"resultType":"complete",${hintMembers}"_meta":{"${SERVER_INFO}":${identity}}`);
   }
-  let text = rawText(raw);
-  const meta = memberText(text, "_meta");
-  const marked = meta?.startsWith("{") ? setMember(meta, SERVER_INFO, identity) : `{"${SERVER_INFO}":${identity}}`;
-  text = setMember(text, "_meta", marked);
-  if (cacheable && !memberSpan(text, 0, "cacheScope"))
-    text = prependMembers(text, `"cacheScope":"${hints.cacheScope}"`);
-  if (cacheable && !memberSpan(text, 0, "ttlMs")) text = prependMembers(text, `"ttlMs":${hints.ttlMs}`);
-  return memberSpan(text, 0, "resultType") ? text : prependMembers(text, '"resultType":"complete"');
+  const text = rawText(raw);
+  const { keys, meta } = membersOf(text);
+  const members = keys.has("resultType") ? [] : ['"resultType":"complete"'];
+  if (cacheable && !keys.has("ttlMs")) members.push(`"ttlMs":${hints.ttlMs}`);
+  if (cacheable && !keys.has("cacheScope")) members.push(`"cacheScope":"${hints.cacheScope}"`);
+  if (!keys.has("_meta")) members.push(`"_meta":{"${SERVER_INFO}":${identity}}`);
+  const marked = applyEdits(
+    text,
+    meta.map(({ start, end }) => ({ start, end, text: withIdentity(text.slice(start, end), identity) })),
+  );
+  return members.length > 0 ? prependMembers(marked, members.join(",")) : marked;
+}
+
+/** All that has to be known of a result, in one pass over it. */
+function membersOf(text: string) {
+  const keys = new Set<string>();
+  const meta: { start: number; end: number }[] = [];
+  eachMember(text, 0, (key, start, end) => {
+    keys.add(key);
+    if (key === "_meta") meta.push({ start, end });
+  });
+  return { keys, meta };
+}
+
+function withIdentity(meta: string, identity: string): string {
+  return meta.startsWith("{") ? setMember(meta, SERVER_INFO, identity) : `{"${SERVER_INFO}":${identity}}`;
 }
 
 function prepend(raw: Raw, members: string): Raw {
@@ -81,7 +99,7 @@ export function linkQuestions(answer: ErrorAnswer, client: Client): Question[] |
   const questions = data.elicitations.flatMap((entry: unknown, i) => {
     const { message, url } = (entry ?? {}) as Record<string, unknown>;
     if (typeof url !== "string") return [];
-    const params = JSON.stringify({ mode: "url", message: String(message ?? ""), url });
+    const params = JSON.stringify({ mode: "url", message: inWords(message ?? ""), url });
     return [{ key: `url${i + 1}`, method: "elicitation/create", params }];
   });
   return questions.length > 0 ? questions : undefined;
