@@ -38,6 +38,7 @@ import { deliverLog, wantedLevel } from "./session/logs.ts";
 import { SessionStore } from "./session/store.ts";
 import { createSubscribing } from "./session/subscribing.ts";
 import { Subscriptions } from "./session/subscriptions.ts";
+import { Tasks } from "./session/tasks.ts";
 import { Activity } from "./telemetry/activity.ts";
 import { LimitMeter } from "./telemetry/limit-meter.ts";
 import { type Logger, logBookOf } from "./telemetry/logger.ts";
@@ -115,11 +116,13 @@ export function createGateway(options: GatewayOptions): Gateway {
     hooks: {
       log: (level, params, to) => deliverLog(sessions, { level, params, to }),
       updated: (serverId, uri, params, ownerKey) => subscriptions.updated(serverId, uri, params, ownerKey),
+      task: (serverId, taskId, params) => tasks.said(serverId, taskId, params),
       restored: (serverId) => subscriptions.restored(serverId),
       ownedRestored: (serverId, ownerKey) => void subscriptions.ownedRestored(serverId, ownerKey),
       wantsOwned: (serverId, ownerKey) => subscriptions.has(serverId, ownerKey),
       removed: (serverId) => {
         subscriptions.dropServer(serverId);
+        tasks.dropServer(serverId);
         admin.feed.serverChanged(serverId);
       },
       wantedLevel: () => wantedLevel(sessions),
@@ -147,6 +150,10 @@ export function createGateway(options: GatewayOptions): Gateway {
     added: (record) => continuity.subscribed(record.clientKey, record),
     removed: ({ clientKey, serverId, uri }) => continuity.unsubscribed(clientKey, serverId, uri),
   });
+  const tasks = new Tasks({
+    listener: (clientKey) => sessions.get(clientKey),
+    prefixOf: (serverId) => catalog.snapshot.resources.prefixOf(serverId),
+  });
   const continuity = new Continuity({
     sealer: options.state?.sealer ?? ephemeralSealer(),
     journal: options.state?.journal,
@@ -173,13 +180,14 @@ export function createGateway(options: GatewayOptions): Gateway {
         limitMs: (serverId, toolMs) => toolMs ?? servers.config(serverId)?.timeoutMs ?? config.timeouts.callMs,
         maxMs: () => config.timeouts.maxCallMs,
       }),
-      output(),
+      output({ taskBegan: (serverId, taskId, { client }) => tasks.began(serverId, taskId, client.key) }),
     ],
     (call, route) => servers.forward(route.serverId, call.method, route.params, call),
   );
   const subscribing = createSubscribing({ catalog, subscriptions, session: (key) => sessions.get(key) });
   const release = (clientKey: string): void => {
     subscriptions.dropClient(clientKey);
+    tasks.dropClient(clientKey);
     servers.release(clientKey);
   };
   const search = feedSearch(catalog, createSearchIndex());

@@ -55,6 +55,8 @@ export interface PeerEvents {
   updated(uri: string, params: string): void;
   /** A log message; `params` is raw JSON. */
   log(level: string, params: string, origin: Origin): void;
+  /** The server says what has become of a task; `params` is raw JSON. */
+  task(taskId: string, params: string): void;
   ask(method: string, params: string, origin: Origin): Promise<Answer>;
   closed(error: GoblinError, renew?: boolean): void;
   /** Notifications may have been missed, though the connection stands. */

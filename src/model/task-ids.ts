@@ -16,6 +16,13 @@ export function splitTaskId(exposed: string): { readonly prefix: string; readonl
 
 const RELATED = "io.modelcontextprotocol/related-task";
 
+/** The id of the task that a result begins instead of an answer. */
+export function begunTask(text: string): string | undefined {
+  const task = memberSpan(text, 0, "task");
+  const span = task ? memberSpan(text, task.start, "taskId") : undefined;
+  return span && text[span.start] === '"' ? (JSON.parse(text.slice(span.start, span.end)) as string) : undefined;
+}
+
 /** Puts routable ids into a result that speaks of tasks: its own, that of the task in it, those in a list of tasks. */
 export function exposeTaskIds(text: string, prefix: string): string {
   const edits: Edit[] = [];

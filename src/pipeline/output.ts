@@ -2,18 +2,29 @@
  * The last look at an answer before it goes back: identifiers in the clients' form, and errors that say which server they are from.
  * A server's error keeps its code, message and data.
  */
+import type { Call } from "../model/call.ts";
 import { rawText, withErrorData } from "../model/json-rpc.ts";
-import { exposeTaskIds } from "../model/task-ids.ts";
+import { begunTask, exposeTaskIds } from "../model/task-ids.ts";
 import { exposeUris } from "../router/rewrite.ts";
 import type { Stage } from "./compose.ts";
 
-export function output(): Stage {
+export interface OutputOptions {
+  /** Instead of an answer the server began a task. */
+  taskBegan(serverId: string, taskId: string, call: Call): void;
+}
+
+export function output({ taskBegan }: OutputOptions): Stage {
   return {
     leave(call, route, answer) {
       if (answer.ok) {
         const { serverId, snapshot } = route;
         let raw = exposeUris(answer.raw, call.method, { serverId, resources: snapshot.resources });
-        if (raw.includes('"taskId"')) raw = exposeTaskIds(rawText(raw), snapshot.resources.prefixOf(serverId));
+        if (raw.includes('"taskId"')) {
+          const text = rawText(raw);
+          const begun = begunTask(text);
+          if (begun !== undefined) taskBegan(serverId, begun, call);
+          raw = exposeTaskIds(text, snapshot.resources.prefixOf(serverId));
+        }
         return raw === answer.raw ? answer : { ok: true, raw };
       }
       const extra: Record<string, string> = { serverId: route.serverId };

@@ -228,6 +228,7 @@ export class Server {
         void this.#sync?.all();
         if (this.#attached) void hooks.restored(this.id);
       },
+      task: (taskId, params) => hooks.task(this.id, taskId, params),
       ask: (method, params, origin) => ask({ serverId: this.id, method, params, origin, owner }),
       problem: (message, detail) => {
         const heldBack = this.#problems.pass();

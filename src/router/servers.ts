@@ -23,6 +23,7 @@ export interface ServerHooks {
   log(level: string, params: string, to: Origin | Client): void;
   updated(serverId: string, uri: string, params: string, ownerKey: string | undefined): void;
   /** The server has a new connection, which knows nothing of what was subscribed to on the one before. */
+  task(serverId: string, taskId: string, params: string): void;
   restored(serverId: string): Promise<void>;
   /** The same for the connection that one client has of its own. */
   ownedRestored(serverId: string, ownerKey: string): void;

@@ -252,6 +252,9 @@ class LegacyPeer implements Peer, LinkEvents {
       case "notifications/resources/updated":
         if (typeof params["uri"] === "string") this.#events.updated(params["uri"], paramsText(text));
         return;
+      case "notifications/tasks/status":
+        if (typeof params["taskId"] === "string") this.#events.task(params["taskId"], paramsText(text));
+        return;
       case "notifications/cancelled": {
         const id = params["requestId"];
         if (typeof id === "string" || typeof id === "number") this.#asked.delete(id);
