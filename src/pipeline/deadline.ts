@@ -26,7 +26,7 @@ export function deadline({ limitMs, maxMs }: DeadlineOptions): Stage {
     leave(call, route, answer) {
       const clock = call.clock as Deadline;
       clock.stop();
-      return clock.expired && !answer.ok ? timeout(call, route, clock.limit) : answer;
+      return clock.expired && !answer.ok ? timeout(call, route, clock.reached) : answer;
     },
   };
 }
@@ -44,7 +44,9 @@ class Deadline implements Alarm, Clock {
   place = -1;
   expired = false;
   overQuestion = false;
-  readonly limit: number;
+  /** The limit that the request reaches when the clock runs out: its own, or the one on the whole. */
+  reached: number;
+  readonly #limit: number;
   readonly #call: Call;
   readonly #alarms: Alarms;
   readonly #maxMs: () => number;
@@ -54,13 +56,14 @@ class Deadline implements Alarm, Clock {
   constructor(call: Call, alarms: Alarms, limit: number, maxMs: () => number) {
     this.#call = call;
     this.#alarms = alarms;
-    this.limit = limit;
+    this.reached = limit;
+    this.#limit = limit;
     this.#maxMs = maxMs;
     alarms.set(this, call.started + limit);
   }
 
   progress(): void {
-    if (this.#questions === 0) this.#allow(this.limit);
+    if (this.#questions === 0) this.#allow(this.#limit);
   }
 
   asks(): void {
@@ -87,7 +90,10 @@ class Deadline implements Alarm, Clock {
   /** So much more from now on, but not more than the limit on the whole; never less than there was to begin with. */
   #allow(ms: number): void {
     if (this.#stopped || this.expired) return;
-    const whole = Math.max(this.limit, this.#maxMs());
-    this.#alarms.set(this, Math.min(performance.now() + ms, this.#call.started + whole));
+    const whole = Math.max(this.#limit, this.#maxMs());
+    const due = performance.now() + ms;
+    const end = this.#call.started + whole;
+    this.reached = due < end ? ms : whole;
+    this.#alarms.set(this, Math.min(due, end));
   }
 }
