@@ -287,7 +287,8 @@ export function createGateway(options: GatewayOptions): Gateway {
       if (!isLoopback(host) && auth.tokens.length === 0) {
         log.warn(`Listening on ${host} without gateway.auth: everybody who reaches this address can use all servers`);
       }
-      void servers.start();
+      // Not before: the servers' start is what users wait for.
+      void servers.start().then(front.load);
       return { url: http.url, port: http.port };
     },
     stdio(streams) {

@@ -59,6 +59,11 @@ export class AnswerReader {
     return this.#reusable;
   }
 
+  /** Nothing of an answer has come. */
+  get untouched(): boolean {
+    return this.#awaited === "head" && this.#begun === "";
+  }
+
   next(): void {
     this.#awaited = "head";
     this.#reusable = true;

@@ -42,6 +42,9 @@ const MAX_IDLE_MS = 600_000;
 const MARGIN_MS = 1000;
 const PROBE_AFTER_MS = 60_000;
 const TRUSTED = 10;
+/** A connection that the server closes within this time after an answer might as well have had the next request on it. */
+const YOUNG_MS = 1000;
+const HANGS_UP_MS = 60_000;
 
 /** What all connections read into. */
 export const shared = Buffer.allocUnsafeSlow(64 * 1024);
@@ -55,6 +58,8 @@ export class Connections {
   #resting: Connection[] = [];
   /** How many connections in a row outlived their answers; after enough of them it is not waited for any more. */
   #outlived = 0;
+  /** Until then no connection is used again: the server hangs up after its answers without saying so. */
+  #hangsUpUntil = 0;
   #sweep: NodeJS.Timeout | undefined;
   #destroyed = false;
   /** Of the last connection over TLS, so that the next one is made faster. */
@@ -101,17 +106,27 @@ export class Connections {
       this.#session = session;
     });
     const made: Connection = new Connection(socket, this.#origin, {
-      answered: (isAll) => (isAll && this.#outlived >= TRUSTED ? this.#free(made) : this.#rest(made)),
-      gone: () => {
+      answered: (isAll) => this.#answered(made, isAll),
+      gone: (how) => {
         this.#open.delete(made);
         const at = this.#idle.indexOf(made);
-        if (at === -1) return;
-        this.#idle.splice(at, 1);
+        if (at !== -1) this.#idle.splice(at, 1);
+        // A session that the server does not take up must not be offered again.
+        if (how === "unready") this.#session = undefined;
+        if (how !== "hung up") return;
         this.#outlived = 0;
+        this.#hangsUpUntil = Date.now() + HANGS_UP_MS;
       },
     });
     this.#open.add(made);
     return made;
+  }
+
+  /** `isAll`: nothing more had arrived when the answer was read. */
+  #answered(connection: Connection, isAll: boolean): void {
+    if (this.#hangsUpUntil > 0 && this.#hangsUpUntil > Date.now()) connection.destroy();
+    else if (isAll && this.#outlived >= TRUSTED) this.#free(connection);
+    else this.#rest(connection);
   }
 
   /** Two turns: the first may be the one in which the answer was read. */
@@ -127,10 +142,7 @@ export class Connections {
   }
 
   #free(connection: Connection): void {
-    if (connection.idleUntil === 0) {
-      this.#outlived = 0;
-      return;
-    }
+    if (connection.idleUntil === 0) return;
     this.#outlived++;
     this.#idle.push(connection);
     if (!this.#sweep && !this.#destroyed) this.#sweepLater();
@@ -147,9 +159,10 @@ export class Connections {
 }
 
 interface Keeper {
-  /** The connection may take another request; `isAll`: nothing more had arrived when the answer was read. */
+  /** The connection may take another request. */
   answered(isAll: boolean): void;
-  gone(): void;
+  /** Before it was ready; by the server, soon after an answer and without a word of it; or in any other way. */
+  gone(how: "unready" | "hung up" | "closed"): void;
 }
 
 class Connection implements Posted {
@@ -162,13 +175,18 @@ class Connection implements Posted {
   #first: (() => void) | undefined;
   #ready = false;
   #dead = false;
+  /** When it brought its last answer; 0: there was none yet. */
+  #answeredAt = 0;
+  readonly #isSecure: boolean;
   #givenUp = false;
+  #hungUp = false;
   /** Until when it may be used again; 0 while, or because, it may not. */
   idleUntil = 0;
 
   constructor(socket: Socket, { url, connectMs }: Origin, keeper: Keeper) {
     this.#socket = socket;
     this.#keeper = keeper;
+    this.#isSecure = url.protocol === "https:";
     this.#reader = new AnswerReader({
       head: (head) => {
         if (!this.#dead) this.#user?.head(head);
@@ -178,18 +196,18 @@ class Connection implements Posted {
       },
     });
     const late = setTimeout(() => this.destroy(connectTimeout(connectMs)), connectMs);
-    socket.once(url.protocol === "https:" ? "secureConnect" : "connect", () => {
+    socket.once(this.#isSecure ? "secureConnect" : "connect", () => {
       clearTimeout(late);
       // Not as options: those of a connection over TLS do not reach the socket below it.
       socket.setNoDelay(true).setKeepAlive(true, PROBE_AFTER_MS);
       this.#ready = true;
       this.#first?.();
     });
-    socket.on("error", (error) => this.destroy(error));
+    socket.on("error", (error) => this.#broken(error));
     socket.on("end", () => this.#ended());
     socket.on("close", () => {
       clearTimeout(late);
-      this.#keeper.gone();
+      this.#keeper.gone(!this.#ready ? "unready" : this.#hungUp ? "hung up" : "closed");
       this.#fail(this.#error ?? brokenOff());
     });
   }
@@ -248,16 +266,25 @@ class Connection implements Posted {
     const isClean = used === bytes.length && this.#reader.reusable && this.#socket.writableLength === 0;
     const idleMs = isClean ? idleMsAfter(this.#reader.keptMs) : 0;
     if (idleMs > 0) {
-      this.idleUntil = Date.now() + idleMs;
-      this.#keeper.answered(bytes.length < shared.length);
+      this.#answeredAt = Date.now();
+      this.idleUntil = this.#answeredAt + idleMs;
+      // What comes over TLS comes in pieces, whatever else has arrived.
+      this.#keeper.answered(bytes.length < shared.length && !this.#isSecure);
     } else this.destroy();
     this.#complete();
   }
 
   #ended(): void {
     const isComplete = this.#user !== undefined && !this.#dead && this.#reader.end();
-    this.destroy();
+    this.#broken();
     if (isComplete) this.#complete();
+  }
+
+  /** By the server's hand. */
+  #broken(error?: Error): void {
+    const isYoung = this.#user ? this.#reader.untouched : Date.now() - this.#answeredAt < YOUNG_MS;
+    if (!this.#dead && this.#answeredAt > 0 && isYoung) this.#hungUp = true;
+    this.destroy(error);
   }
 
   #complete(): void {

@@ -12,6 +12,13 @@ export interface HttpProblem {
 
 export const UNREACHABLE = "The server cannot be reached";
 
+/** Of errors before there was a connection, those that mean that there is no server. */
+const NO_SERVER = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "CONNECT_TIMEOUT"]);
+
+export function isGone({ unreachable, error }: Pick<Exchange, "unreachable" | "error">): boolean {
+  return unreachable && NO_SERVER.has((error as NodeJS.ErrnoException | undefined)?.code ?? "");
+}
+
 type Outcome = Pick<Exchange, "status" | "error" | "unreachable" | "retryAfter">;
 
 export function httpProblem(outcome: Outcome): HttpProblem {

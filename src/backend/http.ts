@@ -14,7 +14,7 @@ import { headerIn } from "./answer-reader.ts";
 import type { Link, LinkEvents, OpenLink, SendOptions } from "./backend.ts";
 import { Connections, type HttpHead } from "./connections.ts";
 import { type Exchange, type ExchangeUser, exchange } from "./http-exchange.ts";
-import { httpProblem } from "./http-problem.ts";
+import { httpProblem, isGone } from "./http-problem.ts";
 import { type MessageLimit, tooLarge } from "./too-large.ts";
 
 export interface HttpOptions extends MessageLimit {
@@ -154,7 +154,9 @@ class HttpLink implements Link {
       else this.#refused(id, outcome);
     }
     if (forgotten) this.#forget();
-    else if (outcome.unreachable) this.#lose(httpProblem(outcome).error);
+    else if (isGone(outcome) || (outcome.unreachable && this.#exchanges.size === 0)) {
+      this.#lose(httpProblem(outcome).error);
+    }
   }
 
   /** A refusal that is a JSON-RPC error is an answer; everything else fails the request. */
@@ -209,7 +211,7 @@ class HttpLink implements Link {
         if (this.#hadStanding && outcome.status === 404) return this.#forget();
         // Servers without a standing stream say 405; others answer with all kinds of refusals. Calls work without it.
         if (!this.#hadStanding && outcome.status !== undefined) return;
-        if (outcome.unreachable) return this.#lose(httpProblem(outcome).error);
+        if (isGone(outcome)) return this.#lose(httpProblem(outcome).error);
         this.#timer = setTimeout(() => this.#openStanding(), this.#standingRetryMs);
       },
     });

@@ -194,6 +194,9 @@ export function byExposed(a: Exposed, b: Exposed): number {
   return a.exposed < b.exposed ? -1 : 1;
 }
 
+/** From so many entries on, a list is copied faster as a whole. */
+const LONG = 2000;
+
 /** The sorted list without these names and with these entries, both sorted too. What stays is copied in whole stretches. */
 export function changedList<T extends Exposed>(
   list: readonly T[],
@@ -221,7 +224,12 @@ export function changedList<T extends Exposed>(
   }
   dropUntil(undefined);
   stretches.push(list.slice(from));
-  return ([] as T[]).concat(...stretches);
+  let all: T[] = [];
+  for (const stretch of stretches) {
+    if (stretch.length > LONG) all = all.concat(stretch);
+    else for (const entry of stretch) all.push(entry);
+  }
+  return all;
 }
 
 /** The first of so many places from which on the condition holds. */

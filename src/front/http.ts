@@ -6,7 +6,7 @@
  * a gateway starts its servers 40 ms earlier without it.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { once } from "../model/once.ts";
+import { GoblinError, messageOf } from "../model/errors.ts";
 import type { Core } from "./core.ts";
 import { type HttpExchange, JSON_HEADERS } from "./exchange.ts";
 import type { Guard } from "./guard.ts";
@@ -35,6 +35,8 @@ export interface HttpFrontOptions {
 export interface HttpFront {
   /** Serves a request of Node's server. */
   serve(incoming: IncomingMessage, outgoing: ServerResponse): void;
+  /** Loads what most requests do not need, before one does: a program that is replaced under way may not be there later. */
+  load(): void;
   /** The same for the web's objects. */
   fetch(request: Request): Promise<Response>;
   close(): void;
@@ -63,7 +65,7 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
       else legacy.post(x, body, principal);
     });
 
-  const app = once(async () => {
+  const load = async () => {
     const { createApp } = await import("./app.ts");
     return createApp({
       ...options,
@@ -76,14 +78,35 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
       },
       sse: { get: (x, principal) => sse.get(x, principal), post: (x, principal) => sse.post(x, principal) },
     });
-  });
+  };
+  let loaded: ReturnType<typeof load> | undefined;
+  const app = (): ReturnType<typeof load> => {
+    loaded ??= load().catch((error: unknown) => {
+      loaded = undefined;
+      throw error;
+    });
+    return loaded;
+  };
+
+  const serveByApp = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
+    let listener: Awaited<ReturnType<typeof load>>["listener"];
+    try {
+      ({ listener } = await app());
+    } catch (error) {
+      const why = `The gateway's program cannot be read any more; start it again (${messageOf(error)})`;
+      return replyError(new NodeExchange(incoming, outgoing, unread), 500, new GoblinError("INTERNAL_ERROR", why));
+    }
+    // Whoever went away meanwhile would not be seen to go.
+    if (!outgoing.destroyed) await listener(incoming, outgoing);
+  };
 
   return {
     serve(incoming, outgoing) {
       if (incoming.method === "POST" && incoming.url === "/mcp") {
         admit(new NodeExchange(incoming, outgoing, unread), post);
-      } else void app().then(({ listener }) => listener(incoming, outgoing));
+      } else void serveByApp(incoming, outgoing);
     },
+    load: () => void app().catch(() => {}),
     fetch: async (request) => (await app()).fetch(request),
     close() {
       modern.close();

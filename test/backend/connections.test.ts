@@ -154,6 +154,19 @@ describe("a connection", () => {
       expect(await ask(connections)).toMatchObject({ head: { status: 200 }, error: undefined });
   });
 
+  test("of a server that begins to do so when it was trusted costs one request, not every second one", async () => {
+    let answers = 0;
+    const { connections } = await listen((_request, socket) => {
+      if (++answers <= 15) return ok("{}");
+      socket.end(ok("{}"));
+      return undefined;
+    });
+    for (let i = 0; i < 15; i++) await ask(connections);
+    const lost: unknown[] = [];
+    for (let i = 0; i < 30; i++) lost.push((await ask(connections)).error ?? []);
+    expect(lost.flat().length).toBeLessThanOrEqual(1);
+  });
+
   test("whose answer fills the memory for it, with another one behind it, gives that to nobody", async () => {
     const size = shared.length - ok("x".repeat(60_000)).length + 60_000;
     const { connections } = await listen((request) =>

@@ -323,9 +323,12 @@ describe.skipIf(!hasScript)("in a bare pty", () => {
     });
     open.push(() => void child.kill());
     let output = "";
+    let isAsked = false;
     child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
       output += chunk;
-      if (output.includes("Resources 4")) child.stdin.write("q");
+      if (isAsked || !output.includes("Resources 4")) return;
+      isAsked = true;
+      child.stdin.write("q");
     });
     const code = await new Promise((resolve) => child.on("close", resolve));
     expect(code).toBe(0);
