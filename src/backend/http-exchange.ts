@@ -5,8 +5,10 @@
  * connection and of the status are reported once, through `done`. Whoever makes many requests of a kind uses one `ExchangeUser` for all of them.
  */
 import { type AnswerHead, headerIn } from "./answer-reader.ts";
-import type { Connections, HttpHead, Posted, RequestUser } from "./connections.ts";
+import type { Posted, RequestUser } from "./connection.ts";
+import type { Connections } from "./connections.ts";
 import { EventStream } from "./event-stream.ts";
+import type { HttpHead } from "./request-head.ts";
 
 export interface ExchangeRequest {
   /** One that comes again is made once, by `headOf` of the connections. */

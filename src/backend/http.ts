@@ -12,9 +12,10 @@ import { idAtEdges } from "../model/lines.ts";
 import { within } from "../model/within.ts";
 import { headerIn } from "./answer-reader.ts";
 import type { Link, LinkEvents, OpenLink, SendOptions } from "./backend.ts";
-import { Connections, type HttpHead } from "./connections.ts";
+import { Connections } from "./connections.ts";
 import { type Exchange, type ExchangeUser, exchange } from "./http-exchange.ts";
 import { httpProblem, isGone } from "./http-problem.ts";
+import type { HttpHead } from "./request-head.ts";
 import { type MessageLimit, tooLarge } from "./too-large.ts";
 
 export interface HttpOptions extends MessageLimit {
