@@ -2,8 +2,8 @@
  * The HTTP side: which request is answered by whom, behind the guard.
  *
  * The one route that every call takes, a POST to the endpoint, is served on Node's own objects right here: Hono's request, context and response
- * objects were 3 % of a profile of small calls (docs/performance.md). All others are Hono's, which is loaded with the first of them:
- * a gateway starts its servers 40 ms earlier without it.
+ * objects were 3 % of a profile of small calls (docs/performance.md). All others are Hono's, which is loaded when the servers have started,
+ * or with the first request that needs it: that is 40 ms which the servers' start does not wait for.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { GoblinError, messageOf } from "../model/errors.ts";
