@@ -32,7 +32,7 @@ import { start } from "./scenarios/start.js";
 /** @type {Scenario[]} */
 const SCENARIOS = [calls, sizes, lists, resources, search, fanOut, growth, isolation, memory, start];
 /** What a run may take, in seconds. A machine that is behind the plan gets fewer rounds, at least one. */
-const BUDGET = { full: 80, short: 21 };
+const BUDGET = { full: 80, short: 18 };
 /** The last scenario is over before 90 if it begins by then. */
 const LAST_START = 84;
 const MOST_ROUNDS = 3;

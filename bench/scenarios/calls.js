@@ -137,7 +137,7 @@ function bars(era, find) {
 export const calls = {
   name: "calls",
   least: 3,
-  seconds: { full: 29, short: 8 },
+  seconds: { full: 29, short: 14 },
   async run(lab) {
     const legacy = await runEra(lab, "legacy");
     try {

@@ -12,7 +12,7 @@ const WAITING = 1_000;
 export const isolation = {
   name: "isolation",
   least: 2,
-  seconds: { full: 5, short: 3 },
+  seconds: { full: 5, short: 0 },
   async run(lab) {
     const servers = {
       good: httpServer(lab.backendUrl({ tag: "good" })),
