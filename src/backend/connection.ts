@@ -21,7 +21,7 @@ export interface Posted {
   giveUp(error: Error): void;
 }
 
-export interface Origin {
+export interface Address {
   readonly url: URL;
   readonly connectMs: number;
   /** By which name the server is to be asked for, if not by the URL's. */
@@ -64,7 +64,7 @@ export class Connection implements Posted {
   /** Until when it may be used again; 0 while, or because, it may not. */
   idleUntil = 0;
 
-  constructor(socket: Socket, { url, connectMs }: Origin, keeper: Keeper) {
+  constructor(socket: Socket, { url, connectMs }: Address, keeper: Keeper) {
     this.#socket = socket;
     this.#keeper = keeper;
     this.#isSecure = url.protocol === "https:";
@@ -186,15 +186,14 @@ export class Connection implements Posted {
 }
 
 /** The bytes are in the shared memory when `read` is called, and not longer. */
-export function openSocket({ url, host }: Origin, session: Buffer | undefined, read: (count: number) => void): Socket {
-  const address = nameIn(url.host);
+export function openSocket({ url, host }: Address, session: Buffer | undefined, read: (count: number) => void): Socket {
   const secure = url.protocol === "https:";
   const callback = (count: number): boolean => {
     read(count);
     return true;
   };
   const options: TcpSocketConnectOpts = {
-    host: address,
+    host: nameIn(url.host),
     port: Number(url.port) || (secure ? 443 : 80),
     onread: { buffer: shared, callback },
   };

@@ -4,7 +4,7 @@
  * Written by hand because a measurement says so: a bare proxy takes 130 µs a call with undici's cheapest interface and 105 with this
  * (docs/performance.md).
  */
-import { Connection, IDLE_MS, type Origin, openSocket, type Posted, type RequestUser } from "./connection.ts";
+import { type Address, Connection, IDLE_MS, openSocket, type Posted, type RequestUser } from "./connection.ts";
 import { type HttpHead, headText } from "./request-head.ts";
 
 /** After so many connections that outlived their answers a server is trusted to keep them. */
@@ -12,7 +12,7 @@ const TRUSTED = 10;
 const HANGS_UP_MS = 60_000;
 
 export class Connections {
-  readonly #origin: Origin;
+  readonly #address: Address;
   readonly #open = new Set<Connection>();
   /** Those without a request; the last one used is used next, so that what is too many grows old. */
   readonly #idle: Connection[] = [];
@@ -27,13 +27,13 @@ export class Connections {
   /** Of the last connection over TLS, so that the next one is made faster. */
   #session: Buffer | undefined;
 
-  constructor(origin: Origin) {
-    this.#origin = origin;
+  constructor(address: Address) {
+    this.#address = address;
   }
 
   /** What every request of this kind begins with. Throws where a header cannot be one. */
   headOf(head: HttpHead): string {
-    return headText(head, this.#origin.host ?? this.#origin.url.host);
+    return headText(head, this.#address.host ?? this.#address.url.host);
   }
 
   send(head: string, body: string | undefined, user: RequestUser): Posted {
@@ -60,11 +60,11 @@ export class Connections {
   }
 
   #connect(): Connection {
-    const socket = openSocket(this.#origin, this.#session, (count) => made.read(count));
+    const socket = openSocket(this.#address, this.#session, (count) => made.read(count));
     socket.on("session", (session) => {
       this.#session = session;
     });
-    const made: Connection = new Connection(socket, this.#origin, {
+    const made: Connection = new Connection(socket, this.#address, {
       answered: (isAll) => this.#answered(made, isAll),
       gone: (how) => {
         this.#open.delete(made);

@@ -155,6 +155,7 @@ class HttpLink implements Link {
       else this.#refused(id, outcome);
     }
     if (forgotten) this.#forget();
+    // One connection that could not be made says nothing about those that work.
     else if (isGone(outcome) || (outcome.unreachable && this.#exchanges.size === 0)) {
       this.#lose(httpProblem(outcome).error);
     }

@@ -5,25 +5,21 @@
  * a `ServerConfig` has one spelling only, everything in it resolved and defaulted.
  */
 import * as z from "zod";
+import { framingHeaders, HEADER_NAME, HEADER_VALUE } from "../model/http-headers.ts";
 import { positiveMs } from "./settings.ts";
 
 /** The characters that MCP allows in names. */
 const NAME_TEXT = /^[A-Za-z0-9_.-]*$/;
 
-/** They say where a request ends and what becomes of its connection. */
-const FRAMING_HEADERS = new Set(
-  "connection content-length expect keep-alive te trailer transfer-encoding upgrade".split(" "),
-);
-
 const variableName = z.string().regex(/^[^=\0]+$/, "not a valid name of an environment variable");
 const headerName = z
   .string()
-  .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "not a valid header name")
-  .refine((name) => !FRAMING_HEADERS.has(name.toLowerCase()), "the gateway sets this header itself; leave it out");
+  .regex(HEADER_NAME, "not a valid header name")
+  .refine((name) => !framingHeaders.has(name.toLowerCase()), "the gateway sets this header itself; leave it out");
 // A secret read from a file often ends in a line break, which no header can carry.
 const headerValue = z
   .string()
-  .regex(/^[\t\x20-\x7e\x80-\xff]*$/, "a header value must not contain line breaks or other control characters");
+  .regex(HEADER_VALUE, "a header value must not contain line breaks or other control characters");
 const plainText = z.string().regex(/^[^\0]*$/, "must not contain a NUL character");
 const filledText = plainText.min(1);
 

@@ -7,6 +7,7 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { GoblinError, messageOf } from "../model/errors.ts";
+import { once } from "../model/once.ts";
 import type { Core } from "./core.ts";
 import { type HttpExchange, JSON_HEADERS } from "./exchange.ts";
 import type { Guard } from "./guard.ts";
@@ -65,7 +66,7 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
       else legacy.post(x, body, principal);
     });
 
-  const load = async () => {
+  const app = once(async () => {
     const { createApp } = await import("./app.ts");
     return createApp({
       ...options,
@@ -78,18 +79,10 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
       },
       sse: { get: (x, principal) => sse.get(x, principal), post: (x, principal) => sse.post(x, principal) },
     });
-  };
-  let loaded: ReturnType<typeof load> | undefined;
-  const app = (): ReturnType<typeof load> => {
-    loaded ??= load().catch((error: unknown) => {
-      loaded = undefined;
-      throw error;
-    });
-    return loaded;
-  };
+  });
 
   const serveByApp = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
-    let listener: Awaited<ReturnType<typeof load>>["listener"];
+    let listener: Awaited<ReturnType<typeof app>>["listener"];
     try {
       ({ listener } = await app());
     } catch (error) {

@@ -61,10 +61,9 @@ export class LegacyChannel {
     }
     session.touch();
     if (message.kind !== "request") return takeMessage(this.#options.core, session, message);
-    void answerRequest(this.#options.core, session, message, { emit: this.#options.write }).then(
-      (answer) => answer && this.#answer(message.id, answer),
-      (error: unknown) => this.#answer(message.id, failure(error)),
-    );
+    void answerRequest(this.#options.core, session, message, { emit: this.#options.write }).then((answer) => {
+      if (answer) this.#answer(message.id, answer);
+    });
   }
 
   #open(message: Extract<Inbound, { kind: "request" }>): void {

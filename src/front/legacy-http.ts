@@ -130,9 +130,8 @@ export class LegacyHttp {
 
   #request(x: HttpExchange, session: Session, message: Extract<Inbound, { kind: "request" }>): void {
     const reply = new PostReply(x, this.#streamsOf(session));
-    void answerRequest(this.#core, session, message, reply, traceOf(x)).then(
-      (answer) => reply.answer(message.id, answer),
-      (error: unknown) => reply.answer(message.id, failure(error)),
+    void answerRequest(this.#core, session, message, reply, traceOf(x)).then((answer) =>
+      reply.answer(message.id, answer),
     );
   }
 
@@ -144,7 +143,7 @@ export class LegacyHttp {
       return replyError(x, 400, new GoblinError("INVALID_REQUEST", `Invalid request: ${why}`));
     }
     const messages = elementSpans(text, 0).map(({ start, end }, i) => classify(values[i], text.slice(start, end)));
-    this.#answerBatch(x, session, messages).catch((error: unknown) => replyError(x, 500, error));
+    void this.#answerBatch(x, session, messages);
   }
 
   async #answerBatch(x: HttpExchange, session: Session, messages: readonly Inbound[]): Promise<void> {

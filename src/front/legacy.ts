@@ -65,7 +65,7 @@ export function takeUpSession(core: Core, claims: SessionClaims, options: Omit<O
   return session;
 }
 
-/** Undefined: the client cancelled the request and wants no answer. */
+/** Undefined: the client cancelled the request and wants no answer. Never rejects: what goes wrong is the answer. */
 export async function answerRequest(
   core: Core,
   session: Session,
@@ -74,36 +74,27 @@ export async function answerRequest(
   trace?: Readonly<Record<string, string>>,
 ): Promise<Answer | undefined> {
   const { id, method, params } = message;
-  switch (method) {
-    case "ping":
-      return { ok: true, raw: "{}" };
-    case "initialize":
-      return failure(new GoblinError("INVALID_REQUEST", "The session is initialized already"));
-    case "logging/setLevel":
-      return setLevel(core, session, params);
-  }
-  const call = new Call({
-    method,
-    params,
-    text: paramsText(message.text),
-    client: session,
-    emit: (text) => to.emit(text),
-    trace,
-  });
+  let begun: Call | undefined;
   try {
+    switch (method) {
+      case "ping":
+        return { ok: true, raw: "{}" };
+      case "initialize":
+        return failure(new GoblinError("INVALID_REQUEST", "The session is initialized already"));
+      case "logging/setLevel":
+        return setLevel(core, session, params);
+    }
+    const text = paramsText(message.text);
+    const call = new Call({ method, params, text, client: session, emit: (emitted) => to.emit(emitted), trace });
     session.begin(id, call);
-  } catch (error) {
-    return failure(error);
-  }
-  try {
+    begun = call;
     const first = await core.handle(call);
     const answer = isSettled(call, first) ? first : await settleWithClient(call, first, core);
     return call.cancelled === "client" && !session.ended ? undefined : answer;
   } catch (error) {
-    // A result that says it asks something, and does not.
-    return failure(error, { requestId: call.requestId });
+    return failure(error, begun && { requestId: begun.requestId });
   } finally {
-    session.end(id);
+    if (begun) session.end(id);
   }
 }
 

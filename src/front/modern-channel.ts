@@ -66,13 +66,10 @@ export class ModernChannel {
     const onAbort = (listener: () => void): void => {
       giveUp = listener;
     };
-    const finish = (answer: Answer): void => {
+    void this.#front.answer(message, { principal: "", emit: this.#write, onAbort }).then((answer) => {
       this.#open.delete(id);
       if (!given) this.#answer(id, answer);
-    };
-    void this.#front
-      .answer(message, { principal: "", emit: this.#write, onAbort })
-      .then(finish, (error: unknown) => finish(failure(error)));
+    });
   }
 
   #listen({ id, params }: RequestMessage): void {

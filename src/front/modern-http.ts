@@ -4,7 +4,7 @@
  */
 import { isStateless, metaOf, PROTOCOL_VERSION } from "../model/envelope.ts";
 import { GoblinError } from "../model/errors.ts";
-import { type Answer, answerText, classify, failure, type Inbound } from "../model/json-rpc.ts";
+import { answerText, classify, type Inbound } from "../model/json-rpc.ts";
 import { oneLine } from "../model/json-text.ts";
 import { lookUp } from "../model/methods.ts";
 import { decodeHeader, MIRROR_PREFIX, mirroredValue, mirrorsOf, nameFields } from "../model/mirrors.ts";
@@ -71,15 +71,14 @@ export class ModernHttp {
         stream?.send(text);
       },
     };
-    const finish = (answer: Answer): void => {
+    void this.#front.answer(message, round).then((answer) => {
       if (stream) {
         stream.send(answerText(message.id, answer));
         stream.finish();
       } else if (!answer.ok && BAD_REQUEST.has(answer.code))
         x.reply(400, { "content-type": "application/json" }, answerText(message.id, answer));
       else replyAnswer(x, message.id, answer);
-    };
-    void this.#front.answer(message, round).then(finish, (error: unknown) => finish(failure(error)));
+    });
   }
 
   #listen(x: HttpExchange, message: RequestMessage, principal: string): void {

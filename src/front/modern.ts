@@ -62,26 +62,28 @@ export class ModernFront {
     );
   }
 
-  /** Answers one request; a call that waits for input goes on behind it. */
+  /** Answers one request; a call that waits for input goes on behind it. Never rejects: what goes wrong is the answer. */
   async answer(message: RequestMessage, options: RoundOptions): Promise<Answer> {
     const { method, params } = message;
-    const client = new RequestClient(params, options.principal);
-    if (method === "server/discover") return this.#finish(method, this.#discover(client));
-    if (method.startsWith("tasks/") && !hasTasks(client)) return failure(missingTasks());
-    const call: Call = new Call({
-      method,
-      params,
-      text: paramsText(message.text),
-      client,
-      emit: (text) => dialogue.emit(text),
-      trace: options.trace,
-    });
-    const dialogue = new Dialogue(call);
-    client.dialogue = dialogue;
+    let begun: Call | undefined;
     try {
+      const client = new RequestClient(params, options.principal);
+      if (method === "server/discover") return this.#finish(method, this.#discover(client));
+      if (method.startsWith("tasks/") && !hasTasks(client)) return failure(missingTasks());
+      const call: Call = new Call({
+        method,
+        params,
+        text: paramsText(message.text),
+        client,
+        emit: (text) => dialogue.emit(text),
+        trace: options.trace,
+      });
+      begun = call;
+      const dialogue = new Dialogue(call);
+      client.dialogue = dialogue;
       return this.#finish(method, await this.#round(dialogue, options));
     } catch (error) {
-      return this.#finish(method, failure(error, { requestId: call.requestId }));
+      return this.#finish(method, failure(error, begun && { requestId: begun.requestId }));
     }
   }
 

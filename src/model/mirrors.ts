@@ -3,6 +3,7 @@
  * arguments that a tool's schema marks with `x-mcp-header`. One place for how they are found, encoded and compared, for both
  * sides of the gateway.
  */
+import { HEADER_NAME } from "./http-headers.ts";
 import { inWords } from "./json-text.ts";
 
 export interface Mirror {
@@ -24,7 +25,6 @@ export const nameFields: Readonly<Record<string, string>> = {
   "tasks/cancel": "taskId",
 };
 
-const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const TYPES = new Set(["string", "integer", "boolean"]);
 const NONE: readonly Mirror[] = [];
 const known = new WeakMap<object, readonly Mirror[]>();
@@ -49,7 +49,7 @@ function readMirrors(inputSchema: object): readonly Mirror[] {
     const { type, properties, "x-mcp-header": header } = node as Record<string, unknown>;
     if (header !== undefined && path.length > 0) {
       const lower = inWords(header).toLowerCase();
-      if (typeof header !== "string" || !TOKEN.test(header) || !TYPES.has(inWords(type)) || seen.has(lower))
+      if (typeof header !== "string" || !HEADER_NAME.test(header) || !TYPES.has(inWords(type)) || seen.has(lower))
         valid = false;
       seen.add(lower);
       found.push({ header: lower, path });
