@@ -12,6 +12,9 @@ export interface HttpProblem {
 
 export const UNREACHABLE = "The server cannot be reached";
 
+const CERTIFICATE = /CERT|SIGNATURE|ISSUER/;
+const CERTIFICATE_ADVICE = ": its certificate is not accepted; if it is your own, name the file in NODE_EXTRA_CA_CERTS";
+
 /** Of errors before there was a connection, those that mean that there is no server. */
 const NO_SERVER = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "CONNECT_TIMEOUT"]);
 
@@ -27,7 +30,8 @@ export function httpProblem(outcome: Outcome): HttpProblem {
     const code = (error as NodeJS.ErrnoException | undefined)?.code;
     if (error instanceof TypeError) return problem(`The request cannot be sent: ${error.message}`, true, error);
     const what = unreachable ? UNREACHABLE : "The connection broke before an answer";
-    return problem(`${what}${code ? ` (${code})` : ""}`, unreachable, error);
+    const advice = unreachable && code && CERTIFICATE.test(code) ? CERTIFICATE_ADVICE : "";
+    return problem(`${what}${code ? ` (${code})` : ""}${advice}`, unreachable, error);
   }
   if (error) return problem("The connection broke in the middle of the answer", false, error);
   switch (status) {

@@ -10,6 +10,7 @@ import { cert, key } from "../fixtures/certificate.ts";
 import { connectV2 } from "../fixtures/clients.ts";
 import { ask, connectTo, moment } from "../fixtures/connections.ts";
 import { disposeAll, onDispose } from "../fixtures/dispose.ts";
+import { startGoblin } from "../fixtures/goblin.ts";
 import { serveHome, startServe } from "../fixtures/serve.ts";
 import { until } from "../fixtures/until.ts";
 
@@ -33,6 +34,20 @@ describe("over TLS", () => {
     });
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(got).toBe(0);
+  });
+
+  test("the gateway says what is wrong with such a server, and what to do", async () => {
+    const server = createTlsServer({ key, cert }).on("tlsClientError", () => {});
+    const { origin } = await connectTo(server, "https://localhost", "localhost");
+    for (const type of ["http", "sse", undefined]) {
+      const { gateway } = await startGoblin({
+        mcpServers: { strange: { url: `${origin}/mcp`, ...(type && { type }) } },
+      });
+      expect([type, gateway.servers.backend("strange")?.status.reason]).toEqual([
+        type,
+        "The server cannot be reached (DEPTH_ZERO_SELF_SIGNED_CERT): its certificate is not accepted; if it is your own, name the file in NODE_EXTRA_CA_CERTS",
+      ]);
+    }
   });
 
   test("a server that never shakes hands is given up in time", async () => {

@@ -98,7 +98,7 @@ class ModernPeer implements Peer, LinkEvents {
       // A server that cannot be reached speaks no era; any other refusal is an earlier one's.
       if (answer.raw.includes(UNREACHABLE)) {
         await this.close();
-        throw new GoblinError("BACKEND_UNAVAILABLE", UNREACHABLE);
+        throw new GoblinError("BACKEND_UNAVAILABLE", inWords(JSON.parse(memberText(answer.raw, "message") ?? "null")));
       }
       return false;
     }
