@@ -4,8 +4,8 @@
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { openApiDocument } from "../dist/admin/openapi.js";
-import { configJsonSchema } from "../dist/config/json-schema.js";
-import { configReference } from "../dist/config/reference.js";
+import { configJsonSchema } from "../dist/config/schema/json-schema.js";
+import { configReference } from "../dist/config/schema/reference.js";
 import { version } from "../dist/version.js";
 
 const json = (value) => `${JSON.stringify(value, null, 2)}\n`;

@@ -1,16 +1,17 @@
 /**
- * What the fronts see of the gateway: the one entrance for requests, and whatever else a client's connection needs to know or to tell.
+ * What the fronts see of the gateway: the one entrance for requests, and whatever else a client's
+ * connection needs to know or to tell.
  *
- * What must always hold: it keeps nothing of its own. Every answer is read from the part that owns it when it is asked for, so a reload
- * or a change of the catalog is seen by the very next request.
+ * What must always hold: it keeps nothing of its own. Every answer is read from the part that owns
+ * it when it is asked for, so a reload or a change of the catalog is seen by the very next request.
  */
 import type { Catalog } from "./catalog/catalog.ts";
 import { NO_HINTS } from "./catalog/definitions.ts";
 import type { Core } from "./front/core.ts";
-import type { LogLevel } from "./model/call.ts";
-import { listMethods, lookUp } from "./model/methods.ts";
-import { describeOutput, describeServers } from "./router/describe.ts";
-import type { Servers } from "./router/servers.ts";
+import type { LogLevel } from "./protocol/call.ts";
+import { listMethods, lookUp } from "./protocol/methods.ts";
+import { describeOutput, describeServers } from "./routing/describe.ts";
+import type { Servers } from "./servers/servers.ts";
 import type { Continuity } from "./session/continuity.ts";
 import type { SessionStore } from "./session/store.ts";
 import type { Subscribing } from "./session/subscribing.ts";
@@ -26,7 +27,7 @@ export interface CoreParts {
   readonly subscribing: Subscribing;
   readonly maxCallMs: Core["maxCallMs"];
   readonly limits: () => Core["limits"];
-  readonly exceeded: Core["exceeded"];
+  readonly onLimit: Core["onLimit"];
   /** A session has begun or ended. */
   readonly sessionsChanged: () => void;
 }
@@ -64,7 +65,7 @@ export function createCore(parts: CoreParts): Core {
     release,
     sessions,
     continuity,
-    takenUp: (session) => {
+    resumed: (session) => {
       const { subscriptions: records = [], logLevel } = continuity.remembered(session.key) ?? {};
       if (logLevel !== undefined) session.logLevel = logLevel as LogLevel;
       for (const record of records) {
@@ -73,7 +74,7 @@ export function createCore(parts: CoreParts): Core {
       }
     },
     maxCallMs: parts.maxCallMs,
-    exceeded: parts.exceeded,
+    onLimit: parts.onLimit,
     get limits() {
       return parts.limits();
     },

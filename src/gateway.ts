@@ -6,32 +6,31 @@ import type { Readable, Writable } from "node:stream";
 import { createAdmin } from "./admin/admin.ts";
 import { backendReadings } from "./admin/readings.ts";
 import type { ReloadResult } from "./admin/schema.ts";
+import { compose } from "./calls/compose.ts";
+import { createDispatch } from "./calls/relay.ts";
+import { createAudit } from "./calls/stages/audit.ts";
+import { deadline } from "./calls/stages/deadline.ts";
+import { InFlight } from "./calls/stages/in-flight.ts";
+import { limits } from "./calls/stages/limits.ts";
+import { CallMetrics } from "./calls/stages/metrics.ts";
+import { output } from "./calls/stages/output.ts";
 import { Catalog } from "./catalog/catalog.ts";
-import { createSearchIndex } from "./catalog/search.ts";
-import { feedSearch } from "./catalog/search-feed.ts";
+import { feedSearch } from "./catalog/search/feed.ts";
+import { createSearchIndex } from "./catalog/search/index.ts";
 import type { Snapshot } from "./catalog/snapshot.ts";
+import { snapshotSettings } from "./catalog-settings.ts";
 import { type ConfigDiff, diffConfig } from "./config/diff.ts";
-import { Reloads } from "./config/reloads.ts";
-import type { Config } from "./config/schema.ts";
+import { ReloadHistory } from "./config/reload-history.ts";
+import type { Config } from "./config/schema/config.ts";
 import { logSecrets } from "./config/secrets.ts";
 import { createCore } from "./core.ts";
-import { createGuard, isLoopback } from "./front/guard.ts";
-import { createHttpFront } from "./front/http.ts";
-import { type HttpServer, listenHttp } from "./front/http-server.ts";
+import { createGuard, isLoopback } from "./front/http/guard.ts";
+import { createHttpFront } from "./front/http/http.ts";
+import { type HttpServer, listenHttp } from "./front/http/server.ts";
 import { type StdioFront, serveStdio } from "./front/stdio.ts";
 import { createLocalTools } from "./meta/registry.ts";
-import { snapshotSettings } from "./meta/snapshot-settings.ts";
-import { once } from "./model/once.ts";
-import { createAudit } from "./pipeline/audit.ts";
-import { compose } from "./pipeline/compose.ts";
-import { deadline } from "./pipeline/deadline.ts";
-import { createDispatch } from "./pipeline/dispatch.ts";
-import { InFlight } from "./pipeline/in-flight.ts";
-import { limits } from "./pipeline/limits.ts";
-import { Counting } from "./pipeline/metrics.ts";
-import { output } from "./pipeline/output.ts";
-import { serverHealth } from "./router/health.ts";
-import { Servers } from "./router/servers.ts";
+import { serverHealth } from "./servers/health.ts";
+import { Servers } from "./servers/servers.ts";
 import { announceChanges } from "./session/announce.ts";
 import { Continuity, ephemeralSealer, type SessionState } from "./session/continuity.ts";
 import { deliverLog, wantedLevel } from "./session/logs.ts";
@@ -39,6 +38,7 @@ import { SessionStore } from "./session/store.ts";
 import { createSubscribing } from "./session/subscribing.ts";
 import { Subscriptions } from "./session/subscriptions.ts";
 import { Tasks } from "./session/tasks.ts";
+import { lazy } from "./structures/lazy.ts";
 import { Activity } from "./telemetry/activity.ts";
 import { LimitMeter } from "./telemetry/limit-meter.ts";
 import { type Logger, logBookOf } from "./telemetry/logger.ts";
@@ -60,8 +60,11 @@ export interface GatewayOptions {
 export interface Reloaded {
   readonly diff: ConfigDiff;
   /** The reading before this one had been refused. */
-  readonly mended: boolean;
-  /** Ends when the servers that changed have taken their places and new ones have connected or failed. */
+  readonly recovered: boolean;
+  /**
+   * Ends when the servers that changed have taken their places and new ones have connected or
+   * failed.
+   */
   readonly done: Promise<void>;
 }
 
@@ -84,7 +87,10 @@ export interface Gateway {
   readonly servers: Servers;
   /** Follows another config: only what changed is touched. */
   reload(config: Config): Reloaded;
-  /** Whoever reads the config tells why it cannot be followed: shown everywhere until a `reload` succeeds. */
+  /**
+   * Whoever reads the config tells why it cannot be followed: shown everywhere until a `reload`
+   * succeeds.
+   */
   reloadFailed(error: unknown): void;
   /** Log files that were moved away are opened anew. */
   reopenLogs(): void;
@@ -101,22 +107,22 @@ export function createGateway(options: GatewayOptions): Gateway {
   const catalog = new Catalog(snapshotSettings(config));
   const meters = new Meters();
   const limitMeter = new LimitMeter(log);
-  const { exceeded } = limitMeter;
-  const sessions = new SessionStore(config.limits, exceeded);
+  const { onLimit } = limitMeter;
+  const sessions = new SessionStore(config.limits, onLimit);
   const activity = new Activity();
-  const counting = new Counting({ meters, activity });
+  const counting = new CallMetrics({ meters, activity });
   const logs = logBookOf(log);
   logs.masker.hide(logSecrets(config));
   const servers: Servers = new Servers({
     config: () => config,
     catalog,
     log,
-    exceeded,
+    onLimit,
     clientInfo: serverInfo,
     hooks: {
       log: (level, params, to) => deliverLog(sessions, { level, params, to }),
       updated: (serverId, uri, params, ownerKey) => subscriptions.updated(serverId, uri, params, ownerKey),
-      task: (serverId, taskId, params) => tasks.said(serverId, taskId, params),
+      task: (serverId, taskId, params) => tasks.statusChanged(serverId, taskId, params),
       restored: (serverId) => subscriptions.restored(serverId),
       ownedRestored: (serverId, ownerKey) => void subscriptions.ownedRestored(serverId, ownerKey),
       wantsOwned: (serverId, ownerKey) => subscriptions.has(serverId, ownerKey),
@@ -135,7 +141,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   });
   const subscriptions: Subscriptions = new Subscriptions({
     limitPerClient: () => config.limits.subscriptionsPerClient,
-    exceeded,
+    onLimit,
     supports: (serverId) =>
       Boolean((servers.capability(serverId, "resources") as { subscribe?: boolean } | undefined)?.subscribe),
     isShared: (serverId) => servers.config(serverId)?.share !== "session",
@@ -168,19 +174,19 @@ export function createGateway(options: GatewayOptions): Gateway {
       })
     : undefined;
   const inFlight = new InFlight();
-  const reloads = new Reloads();
+  const reloads = new ReloadHistory();
 
   const run = compose(
     [
       inFlight.stage,
       counting.stage,
       ...(audit ? [audit.stage] : []),
-      limits({ current: () => config.limits, exceeded }),
+      limits({ current: () => config.limits, onLimit }),
       deadline({
         limitMs: (serverId, toolMs) => toolMs ?? servers.config(serverId)?.timeoutMs ?? config.timeouts.callMs,
         maxMs: () => config.timeouts.maxCallMs,
       }),
-      output({ taskBegan: (serverId, taskId, { client }) => tasks.began(serverId, taskId, client.key) }),
+      output({ taskStarted: (serverId, taskId, { client }) => tasks.started(serverId, taskId, client.key) }),
     ],
     (call, route) => servers.forward(route.serverId, call.method, route.params, call),
   );
@@ -223,7 +229,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     ),
     maxCallMs: () => config.timeouts.maxCallMs,
     limits: () => config.limits,
-    exceeded,
+    onLimit,
     sessionsChanged: () => admin.feed.listChanged("sessions"),
   });
   announceChanges(catalog, sessions);
@@ -237,7 +243,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     subscriptions: () => subscriptions.size,
     backends: () => backendReadings(servers, catalog.snapshot),
   };
-  const metrics = once(async () => (await import("./telemetry/metrics.ts")).createMetrics(metricSources));
+  const metrics = lazy(async () => (await import("./telemetry/metrics.ts")).createMetrics(metricSources));
   const admin = createAdmin({
     version,
     startedAt: Date.now(),
@@ -247,7 +253,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     exposure: () => config.tools.expose,
     ...{ catalog, servers, sessions, subscriptions, activity, logs, release },
     bodyBytes: () => config.limits.bodyBytes,
-    exceeded,
+    onLimit,
     handle: core.handle,
     actions: {
       reload: options.reload,
@@ -283,7 +289,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       const failed = (error: Error): void => log.error({ error: error.message }, "HTTP server");
       const { headerBytes } = config.limits;
       const { receiveMs } = config.timeouts;
-      http = await listenHttp({ serve: front.serve, host, port, headerBytes, receiveMs, exceeded, failed });
+      http = await listenHttp({ serve: front.serve, host, port, headerBytes, receiveMs, onLimit, failed });
       if (!isLoopback(host) && auth.tokens.length === 0) {
         log.warn(`Listening on ${host} without gateway.auth: everybody who reaches this address can use all servers`);
       }
@@ -308,9 +314,9 @@ export function createGateway(options: GatewayOptions): Gateway {
       sessions.configure(config.limits);
       catalog.configure(snapshotSettings(config));
       const done = servers.apply(diff);
-      const mended = reloads.apply();
-      if (mended) admin.feed.configChanged();
-      return { diff, mended, done };
+      const recovered = reloads.apply();
+      if (recovered) admin.feed.configChanged();
+      return { diff, recovered, done };
     },
     reloadFailed(error) {
       reloads.refuse(error, options.configPath ?? "config");

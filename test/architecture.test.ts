@@ -1,6 +1,7 @@
 /**
- * The shape of the code, checked: who may import whom, where packages and era words stand, how long files are, and what must never be
- * in the repository. Every exception is one line in one of the tables below; adding one is a decision.
+ * The shape of the code, checked: who may import whom, where packages and era words stand, how long
+ * files are, and what must never be in the repository. Every exception is one line in one of the
+ * tables below; adding one is a decision.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -11,7 +12,10 @@ import { describe, expect, test } from "vitest";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** Folder (or file) of `src` → the folders (or files) that it may import. Stages import to the right and down only. */
+/**
+ * Folder (or file) of `src` → the folders (or files) that it may import. Stages import to the right
+ * and down only.
+ */
 const layers: Record<string, readonly string[]> = {
   model: [],
   config: ["model"],
@@ -39,7 +43,7 @@ const layers: Record<string, readonly string[]> = {
 /** Third-party package → where in `src` it may be imported. */
 const packages: Record<string, readonly string[]> = {
   hono: ["front/", "admin/"],
-  "@hono/node-server": ["front/app.ts"],
+  "@hono/node-server": ["front/http/app.ts"],
   minisearch: ["catalog/search"],
   ink: ["tui/"],
   react: ["tui/"],
@@ -54,12 +58,12 @@ const packages: Record<string, readonly string[]> = {
 const eraFiles = [
   "front/legacy",
   "front/modern",
-  "front/sse.ts",
-  "front/http.ts",
+  "front/legacy/sse.ts",
+  "front/http/http.ts",
   "front/stdio.ts",
   "backend/eras/",
-  "backend/http.ts",
-  "model/envelope.ts",
+  "links/streamable-http.ts",
+  "protocol/envelope.ts",
   "admin/call-tool.ts",
   "cli/mcp-client.ts",
   "demo/line-server.ts",
@@ -84,7 +88,7 @@ function importsOf(text: string): string[] {
   return [...found].map(([, from, bare, dynamic]) => (from ?? bare ?? dynamic)!);
 }
 
-/** `front` for `front/http.ts`, the file itself at the top. */
+/** `front` for `front/http/http.ts`, the file itself at the top. */
 function layerOf(file: string): string {
   return file.includes("/") ? file.slice(0, file.indexOf("/")) : file;
 }

@@ -1,13 +1,14 @@
 /**
- * The documents cannot lie: what they show is run, what they cite exists, and what is generated is current.
+ * The documents cannot lie: what they show is run, what they cite exists, and what is generated is
+ * current.
  */
 import { execFile } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { parseConfig } from "../src/config/parse.ts";
-import { configReference } from "../src/config/reference.ts";
-import { errorCodes } from "../src/model/errors.ts";
+import { parseConfig } from "../src/config/reading/parse.ts";
+import { configReference } from "../src/config/schema/reference.ts";
+import { errorCodes } from "../src/protocol/errors.ts";
 import { startGoblin } from "./fixtures/goblin.ts";
 import { disposeAll } from "./fixtures/peers.ts";
 

@@ -19,7 +19,7 @@ const AT = 5;
 
 const flags = new Set(process.argv.slice(2));
 const log = (line) => console.log(line);
-const built = new URL("../../dist/catalog/search.js", import.meta.url);
+const built = new URL("../../dist/catalog/search/index.js", import.meta.url);
 if (!existsSync(built)) {
   console.error("bench:search needs a build: npm run build");
   process.exit(1);

@@ -1,8 +1,9 @@
 /**
- * The admin API as the gateway holds it: the feed, which is told of everything that happens, and the API itself, which is loaded with the
- * first request. A gateway that nobody looks into does not pay for the API's schemas.
+ * The admin API as the gateway holds it: the feed, which is told of everything that happens, and
+ * the API itself, which is loaded with the first request. A gateway that nobody looks into does not
+ * pay for the API's schemas.
  */
-import { once } from "../model/once.ts";
+import { lazy } from "../structures/lazy.ts";
 import { Feed } from "./feed.ts";
 import type { AdminSources } from "./sources.ts";
 import { Views } from "./views.ts";
@@ -17,7 +18,7 @@ export interface Admin {
 export function createAdmin(sources: AdminSources): Admin {
   const views = new Views(sources);
   const feed = new Feed(sources, views);
-  const api = once(async () => (await import("./api.ts")).createAdminApi(sources, views, feed));
+  const api = lazy(async () => (await import("./api.ts")).createAdminApi(sources, views, feed));
   return {
     fetch: async (request, principal) => (await api()).fetch(request, { principal }),
     feed,

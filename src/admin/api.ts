@@ -1,14 +1,15 @@
 /**
  * The admin API as a Hono app: a handler for each route of the table, no more and no fewer.
  *
- * Whoever mounts it puts the guard in front. Anything that acts must be sent as JSON: a page elsewhere cannot send that without being
- * asked for its origin first. Every failure answers `{ error: { code, message } }`.
+ * Whoever mounts it puts the guard in front. Anything that acts must be sent as JSON: a page
+ * elsewhere cannot send that without being asked for its origin first. Every failure answers `{
+ * error: { code, message } }`.
  */
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import type * as z from "zod";
-import { ConfigError } from "../config/problem.ts";
-import { bodyTooLarge } from "../model/limit-exceeded.ts";
+import { ConfigError } from "../config/problems/problem.ts";
+import { bodyTooLarge } from "../protocol/limit-exceeded.ts";
 import { callTool } from "./call-tool.ts";
 import { ApiFailure, failureResponse } from "./failure.ts";
 import type { Feed } from "./feed.ts";
@@ -39,7 +40,7 @@ export function createAdminApi(sources: AdminSources, views: Views, feed: Feed):
   app.use("/api/*", (c, next) => {
     const maxSize = sources.bodyBytes();
     const onError = (): Response => {
-      sources.exceeded("bodyBytes");
+      sources.onLimit("bodyBytes");
       return failureResponse(new ApiFailure(413, "TOO_LARGE", bodyTooLarge(maxSize).message));
     };
     return bodyLimit({ maxSize, onError })(c, next);

@@ -1,12 +1,13 @@
 /**
- * `POST /api/tools/call`: a tool call that takes the same way as any client's, in the name of a client that supports nothing else.
- * The result goes back as the server's own bytes. A request that is broken off cancels the call.
+ * `POST /api/tools/call`: a tool call that takes the same way as any client's, in the name of a
+ * client that supports nothing else. The result goes back as the server's own bytes. A request that
+ * is broken off cancels the call.
  */
 import { randomUUID } from "node:crypto";
-import { Call, type Client } from "../model/call.ts";
-import { GoblinError } from "../model/errors.ts";
-import { type ErrorAnswer, failure, rawText } from "../model/json-rpc.ts";
-import { inWords, memberText } from "../model/json-text.ts";
+import { Call, type Client } from "../protocol/call.ts";
+import { GoblinError } from "../protocol/errors.ts";
+import { type ErrorAnswer, failure, rawText } from "../protocol/json-rpc.ts";
+import { memberText, toDisplayText } from "../protocol/json-text.ts";
 import { ApiFailure } from "./failure.ts";
 import type { AdminSources } from "./sources.ts";
 
@@ -53,7 +54,7 @@ function adminClient(principal: string): Client {
 
 function refusal(answer: ErrorAnswer): ApiFailure {
   const message: unknown = JSON.parse(memberText(answer.raw, "message") ?? '""');
-  return new ApiFailure(statusOf(answer), answer.symbol ?? String(answer.code), inWords(message));
+  return new ApiFailure(statusOf(answer), answer.symbol ?? String(answer.code), toDisplayText(message));
 }
 
 function statusOf({ symbol }: ErrorAnswer): number {

@@ -1,15 +1,19 @@
 /**
  * A refused edit of the config as the API shows it, and back into the one line that a person reads.
  *
- * What must always hold: both sides of the API say it in the same words as `goblin check`; nothing leaves unmasked.
+ * What must always hold: both sides of the API say it in the same words as `goblin check`; nothing
+ * leaves unmasked.
  */
-import { formatProblem } from "../config/problem.ts";
-import type { Refusal } from "../config/reloads.ts";
+import { formatProblem } from "../config/problems/problem.ts";
+import type { ReloadFailure } from "../config/reload-history.ts";
 import type * as schema from "./schema.ts";
 
 type Located = schema.ConfigProblem["problems"][number];
 
-export function configProblem({ at, problems }: Refusal, masker: { text(text: string): string }): schema.ConfigProblem {
+export function configProblem(
+  { at, problems }: ReloadFailure,
+  masker: { text(text: string): string },
+): schema.ConfigProblem {
   const shown = problems.map(
     ({ file, line, column, key, message, hint }): Located => ({
       file,

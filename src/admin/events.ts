@@ -1,8 +1,10 @@
 /**
- * What `GET /api/events` streams: one server-sent event for each, its type in `event:`, its value as JSON in `data:`.
+ * What `GET /api/events` streams: one server-sent event for each, its type in `event:`, its value
+ * as JSON in `data:`.
  *
- * What must always hold: a client that reads every list once after the stream opened and applies what follows
- * is never behind; a stream is never silent for longer than the pulse's second, so silence means a dead connection.
+ * What must always hold: a client that reads every list once after the stream opened and applies
+ * what follows is never behind; a stream is never silent for longer than the pulse's second, so
+ * silence means a dead connection.
  */
 import * as z from "zod";
 import {

@@ -1,5 +1,5 @@
 /** A request to the admin API that failed, and the answer that says so. */
-import { messageOf } from "../model/errors.ts";
+import { messageOf } from "../protocol/errors.ts";
 import type { ApiError } from "./schema.ts";
 
 export class ApiFailure extends Error {

@@ -1,9 +1,10 @@
 /**
  * The live events of the API: collects what happens, and writes it to every open stream.
  *
- * What must always hold: with no stream open nothing is computed; a stream that is not read is ended when its buffer is full (its client
- * comes back and reads everything anew), never grown; lists are sent at most four times a second; single calls and log lines are left
- * out beyond a few hundred a second, because the pulse carries the totals.
+ * What must always hold: with no stream open nothing is computed; a stream that is not read is
+ * ended when its buffer is full (its client comes back and reads everything anew), never grown;
+ * lists are sent at most four times a second; single calls and log lines are left out beyond a few
+ * hundred a second, because the pulse carries the totals.
  */
 import type { AdminEvent, AdminEventType } from "./events.ts";
 import type { AdminSources } from "./sources.ts";

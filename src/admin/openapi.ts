@@ -1,7 +1,9 @@
 /**
- * The OpenAPI 3.1 document of the admin API, made from the route table and the same zod schemas that the handlers use.
+ * The OpenAPI 3.1 document of the admin API, made from the route table and the same zod schemas
+ * that the handlers use.
  *
- * What must always hold: no shape is written here by hand, so the document cannot disagree with the API.
+ * What must always hold: no shape is written here by hand, so the document cannot disagree with the
+ * API.
  */
 import * as z from "zod";
 import * as events from "./events.ts";
@@ -42,7 +44,10 @@ export function openApiDocument({ version }: { version: string }): Json {
   };
 }
 
-/** Exported schemas become components under their own names; parameters and lists are written in place. */
+/**
+ * Exported schemas become components under their own names; parameters and lists are written in
+ * place.
+ */
 function nameSchemas(): Map<z.ZodType, string> {
   const parameters = new Set<unknown>(Object.values<AdminRoute>(adminRoutes).flatMap((r) => [r.params, r.query]));
   const names = new Map<z.ZodType, string>();
@@ -102,7 +107,8 @@ function operation(operationId: string, route: AdminRoute, names: Map<z.ZodType,
 function parametersOf(type: z.ZodObject | undefined, where: "path" | "query"): Json[] {
   if (type === undefined) return [];
   return Object.entries(type.shape).map(([name, value]) => {
-    // A coerced number says "anything" of its input, so a parameter is described by what it becomes.
+    // A coerced number says "anything" of its input, so a parameter is described by what it
+    // becomes.
     const { description, ...shape } = withoutIdentity(z.toJSONSchema(value as z.ZodType));
     return {
       name,

@@ -1,6 +1,6 @@
 /** What the metrics read of each server at a scrape. */
 import type { Snapshot } from "../catalog/snapshot.ts";
-import type { Servers } from "../router/servers.ts";
+import type { Servers } from "../servers/servers.ts";
 import type { BackendReading } from "../telemetry/metrics.ts";
 import { noSizes, sizesOf } from "./sizes.ts";
 

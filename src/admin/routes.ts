@@ -1,8 +1,9 @@
 /**
  * The admin API as data: every route with its parameters, body and answer.
  *
- * The HTTP app mounts these, the OpenAPI document describes these, the clients call these; a route that is not
- * here does not exist. Paths are written in the router's form (`:id`) and are relative to the gateway's root.
+ * The HTTP app mounts these, the OpenAPI document describes these, the clients call these; a route
+ * that is not here does not exist. Paths are written in the router's form (`:id`) and are relative
+ * to the gateway's root.
  */
 import type * as z from "zod";
 import {

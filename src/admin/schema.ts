@@ -1,10 +1,10 @@
 /**
  * The shapes that the admin API speaks: what it answers, what it takes, what it streams.
  *
- * They are the single source for the API's handlers, its OpenAPI document and its clients (the terminal
- * dashboard, the command line). What must always hold: times are epoch milliseconds, durations end in `Ms`,
- * every list answers `{ items, total }`, every failure `{ error: { code, message } }`, and a number that is
- * not known yet is `null`, never 0.
+ * They are the single source for the API's handlers, its OpenAPI document and its clients (the
+ * terminal dashboard, the command line). What must always hold: times are epoch milliseconds,
+ * durations end in `Ms`, every list answers `{ items, total }`, every failure `{ error: { code,
+ * message } }`, and a number that is not known yet is `null`, never 0.
  */
 import * as z from "zod";
 

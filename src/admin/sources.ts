@@ -1,10 +1,10 @@
 /** What the admin API shows and drives: the parts of a running gateway, and the actions on it. */
 import type { Catalog } from "../catalog/catalog.ts";
-import type { Refusal } from "../config/reloads.ts";
-import type { Call } from "../model/call.ts";
-import type { Answer } from "../model/json-rpc.ts";
-import type { Exceeded } from "../model/limit-exceeded.ts";
-import type { Servers } from "../router/servers.ts";
+import type { ReloadFailure } from "../config/reload-history.ts";
+import type { Call } from "../protocol/call.ts";
+import type { Answer } from "../protocol/json-rpc.ts";
+import type { OnLimit } from "../protocol/limit-exceeded.ts";
+import type { Servers } from "../servers/servers.ts";
 import type { SessionStore } from "../session/store.ts";
 import type { Subscriptions } from "../session/subscriptions.ts";
 import type { Activity } from "../telemetry/activity.ts";
@@ -18,7 +18,7 @@ export interface AdminSources {
   readonly endpoint: () => string;
   readonly configPath: () => string | null;
   /** Why the config in use is not the one in the file. */
-  readonly refusal: () => Refusal | undefined;
+  readonly refusal: () => ReloadFailure | undefined;
   readonly exposure: () => GatewayState["exposure"];
   readonly catalog: Catalog;
   readonly servers: Servers;
@@ -28,7 +28,7 @@ export interface AdminSources {
   readonly logs: LogBook;
   readonly bodyBytes: () => number;
   /** A limit has struck. */
-  readonly exceeded: Exceeded;
+  readonly onLimit: OnLimit;
   /** Answers a request of a client; never throws. */
   readonly handle: (call: Call) => Promise<Answer>;
   /** Frees whatever is held for this client. */

@@ -1,15 +1,17 @@
 /**
- * The gateway's state as the API's rows. Reads, never changes; what is costly is computed once for each snapshot.
+ * The gateway's state as the API's rows. Reads, never changes; what is costly is computed once for
+ * each snapshot.
  *
- * The whole id of a session is a credential and never leaves here; a server's words for why it is down are masked like the log.
+ * The whole id of a session is a credential and never leaves here; a server's words for why it is
+ * down are masked like the log.
  */
 
 import type { Definition } from "../catalog/definitions.ts";
 import type { NamedEntry } from "../catalog/named.ts";
 import type { Snapshot } from "../catalog/snapshot.ts";
 import { toolTokens } from "../catalog/tool-tokens.ts";
-import { isStateless } from "../model/envelope.ts";
-import { inWords } from "../model/json-text.ts";
+import { isStateless } from "../protocol/envelope.ts";
+import { toDisplayText } from "../protocol/json-text.ts";
 import type { LogLine } from "../telemetry/log-book.ts";
 import { configProblem } from "./config-problem.ts";
 import type * as schema from "./schema.ts";
@@ -77,7 +79,7 @@ export class Views {
       transport: kind === "auto" ? "http" : kind,
       era: info ? (isStateless(info.protocolVersion) ? "stateless" : "sessions") : null,
       protocolVersion: info?.protocolVersion ?? null,
-      serverInfo: info ? { ...info.serverInfo, name: inWords(info.serverInfo["name"] ?? id) } : null,
+      serverInfo: info ? { ...info.serverInfo, name: toDisplayText(info.serverInfo["name"] ?? id) } : null,
       counts,
       tokens,
       calls: figures?.calls ?? 0,

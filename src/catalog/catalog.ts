@@ -1,12 +1,13 @@
 /**
- * Everything that all servers offer, as one immutable snapshot that is replaced as a whole when a server's lists change.
+ * Everything that all servers offer, as one immutable snapshot that is replaced as a whole when a
+ * server's lists change.
  *
- * Readers take `catalog.snapshot` once and keep it for as long as they work; they never see half a change. Changes
- * within one turn of the event loop are combined into one snapshot and one set of events: `change` for whatever differs, `listed` for the
- * lists that look different to a client.
+ * Readers take `catalog.snapshot` once and keep it for as long as they work; they never see half a
+ * change. Changes within one turn of the event loop are combined into one snapshot and one set of
+ * events: `change` for whatever differs, `listed` for the lists that look different to a client.
  */
 import { EventEmitter } from "node:events";
-import type { ChangeKind } from "../model/methods.ts";
+import type { ChangeKind } from "../protocol/methods.ts";
 import { type Definition, emptyLists, type ServerLists } from "./definitions.ts";
 import { createSnapshot, type ServerView, type Snapshot, type SnapshotSettings } from "./snapshot.ts";
 
@@ -47,7 +48,10 @@ export class Catalog extends EventEmitter<CatalogEvents> {
     return this.#snapshot;
   }
 
-  /** Adds a server or replaces its settings; the lists it had stay. Servers keep the order in which they were added. */
+  /**
+   * Adds a server or replaces its settings; the lists it had stay. Servers keep the order in which
+   * they were added.
+   */
   put(server: Omit<ServerView, "lists">): void {
     const lists = this.#servers.get(server.id)?.lists ?? emptyLists;
     this.#servers.set(server.id, { ...server, lists });
@@ -81,7 +85,9 @@ export class Catalog extends EventEmitter<CatalogEvents> {
     this.#schedule();
   }
 
-  /** All servers' tools, listed or not: their whole definitions, or the light form without schemas. */
+  /**
+   * All servers' tools, listed or not: their whole definitions, or the light form without schemas.
+   */
   listTools(options: { readonly compact: true }): ToolCard[];
   listTools(options?: { readonly compact?: false }): Definition["value"][];
   listTools({ compact = false }: { readonly compact?: boolean } = {}): ToolCard[] | Definition["value"][] {

@@ -1,11 +1,11 @@
 /**
- * What a server lists, kept as it came: for each entry its raw JSON (nothing is lost) and the parsed value (to look into).
- * Lists are immutable; a new sync makes new ones.
+ * What a server lists, kept as it came: for each entry its raw JSON (nothing is lost) and the
+ * parsed value (to look into). Lists are immutable; a new sync makes new ones.
  */
-import { GoblinError } from "../model/errors.ts";
-import { type Raw, rawText } from "../model/json-rpc.ts";
-import { elementSpans, memberSpan } from "../model/json-text.ts";
-import type { ListKind } from "../model/methods.ts";
+import { GoblinError } from "../protocol/errors.ts";
+import { type Raw, rawText } from "../protocol/json-rpc.ts";
+import { elementSpans, memberSpan } from "../protocol/json-text.ts";
+import type { ListKind } from "../protocol/methods.ts";
 
 export interface Definition {
   readonly text: string;

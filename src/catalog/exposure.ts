@@ -1,8 +1,10 @@
 /**
- * Which tools clients see in their list, and which they find by search only. A tool that is not listed stays callable.
+ * Which tools clients see in their list, and which they find by search only. A tool that is not
+ * listed stays callable.
  *
- * Pure. A server's own setting replaces the gateway's. "auto" lists everything while the whole list is estimated under the
- * budget, and nothing but the gateway's own tools (and what servers' own settings list) from there on.
+ * Pure. A server's own setting replaces the gateway's. "auto" lists everything while the whole list
+ * is estimated under the budget, and nothing but the gateway's own tools (and what servers' own
+ * settings list) from there on.
  */
 import type { Definition } from "./definitions.ts";
 import type { NamedEntry } from "./named.ts";

@@ -1,14 +1,17 @@
 /**
- * The combined list of tools, or of prompts: every server's entries under the names that clients see.
+ * The combined list of tools, or of prompts: every server's entries under the names that clients
+ * see.
  *
- * Deterministic: the same servers give the same names in the same order, whatever order they come in and whatever was there before. Look-up
- * is by map only: the exposed name, else the namespaced original of an aliased entry, else an original name that just one server has.
- * A change of one server costs what that server has, and a copy of the list.
+ * Deterministic: the same servers give the same names in the same order, whatever order they come
+ * in and whatever was there before. Look-up is by map only: the exposed name, else the namespaced
+ * original of an aliased entry, else an original name that just one server has. A change of one
+ * server costs what that server has, and a copy of the list.
  */
-import { matchesGlob } from "../model/glob.ts";
-import { setMember } from "../model/json-text.ts";
-import { Layered } from "../model/layered.ts";
-import { assignNames, type Named, ownName } from "../model/names.ts";
+
+import { setMember } from "../protocol/json-text.ts";
+import { assignNames, type Named, ownName } from "../protocol/names.ts";
+import { OverlayMap } from "../structures/overlay-map.ts";
+import { matchesGlob } from "../text/glob.ts";
 import { type Definition, stringOf } from "./definitions.ts";
 
 export interface NamedEntry {
@@ -69,7 +72,10 @@ export interface NameOptions {
   readonly reserved: ReadonlySet<string>;
 }
 
-/** The list that these servers make. It does not depend on `before`; what of it stays the same is taken from there. */
+/**
+ * The list that these servers make. It does not depend on `before`; what of it stays the same is
+ * taken from there.
+ */
 export function combineNamed(sources: readonly NamedSource[], options: NameOptions, before?: NamedList): NamedList {
   const known = before instanceof CombinedList ? before : undefined;
   const blocks = sources.map((source) => known?.blockFor(source) ?? { source, candidates: candidatesOf(source) });
@@ -80,8 +86,8 @@ interface Parts {
   readonly options: NameOptions;
   /** In the order of the servers. */
   readonly blocks: ReadonlyMap<string, Block>;
-  readonly byName: Layered<string, NamedEntry>;
-  readonly originals: Layered<string, readonly NamedEntry[]>;
+  readonly byName: OverlayMap<string, NamedEntry>;
+  readonly originals: OverlayMap<string, readonly NamedEntry[]>;
   readonly others: ReadonlyMap<string, NamedEntry | undefined>;
   /** No two entries want the same name, so that every name is its entry's own affair. */
   readonly isClear: boolean;
@@ -107,8 +113,8 @@ class CombinedList implements NamedList {
     });
     const isClear = candidates.every((candidate, i) => ownName(candidate, options.maxLength) === exposed[i]);
     const maps = {
-      byName: new Layered(byName),
-      originals: new Layered<string, readonly NamedEntry[]>(originals),
+      byName: new OverlayMap(byName),
+      originals: new OverlayMap<string, readonly NamedEntry[]>(originals),
       others,
     };
     return new CombinedList(entries.sort(byExposed), { options, blocks: byServer(blocks), ...maps, isClear });
@@ -139,7 +145,10 @@ class CombinedList implements NamedList {
     return isSame ? block : undefined;
   }
 
-  /** The list of other blocks, made from this one; undefined where more than the changed servers' own names may be others. */
+  /**
+   * The list of other blocks, made from this one; undefined where more than the changed servers'
+   * own names may be others.
+   */
   changedTo(blocks: readonly Block[], options: NameOptions): CombinedList | undefined {
     const before = this.#parts;
     const after = byServer(blocks);
@@ -197,7 +206,10 @@ export function byExposed(a: Exposed, b: Exposed): number {
 /** From so many entries on, a list is copied faster as a whole. */
 const LONG = 2000;
 
-/** The sorted list without these names and with these entries, both sorted too. What stays is copied in whole stretches. */
+/**
+ * The sorted list without these names and with these entries, both sorted too. What stays is copied
+ * in whole stretches.
+ */
 export function changedList<T extends Exposed>(
   list: readonly T[],
   gone: readonly string[],
@@ -284,7 +296,10 @@ function isAllowed(name: string, policy: NamePolicy, override: EntryOverride | u
   return policy.allow.some((pattern) => matchesGlob(pattern, name));
 }
 
-/** Serialised entries are kept with their definition, so that a change of one server costs nothing for the others. */
+/**
+ * Serialised entries are kept with their definition, so that a change of one server costs nothing
+ * for the others.
+ */
 const entryCache = new WeakMap<Definition, NamedEntry>();
 
 function entryOf({ serverId, name, definition, override }: Candidate, exposed: string): NamedEntry {

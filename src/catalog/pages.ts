@@ -1,11 +1,12 @@
 /**
  * One pager for all lists: sorted entries in, pages of raw JSON out.
  *
- * A page is serialised once for each snapshot and then served as the same bytes. A cursor encodes the sort key of the
- * last entry shown, not a position, so that entries that come or go between two pages are neither repeated nor skipped.
+ * A page is serialised once for each snapshot and then served as the same bytes. A cursor encodes
+ * the sort key of the last entry shown, not a position, so that entries that come or go between two
+ * pages are neither repeated nor skipped.
  */
-import { GoblinError } from "../model/errors.ts";
-import type { Raw } from "../model/json-rpc.ts";
+import { GoblinError } from "../protocol/errors.ts";
+import type { Raw } from "../protocol/json-rpc.ts";
 
 export interface PageEntry {
   /** The exposed name or URI, by which a list is sorted. Unique, and in the order of code units. */
@@ -39,7 +40,8 @@ export function createPager(options: {
       const texts = entries.slice(start, end).map((entry) => entry.text);
       const next = end < entries.length ? `,"nextCursor":"${encodeCursor(member, entries[end - 1]!.exposed)}"` : "";
       const page = Buffer.from(`{"${member}":[${texts.join(",")}]${next}}`);
-      // Only regular page starts are kept: a client cannot fill the memory with pages at made-up positions.
+      // Only regular page starts are kept: a client cannot fill the memory with pages at made-up
+      // positions.
       if (start % pageSize === 0) pages.set(start, page);
       return page;
     },

@@ -1,14 +1,15 @@
 /**
- * One immutable view of everything that is offered: the four combined lists, their look-ups and their pages.
- * Pure: servers and settings in, snapshot out. Nobody changes a snapshot; the catalog replaces it.
+ * One immutable view of everything that is offered: the four combined lists, their look-ups and
+ * their pages. Pure: servers and settings in, snapshot out. Nobody changes a snapshot; the catalog
+ * replaces it.
  */
-import { memberText, setMember } from "../model/json-text.ts";
-import { type ListKind, listMethods } from "../model/methods.ts";
+import { memberText, setMember } from "../protocol/json-text.ts";
+import { type ListKind, listMethods } from "../protocol/methods.ts";
 import { type CacheHints, combineHints, type Definition, hintsOf, type ServerLists, stringOf } from "./definitions.ts";
 import { decideExposure, type Exposure, type ExposureSettings, type ServerExposure } from "./exposure.ts";
 import { byExposed, changedList, combineNamed, type NamedList, type NamePolicy } from "./named.ts";
 import { createPager, type PageEntry, type Pager } from "./pages.ts";
-import { createResourceIndex, type ResourceIndex } from "./resource-index.ts";
+import { createResourceIndex, type ResourceIndex } from "./resources/index.ts";
 
 export interface ServerView {
   readonly id: string;
@@ -46,7 +47,10 @@ export interface Snapshot {
   template(serverId: string, position: number): Definition | undefined;
 }
 
-/** The view of these servers. It does not depend on `before`, which only saves work that need not be done again. */
+/**
+ * The view of these servers. It does not depend on `before`, which only saves work that need not be
+ * done again.
+ */
 export function createSnapshot(
   servers: readonly ServerView[],
   settings: SnapshotSettings,
@@ -149,7 +153,10 @@ interface ResourceView {
   readonly templates: readonly { readonly uriTemplate: string; readonly definition: Definition }[];
 }
 
-/** Kept by the identity of the lists, so that the index can reuse its work for servers that did not change. */
+/**
+ * Kept by the identity of the lists, so that the index can reuse its work for servers that did not
+ * change.
+ */
 const resourceViews = new WeakMap<ServerLists, ResourceView>();
 
 function resourceViewOf({ id, lists }: ServerView): ResourceView {

@@ -1,13 +1,13 @@
 /**
  * Fetches what one server lists, page by page, and again when it says that a list has changed.
  *
- * A change that arrives while a fetch is under way causes one more fetch, however many come. A fetch that fails keeps
- * the list that was known. A server is only asked for lists whose capability it declared. A server whose cursors go
- * in circles, or never end, is stopped.
+ * A change that arrives while a fetch is under way causes one more fetch, however many come. A
+ * fetch that fails keeps the list that was known. A server is only asked for lists whose capability
+ * it declared. A server whose cursors go in circles, or never end, is stopped.
  */
-import { GoblinError } from "../model/errors.ts";
-import type { Answer } from "../model/json-rpc.ts";
-import { type ChangeKind, type ListKind, listMethods } from "../model/methods.ts";
+import { GoblinError } from "../protocol/errors.ts";
+import type { Answer } from "../protocol/json-rpc.ts";
+import { type ChangeKind, type ListKind, listMethods } from "../protocol/methods.ts";
 import {
   type CacheHints,
   combineHints,
@@ -95,7 +95,8 @@ export class Sync {
     try {
       return { kind, definitions: await this.#fetchPages(method, member) };
     } catch (error) {
-      // Servers that declare resources often have no templates method; that is an empty list, not a fault.
+      // Servers that declare resources often have no templates method; that is an empty list, not a
+      // fault.
       if (kind === "templates" && error instanceof ListRefused && error.rpcCode === -32601)
         return { kind, definitions: [] };
       if (!this.#closed) this.#options.failed(method, error);

@@ -1,8 +1,10 @@
 /**
- * What the tool list costs a model before its first word: for each server, for the whole list, and for the list that would be
- * there with another exposure. Also the names that model APIs do not take.
+ * What the tool list costs a model before its first word: for each server, for the whole list, and
+ * for the list that would be there with another exposure. Also the names that model APIs do not
+ * take.
  *
- * Pure: a snapshot in, numbers out. All of them are estimates by the one estimator of `model/tokens.ts`.
+ * Pure: a snapshot in, numbers out. All of them are estimates by the one estimator of
+ * `text/token-estimate.ts`.
  */
 import type { NamedEntry } from "./named.ts";
 import type { Snapshot } from "./snapshot.ts";

@@ -1,7 +1,8 @@
 /**
- * What the definition of a tool costs a model, estimated once for each definition and kept as long as it lives.
+ * What the definition of a tool costs a model, estimated once for each definition and kept as long
+ * as it lives.
  */
-import { estimateTokens } from "../model/tokens.ts";
+import { estimateTokens } from "../text/token-estimate.ts";
 
 const counted = new WeakMap<object, number>();
 

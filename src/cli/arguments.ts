@@ -1,8 +1,9 @@
 /**
- * From `key=value` words to the arguments of a tool, by its JSON schema: numbers, booleans, enums and JSON where the schema asks for them, text
- * where it asks for text. Pure. What does not fit is a `UsageError` that names the argument and says what it takes.
+ * From `key=value` words to the arguments of a tool, by its JSON schema: numbers, booleans, enums
+ * and JSON where the schema asks for them, text where it asks for text. Pure. What does not fit is
+ * a `UsageError` that names the argument and says what it takes.
  */
-import { nearest } from "../config/nearest.ts";
+import { nearest } from "../config/problems/nearest.ts";
 import {
   enumOf,
   isObject,
@@ -12,7 +13,7 @@ import {
   resolveSchema,
   typeName,
   typeOf,
-} from "../model/schema-shape.ts";
+} from "../protocol/schema-shape.ts";
 import { UsageError } from "./usage-error.ts";
 
 export interface ArgumentWords {

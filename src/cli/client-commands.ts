@@ -1,6 +1,6 @@
 /** The commands that use a gateway, and the options they share. Each is loaded when it is used. */
 import type { Command } from "commander";
-import { listKinds, shells } from "./words.ts";
+import { listKinds, shells } from "./choices.ts";
 
 /** `done` takes a command's exit code. */
 export function addClientCommands(program: Command, done: (action: Promise<number>) => Promise<void>): void {
@@ -18,10 +18,10 @@ export function addClientCommands(program: Command, done: (action: Promise<numbe
 
   client(
     program.command("status").description("health of a gateway and its servers; exit code 1 if one is not ready"),
-  ).action((options) => done(import("./status.ts").then((it) => it.status(options))));
+  ).action((options) => done(import("./commands/status.ts").then((it) => it.status(options))));
   client(program.command("list").argument("<what>", listKinds.join(" | ")).description("what the gateway has"))
     .option("-s, --server <id>", "only of this server")
-    .action((what, options) => done(import("./list.ts").then((it) => it.list(what, options))));
+    .action((what, options) => done(import("./commands/list.ts").then((it) => it.list(what, options))));
   saving(
     program
       .command("call")
@@ -30,9 +30,9 @@ export function addClientCommands(program: Command, done: (action: Promise<numbe
       .description("call a tool; exit code 1 if it fails"),
   )
     .option("-a, --args <json>", "arguments as a JSON object")
-    .action((name, pairs, options) => done(import("./call.ts").then((it) => it.call(name, pairs, options))));
+    .action((name, pairs, options) => done(import("./commands/call.ts").then((it) => it.call(name, pairs, options))));
   saving(program.command("read").argument("<uri>", "in any form").description("read a resource")).action(
-    (uri, options) => done(import("./read.ts").then((it) => it.read(uri, options))),
+    (uri, options) => done(import("./commands/read.ts").then((it) => it.read(uri, options))),
   );
   saving(
     program
@@ -40,20 +40,22 @@ export function addClientCommands(program: Command, done: (action: Promise<numbe
       .argument("<name>", "its name, as listed")
       .argument("[key=value...]", "its arguments")
       .description("get a prompt"),
-  ).action((name, pairs, options) => done(import("./prompt.ts").then((it) => it.prompt(name, pairs, options))));
+  ).action((name, pairs, options) =>
+    done(import("./commands/prompt.ts").then((it) => it.prompt(name, pairs, options))),
+  );
   program
     .command("tui")
     .description("the dashboard in the terminal, attached to a running gateway")
     .option("-u, --url <url>", "the gateway")
     .option("-t, --token <token>", "its bearer token (default: $GOBLIN_TOKEN)")
-    .action((options) => done(import("./tui.ts").then((it) => it.tui(options))));
+    .action((options) => done(import("./commands/tui.ts").then((it) => it.tui(options))));
   program
     .command("completion")
     .argument("<shell>", shells.join(" | "))
     .description('shell completion; for bash: eval "$(goblin completion bash)"')
-    .action((shell) => done(import("./completion.ts").then((it) => it.completion(shell))));
+    .action((shell) => done(import("./commands/completion.ts").then((it) => it.completion(shell))));
   program
     .command("complete", { hidden: true })
     .requiredOption("--line <line>")
-    .action(({ line }) => done(import("./completion.ts").then((it) => it.complete(line, program))));
+    .action(({ line }) => done(import("./commands/completion.ts").then((it) => it.complete(line, program))));
 }

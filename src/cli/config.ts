@@ -1,12 +1,13 @@
 /**
- * The config that a command works with: the file that was named, the one that is found, or the demo servers when there is none.
+ * The config that a command works with: the file that was named, the one that is found, or the demo
+ * servers when there is none.
  */
 import { resolve } from "node:path";
-import { findConfig } from "../config/find.ts";
-import { type LoadedConfig, loadConfig } from "../config/load.ts";
-import { parseConfig } from "../config/parse.ts";
-import { formatWarning } from "../config/problem.ts";
-import type { Config } from "../config/schema.ts";
+import { formatWarning } from "../config/problems/problem.ts";
+import { findConfig } from "../config/reading/find.ts";
+import { type LoadedConfig, loadConfig } from "../config/reading/load.ts";
+import { parseConfig } from "../config/reading/parse.ts";
+import type { Config } from "../config/schema/config.ts";
 import { demoServers } from "../demo/index.ts";
 
 export interface ChosenConfig {

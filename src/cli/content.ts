@@ -1,11 +1,12 @@
 /**
- * Prints what a tool, a prompt or a resource returned: text as text, structured content as JSON, and images, audio and other bytes
- * as files, with a line on stderr that says where. A file that exists is never overwritten. On a terminal, text cannot drive it.
+ * Prints what a tool, a prompt or a resource returned: text as text, structured content as JSON,
+ * and images, audio and other bytes as files, with a line on stderr that says where. A file that
+ * exists is never overwritten. On a terminal, text cannot drive it.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { cleanLines } from "../tui/text/clean.ts";
+import { cleanLines } from "../text/clean.ts";
 import type { Fields } from "./mcp-client.ts";
 
 export interface PrintOptions {

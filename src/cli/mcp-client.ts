@@ -1,6 +1,7 @@
 /**
- * As much of an MCP client as the command line needs, over any `fetch`: the handshake, requests with JSON or event-stream answers, whole lists.
- * It offers the server nothing, so the server asks nothing of it. What a server answers as an error is thrown as `RpcError`.
+ * As much of an MCP client as the command line needs, over any `fetch`: the handshake, requests
+ * with JSON or event-stream answers, whole lists. It offers the server nothing, so the server asks
+ * nothing of it. What a server answers as an error is thrown as `RpcError`.
  */
 import { createSseParser } from "../tui/sse.ts";
 import { version } from "../version.ts";

@@ -1,13 +1,13 @@
 /**
- * The command line: what there is to type, and how errors look. One file a command; `console` is only used here and below.
- * Exit codes: 0 fine, 1 it failed, 2 it was called wrongly. The gateway is loaded by the commands that run one: a shell that
- * completes a word must not wait for it.
+ * The command line: what there is to type, and how errors look. One file a command; `console` is
+ * only used here and below. Exit codes: 0 fine, 1 it failed, 2 it was called wrongly. The gateway
+ * is loaded by the commands that run one: a shell that completes a word must not wait for it.
  */
 import { Command, CommanderError, InvalidArgumentError } from "commander";
-import { ConfigError } from "../config/problem.ts";
+import { ConfigError } from "../config/problems/problem.ts";
 import { version } from "../version.ts";
-import { check } from "./check.ts";
 import { addClientCommands } from "./client-commands.ts";
+import { check } from "./commands/check.ts";
 import { UsageError } from "./usage-error.ts";
 
 export async function run(argv: readonly string[]): Promise<number> {
@@ -30,12 +30,12 @@ export async function run(argv: readonly string[]): Promise<number> {
     .option("--host <host>", "interface to listen on")
     .option("-p, --port <port>", "port to listen on; 0 picks a free one", portNumber)
     .option("--tui", "show the dashboard; the log goes there")
-    .action(async (options) => done((await import("./serve.ts")).serve(options)));
+    .action(async (options) => done((await import("./commands/serve.ts")).serve(options)));
   program
     .command("stdio")
     .description("run the gateway on stdin and stdout, for clients that start it themselves")
     .option("-c, --config <file>", "config file")
-    .action(async (options) => done((await import("./stdio.ts")).stdio(options)));
+    .action(async (options) => done((await import("./commands/stdio.ts")).stdio(options)));
   program
     .command("check")
     .description("validate a config; says where and what is wrong")
@@ -56,7 +56,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     .description("what the tools of a config cost a model, and what listing fewer would")
     .option("-c, --config <file>", "config file")
     .option("--json", "as JSON")
-    .action(async (options) => done((await import("./tokens.ts")).tokens(options)));
+    .action(async (options) => done((await import("./commands/tokens.ts")).tokens(options)));
 
   addClientCommands(program, done);
 

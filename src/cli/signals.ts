@@ -1,6 +1,7 @@
 /**
- * The signals that a running gateway listens to. SIGINT and SIGTERM ask it to end; a second one ends the process at once. SIGHUP asks it to
- * read its config again, except when it says that the terminal is gone.
+ * The signals that a running gateway listens to. SIGINT and SIGTERM ask it to end; a second one
+ * ends the process at once. SIGHUP asks it to read its config again, except when it says that the
+ * terminal is gone.
  */
 import { closeSync, openSync } from "node:fs";
 

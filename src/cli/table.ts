@@ -1,9 +1,9 @@
 /**
- * Tables for people: columns as wide as they need, the last one cut to the terminal. What servers wrote is made harmless first.
- * Where the output is no terminal nothing is cut.
+ * Tables for people: columns as wide as they need, the last one cut to the terminal. What servers
+ * wrote is made harmless first. Where the output is no terminal nothing is cut.
  */
-import { clean } from "../tui/text/clean.ts";
-import { pad, shorten, widthOf } from "../tui/text/width.ts";
+import { clean } from "../text/clean.ts";
+import { pad, shorten, widthOf } from "../text/width.ts";
 
 const GAP = "  ";
 const LEAST_LAST = 20;

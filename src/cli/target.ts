@@ -1,14 +1,15 @@
 /**
- * What a command talks to: a running gateway, found by itself or named with --url, or one that is started in this process from a config and
- * ended with the command. Both are a function that takes requests, so that commands do not know the difference.
+ * What a command talks to: a running gateway, found by itself or named with --url, or one that is
+ * started in this process from a config and ended with the command. Both are a function that takes
+ * requests, so that commands do not know the difference.
  */
 import { resolve } from "node:path";
 import type * as z from "zod";
 import type { AdminRoute } from "../admin/routes.ts";
 import { ApiError } from "../admin/schema.ts";
-import { findConfig } from "../config/find.ts";
-import { addressIn, loadConfig } from "../config/load.ts";
-import { formatWarning } from "../config/problem.ts";
+import { formatWarning } from "../config/problems/problem.ts";
+import { findConfig } from "../config/reading/find.ts";
+import { addressIn, loadConfig } from "../config/reading/load.ts";
 import { McpClient } from "./mcp-client.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -41,7 +42,10 @@ export async function withTarget<T>(options: TargetOptions, use: (target: Target
   }
 }
 
-/** Connects as a client for the time of `use`. Ctrl-c ends the session, so that the call ends at its server too. */
+/**
+ * Connects as a client for the time of `use`. Ctrl-c ends the session, so that the call ends at its
+ * server too.
+ */
 export function withClient<T>(
   options: TargetOptions,
   use: (client: McpClient, target: Target) => Promise<T>,
@@ -104,7 +108,10 @@ async function running(options: TargetOptions): Promise<Target> {
   return target({ url, token, send, close: async () => {} });
 }
 
-/** Where a gateway should be running: what was named, else where the config that `serve` would find puts it. */
+/**
+ * Where a gateway should be running: what was named, else where the config that `serve` would find
+ * puts it.
+ */
 export async function findGateway(options: TargetOptions): Promise<{ url: string; token: string | undefined }> {
   const given = options.token ?? process.env["GOBLIN_TOKEN"];
   if (options.url !== undefined) return { url: rootOf(options.url), token: given };

@@ -1,11 +1,13 @@
 /**
- * What changes between two configs, so that a running gateway can follow an edit without starting over.
+ * What changes between two configs, so that a running gateway can follow an edit without starting
+ * over.
  *
- * Pure. Applied to the old config, the difference gives the new one. A server is in at most one of `added`,
+ * Pure. Applied to the old config, the difference gives the new one. A server is in at most one of
+ * `added`,
  * `changed`, `adjusted` and `removed`, and in none of them if nothing of it changed.
  */
-import type { Config } from "./schema.ts";
-import type { ServerConfig } from "./server.ts";
+import type { Config } from "./schema/config.ts";
+import type { ServerConfig } from "./schema/server.ts";
 
 export interface ConfigDiff {
   readonly added: readonly ServerConfig[];

@@ -1,14 +1,17 @@
 /**
- * Tells when the text of a config file changes, however that happens: written in place, replaced by rename (as
- * editors do), or reached through symbolic links that are swapped (as Kubernetes does with `..data`).
+ * Tells when the text of a config file changes, however that happens: written in place, replaced by
+ * rename (as editors do), or reached through symbolic links that are swapped (as Kubernetes does
+ * with `..data`).
  *
- * Folders are watched, never the file, because a watch on a file dies with it. An event is only a reason to look:
- * `onChange` is called when the text differs from the one seen last or the file is back, and not while it is missing.
+ * Folders are watched, never the file, because a watch on a file dies with it. An event is only a
+ * reason to look:
+ * `onChange` is called when the text differs from the one seen last or the file is back, and not
+ * while it is missing.
  */
 import { type FSWatcher, watch } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
-import { foldersOnTheWay } from "./link-folders.ts";
-import { digestOf } from "./load.ts";
+import { foldersOnTheWay } from "./reading/link-folders.ts";
+import { digestOf } from "./reading/load.ts";
 
 export interface WatchOptions {
   /** How long the file must be quiet before it is looked at. */
@@ -56,7 +59,8 @@ export async function watchConfig(
       await watchFolders();
       const digest = await readDigest(path);
       if (closed) return;
-      // A reading of the missing file may have failed in the meantime: that it is back is a change, whatever its text.
+      // A reading of the missing file may have failed in the meantime: that it is back is a change,
+      // whatever its text.
       if (digest === undefined) lastDigest = "";
       else if (digest !== lastDigest) {
         const isFirst = lastDigest === undefined;
@@ -67,7 +71,10 @@ export async function watchConfig(
     looking = false;
   }
 
-  /** Watches the folders that matter now, each by its identity: one that was replaced is another folder. */
+  /**
+   * Watches the folders that matter now, each by its identity: one that was replaced is another
+   * folder.
+   */
   async function watchFolders(): Promise<void> {
     const wanted = new Map<string, string>();
     for (const folder of await foldersOnTheWay(path)) {

@@ -1,5 +1,6 @@
 /**
- * Demo server `clock`: the time here and elsewhere, and a resource that changes by itself every second.
+ * Demo server `clock`: the time here and elsewhere, and a resource that changes by itself every
+ * second.
  */
 import { type Demo, type Fields, stringArgument, structured, ToolFailure } from "./demo.ts";
 

@@ -1,8 +1,9 @@
 /**
- * What a demo server is: plain data and functions, no protocol. `line-server.ts` turns one into an MCP server.
+ * What a demo server is: plain data and functions, no protocol. `line-server.ts` turns one into an
+ * MCP server.
  *
- * A tool that cannot do what it was asked throws a `ToolFailure`; the caller then gets a result with `isError`.
- * Everything else that is thrown is a protocol error.
+ * A tool that cannot do what it was asked throws a `ToolFailure`; the caller then gets a result
+ * with `isError`. Everything else that is thrown is a protocol error.
  */
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
@@ -50,7 +51,9 @@ export interface Demo {
   readonly tools: DemoTool[];
   readonly prompts?: DemoPrompt[];
   readonly resources?: DemoResources;
-  /** Values for an argument of a prompt or a template, before they are narrowed to what was typed. */
+  /**
+   * Values for an argument of a prompt or a template, before they are narrowed to what was typed.
+   */
   complete?(ref: Fields, argument: string): string[];
   /** Called once; whatever it starts has to end with the signal. */
   start?(changes: Changes, signal: AbortSignal): void;
@@ -86,7 +89,10 @@ export function text(value: string): Fields {
   return { type: "text", text: value };
 }
 
-/** A result for a tool with an output schema: the same value for programs and, as text, for everyone else. */
+/**
+ * A result for a tool with an output schema: the same value for programs and, as text, for everyone
+ * else.
+ */
 export function structured(value: Fields, ...more: Fields[]): Fields {
   return { content: [text(JSON.stringify(value)), ...more], structuredContent: value };
 }

@@ -1,6 +1,6 @@
 /**
- * Demo server `lab`: one tool for each thing that a call can do besides returning text: progress, cancellation,
- * logging, an image, a failure, a question to the user.
+ * Demo server `lab`: one tool for each thing that a call can do besides returning text: progress,
+ * cancellation, logging, an image, a failure, a question to the user.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Demo, LOG_LEVELS, numberArgument, stringArgument, ToolFailure, text } from "./demo.ts";

@@ -1,8 +1,8 @@
 /**
  * Speaks MCP for a demo server: one JSON-RPC message a line, in on one stream, out on the other.
  *
- * Every request is answered exactly once, unless the client cancelled it. When the input ends, everything
- * that is still running is aborted and the returned promise resolves.
+ * Every request is answered exactly once, unless the client cancelled it. When the input ends,
+ * everything that is still running is aborted and the returned promise resolves.
  */
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
@@ -76,7 +76,8 @@ export function serveLines(demo: Demo, input: Readable, output: Writable): Promi
     methods["prompts/get"] = (params) => {
       const prompt = prompts.find((candidate) => candidate.definition.name === params.name);
       if (!prompt) return fail(-32602, `Unknown prompt: ${params.name}`);
-      // Prompt arguments are strings on the wire; a number that slipped in reads the same as its text.
+      // Prompt arguments are strings on the wire; a number that slipped in reads the same as its
+      // text.
       const args = Object.fromEntries(Object.entries(fields(params.arguments)).map(([k, v]) => [k, String(v)]));
       const missing = prompt.definition.arguments.filter((argument) => argument.required && !args[argument.name]);
       if (missing.length > 0) fail(-32602, `Missing argument: ${missing.map((argument) => argument.name).join(", ")}`);

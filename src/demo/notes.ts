@@ -1,6 +1,6 @@
 /**
- * Demo server `notes`: a notebook in memory. Every note is a resource, so adding one changes the resource list
- * and editing one updates it.
+ * Demo server `notes`: a notebook in memory. Every note is a resource, so adding one changes the
+ * resource list and editing one updates it.
  */
 import {
   type Changes,

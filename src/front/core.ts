@@ -1,8 +1,8 @@
 /** What a front needs of the rest of the gateway. */
-import type { Call, Client } from "../model/call.ts";
-import type { Answer } from "../model/json-rpc.ts";
-import type { Exceeded } from "../model/limit-exceeded.ts";
-import type { ChangeKind } from "../model/methods.ts";
+import type { Call, Client } from "../protocol/call.ts";
+import type { Answer } from "../protocol/json-rpc.ts";
+import type { OnLimit } from "../protocol/limit-exceeded.ts";
+import type { ChangeKind } from "../protocol/methods.ts";
 import type { Continuity } from "../session/continuity.ts";
 import type { Session } from "../session/session.ts";
 import type { SessionStore } from "../session/store.ts";
@@ -35,18 +35,20 @@ export interface Core {
   routesExtension(method: string): boolean;
   /** Runs for every change of a list; answers how to stop that. */
   onChange(listener: (kinds: readonly ChangeKind[]) => void): () => void;
-  /** Subscribes whoever `clientKey` is to a resource; `deliver` gets the raw params of each update. */
+  /**
+   * Subscribes whoever `clientKey` is to a resource; `deliver` gets the raw params of each update.
+   */
   subscribe(clientKey: string, uri: string, deliver: (params: string) => void): Promise<Answer>;
   /** Frees whatever is held for `clientKey`. */
   release(clientKey: string): void;
   readonly sessions: SessionStore;
   readonly continuity: Continuity;
   /** A session of an earlier process goes on in this one. */
-  takenUp(session: Session): void;
+  resumed(session: Session): void;
   /** How long one call may take in all, questions included. */
   maxCallMs(): number;
   /** As the config says now. */
   readonly limits: Readonly<Record<"bodyBytes" | "unreadBytes" | "sessionIdleMs" | "callsAwaitingInput", number>>;
   /** A limit has struck. */
-  readonly exceeded: Exceeded;
+  readonly onLimit: OnLimit;
 }

@@ -1,15 +1,16 @@
 /**
  * The gateway on stdin and stdout, for clients that start it themselves: one JSON message a line.
- * Only messages go to stdout; `closed` resolves when stdin ends, or when the client lets too much wait on stdout.
+ * Only messages go to stdout; `closed` resolves when stdin ends, or when the client lets too much
+ * wait on stdout.
  */
 import type { Readable, Writable } from "node:stream";
-import { GoblinError } from "../model/errors.ts";
-import { oneLine } from "../model/json-text.ts";
-import { bodyTooLarge } from "../model/limit-exceeded.ts";
-import { LineSplitter } from "../model/lines.ts";
+import { GoblinError } from "../protocol/errors.ts";
+import { oneLine } from "../protocol/json-text.ts";
+import { bodyTooLarge } from "../protocol/limit-exceeded.ts";
+import { LineSplitter } from "../structures/lines.ts";
 import type { Core } from "./core.ts";
-import { LegacyChannel } from "./legacy-channel.ts";
-import { ModernChannel } from "./modern-channel.ts";
+import { LegacyChannel } from "./legacy/channel.ts";
+import { ModernChannel } from "./modern/channel.ts";
 
 export interface StdioFront {
   readonly closed: Promise<void>;
@@ -23,7 +24,7 @@ export function serveStdio(core: Core, streams: { readonly input: Readable; read
     if (output.write(line) || isClosed) return;
     // A message may be large; what counts is what was still waiting when it came.
     if (output.writableLength - line.length <= core.limits.unreadBytes) return;
-    core.exceeded("unreadBytes");
+    core.onLimit("unreadBytes");
     close();
   };
   const channel = new LegacyChannel({ core, principal: "", write });
@@ -43,7 +44,7 @@ export function serveStdio(core: Core, streams: { readonly input: Readable; read
     cap,
     line: (line) => take(line.toString("utf8")),
     overflow: () => {
-      core.exceeded("bodyBytes");
+      core.onLimit("bodyBytes");
       channel.unreadable(bodyTooLarge(cap));
     },
   });

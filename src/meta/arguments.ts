@@ -1,10 +1,10 @@
 /**
- * Reads a meta tool's arguments, or says what is wrong with them in the words of the tool's own schema: what is missing, what it
- * is for, what is there that does not belong.
+ * Reads a meta tool's arguments, or says what is wrong with them in the words of the tool's own
+ * schema: what is missing, what it is for, what is there that does not belong.
  */
 import * as z from "zod";
-import type { Call } from "../model/call.ts";
-import { GoblinError } from "../model/errors.ts";
+import type { Call } from "../protocol/call.ts";
+import { GoblinError } from "../protocol/errors.ts";
 
 export function readArguments<Schema extends z.ZodObject>(tool: string, schema: Schema, call: Call): z.output<Schema> {
   const given = call.params["arguments"] ?? {};
@@ -19,7 +19,7 @@ export function readArguments<Schema extends z.ZodObject>(tool: string, schema: 
     if (issue.path.length > 1 || Object.hasOwn(given, key))
       return `got a wrong "${issue.path.join(".")}": ${issue.message}`;
     missing.push(key);
-    return `needs ${inWords(key, schema)}`;
+    return `needs ${describeArgument(key, schema)}`;
   });
   const data = missing.length > 0 ? { missing } : {};
   throw new GoblinError("INVALID_PARAMS", `${tool} ${problems.join("; it ")}`, { data });
@@ -29,7 +29,7 @@ function unknownKeys(keys: readonly string[], schema: z.ZodObject): string {
   return `does not take ${quoted(keys)} (it takes ${quoted(Object.keys(schema.shape)) || "no arguments"})`;
 }
 
-function inWords(key: string, schema: z.ZodObject): string {
+function describeArgument(key: string, schema: z.ZodObject): string {
   const { properties } = z.toJSONSchema(schema, { io: "input" });
   const { type, description } = (properties?.[key] ?? {}) as { type?: string; description?: string };
   return `"${key}"${type === undefined ? "" : ` (${type})`}${description === undefined ? "" : `: ${description}`}`;

@@ -1,13 +1,14 @@
 /**
  * `call_tool`: calls any tool by its name, listed or not.
  *
- * The request goes on as a call of that tool, through the same entrance as a direct one: the same policies, limits and metrics, its
- * progress and questions to the same client, and the very bytes of its answer. It never calls itself.
+ * The request goes on as a call of that tool, through the same entrance as a direct one: the same
+ * policies, limits and metrics, its progress and questions to the same client, and the very bytes
+ * of its answer. It never calls itself.
  */
 import * as z from "zod";
-import type { Call } from "../model/call.ts";
-import { GoblinError } from "../model/errors.ts";
-import { applyEdits, dropMembers, memberSpan, memberText, setMember } from "../model/json-text.ts";
+import type { Call } from "../protocol/call.ts";
+import { GoblinError } from "../protocol/errors.ts";
+import { applyEdits, dropMembers, memberSpan, memberText, setMember } from "../protocol/json-text.ts";
 import { readArguments } from "./arguments.ts";
 import { definitionOf, type MetaContext, type MetaTool } from "./define.ts";
 import { findTool } from "./tools.ts";
@@ -44,7 +45,10 @@ function assertKnown(name: string, context: MetaContext): void {
   if (!isOwn) findTool(name, context);
 }
 
-/** The same request, with the tool's name and arguments in place of ours; everything else in its params stays. */
+/**
+ * The same request, with the tool's name and arguments in place of ours; everything else in its
+ * params stays.
+ */
 function asCallOf(name: string, call: Call): Call {
   const ours = memberText(call.text, "arguments") ?? "{}";
   const given = memberText(ours, "arguments");

@@ -1,5 +1,6 @@
 /**
- * The compact forms in which things are listed and found: just enough to choose one, and the name to describe or use it by.
+ * The compact forms in which things are listed and found: just enough to choose one, and the name
+ * to describe or use it by.
  */
 import * as z from "zod";
 import type { Definition } from "../catalog/definitions.ts";

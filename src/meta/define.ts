@@ -1,16 +1,17 @@
 /**
- * What a meta tool is: a tool of the gateway's own, defined by zod schemas, answered from the catalog.
+ * What a meta tool is: a tool of the gateway's own, defined by zod schemas, answered from the
+ * catalog.
  *
- * What is listed is derived from the schemas and from nothing else. A result carries its JSON twice, as structured content and as
- * text, and both are the same characters.
+ * What is listed is derived from the schemas and from nothing else. A result carries its JSON
+ * twice, as structured content and as text, and both are the same characters.
  */
 import * as z from "zod";
 import type { Definition } from "../catalog/definitions.ts";
-import type { SearchOptions } from "../catalog/search.ts";
+import type { SearchOptions } from "../catalog/search/index.ts";
 import type { Snapshot } from "../catalog/snapshot.ts";
-import type { MetaToolName } from "../config/settings.ts";
-import type { Call } from "../model/call.ts";
-import type { Answer } from "../model/json-rpc.ts";
+import type { MetaToolName } from "../config/schema/settings.ts";
+import type { Call } from "../protocol/call.ts";
+import type { Answer } from "../protocol/json-rpc.ts";
 import { readArguments } from "./arguments.ts";
 
 /** How a server is doing. Holds nothing of its config but the kind of transport. */

@@ -1,8 +1,9 @@
 /**
  * Adds to a not-found error the names that were probably meant.
  */
-import { nearest } from "../catalog/nearest.ts";
-import { GoblinError } from "../model/errors.ts";
+
+import { GoblinError } from "../protocol/errors.ts";
+import { nearest } from "../text/nearest-name.ts";
 
 const SUGGESTED = 3;
 /** More names than this are not compared: nobody should wait for a suggestion. */

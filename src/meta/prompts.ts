@@ -2,8 +2,8 @@
  * The meta tools for the servers' prompts: list them, search them, look one up.
  */
 import * as z from "zod";
-import { foundName } from "../catalog/missing.ts";
-import { setMember } from "../model/json-text.ts";
+import { foundName } from "../catalog/find-or-throw.ts";
+import { setMember } from "../protocol/json-text.ts";
 import { limitCount, promptCard, promptCardOf, queryText, serverIdFilter } from "./cards.ts";
 import { defineMetaTool, JsonText } from "./define.ts";
 import { orNearest } from "./did-you-mean.ts";

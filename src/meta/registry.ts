@@ -1,10 +1,11 @@
 /**
- * All meta tools, and which of them are offered. A name that is not offered is no meta tool's: it can neither be listed nor called.
+ * All meta tools, and which of them are offered. A name that is not offered is no meta tool's: it
+ * can neither be listed nor called.
  */
 import type { Definition } from "../catalog/definitions.ts";
-import type { MetaToolName } from "../config/settings.ts";
-import type { Call } from "../model/call.ts";
-import type { Answer } from "../model/json-rpc.ts";
+import type { MetaToolName } from "../config/schema/settings.ts";
+import type { Call } from "../protocol/call.ts";
+import type { Answer } from "../protocol/json-rpc.ts";
 import { callTool } from "./call-tool.ts";
 import type { MetaContext, MetaTool } from "./define.ts";
 import { catalogPrompts, describePrompt, searchPrompts } from "./prompts.ts";

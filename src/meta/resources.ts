@@ -1,11 +1,12 @@
 /**
- * The meta tools for the servers' resources and resource templates: list them, search them, look one up by any form of its URI.
+ * The meta tools for the servers' resources and resource templates: list them, search them, look
+ * one up by any form of its URI.
  */
 import * as z from "zod";
-import { foundUri } from "../catalog/missing.ts";
-import type { FoundResource } from "../catalog/resource-index.ts";
+import { foundUri } from "../catalog/find-or-throw.ts";
+import type { FoundResource } from "../catalog/resources/index.ts";
 import type { Snapshot } from "../catalog/snapshot.ts";
-import { setMember } from "../model/json-text.ts";
+import { setMember } from "../protocol/json-text.ts";
 import {
   brief,
   isOfMimeType,

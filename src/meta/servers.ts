@@ -1,6 +1,7 @@
 /**
- * The meta tools about the gateway and its servers: who is there, how they are doing, and what their tools cost a model.
- * Nothing of a server's config is shown but its id and the kind of its transport.
+ * The meta tools about the gateway and its servers: who is there, how they are doing, and what
+ * their tools cost a model. Nothing of a server's config is shown but its id and the kind of its
+ * transport.
  */
 import * as z from "zod";
 import { reportTokens } from "../catalog/token-report.ts";

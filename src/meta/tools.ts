@@ -1,9 +1,10 @@
 /**
- * The meta tools by which a model finds its way through the servers' tools: list them, search them, look one up.
+ * The meta tools by which a model finds its way through the servers' tools: list them, search them,
+ * look one up.
  */
 import * as z from "zod";
-import { foundName } from "../catalog/missing.ts";
-import { setMember } from "../model/json-text.ts";
+import { foundName } from "../catalog/find-or-throw.ts";
+import { setMember } from "../protocol/json-text.ts";
 import { limitCount, queryText, serverIdFilter, toolCard, toolCardOf } from "./cards.ts";
 import { defineMetaTool, JsonText, type MetaContext } from "./define.ts";
 import { orNearest } from "./did-you-mean.ts";
@@ -61,7 +62,9 @@ export const searchTools = defineMetaTool({
   },
 });
 
-/** The tool of that name; the error that a call would get, and the nearest names, if there is none. */
+/**
+ * The tool of that name; the error that a call would get, and the nearest names, if there is none.
+ */
 export function findTool(name: string, { snapshot }: Pick<MetaContext, "snapshot">) {
   const { tools, local } = snapshot();
   return orNearest(

@@ -1,15 +1,17 @@
 /**
- * Sessions that outlive the process: ids that another process can open, and what it must know besides.
+ * Sessions that outlive the process: ids that another process can open, and what it must know
+ * besides.
  *
- * An id is taken up only if it was sealed with this key for this endpoint, belongs to whoever presents it, was issued by an earlier process, is not too
- * old, and its session has not ended. Everything else is unknown here, and its client starts anew. Without a state folder the
- * key lives as long as the process, and so do the sessions.
+ * An id is taken up only if it was sealed with this key for this endpoint, belongs to whoever
+ * presents it, was issued by an earlier process, is not too old, and its session has not ended.
+ * Everything else is unknown here, and its client starts anew. Without a state folder the key lives
+ * as long as the process, and so do the sessions.
  */
 import { randomBytes } from "node:crypto";
 import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { messageOf } from "../model/errors.ts";
+import { messageOf } from "../protocol/errors.ts";
 import { type Journal, type JournaledSubscription, openJournal, type Remembered } from "./journal.ts";
 import { createSealer, type Sealer, type SessionClaims } from "./seal.ts";
 
@@ -84,7 +86,9 @@ export class Continuity {
     this.journal?.ended(key);
   }
 
-  /** From here on nothing is written: sessions that end now are to be taken up by the next process. */
+  /**
+   * From here on nothing is written: sessions that end now are to be taken up by the next process.
+   */
   async close(): Promise<void> {
     clearTimeout(this.#forgetting);
     await this.journal?.close();
@@ -93,7 +97,10 @@ export class Continuity {
 
 export interface StateOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The address that the sessions belong to, as `host:port`; undefined: it is not the same after a restart. */
+  /**
+   * The address that the sessions belong to, as `host:port`; undefined: it is not the same after a
+   * restart.
+   */
   readonly endpoint: string | undefined;
   readonly warn: (message: string) => void;
 }

@@ -1,10 +1,11 @@
 /**
- * One call of a client that answers questions only by repeating its request: the call runs on its own, and each round of the
- * client's waits for either its answer or the next questions of its server.
+ * One call of a client that answers questions only by repeating its request: the call runs on its
+ * own, and each round of the client's waits for either its answer or the next questions of its
+ * server.
  */
-import type { Call } from "../model/call.ts";
-import { GoblinError } from "../model/errors.ts";
-import { type Answer, failure } from "../model/json-rpc.ts";
+import type { Call } from "../protocol/call.ts";
+import { GoblinError } from "../protocol/errors.ts";
+import { type Answer, failure } from "../protocol/json-rpc.ts";
 
 export interface Question {
   readonly key: string;

@@ -1,12 +1,14 @@
 /**
- * What a restart must not forget of the sessions: their subscriptions and log levels, and which of them have ended.
+ * What a restart must not forget of the sessions: their subscriptions and log levels, and which of
+ * them have ended.
  *
- * A file of JSON lines, appended to asynchronously in the order of the events, so that no request ever waits for it; when most of it is history it
- * is written anew in one step. It holds no credential: sessions stand in it under their inner keys, which no client can use. Losing it costs
+ * A file of JSON lines, appended to asynchronously in the order of the events, so that no request
+ * ever waits for it; when most of it is history it is written anew in one step. It holds no
+ * credential: sessions stand in it under their inner keys, which no client can use. Losing it costs
  * subscriptions, nothing else; a half-written last line is skipped.
  */
 import { appendFile, readFile, rename, writeFile } from "node:fs/promises";
-import { messageOf } from "../model/errors.ts";
+import { messageOf } from "../protocol/errors.ts";
 
 export interface JournaledSubscription {
   readonly serverId: string;
@@ -126,7 +128,10 @@ export class Journal {
     this.#lines = lines.length;
   }
 
-  /** Nothing that happens after this is written: a gateway that shuts down ends sessions that are to live on. */
+  /**
+   * Nothing that happens after this is written: a gateway that shuts down ends sessions that are to
+   * live on.
+   */
   async close(): Promise<void> {
     if (this.#closed) return;
     clearInterval(this.#timer);

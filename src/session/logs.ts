@@ -1,10 +1,11 @@
 /**
- * Which client hears a server's log message: the one whose call it belongs to, or whose connection it came on; without either, the
- * only client there is. Where several could be meant nobody is: one client's messages must not reach another.
+ * Which client hears a server's log message: the one whose call it belongs to, or whose connection
+ * it came on; without either, the only client there is. Where several could be meant nobody is: one
+ * client's messages must not reach another.
  */
-import type { Call, Client } from "../model/call.ts";
-import { notificationText } from "../model/json-rpc.ts";
-import { logLevels, severity } from "../model/methods.ts";
+import type { Call, Client } from "../protocol/call.ts";
+import { notificationText } from "../protocol/json-rpc.ts";
+import { logLevels, severity } from "../protocol/methods.ts";
 import { Session } from "./session.ts";
 import type { SessionStore } from "./store.ts";
 

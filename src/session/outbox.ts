@@ -1,12 +1,14 @@
 /**
  * What is sent to a client outside of answers, over a stream that may break and come back.
  *
- * Every event gets a number. Events are kept, up to a bound, until they are surely too old to be asked for; while no stream is open, or after
- * one broke, they wait, and a stream that is opened anew gets those after the last one that the client has seen. Notifications that
- * say the same thing wait once. While nobody listens, the oldest notifications are given up first. A client that listens but does not read
- * gets nothing left out in silence: when too much waits for it, its stream is cut. Either way it costs a bounded amount of memory.
+ * Every event gets a number. Events are kept, up to a bound, until they are surely too old to be
+ * asked for; while no stream is open, or after one broke, they wait, and a stream that is opened
+ * anew gets those after the last one that the client has seen. Notifications that say the same
+ * thing wait once. While nobody listens, the oldest notifications are given up first. A client that
+ * listens but does not read gets nothing left out in silence: when too much waits for it, its
+ * stream is cut. Either way it costs a bounded amount of memory.
  */
-import type { Exceeded } from "../model/limit-exceeded.ts";
+import type { OnLimit } from "../protocol/limit-exceeded.ts";
 
 export interface EventSink {
   /** False: the client reads too slowly and the event was not taken. */
@@ -25,13 +27,19 @@ const REPEATABLE = /^\{"jsonrpc":"2\.0","method":"notifications\/(resources\/upd
 const NOTIFICATION = /^\{"jsonrpc":"2\.0","method":/;
 const MAX_EVENTS = 1024;
 const MAX_BYTES = 4 * 1024 * 1024;
-/** Answers are large, and a slow reader is not yet a dead one: this many may wait, and `limits.unreadBytes`. */
+/**
+ * Answers are large, and a slow reader is not yet a dead one: this many may wait, and
+ * `limits.unreadBytes`.
+ */
 const MAX_WAITING_EVENTS = 4096;
 
-/** How much may wait for a client that listens, as the config says now, and whom to tell when it is more. */
+/**
+ * How much may wait for a client that listens, as the config says now, and whom to tell when it is
+ * more.
+ */
 export interface UnreadLimit {
   readonly limits: { readonly unreadBytes: number };
-  readonly exceeded: Exceeded;
+  readonly onLimit: OnLimit;
 }
 
 export class Outbox {
@@ -74,7 +82,10 @@ export class Outbox {
     this.#trim();
   }
 
-  /** Connects a stream; one that was there before is ended. `lastEventId` is what the client says it saw last. */
+  /**
+   * Connects a stream; one that was there before is ended. `lastEventId` is what the client says it
+   * saw last.
+   */
   open(sink: EventSink, lastEventId: string | undefined): void {
     const before = this.#sink;
     this.#sink = sink;
@@ -120,7 +131,10 @@ export class Outbox {
     if (this.#finishing) this.#sink.end();
   }
 
-  /** While nobody listens, a second "the list has changed" says nothing new. Only what was not yet written may go. */
+  /**
+   * While nobody listens, a second "the list has changed" says nothing new. Only what was not yet
+   * written may go.
+   */
   #dropSame(text: string): void {
     if (this.#events.length === 0 || !REPEATABLE.test(text)) return;
     const at = this.#events.findIndex((event) => event.id > this.#written && event.text === text);
@@ -137,7 +151,7 @@ export class Outbox {
   #cut(): void {
     const sink = this.#sink;
     this.#sink = undefined;
-    this.#unread.exceeded("unreadBytes");
+    this.#unread.onLimit("unreadBytes");
     sink?.cut();
   }
 
@@ -159,7 +173,10 @@ export class Outbox {
     }
   }
 
-  /** What was written is only kept for a stream that breaks; what was not is kept for whoever listens, and answers for as long as possible. */
+  /**
+   * What was written is only kept for a stream that breaks; what was not is kept for whoever
+   * listens, and answers for as long as possible.
+   */
   #oldestToGo(): number {
     if (this.#events[0]!.id <= this.#written) return 0;
     if (this.#sink) return -1;

@@ -1,15 +1,17 @@
 /**
- * Calls whose server asks a question in the middle, for clients that cannot be asked: the client gets the questions as its answer,
- * together with a state, and repeats the request with the answers and that state; meanwhile the call waits here.
+ * Calls whose server asks a question in the middle, for clients that cannot be asked: the client
+ * gets the questions as its answer, together with a state, and repeats the request with the answers
+ * and that state; meanwhile the call waits here.
  *
- * The state is sealed (AES-256-GCM, a key of this process), bound to the principal and to the request, good for one round and for a limited
- * time. Tampered, replayed, foreign or expired: refused, and the server hears nothing. A parked call that nobody comes back for is cancelled.
+ * The state is sealed (AES-256-GCM, a key of this process), bound to the principal and to the
+ * request, good for one round and for a limited time. Tampered, replayed, foreign or expired:
+ * refused, and the server hears nothing. A parked call that nobody comes back for is cancelled.
  */
 import { createCipheriv, createDecipheriv, createHash, randomBytes, randomUUID } from "node:crypto";
-import type { Call } from "../model/call.ts";
-import { GoblinError } from "../model/errors.ts";
-import { type Answer, failure } from "../model/json-rpc.ts";
-import { type Exceeded, limitExceeded } from "../model/limit-exceeded.ts";
+import type { Call } from "../protocol/call.ts";
+import { GoblinError } from "../protocol/errors.ts";
+import { type Answer, failure } from "../protocol/json-rpc.ts";
+import { limitExceeded, type OnLimit } from "../protocol/limit-exceeded.ts";
 import type { Dialogue, Question } from "./dialogue.ts";
 
 interface Parked {
@@ -32,7 +34,7 @@ const TTL_MS = 10 * 60_000;
 export interface ParkedOptions {
   /** How many may wait at once. */
   readonly limit: () => number;
-  readonly exceeded: Exceeded;
+  readonly onLimit: OnLimit;
 }
 
 export class ParkedCalls {
@@ -48,13 +50,16 @@ export class ParkedCalls {
     return this.#parked.size;
   }
 
-  /** Lets the call wait for the client, who is answered with what the server asks. `known`: it has waited before. */
+  /**
+   * Lets the call wait for the client, who is answered with what the server asks. `known`: it has
+   * waited before.
+   */
   park(dialogue: Dialogue, questions: readonly Question[], binding: string, known: string | undefined): Answer {
     const id = known ?? randomUUID();
     const parked = this.#parked.get(id);
     const value = this.#options.limit();
     if (!parked && this.#parked.size >= value) {
-      this.#options.exceeded("callsAwaitingInput");
+      this.#options.onLimit("callsAwaitingInput");
       dialogue.call.cancel("client");
       const what = "too many calls wait for answers to a server's questions";
       return failure(limitExceeded({ limit: "callsAwaitingInput", value, what, advice: "try again later" }));
@@ -74,7 +79,10 @@ export class ParkedCalls {
     return inputRequired(questions, this.#seal({ round: 0, binding, expires: Date.now() + TTL_MS }));
   }
 
-  /** What a state that came back stands for: not ours, a request to make again, or a call that waits. Throws when it is ours and not good. */
+  /**
+   * What a state that came back stands for: not ours, a request to make again, or a call that
+   * waits. Throws when it is ours and not good.
+   */
   open(state: unknown, bind: () => string): "foreign" | "again" | { readonly id: string; readonly dialogue: Dialogue } {
     if (typeof state !== "string" || !state.startsWith(PREFIX)) return "foreign";
     const opened = this.#unseal(state);

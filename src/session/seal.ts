@@ -1,8 +1,10 @@
 /**
- * Session ids that carry what the session negotiated, encrypted and authenticated (AES-256-GCM), so that another process with the same
- * key can take the session up. Nobody without the key can make, read or change one.
+ * Session ids that carry what the session negotiated, encrypted and authenticated (AES-256-GCM), so
+ * that another process with the same key can take the session up. Nobody without the key can make,
+ * read or change one.
  *
- * An id is bounded: what a client says of itself is cut to what is needed, so that the id always fits into a header.
+ * An id is bounded: what a client says of itself is cut to what is needed, so that the id always
+ * fits into a header.
  */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
 import { deflateRawSync, inflateRawSync } from "node:zlib";

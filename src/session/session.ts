@@ -1,14 +1,15 @@
 /**
- * One client's session: who it is, what it negotiated, what it has under way, and how to reach it outside of an answer.
+ * One client's session: who it is, what it negotiated, what it has under way, and how to reach it
+ * outside of an answer.
  *
- * A session belongs to the principal that opened it and to nobody else. It owns its calls, its open questions and whatever was
- * registered with `onEnd`; ending it, which happens once, ends them all.
+ * A session belongs to the principal that opened it and to nobody else. It owns its calls, its open
+ * questions and whatever was registered with `onEnd`; ending it, which happens once, ends them all.
  */
-import type { Call, Client, LogLevel } from "../model/call.ts";
-import { GoblinError } from "../model/errors.ts";
-import { Few } from "../model/few.ts";
-import { type Answer, failure, type Id, requestText } from "../model/json-rpc.ts";
-import { lookUp, questionCapabilities } from "../model/methods.ts";
+import type { Call, Client, LogLevel } from "../protocol/call.ts";
+import { GoblinError } from "../protocol/errors.ts";
+import { type Answer, failure, type Id, requestText } from "../protocol/json-rpc.ts";
+import { lookUp, questionCapabilities } from "../protocol/methods.ts";
+import { SmallMap } from "../structures/small-map.ts";
 
 export interface SessionOptions {
   readonly id: string;
@@ -16,7 +17,10 @@ export interface SessionOptions {
   readonly protocolVersion: string;
   readonly capabilities: Readonly<Record<string, unknown>>;
   readonly info: Readonly<Record<string, unknown>>;
-  /** Sends a message to the client: on the call's own stream where there is one, else on the standing one. */
+  /**
+   * Sends a message to the client: on the call's own stream where there is one, else on the
+   * standing one.
+   */
   readonly send: (text: string, call: Call | undefined) => void;
   /** When it began, if that was before now. */
   readonly since?: number;
@@ -36,7 +40,7 @@ export class Session implements Client {
   /** The handshake is complete; only then may the client be notified. */
   initialized = false;
   readonly #send: (text: string, call: Call | undefined) => void;
-  readonly #calls = new Few<Id, Call>();
+  readonly #calls = new SmallMap<Id, Call>();
   readonly #questions = new Map<Id, (answer: Answer) => void>();
   readonly #endings: (() => void)[] = [];
   #questionCount = 0;
@@ -66,7 +70,10 @@ export class Session implements Client {
     this.lastUsed = Date.now();
   }
 
-  /** Registers a request under the id that the client gave it. An id that is still in use is refused. */
+  /**
+   * Registers a request under the id that the client gave it. An id that is still in use is
+   * refused.
+   */
   begin(id: Id, call: Call): void {
     if (this.#calls.has(id)) {
       throw new GoblinError(
@@ -101,7 +108,7 @@ export class Session implements Client {
     return new Promise((resolve) => {
       const id = `goblin-${++this.#questionCount}`;
       this.#questions.set(id, resolve);
-      call?.onCancel(() => this.#forgo(id));
+      call?.onCancel(() => this.#abandonQuestion(id));
       this.#send(requestText(id, method, params), call);
     });
   }
@@ -124,11 +131,11 @@ export class Session implements Client {
     if (this.#ended) return;
     this.#ended = true;
     for (const call of this.#calls.values()) call.cancel("client");
-    for (const id of [...this.#questions.keys()]) this.#forgo(id);
+    for (const id of [...this.#questions.keys()]) this.#abandonQuestion(id);
     for (const ending of this.#endings.splice(0)) ending();
   }
 
-  #forgo(id: Id): void {
+  #abandonQuestion(id: Id): void {
     this.answered(id, failure(new GoblinError("CANCELLED", "The call that the question belonged to is over")));
   }
 }

@@ -1,8 +1,8 @@
 /**
- * All sessions there are. Bounded: over the cap a new one is refused, and one that nobody uses is ended after a while.
- * A session with an open stream or a call under way is in use.
+ * All sessions there are. Bounded: over the cap a new one is refused, and one that nobody uses is
+ * ended after a while. A session with an open stream or a call under way is in use.
  */
-import { type Exceeded, limitExceeded } from "../model/limit-exceeded.ts";
+import { limitExceeded, type OnLimit } from "../protocol/limit-exceeded.ts";
 import type { Session } from "./session.ts";
 
 export interface StoreLimits {
@@ -15,14 +15,14 @@ const SWEEP_MS = 10_000;
 const LEAST_SWEEP_MS = 50;
 
 export class SessionStore {
-  readonly #sessions = new Map<string, { readonly session: Session; readonly inUse: () => boolean }>();
-  readonly #exceeded: Exceeded;
+  readonly #sessions = new Map<string, { readonly session: Session; readonly isActive: () => boolean }>();
+  readonly #onLimit: OnLimit;
   #timer: NodeJS.Timeout;
   #limits: StoreLimits;
 
-  constructor(limits: StoreLimits, exceeded: Exceeded) {
+  constructor(limits: StoreLimits, onLimit: OnLimit) {
     this.#limits = limits;
-    this.#exceeded = exceeded;
+    this.#onLimit = onLimit;
     this.#timer = this.#startSweeping();
   }
 
@@ -36,9 +36,9 @@ export class SessionStore {
     this.#timer = this.#startSweeping();
   }
 
-  add(session: Session, inUse: () => boolean): void {
+  add(session: Session, isActive: () => boolean): void {
     if (this.#sessions.size >= this.#limits.sessions) {
-      this.#exceeded("sessions");
+      this.#onLimit("sessions");
       throw limitExceeded({
         limit: "sessions",
         value: this.#limits.sessions,
@@ -46,7 +46,7 @@ export class SessionStore {
         advice: "end one that is not needed or try again later",
       });
     }
-    this.#sessions.set(session.key, { session, inUse });
+    this.#sessions.set(session.key, { session, isActive });
     session.onEnd(() => this.#sessions.delete(session.key));
   }
 
@@ -69,10 +69,10 @@ export class SessionStore {
   }
 
   #sweep(now: number): void {
-    for (const { session, inUse } of this.#sessions.values()) {
-      if (session.inFlight > 0 || inUse()) session.lastUsed = now;
+    for (const { session, isActive } of this.#sessions.values()) {
+      if (session.inFlight > 0 || isActive()) session.lastUsed = now;
       else if (now - session.lastUsed > this.#limits.sessionIdleMs) {
-        this.#exceeded("sessionIdleMs");
+        this.#onLimit("sessionIdleMs");
         session.close();
       }
     }

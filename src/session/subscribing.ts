@@ -1,12 +1,12 @@
 /**
- * Subscribing to a resource on behalf of a client: finds the resource, keeps the record, and delivers updates in the form of the URI
- * that this client used.
+ * Subscribing to a resource on behalf of a client: finds the resource, keeps the record, and
+ * delivers updates in the form of the URI that this client used.
  */
 import type { Catalog } from "../catalog/catalog.ts";
-import type { Call } from "../model/call.ts";
-import { type Answer, failure, notificationText, withErrorData } from "../model/json-rpc.ts";
-import { setMember } from "../model/json-text.ts";
-import { findResource, stringParam } from "../router/resolve.ts";
+import type { Call } from "../protocol/call.ts";
+import { type Answer, failure, notificationText, withErrorData } from "../protocol/json-rpc.ts";
+import { setMember } from "../protocol/json-text.ts";
+import { findResource, stringParam } from "../routing/resolve.ts";
 import type { Session } from "./session.ts";
 import type { SubscriptionRecord, Subscriptions } from "./subscriptions.ts";
 

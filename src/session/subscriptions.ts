@@ -1,14 +1,16 @@
 /**
  * Who wants to hear of which resource.
  *
- * One record for each (client, server, URI), with the form of the URI that the client used and the time. At the server there is one subscription
- * for each (server, URI), however many clients share it: the first one subscribes, the last one unsubscribes. With connections
- * that are not shared, each client has its own. Steps for one URI run one after the other, so that a quick unsubscribe never
- * overtakes its subscribe. A server that cannot be subscribed to is tracked here alone; its updates are delivered all the same.
+ * One record for each (client, server, URI), with the form of the URI that the client used and the
+ * time. At the server there is one subscription for each (server, URI), however many clients share
+ * it: the first one subscribes, the last one unsubscribes. With connections that are not shared,
+ * each client has its own. Steps for one URI run one after the other, so that a quick unsubscribe
+ * never overtakes its subscribe. A server that cannot be subscribed to is tracked here alone; its
+ * updates are delivered all the same.
  */
-import type { Call } from "../model/call.ts";
-import { type Answer, failure } from "../model/json-rpc.ts";
-import { type Exceeded, limitExceeded } from "../model/limit-exceeded.ts";
+import type { Call } from "../protocol/call.ts";
+import { type Answer, failure } from "../protocol/json-rpc.ts";
+import { limitExceeded, type OnLimit } from "../protocol/limit-exceeded.ts";
 
 /** One client's wish. */
 export interface SubscriptionRecord {
@@ -19,7 +21,10 @@ export interface SubscriptionRecord {
   /** The URI as this client wrote it. */
   readonly form: string;
   readonly since: number;
-  /** Whether the client can have a connection of its own to a server that is not shared; only one with a session can. */
+  /**
+   * Whether the client can have a connection of its own to a server that is not shared; only one
+   * with a session can.
+   */
   readonly hasSession: boolean;
   readonly deliver: (serverUri: string, params: string) => void;
 }
@@ -36,12 +41,15 @@ export interface UpstreamRequest {
 
 export interface SubscriptionOptions {
   readonly limitPerClient: () => number;
-  readonly exceeded: Exceeded;
+  readonly onLimit: OnLimit;
   readonly supports: (serverId: string) => boolean;
   readonly isShared: (serverId: string) => boolean;
   /** The server is connected and has been told of all subscriptions that there were. */
   readonly isReady: (serverId: string) => boolean;
-  /** The client has a connection of its own, or one that is being made again: what becomes of it is reported for itself. */
+  /**
+   * The client has a connection of its own, or one that is being made again: what becomes of it is
+   * reported for itself.
+   */
   readonly hasOwned?: (serverId: string, clientKey: string) => boolean;
   readonly upstream: (request: UpstreamRequest) => Promise<Answer>;
   readonly changed: () => void;
@@ -65,12 +73,17 @@ const OK: Answer = { ok: true, raw: "{}" };
 
 export class Subscriptions {
   readonly #options: SubscriptionOptions;
-  /** Server, then URI (with the client in front where connections are not shared), then the topic. */
+  /**
+   * Server, then URI (with the client in front where connections are not shared), then the topic.
+   */
   readonly #topics = new Map<string, Map<string, Topic>>();
   readonly #byClient = new Map<string, Set<SubscriptionRecord>>();
   readonly #topicOf = new Map<SubscriptionRecord, Topic>();
-  /** Those who may have missed an update and are to be told once, as soon as the server knows of them. */
-  readonly #owed = new Set<SubscriptionRecord>();
+  /**
+   * Those who may have missed an update and are to be told once, as soon as the server knows of
+   * them.
+   */
+  readonly #stale = new Set<SubscriptionRecord>();
 
   constructor(options: SubscriptionOptions) {
     this.#options = options;
@@ -103,7 +116,7 @@ export class Subscriptions {
     const known = this.#known(clientKey, serverId, uri);
     const limit = this.#options.limitPerClient();
     if (!known && (this.#byClient.get(clientKey)?.size ?? 0) >= limit) {
-      this.#options.exceeded("subscriptionsPerClient");
+      this.#options.onLimit("subscriptionsPerClient");
       const what = "this client holds too many subscriptions";
       const advice = "unsubscribe from one first";
       return failure(limitExceeded({ limit: "subscriptionsPerClient", value: limit, what, advice }));
@@ -142,7 +155,10 @@ export class Subscriptions {
     this.#topics.delete(serverId);
   }
 
-  /** A server says that a resource changed: everybody who subscribed to it, or to something above it, is told once. */
+  /**
+   * A server says that a resource changed: everybody who subscribed to it, or to something above
+   * it, is told once.
+   */
   updated(serverId: string, uri: string, params: string, ownerKey: string | undefined): void {
     const topics = this.#topics.get(serverId);
     if (!topics) return;
@@ -158,7 +174,10 @@ export class Subscriptions {
     }
   }
 
-  /** The server has a new connection: it is asked anew for everything, and each subscriber is told once, since it may have missed a change. */
+  /**
+   * The server has a new connection: it is asked anew for everything, and each subscriber is told
+   * once, since it may have missed a change.
+   */
   async restored(serverId: string): Promise<void> {
     this.#rekey(serverId);
     const stands = ({ owner, active }: Topic) =>
@@ -171,46 +190,49 @@ export class Subscriptions {
     const topics = this.#topicsOf(serverId, clientKey);
     if (this.#options.isReady(serverId)) return this.#renew(topics);
     // What the server can do is known once it is ready; `restored` or `ready` goes on from here.
-    for (const topic of topics) this.#owe(topic);
+    for (const topic of topics) this.#markStale(topic);
   }
 
   has(serverId: string, clientKey: string): boolean {
     return this.#topicsOf(serverId, clientKey).length > 0;
   }
 
-  /** Takes up a subscription that an earlier process held. It stays whatever the server says; the client is told once. */
+  /**
+   * Takes up a subscription that an earlier process held. It stays whatever the server says; the
+   * client is told once.
+   */
   async resume(record: SubscriptionRecord): Promise<void> {
     if (this.#known(record.clientKey, record.serverId, record.uri)) return;
     const topic = this.#topic(record);
     this.#put(topic, record, undefined);
-    this.#owed.add(record);
-    if (this.#options.isReady(record.serverId)) await this.#pay(topic);
+    this.#stale.add(record);
+    if (this.#options.isReady(record.serverId)) await this.#resync(topic);
   }
 
   /** The server is ready: whoever came while it was not is told now. */
   async ready(serverId: string): Promise<void> {
-    if (this.#owed.size === 0) return;
-    await Promise.all([...(this.#topics.get(serverId)?.values() ?? [])].map((topic) => this.#pay(topic)));
+    if (this.#stale.size === 0) return;
+    await Promise.all([...(this.#topics.get(serverId)?.values() ?? [])].map((topic) => this.#resync(topic)));
   }
 
   async #renew(topics: readonly Topic[]): Promise<void> {
     await Promise.all(
       topics.map((topic) => {
-        this.#owe(topic);
-        return this.#pay(topic);
+        this.#markStale(topic);
+        return this.#resync(topic);
       }),
     );
   }
 
-  #owe(topic: Topic): void {
+  #markStale(topic: Topic): void {
     topic.active = false;
-    for (const record of topic.records.values()) this.#owed.add(record);
+    for (const record of topic.records.values()) this.#stale.add(record);
   }
 
-  async #pay(topic: Topic): Promise<void> {
+  async #resync(topic: Topic): Promise<void> {
     await this.#step(topic, () => this.#ensureActive(topic, undefined));
     for (const record of topic.records.values()) {
-      if (this.#owed.delete(record)) record.deliver(topic.uri, JSON.stringify({ uri: topic.uri }));
+      if (this.#stale.delete(record)) record.deliver(topic.uri, JSON.stringify({ uri: topic.uri }));
     }
   }
 
@@ -218,7 +240,10 @@ export class Subscriptions {
     return [...(this.#topics.get(serverId)?.values() ?? [])].filter(({ owner }) => owner === clientKey);
   }
 
-  /** Whether a server is shared, or can be subscribed to, may have changed, and with it what belongs together. */
+  /**
+   * Whether a server is shared, or can be subscribed to, may have changed, and with it what belongs
+   * together.
+   */
   #rekey(serverId: string): void {
     const records = [...(this.#topics.get(serverId)?.values() ?? [])].flatMap((topic) => [...topic.records.values()]);
     if (records.every((record) => this.#topicOf.get(record)?.owner === this.#ownerOf(record))) return;
@@ -267,7 +292,9 @@ export class Subscriptions {
     return topic;
   }
 
-  /** Updates that nobody can subscribe to come on the shared connection; a client may have no other. */
+  /**
+   * Updates that nobody can subscribe to come on the shared connection; a client may have no other.
+   */
   #ownerOf({ serverId, clientKey, hasSession }: SubscriptionRecord): string | undefined {
     const { isShared, supports } = this.#options;
     return hasSession && !isShared(serverId) && supports(serverId) ? clientKey : undefined;
@@ -291,7 +318,7 @@ export class Subscriptions {
     if (known) {
       own.delete(known);
       this.#topicOf.delete(known);
-      this.#owed.delete(known);
+      this.#stale.delete(known);
     }
     own.add(record);
     this.#join(topic, record);
@@ -307,7 +334,7 @@ export class Subscriptions {
     const own = this.#byClient.get(record.clientKey);
     own?.delete(record);
     if (own?.size === 0) this.#byClient.delete(record.clientKey);
-    this.#owed.delete(record);
+    this.#stale.delete(record);
     this.#options.removed?.(record);
     this.#options.changed();
     return topic;
@@ -325,7 +352,10 @@ function topicKey(uri: string, owner: string | undefined): string {
   return owner === undefined ? uri : `${owner} ${uri}`;
 }
 
-/** Longer ones have no parents: a server could ask for work that grows with the square of their length. */
+/**
+ * Longer ones have no parents: a server could ask for work that grows with the square of their
+ * length.
+ */
 const MAX_LENGTH = 4096;
 
 /** Every URI of which this one is a part, by path or as a fragment. */

@@ -1,11 +1,12 @@
 /**
- * Whose task it is that a server runs, so that what the server says of it reaches that client and nobody else.
+ * Whose task it is that a server runs, so that what the server says of it reaches that client and
+ * nobody else.
  *
- * Bounded: of too many tasks the oldest are forgotten. Nothing is lost by that: a client may always ask for its task (`tasks/get`), and has to,
- * since servers need not say anything.
+ * Bounded: of too many tasks the oldest are forgotten. Nothing is lost by that: a client may always
+ * ask for its task (`tasks/get`), and has to, since servers need not say anything.
  */
-import { notificationText } from "../model/json-rpc.ts";
-import { exposeTaskIds } from "../model/task-ids.ts";
+import { notificationText } from "../protocol/json-rpc.ts";
+import { exposeTaskIds } from "../protocol/task-ids.ts";
 
 export interface TaskOptions {
   /** A client that can be told something at any time; others have to ask. */
@@ -27,7 +28,7 @@ export class Tasks {
     this.#options = options;
   }
 
-  began(serverId: string, taskId: string, clientKey: string): void {
+  started(serverId: string, taskId: string, clientKey: string): void {
     const key = keyOf(serverId, taskId);
     if (!this.#options.listener(clientKey)) return void this.#early.delete(key);
     this.#owners.set(key, clientKey);
@@ -41,7 +42,7 @@ export class Tasks {
     });
   }
 
-  said(serverId: string, taskId: string, params: string): void {
+  statusChanged(serverId: string, taskId: string, params: string): void {
     const key = keyOf(serverId, taskId);
     const owner = this.#owners.get(key);
     if (owner !== undefined) return this.#tell(owner, serverId, params);

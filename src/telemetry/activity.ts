@@ -1,12 +1,14 @@
 /**
- * What went on lately, for the API and the dashboard: the newest calls, totals, and figures for each server, tool and prompt.
+ * What went on lately, for the API and the dashboard: the newest calls, totals, and figures for
+ * each server, tool and prompt.
  *
- * Bounded: a ring of calls, and figures only for names that a server offers, up to a cap. Whoever listens hears of each call as it ends;
- * with nobody listening a call costs one object.
+ * Bounded: a ring of calls, and figures only for names that a server offers, up to a cap. Whoever
+ * listens hears of each call as it ends; with nobody listening a call costs one object.
  */
+
+import { Ring } from "../structures/ring.ts";
 import { bucketOf, Latency } from "./latency.ts";
 import type { Outcome } from "./meters.ts";
-import { Ring } from "./ring.ts";
 
 export interface CallRecord {
   /** When it ended. */

@@ -1,10 +1,11 @@
 /**
- * The values that labels may have. Whatever comes from outside (a method, a MIME type, an error code) is only ever a label if it is in a
- * list here or in the config; everything else becomes one word. So the number of series is bounded, whatever clients and servers send.
+ * The values that labels may have. Whatever comes from outside (a method, a MIME type, an error
+ * code) is only ever a label if it is in a list here or in the config; everything else becomes one
+ * word. So the number of series is bounded, whatever clients and servers send.
  */
-import { errorCodes } from "../model/errors.ts";
-import type { ErrorAnswer } from "../model/json-rpc.ts";
-import { listMethods, routedMethods } from "../model/methods.ts";
+import { errorCodes } from "../protocol/errors.ts";
+import type { ErrorAnswer } from "../protocol/json-rpc.ts";
+import { listMethods, routedMethods } from "../protocol/methods.ts";
 
 /** The server of a request that nobody owns. */
 export const NO_SERVER = "none";

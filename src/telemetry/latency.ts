@@ -1,8 +1,10 @@
 /**
- * How long things took, as counts in fixed buckets: cheap to add to, small to keep, good enough for percentiles and for Prometheus.
+ * How long things took, as counts in fixed buckets: cheap to add to, small to keep, good enough for
+ * percentiles and for Prometheus.
  *
- * Buckets follow the preferred numbers R10 (ten to a decade, each a quarter wider than the last), so a percentile is at most a quarter off,
- * and every bound that Prometheus is shown is one of them: its counts are exact.
+ * Buckets follow the preferred numbers R10 (ten to a decade, each a quarter wider than the last),
+ * so a percentile is at most a quarter off, and every bound that Prometheus is shown is one of
+ * them: its counts are exact.
  */
 const STEPS = [1, 1.25, 1.6, 2, 2.5, 3.15, 4, 5, 6.3, 8];
 const FIRST_DECADE = -2; // 0.01 ms

@@ -1,20 +1,20 @@
 /**
- * How often each limit of the config struck: a number for the metrics, and now and then a line in the log, since a client that is
- * refused or cut is seldom the one who can raise the limit.
+ * How often each limit of the config struck: a number for the metrics, and now and then a line in
+ * the log, since a client that is refused or cut is seldom the one who can raise the limit.
  */
-import { type Exceeded, type LimitName, limitNames } from "../model/limit-exceeded.ts";
+import { type LimitName, limitNames, type OnLimit } from "../protocol/limit-exceeded.ts";
+import { Throttle } from "../timing/throttle.ts";
 import type { Logger } from "./logger.ts";
-import { Throttle } from "./throttle.ts";
 
 const LINE_EVERY_MS = 60_000;
 
-interface Struck {
+interface LimitCounter {
   times: number;
   readonly lines: Throttle;
 }
 
 export class LimitMeter {
-  readonly #struck: ReadonlyMap<LimitName, Struck>;
+  readonly #struck: ReadonlyMap<LimitName, LimitCounter>;
   readonly #log: Logger;
 
   constructor(log: Logger) {
@@ -25,7 +25,7 @@ export class LimitMeter {
   }
 
   /** Bound, to be handed to whatever enforces a limit. */
-  readonly exceeded: Exceeded = (limit) => {
+  readonly onLimit: OnLimit = (limit) => {
     const struck = this.#struck.get(limit)!;
     struck.times++;
     const heldBack = struck.lines.pass();

@@ -1,10 +1,11 @@
 /**
- * What the log said lately, and how much it says: the newest lines for the API and the dashboard, and the level, which can be changed
- * while the gateway runs and then holds for every child logger too.
+ * What the log said lately, and how much it says: the newest lines for the API and the dashboard,
+ * and the level, which can be changed while the gateway runs and then holds for every child logger
+ * too.
  */
 import { type Logger, pino } from "pino";
+import { Ring } from "../structures/ring.ts";
 import { Masker } from "./masker.ts";
-import { Ring } from "./ring.ts";
 
 export interface LogLine {
   readonly time: number;

@@ -1,6 +1,7 @@
 /**
- * The gateway's log: pino lines to stderr, as JSON or, on a terminal, readable. A book keeps the newest lines for the API and the dashboard.
- * Headers, environments and arguments are never logged, and the values that the config marks as secret are masked wherever they turn up.
+ * The gateway's log: pino lines to stderr, as JSON or, on a terminal, readable. A book keeps the
+ * newest lines for the API and the dashboard. Headers, environments and arguments are never logged,
+ * and the values that the config marks as secret are masked wherever they turn up.
  */
 import { type Logger, pino } from "pino";
 import { LogBook, type LogLine, readLine } from "./log-book.ts";
@@ -55,7 +56,9 @@ function prettyLine({ time, level, server, msg, extra }: LogLine, color: boolean
   return `${paint(90, clock)} ${paint(COLORS[level] ?? 36, level.padEnd(5))} ${from}${plain(msg)}${details}\n`;
 }
 
-/** What a server wrote must not move the cursor or change the colours of the terminal that shows it. */
+/**
+ * What a server wrote must not move the cursor or change the colours of the terminal that shows it.
+ */
 function plain(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is removed
   return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "�");

@@ -1,8 +1,9 @@
 /**
- * Keeps known secrets out of the log, wherever they stand in a line: a server may write its own key to stderr, and an error may quote
- * a header; so values are looked for, not fields. A line without a secret costs one search for each and nothing else.
+ * Keeps known secrets out of the log, wherever they stand in a line: a server may write its own key
+ * to stderr, and an error may quote a header; so values are looked for, not fields. A line without
+ * a secret costs one search for each and nothing else.
  */
-import { createRedactor } from "../model/redact.ts";
+import { createRedactor } from "../text/redact.ts";
 
 export class Masker {
   #secrets: readonly string[] = [];
@@ -19,7 +20,9 @@ export class Masker {
     return this.#redact(text);
   }
 
-  /** One line of JSON. Only values in it change, so that it stays a line of JSON with the same keys. */
+  /**
+   * One line of JSON. Only values in it change, so that it stays a line of JSON with the same keys.
+   */
   jsonLine(line: string): string {
     if (!this.#secrets.some((secret) => line.includes(secret))) return line;
     const masked = JSON.stringify(JSON.parse(line), (_key, value: unknown) =>

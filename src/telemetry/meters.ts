@@ -1,6 +1,7 @@
 /**
- * The counters of the hot path: plain numbers, one object for each server and method, found once by the call that needs them.
- * What scrapes them (`metrics.ts`) reads; nothing here knows Prometheus. Label values come bounded from `labels.ts`.
+ * The counters of the hot path: plain numbers, one object for each server and method, found once by
+ * the call that needs them. What scrapes them (`metrics.ts`) reads; nothing here knows Prometheus.
+ * Label values come bounded from `labels.ts`.
  */
 import { Latency } from "./latency.ts";
 

@@ -1,9 +1,10 @@
 /**
  * The metrics at `/metrics`, in Prometheus' text format; the only file that knows prom-client.
  *
- * Nothing is kept here: every family reads the meters, or the state of the gateway, when it is scraped, so a number cannot disagree with
- * what it mirrors and a call pays for nothing but an addition. `docs/metrics.md` lists the families; a test compares.
- * Loaded by the first scrape: who is never scraped does not pay for the package.
+ * Nothing is kept here: every family reads the meters, or the state of the gateway, when it is
+ * scraped, so a number cannot disagree with what it mirrors and a call pays for nothing but an
+ * addition. `docs/metrics.md` lists the families; a test compares. Loaded by the first scrape: who
+ * is never scraped does not pay for the package.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { exposedBoundsMs, type Latency } from "./latency.ts";
@@ -199,7 +200,9 @@ export function createMetrics(sources: MetricSources): Metrics {
 
 let ofProcess: Registry | undefined;
 
-/** CPU, memory, event-loop lag, garbage collection: of the process, so once for all gateways in it. */
+/**
+ * CPU, memory, event-loop lag, garbage collection: of the process, so once for all gateways in it.
+ */
 function processMetrics(): Registry {
   if (!ofProcess) {
     ofProcess = new Registry();

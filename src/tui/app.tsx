@@ -40,7 +40,10 @@ export function mount({ store, effects, screen, stdin, onError }: MountOptions):
   return { unmount: app.unmount };
 }
 
-/** Catches what views throw. Ink's own guard draws the error, and if that fails too, nobody ever hears of it. */
+/**
+ * Catches what views throw. Ink's own guard draws the error, and if that fails too, nobody ever
+ * hears of it.
+ */
 class Guard extends Component<{ readonly onError: (error: unknown) => void; readonly children: ReactNode }> {
   static getDerivedStateFromError(): { failed: boolean } {
     return { failed: true };

@@ -1,9 +1,10 @@
 /**
  * The admin API over HTTP, as the dashboard uses it: reads, actions and the event stream.
  *
- * What must always hold: every answer is checked against the API's schemas before it is used; every failure is an
- * `AdminClientError` whose message a person can read; a stream that falls silent is given up, because the gateway
- * sends at least once a second.
+ * What must always hold: every answer is checked against the API's schemas before it is used; every
+ * failure is an
+ * `AdminClientError` whose message a person can read; a stream that falls silent is given up,
+ * because the gateway sends at least once a second.
  */
 import type * as z from "zod";
 import { type AdminEvent, adminEvents } from "../admin/events.ts";
@@ -40,7 +41,9 @@ type ResponseRoute = AdminRoute & { readonly response: z.ZodType };
 export interface AdminClient {
   readonly url: string;
   request<Route extends ResponseRoute>(route: Route, options?: RequestOptions): Promise<z.infer<Route["response"]>>;
-  /** Resolves when the stream has opened and ended; rejects when it could not be opened or broke. */
+  /**
+   * Resolves when the stream has opened and ended; rejects when it could not be opened or broke.
+   */
   stream(handlers: StreamHandlers): Promise<void>;
 }
 

@@ -1,10 +1,11 @@
 /**
  * What actions do in the world: calls to the gateway, the clipboard, leaving.
  *
- * An effect follows from an action and the states before and after it. What must always hold: a call that was left is
- * cancelled, and its late answer changes nothing.
+ * An effect follows from an action and the states before and after it. What must always hold: a
+ * call that was left is cancelled, and its late answer changes nothing.
  */
 import { adminRoutes } from "../admin/routes.ts";
+import { strip } from "../text/clean.ts";
 import type { AdminClient } from "./client.ts";
 import { resultText } from "./content/result.ts";
 import type { Action } from "./state/action.ts";
@@ -12,7 +13,6 @@ import { checkForm } from "./state/form.ts";
 import type { State } from "./state/model.ts";
 import { selectedItem } from "./state/select.ts";
 import type { Store } from "./store.ts";
-import { strip } from "./text/clean.ts";
 
 export interface Effects {
   /** Runs an action: the state first, then what follows from it. */
@@ -125,7 +125,10 @@ function runningTool(state: State): string | undefined {
   return state.mode.name === "call" && state.mode.form.stage.name === "running" ? state.mode.form.tool : undefined;
 }
 
-/** What the copy key takes: a name that pasted into a shell or chat is one line without control characters. */
+/**
+ * What the copy key takes: a name that pasted into a shell or chat is one line without control
+ * characters.
+ */
 function copyText(state: State): string | undefined {
   if (state.mode.name === "call") return state.mode.form.stage.name === "done" ? state.mode.form.stage.text : undefined;
   const selected = selectedItem(state);

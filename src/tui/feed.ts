@@ -1,8 +1,11 @@
 /**
- * Keeps the state fed: opens the event stream, reads every list, reads again what changed, and reconnects.
+ * Keeps the state fed: opens the event stream, reads every list, reads again what changed, and
+ * reconnects.
  *
- * What must always hold: the stream is open before the lists are read, and what it told while a list was on its way is
- * applied again after it, so that no change falls between; a list is not read twice at the same time; after a loss everything is read again; nothing goes on after `close`.
+ * What must always hold: the stream is open before the lists are read, and what it told while a
+ * list was on its way is applied again after it, so that no change falls between; a list is not
+ * read twice at the same time; after a loss everything is read again; nothing goes on after
+ * `close`.
  */
 import type { AdminEvent, AdminEventType } from "../admin/events.ts";
 import { adminRoutes } from "../admin/routes.ts";

@@ -1,9 +1,12 @@
 /**
  * The terminal dashboard: attaches to a running gateway through its admin API.
  *
- * What must always hold: `runTui` resolves with an exit code after the terminal is as it was before, and leaves no
- * timer, connection or listener behind; a signal ends the dashboard, what else the process does is its caller's to end.
+ * What must always hold: `runTui` resolves with an exit code after the terminal is as it was
+ * before, and leaves no timer, connection or listener behind; a signal ends the dashboard, what
+ * else the process does is its caller's to end.
  */
+
+import { cleanLines } from "../text/clean.ts";
 import { createAdminClient } from "./client.ts";
 import { createEffects } from "./effects.ts";
 import { startFeed } from "./feed.ts";
@@ -11,7 +14,6 @@ import { createScreen } from "./screen.ts";
 import { initialState } from "./state/model.ts";
 import { createStore } from "./store.ts";
 import { copyToClipboard, takeOver } from "./terminal.ts";
-import { cleanLines } from "./text/clean.ts";
 
 export interface TuiOptions {
   /** The gateway's URL; any path on it will do. */
@@ -38,7 +40,8 @@ export async function runTui(options: TuiOptions): Promise<number> {
     // What was begun so far, last first to end: a crash can come at any point of the start.
     const closers: (() => void)[] = [];
     const finish = (code: number, error?: unknown): void => {
-      // First of all, whatever may fail after it; the last frame that Ink draws must not land on the person's screen.
+      // First of all, whatever may fail after it; the last frame that Ink draws must not land on
+      // the person's screen.
       screen.close();
       takeover.restore();
       for (const close of closers.splice(0).reverse()) close();
@@ -53,7 +56,8 @@ export async function runTui(options: TuiOptions): Promise<number> {
       terminal: stdout,
       onCrash(error) {
         finish(1, error);
-        // The program may have been half way through anything; it does not go on after an exception.
+        // The program may have been half way through anything; it does not go on after an
+        // exception.
         process.exit(1);
       },
       onSignalled: finish,
@@ -76,8 +80,9 @@ export async function runTui(options: TuiOptions): Promise<number> {
 }
 
 /**
- * React chooses its build by NODE_ENV when it is loaded; the development build keeps a measurement of every frame for
- * ever. The variable is put back, because backends that are started later inherit it.
+ * React chooses its build by NODE_ENV when it is loaded; the development build keeps a measurement
+ * of every frame for ever. The variable is put back, because backends that are started later
+ * inherit it.
  */
 async function importApp(): Promise<typeof import("./app.tsx")> {
   const before = process.env.NODE_ENV;

@@ -1,14 +1,18 @@
 /**
  * The key map: in a mode, a key gives an action.
  *
- * The tables are the only place where keys are named; the help screen is made from them. What must always hold:
- * ctrl-c quits in every mode, and a key that types text never triggers anything.
+ * The tables are the only place where keys are named; the help screen is made from them. What must
+ * always hold: ctrl-c quits in every mode, and a key that types text never triggers anything.
  */
+
+import { strip } from "../text/clean.ts";
 import type { KeyAction } from "./state/action.ts";
 import type { Mode } from "./state/model.ts";
-import { strip } from "./text/clean.ts";
 
-/** What the terminal library reports of a key press; several characters at once are a paste or fast typing. */
+/**
+ * What the terminal library reports of a key press; several characters at once are a paste or fast
+ * typing.
+ */
 export interface KeyPress {
   readonly input: string;
   readonly name?: KeyName | undefined;
@@ -159,7 +163,10 @@ export interface KeyStep {
   readonly rest?: KeyPress;
 }
 
-/** The first action of a key press. Fast typing and slow lines deliver several keys at once: the rest is returned. */
+/**
+ * The first action of a key press. Fast typing and slow lines deliver several keys at once: the
+ * rest is returned.
+ */
 export function readKey(press: KeyPress, mode: Mode): KeyStep {
   const { table, typed } = keymaps[keymapName(mode)];
   const named = nameOf(press);

@@ -1,13 +1,13 @@
 /**
  * Paints frames on the terminal, changed lines only.
  *
- * Ink's own writer clears the whole terminal, scroll-back included, whenever a frame is as high as the screen; so Ink
- * is given a stand-in stream, runs in the mode that writes complete frames, and this paints them: absolute positions,
- * one synchronized write for each frame. What must always hold: a frame never scrolls the screen, and a line that did
- * not change is not touched.
+ * Ink's own writer clears the whole terminal, scroll-back included, whenever a frame is as high as
+ * the screen; so Ink is given a stand-in stream, runs in the mode that writes complete frames, and
+ * this paints them: absolute positions, one synchronized write for each frame. What must always
+ * hold: a frame never scrolls the screen, and a line that did not change is not touched.
  */
 import { EventEmitter } from "node:events";
-import { widthOf } from "./text/width.ts";
+import { widthOf } from "../text/width.ts";
 
 const syncStart = "\u001b[?2026h";
 const syncEnd = "\u001b[?2026l";
@@ -83,7 +83,10 @@ export function createScreen(terminal: Terminal): Screen {
   };
 }
 
-/** Erases what is right of a line. A full line leaves the cursor on its last cell, which must not be erased. */
+/**
+ * Erases what is right of a line. A full line leaves the cursor on its last cell, which must not be
+ * erased.
+ */
 function rest(line: string, columns: number): string {
   return widthOf(line.replace(sequences, "")) < columns ? eraseToEnd : "";
 }

@@ -1,8 +1,8 @@
 /**
  * Reads server-sent events from a fetch body.
  *
- * What must always hold: chunks may break anywhere, also inside a character or a line end; comments keep the
- * connection alive and are reported as nothing else.
+ * What must always hold: chunks may break anywhere, also inside a character or a line end; comments
+ * keep the connection alive and are reported as nothing else.
  */
 export interface SseEvent {
   readonly event: string;

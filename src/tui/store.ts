@@ -1,9 +1,10 @@
 /**
  * Holds the state and tells its one listener when to draw.
  *
- * What must always hold: a key is drawn at once; whatever the gateway sends is gathered and drawn at most once in
- * `frameMs`, so that a hundred events a second are ten frames, and fewer where a frame is costly (a huge terminal, a
- * slow machine): drawing takes no more than a quarter of the time.
+ * What must always hold: a key is drawn at once; whatever the gateway sends is gathered and drawn
+ * at most once in
+ * `frameMs`, so that a hundred events a second are ten frames, and fewer where a frame is costly (a
+ * huge terminal, a slow machine): drawing takes no more than a quarter of the time.
  */
 import type { AdminEvent } from "../admin/events.ts";
 import type { Action } from "./state/action.ts";

@@ -1,12 +1,14 @@
 /**
  * Takes the terminal over and gives it back as it was.
  *
- * What must always hold: whatever ends the process short of SIGKILL (a key, a signal, an exception nobody caught), the
- * main screen, the cursor and line wrapping are back, and `restore` can run twice.
+ * What must always hold: whatever ends the process short of SIGKILL (a key, a signal, an exception
+ * nobody caught), the main screen, the cursor and line wrapping are back, and `restore` can run
+ * twice.
  */
 import type { Terminal } from "./screen.ts";
 
-// Alternate screen, no line wrapping, bracketed paste, cursor hidden; and the reverse, with the attributes reset.
+// Alternate screen, no line wrapping, bracketed paste, cursor hidden; and the reverse, with the
+// attributes reset.
 const enterSequence = "\u001b[?1049h\u001b[?7l\u001b[?2004h\u001b[?25l\u001b[2J\u001b[H";
 const leaveSequence = "\u001b[0m\u001b[?2026l\u001b[?2004l\u001b[?7h\u001b[?25h\u001b[?1049l";
 
@@ -31,7 +33,8 @@ export function takeOver({ terminal, onCrash, onSignalled }: TakeoverOptions): T
     restore();
     onCrash(error);
   };
-  // Not at once: Ink listens too, and kills the process if it finds itself to be the only listener that is left.
+  // Not at once: Ink listens too, and kills the process if it finds itself to be the only listener
+  // that is left.
   const onSignal = (signal: NodeJS.Signals): void => {
     setImmediate(() => {
       restore();

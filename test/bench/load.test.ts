@@ -1,6 +1,7 @@
-// The load generator must be able to find fault: against a server that answers rightly it reports no wrong answer, and against each
-// kind of wrong answer (another's text, another's id, an error, a bad status, a cut connection, one changed byte in a large text) it does.
-// The generator runs as in the benchmark: forked, ordered over its channel.
+// The load generator must be able to find fault: against a server that answers rightly it reports
+// no wrong answer, and against each kind of wrong answer (another's text, another's id, an error, a
+// bad status, a cut connection, one changed byte in a large text) it does. The generator runs as in
+// the benchmark: forked, ordered over its channel.
 
 import { type ChildProcess, fork } from "node:child_process";
 import { createServer, type Server, type ServerResponse } from "node:http";

@@ -1,15 +1,19 @@
 /**
- * What a run of the suite found, and how two runs differ. Pure but for reading the suite's result files.
+ * What a run of the suite found, and how two runs differ. Pure but for reading the suite's result
+ * files.
  *
- * A check is named `<scenario> <id> <name>`; where the suite reports one several times, its worst status stands. What a check says by the way
- * (INFO) and what does not apply (SKIPPED) is neither a pass nor a failure.
+ * A check is named `<scenario> <id> <name>`; where the suite reports one several times, its worst
+ * status stands. What a check says by the way (INFO) and what does not apply (SKIPPED) is neither a
+ * pass nor a failure.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 const severity = { SUCCESS: 0, INFO: 1, SKIPPED: 1, WARNING: 2, FAILURE: 3 };
 
-/** Reads a folder of results: `{ passed, failed, warned, checks: Map<name, { status, message }> }`. */
+/**
+ * Reads a folder of results: `{ passed, failed, warned, checks: Map<name, { status, message }> }`.
+ */
 export function readResults(folder) {
   const score = { SUCCESS: 0, FAILURE: 0, WARNING: 0 };
   const checks = new Map();
@@ -40,7 +44,10 @@ export function differences(direct, through) {
 
 const rank = (status) => severity[status] ?? 1;
 
-/** Holds the differences of one cell against the expected ones: `{ unexpected: [text], stale: [text] }`. */
+/**
+ * Holds the differences of one cell against the expected ones: `{ unexpected: [text], stale: [text]
+ * }`.
+ */
 export function judge(cell, found, expected) {
   const listed = new Set(expected.filter(({ cells }) => cells.includes(cell)).flatMap(({ checks }) => checks));
   const unexpected = [...found]

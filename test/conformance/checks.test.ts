@@ -1,5 +1,6 @@
-// What the conformance run holds against Goblin: a check that comes out worse than without it is found, one that is listed is not, and a list
-// that is longer than the truth is found too. docs/conformance.md holds that list.
+// What the conformance run holds against Goblin: a check that comes out worse than without it is
+// found, one that is listed is not, and a list that is longer than the truth is found too.
+// docs/conformance.md holds that list.
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 

@@ -1,5 +1,6 @@
 /**
- * Child processes of a run: each is a group of its own, so that its children end with it, and none outlives this process.
+ * Child processes of a run: each is a group of its own, so that its children end with it, and none
+ * outlives this process.
  */
 import { spawn } from "node:child_process";
 

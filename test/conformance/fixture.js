@@ -1,10 +1,12 @@
 /**
- * The server that the official conformance suite runs against, directly and behind Goblin. It is written on the SDK and knows nothing of Goblin.
+ * The server that the official conformance suite runs against, directly and behind Goblin. It is
+ * written on the SDK and knows nothing of Goblin.
  *
  *   node fixture.js --era legacy|modern [--port n]
  *
- * `legacy` is stateful Streamable HTTP up to 2025-11-25, `modern` is 2026-07-28; both are made from the same tools, prompts and
- * resources. Prints `listening <url>` on stdout, and ends when its stdin does.
+ * `legacy` is stateful Streamable HTTP up to 2025-11-25, `modern` is 2026-07-28; both are made from
+ * the same tools, prompts and resources. Prints `listening <url>` on stdout, and ends when its
+ * stdin does.
  */
 import { parseArgs } from "node:util";
 import { serve } from "@hono/node-server";

@@ -1,6 +1,7 @@
 /**
- * Gets the suites, and a Node that can run them, into a folder of their own below the temporary one, so that neither stands in the project's
- * dependencies nor on anybody's path. What is there is kept: a second run installs nothing. No package's install script runs.
+ * Gets the suites, and a Node that can run them, into a folder of their own below the temporary
+ * one, so that neither stands in the project's dependencies nor on anybody's path. What is there is
+ * kept: a second run installs nothing. No package's install script runs.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";

@@ -1,9 +1,11 @@
 /**
- * The official conformance suite, run against the fixture directly and through Goblin: `npm run conformance`.
+ * The official conformance suite, run against the fixture directly and through Goblin: `npm run
+ * conformance`.
  *
- * Every suite runs against the fixture of its own era, and that score is the measure; then through Goblin in front of the fixture of either
- * era. A check that comes out worse through Goblin must stand in expected.json with a reason, and one that stands there must still
- * come out worse; anything else fails. The cells run one after the other and each has a time limit.
+ * Every suite runs against the fixture of its own era, and that score is the measure; then through
+ * Goblin in front of the fixture of either era. A check that comes out worse through Goblin must
+ * stand in expected.json with a reason, and one that stands there must still come out worse;
+ * anything else fails. The cells run one after the other and each has a time limit.
  *
  *   node test/conformance/run.js [--only <text in the cell's name>] [--verbose]
  */

@@ -1,5 +1,6 @@
 /**
- * Faults of a server during a call: the caller gets one answer that says what happened, nothing is sent twice, and nobody else notices.
+ * Faults of a server during a call: the caller gets one answer that says what happened, nothing is
+ * sent twice, and nobody else notices.
  */
 import { afterEach, describe, expect, it } from "vitest";
 import { connectV1, disposeAll, until } from "../fixtures/peers.ts";

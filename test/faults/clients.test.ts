@@ -68,7 +68,8 @@ describe("a client", () => {
         return connection;
       }),
     );
-    // Longer than a request may take to arrive: what counts is when it was sent, not when it is answered.
+    // Longer than a request may take to arrive: what counts is when it was sent, not when it is
+    // answered.
     const whole = await raw.call("tools/call", { name: "good_sleep", arguments: { ms: 300 } });
     expect(whole.message.result.content).toEqual([{ type: "text", text: "slept 300" }]);
     await until(() => stopped.every(({ closed }) => closed()), { what: "the end of what stopped" });

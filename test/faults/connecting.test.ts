@@ -1,5 +1,6 @@
 /**
- * Faults while a server is started, connected and listed: the gateway is up in time, the others work, and the server joins when it is well.
+ * Faults while a server is started, connected and listed: the gateway is up in time, the others
+ * work, and the server joins when it is well.
  */
 import { afterEach, describe, expect, it } from "vitest";
 import { startGoblin } from "../fixtures/goblin.ts";

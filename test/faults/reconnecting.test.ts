@@ -1,5 +1,6 @@
 /**
- * A server that goes away and comes back: what was listed stays for a while, calls fail fast or wait a little, subscriptions come back.
+ * A server that goes away and comes back: what was listed stays for a while, calls fail fast or
+ * wait a little, subscriptions come back.
  */
 import { afterEach, describe, expect, it } from "vitest";
 import { connectV1, disposeAll, until } from "../fixtures/peers.ts";

@@ -1,8 +1,10 @@
 /**
- * A gateway with one server that misbehaves and two that do not, and a client that uses the latter the whole time.
+ * A gateway with one server that misbehaves and two that do not, and a client that uses the latter
+ * the whole time.
  *
- * After every fault a test calls `others()`: the good servers answer correctly, each request once, and their updates arrive. At the end `leftovers()`
- * ends the gateway and looks for what it left behind: processes, sockets, timers.
+ * After every fault a test calls `others()`: the good servers answer correctly, each request once,
+ * and their updates arrive. At the end `leftovers()` ends the gateway and looks for what it left
+ * behind: processes, sockets, timers.
  */
 import { expect } from "vitest";
 import { startGoblin } from "../fixtures/goblin.ts";

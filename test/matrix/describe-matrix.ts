@@ -1,6 +1,6 @@
 /**
- * The matrix for one kind of server: every client version, on every transport, does everything. One gateway and one server serve all clients, which
- * are connected at the same time.
+ * The matrix for one kind of server: every client version, on every transport, does everything. One
+ * gateway and one server serve all clients, which are connected at the same time.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startGoblin } from "../fixtures/goblin.ts";

@@ -1,5 +1,6 @@
 /**
- * What must work between every client and every server, each written once for all of them, and the table of the cells that the protocol makes impossible.
+ * What must work between every client and every server, each written once for all of them, and the
+ * table of the cells that the protocol makes impossible.
  *
  * The server is called `b`; its log is what proves that it was reached.
  */

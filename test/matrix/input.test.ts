@@ -1,7 +1,8 @@
 /**
- * A server's questions in the middle of a call, between the eras: a client of 2026-07-28 gets them as its answer and repeats its request, a client
- * with a session is asked; a server of 2026-07-28 answers with them, one with a handshake asks. The state that a client brings back is worth nothing to
- * anybody else, at any other time, or twice.
+ * A server's questions in the middle of a call, between the eras: a client of 2026-07-28 gets them
+ * as its answer and repeats its request, a client with a session is asked; a server of 2026-07-28
+ * answers with them, one with a handshake asks. The state that a client brings back is worth
+ * nothing to anybody else, at any other time, or twice.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";

@@ -1,6 +1,7 @@
 /**
- * Two clients at the same time, with the same request ids and the same progress token: neither ever sees the other's progress, log messages or
- * questions, whatever version each speaks and whatever server both use.
+ * Two clients at the same time, with the same request ids and the same progress token: neither ever
+ * sees the other's progress, log messages or questions, whatever version each speaks and whatever
+ * server both use.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type RunningGoblin, startGoblin } from "../fixtures/goblin.ts";
@@ -25,7 +26,9 @@ const pairs: [Version, Way, Version, Way][] = [
   ["2024-11-05", "http", "2026-07-28", "stdio"],
 ];
 
-/** Whether what a server says in one call can be told from what it says in others at the same time. */
+/**
+ * Whether what a server says in one call can be told from what it says in others at the same time.
+ */
 function tellsApart({ era, transport, share }: (typeof servers)[number], what: "log" | "question"): boolean {
   return transport === "http" || share === "session" || (era === "modern" && what === "question");
 }

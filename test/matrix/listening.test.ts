@@ -1,6 +1,6 @@
 /**
- * `subscriptions/listen` on both sides: what a client of 2026-07-28 hears on its stream, and how the gateway keeps its own stream to a server
- * of that version, whatever becomes of it.
+ * `subscriptions/listen` on both sides: what a client of 2026-07-28 hears on its stream, and how
+ * the gateway keeps its own stream to a server of that version, whatever becomes of it.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, test, vi } from "vitest";

@@ -1,6 +1,7 @@
 /**
- * How the gateway finds out what a server speaks: without starting a program twice, without trusting an old finding for ever, and without
- * being told. A server that comes back as another one is found out again.
+ * How the gateway finds out what a server speaks: without starting a program twice, without
+ * trusting an old finding for ever, and without being told. A server that comes back as another one
+ * is found out again.
  */
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";

@@ -1,6 +1,6 @@
 /**
- * 2026-07-28 over HTTP, request by request: what a request must say for itself, what its headers must repeat, and with which code and status
- * it is refused otherwise.
+ * 2026-07-28 over HTTP, request by request: what a request must say for itself, what its headers
+ * must repeat, and with which code and status it is refused otherwise.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type RunningGoblin, startGoblin } from "../fixtures/goblin.ts";

@@ -1,6 +1,6 @@
 /**
- * The matrix's diagonal with real clients: both generations of the SDK, in every way that each can connect, the program `goblin stdio` included, on
- * servers of both eras at once.
+ * The matrix's diagonal with real clients: both generations of the SDK, in every way that each can
+ * connect, the program `goblin stdio` included, on servers of both eras at once.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -103,7 +103,8 @@ test.each(clients)("SDK $sdk over $way, $era", async (how) => {
     abort.abort();
     await expect(slow).rejects.toThrow();
     await later((r) => r.event === "aborted");
-    // Without sessions two gateways may use the same id at one server, which takes them for one client.
+    // Without sessions two gateways may use the same id at one server, which takes them for one
+    // client.
     const wrong = (await server.events("violation")).filter((r) => !/^request id/.test(r["what"]));
     expect(wrong).toEqual([]);
   };

@@ -1,6 +1,7 @@
 /**
- * Raw clients of every protocol version behind one interface, so that a test can be written once. Each negotiates exactly the
- * version it is made for, counts its ids from 1 like all others, and answers questions by the means of its version.
+ * Raw clients of every protocol version behind one interface, so that a test can be written once.
+ * Each negotiates exactly the version it is made for, counts its ids from 1 like all others, and
+ * answers questions by the means of its version.
  */
 import type { RunningGoblin } from "../fixtures/goblin.ts";
 import { until } from "../fixtures/peers.ts";
@@ -36,7 +37,10 @@ export interface Speaker {
   request(method: string, params: Record<string, unknown>, ask?: Ask): Promise<Message>;
   /** Asks for log messages from this level on, for all requests that follow. */
   wantLogs(level: string): Promise<void>;
-  /** Asks to hear of a resource, and of changed tools; ends when that holds. The returned function takes it back. */
+  /**
+   * Asks to hear of a resource, and of changed tools; ends when that holds. The returned function
+   * takes it back.
+   */
   watch(uri: string): Promise<() => Promise<void>>;
   close(): void;
 }

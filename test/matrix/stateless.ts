@@ -1,6 +1,6 @@
 /**
- * A raw client of 2026-07-28 over HTTP that says exactly what a test tells it to: one request at a time, each with its envelope and its
- * mirrored headers, any of which can be replaced or left out.
+ * A raw client of 2026-07-28 over HTTP that says exactly what a test tells it to: one request at a
+ * time, each with its envelope and its mirrored headers, any of which can be replaced or left out.
  */
 import { type RawAnswer, type RawRequest, type RawStream, rawHttp } from "../fixtures/raw-http.ts";
 import type { Message } from "./wires.ts";

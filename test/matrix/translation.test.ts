@@ -1,6 +1,7 @@
 /**
- * What the two eras say differently, in both directions: links to open, how long an answer may be kept, structured content, codes,
- * who the client is and what it can do. (Questions: input.test.ts; headers, logs, tracing: requests.test.ts; changes: listening.test.ts.)
+ * What the two eras say differently, in both directions: links to open, how long an answer may be
+ * kept, structured content, codes, who the client is and what it can do. (Questions: input.test.ts;
+ * headers, logs, tracing: requests.test.ts; changes: listening.test.ts.)
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type RunningGoblin, startGoblin } from "../fixtures/goblin.ts";
@@ -234,7 +235,8 @@ describe("structured content that is no object", () => {
     expect((await sdk.callTool({ name: "s_raw", arguments: { result } }))["structuredContent"]).toEqual({
       result: [1, 2],
     });
-    // Even what is an object is wrapped, if the schema was; the SDK checks it against the moved reference.
+    // Even what is an object is wrapped, if the schema was; the SDK checks it against the moved
+    // reference.
     expect((await sdk.callTool({ name: "s_either", arguments: { arguments: null } }))["structuredContent"]).toEqual({
       result: { server: "s", tool: "either", arguments: { arguments: null } },
     });

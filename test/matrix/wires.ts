@@ -1,6 +1,7 @@
 /**
- * The ways a message travels between a raw client and the gateway: Streamable HTTP, HTTP+SSE, and lines on a pair of streams.
- * A wire knows no protocol version; whatever arrives, on whichever stream, is handed on in the order it came.
+ * The ways a message travels between a raw client and the gateway: Streamable HTTP, HTTP+SSE, and
+ * lines on a pair of streams. A wire knows no protocol version; whatever arrives, on whichever
+ * stream, is handed on in the order it came.
  */
 import { PassThrough } from "node:stream";
 import type { Gateway } from "../../src/gateway.ts";

@@ -1,5 +1,6 @@
-// Answers that cannot be worked on: what the gateway wanted to change in them is not where it should be. Each was an exception after the server's answer, which
-// ended the gateway, or left the call counted as under way for ever.
+// Answers that cannot be worked on: what the gateway wanted to change in them is not where it
+// should be. Each was an exception after the server's answer, which ended the gateway, or left the
+// call counted as under way for ever.
 import { afterEach, describe, expect, test } from "vitest";
 import { startGoblin } from "../fixtures/goblin.ts";
 import { disposeAll, rawHttp, startScripted } from "../fixtures/peers.ts";

@@ -1,4 +1,7 @@
-/** A second "name" in the params must not get a denied tool past the gateway to a server that reads the first one. */
+/**
+ * A second "name" in the params must not get a denied tool past the gateway to a server that reads
+ * the first one.
+ */
 import { afterEach, expect, test } from "vitest";
 import { startGoblin } from "../fixtures/goblin.ts";
 import { disposeAll, rawHttp, startScripted } from "../fixtures/peers.ts";

@@ -1,5 +1,6 @@
-// Three refusals that the conformance suite found to be of the wrong kind: of a version that header and body disagree on, of task methods without the
-// tasks extension, and of task methods that the extension does not have.
+// Three refusals that the conformance suite found to be of the wrong kind: of a version that header
+// and body disagree on, of task methods without the tasks extension, and of task methods that the
+// extension does not have.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { afterEach, expect, test } from "vitest";

@@ -1,5 +1,6 @@
-// Where a server should have written a word it wrote an object whose `toString` is no function. To make text of that throws: a notification ended the
-// gateway, the name of a server kept the API from answering at all.
+// Where a server should have written a word it wrote an object whose `toString` is no function. To
+// make text of that throws: a notification ended the gateway, the name of a server kept the API
+// from answering at all.
 import { afterEach, describe, expect, test } from "vitest";
 import { connectV1, connectV2 } from "../fixtures/clients.ts";
 import { startGoblin } from "../fixtures/goblin.ts";

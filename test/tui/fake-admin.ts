@@ -1,7 +1,9 @@
 /**
- * An admin API with plausible data for the dashboard's tests: real HTTP, real server-sent events, the API's shapes.
+ * An admin API with plausible data for the dashboard's tests: real HTTP, real server-sent events,
+ * the API's shapes.
  *
- * Its data are of the API's types, so the compiler keeps it from answering what the gateway would not.
+ * Its data are of the API's types, so the compiler keeps it from answering what the gateway would
+ * not.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -1,11 +1,11 @@
 import { renderToString } from "ink";
 import { describe, expect, it } from "vitest";
+import { widthOf } from "../../src/text/width.ts";
 import { resultText } from "../../src/tui/content/result.ts";
 import { createScreen } from "../../src/tui/screen.ts";
 import type { Action } from "../../src/tui/state/action.ts";
 import { initialState, type State } from "../../src/tui/state/model.ts";
 import { reduce } from "../../src/tui/state/reduce.ts";
-import { widthOf } from "../../src/tui/text/width.ts";
 import { Dashboard } from "../../src/tui/views/dashboard.tsx";
 import { log, plausibleData, resource, tool } from "./fake-admin.ts";
 import { refusal } from "./refusal.ts";

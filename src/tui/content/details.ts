@@ -4,12 +4,12 @@
  * Pure, so that scrolling knows how far it can go without drawing anything.
  */
 import type { LogEntry, Prompt, Resource, Server, Template, Tool } from "../../admin/schema.ts";
-import type { JsonSchema } from "../../model/schema-shape.ts";
+import type { JsonSchema } from "../../protocol/schema-shape.ts";
+import { formatBytes, formatClock, formatCount, formatDuration, formatMs } from "../../text/format.ts";
 import type { Layout } from "../state/layout.ts";
 import type { State } from "../state/model.ts";
 import { outline } from "../state/schema-outline.ts";
 import { isSubscribed, searchTerms, selectedItem } from "../state/select.ts";
-import { formatBytes, formatClock, formatCount, formatDuration, formatMs } from "../text/format.ts";
 import { type Line, line, span } from "../text/line.ts";
 import { type Fact, facts, heading, json, type Page, paragraph } from "./paragraph.ts";
 import { levelTones, stateTones } from "./tones.ts";

@@ -1,9 +1,10 @@
 /**
  * The help screen, made from the key map.
  */
+
+import { pad } from "../../text/width.ts";
 import { browseBindings } from "../keys.ts";
 import { type Line, line, span } from "../text/line.ts";
-import { pad } from "../text/width.ts";
 
 const signs: Record<string, string> = {
   up: "↑",

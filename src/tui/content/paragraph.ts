@@ -1,11 +1,12 @@
 /**
  * Building blocks of the details panel: facts in two columns, wrapped text, JSON, headings.
  *
- * What must always hold: every line fits the width, and search terms are marked wherever they stand.
+ * What must always hold: every line fits the width, and search terms are marked wherever they
+ * stand.
  */
-import { cleanLines } from "../text/clean.ts";
+import { cleanLines } from "../../text/clean.ts";
+import { pad, wrap } from "../../text/width.ts";
 import { type Line, line, marked, span, type Tone } from "../text/line.ts";
-import { pad, wrap } from "../text/width.ts";
 
 export interface Page {
   readonly width: number;

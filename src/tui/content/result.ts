@@ -1,16 +1,16 @@
 /**
  * What a tool answered, as text and then as lines that scroll.
  *
- * What must always hold: any result can be shown, also one of a kind that is not known here; binary content is named,
- * not printed.
+ * What must always hold: any result can be shown, also one of a kind that is not known here; binary
+ * content is named, not printed.
  */
 
-import { isObject } from "../../model/schema-shape.ts";
+import { isObject } from "../../protocol/schema-shape.ts";
+import { cleanLines } from "../../text/clean.ts";
+import { formatBytes } from "../../text/format.ts";
+import { wrap } from "../../text/width.ts";
 import type { Layout } from "../state/layout.ts";
-import { cleanLines } from "../text/clean.ts";
-import { formatBytes } from "../text/format.ts";
 import { type Line, line } from "../text/line.ts";
-import { wrap } from "../text/width.ts";
 
 /** Rows for the result below its heading. */
 export function resultHeight(layout: Layout): number {

@@ -1,8 +1,9 @@
 /**
- * Everything that can happen to the dashboard's state: what the gateway tells, what a key asks for, what an effect reports.
+ * Everything that can happen to the dashboard's state: what the gateway tells, what a key asks for,
+ * what an effect reports.
  *
- * Keys produce actions and nothing else; what has to be done in the world follows from an action and the states
- * around it (effects.ts).
+ * Keys produce actions and nothing else; what has to be done in the world follows from an action
+ * and the states around it (effects.ts).
  */
 import type { AdminEvent } from "../../admin/events.ts";
 import type {

@@ -1,8 +1,8 @@
 /**
  * Takes in what the gateway tells: whole lists and batches of events.
  *
- * What must always hold: one batch makes at most one new array of each kind, whatever number of events it has, and
- * no list grows without bound.
+ * What must always hold: one batch makes at most one new array of each kind, whatever number of
+ * events it has, and no list grows without bound.
  */
 import type { AdminEvent, Pulse } from "../../admin/events.ts";
 import type { Call, LogEntry, Server } from "../../admin/schema.ts";

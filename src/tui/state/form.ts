@@ -1,9 +1,10 @@
 /**
- * The form that calls a tool: its fields from the tool's JSON Schema, its text edits, its validation, its arguments.
+ * The form that calls a tool: its fields from the tool's JSON Schema, its text edits, its
+ * validation, its arguments.
  *
- * What must always hold: `formArguments` returns arguments only if no field has an error; a field left empty is left
- * out of them. Patterns are not checked here: a regular expression from a backend could run for minutes, and the
- * server checks it anyway.
+ * What must always hold: `formArguments` returns arguments only if no field has an error; a field
+ * left empty is left out of them. Patterns are not checked here: a regular expression from a
+ * backend could run for minutes, and the server checks it anyway.
  */
 import type { Tool } from "../../admin/schema.ts";
 import {
@@ -15,7 +16,7 @@ import {
   resolveSchema,
   typeName,
   typeOf,
-} from "../../model/schema-shape.ts";
+} from "../../protocol/schema-shape.ts";
 
 type FieldKind = "string" | "number" | "integer" | "boolean" | "enum" | "json";
 

@@ -1,7 +1,8 @@
 /**
  * Where things go on a screen of a given size.
  *
- * What must always hold: the parts add up to the screen exactly, from 80 × 24 (and somewhat below) upwards.
+ * What must always hold: the parts add up to the screen exactly, from 80 × 24 (and somewhat below)
+ * upwards.
  */
 import type { State } from "./model.ts";
 

@@ -1,9 +1,10 @@
 /**
  * Everything the dashboard knows, as one immutable value.
  *
- * No Ink, no React, no I/O here or beside it: a state and an action give a state (reduce.ts), a state gives what is
- * to be seen (select.ts), and both can be tested without a terminal. What must always hold: arrays are replaced,
- * never changed in place, because selectors remember their results by identity.
+ * No Ink, no React, no I/O here or beside it: a state and an action give a state (reduce.ts), a
+ * state gives what is to be seen (select.ts), and both can be tested without a terminal. What must
+ * always hold: arrays are replaced, never changed in place, because selectors remember their
+ * results by identity.
  */
 import type {
   Call,

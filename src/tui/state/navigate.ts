@@ -1,7 +1,9 @@
 /**
- * Moving: the cursor of a list, a picker's choice, the scroll position of details, help and results.
+ * Moving: the cursor of a list, a picker's choice, the scroll position of details, help and
+ * results.
  *
- * What must always hold: a position never leaves what there is to see, so one key back is always one step back.
+ * What must always hold: a position never leaves what there is to see, so one key back is always
+ * one step back.
  */
 import { detailsHeight, detailsLines } from "../content/details.ts";
 import { helpLines } from "../content/help.ts";
@@ -51,12 +53,16 @@ function moveCursor(state: State, motion: Motion): State {
   const { listRows, templateRows } = layoutOf(state);
   const limit = selectRows[list](state).length - 1;
   const index = step(cursorIndex(state, list), motion, { limit, page: list === "templates" ? templateRows : listRows });
-  // Leaving the last line of a log that is followed means to read; following again is asked for by its key.
+  // Leaving the last line of a log that is followed means to read; following again is asked for by
+  // its key.
   const follow = list === "logs" ? state.follow && index >= limit : state.follow;
   return { ...place({ ...state, follow }, list, index), detailsTop: 0 };
 }
 
-/** After a search or filter changed: the selection stays on its item if that is still there, else goes to the top. */
+/**
+ * After a search or filter changed: the selection stays on its item if that is still there, else
+ * goes to the top.
+ */
 export function reselect(before: State, after: State): State {
   const list = currentList(before);
   if (list === undefined) return after;

@@ -1,10 +1,10 @@
 /**
  * The dashboard's one reducer: a state and an action give the next state.
  *
- * Pure: what an action does in the world (a restart, a call, the clipboard) happens elsewhere. What must always hold:
- * an action that makes no sense in the present mode changes nothing.
+ * Pure: what an action does in the world (a restart, a call, the clipboard) happens elsewhere. What
+ * must always hold: an action that makes no sense in the present mode changes nothing.
  */
-import { clean, strip } from "../text/clean.ts";
+import { clean, strip } from "../../text/clean.ts";
 import type { Action } from "./action.ts";
 import { applyEvents, applyLoaded } from "./apply.ts";
 import { type CallForm, checkForm, createForm, editForm } from "./form.ts";
@@ -199,7 +199,10 @@ function callDone(state: State, done: { tool: string; failed: boolean; ms: numbe
   });
 }
 
-/** A result and a running call lead back to the form, with what was typed; the form leads back to the list. */
+/**
+ * A result and a running call lead back to the form, with what was typed; the form leads back to
+ * the list.
+ */
 function leaveCall(state: State, form: CallForm): State {
   if (form.stage.name === "edit") return { ...state, mode: browse };
   return withForm(state, () => ({ ...form, stage: { name: "edit" } }));

@@ -1,7 +1,9 @@
 /**
- * A JSON Schema as an indented outline: one row for each property, with its type, limits and description.
+ * A JSON Schema as an indented outline: one row for each property, with its type, limits and
+ * description.
  *
- * What must always hold: the outline ends at a fixed depth, so that a schema that contains itself does too.
+ * What must always hold: the outline ends at a fixed depth, so that a schema that contains itself
+ * does too.
  */
 import {
   isObject,
@@ -11,7 +13,7 @@ import {
   resolveSchema,
   typeName,
   typeOf,
-} from "../../model/schema-shape.ts";
+} from "../../protocol/schema-shape.ts";
 
 export interface OutlineRow {
   readonly depth: number;

@@ -1,8 +1,9 @@
 /**
- * What is to be seen of a state: the lists after search and filters, the selected item, the choices of a picker.
+ * What is to be seen of a state: the lists after search and filters, the selected item, the choices
+ * of a picker.
  *
- * What must always hold: a list is filtered once for each change of what it depends on, not once for each frame, so
- * that ten thousand resources cost nothing while only the call rate changes.
+ * What must always hold: a list is filtered once for each change of what it depends on, not once
+ * for each frame, so that ten thousand resources cost nothing while only the call rate changes.
  */
 import type { LogLevel, Prompt, Resource, Server, Template, Tool } from "../../admin/schema.ts";
 import { fold } from "../text/line.ts";
@@ -102,7 +103,10 @@ export function currentList(state: State): ListName | undefined {
   return state.panel === "resources" && state.inTemplates ? "templates" : state.panel;
 }
 
-/** Where the cursor is now: at its item if that is still there, else as near as can be. -1 in an empty list. */
+/**
+ * Where the cursor is now: at its item if that is still there, else as near as can be. -1 in an
+ * empty list.
+ */
 export function cursorIndex<Name extends ListName>(state: State, list: Name): number {
   const rows: Rows[Name] = selectRows[list](state);
   if (list === "logs" && state.follow) return rows.length - 1;
@@ -117,7 +121,10 @@ export function selectedItem(state: State): Item | undefined {
   return item === undefined ? undefined : ({ list, item } as Item);
 }
 
-/** The first visible line of a window of `height` that keeps the cursor in sight, a little away from the edges. */
+/**
+ * The first visible line of a window of `height` that keeps the cursor in sight, a little away from
+ * the edges.
+ */
 export function windowTop(index: number, length: number, height: number): number {
   if (length <= height || index < 0) return 0;
   return Math.max(0, Math.min(index - Math.floor(height / 2), length - height));

@@ -1,11 +1,11 @@
 /**
  * A screen line as data: spans of text, each with a tone.
  *
- * Views build lines with these functions and one component prints them. What must always hold: the text of a span
- * is clean, because spans are made here only, and this is the one way to the screen.
+ * Views build lines with these functions and one component prints them. What must always hold: the
+ * text of a span is clean, because spans are made here only, and this is the one way to the screen.
  */
-import { clean } from "./clean.ts";
-import { fits, shorten, take, toWidth, widthOf } from "./width.ts";
+import { clean } from "../../text/clean.ts";
+import { fits, shorten, take, toWidth, widthOf } from "../../text/width.ts";
 
 export type Tone = "plain" | "title" | "accent" | "good" | "warn" | "bad" | "quiet" | "match" | "selected" | "alarm";
 

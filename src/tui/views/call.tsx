@@ -1,15 +1,16 @@
 /**
  * The call form and the result of a call, in place of the panel.
  */
+
+import { clean } from "../../text/clean.ts";
+import { formatDuration, formatMs } from "../../text/format.ts";
+import { shorten, widthOf } from "../../text/width.ts";
 import { resultHeight, resultLines } from "../content/result.ts";
 import type { CallForm, Field } from "../state/form.ts";
 import type { Layout } from "../state/layout.ts";
 import type { State } from "../state/model.ts";
 import { windowTop } from "../state/select.ts";
-import { clean } from "../text/clean.ts";
-import { formatDuration, formatMs } from "../text/format.ts";
 import { type Line, line, type Span, span } from "../text/line.ts";
-import { shorten, widthOf } from "../text/width.ts";
 import { Rows } from "./line.tsx";
 
 export function CallView({ state, form, layout }: { state: State; form: CallForm; layout: Layout }) {

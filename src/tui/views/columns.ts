@@ -1,13 +1,14 @@
 /**
  * The lists' columns: what each shows, how wide it is, which go first when the screen is narrow.
  *
- * Pure: an item and a width give a line. What must always hold: heading and rows of a list have the same columns.
+ * Pure: an item and a width give a line. What must always hold: heading and rows of a list have the
+ * same columns.
  */
 import type { Prompt, Resource, Server, Template, Tool } from "../../admin/schema.ts";
+import { formatBytes, formatClock, formatCount, formatDuration, formatMs } from "../../text/format.ts";
 import { levelTones, stateSigns, stateTones } from "../content/tones.ts";
 import type { ListName, LogRow, State } from "../state/model.ts";
 import { isSubscribed, type Rows } from "../state/select.ts";
-import { formatBytes, formatClock, formatCount, formatDuration, formatMs } from "../text/format.ts";
 import { cell, type Line, type Span, span, type Tone } from "../text/line.ts";
 
 interface Column<Item> {

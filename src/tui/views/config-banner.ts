@@ -1,8 +1,10 @@
 /**
- * The line that says that an edit of the config was refused: the first problem, its place, and how many more there are.
+ * The line that says that an edit of the config was refused: the first problem, its place, and how
+ * many more there are.
  *
- * Pure: a problem gives a line. What must always hold: whatever the width, the place and the number of the others are seen; what was
- * meant and the name of the file give way first, then the end of the message.
+ * Pure: a problem gives a line. What must always hold: whatever the width, the place and the number
+ * of the others are seen; what was meant and the name of the file give way first, then the end of
+ * the message.
  */
 import type { ConfigProblem } from "../../admin/schema.ts";
 import { fitLine, type Line, line, lineWidth } from "../text/line.ts";

@@ -1,5 +1,6 @@
 /**
- * The whole screen for a state: head, tabs, filters, the panel or what stands in its place, messages, hints.
+ * The whole screen for a state: head, tabs, filters, the panel or what stands in its place,
+ * messages, hints.
  *
  * What must always hold: it is a function of the state alone and fills the screen exactly.
  */

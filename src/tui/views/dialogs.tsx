@@ -1,12 +1,13 @@
 /**
- * What stands in place of a panel for a moment: the help, a picker, the message of a screen that is too small.
+ * What stands in place of a panel for a moment: the help, a picker, the message of a screen that is
+ * too small.
  */
 import { Box } from "ink";
+import { formatCount } from "../../text/format.ts";
 import { helpLines } from "../content/help.ts";
 import { type Layout, smallest } from "../state/layout.ts";
 import type { PickerKind, State } from "../state/model.ts";
 import { pickerChoices, windowTop } from "../state/select.ts";
-import { formatCount } from "../text/format.ts";
 import { cell, line, span } from "../text/line.ts";
 import { Row, Rows } from "./line.tsx";
 

@@ -1,11 +1,13 @@
 /**
  * The lines around the panels: head, tabs, filters, the line of messages and the key hints.
  *
- * Pure: a state gives lines. What must always hold: while the gateway is away the first thing seen is that.
+ * Pure: a state gives lines. What must always hold: while the gateway is away the first thing seen
+ * is that.
  */
+
+import { formatCount, formatDuration } from "../../text/format.ts";
 import { type Panel, panels, type State } from "../state/model.ts";
 import { selectedItem, selectRows } from "../state/select.ts";
-import { formatCount, formatDuration } from "../text/format.ts";
 import { type Line, line, lineWidth, type Span, span, spread } from "../text/line.ts";
 
 const names: Record<Panel, string> = {

@@ -1,7 +1,8 @@
 /**
  * Prints lines: the one place where a tone becomes a colour.
  *
- * What must always hold: `NO_COLOR` removes colours, not emphasis; everything on the screen passes through here.
+ * What must always hold: `NO_COLOR` removes colours, not emphasis; everything on the screen passes
+ * through here.
  */
 import { Box, Text, type TextProps } from "ink";
 import { memo } from "react";
@@ -31,7 +32,9 @@ function styleOf(tone: Tone, selected: boolean): Omit<TextProps, "children"> {
   return tone === "match" ? style : { ...emphasis, inverse: true };
 }
 
-/** One screen row of at most `width` cells; a selected one is filled up, so that its bar is whole. */
+/**
+ * One screen row of at most `width` cells; a selected one is filled up, so that its bar is whole.
+ */
 export const Row = memo(function Row({
   line,
   width,

@@ -1,14 +1,15 @@
 /**
- * The overview: call rate, latency and errors as sparklines, the servers, the calls that just happened.
+ * The overview: call rate, latency and errors as sparklines, the servers, the calls that just
+ * happened.
  */
 import { Box } from "ink";
 import type { Call, Server } from "../../admin/schema.ts";
+import { formatClock, formatCount, formatMs } from "../../text/format.ts";
+import { pad } from "../../text/width.ts";
 import { outcomeTones, stateSigns, stateTones } from "../content/tones.ts";
 import type { Layout } from "../state/layout.ts";
 import type { State } from "../state/model.ts";
-import { formatClock, formatCount, formatMs } from "../text/format.ts";
 import { cell, type Line, line, span, type Tone } from "../text/line.ts";
-import { pad } from "../text/width.ts";
 import { Rows } from "./line.tsx";
 import { sparkline } from "./sparkline.ts";
 

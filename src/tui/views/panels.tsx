@@ -2,11 +2,11 @@
  * The panels that are lists, with the details panel at their side.
  */
 import { Box } from "ink";
+import { formatCount } from "../../text/format.ts";
 import { detailsHeight, detailsLines } from "../content/details.ts";
 import type { Layout } from "../state/layout.ts";
 import type { State } from "../state/model.ts";
 import { selectRows } from "../state/select.ts";
-import { formatCount } from "../text/format.ts";
 import { span } from "../text/line.ts";
 import { Row, Rows } from "./line.tsx";
 import { List } from "./list.tsx";

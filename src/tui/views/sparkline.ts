@@ -1,7 +1,8 @@
 /**
  * A series of numbers as a line of eight-step bars, newest at the right.
  *
- * What must always hold: the line has exactly the width; zero and "not measured" look different from a small value.
+ * What must always hold: the line has exactly the width; zero and "not measured" look different
+ * from a small value.
  */
 const bars = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
 

@@ -1,0 +1,66 @@
+/**
+ * Which of many templates does a URI belong to?
+ *
+ * Templates are filed under their leading literal, so that a look-up asks only those that can
+ * match. What must always hold: of several that match, the one with the most literal characters
+ * wins, then the one that came first; the URI handed back is the one sent, without the head that
+ * the gateway put in front of the template.
+ */
+
+import { matchTemplate } from "../../uri-template/match.ts";
+import type { UriTemplate } from "../../uri-template/template.ts";
+import { canonicalUri } from "../../uri-template/tokens.ts";
+
+export interface FiledTemplate<Owner> {
+  /** What the gateway put in front of the backend's template in the form looked up here. */
+  readonly head: string;
+  readonly template: UriTemplate;
+  readonly owner: Owner;
+}
+
+export interface TemplateHit<Owner> {
+  readonly owner: Owner;
+  /** The backend's own URI. */
+  readonly uri: string;
+}
+
+export interface TemplateFinder<Owner> {
+  find(uri: string): TemplateHit<Owner> | undefined;
+}
+
+interface Ranked<Owner> extends FiledTemplate<Owner> {
+  readonly rank: number;
+}
+
+export function createTemplateFinder<Owner>(templates: readonly FiledTemplate<Owner>[]): TemplateFinder<Owner> {
+  const weight = (filed: FiledTemplate<Owner>) => filed.head.length + filed.template.literalCharacters;
+  const ranked = [...templates].sort((a, b) => weight(b) - weight(a)).map((filed, rank) => ({ ...filed, rank }));
+  const byLiteral = new Map<string, Ranked<Owner>[]>();
+  for (const filed of ranked) {
+    const literal = canonicalUri(filed.head) + filed.template.literalPrefix;
+    const group = byLiteral.get(literal);
+    if (group === undefined) byLiteral.set(literal, [filed]);
+    else group.push(filed);
+  }
+  const lengths = [...new Set([...byLiteral.keys()].map((literal) => literal.length))];
+  return { find: (uri) => (ranked.length === 0 ? undefined : findIn(byLiteral, lengths, uri)) };
+}
+
+function findIn<Owner>(
+  byLiteral: ReadonlyMap<string, readonly Ranked<Owner>[]>,
+  lengths: readonly number[],
+  uri: string,
+): TemplateHit<Owner> | undefined {
+  const canonical = canonicalUri(uri);
+  const candidates: Ranked<Owner>[] = [];
+  for (const length of lengths) {
+    if (length <= canonical.length) candidates.push(...(byLiteral.get(canonical.slice(0, length)) ?? []));
+  }
+  candidates.sort((a, b) => a.rank - b.rank);
+  for (const { head, template, owner } of candidates) {
+    if (!uri.startsWith(head)) continue;
+    const original = uri.slice(head.length);
+    if (matchTemplate(template, original) !== undefined) return { owner, uri: original };
+  }
+  return undefined;
+}

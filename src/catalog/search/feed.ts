@@ -1,0 +1,114 @@
+/**
+ * The search over the catalog: keeps the index in step with it, off the request path and only for
+ * the servers that changed.
+ *
+ * Documents are made in slices of a few milliseconds between events. A search waits until the index
+ * knows of everything in the newest snapshot, so that what a client has been told of is found, and
+ * until most of it is indexed: to look through thousands of entries one by one would hold up
+ * everybody. Nobody else waits for anything.
+ */
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { withTimeout } from "../../timing/with-timeout.ts";
+import type { Catalog } from "../catalog.ts";
+import { docsOf, nameIn } from "./from-entries.ts";
+import type { SearchDoc, SearchIndex, SearchOptions } from "./index.ts";
+
+export interface CatalogSearch {
+  /** The exposed names of what was found, best first. */
+  find(query: string, options: SearchOptions): Promise<string[]>;
+  close(): void;
+}
+
+const SLICE_MS = 4;
+/** So many entries are looked through in a few milliseconds. */
+const MANY_PENDING = 500;
+/** A server that changes without end must not hold up a search for ever. */
+const SETTLE_MS = 5000;
+
+export function feedSearch(catalog: Catalog, index: SearchIndex): CatalogSearch {
+  const given = new Map<string, readonly SearchDoc[]>();
+  /** Counts snapshots; the index knows those up to `taken`. */
+  let version = 1;
+  let taken = 0;
+  let running = false;
+  let closed = false;
+  let waiting: (() => void)[] = [];
+
+  async function run(): Promise<void> {
+    running = true;
+    while (taken < version && !closed) {
+      await nextTurn();
+      const { snapshot } = catalog;
+      const current = version;
+      const servers = await byServer(docsOf(snapshot), () => closed);
+      if (!servers) break;
+      for (const id of given.keys()) if (!servers.has(id)) give(id, []);
+      for (const [id, docs] of servers) give(id, docs);
+      taken = current;
+      wake();
+    }
+    running = false;
+  }
+
+  function wake(): void {
+    const woken = waiting;
+    waiting = [];
+    for (const resolve of woken) resolve();
+  }
+
+  function give(serverId: string, docs: readonly SearchDoc[]): void {
+    if (sameDocs(given.get(serverId) ?? [], docs)) return;
+    if (docs.length === 0) given.delete(serverId);
+    else given.set(serverId, docs);
+    index.replaceServer(serverId, docs);
+  }
+
+  const changed = (): void => {
+    version++;
+    if (!running && !closed) void run();
+  };
+  catalog.on("swap", changed);
+  void run();
+
+  return {
+    async find(query, options) {
+      // Reading the snapshot reports changes that were still waiting for their turn.
+      void catalog.snapshot;
+      // Only what is known now is waited for: a server that changes without end must not hold up a
+      // search.
+      const wanted = version;
+      while (taken < wanted && !closed) await new Promise<void>((resolve) => waiting.push(resolve));
+      if (index.pending > MANY_PENDING) await withTimeout(index.settled(), SETTLE_MS, undefined);
+      return index.search(query, options).map(({ key }) => nameIn(key));
+    },
+    close() {
+      closed = true;
+      catalog.off("swap", changed);
+      index.close();
+      wake();
+    },
+  };
+}
+
+/** The documents of each server, made slice by slice; undefined if they are not wanted any more. */
+async function byServer(
+  docs: Iterable<SearchDoc>,
+  isOver: () => boolean,
+): Promise<Map<string, SearchDoc[]> | undefined> {
+  const servers = new Map<string, SearchDoc[]>();
+  let until = performance.now() + SLICE_MS;
+  for (const doc of docs) {
+    const known = servers.get(doc.serverId);
+    if (known) known.push(doc);
+    else servers.set(doc.serverId, [doc]);
+    if (performance.now() < until) continue;
+    await nextTurn();
+    if (isOver()) return undefined;
+    until = performance.now() + SLICE_MS;
+  }
+  return servers;
+}
+
+function sameDocs(a: readonly SearchDoc[], b: readonly SearchDoc[]): boolean {
+  return a.length === b.length && a.every((doc, i) => doc === b[i]);
+}

@@ -1,0 +1,221 @@
+/**
+ * The inverted index: which documents have which word, and how well they answer a list of terms
+ * (BM25F).
+ *
+ * A word counts by the fields it stands in, so that one word in name, title and description is
+ * worth more than in one of them, but less than two different words. Of the terms that stand for
+ * one word of the question (the word itself, words that begin with it, misspellings, synonyms) only
+ * the best counts.
+ *
+ * Must always hold: scores depend on the documents alone, not on the order of additions and
+ * removals: integers are summed, maxima taken, and the sum over the words runs in the order of the
+ * question. (Slots come from the index itself, so that reading the arrays at them cannot miss;
+ * hence the casts.) The only user of minisearch, whose radix tree finds words by prefix and by edit
+ * distance; its own scores cannot be had in this form, nor in this time.
+ */
+
+import SearchableMap from "minisearch/SearchableMap";
+import { type SearchDoc, type SearchTexts, textsOf } from "./document.ts";
+import type { QueryTerm } from "./query.ts";
+import type { Found } from "./rank.ts";
+import { formsPrefix, splitWords, stem } from "./words.ts";
+
+export interface TermIndex {
+  add(doc: SearchDoc): void;
+  /** Takes the very document that was added. */
+  remove(doc: SearchDoc): void;
+  has(word: string): boolean;
+  /** Every document that answers any of the terms, in no order. */
+  match(terms: readonly QueryTerm[]): Found[];
+}
+
+/** Measured, like the numbers below: see docs/search.md. */
+const FIELD_WEIGHTS: Record<keyof SearchTexts, number> = {
+  name: 6,
+  title: 2,
+  lead: 6,
+  description: 3,
+  args: 1,
+  argTexts: 1,
+  server: 6,
+};
+const FIELDS = Object.keys(FIELD_WEIGHTS) as (keyof SearchTexts)[];
+/**
+ * BM25: how soon more of the same word stops counting, and how much a long text is held against a
+ * document.
+ */
+const SATURATION = 4;
+const LENGTH_SHARE = 0.75;
+/** What another form of a word, a word that begins with it, and a misspelling count. */
+const FORM_WEIGHT = 0.4;
+const PREFIX_WEIGHT = 0.15;
+const FUZZY_WEIGHT = 0.3;
+/** A word of the question that is answered by a synonym only counts this much of a word. */
+const SYNONYM_ANSWERS = 0.4;
+
+/**
+ * The documents that have a word, each with what the word counts in it: slot × COUNTS + count, one
+ * small integer. Half the objects of two arrays: what survives a collection while ten thousand
+ * entries are indexed is what a call then waits for.
+ */
+type Postings = number[];
+/** One more than a word can count that stands in every field. */
+const COUNTS = 1 + Object.values(FIELD_WEIGHTS).reduce((sum, weight) => sum + weight, 0);
+
+export function createTermIndex(): TermIndex {
+  const words = new Map<string, Postings>();
+  const tree = new SearchableMap<Postings>();
+  const docs: (SearchDoc | undefined)[] = [];
+  const lengths: number[] = [];
+  const free: number[] = [];
+  const slotOf = new Map<SearchDoc, number>();
+  let totalLength = 0;
+  // Scratch of `match`, all zero between calls.
+  let scores = new Float64Array(0);
+  let answered = new Float64Array(0);
+  let wordScore = new Float64Array(0);
+  let wordAnswered = new Float64Array(0);
+
+  function add(doc: SearchDoc): void {
+    const slot = free.pop() ?? docs.length;
+    const counts = countWords(doc);
+    docs[slot] = doc;
+    lengths[slot] = counts.size;
+    slotOf.set(doc, slot);
+    totalLength += counts.size;
+    for (const [word, count] of counts) {
+      let postings = words.get(word);
+      if (postings === undefined) {
+        postings = [];
+        words.set(word, postings);
+        tree.set(word, postings);
+      }
+      postings.push(slot * COUNTS + count);
+    }
+  }
+
+  function remove(doc: SearchDoc): void {
+    const slot = slotOf.get(doc);
+    if (slot === undefined) return;
+    slotOf.delete(doc);
+    docs[slot] = undefined;
+    totalLength -= lengths[slot] ?? 0;
+    free.push(slot);
+    for (const [word, count] of countWords(doc)) {
+      const postings = words.get(word);
+      if (postings === undefined) continue;
+      const at = postings.indexOf(slot * COUNTS + count);
+      if (at < 0) continue;
+      const last = postings.pop() as number;
+      if (at < postings.length) postings[at] = last;
+      if (postings.length > 0) continue;
+      words.delete(word);
+      tree.delete(word);
+    }
+  }
+
+  /**
+   * Notes for every document with the word what it is worth, unless another form of the word was
+   * worth more.
+   */
+  function note(postings: Postings, weight: number, answers: number, touched: number[]): void {
+    const rarity = Math.log(1 + (slotOf.size - postings.length + 0.5) / (postings.length + 0.5));
+    const perLength = (SATURATION * LENGTH_SHARE * slotOf.size) / totalLength;
+    for (let at = 0; at < postings.length; at++) {
+      const posting = postings[at] as number;
+      const count = posting % COUNTS;
+      const slot = (posting - count) / COUNTS;
+      const worth =
+        (weight * rarity * count * (SATURATION + 1)) /
+        (count + SATURATION * (1 - LENGTH_SHARE) + perLength * (lengths[slot] as number));
+      if (wordAnswered[slot] === 0) touched.push(slot);
+      if (answers > (wordAnswered[slot] as number)) wordAnswered[slot] = answers;
+      if (worth > (wordScore[slot] as number)) wordScore[slot] = worth;
+    }
+  }
+
+  /**
+   * The word itself, its other forms, words that begin with it; misspellings only where there are
+   * none of these.
+   */
+  function noteTerm({ word, stem: stemmed, synonym, weight, prefix, typos }: QueryTerm, touched: number[]): void {
+    const answers = synonym ? SYNONYM_ANSWERS : 1;
+    let nothing = true;
+    for (const [other, postings] of tree.atPrefix(formsPrefix(stemmed))) {
+      const share = shareOf(other, word, stemmed, prefix);
+      if (share === 0) continue;
+      nothing = false;
+      note(postings, weight * share, answers, touched);
+    }
+    if (!nothing || typos === 0) return;
+    for (const [other, [postings, distance]] of tree.fuzzyGet(word, typos)) {
+      note(postings, (weight * FUZZY_WEIGHT * other.length) / (other.length + distance), answers, touched);
+    }
+  }
+
+  function match(terms: readonly QueryTerm[]): Found[] {
+    if (scores.length < docs.length) {
+      const room = docs.length * 2;
+      scores = new Float64Array(room);
+      answered = new Float64Array(room);
+      wordScore = new Float64Array(room);
+      wordAnswered = new Float64Array(room);
+    }
+    const found: number[] = [];
+    let touched: number[] = [];
+    let wordCount = 0;
+    const closeWord = () => {
+      for (const slot of touched) {
+        if (answered[slot] === 0) found.push(slot);
+        scores[slot] = (scores[slot] as number) + (wordScore[slot] as number);
+        answered[slot] = (answered[slot] as number) + (wordAnswered[slot] as number);
+        wordScore[slot] = 0;
+        wordAnswered[slot] = 0;
+      }
+      touched = [];
+    };
+    for (const term of terms) {
+      if (!term.synonym) {
+        closeWord();
+        wordCount += 1;
+      }
+      noteTerm(term, touched);
+    }
+    closeWord();
+    const matches: Found[] = [];
+    for (const slot of found) {
+      const doc = docs[slot];
+      // The share of the question that is answered: two words of two beat one rare word.
+      const score = ((scores[slot] as number) * (answered[slot] as number)) / wordCount;
+      scores[slot] = 0;
+      answered[slot] = 0;
+      if (doc !== undefined) matches.push({ doc, score });
+    }
+    return matches;
+  }
+
+  return { add, remove, match, has: (word) => words.has(word) };
+}
+
+/** How much of the word itself another word is worth. */
+function shareOf(other: string, word: string, stemmed: string, prefix: boolean): number {
+  if (other === word) return 1;
+  if (stem(other) === stemmed) return FORM_WEIGHT;
+  if (!prefix || !other.startsWith(word)) return 0;
+  return (PREFIX_WEIGHT * other.length) / (other.length + 0.3 * (other.length - word.length));
+}
+
+/** What each word of a document counts: the sum over the fields that have it, each once. */
+function countWords(doc: SearchDoc): Map<string, number> {
+  const counts = new Map<string, number>();
+  const lastField = new Map<string, string>();
+  const texts = textsOf(doc);
+  for (const field of FIELDS) {
+    for (const word of splitWords(texts[field])) {
+      if (lastField.get(word) === field) continue;
+      lastField.set(word, field);
+      counts.set(word, (counts.get(word) ?? 0) + FIELD_WEIGHTS[field]);
+    }
+  }
+  return counts;
+}

@@ -1,0 +1,123 @@
+/**
+ * Shell completion. `goblin completion <shell>` prints a script that asks `goblin complete --line
+ * <what was typed>` for the words that fit; those come from the commands themselves and, for tools,
+ * prompts and resources, from the gateway that the line names. Completion never fails and never
+ * waits long: where nothing is known, nothing is offered.
+ */
+import type { Command } from "commander";
+import { adminRoutes } from "../../admin/routes.ts";
+import { enumOf, propertiesOf, resolveSchema } from "../../protocol/schema-shape.ts";
+import { withTimeout } from "../../timing/with-timeout.ts";
+import { listKinds, shells } from "../choices.ts";
+import { type Target, type TargetOptions, withTarget } from "../target.ts";
+import { UsageError } from "../usage-error.ts";
+
+const PATIENCE_MS = 5000;
+/** Starting the servers of a config takes longer than asking a gateway that runs. */
+const CONFIG_PATIENCE_MS = 15_000;
+
+const scripts: Readonly<Record<(typeof shells)[number], string>> = {
+  bash: `_goblin() {
+  local line="\${COMP_LINE:0:COMP_POINT}" word head="" typed
+  typed="\${line##*[[:space:]]}"
+  # Bash cuts words at = and :, and wants back only what follows the last of them.
+  case "\${COMP_WORDS[COMP_CWORD]}" in
+    = | :) head="$typed" ;;
+    *) head="\${typed%"\${COMP_WORDS[COMP_CWORD]}"}" ;;
+  esac
+  COMPREPLY=()
+  while IFS= read -r word; do COMPREPLY+=("\${word#"$head"}"); done < <(goblin complete --line "$line" 2>/dev/null)
+  if [[ \${#COMPREPLY[@]} -eq 1 && "\${COMPREPLY[0]}" == *= ]]; then compopt -o nospace; fi
+}
+complete -o default -F _goblin goblin
+`,
+  zsh: `#compdef goblin
+_goblin() {
+  local -a found
+  found=("\${(@f)$(goblin complete --line "\${(j: :)words[1,CURRENT]}" 2>/dev/null)}")
+  compadd -S '' -- \${(M)found:#*=}
+  compadd -- \${found:#*=}
+}
+compdef _goblin goblin
+`,
+  fish: `complete -c goblin -f -a '(goblin complete --line (commandline -cp) 2>/dev/null)'
+`,
+};
+
+export async function completion(shell: string): Promise<number> {
+  const known = shells.find((name) => name === shell);
+  if (known === undefined) throw new UsageError(`completion ${shell}: there are ${shells.join(", ")}`);
+  process.stdout.write(scripts[known]);
+  return 0;
+}
+
+/** Prints the words that may stand where the line ends. */
+export async function complete(line: string, program: Command): Promise<number> {
+  const words = line.trimStart().split(/\s+/).slice(1);
+  const typed = words.pop() ?? "";
+  const found = await candidates(words, typed, program).catch(() => []);
+  for (const word of found) if (word.startsWith(typed)) console.log(word);
+  return 0;
+}
+
+async function candidates(words: readonly string[], typed: string, program: Command): Promise<string[]> {
+  const visible = program.createHelp().visibleCommands(program);
+  const command = visible.find((one) => one.name() === words[0]);
+  if (!command) return words.length === 0 ? visible.map((one) => one.name()) : [];
+  if (typed.startsWith("-")) return command.options.flatMap(({ long }) => long ?? []);
+  const { options, positional } = readWords(words.slice(1), command);
+  switch (command.name()) {
+    case "list":
+      return positional.length === 0 ? [...listKinds] : [];
+    case "completion":
+      return positional.length === 0 ? [...shells] : [];
+    case "call":
+    case "prompt":
+    case "read":
+      return ask(options, (target) => offered(command.name(), positional, target));
+    default:
+      return [];
+  }
+}
+
+/** Takes options and their values apart from the rest. */
+function readWords(words: readonly string[], command: Command): { options: TargetOptions; positional: string[] } {
+  const values: Record<string, string> = {};
+  const positional: string[] = [];
+  for (let i = 0; i < words.length; i++) {
+    const word = words[i]!;
+    const option = command.options.find(({ short, long }) => word === short || word === long);
+    if (option && !option.isBoolean()) values[option.attributeName()] = words[++i] ?? "";
+    else if (!word.startsWith("-")) positional.push(word);
+  }
+  const { url, token, config } = values;
+  return { positional, options: { url, token, config } };
+}
+
+function ask(options: TargetOptions, use: (target: Target) => Promise<string[]>): Promise<string[]> {
+  const patience = options.config === undefined ? PATIENCE_MS : CONFIG_PATIENCE_MS;
+  return withTimeout(withTarget(options, use), patience, []);
+}
+
+async function offered(command: string, positional: readonly string[], target: Target): Promise<string[]> {
+  const [name, ...given] = positional;
+  const isGiven = (key: string): boolean => given.some((word) => word.startsWith(`${key}=`));
+  if (command === "read") {
+    return name === undefined ? (await target.get(adminRoutes.listResources)).items.map(({ uri }) => uri) : [];
+  }
+  if (command === "prompt") {
+    const { items } = await target.get(adminRoutes.listPrompts);
+    if (name === undefined) return items.map((prompt) => prompt.name);
+    const prompt = items.find((one) => one.name === name);
+    return (prompt?.arguments ?? []).flatMap((argument) => (isGiven(argument.name) ? [] : `${argument.name}=`));
+  }
+  const { items } = await target.get(adminRoutes.listTools);
+  if (name === undefined) return items.map((tool) => tool.name);
+  const schema = items.find((tool) => tool.name === name)?.inputSchema ?? {};
+  return propertiesOf(schema).flatMap(([key, value]) => {
+    if (isGiven(key)) return [];
+    const property = resolveSchema(value, schema);
+    const values = property["type"] === "boolean" ? [true, false] : enumOf(property);
+    return [`${key}=`, ...(values ?? []).map((one) => `${key}=${String(one)}`)];
+  });
+}

@@ -1,0 +1,93 @@
+/** `goblin list <what>`: everything that the gateway has of one kind, as a table or as JSON. */
+import { adminRoutes } from "../../admin/routes.ts";
+import type * as schema from "../../admin/schema.ts";
+import { formatBytes, formatMs } from "../../text/format.ts";
+import { listKinds } from "../choices.ts";
+import { type Column, firstLine, formatTable, printJson, terminalWidth } from "../table.ts";
+import { type Target, type TargetOptions, withTarget } from "../target.ts";
+import { UsageError } from "../usage-error.ts";
+
+type ListKind = (typeof listKinds)[number];
+
+export interface ListOptions extends TargetOptions {
+  readonly json?: boolean | undefined;
+  readonly server?: string | undefined;
+}
+
+const toolColumns: Column<schema.Tool>[] = [
+  { title: "TOOL", text: ({ name }) => name },
+  { title: "SERVER", text: ({ serverId }) => serverId },
+  { title: "DESCRIPTION", text: ({ description, title }) => firstLine(description ?? title) },
+];
+
+const promptColumns: Column<schema.Prompt>[] = [
+  { title: "PROMPT", text: ({ name }) => name },
+  {
+    title: "ARGUMENTS",
+    text: ({ arguments: given }) => given.map(({ name, required }) => (required ? name : `[${name}]`)).join(" "),
+  },
+  { title: "DESCRIPTION", text: ({ description, title }) => firstLine(description ?? title) },
+];
+
+const resourceColumns: Column<schema.Resource>[] = [
+  { title: "URI", text: ({ uri }) => uri },
+  { title: "TYPE", text: ({ mimeType }) => mimeType ?? "–" },
+  { title: "SIZE", text: ({ size }) => formatBytes(size), align: "right" },
+  { title: "NAME", text: ({ name, title }) => title ?? name },
+];
+
+const templateColumns: Column<schema.Template>[] = [
+  { title: "URI TEMPLATE", text: ({ uriTemplate }) => uriTemplate },
+  { title: "TYPE", text: ({ mimeType }) => mimeType ?? "–" },
+  { title: "NAME", text: ({ name, title }) => title ?? name },
+];
+
+export const serverColumns: Column<schema.Server>[] = [
+  { title: "SERVER", text: ({ id }) => id },
+  { title: "STATE", text: ({ state }) => state },
+  { title: "VIA", text: ({ transport }) => transport },
+  { title: "TOOLS", text: ({ counts }) => String(counts.tools), align: "right" },
+  { title: "PROMPTS", text: ({ counts }) => String(counts.prompts), align: "right" },
+  { title: "RESOURCES", text: ({ counts }) => String(counts.resources), align: "right" },
+  { title: "CALLS", text: ({ calls }) => String(calls), align: "right" },
+  { title: "ERRORS", text: ({ errors }) => String(errors), align: "right" },
+  { title: "P50", text: ({ latency }) => formatMs(latency.p50Ms), align: "right" },
+  { title: "WHY", text: ({ reason }) => firstLine(reason ?? "") },
+];
+
+export function list(what: string, options: ListOptions): Promise<number> {
+  if (!(listKinds as readonly string[]).includes(what)) {
+    throw new UsageError(`list ${what}: there are ${listKinds.join(", ")}`);
+  }
+  return withTarget(options, async (target) => {
+    await printList(what as ListKind, target, options);
+    return 0;
+  });
+}
+
+async function printList(what: ListKind, target: Target, options: ListOptions): Promise<void> {
+  switch (what) {
+    case "tools":
+      return print((await target.get(adminRoutes.listTools)).items, toolColumns, options);
+    case "prompts":
+      return print((await target.get(adminRoutes.listPrompts)).items, promptColumns, options);
+    case "resources":
+      return print((await target.get(adminRoutes.listResources)).items, resourceColumns, options);
+    case "templates":
+      return print((await target.get(adminRoutes.listTemplates)).items, templateColumns, options);
+    case "servers":
+      return print((await target.get(adminRoutes.listServers)).items, serverColumns, options);
+  }
+}
+
+function print<Row extends { serverId: string } | { id: string }>(
+  items: readonly Row[],
+  columns: readonly Column<Row>[],
+  { server, json }: ListOptions,
+): void {
+  const rows =
+    server === undefined ? items : items.filter((row) => ("serverId" in row ? row.serverId : row.id) === server);
+  if (json) printJson(rows);
+  else if (rows.length === 0) console.error("nothing to list");
+  else console.log(formatTable(rows, columns, terminalWidth()));
+}

@@ -1,0 +1,66 @@
+/**
+ * `goblin serve`: the gateway over HTTP, until a signal ends it. Prints the endpoint when it
+ * listens.
+ */
+import { createGateway, type Gateway } from "../../gateway.ts";
+import { openState } from "../../session/continuity.ts";
+import { createLogger } from "../../telemetry/logger.ts";
+import { type ChooseOptions, chooseConfig, withAddress } from "../config.ts";
+import { ConfigFollower } from "../config-follower.ts";
+import { surviveUncaughtErrors } from "../crash-guard.ts";
+import { exitSoon, listenToSignals } from "../signals.ts";
+
+export interface ServeOptions extends ChooseOptions {
+  /** Shows the dashboard, which the log would spoil: it is to be seen there. */
+  readonly tui?: boolean | undefined;
+}
+
+export async function serve(options: ServeOptions): Promise<number> {
+  const { config, file } = await chooseConfig(options, (line) => console.error(line));
+  const log = createLogger({ ...config.log, stream: options.tui ? nowhere : process.stderr });
+  surviveUncaughtErrors(log);
+  const follower =
+    file &&
+    new ConfigFollower({
+      file,
+      override: (next) => withAddress(next, options),
+      gateway: () => gateway,
+      log,
+    });
+  const signals = listenToSignals(() => {
+    gateway.reopenLogs();
+    follower?.reloadQuietly();
+  });
+  const { host, port } = config.gateway;
+  const gateway: Gateway = createGateway({
+    config,
+    log,
+    configPath: file?.path,
+    reload: follower && (() => follower.reload()),
+    state: await openState({
+      env: process.env,
+      endpoint: port === 0 ? undefined : `${host}:${port}`,
+      warn: (message) => log.warn(message),
+    }),
+  });
+  const { url } = await gateway.listen();
+  await follower?.watch();
+  const count = config.servers.filter((server) => server.enabled).length;
+  const source = file ? file.path : "no config found, so demo servers";
+  if (!options.tui)
+    console.log(`Goblin is listening on ${url} (${count} ${count === 1 ? "server" : "servers"}; ${source})`);
+  const shown = options.tui ? dashboard(url, config.gateway.auth.tokens[0]) : undefined;
+  const code = await Promise.race([signals.ended, ...(shown ? [shown] : [])]);
+  follower?.close();
+  await gateway.close({ drain: true });
+  exitSoon();
+  return typeof code === "number" ? code : 0;
+}
+
+const nowhere = { write: (): void => {} };
+
+async function dashboard(url: string, token: string | undefined): Promise<number> {
+  // Ink and React are only loaded by whoever wants to see them.
+  const { runTui } = await import("../../tui/index.ts");
+  return runTui({ url, token });
+}

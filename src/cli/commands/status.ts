@@ -1,0 +1,39 @@
+/**
+ * `goblin status`: the health of a gateway and its servers. Exit code 0 only if every server that
+ * is enabled is ready.
+ */
+import { problemLine } from "../../admin/config-problem.ts";
+import { adminRoutes } from "../../admin/routes.ts";
+import { formatCount, formatDuration } from "../../text/format.ts";
+import { formatTable, printJson, terminalWidth } from "../table.ts";
+import { type TargetOptions, withTarget } from "../target.ts";
+import { serverColumns } from "./list.ts";
+
+export function status(options: TargetOptions & { readonly json?: boolean | undefined }): Promise<number> {
+  return withTarget(options, async (target) => {
+    const [state, { items: servers }] = await Promise.all([
+      target.get(adminRoutes.getState),
+      target.get(adminRoutes.listServers),
+    ]);
+    const healthy = servers.every((server) => server.state === "ready" || server.state === "disabled");
+    if (options.json) printJson({ ...state, servers });
+    else {
+      const { counts, calls } = state;
+      console.log(`Goblin ${state.version} at ${state.endpoint || target.url}, up ${formatDuration(state.uptimeMs)}`);
+      console.log(`Config ${state.configPath ?? "none: demo servers"}`);
+      const { configProblem } = state;
+      if (configProblem) {
+        const ago = formatDuration(Date.now() - configProblem.at);
+        console.log(`  not applied ${ago} ago, so the config before it stays in use:`);
+        for (const problem of configProblem.problems) console.log(`  ${problemLine(problem)}`);
+      }
+      console.log(
+        `${counts.tools} tools, ${counts.prompts} prompts, ${counts.resources} resources, ${counts.templates} templates; ` +
+          `${counts.sessions} sessions, ${counts.subscriptions} subscriptions; ` +
+          `${formatCount(calls.total)} calls, ${formatCount(calls.errors)} failed, ${calls.inFlight} under way`,
+      );
+      console.log(`\n${formatTable(servers, serverColumns, terminalWidth())}`);
+    }
+    return healthy ? 0 : 1;
+  });
+}

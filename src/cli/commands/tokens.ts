@@ -1,0 +1,86 @@
+/**
+ * `goblin tokens`: what the tools of a config cost a model, server by server, and what listing less
+ * of them would save. Starts the servers, asks for their lists, prints, and stops them; nothing
+ * listens.
+ */
+import { MODEL_API_NAME, reportTokens, type TokenReport } from "../../catalog/token-report.ts";
+import { createGateway } from "../../gateway.ts";
+import { createLogger } from "../../telemetry/logger.ts";
+import { chooseConfig } from "../config.ts";
+import { type Column, formatTable, printJson } from "../table.ts";
+
+export interface TokensOptions {
+  readonly config?: string | undefined;
+  readonly json?: boolean | undefined;
+}
+
+/** The state of each server, by id. */
+type States = ReadonlyMap<string, string>;
+
+const HEAVIEST = 10;
+
+export async function tokens(options: TokensOptions): Promise<number> {
+  const { config } = await chooseConfig({ config: options.config }, (line) => console.error(line));
+  const log = createLogger({ ...config.log, level: "warn", stream: process.stderr });
+  const gateway = createGateway({ config, log });
+  try {
+    await gateway.start();
+    const report = reportTokens(gateway.snapshot());
+    const states: States = new Map(
+      gateway.servers.ids().map((id) => [id, gateway.servers.status(id)?.state ?? "disabled"]),
+    );
+    if (options.json) printJson(withStates(report, states));
+    else console.log(tokenTable(report, states));
+    return 0;
+  } finally {
+    await gateway.close();
+  }
+}
+
+function withStates(report: TokenReport, states: States) {
+  const servers = report.servers.map((server) => ({ ...server, state: states.get(server.serverId) ?? "disabled" }));
+  return { ...report, servers };
+}
+
+export function tokenTable(report: TokenReport, states: States): string {
+  const { own, all, search, listed, mode } = report;
+  const servers = [
+    ...report.servers.map((server) => ({ ...server, state: states.get(server.serverId) ?? "disabled" })),
+    { serverId: "(goblin)", state: "", ...own, listedTools: own.tools, listedTokens: own.tokens },
+  ];
+  const lists = [
+    { name: "all", ...all },
+    { name: "search", ...search },
+    { name: `now (${mode})`, ...listed },
+  ];
+  return [
+    formatTable(servers, [
+      { title: "server", text: ({ serverId }) => serverId },
+      { title: "state", text: ({ state }) => state },
+      amount("tools", ({ tools }) => tools),
+      amount("tokens", ({ tokens }) => tokens),
+      amount("listed", ({ listedTools }) => listedTools),
+      amount("tokens", ({ listedTokens }) => listedTokens),
+    ]),
+    formatTable(lists, [
+      { title: "tool list", text: ({ name }) => name },
+      amount("tools", ({ tools }) => tools),
+      amount("tokens", ({ tokens }) => tokens),
+    ]),
+    formatTable(report.tools.slice(0, HEAVIEST), [
+      { title: "heaviest tools", text: ({ name }) => name },
+      amount("tokens", ({ tokens }) => tokens),
+    ]),
+    refusedTable(report),
+  ].join("\n\n");
+}
+
+function refusedTable({ refusedNames }: TokenReport): string {
+  if (refusedNames.length === 0) return `All names match ${MODEL_API_NAME.source}, as model APIs ask for.`;
+  const title = `names that model APIs may refuse (they ask for ${MODEL_API_NAME.source})`;
+  return formatTable(refusedNames, [{ title, text: ({ name }) => name }]);
+}
+
+function amount<Row>(title: string, of: (row: Row) => number): Column<Row> {
+  return { title, text: (row) => of(row).toLocaleString("en-US"), align: "right" };
+}

@@ -1,0 +1,76 @@
+/**
+ * Follows the config file of a running gateway: reads it again when it changes or somebody asks,
+ * and applies what is new.
+ *
+ * One reading at a time, in the order in which they were asked for. A file that is not valid is
+ * reported, to the log and to the gateway, which shows it until a reading succeeds; it changes
+ * nothing.
+ */
+import type { ReloadResult } from "../admin/schema.ts";
+import { ConfigError, formatProblem, formatWarning } from "../config/problems/problem.ts";
+import { type LoadedConfig, loadConfig } from "../config/reading/load.ts";
+import type { Config } from "../config/schema/config.ts";
+import { type ConfigWatch, watchConfig } from "../config/watch.ts";
+import type { Gateway } from "../gateway.ts";
+import type { Logger } from "../telemetry/logger.ts";
+
+export interface FollowOptions {
+  readonly file: LoadedConfig;
+  /** The file's config with what the command line says on top. */
+  readonly override: (config: Config) => Config;
+  readonly gateway: () => Pick<Gateway, "reload" | "reloadFailed">;
+  readonly log: Logger;
+}
+
+export class ConfigFollower {
+  readonly #options: FollowOptions;
+  #last: Promise<unknown> = Promise.resolve();
+  #watch: ConfigWatch | undefined;
+
+  constructor(options: FollowOptions) {
+    this.#options = options;
+  }
+
+  async watch(): Promise<void> {
+    const { path, digest } = this.#options.file;
+    this.#watch = await watchConfig(path, () => this.reloadQuietly(), { since: digest });
+  }
+
+  /** @throws ConfigError */
+  reload(): Promise<ReloadResult> {
+    const next = this.#last.then(() => this.#read());
+    this.#last = next.catch(() => {});
+    return next;
+  }
+
+  /** For when nobody waits for the outcome; the log tells it. */
+  reloadQuietly(): void {
+    this.reload().catch(() => {});
+  }
+
+  close(): void {
+    this.#watch?.close();
+  }
+
+  async #read(): Promise<ReloadResult> {
+    const { file, override, gateway, log } = this.#options;
+    try {
+      const { config, warnings } = await loadConfig(file.path);
+      for (const warning of warnings) log.warn(formatWarning(warning));
+      const { diff, recovered } = gateway().reload(override(config));
+      const ids = (servers: readonly { readonly id: string }[]): string[] => servers.map(({ id }) => id);
+      const result = {
+        added: ids(diff.added),
+        removed: [...diff.removed],
+        changed: [...ids(diff.changed), ...ids(diff.adjusted)],
+      };
+      if (!diff.same || recovered) log.info({ ...result, settings: diff.settings }, "The config was read again");
+      return result;
+    } catch (error) {
+      const problems = error instanceof ConfigError ? error.problems.map(formatProblem) : [String(error)];
+      log.error({ problems }, "The config is not valid; the one in use stays");
+      gateway().reloadFailed(error);
+      throw error;
+    }
+  }
+}

@@ -1,9 +1,0 @@
-/** `goblin tui`: the terminal dashboard, attached to a running gateway. */
-import { findGateway, type TargetOptions } from "./target.ts";
-
-export async function tui(options: Pick<TargetOptions, "url" | "token">): Promise<number> {
-  const { url, token } = await findGateway(options);
-  // Ink and React are only loaded by whoever wants to see them.
-  const { runTui } = await import("../tui/index.ts");
-  return runTui({ url, token });
-}

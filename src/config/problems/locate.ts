@@ -1,0 +1,46 @@
+/**
+ * From a key's path to its place in the text.
+ *
+ * Every path has a place: one that does not exist in the file is placed at its nearest ancestor
+ * that does.
+ */
+import { findNodeAtLocation, type Node } from "jsonc-parser";
+
+export type KeyPath = readonly (string | number)[];
+
+export interface Place {
+  readonly line: number;
+  readonly column: number;
+}
+
+/**
+ * `mcpServers.docs.args[0]`; a key that is no plain word is quoted: `mcpServers["my docs"].url`.
+ */
+export function formatKey(path: KeyPath): string {
+  let text = "";
+  for (const step of path) {
+    if (typeof step === "number") text += `[${step}]`;
+    else if (!/^[\w$-]+$/.test(step)) text += `[${JSON.stringify(step)}]`;
+    else text += text === "" ? step : `.${step}`;
+  }
+  return text;
+}
+
+/** Where the value stands, or, with `at: "key"`, the key itself. */
+export function offsetOf(root: Node | undefined, path: KeyPath, at: "key" | "value"): number {
+  if (root === undefined) return 0;
+  for (let length = path.length; length > 0; length--) {
+    const node = findNodeAtLocation(root, [...path.slice(0, length)]);
+    if (node === undefined) continue;
+    const isMissing = length < path.length;
+    const keyNode = node.parent?.type === "property" ? node.parent.children?.[0] : undefined;
+    return (at === "key" || isMissing ? keyNode : undefined)?.offset ?? node.offset;
+  }
+  return root.offset;
+}
+
+export function placeOf(text: string, offset: number): Place {
+  const before = text.slice(0, offset);
+  const line = before.split("\n").length;
+  return { line, column: offset - (before.lastIndexOf("\n") + 1) + 1 };
+}

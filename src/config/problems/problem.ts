@@ -1,0 +1,44 @@
+/**
+ * What is wrong with a config file: where (file, line, column, key), what, and what was probably
+ * meant.
+ *
+ * A message never contains a value from the file, only keys, ids and names of variables: any value
+ * may be a secret.
+ */
+export interface Problem {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  /** The dotted path of the key; empty for the file as a whole. */
+  readonly key: string;
+  readonly message: string;
+  readonly hint?: string;
+}
+
+export class ConfigError extends Error {
+  readonly code = "CONFIG_INVALID";
+  readonly problems: readonly Problem[];
+
+  constructor(problems: readonly Problem[], options: { readonly cause?: unknown } = {}) {
+    super(problems.map(formatProblem).join("\n"), options);
+    this.name = "ConfigError";
+    this.problems = problems;
+  }
+}
+
+/** One line: `goblin.json:12:5 mcpServers.docs.urll: unknown key (did you mean "url"?)`. */
+export function formatProblem(problem: Problem): string {
+  return `${formatPlace(problem)} ${formatText(problem)}`;
+}
+
+export function formatWarning(problem: Problem): string {
+  return `${formatPlace(problem)} warning: ${formatText(problem)}`;
+}
+
+function formatPlace({ file, line, column }: Problem): string {
+  return line === 0 ? `${file}:` : `${file}:${line}:${column}`;
+}
+
+function formatText({ key, message, hint }: Problem): string {
+  return `${key === "" ? "" : `${key}: `}${message}${hint === undefined ? "" : ` (${hint})`}`;
+}

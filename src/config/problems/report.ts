@@ -1,0 +1,84 @@
+/**
+ * Collects what is found while a config is read: errors, which refuse it, and warnings, which do
+ * not.
+ *
+ * One mistake is reported once: after a path has an error, later errors at that path or below it
+ * are dropped, since they only follow from the first.
+ */
+import type { Node } from "jsonc-parser";
+import { formatKey, type KeyPath, offsetOf, placeOf } from "./locate.ts";
+import type { Problem } from "./problem.ts";
+
+export interface FindingOptions {
+  readonly hint?: string | undefined;
+  /** Whether the place is that of the value (default) or of the key. */
+  readonly at?: "key" | "value";
+  /** The place itself, where the path would not lead to it. */
+  readonly offset?: number;
+}
+
+export interface Report {
+  readonly errors: readonly Problem[];
+  readonly warnings: readonly Problem[];
+  error(path: KeyPath, message: string, options?: FindingOptions): void;
+  warn(path: KeyPath, message: string, options?: FindingOptions): void;
+  /** Drops whatever is reported at this path from now on: it has been dealt with. */
+  settle(path: KeyPath): void;
+}
+
+export function createReport(file: string, text: string, root: Node | undefined): Report {
+  const found = { errors: [] as Located[], warnings: [] as Located[] };
+  const settled = new Set<string>();
+
+  function locate(path: KeyPath, message: string, options: FindingOptions): Located {
+    const offset = options.offset ?? offsetOf(root, path, options.at ?? "value");
+    const { hint } = options;
+    return {
+      offset,
+      problem: {
+        file,
+        ...placeOf(text, offset),
+        key: formatKey(path),
+        message,
+        ...(hint === undefined ? {} : { hint }),
+      },
+    };
+  }
+
+  return {
+    get errors() {
+      return inFileOrder(found.errors);
+    },
+    get warnings() {
+      return inFileOrder(found.warnings);
+    },
+    error(path, message, options = {}) {
+      if (isSettled(path, settled)) return;
+      found.errors.push(locate(path, message, options));
+      if (path.length > 0) settled.add(JSON.stringify(path));
+    },
+    warn(path, message, options = {}) {
+      found.warnings.push(locate(path, message, options));
+    },
+    settle(path) {
+      settled.add(JSON.stringify(path));
+    },
+  };
+}
+
+interface Located {
+  readonly offset: number;
+  readonly problem: Problem;
+}
+
+function isSettled(path: KeyPath, settled: ReadonlySet<string>): boolean {
+  if (settled.size === 0) return false;
+  for (let length = path.length; length > 0; length--) {
+    if (settled.has(JSON.stringify(path.slice(0, length)))) return true;
+  }
+  return false;
+}
+
+function inFileOrder(found: readonly Located[]): Problem[] {
+  return found.toSorted((a, b) => a.offset - b.offset).map(({ problem }) => problem);
+}

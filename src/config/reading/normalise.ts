@@ -1,0 +1,155 @@
+/**
+ * From a server's entry, in whichever program's spelling, to its `ServerConfig`.
+ *
+ * What must always hold: a `ServerConfig` has exactly one transport, absolute paths, and no
+ * reference left to the file it came from. Contradictions in an entry are reported, never resolved
+ * by preferring one side.
+ */
+import { isAbsolute, resolve } from "node:path";
+import { parseEnv } from "node:util";
+import type { KeyPath } from "../problems/locate.ts";
+import type { Report } from "../problems/report.ts";
+import type { ServerConfig, ServerEntry, ServerToolsConfig, ServerTransport } from "../schema/server.ts";
+import { expandHome } from "./substitute.ts";
+
+export interface NormaliseContext {
+  readonly report: Report;
+  readonly folder: string;
+  readonly home: string;
+  readonly readFile: ((path: string) => string) | undefined;
+}
+
+type Fields = { readonly id: string; readonly entry: ServerEntry; readonly path: KeyPath };
+
+/** Nothing if the entry is contradictory; the report then says so. */
+export function normaliseServer(fields: Fields, context: NormaliseContext): ServerConfig | undefined {
+  const { id, entry, path } = fields;
+  const transport = normaliseTransport(fields, context);
+  if (entry.enabled !== undefined && entry.enabled === entry.disabled) {
+    context.report.error([...path, "disabled"], "contradicts enabled; keep one", { at: "key" });
+  }
+  const tools = normaliseTools(fields, context.report);
+  if (transport === undefined) return undefined;
+  warnUnused(transport, fields, context.report);
+  return {
+    id,
+    transport,
+    enabled: isEnabled(entry),
+    prefix: entry.prefix ?? defaultPrefix(id),
+    share: entry.share,
+    ...(entry.timeoutMs === undefined ? {} : { timeoutMs: entry.timeoutMs }),
+    ...(entry.expose === undefined ? {} : { expose: entry.expose }),
+    tools,
+  };
+}
+
+/** A path of the config: `~` is home, and what is relative starts from the config's folder. */
+export function resolvePath(path: string, context: { readonly folder: string; readonly home: string }): string {
+  return resolve(context.folder, expandHome(path, context.home));
+}
+
+/** Ids may hold any characters, names may not. */
+function defaultPrefix(id: string): string {
+  return `${id.replace(/[^A-Za-z0-9_.-]/g, "_")}_`;
+}
+
+function normaliseTransport({ entry, path }: Fields, context: NormaliseContext): ServerTransport | undefined {
+  const { report } = context;
+  const url = entry.url ?? entry.serverUrl;
+  const type = entry.type ?? entry.transportType;
+  if (entry.url !== undefined && entry.serverUrl !== undefined) {
+    report.error([...path, "serverUrl"], "url and serverUrl are the same key; keep one", { at: "key" });
+  }
+  if (entry.type !== undefined && entry.transportType !== undefined && entry.type !== entry.transportType) {
+    report.error([...path, "transportType"], "type and transportType are the same key; keep one", { at: "key" });
+  }
+  if (entry.command !== undefined && url !== undefined) {
+    report.error(path, "has both a command and a url; keep one", { at: "key" });
+    return undefined;
+  }
+  if (entry.command !== undefined) {
+    if (type !== undefined && type !== "stdio") {
+      report.error(
+        [...path, entry.type === undefined ? "transportType" : "type"],
+        'a server with a command is "stdio"',
+      );
+    }
+    return {
+      kind: "stdio",
+      command: resolveCommand(entry.command, context),
+      args: entry.args.map((argument) => expandHome(argument, context.home)),
+      env: normaliseEnv(entry, path, context),
+      cwd: resolvePath(entry.cwd ?? ".", context),
+    };
+  }
+  if (url === undefined) {
+    report.error(path, type === undefined || type === "stdio" ? "needs a command or a url" : "needs a url", {
+      at: "key",
+    });
+    return undefined;
+  }
+  if (type === "stdio") {
+    report.error([...path, entry.type === undefined ? "transportType" : "type"], 'a server with a url is not "stdio"');
+  }
+  checkUrl(url, [...path, entry.url === undefined ? "serverUrl" : "url"], report);
+  return { kind: type === undefined ? "auto" : type === "sse" ? "sse" : "http", url, headers: entry.headers };
+}
+
+function checkUrl(url: string, path: KeyPath, report: Report): void {
+  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
+    report.error(path, "not a valid http:// or https:// URL");
+    return;
+  }
+  const { username, password } = new URL(url);
+  if (username + password !== "") report.error(path, "must not contain a user name or password; use headers");
+}
+
+/**
+ * Programs write such keys without need, so they are no mistake; but somebody may count on them.
+ */
+function warnUnused(transport: ServerTransport, { entry, path }: Fields, report: Report): void {
+  const [keys, reason] =
+    transport.kind === "stdio"
+      ? ([["headers"], "ignored: a server with a command has no headers"] as const)
+      : ([["args", "env", "envFile", "cwd"], "ignored: only a server with a command has this"] as const);
+  for (const key of keys) {
+    if (Object.keys(entry[key] ?? {}).length > 0) report.warn([...path, key], reason, { at: "key" });
+  }
+}
+
+/** A bare name is looked up in PATH by the system; only an explicit path is resolved. */
+function resolveCommand(command: string, context: NormaliseContext): string {
+  const expanded = expandHome(command, context.home);
+  return /^\.{1,2}[/\\]/.test(expanded) && !isAbsolute(expanded) ? resolve(context.folder, expanded) : expanded;
+}
+
+function normaliseEnv(entry: ServerEntry, path: KeyPath, context: NormaliseContext): Record<string, string> {
+  const own = Object.fromEntries(Object.entries(entry.env).map(([name, value]) => [name, String(value)]));
+  if (entry.envFile === undefined || !isEnabled(entry)) return own;
+  const file = resolvePath(entry.envFile, context);
+  try {
+    if (context.readFile === undefined) throw new Error("no files can be read here");
+    // `parseEnv` declares its values optional; each name it returns has one.
+    return { ...(parseEnv(context.readFile(file)) as Record<string, string>), ...own };
+  } catch {
+    context.report.error([...path, "envFile"], "cannot read this file");
+    return own;
+  }
+}
+
+function isEnabled(entry: ServerEntry): boolean {
+  return entry.enabled ?? !entry.disabled;
+}
+
+function normaliseTools({ entry, path }: Fields, report: Report): ServerToolsConfig {
+  const { allow, deny } = entry.tools;
+  const aliases = new Set<string>();
+  for (const [name, { alias }] of Object.entries(entry.tools.overrides)) {
+    if (alias === undefined) continue;
+    if (aliases.has(alias)) report.error([...path, "tools", "overrides", name, "alias"], "two tools have this alias");
+    aliases.add(alias);
+  }
+  // Without a prototype, so that looking up a tool called "constructor" finds nothing.
+  const overrides = Object.assign(Object.create(null) as Record<string, never>, entry.tools.overrides);
+  return { allow, deny: [...deny, ...entry.disabledTools], overrides };
+}

@@ -1,0 +1,198 @@
+/**
+ * From a config's text to a `Config`, or to the full list of what is wrong with it.
+ *
+ * Pure: the environment, the folder and the way to read an `envFile` are given. A config is
+ * accepted whole or refused whole; warnings say what was left out on purpose.
+ */
+import { homedir } from "node:os";
+import { resolve } from "node:path";
+import type { Node } from "jsonc-parser";
+import { reportIssue } from "../problems/issue.ts";
+import type { KeyPath } from "../problems/locate.ts";
+import { ConfigError, type Problem } from "../problems/problem.ts";
+import { createReport, type Report } from "../problems/report.ts";
+import { type Config, type ConfigFile, configFileSchema } from "../schema/config.ts";
+import { type ServerConfig, serverEntrySchema } from "../schema/server.ts";
+import { keysAt } from "../schema/shape.ts";
+import { parseSyntax, propertiesOf, readValue } from "./document.ts";
+import { configFolder, foreignKey } from "./formats.ts";
+import { type NormaliseContext, normaliseServer, resolvePath } from "./normalise.ts";
+import { substitute, type Variables } from "./substitute.ts";
+
+export interface ParseOptions {
+  /** As it is named in messages; its folder is where relative paths start. */
+  readonly file: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Where relative paths start, if not in the file's folder. */
+  readonly cwd?: string;
+  readonly home?: string;
+  /** Reads an `envFile`; without it such a key is an error. */
+  readonly readFile?: (path: string) => string;
+}
+
+export interface ParsedConfig {
+  readonly config: Config;
+  readonly warnings: readonly Problem[];
+}
+
+/** @throws ConfigError with every problem found, in file order. */
+export function parseConfig(source: string, options: ParseOptions): ParsedConfig {
+  const text = source.startsWith("\uFEFF") ? source.slice(1) : source;
+  const { file } = options;
+  const { root, error } = parseSyntax(text);
+  const report = createReport(file, text, root);
+  if (error !== undefined) report.error([], error.message, { offset: error.offset });
+  else if (root?.type !== "object") report.error([], "expected an object in braces");
+  if (root === undefined || report.errors.length > 0) throw new ConfigError(report.errors);
+
+  const folder = resolve(options.cwd ?? configFolder(file));
+  const variables: Variables = { env: options.env, folder, home: options.home ?? homeOf(options.env) };
+  const value = readValue(root, report, {
+    skip: (path) => skipsForeign(path, file, report),
+    text: (written, path) => substituted(written, path, { root, variables, report }),
+  });
+  const parsed = configFileSchema.safeParse(value);
+  if (!parsed.success) {
+    const context = {
+      report,
+      knownKeys: keysAt,
+      valueAt: (path: KeyPath) => valueAt(value, path),
+      hintFor: (path: KeyPath) => hintFor(path, valueAt(value, path)),
+    };
+    for (const issue of parsed.error.issues) reportIssue(issue, context);
+  }
+  checkIds(root, report);
+  const context: NormaliseContext = { report, folder, home: variables.home, readFile: options.readFile };
+  const servers = normaliseServers(root, value, context);
+  const config = parsed.success ? assemble(parsed.data, servers, context) : undefined;
+  if (config === undefined || report.errors.length > 0) throw new ConfigError(report.errors);
+  return { config, warnings: report.warnings };
+}
+
+function homeOf(env: ParseOptions["env"]): string {
+  return env.HOME ?? env.USERPROFILE ?? homedir();
+}
+
+function skipsForeign(path: KeyPath, file: string, report: Report): boolean {
+  if (path.length !== 1 && path.length !== 3) return false;
+  const foreign = foreignKey(path, keysAt([]).includes(String(path[0])), file);
+  if (foreign?.kind === "warned") report.warn(path, foreign.message, { at: "key" });
+  return foreign !== undefined && foreign.kind !== "renamed";
+}
+
+function substituted(
+  written: string,
+  path: KeyPath,
+  { root, variables, report }: { root: Node; variables: Variables; report: Report },
+): string {
+  if (path[0] === "inputs" || path[0] === "$schema") return written;
+  const { text, problems } = substitute(written, variables, { shell: path[2] === "args" });
+  if (problems.length > 0) {
+    const message = problems.map((problem) => problem.message).join("; ");
+    const hint = problems[0]?.hint;
+    if (isUnused(root, path)) report.warn(path, message, { hint });
+    else report.error(path, message, { hint });
+    report.settle(path);
+  }
+  return text;
+}
+
+/** The keys of an entry that only a connection reads. */
+const CONNECTION_TEXTS: ReadonlySet<unknown> = new Set([
+  "command",
+  "args",
+  "env",
+  "envFile",
+  "cwd",
+  "url",
+  "serverUrl",
+  "headers",
+]);
+
+/** A server that is not started needs none of its secrets. */
+function isUnused(root: Node, path: KeyPath): boolean {
+  if ((path[0] !== "mcpServers" && path[0] !== "servers") || !CONNECTION_TEXTS.has(path[2])) return false;
+  const entry = propertiesOf(root)
+    .filter(([key]) => key === path[0])
+    .flatMap(([, , servers]) => propertiesOf(servers))
+    .find(([id]) => id === path[1])?.[2];
+  return propertiesOf(entry).some(
+    ([key, , { value }]) => (key === "enabled" && value === false) || (key === "disabled" && value === true),
+  );
+}
+
+function checkIds(root: Node, report: Report): void {
+  const seen = new Map<string, string>();
+  for (const [path, keyNode] of serverPaths(root)) {
+    const id = path[1];
+    const finding = { offset: keyNode.offset };
+    const folded = id.toLowerCase();
+    const other = seen.get(folded);
+    if (id.trim() === "") report.error(path, "a server's id must not be empty", finding);
+    else if (/^\s|\s$|[\p{Cc}]/u.test(id))
+      report.error(path, "an id must not begin or end with a space or contain control characters", finding);
+    else if (id.length > 128) report.error(path, "an id must be at most 128 characters long", finding);
+    else if (folded === "goblin") report.error(path, 'the id "goblin" is reserved for the gateway itself', finding);
+    else if (other === id) report.error(path, "two servers have this id", finding);
+    else if (other !== undefined) report.error(path, `differs from the id "${other}" only in case`, finding);
+    seen.set(folded, id);
+  }
+}
+
+/**
+ * The servers in the order of the text, which the keys of a JavaScript object do not always keep.
+ */
+function serverPaths(root: Node): [path: [section: "mcpServers" | "servers", id: string], keyNode: Node][] {
+  const sections = propertiesOf(root);
+  return (["mcpServers", "servers"] as const).flatMap((section) =>
+    sections
+      .filter(([key]) => key === section)
+      .flatMap(([, , servers]) => propertiesOf(servers))
+      .map(([id, keyNode]): [["mcpServers" | "servers", string], Node] => [[section, id], keyNode]),
+  );
+}
+
+/** Entry by entry, so that one bad entry does not hide what is wrong with another. */
+function normaliseServers(root: Node, value: unknown, context: NormaliseContext): ServerConfig[] {
+  const servers: ServerConfig[] = [];
+  for (const [path] of serverPaths(root)) {
+    const parsed = serverEntrySchema.safeParse(valueAt(value, path));
+    const server = parsed.success ? normaliseServer({ id: path[1], entry: parsed.data, path }, context) : undefined;
+    if (server !== undefined) servers.push(server);
+  }
+  return servers;
+}
+
+function assemble(file: ConfigFile, servers: readonly ServerConfig[], context: NormaliseContext): Config {
+  const { gateway, tools, metaTools, names, resources, lists, limits, timeouts, backends, log } = file;
+  const audit = log.audit === undefined ? {} : { audit: resolvePath(log.audit, context) };
+  return {
+    servers,
+    gateway,
+    tools,
+    metaTools,
+    names,
+    resources,
+    lists,
+    limits,
+    timeouts,
+    backends,
+    log: { ...log, ...audit },
+  };
+}
+
+function valueAt(value: unknown, path: KeyPath): unknown {
+  let current = value;
+  for (const step of path) {
+    if (typeof current !== "object" || current === null || !Object.hasOwn(current, step)) return undefined;
+    current = (current as Record<string | number, unknown>)[step];
+  }
+  return current;
+}
+
+function hintFor(path: KeyPath, value: unknown): string | undefined {
+  const foreign = foreignKey(path, true, "");
+  if (foreign?.kind === "renamed") return foreign.hint;
+  const looksLikeServer = typeof value === "object" && value !== null && ("command" in value || "url" in value);
+  return path.length === 1 && looksLikeServer ? 'servers stand under "mcpServers"' : undefined;
+}

@@ -1,0 +1,72 @@
+/**
+ * The config file as a whole: the zod schema that everything else is derived from, and the type
+ * that it becomes.
+ *
+ * `configFileSchema` describes the file as written, after substitution; `Config` is what the
+ * gateway runs on: the servers in file order, in one spelling, and every other section with all its
+ * defaults.
+ */
+import * as z from "zod";
+import { type ServerConfig, serverEntrySchema } from "./server.ts";
+import {
+  type BackendsConfig,
+  backendsSchema,
+  type GatewayConfig,
+  gatewaySchema,
+  type LimitsConfig,
+  type ListsConfig,
+  type LogConfig,
+  limitsSchema,
+  listsSchema,
+  logSchema,
+  type MetaToolsConfig,
+  metaToolsSchema,
+  type NamesConfig,
+  namesSchema,
+  type ResourcesConfig,
+  resourcesSchema,
+  type TimeoutsConfig,
+  type ToolsConfig,
+  timeoutsSchema,
+  toolsSchema,
+} from "./settings.ts";
+
+const serversSchema = z.record(z.string(), serverEntrySchema);
+
+export const configFileSchema = z.strictObject({
+  $schema: z.string().optional().describe("The address of this schema, for editors."),
+  mcpServers: serversSchema
+    .default({})
+    .describe("The servers by id, as in Claude Desktop, Claude Code, Cursor, Windsurf and Cline."),
+  servers: serversSchema.default({}).describe("The servers by id, as in VS Code."),
+  inputs: z
+    .array(z.looseObject({ id: z.string().min(1) }))
+    .default([])
+    .describe("VS Code's inputs. ${input:some-id} is read from the environment variable SOME_ID."),
+  gateway: gatewaySchema.prefault({}).describe("Where the gateway listens and who may connect."),
+  tools: toolsSchema.prefault({}).describe("How tools are shown to clients."),
+  metaTools: metaToolsSchema.prefault({}).describe("The gateway's own tools."),
+  names: namesSchema.prefault({}).describe("The names of tools and prompts."),
+  resources: resourcesSchema.prefault({}).describe("How resources are shown to clients."),
+  lists: listsSchema.prefault({}).describe("How lists are paged."),
+  limits: limitsSchema.prefault({}).describe("What clients and servers may use up."),
+  timeouts: timeoutsSchema.prefault({}).describe("How long things may take."),
+  backends: backendsSchema.prefault({}).describe("How servers that fail are treated."),
+  log: logSchema.prefault({}).describe("What is logged, and how."),
+});
+export type ConfigFile = z.output<typeof configFileSchema>;
+
+export interface Config {
+  /** In file order; `mcpServers` before `servers` if a file has both. */
+  readonly servers: readonly ServerConfig[];
+  readonly gateway: GatewayConfig;
+  readonly tools: ToolsConfig;
+  readonly metaTools: MetaToolsConfig;
+  readonly names: NamesConfig;
+  readonly resources: ResourcesConfig;
+  readonly lists: ListsConfig;
+  readonly limits: LimitsConfig;
+  readonly timeouts: TimeoutsConfig;
+  readonly backends: BackendsConfig;
+  readonly log: LogConfig;
+}

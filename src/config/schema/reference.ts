@@ -1,0 +1,76 @@
+/**
+ * docs/configuration.md, written from the config's JSON Schema: every key, its type, its default,
+ * what it does.
+ */
+import { configJsonSchema } from "./json-schema.ts";
+
+interface Schema {
+  readonly type?: string;
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly Schema[];
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: Schema | false;
+}
+
+type Section = Schema & { readonly properties: Readonly<Record<string, Schema>> };
+
+const INTRO = `# Configuration
+
+Goblin reads one JSON file, with comments and trailing commas allowed: the one named by \`--config\`, else \`./goblin.json\`, \`./.mcp.json\`, or \`goblin/goblin.json\` in the
+user's config folder. Claude Desktop's, Cursor's, Windsurf's and Cline's \`{ "mcpServers": … }\` and VS Code's \`{ "servers": … }\` run unchanged.
+
+\`goblin check\` says where a file is wrong: file, line, key, and what was probably meant. \`schema/goblin.schema.json\` in the package lets editors complete it
+(\`"$schema": "./node_modules/goblin-mcp/schema/goblin.schema.json"\`). A running gateway takes up a changed file by itself; a broken edit is reported and changes nothing.
+
+In strings, \`\${env:NAME}\` and \`\${env:NAME:-default}\` are replaced by environment variables (\`\${NAME}\` too, as in Claude Code's files), and VS Code's \`\${input:some-id}\` by the variable \`SOME_ID\`. A leading \`~\` is the home
+folder in \`command\`, \`args\`, \`cwd\` and \`envFile\`. Paths are relative to the file's folder.
+
+This page is generated from the schema.
+`;
+
+/** The page as it should be. */
+export function configReference(): string {
+  // The generated schema is an object with properties; zod types it as plain JSON.
+  const schema = configJsonSchema() as unknown as Section;
+  const { mcpServers, servers: _servers, inputs: _inputs, $schema: _schema, ...sections } = schema.properties;
+  const entry = mcpServers?.additionalProperties;
+  const parts = [INTRO, "## A server's entry", "Under `mcpServers` (or `servers`), by id."];
+  if (isSection(entry)) parts.push(table(entry, ""));
+  for (const [key, section] of Object.entries(sections)) {
+    parts.push(`## \`${key}\``, section.description ?? "", isSection(section) ? table(section, `${key}.`) : "");
+  }
+  return `${parts.filter(Boolean).join("\n\n")}\n`;
+}
+
+function table(section: Section, prefix: string): string {
+  return ["| key | type | default | what it does |", "|---|---|---|---|", ...rows(section, prefix)].join("\n");
+}
+
+/** One row for each key; nested sections follow under their dotted name. */
+function rows(section: Section, prefix: string): string[] {
+  return Object.entries(section.properties).flatMap(([key, value]) => {
+    const name = `${prefix}${key}`;
+    if (isSection(value)) return rows(value, `${name}.`);
+    const { additionalProperties: each } = value;
+    const nested = isSection(each) ? rows(each, `${name}.<name>.`) : [];
+    const fallback = value.default === undefined ? "" : `\`${JSON.stringify(value.default)}\``;
+    return [`| \`${name}\` | ${typeOf(value)} | ${fallback} | ${value.description ?? ""} |`, ...nested];
+  });
+}
+
+function isSection(schema: Schema | false | undefined): schema is Section {
+  return schema !== false && schema?.type === "object" && schema.properties !== undefined;
+}
+
+function typeOf(schema: Schema): string {
+  if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(" \\| ");
+  if (schema.const !== undefined) return JSON.stringify(schema.const);
+  if (schema.anyOf) return schema.anyOf.map(typeOf).join(" \\| ");
+  if (schema.type === "array") return `${typeOf(schema.items ?? {})}[]`;
+  if (isSection(schema)) return `{ ${Object.keys(schema.properties).join(", ")} }`;
+  return schema.type ?? "any";
+}

@@ -1,0 +1,129 @@
+/**
+ * One server's entry: what may stand in the file, and what the rest of the gateway sees of it.
+ *
+ * The entry takes the spellings of Claude, Cursor, VS Code, Windsurf and Cline, so that their files
+ * run unchanged; a `ServerConfig` has one spelling only, everything in it resolved and defaulted.
+ */
+import * as z from "zod";
+import { framingHeaders, HEADER_NAME, HEADER_VALUE } from "../../http-client/header-rules.ts";
+import { positiveMs } from "./settings.ts";
+
+/** The characters that MCP allows in names. */
+const NAME_TEXT = /^[A-Za-z0-9_.-]*$/;
+
+const variableName = z.string().regex(/^[^=\0]+$/, "not a valid name of an environment variable");
+const headerName = z
+  .string()
+  .regex(HEADER_NAME, "not a valid header name")
+  .refine((name) => !framingHeaders.has(name.toLowerCase()), "the gateway sets this header itself; leave it out");
+// A secret read from a file often ends in a line break, which no header can carry.
+const headerValue = z
+  .string()
+  .regex(HEADER_VALUE, "a header value must not contain line breaks or other control characters");
+const plainText = z.string().regex(/^[^\0]*$/, "must not contain a NUL character");
+const filledText = plainText.min(1);
+
+const pattern = z
+  .string()
+  .min(1)
+  .regex(/^[^![\]{}()|\\][^[\]{}()|\\]*$/, "not a valid pattern: only * (any characters) and ? (one) are special");
+
+const toolOverrideSchema = z.strictObject({
+  alias: z
+    .string()
+    .min(1)
+    .max(128)
+    .regex(NAME_TEXT, "only letters, digits, _ . and - are allowed in a name")
+    .optional()
+    .describe("The name under which the tool is listed, after the prefix. The original stays callable."),
+  description: z.string().min(1).optional().describe("Replaces the tool's description."),
+  timeoutMs: positiveMs.optional().describe("Replaces timeouts.callMs for this tool."),
+  enabled: z.boolean().default(true).describe("false hides the tool and refuses its calls."),
+});
+
+const serverToolsSchema = z.strictObject({
+  allow: z
+    .array(pattern)
+    .default(["*"])
+    .describe("Patterns of the tools to expose, by original name; * is any characters, ? is one."),
+  deny: z.array(pattern).default([]).describe("Patterns of the tools to hide; stronger than allow."),
+  overrides: z
+    .record(z.string(), toolOverrideSchema)
+    .default({})
+    .describe("Changes to single tools, by original name."),
+});
+export type ServerToolsConfig = Readonly<z.output<typeof serverToolsSchema>>;
+
+const exposeSchema = z.union(
+  [
+    z.enum(["all", "search"]),
+    z.strictObject({ pinned: z.array(z.string().min(1)).describe("The tools that stay listed.") }),
+  ],
+  { error: 'expected "all", "search" or { "pinned": [tool names] }' },
+);
+export type ServerExpose = z.output<typeof exposeSchema>;
+
+const SERVER_TYPES = ["stdio", "http", "streamable-http", "streamableHttp", "sse"] as const;
+const scalar = z.union([plainText, z.number(), z.boolean()], { error: "expected a string, number or boolean" });
+
+export const serverEntrySchema = z.strictObject({
+  type: z
+    .enum(SERVER_TYPES)
+    .optional()
+    .describe("How to reach the server. Without it: stdio for a command; for a url, http that falls back to sse."),
+  transportType: z.enum(SERVER_TYPES).optional().describe("Cline's name for type."),
+  command: filledText.optional().describe("The program to start. ./x is relative to the config's folder; ~ is home."),
+  args: z.array(plainText).default([]).describe("Its arguments. A leading ~ is the home folder."),
+  env: z.record(variableName, scalar).default({}).describe("Environment variables for the program, besides the own."),
+  envFile: filledText.optional().describe("A file of NAME=value lines for the program's environment; env wins."),
+  cwd: filledText.optional().describe("The program's working folder, relative to the config's folder."),
+  url: filledText.optional().describe("The address of a remote server."),
+  serverUrl: filledText.optional().describe("Windsurf's name for url."),
+  headers: z.record(headerName, headerValue).default({}).describe("HTTP headers for a remote server."),
+  enabled: z.boolean().optional().describe("false: the server is neither started nor listed. Default true."),
+  disabled: z.boolean().optional().describe("Cline's opposite of enabled."),
+  prefix: z
+    .string()
+    .max(64)
+    .regex(NAME_TEXT, "only letters, digits, _ . and - are allowed in a prefix")
+    .optional()
+    .describe('What goes before its names. Default: its id and "_"; "" exposes the names as they are.'),
+  share: z
+    .enum(["all", "session"])
+    .default("all")
+    .describe("One connection for all clients, or one for each client session."),
+  timeoutMs: positiveMs.optional().describe("Replaces timeouts.callMs for this server."),
+  expose: exposeSchema.optional().describe("Replaces tools.expose for this server."),
+  tools: serverToolsSchema.prefault({}).describe("Which tools are exposed, and how."),
+  disabledTools: z.array(pattern).default([]).describe("Windsurf's and Roo's name for tools.deny."),
+});
+export type ServerEntry = z.output<typeof serverEntrySchema>;
+
+export interface StdioTransport {
+  readonly kind: "stdio";
+  readonly command: string;
+  readonly args: readonly string[];
+  /** What is added to the gateway's own environment. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+}
+
+export interface RemoteTransport {
+  /** "auto" tries http and falls back to sse. */
+  readonly kind: "http" | "sse" | "auto";
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export type ServerTransport = StdioTransport | RemoteTransport;
+
+export interface ServerConfig {
+  readonly id: string;
+  readonly transport: ServerTransport;
+  readonly enabled: boolean;
+  readonly prefix: string;
+  readonly share: "all" | "session";
+  readonly timeoutMs?: number;
+  readonly expose?: ServerExpose;
+  readonly tools: ServerToolsConfig;
+}

@@ -1,0 +1,124 @@
+/**
+ * The HTTP side: which request is answered by whom, behind the guard.
+ *
+ * The one route that every call takes, a POST to the endpoint, is served on Node's own objects
+ * right here: Hono's request, context and response objects were 3 % of a profile of small calls
+ * (docs/performance.md). All others are Hono's, which is loaded when the servers have started, or
+ * with the first request that needs it: that is 40 ms which the servers' start does not wait for.
+ */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { GoblinError, messageOf } from "../../protocol/errors.ts";
+import { lazy } from "../../structures/lazy.ts";
+import type { Core } from "../core.ts";
+import { LegacyHttp } from "../legacy/http.ts";
+import { SseFront } from "../legacy/sse.ts";
+import { isModern, ModernHttp, namesModern } from "../modern/http.ts";
+import { type HttpExchange, JSON_HEADERS } from "./exchange.ts";
+import type { Guard } from "./guard.ts";
+import { NodeExchange } from "./node-exchange.ts";
+import { readJson } from "./read-json.ts";
+import { replyError } from "./reply.ts";
+
+export type Serve = (x: HttpExchange, principal: string) => void;
+
+const NOT_READ_MS = 60_000;
+
+export interface HttpFrontOptions {
+  readonly core: Core;
+  /** Read for each request, so that a new config takes effect. */
+  readonly guard: () => Guard;
+  readonly isReady: () => boolean;
+  /** The admin API, with its whole paths, for whoever passed the guard. */
+  readonly admin: (request: Request, principal: string) => Promise<Response>;
+  /** Made when it is first asked for. */
+  readonly metrics: () => Promise<{ readonly contentType: string; text(): Promise<string> }>;
+}
+
+export interface HttpFront {
+  /** Serves a request of Node's server. */
+  serve(incoming: IncomingMessage, outgoing: ServerResponse): void;
+  /**
+   * Loads what most requests do not need, before one does: a program that is replaced under way may
+   * not be there later.
+   */
+  load(): void;
+  /** The same for the web's objects. */
+  fetch(request: Request): Promise<Response>;
+  close(): void;
+}
+
+export function createHttpFront(options: HttpFrontOptions): HttpFront {
+  const { core, guard } = options;
+  const legacy = new LegacyHttp(core);
+  const modern = new ModernHttp(core);
+  const sse = new SseFront(core);
+  const unread = { ms: NOT_READ_MS, cut: () => core.onLimit("unreadBytes") };
+
+  const admit = (x: HttpExchange, serve: Serve): void => {
+    const verdict = guard()((name) => x.header(name));
+    if (!verdict.ok) return refuse(x, verdict.status, verdict.message);
+    try {
+      serve(x, verdict.principal);
+    } catch (error) {
+      replyError(x, 500, error);
+    }
+  };
+
+  const post: Serve = (x, principal) =>
+    readJson(x, core, (body) => {
+      if (isModern(x, body.value)) modern.post(x, body, principal);
+      else legacy.post(x, body, principal);
+    });
+
+  const app = lazy(async () => {
+    const { createApp } = await import("./app.ts");
+    return createApp({
+      ...options,
+      admit,
+      exchange: (incoming, outgoing) => new NodeExchange(incoming, outgoing, unread),
+      endpoint: {
+        post,
+        get: (x, principal) => (namesModern(x) ? postOnly(x) : legacy.get(x, principal)),
+        delete: (x, principal) => (namesModern(x) ? postOnly(x) : legacy.delete(x, principal)),
+      },
+      sse: { get: (x, principal) => sse.get(x, principal), post: (x, principal) => sse.post(x, principal) },
+    });
+  });
+
+  const serveByApp = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
+    let listener: Awaited<ReturnType<typeof app>>["listener"];
+    try {
+      ({ listener } = await app());
+    } catch (error) {
+      const why = `The gateway's program cannot be read any more; start it again (${messageOf(error)})`;
+      return replyError(new NodeExchange(incoming, outgoing, unread), 500, new GoblinError("INTERNAL_ERROR", why));
+    }
+    // Whoever went away meanwhile would not be seen to go.
+    if (!outgoing.destroyed) await listener(incoming, outgoing);
+  };
+
+  return {
+    serve(incoming, outgoing) {
+      if (incoming.method === "POST" && incoming.url === "/mcp") {
+        admit(new NodeExchange(incoming, outgoing, unread), post);
+      } else void serveByApp(incoming, outgoing);
+    },
+    load: () => void app().catch(() => {}),
+    fetch: async (request) => (await app()).fetch(request),
+    close() {
+      modern.close();
+      sse.close();
+    },
+  };
+}
+
+export function notAllowed(allow: string): (x: HttpExchange) => void {
+  return (x) => x.reply(405, { allow });
+}
+
+const postOnly = notAllowed("POST");
+
+function refuse(x: HttpExchange, status: 401 | 403, message: string): void {
+  const headers = status === 401 ? { ...JSON_HEADERS, "www-authenticate": 'Bearer realm="goblin"' } : JSON_HEADERS;
+  x.reply(status, headers, JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: -32600, message } }));
+}

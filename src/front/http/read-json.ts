@@ -1,0 +1,46 @@
+/**
+ * Reads the JSON body of a POST, or replies with what is wrong with it: the content type, the size,
+ * the text. A client that goes away in the middle gets nothing and harms nobody.
+ */
+import { GoblinError } from "../../protocol/errors.ts";
+import { bodyTooLarge } from "../../protocol/limit-exceeded.ts";
+import type { Core } from "../core.ts";
+import type { HttpExchange } from "./exchange.ts";
+import { replyError } from "./reply.ts";
+
+export interface JsonBody {
+  readonly value: unknown;
+  readonly text: string;
+}
+
+const JSON_TYPE = /^application\/json\s*(;|$)/i;
+
+/** Calls `take` with the body, once, or replies with what is wrong. */
+export function readJson(
+  x: HttpExchange,
+  { limits, onLimit }: Pick<Core, "limits" | "onLimit">,
+  take: (body: JsonBody) => void,
+): void {
+  if (!JSON_TYPE.test(x.header("content-type") ?? "")) {
+    return replyError(x, 415, new GoblinError("INVALID_REQUEST", "Content-Type must be application/json"));
+  }
+  const { bodyBytes } = limits;
+  x.body(bodyBytes, (bytes) => {
+    if (!bytes) {
+      onLimit("bodyBytes");
+      return replyError(x, 413, bodyTooLarge(bodyBytes));
+    }
+    const text = bytes.toString("utf8");
+    let value: unknown;
+    try {
+      value = JSON.parse(text);
+    } catch {
+      return replyError(x, 400, new GoblinError("PARSE_ERROR", "Parse error: the body is not valid JSON"));
+    }
+    try {
+      take({ value, text });
+    } catch (error) {
+      replyError(x, 500, error);
+    }
+  });
+}

@@ -1,0 +1,31 @@
+/**
+ * How an answer or an error becomes an HTTP reply, and what a client says it takes. The same for
+ * every protocol version.
+ */
+import { type Answer, answerHead, answerText, failure, type Id } from "../../protocol/json-rpc.ts";
+import { type Body, type HttpExchange, JSON_HEADERS } from "./exchange.ts";
+
+export function replyAnswer(
+  x: HttpExchange,
+  id: Id | null,
+  answer: Answer,
+  headers?: Readonly<Record<string, string>>,
+): void {
+  const head = answerHead(id, answer);
+  const body: Body = typeof answer.raw === "string" ? `${head}${answer.raw}}` : [head, answer.raw, "}"];
+  x.reply(200, headers ? { ...JSON_HEADERS, ...headers } : JSON_HEADERS, body);
+}
+
+export function replyError(x: HttpExchange, status: number, error: unknown, id: Id | null = null): void {
+  x.reply(status, JSON_HEADERS, answerText(id, failure(error)));
+}
+
+export function accepts(x: HttpExchange, type: string): boolean {
+  const accept = x.header("accept");
+  return (
+    accept === undefined ||
+    accept.includes(type) ||
+    accept.includes("*/*") ||
+    accept.includes(`${type.split("/")[0]}/*`)
+  );
+}

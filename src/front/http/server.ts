@@ -1,0 +1,82 @@
+/**
+ * The listening socket: opened once, closed so that answers under way still reach their clients.
+ *
+ * A client that sends its request too slowly, or not to the end, is cut by the server's own time
+ * limits; it holds nothing but its socket.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import type { OnLimit } from "../../protocol/limit-exceeded.ts";
+import { withTimeout } from "../../timing/with-timeout.ts";
+import { refuseConnection } from "./refuse-connection.ts";
+
+export interface HttpServerOptions {
+  readonly serve: (incoming: IncomingMessage, outgoing: ServerResponse) => void;
+  readonly host: string;
+  readonly port: number;
+  /** The most that the headers of a request may have, all together. */
+  readonly headerBytes: number;
+  /** For a request to arrive in full. */
+  readonly receiveMs: number;
+  readonly onLimit: OnLimit;
+  readonly failed: (error: Error) => void;
+}
+
+export interface HttpServer {
+  readonly url: string;
+  readonly port: number;
+  /** No more connections; those that are idle are closed, the others when they become so. */
+  stopAccepting(): void;
+  close(): Promise<void>;
+}
+
+const HEADERS_MS = 20_000;
+/** How late a request that is not sent to the end may be cut. */
+const CHECK_MS = 5000;
+const IDLE_MS = 60_000;
+/** How long the last answers may take to leave. */
+const FLUSH_MS = 1000;
+
+export async function listenHttp(options: HttpServerOptions): Promise<HttpServer> {
+  const { serve, host, port, receiveMs } = options;
+  const server = createServer(
+    {
+      maxHeaderSize: options.headerBytes,
+      connectionsCheckingInterval: Math.min(CHECK_MS, receiveMs),
+      requestTimeout: receiveMs,
+      headersTimeout: Math.min(HEADERS_MS, receiveMs),
+    },
+    serve,
+  );
+  server.keepAliveTimeout = IDLE_MS;
+  server.on("clientError", (error, socket) => refuseConnection(error, socket as Socket, options));
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+  server.on("error", options.failed);
+  const { port: actual } = server.address() as AddressInfo;
+  let closed: Promise<void> | undefined;
+  let sweeper: NodeJS.Timeout | undefined;
+  const stopAccepting = (): void => {
+    closed ??= new Promise((resolve) => server.close(() => resolve()));
+    sweeper ??= setInterval(() => server.closeIdleConnections(), 20);
+  };
+
+  return {
+    url: `http://${host.includes(":") ? `[${host}]` : host}:${actual}/mcp`,
+    port: actual,
+    stopAccepting,
+    async close() {
+      stopAccepting();
+      server.closeIdleConnections();
+      await withTimeout(closed!, FLUSH_MS, undefined);
+      clearInterval(sweeper);
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}

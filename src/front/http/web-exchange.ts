@@ -1,0 +1,98 @@
+/**
+ * An exchange on the web's Request, whose answer is a Response that `response` resolves to: for
+ * other runtimes and for tests in process. The protocol code is the same as on Node.
+ */
+import type { Body, HttpExchange, RawStream, StreamEvents } from "./exchange.ts";
+
+export class WebExchange implements HttpExchange {
+  readonly response: Promise<Response>;
+  readonly #request: Request;
+  #resolve: (response: Response) => void = () => {};
+  #answered = false;
+
+  constructor(request: Request) {
+    this.#request = request;
+    this.response = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+  }
+
+  get method(): string {
+    return this.#request.method;
+  }
+
+  header(name: string): string | undefined {
+    return this.#request.headers.get(name) ?? undefined;
+  }
+
+  query(name: string): string | undefined {
+    return new URL(this.#request.url).searchParams.get(name) ?? undefined;
+  }
+
+  body(limit: number, done: (body: Buffer | undefined) => void): void {
+    // Whoever breaks off gets no answer.
+    this.#read(limit).then(done, () => {});
+  }
+
+  async #read(limit: number): Promise<Buffer | undefined> {
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    for await (const chunk of this.#request.body ?? []) {
+      size += chunk.length;
+      if (size > limit) return undefined;
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks);
+  }
+
+  reply(status: number, headers: Readonly<Record<string, string>>, body: Body = ""): void {
+    const bytes = typeof body === "string" ? body : Buffer.concat(body.map((part) => Buffer.from(part)));
+    this.#answer(new Response(status === 204 || status === 202 ? null : bytes, { status, headers }));
+  }
+
+  stream(headers: Readonly<Record<string, string>>, events: StreamEvents): RawStream {
+    const encoder = new TextEncoder();
+    let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+    let open = true;
+    const closed = (): void => {
+      if (!open) return;
+      open = false;
+      events.closed();
+    };
+    const opened = (made: ReadableStreamDefaultController<Uint8Array>): void => {
+      controller = made;
+    };
+    const body = new ReadableStream<Uint8Array>(
+      { start: opened, pull: () => events.drained(), cancel: closed },
+      { highWaterMark: 64 * 1024, size: (chunk) => chunk.length },
+    );
+    this.#answer(new Response(body, { headers }));
+    return {
+      write(text) {
+        if (!open || !controller || (controller.desiredSize ?? 0) <= 0) return false;
+        controller.enqueue(encoder.encode(text));
+        return true;
+      },
+      cut() {
+        if (!open) return;
+        closed();
+        controller?.error(new Error("The client reads too slowly"));
+      },
+      end() {
+        if (!open) return;
+        closed();
+        controller?.close();
+      },
+    };
+  }
+
+  onAbort(listener: () => void): void {
+    this.#request.signal.addEventListener("abort", listener, { once: true });
+  }
+
+  #answer(response: Response): void {
+    if (this.#answered) return;
+    this.#answered = true;
+    this.#resolve(response);
+  }
+}

@@ -1,0 +1,84 @@
+/**
+ * A session over one two-way channel, as HTTP+SSE and stdio are: every message in, every message
+ * out on the same stream. The session begins with `initialize` and ends with the channel.
+ */
+import type { Call } from "../../protocol/call.ts";
+import { GoblinError } from "../../protocol/errors.ts";
+import { type Answer, answerText, classify, failure, type Id, type Inbound } from "../../protocol/json-rpc.ts";
+import { elementSpans } from "../../protocol/json-text.ts";
+import type { Session } from "../../session/session.ts";
+import type { Core } from "../core.ts";
+import { answerRequest, BATCH_VERSION, openSession, takeMessage } from "./requests.ts";
+
+export interface ChannelOptions {
+  readonly core: Core;
+  readonly principal: string;
+  readonly id?: string;
+  /** Writes one message. */
+  readonly write: (text: string) => void;
+}
+
+export class LegacyChannel {
+  readonly #options: ChannelOptions;
+  #session: Session | undefined;
+
+  constructor(options: ChannelOptions) {
+    this.#options = options;
+  }
+
+  /** Takes one message, or a batch where the version has them. `value` is `text` parsed. */
+  receive(value: unknown, text: string): void {
+    if (Array.isArray(value) && value.length > 0 && this.#session?.protocolVersion === BATCH_VERSION) {
+      elementSpans(text, 0).forEach(({ start, end }, i) => {
+        this.#take(classify(value[i], text.slice(start, end)));
+      });
+    } else this.#take(classify(value, text));
+  }
+
+  /** What came cannot be read, so nobody knows which request it was. */
+  unreadable(error: GoblinError): void {
+    this.#answer(null, failure(error));
+  }
+
+  close(): void {
+    this.#session?.close();
+  }
+
+  #take(message: Inbound): void {
+    if (message.kind === "invalid") {
+      return this.#answer(
+        message.id,
+        failure(new GoblinError("INVALID_REQUEST", `Invalid request: ${message.reason}`)),
+      );
+    }
+    if (message.kind === "request" && message.method === "initialize" && !this.#session) return this.#open(message);
+    const session = this.#session;
+    if (!session) {
+      if (message.kind !== "request") return;
+      const ping = message.method === "ping";
+      const error = new GoblinError("INVALID_REQUEST", "The session is not initialized: send initialize first");
+      return this.#answer(message.id, ping ? { ok: true, raw: "{}" } : failure(error));
+    }
+    session.touch();
+    if (message.kind !== "request") return takeMessage(this.#options.core, session, message);
+    void answerRequest(this.#options.core, session, message, { emit: this.#options.write }).then((answer) => {
+      if (answer) this.#answer(message.id, answer);
+    });
+  }
+
+  #open(message: Extract<Inbound, { kind: "request" }>): void {
+    const { core, principal, id, write } = this.#options;
+    try {
+      const send = (text: string, _call: Call | undefined): void => write(text);
+      const opened = openSession(core, message.params, { principal, send, isActive: () => true, ...(id && { id }) });
+      this.#session = opened.session;
+      this.#answer(message.id, opened.answer);
+    } catch (error) {
+      this.#answer(message.id, failure(error));
+    }
+  }
+
+  #answer(id: Id | null, answer: Answer): void {
+    this.#options.write(answerText(id, answer));
+  }
+}

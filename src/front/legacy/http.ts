@@ -1,0 +1,217 @@
+/**
+ * Streamable HTTP with sessions (2025-03-26 to 2025-11-25) on `/mcp`: POST for messages, GET for
+ * the standing stream, DELETE to end.
+ *
+ * A POST is answered with JSON as long as the answer is all there is to say; the first notification
+ * or question that belongs to the request turns the answer into an event stream, if the client
+ * takes one. Streams carry event ids: one that breaks can be taken up again. A broken connection
+ * does not cancel a request; only `notifications/cancelled` does.
+ */
+import { GoblinError } from "../../protocol/errors.ts";
+import { answerText, classify, failure, type Id, type Inbound } from "../../protocol/json-rpc.ts";
+import { elementSpans, oneLine } from "../../protocol/json-text.ts";
+import { Outbox, type UnreadLimit } from "../../session/outbox.ts";
+import type { Session } from "../../session/session.ts";
+import type { Core } from "../core.ts";
+import type { HttpExchange } from "../http/exchange.ts";
+import { accepts, replyAnswer, replyError } from "../http/reply.ts";
+import { traceOf } from "../http/trace.ts";
+import { attach, PostReply, SESSION_HEADER, type Streams } from "./reply.ts";
+import {
+  answerRequest,
+  BATCH_VERSION,
+  type OpenOptions,
+  openSession,
+  resumeSession,
+  sessionVersions,
+  takeMessage,
+} from "./requests.ts";
+
+const VERSION_HEADER = "mcp-protocol-version";
+
+export class LegacyHttp {
+  readonly #core: Core;
+  readonly #sessions = new Map<string, Session>();
+  readonly #streams = new WeakMap<Session, Streams>();
+
+  constructor(core: Core) {
+    this.#core = core;
+  }
+
+  /** A POST whose body was parsed and found to be of this era. */
+  post(x: HttpExchange, body: { readonly value: unknown; readonly text: string }, principal: string): void {
+    if (Array.isArray(body.value)) return this.#batch(x, body.value, body.text, principal);
+    const message = classify(body.value, body.text);
+    if (message.kind === "invalid") {
+      return replyError(x, 400, new GoblinError("INVALID_REQUEST", `Invalid request: ${message.reason}`), message.id);
+    }
+    if (!accepts(x, "application/json") && !accepts(x, "text/event-stream")) {
+      const wanted = "Accept must include application/json or text/event-stream";
+      return replyError(
+        x,
+        406,
+        new GoblinError("INVALID_REQUEST", wanted),
+        message.kind === "request" ? message.id : null,
+      );
+    }
+    if (message.kind === "request" && message.method === "initialize") return this.#initialize(x, message, principal);
+    const session = this.#session(x, principal, message.kind === "request" ? message.id : null);
+    if (!session) return;
+    session.touch();
+    if (message.kind === "request") this.#request(x, session, message);
+    else {
+      takeMessage(this.#core, session, message);
+      x.reply(202, {});
+    }
+  }
+
+  get(x: HttpExchange, principal: string): void {
+    if (!accepts(x, "text/event-stream")) {
+      return replyError(x, 406, new GoblinError("INVALID_REQUEST", "Accept must include text/event-stream"));
+    }
+    const session = this.#session(x, principal, null);
+    if (!session) return;
+    session.touch();
+    const streams = this.#streamsOf(session);
+    const last = x.header("last-event-id");
+    const outbox =
+      (last !== undefined && streams.requests.get(last.slice(0, last.lastIndexOf("-")))) || streams.standing;
+    attach(x, outbox, last, streams.id);
+  }
+
+  delete(x: HttpExchange, principal: string): void {
+    const session = this.#session(x, principal, null);
+    if (!session) return;
+    session.close();
+    x.reply(204, {});
+  }
+
+  #initialize(x: HttpExchange, message: Extract<Inbound, { kind: "request" }>, principal: string): void {
+    const open = this.#sessions.get(x.header(SESSION_HEADER) ?? "");
+    if (open?.principal === principal) {
+      const why = "The session is initialized already: end it, or leave the Mcp-Session-Id header out";
+      return replyError(x, 400, new GoblinError("INVALID_REQUEST", why), message.id);
+    }
+    try {
+      const streams = newStreams(this.#core);
+      const { session, answer } = openSession(this.#core, message.params, { principal, ...sinkFor(streams) });
+      const { key, protocolVersion, capabilities, info, since: issued } = session;
+      const id = this.#core.continuity.seal({ key, principal, protocolVersion, capabilities, info, issued });
+      this.#register(session, streams, id);
+      replyAnswer(x, message.id, answer, { [SESSION_HEADER]: id });
+    } catch (error) {
+      replyError(x, isLimit(error) ? 503 : 400, error, message.id);
+    }
+  }
+
+  /** A session of an earlier process, whose id says all that was agreed on. */
+  #resume(id: string, principal: string): Session | undefined {
+    const claims = this.#core.continuity.open(id, principal);
+    if (!claims) return undefined;
+    try {
+      const streams = newStreams(this.#core);
+      const session = resumeSession(this.#core, claims, sinkFor(streams));
+      this.#register(session, streams, id);
+      return session;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #register(session: Session, streams: Streams, id: string): void {
+    streams.id = id;
+    this.#sessions.set(id, session);
+    this.#streams.set(session, streams);
+    session.onEnd(() => {
+      this.#sessions.delete(id);
+      this.#core.continuity.ended(session.key, session.since);
+      streams.standing.end();
+      for (const outbox of streams.requests.values()) outbox.end();
+    });
+  }
+
+  #request(x: HttpExchange, session: Session, message: Extract<Inbound, { kind: "request" }>): void {
+    const reply = new PostReply(x, this.#streamsOf(session));
+    void answerRequest(this.#core, session, message, reply, traceOf(x)).then((answer) =>
+      reply.answer(message.id, answer),
+    );
+  }
+
+  #batch(x: HttpExchange, values: readonly unknown[], text: string, principal: string): void {
+    const session = this.#session(x, principal, null);
+    if (!session) return;
+    if (session.protocolVersion !== BATCH_VERSION || values.length === 0) {
+      const why = values.length === 0 ? "an empty batch" : `protocol version ${session.protocolVersion} has no batches`;
+      return replyError(x, 400, new GoblinError("INVALID_REQUEST", `Invalid request: ${why}`));
+    }
+    const messages = elementSpans(text, 0).map(({ start, end }, i) => classify(values[i], text.slice(start, end)));
+    void this.#answerBatch(x, session, messages);
+  }
+
+  async #answerBatch(x: HttpExchange, session: Session, messages: readonly Inbound[]): Promise<void> {
+    const reply = new PostReply(x, this.#streamsOf(session));
+    const answers = await Promise.all(
+      messages.map(async (message) => {
+        if (message.kind === "invalid") {
+          return answerText(
+            message.id,
+            failure(new GoblinError("INVALID_REQUEST", `Invalid request: ${message.reason}`)),
+          );
+        }
+        if (message.kind === "request") {
+          const answer = await answerRequest(this.#core, session, message, reply);
+          return answer && answerText(message.id, answer);
+        }
+        takeMessage(this.#core, session, message);
+        return undefined;
+      }),
+    );
+    reply.answers(answers.filter((answer) => answer !== undefined));
+  }
+
+  #streamsOf(session: Session): Streams {
+    return this.#streams.get(session)!;
+  }
+
+  /** The session that the request names, or a reply that says why there is none. */
+  #session(x: HttpExchange, principal: string, id: Id | null): Session | undefined {
+    const sessionId = x.header(SESSION_HEADER);
+    if (sessionId === undefined) {
+      replyError(x, 400, new GoblinError("INVALID_REQUEST", "Mcp-Session-Id header is missing: initialize first"), id);
+      return undefined;
+    }
+    const session = this.#sessions.get(sessionId) ?? this.#resume(sessionId, principal);
+    if (session?.principal !== principal) {
+      const { sessionIdleMs } = this.#core.limits;
+      const why = `Session not found: initialize again. A session ends after ${sessionIdleMs} ms without traffic (limits.sessionIdleMs)`;
+      replyError(x, 404, new GoblinError("INVALID_REQUEST", why), id);
+      return undefined;
+    }
+    const version = x.header(VERSION_HEADER);
+    if (version !== undefined && !sessionVersions.includes(version)) {
+      const known = sessionVersions.join(", ");
+      const message = `Unsupported protocol version ${version} in MCP-Protocol-Version (known: ${known})`;
+      replyError(x, 400, new GoblinError("INVALID_REQUEST", message), id);
+      return undefined;
+    }
+    return session;
+  }
+}
+
+function newStreams(unread: UnreadLimit): Streams {
+  // What a client saw last of an earlier process's stream must not be taken for a place in this
+  // one.
+  const prefix = `s${Math.floor(Math.random() * 36 ** 4).toString(36)}`;
+  return { id: "", prefix, standing: new Outbox(prefix, unread), requests: new Map(), count: 0, unread };
+}
+
+function sinkFor({ standing }: Streams): Pick<OpenOptions, "send" | "isActive"> {
+  return {
+    send: (text, call) => (call ? call.emit(text) : standing.push(oneLine(text))),
+    isActive: () => standing.isOpen,
+  };
+}
+
+function isLimit(error: unknown): boolean {
+  return error instanceof GoblinError && error.code === "LimitExceeded";
+}

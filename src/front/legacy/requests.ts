@@ -1,0 +1,145 @@
+/**
+ * The protocol versions with a handshake and sessions, 2024-11-05 to 2025-11-25, whatever they are
+ * carried by: opening a session, answering its requests, taking its notifications and answers.
+ */
+import { randomUUID } from "node:crypto";
+import { Call, type LogLevel } from "../../protocol/call.ts";
+import { GoblinError } from "../../protocol/errors.ts";
+import {
+  type Answer,
+  answerOf,
+  failure,
+  type Inbound,
+  type Params,
+  paramsText,
+  success,
+} from "../../protocol/json-rpc.ts";
+import { toDisplayText } from "../../protocol/json-text.ts";
+import { severity } from "../../protocol/methods.ts";
+import type { SessionClaims } from "../../session/seal.ts";
+import { Session } from "../../session/session.ts";
+import type { Core } from "../core.ts";
+import { isSettled, settleWithClient } from "./result.ts";
+
+export const sessionVersions: readonly string[] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+const NEWEST = "2025-11-25";
+/** The one version in which several messages may come in one array. */
+export const BATCH_VERSION = "2025-03-26";
+
+type RequestMessage = Extract<Inbound, { kind: "request" }>;
+type OtherMessage = Extract<Inbound, { kind: "notification" | "response" }>;
+
+export interface OpenOptions {
+  readonly principal: string;
+  readonly send: (text: string, call: Call | undefined) => void;
+  readonly isActive: () => boolean;
+  readonly id?: string;
+}
+
+/** Opens a session as `initialize` asks for; throws when there may be no more. */
+export function openSession(core: Core, params: Params, options: OpenOptions): { session: Session; answer: Answer } {
+  const wanted = params["protocolVersion"];
+  if (typeof wanted !== "string") {
+    throw new GoblinError("INVALID_PARAMS", 'initialize needs "protocolVersion"');
+  }
+  const session = new Session({
+    id: options.id ?? randomUUID(),
+    principal: options.principal,
+    protocolVersion: sessionVersions.includes(wanted) ? wanted : NEWEST,
+    capabilities: record(params["capabilities"]),
+    info: record(params["clientInfo"]),
+    send: options.send,
+  });
+  core.sessions.add(session, options.isActive);
+  core.opened(session);
+  const { capabilities, serverInfo, instructions } = core.describe(session);
+  const result = {
+    protocolVersion: session.protocolVersion,
+    capabilities,
+    serverInfo,
+    ...(instructions && { instructions }),
+  };
+  return { session, answer: success(result) };
+}
+
+/** Goes on with a session that an earlier process opened; throws when there may be no more. */
+export function resumeSession(core: Core, claims: SessionClaims, options: Omit<OpenOptions, "principal">): Session {
+  const { key, issued, ...negotiated } = claims;
+  const session = new Session({ ...negotiated, id: key, since: issued, send: options.send });
+  session.initialized = true;
+  core.sessions.add(session, options.isActive);
+  core.opened(session);
+  core.resumed(session);
+  return session;
+}
+
+/**
+ * Undefined: the client cancelled the request and wants no answer. Never rejects: what goes wrong
+ * is the answer.
+ */
+export async function answerRequest(
+  core: Core,
+  session: Session,
+  message: RequestMessage,
+  to: { emit(text: string): void },
+  trace?: Readonly<Record<string, string>>,
+): Promise<Answer | undefined> {
+  const { id, method, params } = message;
+  let begun: Call | undefined;
+  try {
+    switch (method) {
+      case "ping":
+        return { ok: true, raw: "{}" };
+      case "initialize":
+        return failure(new GoblinError("INVALID_REQUEST", "The session is initialized already"));
+      case "logging/setLevel":
+        return setLevel(core, session, params);
+    }
+    const text = paramsText(message.text);
+    const call = new Call({ method, params, text, client: session, emit: (emitted) => to.emit(emitted), trace });
+    session.begin(id, call);
+    begun = call;
+    const first = await core.handle(call);
+    const answer = isSettled(call, first) ? first : await settleWithClient(call, first, core);
+    return call.cancelled === "client" && !session.ended ? undefined : answer;
+  } catch (error) {
+    return failure(error, begun && { requestId: begun.requestId });
+  } finally {
+    if (begun) session.end(id);
+  }
+}
+
+/** Takes what needs no answer. */
+export function takeMessage(core: Core, session: Session, message: OtherMessage): void {
+  if (message.kind === "response") {
+    session.answered(message.id, answerOf(message.text));
+    return;
+  }
+  switch (message.method) {
+    case "notifications/initialized":
+      session.initialized = true;
+      return;
+    case "notifications/cancelled": {
+      const id = message.params["requestId"];
+      if (typeof id === "string" || typeof id === "number") session.cancel(id);
+      return;
+    }
+    case "notifications/roots/list_changed":
+      core.rootsChanged(session);
+  }
+}
+
+function setLevel(core: Core, session: Session, params: Params): Answer {
+  const level = params["level"];
+  if (typeof level !== "string" || severity(level) === -1) {
+    return failure(new GoblinError("INVALID_PARAMS", `Unknown log level: ${toDisplayText(level)}`));
+  }
+  session.logLevel = level as LogLevel;
+  core.continuity.logLevel(session.key, level);
+  core.logLevelChanged(session);
+  return { ok: true, raw: "{}" };
+}
+
+function record(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+}

@@ -1,0 +1,118 @@
+/**
+ * A result of a server without handshake, for a client that has one: its questions are put to the
+ * client and the request is repeated with the answers, and what the client's version does not know
+ * is taken off.
+ */
+import { randomUUID } from "node:crypto";
+import type { Call } from "../../protocol/call.ts";
+import { META_PREFIX } from "../../protocol/envelope.ts";
+import { GoblinError } from "../../protocol/errors.ts";
+import { type Answer, failure, type Params, type Raw, rawText } from "../../protocol/json-rpc.ts";
+import { dropMembers, eachMember, memberSpan, memberText, setMember, toDisplayText } from "../../protocol/json-text.ts";
+import { withTimeout } from "../../timing/with-timeout.ts";
+import type { Core } from "../core.ts";
+import { withObjectOutputs, wrapsOutput } from "./tools.ts";
+
+const MAX_ROUNDS = 20;
+const CACHE_MEMBERS = new Set(["resultType", "ttlMs", "cacheScope"]);
+
+/** Whether this is what the client may get as it is. */
+export function isSettled(call: Call, answer: Answer): boolean {
+  return !answer.ok || (call.method !== "tools/list" && !answer.raw.includes('"resultType"'));
+}
+
+/**
+ * Carries a call on from its first answer, through all its questions to its end, in the client's
+ * terms.
+ */
+export async function settleWithClient(
+  call: Call,
+  first: Answer,
+  core: Pick<Core, "handle" | "outputOf" | "maxCallMs">,
+): Promise<Answer> {
+  let current = call;
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const answer = round === 0 ? first : await core.handle(current);
+    if (answer.ok && call.method === "tools/list") return { ok: true, raw: withObjectOutputs(answer.raw, core) };
+    if (!answer.ok || isSettled(call, answer)) return answer;
+    const text = rawText(answer.raw);
+    const kind = memberText(text, "resultType");
+    if (kind === undefined) return answer;
+    if (kind !== '"input_required"')
+      return { ok: true, raw: kind === '"complete"' ? withoutMarks(text, call, core) : answer.raw };
+    const left = Math.max(0, call.started + core.maxCallMs() - performance.now());
+    const responses = await withTimeout(askAll(text, current), left, undefined);
+    if (!responses) return unanswered(call, core.maxCallMs());
+    if (!responses.ok) return responses;
+    current = retry(call, rawText(responses.raw), memberText(text, "requestState"));
+  }
+  return failure(new GoblinError("BACKEND_ERROR", `The server still asks for input after ${MAX_ROUNDS} rounds`));
+}
+
+/** The client is not waited for without end; its questions are taken back. */
+function unanswered(call: Call, limit: number): Answer {
+  call.cancel("timeout");
+  const message = `Timeout: the client did not answer the server's questions within ${limit} ms (timeouts.maxCallMs)`;
+  const data = { timeoutMs: limit, ...(call.serverId !== undefined && { serverId: call.serverId }) };
+  return failure(new GoblinError("TIMEOUT", message, { data }), { requestId: call.requestId });
+}
+
+/**
+ * Puts all questions to the client; the answer holds the responses by key, or is the first refusal.
+ */
+async function askAll(text: string, call: Call): Promise<Answer> {
+  const asked: Promise<{ key: string; answer: Answer }>[] = [];
+  const requests = memberSpan(text, 0, "inputRequests");
+  if (requests) {
+    eachMember(text, requests.start, (key, start, end) => {
+      const request = text.slice(start, end);
+      const { method } = JSON.parse(request) as { method?: unknown };
+      const params = withElicitationId(memberText(request, "params") ?? "{}");
+      asked.push(ask(call, toDisplayText(method), params).then((answer) => ({ key, answer })));
+    });
+  }
+  const answers = await Promise.all(asked);
+  const refused = answers.find(({ answer }) => !answer.ok);
+  if (refused) return refused.answer;
+  const members = answers.map(({ key, answer }) => `${JSON.stringify(key)}:${rawText(answer.raw)}`);
+  return { ok: true, raw: `{${members.join(",")}}` };
+}
+
+async function ask(call: Call, method: string, params: string): Promise<Answer> {
+  return call.client.ask(method, params, call);
+}
+
+/** Earlier versions tell questions with a link apart by an id of their own. */
+function withElicitationId(params: string): string {
+  const { mode, elicitationId } = JSON.parse(params) as { mode?: unknown; elicitationId?: unknown };
+  return mode === "url" && elicitationId === undefined
+    ? setMember(params, "elicitationId", JSON.stringify(randomUUID()))
+    : params;
+}
+
+function retry(call: Call, responses: string, state: string | undefined): Call {
+  let text = setMember(call.text, "inputResponses", responses);
+  if (state !== undefined) text = setMember(text, "requestState", state);
+  return call.derive({ method: call.method, params: JSON.parse(text) as Params, text });
+}
+
+function withoutMarks(text: string, { method, params }: Call, core: Pick<Core, "outputOf">): Raw {
+  const marks =
+    method === "tools/call" || method === "prompts/get"
+      ? (key: string) => key === "resultType"
+      : (key: string) => CACHE_MEMBERS.has(key);
+  let plain = dropMembers(text, marks);
+  const meta = memberText(plain, "_meta");
+  if (meta?.includes(META_PREFIX)) {
+    const kept = dropMembers(meta, (key) => key.startsWith(META_PREFIX));
+    plain = kept === "{}" ? dropMembers(plain, (key) => key === "_meta") : setMember(plain, "_meta", kept);
+  }
+  return method === "tools/call" ? wrapStructured(plain, wrapsOutput(core, params["name"])) : plain;
+}
+
+/** Earlier versions only know objects as structured content. */
+function wrapStructured(text: string, always: boolean): string {
+  const span = memberSpan(text, 0, "structuredContent");
+  if (!span || (text[span.start] === "{" && !always)) return text;
+  return `${text.slice(0, span.start)}{"result":${text.slice(span.start, span.end)}}${text.slice(span.end)}`;
+}

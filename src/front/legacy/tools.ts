@@ -1,0 +1,74 @@
+/**
+ * Tools whose structured content need not be an object, for clients of the versions in which it
+ * must be: the content is put under `result`, and the schema in the list says so. A strict client
+ * would otherwise refuse the whole list because of one such tool.
+ *
+ * Only tools of servers that may have such schemas are touched; what a server of the client's own
+ * kind lists passes as it is.
+ */
+import { isStateless } from "../../protocol/envelope.ts";
+import { type Raw, rawText } from "../../protocol/json-rpc.ts";
+import { elementSpans, memberSpan, setMember } from "../../protocol/json-text.ts";
+import type { Core } from "../core.ts";
+
+type Outputs = Pick<Core, "outputOf">;
+
+/** Pages are made once for each catalog, and so are these. */
+const pages = new WeakMap<Buffer, Raw>();
+
+export function wrapsOutput({ outputOf }: Outputs, tool: unknown): boolean {
+  const output = typeof tool === "string" ? outputOf(tool) : undefined;
+  if (!output || !isStateless(output.version)) return false;
+  const { schema } = output;
+  return typeof schema === "object" && schema !== null && (schema as { type?: unknown }).type !== "object";
+}
+
+/** A page of `tools/list` in which every output schema is one of an object. */
+export function withObjectOutputs(raw: Raw, outputs: Outputs): Raw {
+  // First the look-up: to search megabytes for a word costs a good part of sending them.
+  const known = typeof raw === "string" ? undefined : pages.get(raw);
+  if (known !== undefined) return known;
+  const wrapped = raw.includes('"outputSchema"') ? wrapSchemas(rawText(raw), outputs) : undefined;
+  if (typeof raw === "string") return wrapped ?? raw;
+  const page = wrapped === undefined ? raw : Buffer.from(wrapped);
+  pages.set(raw, page);
+  return page;
+}
+
+/** Undefined: nothing has to change. */
+function wrapSchemas(text: string, outputs: Outputs): string | undefined {
+  const list = memberSpan(text, 0, "tools");
+  if (!list) return undefined;
+  let changed = false;
+  const tools = elementSpans(text, list.start).map(({ start, end }) => {
+    const tool = text.slice(start, end);
+    if (!tool.includes('"outputSchema"')) return tool;
+    const { name, outputSchema } = JSON.parse(tool) as Record<string, unknown>;
+    if (!wrapsOutput(outputs, name)) return tool;
+    changed = true;
+    return setMember(tool, "outputSchema", JSON.stringify(underResult(outputSchema)));
+  });
+  return changed ? `${text.slice(0, list.start)}[${tools.join(",")}]${text.slice(list.end)}` : undefined;
+}
+
+function underResult(schema: unknown): Record<string, unknown> {
+  return { type: "object", properties: { result: moveReferences(schema) }, required: ["result"] };
+}
+
+/** Members whose values are data, in which `$ref` is a word like any other. */
+const DATA = new Set(["const", "enum", "default", "examples"]);
+/** Members whose values are schemas by names that the author chose. */
+const BY_NAME = new Set(["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"]);
+
+/** References to the schema's root follow it to its new place. */
+function moveReferences(node: unknown, isByName = false): unknown {
+  if (Array.isArray(node)) return node.map((element) => moveReferences(element));
+  if (typeof node !== "object" || node === null) return node;
+  const moved = Object.entries(node).map(([key, value]): [string, unknown] => {
+    if (isByName) return [key, moveReferences(value)];
+    if (DATA.has(key)) return [key, value];
+    const isRooted = (key === "$ref" || key === "$dynamicRef") && typeof value === "string" && /^#(\/|$)/.test(value);
+    return [key, isRooted ? `#/properties/result${value.slice(1)}` : moveReferences(value, BY_NAME.has(key))];
+  });
+  return Object.fromEntries(moved);
+}

@@ -1,0 +1,208 @@
+/**
+ * 2026-07-28 over HTTP: POST only, the headers repeat what the body says, an event stream where
+ * there is more than the answer, and closing the connection cancels.
+ */
+import { isStateless, metaOf, PROTOCOL_VERSION } from "../../protocol/envelope.ts";
+import { GoblinError } from "../../protocol/errors.ts";
+import { answerText, classify, type Inbound } from "../../protocol/json-rpc.ts";
+import { oneLine } from "../../protocol/json-text.ts";
+import { lookUp } from "../../protocol/methods.ts";
+import { decodeHeader, MIRROR_PREFIX, mirroredValue, mirrorsOf, nameFields } from "../../protocol/mirrors.ts";
+import type { UnreadLimit } from "../../session/outbox.ts";
+import type { Core } from "../core.ts";
+import { type HttpExchange, type RawStream, STREAM_HEADERS } from "../http/exchange.ts";
+import { accepts, replyAnswer, replyError } from "../http/reply.ts";
+import { traceOf } from "../http/trace.ts";
+import { type Listen, openListen } from "./listen.ts";
+import { envelopeProblem, ModernFront } from "./requests.ts";
+
+const VERSION_HEADER = "mcp-protocol-version";
+const KEEP_ALIVE_MS = 15_000;
+const BAD_REQUEST = new Set([-32020, -32021, -32022]);
+
+type RequestMessage = Extract<Inbound, { kind: "request" }>;
+
+export class ModernHttp {
+  readonly #core: Core;
+  readonly #front: ModernFront;
+  readonly #listens = new Set<Listen>();
+
+  constructor(core: Core) {
+    this.#core = core;
+    this.#front = new ModernFront(core);
+  }
+
+  post(x: HttpExchange, body: { readonly value: unknown; readonly text: string }, principal: string): void {
+    const message = classify(body.value, body.text);
+    switch (message.kind) {
+      case "invalid":
+        return replyError(x, 400, new GoblinError("INVALID_REQUEST", `Invalid request: ${message.reason}`), message.id);
+      case "response":
+        return replyError(x, 400, new GoblinError("INVALID_REQUEST", "Answers cannot be posted in this version"));
+      case "notification":
+        return x.reply(202, {});
+      case "request": {
+        const problem =
+          versionMismatch(x, message) ?? envelopeProblem(message.params) ?? headerProblem(x, message, this.#core);
+        if (problem) return replyError(x, 400, problem, message.id);
+        if (message.method === "subscriptions/listen") return this.#listen(x, message, principal);
+        if (!this.#front.knows(message.method)) {
+          const error = new GoblinError("METHOD_NOT_FOUND", `Method not found: ${message.method.slice(0, 100)}`);
+          return replyError(x, 404, error, message.id);
+        }
+        this.#request(x, message, principal);
+      }
+    }
+  }
+
+  close(): void {
+    for (const listen of this.#listens) listen.end();
+    this.#front.close();
+  }
+
+  #request(x: HttpExchange, message: RequestMessage, principal: string): void {
+    let stream: ReturnType<typeof openStream> | undefined;
+    const round = {
+      principal,
+      trace: traceOf(x),
+      onAbort: (listener: () => void) => x.onAbort(listener),
+      emit: (text: string) => {
+        if (accepts(x, "text/event-stream")) stream ??= openStream(x, this.#core);
+        stream?.send(text);
+      },
+    };
+    void this.#front.answer(message, round).then((answer) => {
+      if (stream) {
+        stream.send(answerText(message.id, answer));
+        stream.finish();
+      } else if (!answer.ok && BAD_REQUEST.has(answer.code))
+        x.reply(400, { "content-type": "application/json" }, answerText(message.id, answer));
+      else replyAnswer(x, message.id, answer);
+    });
+  }
+
+  #listen(x: HttpExchange, message: RequestMessage, principal: string): void {
+    const stream = openStream(x, this.#core, () => listen.close());
+    const listen = openListen(this.#core, {
+      id: message.id,
+      params: message.params,
+      principal,
+      write: (text) => stream.send(text),
+      ended: () => {
+        this.#listens.delete(listen);
+        stream.finish();
+      },
+    });
+    this.#listens.add(listen);
+  }
+}
+
+/**
+ * An event stream that keeps what the client does not take at once, up to a bound; then the client
+ * is cut off.
+ */
+function openStream(x: HttpExchange, { limits, onLimit }: UnreadLimit, closed?: () => void) {
+  const { unreadBytes } = limits;
+  let waiting: string[] = [];
+  let size = 0;
+  let finishing = false;
+  let over = false;
+  const stop = (): void => {
+    over = true;
+    clearInterval(timer);
+  };
+  const flush = (): void => {
+    while (waiting.length > 0 && stream.write(waiting[0]!)) size -= waiting.shift()!.length;
+    if (waiting.length === 0 && finishing && !over) {
+      stop();
+      stream.end();
+    }
+  };
+  const stream: RawStream = x.stream(STREAM_HEADERS, {
+    drained: flush,
+    closed: () => {
+      stop();
+      waiting = [];
+      closed?.();
+    },
+  });
+  const timer = setInterval(() => waiting.length === 0 && stream.write(": keep-alive\n\n"), KEEP_ALIVE_MS).unref();
+  return {
+    send(text: string): void {
+      if (over) return;
+      const event = `event: message\ndata: ${oneLine(text)}\n\n`;
+      size += event.length;
+      waiting.push(event);
+      flush();
+      if (size <= unreadBytes) return;
+      onLimit("unreadBytes");
+      stop();
+      waiting = [];
+      stream.cut();
+    },
+    finish(): void {
+      finishing = true;
+      flush();
+    },
+  };
+}
+
+/**
+ * Which kind of request a POST is: the body decides, and a header that contradicts it is an error
+ * of the newer kind.
+ */
+export function isModern(x: HttpExchange, value: unknown): boolean {
+  const isNamed = namesModern(x);
+  if (typeof value !== "object" || value === null) return isNamed;
+  const { params, method } = value as { params?: unknown; method?: unknown };
+  const meta = metaOf(params);
+  if (meta && PROTOCOL_VERSION in meta) return true;
+  return isNamed && typeof method === "string";
+}
+
+/** Whether the version header, all there is to go by without a body, is of this kind. */
+export function namesModern(x: HttpExchange): boolean {
+  const header = x.header(VERSION_HEADER);
+  return header !== undefined && isStateless(header.trim());
+}
+
+/**
+ * Comes before the question whether the version is one we speak: of two versions that contradict
+ * each other neither is asked for.
+ */
+function versionMismatch(x: HttpExchange, message: RequestMessage): GoblinError | undefined {
+  const version = metaOf(message.params)?.[PROTOCOL_VERSION];
+  const header = x.header(VERSION_HEADER)?.trim();
+  if (typeof version !== "string" || header === version) return undefined;
+  return mismatch("MCP-Protocol-Version", header, version);
+}
+
+/** Whether the other headers repeat what the body says. */
+function headerProblem(x: HttpExchange, message: RequestMessage, core: Core): GoblinError | undefined {
+  const method = x.header("mcp-method")?.trim();
+  if (method !== message.method) return mismatch("Mcp-Method", method, message.method);
+  const field = lookUp(nameFields, message.method);
+  const named = field === undefined ? undefined : message.params[field];
+  if (typeof named !== "string") return undefined;
+  const name = x.header("mcp-name");
+  if (name === undefined || decodeHeader(name) !== named) return mismatch("Mcp-Name", name, named);
+  if (message.method !== "tools/call") return undefined;
+  for (const { header: mirrored, path } of mirrorsOf(core.inputSchema(named))) {
+    const wanted = mirroredValue(message.params["arguments"], path);
+    if (wanted === undefined) continue;
+    const given = x.header(MIRROR_PREFIX + mirrored);
+    const decoded = given === undefined ? undefined : decodeHeader(given);
+    if (decoded === undefined || !sameValue(decoded, wanted)) return mismatch(`Mcp-Param-${mirrored}`, given, wanted);
+  }
+  return undefined;
+}
+
+function sameValue(a: string, b: string): boolean {
+  return a === b || (a.trim() !== "" && Number.isFinite(Number(a)) && Number(a) === Number(b));
+}
+
+function mismatch(header: string, given: string | undefined, wanted: string): GoblinError {
+  const what = given === undefined ? "is missing" : "does not match the body";
+  const message = `Header mismatch: ${header} ${what}`;
+  return new GoblinError("HEADER_MISMATCH", message, { data: { header, expected: wanted.slice(0, 200) } });
+}

@@ -1,0 +1,109 @@
+/**
+ * `subscriptions/listen`: one long answer that brings a client everything it asked to hear of:
+ * changed lists and updated resources.
+ *
+ * The first message says what is honoured; every message carries the id of the request; a graceful
+ * end is the request's result.
+ */
+import { randomUUID } from "node:crypto";
+import { SERVER_INFO, SUBSCRIPTION_ID } from "../../protocol/envelope.ts";
+import { GoblinError } from "../../protocol/errors.ts";
+import { answerText, failure, type Id, notificationText, type Params } from "../../protocol/json-rpc.ts";
+import { memberText, setMember } from "../../protocol/json-text.ts";
+import { type ChangeKind, changeNotifications } from "../../protocol/methods.ts";
+import type { Core } from "../core.ts";
+
+export interface ListenOptions {
+  readonly id: Id;
+  readonly params: Params;
+  readonly principal: string;
+  readonly write: (text: string) => void;
+  /** The answer is complete. */
+  readonly ended: () => void;
+}
+
+export interface Listen {
+  /** Ends it from our side, with a result. */
+  end(): void;
+  /** The client has gone. */
+  close(): void;
+}
+
+const filters: readonly [member: string, kind: ChangeKind][] = [
+  ["toolsListChanged", "tools"],
+  ["promptsListChanged", "prompts"],
+  ["resourcesListChanged", "resources"],
+];
+
+export function openListen(core: Core, { id, params, write, ended }: ListenOptions): Listen {
+  const clientKey = `listen:${randomUUID()}`;
+  let open = true;
+  let stopChanges: (() => void) | undefined;
+  const stop = (): void => {
+    if (!open) return;
+    open = false;
+    stopChanges?.();
+    core.release(clientKey);
+  };
+  const end = (): void => {
+    if (!open) return;
+    const raw = `{"resultType":"complete","_meta":{"${SUBSCRIPTION_ID}":${JSON.stringify(id)},"${SERVER_INFO}":${JSON.stringify(core.serverInfo)}}}`;
+    write(answerText(id, { ok: true, raw }));
+    stop();
+    ended();
+  };
+  const send = (method: string, paramsJson: string): void => {
+    if (!open) return;
+    const meta = setMember(memberText(paramsJson, "_meta") ?? "{}", SUBSCRIPTION_ID, JSON.stringify(id));
+    write(notificationText(method, setMember(paramsJson, "_meta", meta)));
+  };
+
+  const wanted = params["notifications"];
+  if (typeof wanted !== "object" || wanted === null || Array.isArray(wanted)) {
+    write(
+      answerText(
+        id,
+        failure(new GoblinError("INVALID_PARAMS", 'subscriptions/listen needs "notifications", an object')),
+      ),
+    );
+    open = false;
+    queueMicrotask(ended);
+    return { end, close: stop };
+  }
+  void begin(wanted as Record<string, unknown>);
+  return { end, close: stop };
+
+  async function begin(filter: Record<string, unknown>): Promise<void> {
+    const kinds = new Set(filters.filter(([member]) => filter[member] === true).map(([, kind]) => kind));
+    // Changes that happen while the subscriptions are made are told after the acknowledgement.
+    const early: ChangeKind[] = [];
+    let acknowledged = false;
+    stopChanges = core.onChange((changed) => {
+      for (const kind of changed) {
+        if (!kinds.has(kind)) continue;
+        if (acknowledged) send(changeNotifications[kind], "{}");
+        else early.push(kind);
+      }
+    });
+    const uris = Array.isArray(filter["resourceSubscriptions"]) ? filter["resourceSubscriptions"] : [];
+    const updates: string[] = [];
+    const deliver = (paramsJson: string): void => {
+      if (acknowledged) send("notifications/resources/updated", paramsJson);
+      else updates.push(paramsJson);
+    };
+    const answers = await Promise.all(
+      uris.map(async (uri: unknown) => typeof uri === "string" && (await core.subscribe(clientKey, uri, deliver)).ok),
+    );
+    const honoured: Record<string, unknown> = Object.fromEntries(
+      filters.filter(([, kind]) => kinds.has(kind)).map(([member]) => [member, true]),
+    );
+    const subscribed = uris.filter((_, i) => answers[i]);
+    if (subscribed.length > 0) honoured["resourceSubscriptions"] = subscribed;
+    if (!open) return core.release(clientKey);
+    send("notifications/subscriptions/acknowledged", JSON.stringify({ notifications: honoured }));
+    acknowledged = true;
+    for (const kind of new Set(early)) send(changeNotifications[kind], "{}");
+    for (const paramsJson of updates) send("notifications/resources/updated", paramsJson);
+    if (Object.keys(honoured).length === 0) end();
+  }
+}

@@ -1,0 +1,230 @@
+/**
+ * The protocol without handshake and sessions, 2026-07-28, whatever it is carried by: each request
+ * says for itself which version it speaks and what its client can do.
+ *
+ * A server's question in the middle of a call becomes the call's answer (`input_required`), and the
+ * client's repeated request takes the call up again. Every result says what kind it is and who
+ * answered; lists and reads say how long they may be kept.
+ */
+import { createHash } from "node:crypto";
+import { Call, type Client, type LogLevel } from "../../protocol/call.ts";
+import {
+  CLIENT_CAPABILITIES,
+  CLIENT_INFO,
+  LOG_LEVEL,
+  META_PREFIX,
+  metaOf,
+  PROTOCOL_VERSION,
+  statelessVersions,
+} from "../../protocol/envelope.ts";
+import { GoblinError } from "../../protocol/errors.ts";
+import { type Answer, failure, type Inbound, type Params, paramsText, success } from "../../protocol/json-rpc.ts";
+import { dropMembers, eachMember, memberSpan, toDisplayText } from "../../protocol/json-text.ts";
+import { listMethods, lookUp, questionCapabilities, routedMethods, severity } from "../../protocol/methods.ts";
+import { Dialogue } from "../../session/dialogue.ts";
+import { bindingOf, ParkedCalls } from "../../session/parked.ts";
+import type { Core } from "../core.ts";
+import { linkQuestions, toStateless } from "./result.ts";
+
+type RequestMessage = Extract<Inbound, { kind: "request" }>;
+
+export interface RoundOptions {
+  readonly principal: string;
+  /** Sends a notification of this request. */
+  readonly emit: (text: string) => void;
+  /** Runs when the client gives the request up. */
+  readonly onAbort: (listener: () => void) => void;
+  readonly trace?: Readonly<Record<string, string>> | undefined;
+}
+
+const TASKS = `${META_PREFIX}tasks`;
+/** Of the tasks that 2025-11-25 tried out; the extension has no such methods. */
+const removedMethods = new Set(["tasks/list", "tasks/result"]);
+
+export class ModernFront {
+  readonly #core: Core;
+  readonly #parked: ParkedCalls;
+  /** Who answers, in JSON. */
+  readonly #identity: string;
+
+  constructor(core: Core) {
+    this.#core = core;
+    this.#parked = new ParkedCalls({ limit: () => core.limits.callsAwaitingInput, onLimit: core.onLimit });
+    this.#identity = JSON.stringify(core.serverInfo);
+  }
+
+  /** Whether there is such a method in this version. */
+  knows(method: string): boolean {
+    return (
+      method === "server/discover" ||
+      lookUp(listMethods, method) !== undefined ||
+      lookUp(routedMethods, method) !== undefined ||
+      (this.#core.routesExtension(method) && !removedMethods.has(method))
+    );
+  }
+
+  /**
+   * Answers one request; a call that waits for input goes on behind it. Never rejects: what goes
+   * wrong is the answer.
+   */
+  async answer(message: RequestMessage, options: RoundOptions): Promise<Answer> {
+    const { method, params } = message;
+    let begun: Call | undefined;
+    try {
+      const client = new RequestClient(params, options.principal);
+      if (method === "server/discover") return this.#finish(method, this.#discover(client));
+      if (method.startsWith("tasks/") && !hasTasks(client)) return failure(missingTasks());
+      const call: Call = new Call({
+        method,
+        params,
+        text: paramsText(message.text),
+        client,
+        emit: (text) => dialogue.emit(text),
+        trace: options.trace,
+      });
+      begun = call;
+      const dialogue = new Dialogue(call);
+      client.dialogue = dialogue;
+      return this.#finish(method, await this.#round(dialogue, options));
+    } catch (error) {
+      return this.#finish(method, failure(error, begun && { requestId: begun.requestId }));
+    }
+  }
+
+  close(): void {
+    this.#parked.close();
+  }
+
+  async #round(fresh: Dialogue, options: RoundOptions): Promise<Answer> {
+    const { call } = fresh;
+    const opened = this.#parked.open(call.params["requestState"], () => bindingOf(call));
+    let dialogue = fresh;
+    let id: string | undefined;
+    if (typeof opened === "object") {
+      ({ dialogue, id } = opened);
+      dialogue.give(responsesIn(call.text));
+    } else {
+      const again = opened === "again" ? withoutRetry(call) : call;
+      fresh.run(() => this.#core.handle(again));
+    }
+    dialogue.emit = options.emit;
+    let waiting = true;
+    options.onAbort(() => {
+      if (waiting) dialogue.call.cancel("client");
+    });
+    const next = await dialogue.next();
+    waiting = false;
+    dialogue.rest();
+    if (!("ok" in next)) return this.#parked.park(dialogue, next, bindingOf(call), id);
+    if (id !== undefined) this.#parked.forget(id);
+    const questions = next.ok ? undefined : linkQuestions(next, call.client);
+    return questions ? this.#parked.again(questions, bindingOf(call)) : next;
+  }
+
+  #discover(client: Client): Answer {
+    const { capabilities, instructions } = this.#core.describe(client);
+    return success({ supportedVersions: statelessVersions, capabilities, ...(instructions && { instructions }) });
+  }
+
+  #finish(method: string, answer: Answer): Answer {
+    return toStateless(answer, { method, identity: this.#identity, hints: this.#core.cacheHints(method) });
+  }
+}
+
+/** Puts a question to the client of this request, if it can be asked such. */
+function ask(dialogue: Dialogue | undefined, method: string, params: string): Promise<Answer> {
+  const capability = lookUp(questionCapabilities, method);
+  if (dialogue && capability !== undefined && capability in dialogue.call.client.capabilities) {
+    return dialogue.ask(method, params);
+  }
+  return Promise.resolve(failure(new GoblinError("UNSUPPORTED_BY_CLIENT", `The client does not support ${method}`)));
+}
+
+let requests = 0;
+
+function hasTasks({ capabilities }: Client): boolean {
+  const { extensions } = capabilities;
+  return typeof extensions === "object" && extensions !== null && TASKS in extensions;
+}
+
+function missingTasks(): GoblinError {
+  const data = { requiredCapabilities: { extensions: { [TASKS]: {} } } };
+  return new GoblinError("MISSING_CLIENT_CAPABILITY", `The client did not declare ${TASKS}`, { data });
+}
+
+/** Who makes this one request, by its own words. */
+class RequestClient implements Client {
+  readonly key = `request:${++requests}`;
+  readonly account: string;
+  readonly principal: string;
+  readonly protocolVersion: string;
+  readonly capabilities: Readonly<Record<string, unknown>>;
+  readonly info: Readonly<Record<string, unknown>>;
+  readonly logLevel: LogLevel | "off";
+  /** What questions are put through. */
+  dialogue: Dialogue | undefined;
+  #scope: string | undefined;
+
+  constructor(params: Params, principal: string) {
+    const meta = metaOf(params) ?? {};
+    const level = meta[LOG_LEVEL];
+    this.principal = principal;
+    this.protocolVersion = toDisplayText(meta[PROTOCOL_VERSION]);
+    this.capabilities = (meta[CLIENT_CAPABILITIES] ?? {}) as Record<string, unknown>;
+    this.info = (meta[CLIENT_INFO] ?? {}) as Record<string, unknown>;
+    this.account = `stateless:${principal}:${nameIn(this.info)}`;
+    this.logLevel = typeof level === "string" && severity(level) >= 0 ? (level as LogLevel) : "off";
+  }
+
+  get scope(): string {
+    if (this.#scope === undefined) {
+      const hash = createHash("sha256").update(JSON.stringify(this.capabilities)).digest("base64url");
+      this.#scope = `caps:${this.principal}:${hash.slice(0, 16)}`;
+    }
+    return this.#scope;
+  }
+
+  ask(method: string, params: string, call: Call | undefined): Promise<Answer> {
+    return ask(call && this.dialogue, method, params);
+  }
+}
+
+function nameIn(info: unknown): string {
+  const { name } = (info ?? {}) as { name?: unknown };
+  return typeof name === "string" ? name.slice(0, 100) : "";
+}
+
+/** What is wrong with the request's own description of itself, if anything. */
+export function envelopeProblem(params: Params): GoblinError | undefined {
+  const meta = metaOf(params) ?? {};
+  const version = meta[PROTOCOL_VERSION];
+  if (typeof version !== "string")
+    return new GoblinError("INVALID_PARAMS", `_meta needs "${PROTOCOL_VERSION}", a string`);
+  const capabilities = meta[CLIENT_CAPABILITIES];
+  if (typeof capabilities !== "object" || capabilities === null || Array.isArray(capabilities)) {
+    return new GoblinError("INVALID_PARAMS", `_meta needs "${CLIENT_CAPABILITIES}", an object`);
+  }
+  const info = meta[CLIENT_INFO];
+  if (info !== undefined && (typeof info !== "object" || info === null || Array.isArray(info))) {
+    return new GoblinError("INVALID_PARAMS", `_meta "${CLIENT_INFO}" must be an object`);
+  }
+  if (statelessVersions.includes(version)) return undefined;
+  const message = `Unsupported protocol version: ${version.slice(0, 40)}`;
+  return new GoblinError("UNSUPPORTED_PROTOCOL_VERSION", message, {
+    data: { supported: [...statelessVersions], requested: version },
+  });
+}
+
+function responsesIn(paramsJson: string): Map<string, string> {
+  const responses = new Map<string, string>();
+  const span = memberSpan(paramsJson, 0, "inputResponses");
+  if (span) eachMember(paramsJson, span.start, (key, start, end) => responses.set(key, paramsJson.slice(start, end)));
+  return responses;
+}
+
+/** The same request without what belongs to the round before. */
+function withoutRetry(call: Call): Call {
+  const { inputResponses: _, requestState: __, ...params } = call.params;
+  const text = dropMembers(call.text, (key) => key === "inputResponses" || key === "requestState");
+  return call.derive({ method: call.method, params, text });
+}

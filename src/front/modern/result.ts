@@ -1,0 +1,111 @@
+/**
+ * A result or error as 2026-07-28 has it: marked with its kind and with who answered, with cache
+ * hints where they are required, and without the codes that this version does not know. What a
+ * server of the same version said already stays, but for its identity.
+ */
+import type { CacheHints } from "../../catalog/definitions.ts";
+import type { Client } from "../../protocol/call.ts";
+import { SERVER_INFO } from "../../protocol/envelope.ts";
+import { GoblinError } from "../../protocol/errors.ts";
+import { type Answer, type ErrorAnswer, failure, type Raw, rawText, withErrorCode } from "../../protocol/json-rpc.ts";
+import { applyEdits, eachMember, prependMembers, setMember, toDisplayText } from "../../protocol/json-text.ts";
+import { listMethods, lookUp } from "../../protocol/methods.ts";
+import type { Question } from "../../session/dialogue.ts";
+
+export interface ResultContext {
+  readonly method: string;
+  /** Who answers, in JSON. */
+  readonly identity: string;
+  /** For lists: what the servers behind them allow. */
+  readonly hints: CacheHints;
+}
+
+const OLD_NOT_FOUND = -32002;
+const LINKS_REQUIRED = -32042;
+
+/** Pages are made once for each catalog, and marked once for each kind of mark. */
+const pages = new WeakMap<Buffer, { readonly marks: string; readonly page: Raw }>();
+
+export function toStateless(answer: Answer, context: ResultContext): Answer {
+  if (answer.ok) return { ok: true, raw: markOnce(answer.raw, context) };
+  if (answer.code === OLD_NOT_FOUND) return withErrorCode(answer, -32602);
+  if (answer.code === LINKS_REQUIRED) {
+    const message = "The server needs the client to open a link, which this client does not support";
+    const data = { requiredCapabilities: { elicitation: { url: {} } } };
+    return failure(new GoblinError("MISSING_CLIENT_CAPABILITY", message, { data }));
+  }
+  return answer;
+}
+
+/** A list of megabytes is neither searched nor copied again for every client. */
+function markOnce(raw: Raw, context: ResultContext): Raw {
+  const { method, identity, hints } = context;
+  if (typeof raw === "string" || !lookUp(listMethods, method)) return markResult(raw, context);
+  const marks = `${hints.ttlMs} ${hints.cacheScope} ${identity}`;
+  const known = pages.get(raw);
+  if (known?.marks === marks) return known.page;
+  const page = markResult(raw, context);
+  pages.set(raw, { marks, page });
+  return page;
+}
+
+function markResult(raw: Raw, { method, identity, hints }: ResultContext): Raw {
+  const cacheable =
+    method === "server/discover" || method === "resources/read" || lookUp(listMethods, method) !== undefined;
+  if (!raw.includes('"resultType"') && !raw.includes('"_meta"') && !(cacheable && raw.includes('"ttlMs"'))) {
+    const hintMembers = cacheable ? `"ttlMs":${hints.ttlMs},"cacheScope":"${hints.cacheScope}",` : "";
+    return prepend(raw, `"resultType":"complete",${hintMembers}"_meta":{"${SERVER_INFO}":${identity}}`);
+  }
+  const text = rawText(raw);
+  const { keys, meta } = membersOf(text);
+  const members = keys.has("resultType") ? [] : ['"resultType":"complete"'];
+  if (cacheable && !keys.has("ttlMs")) members.push(`"ttlMs":${hints.ttlMs}`);
+  if (cacheable && !keys.has("cacheScope")) members.push(`"cacheScope":"${hints.cacheScope}"`);
+  if (!keys.has("_meta")) members.push(`"_meta":{"${SERVER_INFO}":${identity}}`);
+  const marked = applyEdits(
+    text,
+    meta.map(({ start, end }) => ({ start, end, text: withIdentity(text.slice(start, end), identity) })),
+  );
+  return members.length > 0 ? prependMembers(marked, members.join(",")) : marked;
+}
+
+/** All that has to be known of a result, in one pass over it. */
+function membersOf(text: string) {
+  const keys = new Set<string>();
+  const meta: { start: number; end: number }[] = [];
+  eachMember(text, 0, (key, start, end) => {
+    keys.add(key);
+    if (key === "_meta") meta.push({ start, end });
+  });
+  return { keys, meta };
+}
+
+function withIdentity(meta: string, identity: string): string {
+  return meta.startsWith("{") ? setMember(meta, SERVER_INFO, identity) : `{"${SERVER_INFO}":${identity}}`;
+}
+
+function prepend(raw: Raw, members: string): Raw {
+  if (typeof raw === "string") return prependMembers(raw, members);
+  // A large result is never empty; its first byte is the brace (see protocol/frame.ts and
+  // catalog/pages.ts).
+  return Buffer.concat([Buffer.from(`{${members},`), raw.subarray(1)]);
+}
+
+/**
+ * A server of an earlier version refuses a call until links were opened; for this version these are
+ * questions.
+ */
+export function linkQuestions(answer: ErrorAnswer, client: Client): Question[] | undefined {
+  if (answer.code !== LINKS_REQUIRED) return undefined;
+  const elicitation = client.capabilities["elicitation"];
+  if (typeof elicitation !== "object" || elicitation === null || !("url" in elicitation)) return undefined;
+  const { data } = JSON.parse(answer.raw) as { data?: { elicitations?: unknown } };
+  if (!Array.isArray(data?.elicitations)) return undefined;
+  const questions = data.elicitations.flatMap((entry: unknown, i) => {
+    const { message, url } = (entry ?? {}) as Record<string, unknown>;
+    if (typeof url !== "string") return [];
+    const params = JSON.stringify({ mode: "url", message: toDisplayText(message ?? ""), url });
+    return [{ key: `url${i + 1}`, method: "elicitation/create", params }];
+  });
+  return questions.length > 0 ? questions : undefined;
+}

@@ -1,0 +1,278 @@
+/**
+ * Reads the HTTP/1.1 answers of one connection: bytes in, as they come; head, body and end out, one
+ * answer after the other.
+ *
+ * Where an answer ends decides to whom the next bytes belong, so whatever is not clear about that
+ * is an error (RFC 9112, part 6). The bytes of a body are only lent: they are in the memory that
+ * the next read overwrites.
+ */
+
+export interface AnswerHead {
+  readonly status: number;
+  /** Names in lower case and values, alternating. */
+  readonly headers: readonly string[];
+  /** What the body will have, where the server says so. */
+  readonly length: number | undefined;
+}
+
+export interface ResponseHandler {
+  head(head: AnswerHead): void;
+  body(lent: Buffer): void;
+}
+
+/** The server does not speak HTTP as it should. */
+export class MalformedResponseError extends Error {
+  readonly code = "BAD_HTTP";
+}
+
+const MAX_HEAD = 64 * 1024;
+const MAX_LINE = 16 * 1024;
+const NEWLINE = 10;
+const RETURN = 13;
+const SPACE = 32;
+const ZERO = 48;
+const NOT_HTTP = "The answer is not HTTP/1.1";
+const LINE_END = "A line in the head of the answer does not end as it should";
+const HEAD_END = Buffer.from("\r\n\r\n");
+
+type Awaited = "head" | "length" | "close" | "size" | "chunk" | "chunkEnd" | "trailers" | "nothing";
+
+export class ResponseParser {
+  readonly #user: ResponseHandler;
+  #awaited: Awaited = "head";
+  /** Of the body, or of its chunk. */
+  #left = 0;
+  /** The start of a head or of a line whose end has not come. */
+  #begun = "";
+  #reusable = true;
+  /** For how long the server keeps a connection without requests, if it says so. */
+  keepAliveMs: number | undefined;
+
+  constructor(user: ResponseHandler) {
+    this.#user = user;
+  }
+
+  get complete(): boolean {
+    return this.#awaited === "nothing";
+  }
+
+  /** The connection can take another request after this answer. */
+  get reusable(): boolean {
+    return this.#reusable;
+  }
+
+  /** Nothing of an answer has come. */
+  get nothingReceived(): boolean {
+    return this.#awaited === "head" && this.#begun === "";
+  }
+
+  next(): void {
+    this.#awaited = "head";
+    this.#reusable = true;
+  }
+
+  /**
+   * Takes the bytes up to the end of the answer; tells how many these were. Throws a
+   * MalformedResponseError.
+   */
+  read(bytes: Buffer): number {
+    let at = 0;
+    while (at < bytes.length && this.#awaited !== "nothing") at = this.#step(bytes, at);
+    return at;
+  }
+
+  /** The server has closed the connection: whether that is the end of an answer. */
+  end(): boolean {
+    if (this.#awaited !== "close") return false;
+    this.#awaited = "nothing";
+    return true;
+  }
+
+  #step(bytes: Buffer, at: number): number {
+    switch (this.#awaited) {
+      case "head":
+        return this.#head(bytes, at);
+      case "length":
+      case "chunk":
+        return this.#body(bytes, at);
+      case "close":
+        this.#user.body(at === 0 ? bytes : bytes.subarray(at));
+        return bytes.length;
+      default:
+        return this.#line(bytes, at);
+    }
+  }
+
+  #head(bytes: Buffer, at: number): number {
+    const end = this.#begun === "" ? bytes.indexOf(HEAD_END, at) : -1;
+    if (end !== -1) {
+      this.#take(bytes.toString("latin1", at, end));
+      return end + HEAD_END.length;
+    }
+    return this.#longHead(bytes, at);
+  }
+
+  /** One that comes in pieces. */
+  #longHead(bytes: Buffer, at: number): number {
+    const before = this.#begun.length;
+    const text = this.#begun + bytes.toString("latin1", at, Math.min(bytes.length, at + MAX_HEAD + 1));
+    if (!"HTTP/1.".startsWith(text.slice(0, 7))) throw new MalformedResponseError(NOT_HTTP);
+    const end = text.indexOf("\r\n\r\n");
+    if (end !== -1) {
+      this.#begun = "";
+      this.#take(text.slice(0, end));
+      return at + end + HEAD_END.length - before;
+    }
+    if (/[^\r]\n/.test(text)) throw new MalformedResponseError(LINE_END);
+    if (text.length > MAX_HEAD)
+      throw new MalformedResponseError(`The head of the answer has more than ${MAX_HEAD} bytes`);
+    this.#begun = text;
+    return bytes.length;
+  }
+
+  #take(text: string): void {
+    const status = statusOf(text);
+    if (status < 200) {
+      if (status === 101) throw new MalformedResponseError("The server wants another protocol than HTTP/1.1");
+      return;
+    }
+    const headers = headersOf(text);
+    const framing = framingOf(headers, text.charCodeAt(7) !== ZERO);
+    const bodiless = status === 204 || status === 304;
+    this.#reusable = framing.persistent;
+    this.keepAliveMs = framing.keepAliveMs;
+    this.#left = framing.length ?? 0;
+    if (bodiless || framing.length === 0) this.#awaited = "nothing";
+    else if (framing.chunked) this.#awaited = "size";
+    else if (framing.length !== undefined) this.#awaited = "length";
+    else {
+      this.#awaited = "close";
+      this.#reusable = false;
+    }
+    this.#user.head({ status, headers, length: bodiless ? 0 : framing.length });
+  }
+
+  #body(bytes: Buffer, at: number): number {
+    const end = Math.min(bytes.length, at + this.#left);
+    this.#left -= end - at;
+    if (this.#left === 0) this.#awaited = this.#awaited === "chunk" ? "chunkEnd" : "nothing";
+    this.#user.body(bytes.subarray(at, end));
+    return end;
+  }
+
+  #line(bytes: Buffer, at: number): number {
+    const newline = bytes.indexOf(NEWLINE, at);
+    const end = newline === -1 ? bytes.length : newline + 1;
+    if (this.#begun.length + end - at > MAX_LINE)
+      throw new MalformedResponseError("A line between the chunks of the answer is too long");
+    this.#begun += bytes.toString("latin1", at, end);
+    if (newline === -1) return end;
+    const line = this.#begun.trimEnd();
+    this.#begun = "";
+    this.#between(line);
+    return end;
+  }
+
+  /** A line between chunks: the size of one, the end of one, or what follows the last. */
+  #between(line: string): void {
+    if (this.#awaited === "trailers") {
+      if (line === "") this.#awaited = "nothing";
+    } else if (this.#awaited === "chunkEnd") {
+      if (line !== "") throw new MalformedResponseError("A chunk of the answer is longer than its size");
+      this.#awaited = "size";
+    } else {
+      const size = /^([0-9a-f]{1,12})[ \t]*(;|$)/i.exec(line);
+      if (!size) throw new MalformedResponseError("A chunk of the answer has no size");
+      this.#left = Number.parseInt(size[1]!, 16);
+      this.#awaited = this.#left === 0 ? "trailers" : "chunk";
+    }
+  }
+}
+
+function statusOf(head: string): number {
+  const status = Number(head.slice(9, 12));
+  if (!head.startsWith("HTTP/1.") || head.charCodeAt(8) !== SPACE || !(status >= 100)) {
+    throw new MalformedResponseError(NOT_HTTP);
+  }
+  return status;
+}
+
+function headersOf(head: string): string[] {
+  const headers: string[] = [];
+  let at = endOfLine(head, 0) + 2;
+  while (at < head.length) {
+    const end = endOfLine(head, at);
+    const colon = head.indexOf(":", at);
+    if (colon <= at || colon > end || head.charCodeAt(at) <= SPACE || head.charCodeAt(colon - 1) <= SPACE) {
+      throw new MalformedResponseError("A header of the answer has no name");
+    }
+    headers.push(head.slice(at, colon).toLowerCase(), head.slice(colon + 1, end).trim());
+    at = end + 2;
+  }
+  return headers;
+}
+
+function endOfLine(head: string, from: number): number {
+  const newline = head.indexOf("\n", from);
+  if (newline === -1) return head.length;
+  if (head.charCodeAt(newline - 1) !== RETURN) throw new MalformedResponseError(LINE_END);
+  return newline - 1;
+}
+
+interface Framing {
+  length: number | undefined;
+  chunked: boolean;
+  persistent: boolean;
+  keepAliveMs: number | undefined;
+}
+
+function framingOf(headers: readonly string[], persistent: boolean): Framing {
+  const framing: Framing = { length: undefined, chunked: false, persistent, keepAliveMs: undefined };
+  let closes = false;
+  for (let i = 0; i < headers.length; i += 2) {
+    const value = headers[i + 1]!;
+    switch (headers[i]) {
+      case "content-length":
+        framing.length = lengthOf(value, framing.length);
+        break;
+      case "transfer-encoding":
+        if (framing.chunked || value.toLowerCase() !== "chunked")
+          throw new MalformedResponseError("The answer is encoded in a way that is not known");
+        framing.chunked = true;
+        break;
+      case "connection":
+        if (/\bclose\b/i.test(value)) closes = true;
+        else if (/\bkeep-alive\b/i.test(value)) framing.persistent = true;
+        break;
+      case "keep-alive":
+        framing.keepAliveMs = keepAliveMs(value);
+        break;
+    }
+  }
+  if (closes) framing.persistent = false;
+  // Two statements about the length: the chunks count, but what follows is not to be trusted.
+  if (framing.chunked && framing.length !== undefined) {
+    framing.length = undefined;
+    framing.persistent = false;
+  }
+  return framing;
+}
+
+function lengthOf(value: string, before: number | undefined): number {
+  const length = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
+  if (Number.isNaN(length) || (before !== undefined && before !== length)) {
+    throw new MalformedResponseError("The length of the answer is not clear");
+  }
+  return length;
+}
+
+function keepAliveMs(value: string): number | undefined {
+  const seconds = /timeout=(\d{1,6})/i.exec(value);
+  return seconds ? Number(seconds[1]) * 1000 : undefined;
+}
+
+/** The first header of this name, which is in lower case. */
+export function headerIn(headers: readonly string[], name: string): string | undefined {
+  for (let i = 0; i < headers.length; i += 2) if (headers[i] === name) return headers[i + 1];
+  return undefined;
+}

@@ -1,0 +1,131 @@
+/**
+ * A Link over the HTTP+SSE transport of the first protocol version: one GET stream on which
+ * everything arrives, beginning with an `endpoint` event that says where to POST. The stream is the
+ * connection: when it ends, the link is closed.
+ */
+
+import { type Exchange, exchange } from "../http-client/exchange.ts";
+import { ConnectionPool } from "../http-client/pool.ts";
+import type { Link, LinkEvents, OpenLink, SendOptions } from "../peers/peer.ts";
+import { GoblinError } from "../protocol/errors.ts";
+import { idAtEdges } from "../structures/lines.ts";
+import { httpProblem } from "./http-problem.ts";
+import { type HttpOptions, lowerCased } from "./streamable-http.ts";
+import { tooLarge } from "./too-large.ts";
+
+export function sseLink(options: HttpOptions): OpenLink {
+  return (events, signal) =>
+    new Promise((resolve, reject) => {
+      const url = new URL(options.url);
+      const { host, ...headers } = lowerCased(options.headers);
+      const connections = new ConnectionPool({ url, connectMs: options.connectMs, host });
+      let link: SseLink | undefined;
+      const late = setTimeout(() => give("The server sent no endpoint event in time"), options.connectMs);
+      const giveUp = (): void => give("The connection is not wanted any more");
+      signal?.addEventListener("abort", giveUp, { once: true });
+      const settled = (): void => {
+        clearTimeout(late);
+        signal?.removeEventListener("abort", giveUp);
+      };
+      const give = (message: string): void => {
+        settled();
+        stream.abort();
+        connections.destroy();
+        reject(new GoblinError("BACKEND_UNAVAILABLE", message));
+      };
+      const path = url.pathname + url.search;
+      const stream = exchange(
+        connections,
+        { head: { method: "GET", path, headers: { ...headers, accept: "text/event-stream" } } },
+        {
+          cap: options.messageCap,
+          message: (_, bytes) => events.message(bytes, undefined),
+          other: (event, data) => {
+            if (event !== "endpoint" || link) return;
+            const endpoint = endpointOf(data, url);
+            if (!endpoint) return give("The endpoint event names no address on the same origin");
+            settled();
+            link = new SseLink({ connections, stream, headers, path: endpoint, cap: options.messageCap }, events);
+            resolve(link);
+          },
+          overflow: (_, head, tail) => tooLarge(events, options, { id: idAtEdges(head, tail), head }),
+          done: (outcome) => {
+            if (link) link.lost(httpProblem(outcome).error);
+            else give(httpProblem(outcome).error.message);
+          },
+        },
+      );
+    });
+}
+
+/** The address to POST to; another origin is refused, since the credentials would go there. */
+function endpointOf(data: Buffer, base: URL): string | undefined {
+  try {
+    const url = new URL(data.toString("utf8"), base);
+    return url.origin === base.origin ? url.pathname + url.search : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+interface SseParts {
+  readonly connections: ConnectionPool;
+  readonly stream: Exchange;
+  readonly headers: Record<string, string>;
+  readonly path: string;
+  readonly cap: number;
+}
+
+class SseLink implements Link {
+  readonly #parts: SseParts;
+  readonly #events: LinkEvents;
+  #headers: Record<string, string>;
+  #closed = false;
+
+  constructor(parts: SseParts, events: LinkEvents) {
+    this.#parts = parts;
+    this.#events = events;
+    this.#headers = { ...parts.headers, "content-type": "application/json" };
+  }
+
+  send(text: string, { id, accepted }: SendOptions = {}): void {
+    if (this.#closed) return;
+    const { connections, path, cap } = this.#parts;
+    exchange(
+      connections,
+      { head: { method: "POST", path, headers: this.#headers }, body: text },
+      {
+        cap,
+        message: () => {},
+        overflow: () => {},
+        done: (outcome) => {
+          accepted?.();
+          if (this.#closed || (!outcome.error && outcome.status !== undefined && outcome.status < 300)) return;
+          const { error, unsent } = httpProblem(outcome);
+          if (id === undefined) this.#events.problem(error.message);
+          else this.#events.failed(id, error, unsent);
+        },
+      },
+    );
+  }
+
+  drop(): void {}
+
+  established(headers: Readonly<Record<string, string>>): void {
+    this.#headers = { ...this.#headers, ...headers };
+  }
+
+  lost(error: GoblinError): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#events.closed(error);
+    this.#parts.connections.destroy();
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#parts.stream.abort();
+    this.#parts.connections.destroy();
+  }
+}

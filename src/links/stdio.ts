@@ -1,0 +1,218 @@
+/**
+ * A Link to a server that Goblin runs as a child process: one JSON message a line on stdin and
+ * stdout, stderr to the log.
+ *
+ * Writes are collected for one turn of the event loop and written at once; when the pipe is full
+ * they wait for it. The child leads a process group of its own, and closing the link ends the whole
+ * group: stdin is closed, then SIGTERM, then SIGKILL. The child gets the environment that a program
+ * needs to run, and what its config entry says; never Goblin's own variables.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import type { Link, LinkEvents, OpenLink, SendOptions } from "../peers/peer.ts";
+import { GoblinError } from "../protocol/errors.ts";
+import { oneLine } from "../protocol/json-text.ts";
+import { idAtEdges, LineSplitter } from "../structures/lines.ts";
+import { withTimeout } from "../timing/with-timeout.ts";
+import { endWithProcess, hasEnded, hasMembers, killGroup } from "./process-groups.ts";
+import { type MessageLimit, tooLarge } from "./too-large.ts";
+
+export interface StdioOptions extends MessageLimit {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string | undefined;
+  readonly stderr: (line: string) => void;
+}
+
+const STDERR_CAP = 8 * 1024;
+const CLOSE_STDIN_MS = 1500;
+const TERM_MS = 1500;
+
+const INHERITED = [
+  "HOME",
+  "LANG",
+  "LC_ALL",
+  "LC_CTYPE",
+  "LOGNAME",
+  "PATH",
+  "SHELL",
+  "TERM",
+  "TMPDIR",
+  "TZ",
+  "USER",
+  "HTTP_PROXY",
+  "HTTPS_PROXY",
+  "NO_PROXY",
+  "http_proxy",
+  "https_proxy",
+  "no_proxy",
+  "NODE_EXTRA_CA_CERTS",
+  "SSL_CERT_FILE",
+  "XDG_CACHE_HOME",
+  "XDG_CONFIG_HOME",
+  "XDG_DATA_HOME",
+  "XDG_RUNTIME_DIR",
+  "XDG_STATE_HOME",
+  "APPDATA",
+  "COMSPEC",
+  "HOMEDRIVE",
+  "HOMEPATH",
+  "LOCALAPPDATA",
+  "PATHEXT",
+  "PROCESSOR_ARCHITECTURE",
+  "PROGRAMFILES",
+  "SYSTEMDRIVE",
+  "SYSTEMROOT",
+  "TEMP",
+  "TMP",
+  "USERNAME",
+  "USERPROFILE",
+];
+
+function childEnvironment(own: Readonly<Record<string, string>>): Record<string, string> {
+  const env: Record<string, string> = {};
+  for (const name of INHERITED) {
+    const value = process.env[name];
+    // A value that starts so is a shell function, which no server needs and some shells would run.
+    if (value !== undefined && !value.startsWith("()")) env[name] = value;
+  }
+  return { ...env, ...own };
+}
+
+export function stdioLink(options: StdioOptions): OpenLink {
+  return (events) =>
+    new Promise((resolve, reject) => {
+      const child = spawn(options.command, [...options.args], {
+        cwd: options.cwd,
+        env: childEnvironment(options.env),
+        stdio: ["pipe", "pipe", "pipe"],
+        detached: process.platform !== "win32",
+        windowsHide: true,
+      });
+      child.once("error", (error: NodeJS.ErrnoException) => {
+        const why = error.code === "ENOENT" ? "command not found (or its cwd does not exist)" : error.message;
+        reject(new GoblinError("BACKEND_UNAVAILABLE", `Cannot start "${options.command}": ${why}`, { cause: error }));
+      });
+      child.once("spawn", () => resolve(new StdioLink(child, options, events)));
+    });
+}
+
+class StdioLink implements Link {
+  readonly #child: ChildProcess;
+  readonly #events: LinkEvents;
+  readonly #exited: Promise<void>;
+  #queue: string[] = [];
+  #scheduled = false;
+  #blocked = false;
+  #closing = false;
+  #closed = false;
+
+  constructor(child: ChildProcess, options: StdioOptions, events: LinkEvents) {
+    this.#child = child;
+    this.#events = events;
+    endWithProcess(child.pid!);
+    const stdout = new LineSplitter({
+      cap: options.messageCap,
+      line: (line) => {
+        if (line.length > 0 && !this.#closed) events.message(line, undefined);
+      },
+      overflow: (head, tail) => tooLarge(events, options, { id: idAtEdges(head, tail), head }),
+    });
+    const stderr = new LineSplitter({
+      cap: STDERR_CAP,
+      line: (line) => options.stderr(line.toString("utf8")),
+      overflow: (head) => options.stderr(`${head}…`),
+    });
+    child.stdout!.on("data", (chunk: Buffer) => stdout.push(chunk));
+    child.stderr!.on("data", (chunk: Buffer) => stderr.push(chunk));
+    child.stdin!.on("drain", () => {
+      this.#blocked = false;
+      this.#flush();
+    });
+    // A broken pipe shows as the child's exit; without a listener it would end the gateway.
+    child.stdin!.on("error", () => {});
+    child.on("error", () => {});
+    // A launcher may end before the server that it started. With nobody left in the group, its
+    // number may be used anew.
+    child.once("exit", () => {
+      if (!hasMembers(child.pid!)) hasEnded(child.pid!);
+    });
+    this.#exited = new Promise((resolve) => {
+      child.once("close", (code, signal) => {
+        this.#end(signal ? `it was ended by ${signal}` : `it exited with code ${code}`);
+        resolve();
+      });
+    });
+  }
+
+  send(text: string, { accepted }: SendOptions = {}): void {
+    if (this.#closed || this.#closing) return;
+    this.#queue.push(oneLine(text));
+    accepted?.();
+    if (this.#scheduled || this.#blocked) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      this.#flush();
+    });
+  }
+
+  drop(): void {}
+
+  established(): void {}
+
+  async close(): Promise<void> {
+    if (!this.#closing) {
+      this.#closing = true;
+      this.#flush();
+      this.#child.stdin!.end();
+    }
+    if (
+      await withTimeout(
+        this.#exited.then(() => true),
+        CLOSE_STDIN_MS,
+        false,
+      )
+    )
+      return this.#killGroup("SIGKILL");
+    this.#killGroup("SIGTERM");
+    if (
+      await withTimeout(
+        this.#exited.then(() => true),
+        TERM_MS,
+        false,
+      )
+    )
+      return this.#killGroup("SIGKILL");
+    this.#killGroup("SIGKILL");
+    // A grandchild that left the group may hold the pipes open; the pipes are ours to close.
+    this.#child.stdout!.destroy();
+    this.#child.stderr!.destroy();
+    await withTimeout(
+      this.#exited.then(() => true),
+      TERM_MS,
+      false,
+    );
+  }
+
+  #flush(): void {
+    if (this.#queue.length === 0 || this.#blocked || this.#closed) return;
+    const batch = this.#queue.length === 1 ? `${this.#queue[0]}\n` : `${this.#queue.join("\n")}\n`;
+    this.#queue = [];
+    this.#blocked = !this.#child.stdin!.write(batch);
+  }
+
+  #end(reason: string): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#queue = [];
+    this.#events.closed(new GoblinError("BACKEND_UNAVAILABLE", `The server's process is gone: ${reason}`));
+    this.#killGroup("SIGKILL");
+  }
+
+  /** Whatever the child started and left behind goes with it. */
+  #killGroup(signal: NodeJS.Signals): void {
+    killGroup(this.#child.pid!, signal);
+    if (this.#closed) hasEnded(this.#child.pid!);
+  }
+}

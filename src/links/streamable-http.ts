@@ -1,0 +1,288 @@
+/**
+ * A Link over Streamable HTTP: each message is a POST, its answer JSON or an event stream; a
+ * standing GET stream brings what belongs to no request.
+ *
+ * A request whose stream breaks off is taken up again with Last-Event-ID where the server numbers
+ * its events; it is never sent twice. A session that the server has forgotten closes the link, so
+ * that a new one is made.
+ */
+
+import { type Exchange, type ExchangeHandler, exchange } from "../http-client/exchange.ts";
+import { ConnectionPool } from "../http-client/pool.ts";
+import type { HttpHead } from "../http-client/request-head.ts";
+import { headerIn } from "../http-client/response-parser.ts";
+import type { Link, LinkEvents, OpenLink, SendOptions } from "../peers/peer.ts";
+import { GoblinError } from "../protocol/errors.ts";
+import { setMember } from "../protocol/json-text.ts";
+import { idAtEdges } from "../structures/lines.ts";
+import { SmallMap } from "../structures/small-map.ts";
+import { withTimeout } from "../timing/with-timeout.ts";
+import { httpProblem, isGone } from "./http-problem.ts";
+import { type MessageLimit, tooLarge } from "./too-large.ts";
+
+export interface HttpOptions extends MessageLimit {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly connectMs: number;
+}
+
+const NONE = Object.freeze({});
+const SESSION = "mcp-session-id";
+const STREAM_RETRY_MS = 1000;
+const MAX_RESUMES = 5;
+const END_SESSION_MS = 1000;
+
+export function httpLink(options: HttpOptions): OpenLink {
+  return async (events) => new HttpLink(options, events);
+}
+
+class HttpLink implements Link {
+  readonly #connections: ConnectionPool;
+  readonly #path: string;
+  readonly #events: LinkEvents;
+  readonly #limit: MessageLimit;
+  readonly #postHeaders: Record<string, string>;
+  /** What a POST begins with, by the headers of its message, for those that come again. */
+  #heads = new WeakMap<Readonly<Record<string, string>>, string>();
+  readonly #posts: ExchangeHandler;
+  readonly #exchanges = new SmallMap<number, Exchange>();
+  #standing: Exchange | undefined;
+  #standingRetryMs = STREAM_RETRY_MS;
+  #hadStanding = false;
+  #lastEventId: string | undefined;
+  /** The server wants a new session; what is under way is still answered. */
+  #forgotten = false;
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(options: HttpOptions, events: LinkEvents) {
+    const url = new URL(options.url);
+    const { host, ...headers } = lowerCased(options.headers);
+    this.#connections = new ConnectionPool({ url, connectMs: options.connectMs, host });
+    this.#path = url.pathname + url.search;
+    this.#events = events;
+    this.#limit = options;
+    this.#postHeaders = headers;
+    this.#postHeaders["content-type"] = "application/json";
+    this.#postHeaders["accept"] = "application/json, text/event-stream";
+    this.#posts = this.#userOfPosts();
+  }
+
+  send(text: string, { id, headers, accepted }: SendOptions = {}): void {
+    if (this.#closed || this.#forgotten) return;
+    const request = { head: this.#headWith(headers ?? NONE), body: text, id };
+    const posted = exchange(this.#connections, request, accepted ? this.#acceptedBy(accepted) : this.#posts);
+    if (id !== undefined && this.#events.waiting(id)) this.#exchanges.set(id, posted);
+  }
+
+  drop(id: number): void {
+    const dropped = this.#exchanges.get(id);
+    this.#exchanges.delete(id);
+    dropped?.abort();
+  }
+
+  established(headers: Readonly<Record<string, string>>): void {
+    this.#setHeaders(headers);
+    this.#openStanding();
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    this.#standing?.abort();
+    for (const open of this.#exchanges.values()) open.abort();
+    this.#exchanges.clear();
+    if (this.#postHeaders[SESSION] !== undefined) await this.#endSession();
+    this.#connections.destroy();
+  }
+
+  /** What becomes of a POST; the same for all of them. */
+  #userOfPosts(): ExchangeHandler {
+    return {
+      cap: this.#limit.messageCap,
+      started: (_, answer) => {
+        const session = headerIn(answer, SESSION);
+        if (session === undefined || session === this.#postHeaders[SESSION]) return;
+        if (/^[\x21-\x7e]+$/.test(session)) this.#setHeaders({ [SESSION]: session });
+        else this.#events.problem("The server's session id has characters that no id can have; it is left out");
+      },
+      message: ({ id }, bytes) => this.#events.message(bytes, id),
+      overflow: ({ id }, head, tail) => this.#tooLarge(id ?? idAtEdges(head, tail), head),
+      done: (outcome) => this.#posted(outcome),
+    };
+  }
+
+  #acceptedBy(accepted: () => void): ExchangeHandler {
+    const posted = (outcome: Exchange): void => {
+      this.#posted(outcome);
+      accepted();
+    };
+    return { ...this.#posts, done: posted };
+  }
+
+  #headWith(headers: Readonly<Record<string, string>>): HttpHead | string {
+    const known = this.#heads.get(headers);
+    if (known !== undefined) return known;
+    const head = { method: "POST" as const, path: this.#path, headers: { ...this.#postHeaders, ...headers } };
+    // What is made for one message must not be held in a table that the collector has to look
+    // through.
+    if (!Object.isFrozen(headers)) return head;
+    const made = this.#connections.headOf(head);
+    this.#heads.set(headers, made);
+    return made;
+  }
+
+  #setHeaders(headers: Readonly<Record<string, string>>): void {
+    Object.assign(this.#postHeaders, headers);
+    this.#heads = new WeakMap();
+  }
+
+  #posted(outcome: Exchange): void {
+    const { id } = outcome;
+    if (id !== undefined) this.#exchanges.delete(id);
+    if (this.#closed) return;
+    this.#judge(id, outcome);
+    if (this.#forgotten && this.#exchanges.size === 0) this.#lose(sessionForgotten());
+  }
+
+  #judge(id: number | undefined, outcome: Exchange): void {
+    const forgotten = outcome.status === 404 && (this.#forgotten || this.#postHeaders[SESSION] !== undefined);
+    if (id === undefined) {
+      if (outcome.error || (outcome.status ?? 0) >= 300) this.#events.problem(httpProblem(outcome).error.message);
+    } else if (this.#events.waiting(id)) {
+      if (outcome.wasStream && outcome.lastEventId !== undefined) {
+        return this.#resumeAfter(outcome.retryMs ?? 0, id, outcome.lastEventId, 0);
+      }
+      if (forgotten) this.#events.failed(id, httpProblem(outcome).error, true);
+      else this.#refused(id, outcome);
+    }
+    if (forgotten) this.#forget();
+    // One connection that could not be made says nothing about those that work.
+    else if (isGone(outcome) || (outcome.unreachable && this.#exchanges.size === 0)) {
+      this.#lose(httpProblem(outcome).error);
+    }
+  }
+
+  /** A refusal that is a JSON-RPC error is an answer; everything else fails the request. */
+  #refused(id: number, outcome: Exchange): void {
+    if (outcome.text && outcome.contentType.startsWith("application/json")) {
+      const answer = withId(outcome.text, id);
+      if (answer) return this.#events.message(answer, id);
+    }
+    const { error, unsent } = httpProblem(outcome);
+    this.#events.failed(id, error, unsent);
+  }
+
+  #resumeAfter(ms: number, id: number, lastEventId: string, tries: number): void {
+    setTimeout(() => this.#resume(id, lastEventId, tries), ms).unref();
+  }
+
+  #resume(id: number, lastEventId: string, tries: number): void {
+    if (this.#closed || !this.#events.waiting(id)) return;
+    const resumed = exchange(this.#connections, this.#streamRequest(lastEventId), {
+      cap: this.#limit.messageCap,
+      message: (_, bytes) => this.#events.message(bytes, id),
+      overflow: (_, head) => this.#tooLarge(id, head),
+      done: (outcome) => {
+        this.#exchanges.delete(id);
+        if (this.#closed || !this.#events.waiting(id)) return;
+        const next = outcome.lastEventId ?? (tries < MAX_RESUMES ? lastEventId : undefined);
+        const stopped = outcome.status !== undefined && outcome.status >= 300;
+        if (stopped || next === undefined) return this.#events.failed(id, httpProblem(outcome).error);
+        this.#resumeAfter(outcome.retryMs ?? STREAM_RETRY_MS, id, next, outcome.lastEventId ? 0 : tries + 1);
+      },
+    });
+    this.#exchanges.set(id, resumed);
+  }
+
+  #openStanding(): void {
+    if (this.#closed) return;
+    this.#standing = exchange(this.#connections, this.#streamRequest(this.#lastEventId), {
+      cap: this.#limit.messageCap,
+      started: ({ status = 0 }) => {
+        if (status >= 300) return;
+        // Without event ids nobody replays what was said while the stream was closed.
+        if (this.#hadStanding && this.#lastEventId === undefined) this.#events.missed?.();
+        this.#hadStanding = true;
+      },
+      message: (_, bytes) => this.#events.message(bytes, undefined),
+      overflow: (_, head, tail) => this.#tooLarge(idAtEdges(head, tail), head),
+      done: (outcome) => {
+        this.#standing = undefined;
+        if (this.#closed || this.#forgotten) return;
+        this.#lastEventId = outcome.lastEventId ?? this.#lastEventId;
+        this.#standingRetryMs = outcome.retryMs ?? this.#standingRetryMs;
+        if (this.#hadStanding && outcome.status === 404) return this.#forget();
+        // Servers without a standing stream say 405; others answer with all kinds of refusals.
+        // Calls work without it.
+        if (!this.#hadStanding && outcome.status !== undefined) return;
+        if (isGone(outcome)) return this.#lose(httpProblem(outcome).error);
+        this.#timer = setTimeout(() => this.#openStanding(), this.#standingRetryMs);
+      },
+    });
+  }
+
+  #streamRequest(lastEventId: string | undefined) {
+    const { "content-type": _, ...headers } = this.#postHeaders;
+    headers["accept"] = "text/event-stream";
+    // Text in a header is made of bytes.
+    if (lastEventId !== undefined) headers["last-event-id"] = Buffer.from(lastEventId).toString("latin1");
+    return { head: { method: "GET" as const, path: this.#path, headers } };
+  }
+
+  #tooLarge(id: number | undefined, head: string): void {
+    tooLarge(this.#events, this.#limit, { id, head });
+  }
+
+  #forget(): void {
+    if (this.#closed || this.#forgotten) return;
+    this.#forgotten = true;
+    delete this.#postHeaders[SESSION];
+    this.#heads = new WeakMap();
+    clearTimeout(this.#timer);
+    this.#standing?.abort();
+    this.#events.closed(sessionForgotten(), true);
+    if (this.#exchanges.size === 0) this.#lose(sessionForgotten());
+  }
+
+  #lose(error: GoblinError): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    this.#standing?.abort();
+    this.#events.closed(error);
+    this.#connections.destroy();
+  }
+
+  async #endSession(): Promise<void> {
+    const { "content-type": _, ...headers } = this.#postHeaders;
+    const request = { head: { method: "DELETE" as const, path: this.#path, headers } };
+    const ended = new Promise<void>((done) => {
+      exchange(this.#connections, request, { cap: 0, message: () => {}, overflow: () => {}, done: () => done() });
+    });
+    await withTimeout(ended, END_SESSION_MS, undefined);
+  }
+}
+
+function sessionForgotten(): GoblinError {
+  return new GoblinError("BACKEND_UNAVAILABLE", "The server has forgotten the session");
+}
+
+/**
+ * The error answer with the request's id, where the text is one; servers often answer with
+ * `"id":null`.
+ */
+function withId(text: string, id: number): Buffer | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== "object" || value === null || !("error" in value) || !("jsonrpc" in value)) return undefined;
+    return Buffer.from(setMember(text, "id", String(id)));
+  } catch {
+    return undefined;
+  }
+}
+
+export function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}

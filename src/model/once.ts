@@ -1,8 +1,0 @@
-/** What is made at most once, when it is first wanted. */
-export function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
-}

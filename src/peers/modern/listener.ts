@@ -1,0 +1,169 @@
+/**
+ * Keeps one `subscriptions/listen` stream open to a server: for its list changes, and for the
+ * resources that somebody subscribed to.
+ *
+ * The set is changed by opening a new stream and ending the old one when the new one was
+ * acknowledged, so that nothing falls between. A stream that ends is opened again, with growing
+ * pauses; since changes may have been missed meanwhile, everything it covered is then reported as
+ * changed.
+ */
+
+import { SUBSCRIPTION_ID } from "../../protocol/envelope.ts";
+import { GoblinError } from "../../protocol/errors.ts";
+import { type Answer, failure } from "../../protocol/json-rpc.ts";
+import type { ChangeKind } from "../../protocol/methods.ts";
+import { backoffMs } from "../../timing/backoff.ts";
+
+export interface ListenerOptions {
+  /** Sends the listen request; the answer comes when the stream ends gracefully. */
+  readonly start: (params: string) => { readonly id: number; readonly answer: Promise<Answer> };
+  readonly stop: (id: number) => void;
+  readonly missed: (kinds: readonly ChangeKind[], uris: readonly string[]) => void;
+}
+
+interface Stream {
+  readonly id: number;
+  readonly uris: ReadonlySet<string>;
+  readonly waiting: ((honoured: ReadonlySet<string>) => void)[];
+  acknowledged: boolean;
+}
+
+const OK: Answer = { ok: true, raw: "{}" };
+const members: readonly [member: string, kind: ChangeKind][] = [
+  ["toolsListChanged", "tools"],
+  ["promptsListChanged", "prompts"],
+  ["resourcesListChanged", "resources"],
+];
+
+export class Listener {
+  readonly #options: ListenerOptions;
+  readonly #uris = new Set<string>();
+  #kinds: ChangeKind[] = [];
+  #current: Stream | undefined;
+  #next: Stream | undefined;
+  #attempt = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
+  #changing: Promise<unknown> = Promise.resolve();
+
+  constructor(options: ListenerOptions) {
+    this.#options = options;
+  }
+
+  /** How many streams are open. */
+  get streams(): number {
+    return (this.#current ? 1 : 0) + (this.#next ? 1 : 0);
+  }
+
+  begin(capabilities: Readonly<Record<string, unknown>>): void {
+    this.#kinds = members
+      .map(([, kind]) => kind)
+      .filter((kind) => {
+        const declared = capabilities[kind] as { listChanged?: unknown } | undefined;
+        return declared?.listChanged === true;
+      });
+    if (this.#kinds.length > 0) void this.#open();
+  }
+
+  add(uri: string): Promise<Answer> {
+    return this.#step(async () => {
+      this.#uris.add(uri);
+      const honoured = await this.#open();
+      if (honoured.has(uri)) return OK;
+      this.#uris.delete(uri);
+      return failure(new GoblinError("BACKEND_ERROR", `The server does not honour a subscription to ${uri}`));
+    });
+  }
+
+  remove(uri: string): Promise<Answer> {
+    return this.#step(async () => {
+      this.#uris.delete(uri);
+      if (this.#uris.size > 0 || this.#kinds.length > 0) await this.#open();
+      else if (this.#current) this.#end(this.#current);
+      return OK;
+    });
+  }
+
+  /** Takes the acknowledgement of a stream; false: it was none. */
+  acknowledged(id: number, method: string, params: Readonly<Record<string, unknown>>): boolean {
+    const stream = this.#next?.id === id ? this.#next : undefined;
+    if (method !== "notifications/subscriptions/acknowledged" || !stream) return false;
+    const { resourceSubscriptions } = (params["notifications"] ?? {}) as { resourceSubscriptions?: unknown };
+    const honoured = new Set(Array.isArray(resourceSubscriptions) ? resourceSubscriptions.map(String) : []);
+    stream.acknowledged = true;
+    this.#attempt = 0;
+    const before = this.#current;
+    this.#current = stream;
+    this.#next = undefined;
+    if (before) this.#options.stop(before.id);
+    for (const resolve of stream.waiting.splice(0)) resolve(honoured);
+    return true;
+  }
+
+  /** Which stream a message on a shared channel belongs to, by its own words. */
+  streamOf(params: Readonly<Record<string, unknown>>): number | undefined {
+    const id = (params["_meta"] as Record<string, unknown> | undefined)?.[SUBSCRIPTION_ID];
+    return typeof id === "number" ? id : undefined;
+  }
+
+  /** A stream ended; true if it was one of ours. It is opened again. */
+  ended(id: number): boolean {
+    const stream = [this.#current, this.#next].find((candidate) => candidate?.id === id);
+    if (!stream) return false;
+    if (this.#current === stream) this.#current = undefined;
+    if (this.#next === stream) this.#next = undefined;
+    for (const resolve of stream.waiting.splice(0)) resolve(new Set());
+    if (!this.#closed) this.#reopenLater();
+    return true;
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    for (const stream of [this.#current, this.#next])
+      for (const resolve of stream?.waiting.splice(0) ?? []) resolve(new Set());
+    this.#current = this.#next = undefined;
+  }
+
+  /** Opens a stream for what is wanted now; answers with the URIs that the server honours. */
+  #open(): Promise<ReadonlySet<string>> {
+    if (this.#closed) return Promise.resolve(new Set<string>());
+    if (this.#next) this.#end(this.#next);
+    const notifications: Record<string, unknown> = {};
+    for (const [member, kind] of members) if (this.#kinds.includes(kind)) notifications[member] = true;
+    if (this.#uris.size > 0) notifications["resourceSubscriptions"] = [...this.#uris];
+    const { id } = this.#options.start(JSON.stringify({ notifications }));
+    return new Promise((resolve) => {
+      this.#next = { id, uris: new Set(this.#uris), waiting: [resolve], acknowledged: false };
+    });
+  }
+
+  #end(stream: Stream): void {
+    if (this.#current === stream) this.#current = undefined;
+    if (this.#next === stream) this.#next = undefined;
+    for (const resolve of stream.waiting.splice(0)) resolve(new Set());
+    this.#options.stop(stream.id);
+  }
+
+  #reopenLater(): void {
+    if (this.#timer || this.#next || (this.#uris.size === 0 && this.#kinds.length === 0)) return;
+    this.#timer = setTimeout(
+      async () => {
+        this.#timer = undefined;
+        await this.#step(async () => {
+          if (this.#current || this.#next) return OK;
+          await this.#open();
+          if (this.#current) this.#options.missed(this.#kinds, [...this.#uris]);
+          return OK;
+        });
+      },
+      backoffMs(this.#attempt++),
+    ).unref();
+  }
+
+  #step(step: () => Promise<Answer>): Promise<Answer> {
+    const run = this.#changing.then(step, step);
+    this.#changing = run;
+    return run;
+  }
+}

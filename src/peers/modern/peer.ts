@@ -1,0 +1,326 @@
+/**
+ * A Peer that speaks 2026-07-28: no handshake, every request describes its client, a question comes
+ * back as the call's result, and one
+ * `subscriptions/listen` stream brings changes and updates.
+ *
+ * A client of the same era is described by its own words; for others, and for the gateway's own
+ * requests, the words are made. `resources/subscribe` and
+ * `resources/unsubscribe` are answered here, by listening anew with the changed set; the old stream
+ * ends only when the new one stands.
+ */
+
+import { UNREACHABLE } from "../../links/http-problem.ts";
+import type { Call, Client } from "../../protocol/call.ts";
+import {
+  CLIENT_CAPABILITIES,
+  CLIENT_INFO,
+  LOG_LEVEL,
+  metaOf,
+  PROTOCOL_VERSION,
+  SUBSCRIPTION_ID,
+  statelessVersions,
+} from "../../protocol/envelope.ts";
+import { GoblinError, messageOf } from "../../protocol/errors.ts";
+import { type Frame, readFrame } from "../../protocol/frame.ts";
+import { type Answer, failure, notificationText, paramsText, rawText, requestText } from "../../protocol/json-rpc.ts";
+import { dropMembers, memberText, prependMembers, setMember, toDisplayText } from "../../protocol/json-text.ts";
+import { changeKinds } from "../../protocol/methods.ts";
+import { withTimeout } from "../../timing/with-timeout.ts";
+import type { Link, LinkEvents, OpenLink, Origin, Peer, PeerEvents, PeerInfo } from "../peer.ts";
+import { Pending } from "../pending.ts";
+import { Listener } from "./listener.ts";
+import { RequestHeaders } from "./request-headers.ts";
+
+export interface ModernOptions {
+  readonly open: OpenLink;
+  readonly events: PeerEvents;
+  readonly clientInfo: Readonly<Record<string, unknown>>;
+  readonly connectMs: number;
+  readonly signal: AbortSignal;
+  /** Cancelling is closing the request's own stream; on a shared channel it is a message. */
+  readonly cancelByClosing: boolean;
+  /** The input schema of one of the server's tools. */
+  readonly inputSchema: (tool: string) => unknown;
+}
+
+const VERSION = statelessVersions[0]!;
+/** Stands for the gateway itself. */
+const NOBODY = {};
+
+/** Undefined: the server does not speak this era. Throws when it cannot be reached at all. */
+export async function connectModern(options: ModernOptions): Promise<Peer | undefined> {
+  const peer = new ModernPeer(options);
+  const { signal } = options;
+  const giveUp = (): void => void peer.close();
+  signal.addEventListener("abort", giveUp, { once: true });
+  try {
+    // A server that says nothing to this may still have waited for a handshake.
+    if (!signal.aborted && (await withTimeout(peer.open(), options.connectMs, false))) return peer;
+    await peer.close();
+    if (signal.aborted) throw new GoblinError("CANCELLED", "The connection is not wanted any more");
+    return undefined;
+  } finally {
+    signal.removeEventListener("abort", giveUp);
+  }
+}
+
+class ModernPeer implements Peer, LinkEvents {
+  info: PeerInfo = { protocolVersion: VERSION, capabilities: {}, serverInfo: {}, instructions: undefined };
+  readonly #options: ModernOptions;
+  readonly #events: PeerEvents;
+  readonly #pending = new Pending();
+  readonly #listener: Listener;
+  /** What was said of a client stays the same for its session. */
+  readonly #described = new WeakMap<object, string>();
+  readonly #headers: RequestHeaders;
+  #link: Link | undefined;
+  #opened = false;
+  #ended = false;
+
+  constructor(options: ModernOptions) {
+    this.#options = options;
+    this.#events = options.events;
+    this.#headers = new RequestHeaders(VERSION, options.inputSchema);
+    this.#listener = new Listener({
+      start: (params) => this.#startListening(params),
+      stop: (id) => this.#stop(id),
+      missed: (kinds, uris) => {
+        for (const kind of kinds) this.#events.changed(kind);
+        for (const uri of uris) this.#events.updated(uri, JSON.stringify({ uri }));
+      },
+    });
+  }
+
+  get inFlight(): number {
+    return this.#pending.size - this.#listener.streams;
+  }
+
+  async open(): Promise<boolean> {
+    this.#link = await this.#options.open(this, this.#options.signal);
+    const answer = await this.request("server/discover", "{}");
+    if (!answer.ok) {
+      // A server that cannot be reached speaks no era; any other refusal is an earlier one's.
+      if (answer.raw.includes(UNREACHABLE)) {
+        await this.close();
+        throw new GoblinError(
+          "BACKEND_UNAVAILABLE",
+          toDisplayText(JSON.parse(memberText(answer.raw, "message") ?? "null")),
+        );
+      }
+      return false;
+    }
+    const info = readDiscovery(rawText(answer.raw));
+    if (!info) return false;
+    this.info = info;
+    this.#opened = true;
+    this.#listener.begin(info.capabilities);
+    return true;
+  }
+
+  request(method: string, params: string, call?: Call): Promise<Answer> {
+    if (method === "resources/subscribe") return this.#listener.add(uriIn(params));
+    if (method === "resources/unsubscribe") return this.#listener.remove(uriIn(params));
+    // Here the level goes with each request.
+    if (method === "logging/setLevel") return Promise.resolve({ ok: true, raw: "{}" });
+    return this.#send(method, params, call).answer;
+  }
+
+  notify(): void {}
+
+  async close(): Promise<void> {
+    this.#ended = true;
+    this.#listener.close();
+    this.#pending.failAll(new GoblinError("BACKEND_UNAVAILABLE", "The connection was closed"));
+    await this.#link?.close();
+  }
+
+  waiting(id: number): boolean {
+    return this.#pending.has(id);
+  }
+
+  failed(id: number, error: GoblinError, unsent = false): void {
+    if (this.#listener.ended(id)) this.#pending.settle(id, { ok: true, raw: "{}" });
+    else this.#pending.settle(id, { ...failure(error), unsent });
+  }
+
+  closed(error: GoblinError): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#listener.close();
+    this.#pending.failAll(error);
+    if (this.#opened) this.#events.closed(error);
+  }
+
+  problem(message: string, detail?: string): void {
+    this.#events.problem(message, detail);
+  }
+
+  #unexpected(id: unknown): void {
+    const unexpectedAnswerReason = this.#pending.unexpectedAnswerReason(id);
+    if (unexpectedAnswerReason !== undefined) this.#events.problem(unexpectedAnswerReason);
+  }
+
+  message(bytes: Buffer, stream: number | undefined): void {
+    let frame: Frame;
+    try {
+      frame = readFrame(bytes);
+    } catch {
+      const error = new GoblinError("BACKEND_ERROR", "The server's answer is not valid JSON");
+      if (stream !== undefined && this.#pending.settle(stream, failure(error))) return;
+      return this.#events.problem("Not a JSON message", bytes.toString("utf8", 0, 200));
+    }
+    try {
+      this.#take(frame, stream);
+    } catch (error) {
+      this.#events.problem(`A message of the server cannot be worked on: ${messageOf(error)}`);
+    }
+  }
+
+  #take(frame: Frame, stream: number | undefined): void {
+    switch (frame.kind) {
+      case "response":
+        if (typeof frame.id === "number" && this.#listener.ended(frame.id))
+          this.#pending.settle(frame.id, frame.answer);
+        else if (typeof frame.id === "number" && this.#pending.settle(frame.id, frame.answer)) return;
+        else this.#unexpected(frame.id);
+        return;
+      case "notification":
+        return this.#notified(frame, stream);
+      case "request":
+        return this.#events.problem(
+          `The server sent a request (${frame.method}), which its protocol version does not have`,
+        );
+      case "invalid":
+        return this.#events.problem(`Not a JSON-RPC message: ${frame.reason}`);
+    }
+  }
+
+  #send(method: string, params: string, call: Call | undefined): { id: number; answer: Promise<Answer> } {
+    const id = this.#pending.nextId();
+    const link = this.#link;
+    if (this.#ended || !link) {
+      const closed = { ...failure(new GoblinError("BACKEND_UNAVAILABLE", "The connection is closed")), unsent: true };
+      return { id, answer: Promise.resolve(closed) };
+    }
+    if (call?.cancelled) {
+      return { id, answer: Promise.resolve(failure(new GoblinError("CANCELLED", "Cancelled before it was sent"))) };
+    }
+    const answer = new Promise<Answer>((resolve) => {
+      this.#pending.add(id, call, resolve);
+      call?.onCancel((reason) => this.#cancel(id, reason));
+      const text = requestText(id, method, this.#describe(params, call, id));
+      link.send(text, { id, headers: this.#headers.of(method, params, call) });
+    });
+    return { id, answer };
+  }
+
+  /**
+   * The params with the description of the client in their `_meta`, and a progress token of our
+   * own.
+   */
+  #describe(params: string, call: Call | undefined, id: number): string {
+    const token = call?.progressToken;
+    const given = call && metaOf(call.params);
+    const describesItself = given !== undefined && PROTOCOL_VERSION in given;
+    if (describesItself && token === undefined) return params;
+    const envelope = describesItself ? "" : this.#envelope(call?.client);
+    if (given === undefined) return setMember(params, "_meta", `{${envelope}}`);
+    let meta = memberText(params, "_meta")!;
+    if (token !== undefined) meta = setMember(meta, "progressToken", String(id));
+    return setMember(params, "_meta", describesItself ? meta : prependMembers(meta, envelope));
+  }
+
+  /** The members of `_meta` that describe a client which does not do so itself. */
+  #envelope(client: Client | undefined): string {
+    const level = client?.logLevel;
+    const logged = level && level !== "off" ? `,"${LOG_LEVEL}":"${level}"` : "";
+    const about = client ?? NOBODY;
+    let known = this.#described.get(about);
+    if (known === undefined) {
+      const info = client?.info["name"] === undefined ? this.#options.clientInfo : client.info;
+      const capabilities = JSON.stringify(client?.capabilities ?? {});
+      known = `"${PROTOCOL_VERSION}":"${VERSION}","${CLIENT_CAPABILITIES}":${capabilities},"${CLIENT_INFO}":${JSON.stringify(info)}`;
+      this.#described.set(about, known);
+    }
+    return known + logged;
+  }
+
+  #notified({ method, params, text }: Extract<Frame, { kind: "notification" }>, stream: number | undefined): void {
+    const listening = stream ?? this.#listener.streamOf(params);
+    if (listening !== undefined && this.#listener.acknowledged(listening, method, params)) return;
+    switch (method) {
+      case "notifications/progress": {
+        const call = this.#pending.callOf(params["progressToken"]);
+        call?.clock?.progress();
+        if (call?.progressToken === undefined) return;
+        const restored = setMember(paramsText(text), "progressToken", JSON.stringify(call.progressToken));
+        return call.emit(notificationText(method, restored));
+      }
+      case "notifications/message":
+        return this.#events.log(toDisplayText(params["level"]), paramsText(text), this.#origin(stream));
+      case "notifications/resources/updated":
+        if (typeof params["uri"] === "string")
+          this.#events.updated(params["uri"], withoutSubscription(paramsText(text)));
+        return;
+      case "notifications/cancelled": {
+        // Of all that we sent, a server may end only the streams that we listen on.
+        const id = params["requestId"];
+        if (typeof id === "number" && this.#listener.ended(id)) this.#pending.settle(id, { ok: true, raw: "{}" });
+        return;
+      }
+      default: {
+        const kind = changeKinds.get(method);
+        if (kind) this.#events.changed(kind);
+      }
+    }
+  }
+
+  #origin(stream: number | undefined): Origin {
+    return (stream !== undefined && this.#pending.call(stream)) || this.#pending.origin();
+  }
+
+  #startListening(params: string): { id: number; answer: Promise<Answer> } {
+    return this.#send("subscriptions/listen", params, undefined);
+  }
+
+  #cancel(id: number, reason: string): void {
+    if (!this.#pending.has(id)) return;
+    const why = reason === "timeout" ? "Timed out" : "Cancelled by the client";
+    this.#pending.giveUp(id, failure(new GoblinError("CANCELLED", why)));
+    this.#stop(id, why);
+  }
+
+  /** Tells the server that nobody waits for this request any more. */
+  #stop(id: number, reason = "Not needed any more"): void {
+    this.#pending.settle(id, { ok: true, raw: "{}" });
+    if (this.#options.cancelByClosing) this.#link?.drop(id);
+    else this.#link?.send(notificationText("notifications/cancelled", JSON.stringify({ requestId: id, reason })));
+  }
+}
+
+/** Which of our streams an update came on is nobody else's business. */
+function withoutSubscription(params: string): string {
+  const meta = memberText(params, "_meta");
+  if (!meta?.includes(SUBSCRIPTION_ID)) return params;
+  const kept = dropMembers(meta, (key) => key === SUBSCRIPTION_ID);
+  return kept === "{}" ? dropMembers(params, (key) => key === "_meta") : setMember(params, "_meta", kept);
+}
+
+function uriIn(params: string): string {
+  return (JSON.parse(params) as { uri: string }).uri;
+}
+
+function readDiscovery(text: string): PeerInfo | undefined {
+  const result = JSON.parse(text) as Record<string, unknown>;
+  const versions = result["supportedVersions"];
+  if (!Array.isArray(versions) || !versions.includes(VERSION)) return undefined;
+  const { capabilities, instructions } = result;
+  const serverInfo = metaOf(result)?.["io.modelcontextprotocol/serverInfo"];
+  return {
+    protocolVersion: VERSION,
+    capabilities:
+      typeof capabilities === "object" && capabilities !== null ? (capabilities as Record<string, unknown>) : {},
+    serverInfo: typeof serverInfo === "object" && serverInfo !== null ? (serverInfo as Record<string, unknown>) : {},
+    instructions: typeof instructions === "string" ? instructions : undefined,
+  };
+}

@@ -1,0 +1,55 @@
+/**
+ * The headers that repeat what a request of 2026-07-28 says in its body: version, method, the name
+ * of the thing, mirrored arguments.
+ *
+ * Plain calls of one tool get the same frozen object, so that a link can go by it; what clients
+ * send can only make a bounded number of them stay.
+ */
+import type { Call } from "../../protocol/call.ts";
+import { memberText } from "../../protocol/json-text.ts";
+import { encodeHeader, MIRROR_PREFIX, mirroredValue, mirrorsOf, nameFields } from "../../protocol/mirrors.ts";
+
+type Headers = Readonly<Record<string, string>>;
+
+const MAX_KEPT = 10_000;
+
+export class RequestHeaders {
+  readonly #version: string;
+  readonly #inputSchema: (tool: string) => unknown;
+  /** Of calls to tools, by the tool's name. */
+  readonly #calls = new Map<string, Headers>();
+
+  constructor(version: string, inputSchema: (tool: string) => unknown) {
+    this.#version = version;
+    this.#inputSchema = inputSchema;
+  }
+
+  of(method: string, params: string, call: Call | undefined): Headers {
+    const field = Object.hasOwn(nameFields, method) ? nameFields[method] : undefined;
+    if (field === undefined) return { ...call?.trace, ...this.#plain(method) };
+    if (method === "tools/call" && call?.target !== undefined) return this.#ofCall(call, call.target);
+    const name: unknown = JSON.parse(memberText(params, field) ?? "null");
+    const named = typeof name === "string" ? { "mcp-name": encodeHeader(name) } : undefined;
+    return { ...call?.trace, ...this.#plain(method), ...named };
+  }
+
+  #ofCall(call: Call, tool: string): Headers {
+    let plain = this.#calls.get(tool);
+    if (!plain) {
+      plain = Object.freeze({ ...this.#plain("tools/call"), "mcp-name": encodeHeader(tool) });
+      if (this.#calls.size < MAX_KEPT) this.#calls.set(tool, plain);
+    }
+    const mirrors = mirrorsOf(this.#inputSchema(tool));
+    if (mirrors.length === 0 && !call.trace) return plain;
+    const headers: Record<string, string> = { ...call.trace, ...plain };
+    for (const { header, path } of mirrors) {
+      const value = mirroredValue(call.params["arguments"], path);
+      if (value !== undefined) headers[MIRROR_PREFIX + header] = encodeHeader(value);
+    }
+    return headers;
+  }
+
+  #plain(method: string): Record<string, string> {
+    return { "mcp-protocol-version": this.#version, "mcp-method": method };
+  }
+}

@@ -1,0 +1,185 @@
+/**
+ * Makes Peers for a server as its config entry describes it: opens the right transport and finds
+ * out what the server speaks.
+ *
+ * An address is first asked for the protocol without a handshake, which costs one request; a
+ * program is first offered the handshake, since some end when anything else comes first, and is
+ * asked on the same process when it refuses. What was found is remembered for a while, and
+ * forgotten when it stops being true. Without a `type`, an address that refuses Streamable HTTP is
+ * tried as HTTP+SSE.
+ */
+
+import { UNREACHABLE } from "../links/http-problem.ts";
+import { sseLink } from "../links/sse.ts";
+import { stdioLink } from "../links/stdio.ts";
+import { httpLink } from "../links/streamable-http.ts";
+import type { Client } from "../protocol/call.ts";
+import { GoblinError } from "../protocol/errors.ts";
+import type { OnLimit } from "../protocol/limit-exceeded.ts";
+import { connectLegacy, HandshakeRefused } from "./legacy/peer.ts";
+import { connectModern } from "./modern/peer.ts";
+import type { Link, LinkEvents, OpenLink, Peer, PeerEvents } from "./peer.ts";
+
+export type Transport =
+  | {
+      readonly kind: "stdio";
+      readonly command: string;
+      readonly args: readonly string[];
+      readonly env: Readonly<Record<string, string>>;
+      readonly cwd: string;
+    }
+  | {
+      readonly kind: "http" | "sse" | "auto";
+      readonly url: string;
+      readonly headers: Readonly<Record<string, string>>;
+    };
+
+export interface ConnectorOptions {
+  readonly transport: Transport;
+  readonly clientInfo: Readonly<Record<string, unknown>>;
+  /** Read for each connection, so that a new config takes effect. */
+  readonly settings: () => { readonly messageCap: number; readonly connectMs: number };
+  readonly onLimit: OnLimit;
+  readonly stderr: (line: string) => void;
+  /** The input schema of one of the server's tools. */
+  readonly inputSchema: (tool: string) => unknown;
+}
+
+/** The signal gives an attempt up that is not wanted any more. */
+export type Connect = (events: PeerEvents, owner: Client | undefined, signal: AbortSignal) => Promise<Peer>;
+
+interface Attempt {
+  readonly events: PeerEvents;
+  readonly owner: Client | undefined;
+  readonly signal: AbortSignal;
+  readonly connectMs: number;
+}
+
+/**
+ * A shared connection may be asked anything: which client a question goes to is decided when it
+ * comes.
+ */
+const SHARED_CAPABILITIES = {
+  sampling: { tools: {}, context: {} },
+  elicitation: { form: {}, url: {} },
+  roots: { listChanged: true },
+} as const;
+
+const PROBE_MS = 5000;
+const VERDICT_MS = 3_600_000;
+
+export function createConnector(options: ConnectorOptions): Connect {
+  const { transport, onLimit } = options;
+  /** Until when the server is taken for one that needs the handshake. */
+  let handshakeUntil = 0;
+
+  const withHandshake = (open: OpenLink, { events, owner, signal, connectMs }: Attempt): Promise<Peer> =>
+    connectLegacy({
+      open,
+      events,
+      clientInfo: owner?.info["name"] === undefined ? options.clientInfo : owner.info,
+      capabilities: owner?.capabilities ?? SHARED_CAPABILITIES,
+      connectMs,
+      signal,
+    });
+  const withoutHandshake = (open: OpenLink, { events, signal, connectMs }: Attempt): Promise<Peer | undefined> =>
+    connectModern({
+      open,
+      events,
+      clientInfo: options.clientInfo,
+      connectMs,
+      signal,
+      cancelByClosing: transport.kind !== "stdio",
+      inputSchema: options.inputSchema,
+    });
+
+  if (transport.kind === "stdio") {
+    return async (events, owner, signal) => {
+      const { messageCap, connectMs } = options.settings();
+      const attempt = { events, owner, signal, connectMs };
+      const once = keepOpen(stdioLink({ ...transport, messageCap, onLimit, stderr: options.stderr }));
+      try {
+        return await withHandshake(once.open, attempt);
+      } catch (error) {
+        const asked = error instanceof HandshakeRefused ? withoutHandshake(once.open, attempt) : undefined;
+        const peer = await asked?.catch(() => undefined);
+        if (peer) return peer;
+        await once.close();
+        throw error;
+      }
+    };
+  }
+
+  return async (events, owner, signal) => {
+    const { messageCap, connectMs } = options.settings();
+    const attempt = { events, owner, signal, connectMs };
+    const remote = { ...transport, messageCap, onLimit, connectMs };
+    if (transport.kind === "sse") return withHandshake(sseLink(remote), attempt);
+    if (handshakeUntil < Date.now()) {
+      const peer = await withoutHandshake(httpLink(remote), { ...attempt, connectMs: Math.min(PROBE_MS, connectMs) });
+      if (peer) return peer;
+    }
+    try {
+      const peer = await withHandshake(httpLink(remote), attempt);
+      handshakeUntil = Date.now() + VERDICT_MS;
+      return peer;
+    } catch (first) {
+      handshakeUntil = 0;
+      if (transport.kind === "http" || signal.aborted || isUnreachable(first)) throw first;
+      return withHandshake(sseLink(remote), attempt).catch(() => {
+        throw first;
+      });
+    }
+  };
+}
+
+function isUnreachable(error: unknown): boolean {
+  return error instanceof GoblinError && error.message.includes(UNREACHABLE);
+}
+
+/**
+ * Opens a link that outlives the peer that first used it, so that a second one can try on the same
+ * process.
+ */
+function keepOpen(open: OpenLink): { readonly open: OpenLink; close(): Promise<void> } {
+  let link: Link | undefined;
+  let gone = false;
+  let target: LinkEvents | undefined;
+  const relay: LinkEvents = {
+    message: (bytes, stream) => target?.message(bytes, stream),
+    failed: (id, error, unsent) => target?.failed(id, error, unsent),
+    waiting: (id) => target?.waiting(id) ?? false,
+    problem: (message, detail) => target?.problem(message, detail),
+    closed: (error) => {
+      gone = true;
+      target?.closed(error);
+    },
+  };
+  const kept = (real: Link, isLast: () => boolean): Link => ({
+    send: (text, sendOptions) => real.send(text, sendOptions),
+    drop: (id) => real.drop(id),
+    established: (headers) => real.established(headers),
+    close: async () => {
+      if (isLast()) await real.close();
+    },
+  });
+  return {
+    open: async (events, signal) => {
+      target = events;
+      if (link && !gone) return kept(link, () => true);
+      gone = false;
+      const opened = await open(relay, signal);
+      link = opened;
+      let established = false;
+      const first = kept(opened, () => established);
+      return {
+        ...first,
+        established: (headers) => {
+          established = true;
+          opened.established(headers);
+        },
+      };
+    },
+    close: async () => link?.close(),
+  };
+}

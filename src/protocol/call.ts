@@ -1,0 +1,142 @@
+/**
+ * One request on its way through the stages, and who sent it.
+ *
+ * A front makes a Call, the router gives it a target, a backend answers it. Everything that belongs
+ * to the request (its cancellation, its progress, its log messages, questions back to its client)
+ * goes through this object, so that nothing has to be looked up by an id that two clients may
+ * share. A Call ends once.
+ */
+import type { Answer, Params } from "./json-rpc.ts";
+
+export type LogLevel = "debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency";
+
+/** Who asks. One object for each session; for a client without sessions, one for each request. */
+export interface Client {
+  /** Equal for all requests of one session, and for no other. */
+  readonly key: string;
+  /** Clients of equal scope may share a connection that is not shared with everybody. */
+  readonly scope: string;
+  /**
+   * What limits on one client are counted under. Whoever has no session is known by its token and
+   * its own name for itself.
+   */
+  readonly account: string;
+  /** Whoever authenticated; the empty string where nobody has to. */
+  readonly principal: string;
+  readonly protocolVersion: string;
+  readonly capabilities: Readonly<Record<string, unknown>>;
+  readonly info: Readonly<Record<string, unknown>>;
+  /**
+   * Puts a server's question (sampling, elicitation, roots) to the client. `params` is raw JSON.
+   */
+  ask(method: string, params: string, call: Call | undefined): Promise<Answer>;
+  /** The least log level that this client asked for; undefined: nothing was said. */
+  readonly logLevel: LogLevel | "off" | undefined;
+}
+
+/** Why a call was given up before its answer. */
+export type CancelReason = "client" | "timeout" | "shutdown";
+
+/** What the time limit of a call wants to know. */
+export interface Clock {
+  /** The server reported progress. */
+  progress(): void;
+  /** The server waits for an answer of the client, who may be a person. */
+  asks(): void;
+  /** It has that answer. */
+  answered(): void;
+  /** It ran out while the client was asked, so that the server is not to blame. */
+  readonly expiredWhileAsking: boolean;
+}
+
+export interface CallOptions {
+  readonly method: string;
+  readonly params: Params;
+  /** The raw JSON of the params. */
+  readonly text: string;
+  readonly client: Client;
+  /** Sends a notification that belongs to this request to its client. */
+  readonly emit: (notification: string) => void;
+  /** Trace headers of the request, carried on to HTTP backends. */
+  readonly trace?: Readonly<Record<string, string>> | undefined;
+}
+
+export class Call {
+  readonly method: string;
+  readonly params: Params;
+  readonly text: string;
+  readonly client: Client;
+  readonly trace: Readonly<Record<string, string>> | undefined;
+  readonly emit: (notification: string) => void;
+  /** Set by the router; names that no server owns have none. */
+  serverId: string | undefined;
+  /** The identifier that the server knows the thing by; set together with it. */
+  target: string | undefined;
+  /** When it went on its way to the server, on the clock of `performance.now()`. */
+  started = 0;
+  /** Where the list of everything under way keeps this call. */
+  place = -1;
+  /** A short id for logs and error messages. */
+  readonly requestId: string;
+  /** The time limit, which what happens to the request may move. */
+  clock: Clock | undefined;
+  #cancelled: CancelReason | undefined;
+  #listeners: ((reason: CancelReason) => void)[] | undefined;
+
+  constructor(options: CallOptions) {
+    this.method = options.method;
+    this.params = options.params;
+    this.text = options.text;
+    this.client = options.client;
+    this.emit = options.emit;
+    this.trace = options.trace;
+    this.requestId = nextRequestId();
+  }
+
+  get cancelled(): CancelReason | undefined {
+    return this.#cancelled;
+  }
+
+  get progressToken(): string | number | undefined {
+    const meta = this.params["_meta"];
+    if (typeof meta !== "object" || meta === null) return undefined;
+    const token = (meta as Record<string, unknown>)["progressToken"];
+    return typeof token === "string" || typeof token === "number" ? token : undefined;
+  }
+
+  onCancel(listener: (reason: CancelReason) => void): void {
+    if (this.#cancelled) listener(this.#cancelled);
+    else if (this.#listeners) this.#listeners.push(listener);
+    else this.#listeners = [listener];
+  }
+
+  cancel(reason: CancelReason): void {
+    if (this.#cancelled) return;
+    this.#cancelled = reason;
+    const listeners = this.#listeners;
+    this.#listeners = undefined;
+    if (listeners) for (const listener of listeners) listener(reason);
+  }
+
+  /** The same request with other params, for a tool that is called through another one. */
+  derive(options: { readonly method: string; readonly params: Params; readonly text: string }): Call {
+    const call = new Call({
+      ...options,
+      client: this.client,
+      emit: this.emit,
+      ...(this.trace && { trace: this.trace }),
+    });
+    this.onCancel((reason) => call.cancel(reason));
+    return call;
+  }
+}
+
+const processPart = Math.floor(Math.random() * 36 ** 4)
+  .toString(36)
+  .padStart(4, "0");
+let counter = 0;
+
+function nextRequestId(): string {
+  counter = (counter + 1) % Number.MAX_SAFE_INTEGER;
+  return `${processPart}-${counter.toString(36)}`;
+}

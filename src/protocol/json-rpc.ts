@@ -1,0 +1,176 @@
+/**
+ * JSON-RPC 2.0 envelopes: reading one message, and writing requests, answers and notifications
+ * around raw JSON.
+ *
+ * Results and errors travel through the gateway as the raw JSON text they came as (`Raw`: a string,
+ * or the bytes of a large one), so that nothing in them is lost or paid for twice. Only the
+ * envelope around them is ours.
+ */
+import { type ErrorCode, GoblinError, messageOf } from "./errors.ts";
+import { applyEdits, memberSpan, memberText, prependMembers, skipValue } from "./json-text.ts";
+
+export type Id = string | number;
+export type Raw = string | Buffer;
+export type Params = Readonly<Record<string, unknown>>;
+
+/** What a request ends with: the raw JSON of its result, or of its error object. */
+export type Answer = { readonly ok: true; readonly raw: Raw } | ErrorAnswer;
+
+export interface ErrorAnswer {
+  readonly ok: false;
+  readonly raw: string;
+  readonly code: number;
+  /** The gateway's own code where the error is the gateway's. */
+  readonly symbol?: ErrorCode;
+  /** The server surely did not act on the request, so that it may be sent again. */
+  readonly unsent?: boolean;
+}
+
+export type Inbound =
+  | {
+      readonly kind: "request";
+      readonly id: Id;
+      readonly method: string;
+      readonly params: Params;
+      readonly text: string;
+    }
+  | { readonly kind: "notification"; readonly method: string; readonly params: Params; readonly text: string }
+  | { readonly kind: "response"; readonly id: Id; readonly text: string }
+  | { readonly kind: "invalid"; readonly id: Id | null; readonly reason: string };
+
+const NO_PARAMS: Params = Object.freeze({});
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** An integer that a number cannot hold would come back as another one. */
+function isId(value: unknown): value is Id {
+  if (typeof value === "string") return true;
+  return typeof value === "number" && Math.abs(value) <= Number.MAX_SAFE_INTEGER;
+}
+
+/** Says what a parsed message is. `text` is its JSON text. */
+export function classify(value: unknown, text: string): Inbound {
+  if (!isRecord(value)) return { kind: "invalid", id: null, reason: "a message must be a JSON object" };
+  const id = value["id"];
+  const answerId = isId(id) ? id : null;
+  if (value["jsonrpc"] !== "2.0") return { kind: "invalid", id: answerId, reason: '"jsonrpc" must be "2.0"' };
+  const method = value["method"];
+  if (method === undefined) {
+    if (!("result" in value) && !("error" in value)) {
+      return { kind: "invalid", id: answerId, reason: 'a message needs "method", "result" or "error"' };
+    }
+    if (!isId(id)) return { kind: "invalid", id: null, reason: 'an answer needs the "id" of its request' };
+    return { kind: "response", id, text };
+  }
+  if (typeof method !== "string") return { kind: "invalid", id: answerId, reason: '"method" must be a string' };
+  const params = value["params"];
+  if (params !== undefined && !isRecord(params)) {
+    return { kind: "invalid", id: answerId, reason: '"params" must be an object' };
+  }
+  if (!("id" in value)) return { kind: "notification", method, params: params ?? NO_PARAMS, text };
+  if (!isId(id)) return { kind: "invalid", id: null, reason: '"id" must be a string or a number' };
+  return { kind: "request", id, method, params: params ?? NO_PARAMS, text };
+}
+
+/** The raw JSON of a message's params, `{}` where it has none. */
+export function paramsText(messageText: string): string {
+  return memberText(messageText, "params") ?? "{}";
+}
+
+/** The answer inside a response message. */
+export function answerOf(messageText: string): Answer {
+  const result = memberText(messageText, "result");
+  const error = memberText(messageText, "error");
+  // Some servers always write both; the one that is not null counts.
+  if (result !== undefined && (result !== "null" || error === undefined || error === "null")) {
+    return { ok: true, raw: result };
+  }
+  return backendError(error ?? "null");
+}
+
+/**
+ * An error object as a peer sent it; one without a usable code or message gets them, and keeps the
+ * rest.
+ */
+function backendError(raw: string): ErrorAnswer {
+  const value: unknown = JSON.parse(raw);
+  if (!isRecord(value)) {
+    const text = JSON.stringify({
+      code: -32603,
+      message: "The server answered with an error that is no object",
+      data: value,
+    });
+    return { ok: false, raw: text, code: -32603 };
+  }
+  const { code, message } = value;
+  let text = raw;
+  if (!Number.isInteger(code)) text = putMember(text, "code", "-32603");
+  if (typeof message !== "string") text = putMember(text, "message", '"Unknown error"');
+  return { ok: false, raw: text, code: Number.isInteger(code) ? (code as number) : -32603 };
+}
+
+function putMember(objectText: string, key: string, value: string): string {
+  const span = memberSpan(objectText, 0, key);
+  if (!span) return prependMembers(objectText, `"${key}":${value}`);
+  return applyEdits(objectText, [{ ...span, text: value }]);
+}
+
+/**
+ * Adds members to an error's `data` unless the peer set them itself; a `data` that is no object
+ * stays as it is.
+ */
+export function withErrorData(answer: ErrorAnswer, extra: Readonly<Record<string, string>>): ErrorAnswer {
+  const span = memberSpan(answer.raw, 0, "data");
+  const current = span && answer.raw.slice(span.start, span.end);
+  if (span && current !== undefined && current !== "null") {
+    if (!current.startsWith("{")) return answer;
+    let data = current;
+    for (const [key, value] of Object.entries(extra)) {
+      if (!memberSpan(data, 0, key)) data = prependMembers(data, `"${key}":${JSON.stringify(value)}`);
+    }
+    return { ...answer, raw: applyEdits(answer.raw, [{ ...span, text: data }]) };
+  }
+  return { ...answer, raw: putMember(answer.raw, "data", JSON.stringify(extra)) };
+}
+
+export function withErrorCode(answer: ErrorAnswer, code: number): ErrorAnswer {
+  return { ...answer, code, raw: putMember(answer.raw, "code", String(code)) };
+}
+
+export function failure(error: unknown, extra?: Readonly<Record<string, unknown>>): ErrorAnswer {
+  const known = error instanceof GoblinError ? error : new GoblinError("INTERNAL_ERROR", messageOf(error));
+  const data = { code: known.code, ...known.data, ...extra };
+  const raw = JSON.stringify({ code: known.rpcCode, message: known.message, data });
+  return { ok: false, raw, code: known.rpcCode, symbol: known.code };
+}
+
+export function success(result: unknown): Answer {
+  return { ok: true, raw: JSON.stringify(result) };
+}
+
+export function requestText(id: Id, method: string, params: string): string {
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"method":${JSON.stringify(method)},"params":${params}}`;
+}
+
+export function notificationText(method: string, params?: string): string {
+  const tail = params === undefined ? "" : `,"params":${params}`;
+  return `{"jsonrpc":"2.0","method":${JSON.stringify(method)}${tail}}`;
+}
+
+/** The text before an answer's raw value; the text after it is always `}`. */
+export function answerHead(id: Id | null, answer: Answer): string {
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"${answer.ok ? "result" : "error"}":`;
+}
+
+export function answerText(id: Id | null, answer: Answer): string {
+  return `${answerHead(id, answer)}${typeof answer.raw === "string" ? answer.raw : answer.raw.toString("utf8")}}`;
+}
+
+/** The raw value as text, without what may follow it in a large answer (see `frame.ts`). */
+export function rawText(raw: Raw): string {
+  if (typeof raw === "string") return raw;
+  const text = raw.toString("utf8");
+  return text.slice(0, skipValue(text, 0));
+}

@@ -1,0 +1,250 @@
+/**
+ * Surgery on JSON text: find the place of a member or element and replace just those characters.
+ *
+ * A gateway that parses and serialises again loses what JavaScript cannot hold (integers past 2^53,
+ * -0,
+ * 1.0, duplicate keys); replacing a span in the original text loses nothing. The text must be valid
+ * JSON: callers have run `JSON.parse` on it, or it was made by us. Nothing here validates.
+ */
+
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface Edit extends Span {
+  readonly text: string;
+}
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+const OPEN_BRACE = 123;
+const CLOSE_BRACE = 125;
+const OPEN_BRACKET = 91;
+const CLOSE_BRACKET = 93;
+const COMMA = 44;
+const COLON = 58;
+
+function skipSpace(text: string, pos: number): number {
+  let i = pos;
+  for (;;) {
+    const c = text.charCodeAt(i);
+    if (c !== 32 && c !== 10 && c !== 13 && c !== 9) return i;
+    i++;
+  }
+}
+
+/** `pos` is at the opening quote; answers the position after the closing one. */
+function skipString(text: string, pos: number): number {
+  let close = text.indexOf('"', pos + 1);
+  while (close !== -1) {
+    let slashes = 0;
+    while (text.charCodeAt(close - 1 - slashes) === BACKSLASH) slashes++;
+    if (slashes % 2 === 0) return close + 1;
+    close = text.indexOf('"', close + 1);
+  }
+  return text.length;
+}
+
+/** The position after the value that starts at `pos`. */
+export function skipValue(text: string, pos: number): number {
+  const first = text.charCodeAt(pos);
+  if (first === QUOTE) return skipString(text, pos);
+  let i = pos;
+  if (first !== OPEN_BRACE && first !== OPEN_BRACKET) {
+    for (; i < text.length; i++) {
+      const c = text.charCodeAt(i);
+      if (c === COMMA || c === CLOSE_BRACE || c === CLOSE_BRACKET || c <= 32) break;
+    }
+    return i;
+  }
+  let depth = 0;
+  while (i < text.length) {
+    const c = text.charCodeAt(i);
+    if (c === QUOTE) {
+      i = skipString(text, i);
+      continue;
+    }
+    i++;
+    if (c === OPEN_BRACE || c === OPEN_BRACKET) depth++;
+    else if ((c === CLOSE_BRACE || c === CLOSE_BRACKET) && --depth === 0) break;
+  }
+  return i;
+}
+
+/**
+ * The member that `nextMember` found last. Kept here rather than returned: this runs several times
+ * for every message, and an object for each member would be most of its cost. Nothing in between
+ * awaits, so nobody else can change it.
+ */
+let keyStart = 0;
+let keyEnd = 0;
+let valueStart = 0;
+let valueEnd = 0;
+
+/** Where the first member of the object at `pos` may begin; -1: there is no object. */
+function firstMember(text: string, pos: number): number {
+  const open = skipSpace(text, pos);
+  return text.charCodeAt(open) === OPEN_BRACE ? skipSpace(text, open + 1) : -1;
+}
+
+/**
+ * Reads the member at `pos`; answers where the next one begins, -1 after the last, and undefined if
+ * there is none here.
+ */
+function nextMember(text: string, pos: number): number | undefined {
+  if (pos < 0 || text.charCodeAt(pos) !== QUOTE) return undefined;
+  keyStart = pos;
+  keyEnd = skipString(text, pos);
+  const colon = skipSpace(text, keyEnd);
+  if (text.charCodeAt(colon) !== COLON) return undefined;
+  valueStart = skipSpace(text, colon + 1);
+  valueEnd = skipValue(text, valueStart);
+  const comma = skipSpace(text, valueEnd);
+  return text.charCodeAt(comma) === COMMA ? skipSpace(text, comma + 1) : -1;
+}
+
+/**
+ * Whether the member that was read last has this key; a key written with escapes is decoded first.
+ */
+function keyIs(text: string, key: string): boolean {
+  const length = keyEnd - keyStart - 2;
+  if (length === key.length) return text.startsWith(key, keyStart + 1) || (hasEscape(text) && lastKey(text) === key);
+  return length > key.length && hasEscape(text) && lastKey(text) === key;
+}
+
+function hasEscape(text: string): boolean {
+  for (let i = keyStart + 1; i < keyEnd - 1; i++) if (text.charCodeAt(i) === BACKSLASH) return true;
+  return false;
+}
+
+function lastKey(text: string): string {
+  return hasEscape(text) ? (JSON.parse(text.slice(keyStart, keyEnd)) as string) : text.slice(keyStart + 1, keyEnd - 1);
+}
+
+/**
+ * Calls `visit` for each member of the object at `pos`, in order. A text without an object there
+ * has no members.
+ */
+export function eachMember(text: string, pos: number, visit: (key: string, start: number, end: number) => void): void {
+  let at = firstMember(text, pos);
+  for (;;) {
+    const next = nextMember(text, at);
+    if (next === undefined) return;
+    visit(lastKey(text), valueStart, valueEnd);
+    if (next < 0) return;
+    at = next;
+  }
+}
+
+/** The span of a member's value; of duplicate keys the last one, as `JSON.parse` has it. */
+export function memberSpan(text: string, pos: number, key: string): Span | undefined {
+  let start = -1;
+  let end = -1;
+  let at = firstMember(text, pos);
+  for (;;) {
+    const next = nextMember(text, at);
+    if (next === undefined) break;
+    if (keyIs(text, key)) {
+      start = valueStart;
+      end = valueEnd;
+    }
+    if (next < 0) break;
+    at = next;
+  }
+  return start < 0 ? undefined : { start, end };
+}
+
+/** The raw text of a member's value. */
+export function memberText(text: string, key: string): string | undefined {
+  const span = memberSpan(text, 0, key);
+  return span && text.slice(span.start, span.end);
+}
+
+/** The spans of the elements of the array at `pos`; none if there is no array. */
+export function elementSpans(text: string, pos: number): Span[] {
+  const spans: Span[] = [];
+  let i = skipSpace(text, pos);
+  if (text.charCodeAt(i) !== OPEN_BRACKET) return spans;
+  i = skipSpace(text, i + 1);
+  while (i < text.length && text.charCodeAt(i) !== CLOSE_BRACKET) {
+    const end = skipValue(text, i);
+    spans.push({ start: i, end });
+    i = skipSpace(text, end);
+    if (text.charCodeAt(i) !== COMMA) break;
+    i = skipSpace(text, i + 1);
+  }
+  return spans;
+}
+
+/** Applies edits that do not overlap, in any order. */
+export function applyEdits(text: string, edits: readonly Edit[]): string {
+  if (edits.length === 0) return text;
+  const sorted = edits.length === 1 ? edits : [...edits].sort((a, b) => a.start - b.start);
+  let out = "";
+  let from = 0;
+  for (const edit of sorted) {
+    out += text.slice(from, edit.start) + edit.text;
+    from = edit.end;
+  }
+  return out + text.slice(from);
+}
+
+/**
+ * Puts members in front of an object's own; `members` is JSON text without braces, such as
+ * `"a":1,"b":2`.
+ */
+export function prependMembers(objectText: string, members: string): string {
+  const open = skipSpace(objectText, 0);
+  const next = skipSpace(objectText, open + 1);
+  const comma = objectText.charCodeAt(next) === CLOSE_BRACE ? "" : ",";
+  return `${objectText.slice(0, open + 1)}${members}${comma}${objectText.slice(open + 1)}`;
+}
+
+/**
+ * Replaces a member's value, or adds the member in front. `value` is JSON text. Of duplicate keys
+ * every one is replaced: whoever reads the text next may take another one of them than we did, and
+ * must not find anything there that we have not seen.
+ */
+export function setMember(objectText: string, key: string, value: string): string {
+  let out = "";
+  let from = 0;
+  let at = firstMember(objectText, 0);
+  for (;;) {
+    const next = nextMember(objectText, at);
+    if (next === undefined) break;
+    if (keyIs(objectText, key)) {
+      out += objectText.slice(from, valueStart) + value;
+      from = valueEnd;
+    }
+    if (next < 0) break;
+    at = next;
+  }
+  return from > 0 ? out + objectText.slice(from) : prependMembers(objectText, `${JSON.stringify(key)}:${value}`);
+}
+
+/** The object without the members for which `drop` says so. */
+export function dropMembers(objectText: string, drop: (key: string) => boolean): string {
+  let kept = "";
+  let dropped = false;
+  eachMember(objectText, 0, (key, start, end) => {
+    if (drop(key)) dropped = true;
+    else kept += `${kept ? "," : ""}${JSON.stringify(key)}:${objectText.slice(start, end)}`;
+  });
+  return dropped ? `{${kept}}` : objectText;
+}
+
+/**
+ * The same JSON on one line, as line-framed transports need it. Inside of strings JSON has no raw
+ * line breaks.
+ */
+export function oneLine(text: string): string {
+  return text.includes("\n") || text.includes("\r") ? text.replace(/[\r\n]/g, " ") : text;
+}
+
+/**
+ * A value of somebody's JSON in words. `String` would throw on an object with a member `toString`.
+ */
+export function toDisplayText(value: unknown): string {
+  return typeof value === "string" ? value : String(JSON.stringify(value));
+}

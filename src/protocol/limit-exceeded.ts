@@ -1,0 +1,50 @@
+/**
+ * The limits of the config that can be exceeded, and the one error that says so: what is too much,
+ * which key of the config says how much there may be, and what to do about it.
+ *
+ * Whoever enforces a limit reports it through `OnLimit` exactly once for each time that it strikes,
+ * and never otherwise.
+ */
+import { GoblinError } from "./errors.ts";
+
+/** The keys of the config's `limits` section. */
+export const limitNames = [
+  "subscriptionsPerClient",
+  "sessions",
+  "sessionIdleMs",
+  "bodyBytes",
+  "headerBytes",
+  "resultBytes",
+  "unreadBytes",
+  "inFlightPerServer",
+  "queuePerServer",
+  "inFlightPerSession",
+  "callsPerSecond",
+  "callsAwaitingInput",
+] as const;
+export type LimitName = (typeof limitNames)[number];
+
+/** A limit has struck. */
+export type OnLimit = (limit: LimitName) => void;
+
+export interface LimitViolation {
+  readonly limit: LimitName;
+  /** What the config says. */
+  readonly value: number;
+  /** What is too much. */
+  readonly what: string;
+  /** What its reader can do, besides raising the limit. */
+  readonly advice: string;
+  readonly data?: Readonly<Record<string, unknown>>;
+}
+
+/** A client's message is over `limits.bodyBytes`, whichever way it came. */
+export function bodyTooLarge(value: number): GoblinError {
+  return limitExceeded({ limit: "bodyBytes", value, what: "the message is too large", advice: "send less at once" });
+}
+
+export function limitExceeded({ limit, value, what, advice, data }: LimitViolation): GoblinError {
+  const name = `limits.${limit}`;
+  const message = `LimitExceeded: ${what} (${name} is ${value}); ${advice}, or raise the limit`;
+  return new GoblinError("LimitExceeded", message, { data: { ...data, limit: value, limitName: name } });
+}

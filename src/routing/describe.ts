@@ -1,0 +1,77 @@
+/**
+ * What the gateway says of itself to a client: what it does itself, what its servers can do, and
+ * their instructions under their names. An extension is only mentioned where the client and at
+ * least one server both know it.
+ */
+
+import type { NamedEntry } from "../catalog/named.ts";
+import type { PeerInfo } from "../peers/peer.ts";
+
+export interface Described {
+  readonly capabilities: Readonly<Record<string, unknown>>;
+  readonly instructions: string | undefined;
+}
+
+export interface DescribeSource {
+  readonly id: string;
+  /** Undefined while the server is not connected. */
+  readonly info: PeerInfo | undefined;
+}
+
+export interface DescribeOptions {
+  readonly settled: boolean;
+  readonly client: Readonly<Record<string, unknown>>;
+}
+
+export function describeServers(servers: readonly DescribeSource[], { settled, client }: DescribeOptions): Described {
+  const infos = servers.flatMap(({ info }) => (info ? [info] : []));
+  // A server that is still starting may turn out to complete; what a client is not told now it will
+  // never ask for.
+  const completes = !settled || infos.some(({ capabilities }) => "completions" in capabilities);
+  const extensions = sharedExtensions(infos, client);
+  const tasks = "tasks" in client && infos.some(({ capabilities }) => "tasks" in capabilities);
+  const instructions = servers
+    .flatMap(({ id, info }) => (info?.instructions ? [`## ${id}\n\n${info.instructions.trim()}`] : []))
+    .join("\n\n");
+  return {
+    capabilities: {
+      tools: { listChanged: true },
+      prompts: { listChanged: true },
+      resources: { subscribe: true, listChanged: true },
+      logging: {},
+      ...(completes && { completions: {} }),
+      ...(tasks && { tasks: { cancel: {}, requests: { tools: { call: {} } } } }),
+      ...(Object.keys(extensions).length > 0 && { extensions }),
+    },
+    instructions: instructions === "" ? undefined : instructions,
+  };
+}
+
+/** What the first server that has it says of each extension that the client has too. */
+function sharedExtensions(
+  infos: readonly PeerInfo[],
+  client: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const known = extensionsOf(client);
+  const shared: Record<string, unknown> = {};
+  for (const { capabilities } of infos) {
+    for (const [name, value] of Object.entries(extensionsOf(capabilities))) {
+      if (Object.hasOwn(known, name) && !Object.hasOwn(shared, name)) shared[name] = value;
+    }
+  }
+  return shared;
+}
+
+function extensionsOf(capabilities: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { extensions } = capabilities;
+  return typeof extensions === "object" && extensions !== null ? (extensions as Record<string, unknown>) : {};
+}
+
+/** What a tool's results look like, and the protocol version in which its server says so. */
+export function describeOutput(
+  entry: NamedEntry | undefined,
+  servers: readonly DescribeSource[],
+): { readonly schema: unknown; readonly version: string } | undefined {
+  const version = servers.find(({ id }) => id === entry?.serverId)?.info?.protocolVersion;
+  return entry && version !== undefined ? { schema: entry.definition.value["outputSchema"], version } : undefined;
+}

@@ -1,0 +1,77 @@
+/**
+ * Methods that the gateway does not know, of extensions that a server declared: they go to their
+ * owner where the request names one, by a task id, a URI or a name, or where only one server has
+ * the extension. Which server is meant is never guessed.
+ */
+import type { Snapshot } from "../catalog/snapshot.ts";
+import type { Call } from "../protocol/call.ts";
+import { GoblinError } from "../protocol/errors.ts";
+import { setMember } from "../protocol/json-text.ts";
+import type { RoutedMethod } from "../protocol/methods.ts";
+import { splitTaskId } from "../protocol/task-ids.ts";
+import type { Route } from "./resolve.ts";
+
+export interface ExtensionSource {
+  readonly id: string;
+  readonly capabilities: Readonly<Record<string, unknown>>;
+}
+
+const SPEC: RoutedMethod = { names: "extension", field: "name", timeout: "TIMEOUT" };
+
+/** The servers that declared the extension which a method like `tasks/get` belongs to. */
+export function extensionOwners(method: string, servers: readonly ExtensionSource[]): string[] {
+  const family = method.slice(0, method.indexOf("/"));
+  if (family === "" || family === "notifications") return [];
+  return servers.filter(({ capabilities }) => declares(capabilities, family)).map(({ id }) => id);
+}
+
+function declares(capabilities: Readonly<Record<string, unknown>>, family: string): boolean {
+  if (family === "tasks" && "tasks" in capabilities) return true;
+  const { extensions } = capabilities;
+  if (typeof extensions !== "object" || extensions === null) return false;
+  return Object.keys(extensions).some((name) => name.slice(name.lastIndexOf("/") + 1) === family);
+}
+
+export function resolveExtension(call: Call, owners: readonly string[], snapshot: Snapshot): Route {
+  const found =
+    ownerByIdentifier(call, snapshot) ??
+    (owners.length === 1 ? { serverId: owners[0]!, params: call.text } : undefined);
+  if (!found) {
+    const message = `${call.method} is offered by several servers (${owners.join(", ")}) and the request does not name one`;
+    throw new GoblinError("AMBIGUOUS", message, { data: { candidates: owners } });
+  }
+  if (!owners.includes(found.serverId)) {
+    throw new GoblinError("METHOD_NOT_FOUND", `Server "${found.serverId}" does not offer ${call.method}`);
+  }
+  return {
+    spec: SPEC,
+    snapshot,
+    serverId: found.serverId,
+    name: call.method,
+    target: call.method,
+    params: found.params,
+    timeoutMs: undefined,
+    mimeType: undefined,
+  };
+}
+
+function ownerByIdentifier(call: Call, snapshot: Snapshot): { serverId: string; params: string } | undefined {
+  const { taskId, uri, name } = call.params;
+  if (typeof taskId === "string") {
+    const split = splitTaskId(taskId);
+    const serverId = split && snapshot.resources.serverOfPrefix(split.prefix);
+    if (!split || serverId === undefined)
+      throw new GoblinError("INVALID_PARAMS", `Task not found: ${taskId.slice(0, 200)}`);
+    return { serverId, params: setMember(call.text, "taskId", JSON.stringify(split.taskId)) };
+  }
+  if (typeof uri === "string") {
+    const found = snapshot.resources.resolve(uri);
+    if (found.kind === "found")
+      return { serverId: found.serverId, params: setMember(call.text, "uri", JSON.stringify(found.uri)) };
+  }
+  if (typeof name === "string") {
+    const entry = snapshot.tools.find(name) ?? snapshot.prompts.find(name);
+    if (entry) return { serverId: entry.serverId, params: setMember(call.text, "name", JSON.stringify(entry.name)) };
+  }
+  return undefined;
+}

@@ -1,0 +1,148 @@
+/**
+ * From a request to its owner: which server, which of its identifiers, and the params with that
+ * identifier in them.
+ *
+ * Pure: a call and a snapshot in, a route out. Names and URIs are looked up, never cut apart; what
+ * is unknown or ambiguous is an error here, and no server hears of it.
+ */
+import { foundName, foundUri } from "../catalog/find-or-throw.ts";
+import type { NamedEntry } from "../catalog/named.ts";
+import type { Snapshot } from "../catalog/snapshot.ts";
+import type { Call } from "../protocol/call.ts";
+import { GoblinError } from "../protocol/errors.ts";
+import { memberText, setMember } from "../protocol/json-text.ts";
+import type { RoutedMethod } from "../protocol/methods.ts";
+
+export interface Route {
+  readonly spec: RoutedMethod;
+  readonly serverId: string;
+  /** The identifier as clients know it, for logs and metrics. */
+  readonly name: string;
+  /** The identifier that the server knows. */
+  readonly target: string;
+  /** The params as the server gets them, in JSON. */
+  readonly params: string;
+  /** The tool's own time limit, where it has one. */
+  readonly timeoutMs: number | undefined;
+  /** The snapshot that the route was found in; identifiers in the answer are put back by it. */
+  readonly snapshot: Snapshot;
+  readonly mimeType: string | undefined;
+}
+
+export function resolve(call: Call, spec: RoutedMethod, snapshot: Snapshot): Route {
+  switch (spec.names) {
+    case "tool":
+      return namedRoute(call, spec, snapshot, findTool(call, snapshot));
+    case "prompt":
+      return namedRoute(call, spec, snapshot, findPrompt(call, snapshot));
+    case "resource":
+      return resourceRoute(call, spec, snapshot);
+    case "reference":
+      return referenceRoute(call, spec, snapshot);
+    case "extension":
+      throw new GoblinError("METHOD_NOT_FOUND", `Method not found: ${call.method}`);
+  }
+}
+
+function findTool(call: Call, snapshot: Snapshot): NamedEntry {
+  return foundName("tool", snapshot.tools, stringParam(call, "name"));
+}
+
+function findPrompt(call: Call, snapshot: Snapshot): NamedEntry {
+  const entry = foundName("prompt", snapshot.prompts, stringParam(call, "name"));
+  const given = call.params["arguments"];
+  const missing = requiredArguments(entry).filter((argument) => !hasValue(given, argument));
+  if (missing.length === 0) return entry;
+  const message = `Prompt ${entry.exposed} needs ${missing.map((argument) => `"${argument}"`).join(", ")}`;
+  throw new GoblinError("PROMPT-002", message, { data: { missing, serverId: entry.serverId } });
+}
+
+function requiredArguments(entry: NamedEntry): string[] {
+  const declared = entry.definition.value["arguments"];
+  if (!Array.isArray(declared)) return [];
+  return declared.flatMap((argument: unknown) => {
+    const { name, required } = (argument ?? {}) as { name?: unknown; required?: unknown };
+    return required === true && typeof name === "string" ? [name] : [];
+  });
+}
+
+function hasValue(values: unknown, key: string): boolean {
+  if (typeof values !== "object" || values === null || !Object.hasOwn(values, key)) return false;
+  const value = (values as Record<string, unknown>)[key];
+  return value !== undefined && value !== null;
+}
+
+function namedRoute(call: Call, spec: RoutedMethod, snapshot: Snapshot, entry: NamedEntry): Route {
+  return {
+    spec,
+    snapshot,
+    serverId: entry.serverId,
+    name: entry.exposed,
+    target: entry.name,
+    params: setMember(call.text, "name", JSON.stringify(entry.name)),
+    timeoutMs: entry.override?.timeoutMs,
+    mimeType: undefined,
+  };
+}
+
+function resourceRoute(call: Call, spec: RoutedMethod, snapshot: Snapshot): Route {
+  const uri = stringParam(call, "uri");
+  const found = findResource(snapshot, uri);
+  const definition =
+    found.via === "resource"
+      ? snapshot.resource(found.serverId, found.position)
+      : snapshot.template(found.serverId, found.position);
+  const mimeType = definition?.value["mimeType"];
+  return {
+    spec,
+    snapshot,
+    serverId: found.serverId,
+    name: uri,
+    target: found.uri,
+    params: setMember(call.text, "uri", JSON.stringify(found.uri)),
+    timeoutMs: undefined,
+    mimeType: typeof mimeType === "string" ? mimeType : undefined,
+  };
+}
+
+/** The owner of a resource, by any form of its URI. */
+export function findResource(snapshot: Snapshot, uri: string) {
+  return foundUri(snapshot.resources.resolve(uri), uri);
+}
+
+function referenceRoute(call: Call, spec: RoutedMethod, snapshot: Snapshot): Route {
+  const ref = call.params["ref"] as { type?: unknown; name?: unknown; uri?: unknown } | undefined;
+  if (ref?.type === "ref/prompt" && typeof ref.name === "string") {
+    const entry = foundName("prompt", snapshot.prompts, ref.name);
+    const params = withReference(call.text, "name", entry.name);
+    return { ...namedRoute(call, spec, snapshot, entry), params };
+  }
+  if (ref?.type === "ref/resource" && typeof ref.uri === "string") {
+    const { uri } = ref;
+    const found = foundUri(snapshot.resources.resolveTemplate(uri), uri);
+    return {
+      spec,
+      snapshot,
+      serverId: found.serverId,
+      name: uri,
+      target: found.uri,
+      params: withReference(call.text, "uri", found.uri),
+      timeoutMs: undefined,
+      mimeType: undefined,
+    };
+  }
+  throw new GoblinError(
+    "INVALID_PARAMS",
+    'completion/complete needs a "ref" of type ref/prompt with "name" or ref/resource with "uri"',
+  );
+}
+
+export function stringParam(call: Call, key: string): string {
+  const value = call.params[key];
+  if (typeof value === "string") return value;
+  throw new GoblinError("INVALID_PARAMS", `${call.method} needs "${key}", a string`);
+}
+
+function withReference(params: string, key: string, value: string): string {
+  return setMember(params, "ref", setMember(memberText(params, "ref")!, key, JSON.stringify(value)));
+}

@@ -1,0 +1,59 @@
+/**
+ * A circuit breaker for one server: after several failures of the transport in a row it refuses
+ * calls for a while, then lets a single one through to see. What a tool or the server answers, even
+ * an error, is a success here.
+ */
+export interface BreakerOptions {
+  readonly failures: number;
+  readonly openMs: number;
+  readonly maxOpenMs: number;
+  readonly now?: () => number;
+}
+
+export class Breaker {
+  readonly #options: BreakerOptions;
+  readonly #now: () => number;
+  #failures = 0;
+  #openUntil = 0;
+  #openMs: number;
+  #probing = false;
+
+  constructor(options: BreakerOptions) {
+    this.#options = options;
+    this.#now = options.now ?? Date.now;
+    this.#openMs = options.openMs;
+  }
+
+  get isOpen(): boolean {
+    return this.#openUntil > 0;
+  }
+
+  /** Milliseconds until a call may be tried; 0 lets this one through. */
+  retryAfterMs(): number {
+    if (this.#openUntil === 0) return 0;
+    const left = this.#openUntil - this.#now();
+    if (left > 0) return left;
+    if (this.#probing) return this.#openMs;
+    this.#probing = true;
+    return 0;
+  }
+
+  succeeded(): void {
+    this.#failures = 0;
+    this.#openUntil = 0;
+    this.#openMs = this.#options.openMs;
+    this.#probing = false;
+  }
+
+  /** The call ended without telling anything about the server. */
+  abandoned(): void {
+    this.#probing = false;
+  }
+
+  failed(): void {
+    this.#failures++;
+    if (this.#openUntil > 0 && this.#probing) this.#openMs = Math.min(this.#openMs * 2, this.#options.maxOpenMs);
+    this.#probing = false;
+    if (this.#failures >= this.#options.failures) this.#openUntil = this.#now() + this.#openMs;
+  }
+}

@@ -1,0 +1,253 @@
+/**
+ * One server of the gateway: its supervised connection, the lists that it has, and its place in the
+ * catalog.
+ *
+ * Only a server that is attached shows: its lists are in the catalog, its updates and states are
+ * reported. One that is being prepared to replace another, or that drains after it was replaced,
+ * answers calls but changes nothing that clients see. A server that is down keeps its entries for a
+ * grace period, then they are withdrawn until it is back.
+ */
+
+import type { Catalog } from "../catalog/catalog.ts";
+import { emptyLists, inputSchemaOf, type ServerLists } from "../catalog/definitions.ts";
+import { Sync } from "../catalog/sync.ts";
+import type { Config } from "../config/schema/config.ts";
+import type { ServerConfig } from "../config/schema/server.ts";
+import { secretsOf } from "../config/secrets.ts";
+import { setLogLevel } from "../peers/log-level.ts";
+import { createConnector } from "../peers/negotiate.ts";
+import type { Peer, PeerEvents } from "../peers/peer.ts";
+import type { Client } from "../protocol/call.ts";
+import { GoblinError, messageOf } from "../protocol/errors.ts";
+import { failure } from "../protocol/json-rpc.ts";
+import type { OnLimit } from "../protocol/limit-exceeded.ts";
+import type { Logger } from "../telemetry/logger.ts";
+import { backoffMs } from "../timing/backoff.ts";
+import { Throttle } from "../timing/throttle.ts";
+import { withTimeout } from "../timing/with-timeout.ts";
+import { Backend, type BackendStatus } from "./backend.ts";
+import { hidingSecrets } from "./hide-secrets.ts";
+import { ask } from "./questions.ts";
+import type { ServerHooks } from "./servers.ts";
+
+export interface ServerDeps {
+  /** The config as it is now. */
+  readonly config: () => Config;
+  readonly catalog: Catalog;
+  readonly hooks: ServerHooks;
+  readonly log: Logger;
+  readonly onLimit: OnLimit;
+  readonly clientInfo: Readonly<Record<string, unknown>>;
+}
+
+export class Server {
+  readonly id: string;
+  readonly backend: Backend;
+  readonly #deps: ServerDeps;
+  readonly #problems = new Throttle({ burst: 10, everyMs: 60_000 });
+  #config: ServerConfig;
+  #attached = false;
+  #wasAttached = false;
+  /** Undefined until the first sync. */
+  #lists: ServerLists | undefined;
+  #sync: Sync | undefined;
+  #graceTimer: NodeJS.Timeout | undefined;
+  #listProblem: string | undefined;
+  #listTimer: NodeJS.Timeout | undefined;
+
+  constructor(config: ServerConfig, deps: ServerDeps) {
+    this.id = config.id;
+    this.#config = config;
+    this.#deps = deps;
+    this.backend = new Backend({
+      id: config.id,
+      share: config.share,
+      limits: bulkheadLimits(deps.config()),
+      onLimit: deps.onLimit,
+      connect: hidingSecrets(
+        createConnector({
+          transport: config.transport,
+          clientInfo: deps.clientInfo,
+          settings: () => ({
+            messageCap: deps.config().limits.resultBytes,
+            connectMs: deps.config().timeouts.connectMs,
+          }),
+          onLimit: deps.onLimit,
+          stderr: (line) => deps.log.info({ server: this.id, stream: "stderr" }, line),
+          inputSchema: (tool) => inputSchemaOf(this.#lists ?? emptyLists, tool),
+        }),
+        secretsOf(config.transport),
+      ),
+      hooks: {
+        connected: (peer) => this.#connected(peer),
+        status: (status) => this.#changedState(status),
+        events: (owner) => this.#eventsOf(owner),
+        ownedRestored: (ownerKey) => {
+          if (this.#attached) deps.hooks.ownedRestored(this.id, ownerKey);
+        },
+        wantsOwned: (ownerKey) => this.#attached && deps.hooks.wantsOwned(this.id, ownerKey),
+      },
+    });
+  }
+
+  get config(): ServerConfig {
+    return this.#config;
+  }
+
+  /** Ends when the first attempt to connect has succeeded or failed. */
+  async start(): Promise<void> {
+    if (this.#config.enabled) await this.backend.start();
+  }
+
+  /** From now on this is what clients see under the server's id. */
+  attach(): void {
+    this.#attached = true;
+    this.#wasAttached = true;
+    const { catalog } = this.#deps;
+    if (!this.#config.enabled) return catalog.remove(this.id);
+    this.#show();
+    if (this.#lists) catalog.update(this.id, this.#lists);
+    // What is listed is what the predecessor had; it may stay as long as a server that is down
+    // keeps its entries.
+    else if (this.backend.status.state === "down") this.#graceTimer ??= this.#startGrace();
+  }
+
+  detach(): void {
+    this.#attached = false;
+    this.#sync?.close();
+    this.#sync = undefined;
+    clearTimeout(this.#listTimer);
+    clearTimeout(this.#graceTimer);
+  }
+
+  /** Takes over what needs no new connection: names, policies, timeouts. */
+  adjust(config: ServerConfig): void {
+    const { transport, share, enabled } = this.#config;
+    this.#config = { ...config, transport, share, enabled };
+    if (this.#attached && enabled) this.#show();
+  }
+
+  configure(config: Config): void {
+    this.backend.configure(bulkheadLimits(config));
+  }
+
+  /** Lets the calls under way finish, within reason, then closes the connection. */
+  async retire(drainMs: number): Promise<void> {
+    this.detach();
+    await this.backend.drained(drainMs);
+    await this.stop("replaced");
+  }
+
+  async stop(reason: string): Promise<void> {
+    this.detach();
+    await this.backend.stop(reason);
+  }
+
+  setLevel(level: string | undefined): void {
+    if (this.backend.peer) setLogLevel(this.backend.peer, level);
+  }
+
+  async #connected(peer: Peer): Promise<string | undefined> {
+    const { config, hooks, log } = this.#deps;
+    clearTimeout(this.#graceTimer);
+    this.#graceTimer = undefined;
+    this.#sync?.close();
+    const sync = new Sync({
+      known: this.#lists ?? emptyLists,
+      declares: (capability) => capability in peer.info.capabilities,
+      request: (method, params) => {
+        const { connectMs } = config().timeouts;
+        const late = failure(new GoblinError("TIMEOUT", `no answer within ${connectMs} ms`));
+        return withTimeout(peer.request(method, params), connectMs, late);
+      },
+      update: (lists) => this.#update(lists),
+      synced: (ms) => hooks.synced(this.id, ms),
+      failed: (method, error) => {
+        const detail = { server: this.id, method, error: messageOf(error) };
+        log.warn(detail, "A list could not be fetched; what was known stays");
+        this.#listProblem = `${method} failed: ${messageOf(error)}`;
+      },
+    });
+    this.#sync = sync;
+    this.setLevel(hooks.wantedLevel());
+    this.#listProblem = undefined;
+    await sync.all();
+    this.#lists ??= emptyLists;
+    if (this.#listProblem) this.#fetchAgain(sync, 0);
+    if (this.#attached) await hooks.restored(this.id);
+    return this.#listProblem;
+  }
+
+  /** A list that could not be fetched is asked for again, as long as the connection stands. */
+  #fetchAgain(sync: Sync, attempt: number): void {
+    clearTimeout(this.#listTimer);
+    const again = async (): Promise<void> => {
+      if (this.#sync !== sync) return;
+      this.#listProblem = undefined;
+      await sync.all();
+      if (this.#sync !== sync) return;
+      if (this.#listProblem) this.#fetchAgain(sync, attempt + 1);
+      else this.backend.degrade(undefined);
+    };
+    this.#listTimer = setTimeout(() => void again(), backoffMs(attempt)).unref();
+  }
+
+  #update(lists: ServerLists): void {
+    this.#lists = lists;
+    if (this.#attached) this.#deps.catalog.update(this.id, lists);
+  }
+
+  #show(): void {
+    const { prefix, tools, expose } = this.#config;
+    this.#deps.catalog.put({ id: this.id, prefix, tools, expose });
+  }
+
+  #startGrace(): NodeJS.Timeout {
+    return setTimeout(() => this.#update(emptyLists), this.#deps.config().backends.graceMs).unref();
+  }
+
+  #changedState(status: BackendStatus): void {
+    const { log, hooks } = this.#deps;
+    const detail = { server: this.id, state: status.state, ...(status.reason && { reason: status.reason }) };
+    if (status.state === "down") {
+      log.warn({ ...detail, retryInMs: status.retryAfterMs }, "Server is down");
+      this.#sync?.close();
+      this.#sync = undefined;
+      if (this.#attached) this.#graceTimer ??= this.#startGrace();
+    } else log.info(detail, `Server is ${status.state}`);
+    if (this.#attached) hooks.status(this.id, status);
+  }
+
+  #eventsOf(owner: Client | undefined): Omit<PeerEvents, "closed"> {
+    const { hooks, log } = this.#deps;
+    return {
+      changed: (kind) => void this.#sync?.changed(kind),
+      updated: (uri, params) => {
+        // A server that was replaced may still change things for its last callers; one that never
+        // showed cannot.
+        if (this.#wasAttached) hooks.updated(this.id, uri, params, owner?.key);
+      },
+      log: (level, params, origin) => hooks.log(level, params, typeof origin === "object" ? origin : (owner ?? origin)),
+      missed: () => {
+        if (owner) return this.#attached ? hooks.ownedRestored(this.id, owner.scope) : undefined;
+        void this.#sync?.all();
+        if (this.#attached) void hooks.restored(this.id);
+      },
+      task: (taskId, params) => hooks.task(this.id, taskId, params),
+      ask: (method, params, origin) => ask({ serverId: this.id, method, params, origin, owner }),
+      problem: (message, detail) => {
+        const heldBack = this.#problems.pass();
+        if (heldBack === undefined) return;
+        const more = {
+          ...(heldBack > 0 && { heldBack }),
+          ...(detail !== undefined && { detail: detail.slice(0, 200) }),
+        };
+        log.warn({ server: this.id, ...more }, message);
+      },
+    };
+  }
+}
+
+function bulkheadLimits({ limits }: Config) {
+  return { inFlight: limits.inFlightPerServer, queue: limits.queuePerServer };
+}

@@ -1,0 +1,85 @@
+/**
+ * Splits a byte stream into lines, without decoding and without copying a line that arrives in one
+ * piece.
+ *
+ * A line over the cap is dropped as a whole; its first and last bytes are reported, so that the
+ * request it would have answered can be told. Memory is bounded by the cap. Used for stdio on both
+ * sides and for event streams; Node's readline will not do, since it also ends a line at U+2028,
+ * which JSON allows inside of strings.
+ */
+const NEWLINE = 10;
+const RETURN = 13;
+const EDGE = 96;
+const EMPTY = Buffer.alloc(0);
+
+export interface LineOptions {
+  readonly cap: number;
+  readonly line: (line: Buffer) => void;
+  readonly overflow: (head: string, tail: string) => void;
+}
+
+export class LineSplitter {
+  readonly #options: LineOptions;
+  #parts: Buffer[] = [];
+  #size = 0;
+  #overflow: { head: string; tail: string } | undefined;
+
+  constructor(options: LineOptions) {
+    this.#options = options;
+  }
+
+  push(chunk: Buffer): void {
+    let from = 0;
+    for (;;) {
+      const at = chunk.indexOf(NEWLINE, from);
+      if (at === -1) break;
+      this.#end(chunk.subarray(from, at));
+      from = at + 1;
+    }
+    if (from < chunk.length) this.#keep(from === 0 ? chunk : chunk.subarray(from));
+  }
+
+  #end(last: Buffer): void {
+    if (this.#overflow) {
+      const { head, tail } = this.#overflow;
+      this.#overflow = undefined;
+      this.#options.overflow(head, (tail + last.toString("latin1", Math.max(0, last.length - EDGE))).slice(-EDGE));
+      return;
+    }
+    if (this.#size + last.length > this.#options.cap) {
+      this.#keep(last);
+      return this.#end(EMPTY);
+    }
+    let line = last;
+    if (this.#parts.length > 0) {
+      this.#parts.push(last);
+      line = Buffer.concat(this.#parts, this.#size + last.length);
+      this.#parts = [];
+      this.#size = 0;
+    }
+    if (line.length > 0 && line[line.length - 1] === RETURN) line = line.subarray(0, -1);
+    this.#options.line(line);
+  }
+
+  #keep(rest: Buffer): void {
+    if (this.#overflow) {
+      this.#overflow.tail = (this.#overflow.tail + rest.toString("latin1", Math.max(0, rest.length - EDGE))).slice(
+        -EDGE,
+      );
+      return;
+    }
+    this.#parts.push(rest);
+    this.#size += rest.length;
+    if (this.#size <= this.#options.cap) return;
+    const head = Buffer.concat(this.#parts.slice(0, 2)).toString("latin1", 0, EDGE);
+    this.#parts = [];
+    this.#size = 0;
+    this.#overflow = { head, tail: rest.toString("latin1", Math.max(0, rest.length - EDGE)) };
+  }
+}
+
+/** The request id that the edges of a dropped answer give away, if they do. */
+export function idAtEdges(head: string, tail: string): number | undefined {
+  const first = /^\s*\{"jsonrpc":"2\.0","id":(\d{1,15}),/.exec(head) ?? /"id":(\d{1,15})\}\s*$/.exec(tail);
+  return first ? Number(first[1]) : undefined;
+}

@@ -1,0 +1,99 @@
+/**
+ * "Did you mean": the names nearest to one that does not exist.
+ *
+ * Names are compared without case and separators by edit distance (a swap of neighbours is one
+ * edit), with and without their first word, which usually names the server. A name that has all the
+ * words asked for is near as well, however long the rest of it is. What is too far is not
+ * suggested: a wrong suggestion is worse than none.
+ *
+ * Must always hold: the answer does not depend on the order of the candidates, and ten thousand of
+ * them cost milliseconds, because a distance is only computed as far as it can still matter.
+ */
+
+const SEPARATOR = /[_\-./:]/;
+const NOT_ASCII = /[^\0-\x7f]/;
+const MAX_NAME = 128;
+const MAX_EDITS = 4;
+/** Without its first word a name is a little less near. */
+const PREFIX_COST = 0.5;
+/** Having all the words is as good as this many edits, and up to one more the more is left over. */
+const WORDS_COST = 1.5;
+
+/** The `count` nearest of the candidates, nearest first, equal ones by name. */
+export function nearest(name: string, candidates: Iterable<string>, count = 3): string[] {
+  const wanted = bare(name);
+  if (wanted === "" || count < 1) return [];
+  const words = wordsOf(name);
+  const limit = Math.max(2, Math.min(MAX_EDITS, wanted.length / 4)) + PREFIX_COST;
+  const distance = createDistance();
+  const best: { candidate: string; cost: number }[] = [];
+  for (const candidate of new Set(candidates)) {
+    const worst = best.length < count ? limit : (best[count - 1]?.cost ?? limit);
+    const own = bare(candidate);
+    let cost = distance(wanted, own, worst);
+    const first = candidate.search(SEPARATOR);
+    if (first > 0) cost = Math.min(cost, PREFIX_COST + distance(wanted, own.slice(first), worst - PREFIX_COST));
+    cost = Math.min(cost, wordsCost(own, wanted, words));
+    if (cost > worst) continue;
+    const at = best.findIndex((one) => cost < one.cost || (cost === one.cost && candidate < one.candidate));
+    best.splice(at < 0 ? best.length : at, 0, { candidate, cost });
+    best.length = Math.min(best.length, count);
+  }
+  return best.map(({ candidate }) => candidate);
+}
+
+function wordsCost(own: string, wanted: string, words: readonly string[]): number {
+  if (words.length === 0 || own.length < wanted.length) return Number.POSITIVE_INFINITY;
+  for (const word of words) if (!own.includes(word)) return Number.POSITIVE_INFINITY;
+  return WORDS_COST + (own.length - wanted.length) / own.length;
+}
+
+/**
+ * Edit distance within a band around the diagonal; what is above the limit is infinite. Reuses its
+ * three rows.
+ */
+function createDistance(): (a: string, b: string, limit: number) => number {
+  let before = new Uint8Array(MAX_NAME + 1);
+  let last = new Uint8Array(MAX_NAME + 1);
+  let next = new Uint8Array(MAX_NAME + 1);
+
+  return (a, b, limit) => {
+    const bound = Math.floor(limit);
+    const far = bound + 1;
+    if (bound < 0 || Math.abs(a.length - b.length) > bound) return Number.POSITIVE_INFINITY;
+    for (let column = 0; column <= b.length; column++) last[column] = Math.min(column, far);
+    for (let row = 1; row <= a.length; row++) {
+      const from = Math.max(1, row - bound);
+      const to = Math.min(b.length, row + bound);
+      next.fill(far, 0, b.length + 1);
+      next[0] = Math.min(row, far);
+      let least = from === 1 ? (next[0] as number) : far;
+      const letter = a.charCodeAt(row - 1);
+      for (let column = from; column <= to; column++) {
+        const other = b.charCodeAt(column - 1);
+        let cost = (last[column - 1] as number) + (letter === other ? 0 : 1);
+        cost = Math.min(cost, (last[column] as number) + 1, (next[column - 1] as number) + 1);
+        if (row > 1 && column > 1 && letter === b.charCodeAt(column - 2) && a.charCodeAt(row - 2) === other) {
+          cost = Math.min(cost, (before[column - 2] as number) + 1);
+        }
+        next[column] = Math.min(cost, far);
+        if (cost < least) least = cost;
+      }
+      if (least > bound) return Number.POSITIVE_INFINITY;
+      [before, last, next] = [last, next, before];
+    }
+    const cost = last[b.length] as number;
+    return cost > bound ? Number.POSITIVE_INFINITY : cost;
+  };
+}
+
+function bare(name: string): string {
+  const lower = name.slice(0, MAX_NAME).toLowerCase();
+  return lower.replace(NOT_ASCII.test(lower) ? /[^\p{L}\p{N}]+/gu : /[^a-z0-9]+/g, "");
+}
+
+/** The words of a name; single letters would be in everything. */
+function wordsOf(name: string): string[] {
+  const spaced = name.slice(0, MAX_NAME).replace(/([a-z0-9])([A-Z])/g, "$1 $2");
+  return (spaced.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).filter((word) => word.length > 1);
+}

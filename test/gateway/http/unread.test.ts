@@ -1,0 +1,58 @@
+/**
+ * A client that does not read its large answer is cut off after a while, and that is told; one that
+ * reads slowly is not.
+ */
+import { createServer } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, expect, test } from "vitest";
+import { JSON_HEADERS } from "../../../src/front/http/exchange.ts";
+import { NodeExchange } from "../../../src/front/http/node-exchange.ts";
+import { disposeAll, onDispose, until } from "../../fixtures/peers.ts";
+
+afterEach(disposeAll);
+
+const SIZE = 64 * 1024 * 1024;
+const LIMIT_MS = 300;
+
+async function ask() {
+  let cuts = 0;
+  let ended = false;
+  const server = createServer((request, response) => {
+    response.once("close", () => {
+      ended = true;
+    });
+    const unread = { ms: LIMIT_MS, cut: () => void cuts++ };
+    new NodeExchange(request, response, unread).reply(200, JSON_HEADERS, [Buffer.alloc(SIZE, "x")]);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  onDispose(() => {
+    socket.destroy();
+    server.closeAllConnections();
+    server.close();
+  });
+  socket.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  return { socket, cuts: () => cuts, ended: () => ended };
+}
+
+test("nothing is read", async () => {
+  const { socket, cuts, ended } = await ask();
+  socket.pause();
+  await until(ended);
+  expect(cuts()).toBe(1);
+});
+
+test("little by little, for longer than the limit", async () => {
+  const { socket, cuts, ended } = await ask();
+  const began = performance.now();
+  let bytes = 0;
+  for await (const chunk of socket) {
+    bytes += (chunk as Buffer).length;
+    if (performance.now() - began < LIMIT_MS * 3) await sleep(5);
+    if (bytes >= SIZE) break;
+  }
+  await until(ended);
+  expect([cuts(), bytes >= SIZE]).toEqual([0, true]);
+  expect(performance.now() - began).toBeGreaterThan(LIMIT_MS * 3);
+});

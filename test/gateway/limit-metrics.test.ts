@@ -1,0 +1,296 @@
+/**
+ * Every limit of the config, struck for real: what the client is told, and that
+ * `mcpLimitsExceededTotal` counts that limit and no other. One row for each key of `limits`; a key
+ * without a row fails the first test.
+ */
+import { readFileSync } from "node:fs";
+import { PassThrough } from "node:stream";
+import { afterEach, describe, expect, test } from "vitest";
+import { limitsSchema } from "../../src/config/schema/settings.ts";
+import { bare, postText } from "../fixtures/bare.ts";
+import { type RunningGoblin, startGoblin } from "../fixtures/goblin.ts";
+import { connectV1, disposeAll, rawHttp, type Scripted, startScripted, until } from "../fixtures/peers.ts";
+import { parsePrometheus } from "../fixtures/prometheus.ts";
+import { CAPABILITIES_KEY, LEVEL_KEY, stateless, VERSION_KEY } from "../matrix/stateless.ts";
+
+afterEach(disposeAll);
+
+interface Struck {
+  readonly goblin: RunningGoblin;
+  readonly server: Scripted;
+}
+
+interface Row {
+  readonly limits: Record<string, number>;
+  /** What has been counted once the limit has struck. */
+  readonly counts: Record<string, number>;
+  /** Makes the limit strike and answers with the words that the client got, if there are any. */
+  readonly strike: (rig: Struck) => Promise<string | undefined>;
+  readonly message?: string | RegExp;
+}
+
+const echo = { name: "one_echo", arguments: { text: "x" } };
+const envelope = { [VERSION_KEY]: "2026-07-28", [CAPABILITIES_KEY]: {} };
+const mirrored = { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "one_log" };
+const slow = { name: "one_sleep", arguments: { ms: 300 } };
+
+const rows: Record<string, Row> = {
+  subscriptionsPerClient: {
+    limits: { subscriptionsPerClient: 1 },
+    counts: { "limits.subscriptionsPerClient": 1 },
+    async strike({ goblin }) {
+      const { client } = await connectV1({ url: goblin.url });
+      await client.subscribeResource({ uri: "one+text:///hello" });
+      return client.subscribeResource({ uri: "one+blob:///pixel" }).then(String, (error: Error) => error.message);
+    },
+    message:
+      "MCP error -32010: LimitExceeded: this client holds too many subscriptions (limits.subscriptionsPerClient is 1); unsubscribe from one first, or raise the limit",
+  },
+  sessions: {
+    limits: { sessions: 1 },
+    counts: { "limits.sessions": 1 },
+    async strike({ goblin }) {
+      await rawHttp(goblin.url).initialize();
+      const second = await rawHttp(goblin.url).initialize();
+      expect(second.status).toBe(503);
+      return second.message.error.message;
+    },
+    message:
+      "LimitExceeded: too many sessions are open (limits.sessions is 1); end one that is not needed or try again later, or raise the limit",
+  },
+  sessionIdleMs: {
+    limits: { sessionIdleMs: 60 },
+    counts: { "limits.sessionIdleMs": 1 },
+    async strike({ goblin }) {
+      const raw = rawHttp(goblin.url);
+      await raw.initialize();
+      await until(async () => (await counted(goblin))["limits.sessionIdleMs"] === 1);
+      const late = await raw.post({ jsonrpc: "2.0", id: 1, method: "ping" });
+      expect(late.status).toBe(404);
+      return late.json.error.message;
+    },
+    message: "Session not found: initialize again. A session ends after 60 ms without traffic (limits.sessionIdleMs)",
+  },
+  bodyBytes: {
+    limits: { bodyBytes: 2000 },
+    counts: { "limits.bodyBytes": 1 },
+    async strike({ goblin }) {
+      const { status, json } = await rawHttp(goblin.url).post({ padding: "x".repeat(2000) });
+      expect([status, json.error.data]).toMatchObject([413, { limit: 2000, limitName: "limits.bodyBytes" }]);
+      return json.error.message;
+    },
+    message:
+      "LimitExceeded: the message is too large (limits.bodyBytes is 2000); send less at once, or raise the limit",
+  },
+  headerBytes: {
+    limits: { headerBytes: 2048 },
+    counts: { "limits.headerBytes": 1 },
+    async strike({ goblin }) {
+      const { socket, text, closed } = await bare(goblin.url);
+      socket.write(postText("/mcp", { "x-large": "x".repeat(2048) }, "{}"));
+      await until(closed);
+      const [head, body] = text().split("\r\n\r\n");
+      expect(head).toMatch(/^HTTP\/1\.1 431 Request Header Fields Too Large\r\n/);
+      return JSON.parse(body!).error.message;
+    },
+    message:
+      "LimitExceeded: the headers of the request are too large (limits.headerBytes is 2048); send fewer or shorter ones, or raise the limit",
+  },
+  resultBytes: {
+    limits: { resultBytes: 100_000 },
+    counts: { "limits.resultBytes": 1 },
+    async strike({ goblin }) {
+      const { client } = await connectV1({ url: goblin.url });
+      const big = { name: "one_big", arguments: { bytes: 200_000 } };
+      return client.callTool(big).then(String, (error: Error) => error.message);
+    },
+    message:
+      "MCP error -32010: LimitExceeded: a message of the server is too large and was dropped (limits.resultBytes is 100000); ask for less at once, or raise the limit",
+  },
+  unreadBytes: {
+    limits: { unreadBytes: 100_000 },
+    counts: { "limits.unreadBytes": 1 },
+    async strike({ goblin }) {
+      const lazy = await bare(goblin.url);
+      lazy.socket.write("GET /sse HTTP/1.1\r\nhost: localhost\r\naccept: text/event-stream\r\n\r\n");
+      await until(() => lazy.text().includes("sessionId="));
+      const endpoint = rawHttp(`${goblin.origin}${/\/messages\?sessionId=[\w-]+/.exec(lazy.text())![0]}`);
+      const params = { protocolVersion: "2024-11-05", capabilities: {}, clientInfo: { name: "lazy", version: "1" } };
+      await endpoint.post({ jsonrpc: "2.0", id: 0, method: "initialize", params });
+      await until(() => lazy.text().includes('"id":0'));
+      lazy.socket.pause();
+      const big = { name: "one_big", arguments: { bytes: 10_000_000 } };
+      for (const id of [1, 2]) await endpoint.post({ jsonrpc: "2.0", id, method: "tools/call", params: big });
+      const ping = { jsonrpc: "2.0", id: 3, method: "ping" };
+      await until(async () => (await endpoint.post(ping)).status === 404, { what: "the end of the stream" });
+      // Whoever does not read cannot be told; the log tells the operator.
+      return goblin.logs.find(({ extra }) => extra?.["limit"] !== undefined)?.msg;
+    },
+    message: "limits.unreadBytes was exceeded",
+  },
+  inFlightPerServer: {
+    limits: { inFlightPerServer: 1 },
+    counts: { "limits.inFlightPerServer": 1 },
+    async strike(rig) {
+      const { raw, first } = await busy(rig);
+      expect((await raw.call("tools/call", echo)).message.result.structuredContent).toEqual({ text: "x" });
+      await first;
+      return undefined;
+    },
+  },
+  queuePerServer: {
+    limits: { inFlightPerServer: 1, queuePerServer: 0 },
+    counts: { "limits.inFlightPerServer": 1, "limits.queuePerServer": 1 },
+    async strike(rig) {
+      const { raw, first } = await busy(rig);
+      const refused = (await raw.call("tools/call", echo)).message.error;
+      expect(refused.data).toMatchObject({ limit: 0, limitName: "limits.queuePerServer", serverId: "one" });
+      await first;
+      return refused.message;
+    },
+    message:
+      'LimitExceeded: server "one" has 1 calls under way (limits.inFlightPerServer) and no room for more to wait (limits.queuePerServer is 0); try again later, or raise the limit',
+  },
+  inFlightPerSession: {
+    limits: { inFlightPerSession: 1 },
+    counts: { "limits.inFlightPerSession": 1 },
+    async strike(rig) {
+      const { raw, first } = await busy(rig);
+      const refused = (await raw.call("tools/call", echo)).message.error;
+      await first;
+      return refused.message;
+    },
+    message:
+      "LimitExceeded: too many calls of this client are under way (limits.inFlightPerSession is 1); wait for one to be answered, or raise the limit",
+  },
+  callsPerSecond: {
+    limits: { callsPerSecond: 0.5 },
+    counts: { "limits.callsPerSecond": 1 },
+    async strike({ goblin }) {
+      const { client } = await connectV1({ url: goblin.url });
+      await client.callTool(echo);
+      return client.callTool(echo).then(String, (error: Error) => error.message);
+    },
+    message:
+      /^MCP error -32010: LimitExceeded: this client starts too many calls in a second \(limits\.callsPerSecond is 0\.5\); try again in \d{2,4} ms, or raise the limit$/,
+  },
+  callsAwaitingInput: {
+    limits: { callsAwaitingInput: 1 },
+    counts: { "limits.callsAwaitingInput": 1 },
+    async strike({ goblin }) {
+      const client = stateless(goblin.url, { capabilities: { elicitation: { form: {} } } });
+      const ask = { name: "one_ask", arguments: { kind: "elicitation" } };
+      const asked = await client.call("tools/call", ask);
+      expect(asked.message.result.resultType).toBe("input_required");
+      return (await client.call("tools/call", ask)).message.error.message;
+    },
+    message:
+      "LimitExceeded: too many calls wait for answers to a server's questions (limits.callsAwaitingInput is 1); try again later, or raise the limit",
+  },
+};
+
+/** A client whose first call is under way. */
+async function busy({ goblin, server }: Struck) {
+  const raw = rawHttp(goblin.url);
+  await raw.initialize();
+  const first = raw.call("tools/call", slow);
+  await server.waitFor((record) => record.message?.params?.name === "sleep");
+  return { raw, first };
+}
+
+async function counted(goblin: RunningGoblin): Promise<Record<string, number>> {
+  const families = parsePrometheus(await (await fetch(`${goblin.origin}/metrics`)).text());
+  const { samples } = families.get("mcpLimitsExceededTotal")!;
+  return Object.fromEntries(samples.map(({ labels, value }) => [labels["limit"], value]));
+}
+
+async function start(limits: Record<string, number>): Promise<Struck> {
+  // Over HTTP, so that questions of calls that run at once can be told apart.
+  const server = await startScripted({ name: "one", transport: "http" });
+  return { server, goblin: await startGoblin({ mcpServers: { one: server.entry }, limits }) };
+}
+
+test("every limit of the config has a series from the start, and a row here and in the docs", async () => {
+  const { goblin } = await start({});
+  const none = Object.fromEntries(Object.keys(rows).map((limit) => [`limits.${limit}`, 0]));
+  expect(await counted(goblin)).toEqual(none);
+  expect(Object.keys(limitsSchema.shape).sort()).toEqual(Object.keys(rows).sort());
+  const docs = readFileSync(new URL("../../docs/metrics.md", import.meta.url), "utf8");
+  const listed = [...docs.matchAll(/^\| `limits\.(\w+)` *\|/gm)].map(([, limit]) => limit);
+  expect(listed.sort()).toEqual(Object.keys(rows).sort());
+});
+
+test.each(Object.entries(rows))("limits.%s", async (_, { limits, counts, strike, message }) => {
+  const rig = await start(limits);
+  const told = await strike(rig);
+  if (message instanceof RegExp) expect(told).toMatch(message);
+  else expect(told).toBe(message);
+  const struck = Object.entries(await counted(rig.goblin)).filter(([, times]) => times > 0);
+  expect(Object.fromEntries(struck)).toEqual(counts);
+  const lines = rig.goblin.logs.filter(({ extra }) => extra?.["limit"] !== undefined);
+  expect(lines.map(({ level, msg }) => `${level} ${msg}`)).toEqual(
+    Object.keys(counts).map((limit) => `warn ${limit} was exceeded`),
+  );
+});
+
+describe("limits that can be struck in several ways", () => {
+  test("bodyBytes: at every door", async () => {
+    const { goblin } = await start({ bodyBytes: 2000 });
+    const large = JSON.stringify({ padding: "x".repeat(2000) });
+    const stream = await rawHttp(goblin.sseUrl).stream({ verb: "GET" });
+    const endpoint = await until(() => stream.events[0]?.data);
+    expect((await rawHttp(`${goblin.origin}${endpoint}`).post(large)).status).toBe(413);
+    const api = await rawHttp(`${goblin.origin}/api/reload`).post(large);
+    expect([api.status, api.json]).toEqual([
+      413,
+      {
+        error: {
+          code: "TOO_LARGE",
+          message:
+            "LimitExceeded: the message is too large (limits.bodyBytes is 2000); send less at once, or raise the limit",
+        },
+      },
+    ]);
+    const [input, output] = [new PassThrough(), new PassThrough()];
+    goblin.gateway.stdio({ input, output });
+    input.write(`${large}\n`);
+    const [line] = (await new Promise<Buffer>((resolve) => output.once("data", resolve))).toString().split("\n");
+    expect(JSON.parse(line!)).toMatchObject({ id: null, error: { code: -32010, data: { limit: 2000 } } });
+    expect((await counted(goblin))["limits.bodyBytes"]).toBe(3);
+  });
+
+  test("resultBytes: over every transport", async () => {
+    for (const transport of ["stdio", "sse", "http"] as const) {
+      const server = await startScripted({ name: "one", transport });
+      const goblin = await startGoblin({ mcpServers: { one: server.entry }, limits: { resultBytes: 100_000 } });
+      const raw = rawHttp(goblin.url);
+      await raw.initialize();
+      const { message } = await raw.call("tools/call", { name: "one_big", arguments: { bytes: 200_000 } });
+      expect(message.error.data).toMatchObject({ limit: 100_000, limitName: "limits.resultBytes" });
+      expect((await counted(goblin))["limits.resultBytes"]).toBe(1);
+    }
+  });
+
+  test("unreadBytes: on the stream of one request, and on stdout", async () => {
+    const { goblin } = await start({ unreadBytes: 100, bodyBytes: 40_000_000 });
+    // The message fills the connection of a client that does not read, so that the answer has to
+    // wait.
+    const args = { level: "error", text: "x".repeat(20_000_000) };
+    const params = { name: "one_log", arguments: args, _meta: { ...envelope, [LEVEL_KEY]: "debug" } };
+    const lazy = await bare(goblin.url);
+    lazy.socket.pause();
+    const headers = { ...mirrored, accept: "application/json, text/event-stream" };
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
+    lazy.socket.write(postText("/mcp", headers, body));
+    await until(async () => (await counted(goblin))["limits.unreadBytes"] === 1);
+    lazy.socket.resume();
+    await until(lazy.closed);
+    expect(lazy.text()).not.toContain('"id":1');
+
+    const [input, output] = [new PassThrough(), new PassThrough({ highWaterMark: 10 })];
+    const { closed } = goblin.gateway.stdio({ input, output });
+    for (let id = 1; id <= 8; id++) input.write(`{"jsonrpc":"2.0","id":${id},"method":"ping"}\n`);
+    await closed;
+    expect((await counted(goblin))["limits.unreadBytes"]).toBe(2);
+  });
+});

@@ -1,0 +1,142 @@
+import { readFileSync } from "node:fs";
+import { afterEach, expect, test } from "vitest";
+import { startGoblin } from "../fixtures/goblin.ts";
+import { connectV1, disposeAll, rawHttp, startScripted, until } from "../fixtures/peers.ts";
+import { type Family, parsePrometheus, valueIn } from "../fixtures/prometheus.ts";
+
+afterEach(disposeAll);
+
+async function scrape(origin: string, headers: Record<string, string> = {}): Promise<Map<string, Family>> {
+  const response = await fetch(`${origin}/metrics`, { headers });
+  expect(response.status).toBe(200);
+  expect(response.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
+  return parsePrometheus(await response.text());
+}
+
+test("the numbers are those of a scripted load", async () => {
+  const one = await startScripted({ name: "one" });
+  const two = await startScripted({ name: "two", transport: "http" });
+  const goblin = await startGoblin({
+    mcpServers: { one: one.entry, two: { ...two.entry, timeoutMs: 200 } },
+    gateway: { port: 0 },
+  });
+  const http = rawHttp(goblin.url);
+  await http.initialize();
+  for (let i = 0; i < 7; i++) await http.call("tools/call", { name: "one_echo", arguments: { text: "x" } });
+  for (let i = 0; i < 3; i++) await http.call("tools/call", { name: "two_tool_error", arguments: {} });
+  for (let i = 0; i < 2; i++) await http.call("tools/call", { name: "one_fail", arguments: { code: -32000 } });
+  await http.call("tools/call", { name: "one_fail", arguments: { code: 12345 } });
+  await http.call("tools/call", { name: "two_sleep", arguments: { ms: 5000 } });
+  for (const name of ["no_such_tool", "another_unknown"]) await http.call("tools/call", { name });
+  for (let i = 0; i < 4; i++) await http.call("resources/read", { uri: "one+text:///hello" });
+  await http.call("resources/read", { uri: "two+blob:///pixel" });
+  await http.call("resources/read", { uri: "one+ask:///elicitation" });
+  await http.call("resources/read", { uri: "nobody:///has/this" });
+  await http.call("prompts/get", { name: "one_rich" });
+  for (let i = 0; i < 5; i++) await http.call("tools/list");
+  await http.call("made/up/method");
+  await http.call("tools/call", { name: "goblin_health" });
+  await http.call("tools/call", { name: "call_tool", arguments: { name: "one_whoami", arguments: {} } });
+  await http.call("resources/subscribe", { uri: "one+text:///hello" });
+
+  const found = await scrape(goblin.origin);
+  const requests = (serverId: string, method: string, outcome: string) =>
+    valueIn(found, "mcpRequestsTotal", { serverId, method, outcome });
+  // Seven by the client, one by the gateway's own tool.
+  expect(requests("one", "tools/call", "ok")).toBe(8);
+  expect(requests("goblin", "tools/call", "ok")).toBe(2);
+  expect(requests("two", "tools/call", "tool-error")).toBe(3);
+  expect(requests("one", "tools/call", "error")).toBe(3);
+  expect(requests("two", "tools/call", "timeout")).toBe(1);
+  expect(requests("none", "tools/call", "error")).toBe(2);
+  expect(requests("goblin", "tools/list", "ok")).toBe(5);
+  expect(requests("none", "other", "error")).toBe(1);
+  expect(requests("one", "prompts/get", "ok")).toBe(1);
+  expect(requests("one", "resources/subscribe", "ok")).toBe(1);
+  const errors = (serverId: string, method: string, code: string) =>
+    valueIn(found, "mcpRequestErrorsTotal", { serverId, method, code });
+  expect(errors("one", "tools/call", "-32000")).toBe(2);
+  expect(errors("one", "tools/call", "other")).toBe(1);
+  expect(errors("two", "tools/call", "TIMEOUT")).toBe(1);
+  expect(errors("none", "tools/call", "TOOL_NOT_FOUND")).toBe(2);
+  expect(errors("none", "other", "METHOD_NOT_FOUND")).toBe(1);
+  const reads = (serverId: string, mimeType: string, status: string) =>
+    valueIn(found, "mcpResourceReadsTotal", { serverId, mimeType, status });
+  expect(reads("one", "text/plain", "success")).toBe(4);
+  expect(reads("two", "image/png", "success")).toBe(1);
+  expect(reads("one", "unknown", "success")).toBe(1);
+  expect(reads("none", "unknown", "failure")).toBe(1);
+  expect(valueIn(found, "mcpRequestDurationSeconds_count", { serverId: "one", method: "tools/call" })).toBe(11);
+  const slow = valueIn(found, "mcpRequestDurationSeconds_sum", { serverId: "two", method: "tools/call" })!;
+  expect(slow).toBeGreaterThan(0.19);
+  expect(slow).toBeLessThan(3);
+  const within = (le: string) =>
+    valueIn(found, "mcpRequestDurationSeconds_bucket", { serverId: "two", method: "tools/call", le });
+  expect(within("0.1")).toBe(3);
+  expect(within("+Inf")).toBe(4);
+  expect(valueIn(found, "mcpRequestsInFlight", { serverId: "one", method: "tools/call" })).toBe(0);
+  expect(valueIn(found, "mcpActiveSubscriptions")).toBe(1);
+  expect(valueIn(found, "mcpSessions")).toBe(1);
+  expect(valueIn(found, "mcpBackendState", { serverId: "one", state: "ready" })).toBe(1);
+  expect(valueIn(found, "mcpBackendState", { serverId: "one", state: "down" })).toBe(0);
+  expect(valueIn(found, "mcpCatalogEntries", { serverId: "one", kind: "prompts" })).toBe(3);
+  expect(valueIn(found, "mcpCatalogEntries", { serverId: "two", kind: "templates" })).toBe(2);
+  expect(valueIn(found, "mcpSyncDurationSeconds_count", { serverId: "one" })).toBe(1);
+  expect(valueIn(found, "process_cpu_seconds_total")).toBeGreaterThan(0);
+  expect(found.get("nodejs_eventloop_lag_p99_seconds")?.samples).toHaveLength(1);
+  await two.stop();
+  await until(() => goblin.gateway.servers.status("two")?.state !== "ready");
+  await http.call("resources/read", { uri: "two+blob:///pixel" });
+  const after = await scrape(goblin.origin);
+  const failed = { serverId: "two", mimeType: "image/png", status: "failure" };
+  expect(valueIn(after, "mcpResourceReadsTotal", failed)).toBe(1);
+  const labels = new Set(
+    [...found].flatMap(([name, { samples }]) =>
+      name.startsWith("mcp") ? samples.flatMap((sample) => Object.values(sample.labels)) : [],
+    ),
+  );
+  expect([...labels].filter((label) => /unknown_|no_such|nobody|made/.test(label))).toEqual([]);
+});
+
+test("what is in flight and what was lost shows while it is so", async () => {
+  const one = await startScripted({ name: "one" });
+  const goblin = await startGoblin({ mcpServers: { one: one.entry }, limits: { inFlightPerServer: 2 } });
+  const { client } = await connectV1({ url: goblin.url });
+  const calls = [1, 2, 3].map(() =>
+    client.callTool({ name: "one_sleep", arguments: { ms: 20_000 } }).catch((error: unknown) => error),
+  );
+  const busy = await until(async () => {
+    const found = await scrape(goblin.origin);
+    return valueIn(found, "mcpRequestsInFlight", { serverId: "one", method: "tools/call" }) === 3 ? found : undefined;
+  });
+  expect(valueIn(busy, "mcpBackendInFlight", { serverId: "one" })).toBe(2);
+  expect(valueIn(busy, "mcpBackendQueueLength", { serverId: "one" })).toBe(1);
+  await one.kill();
+  await Promise.all(calls);
+  const later = await until(async () => {
+    const found = await scrape(goblin.origin);
+    return valueIn(found, "mcpBackendReconnectsTotal", { serverId: "one" }) === 1 ? found : undefined;
+  });
+  expect(valueIn(later, "mcpRequestsInFlight", { serverId: "one", method: "tools/call" })).toBe(0);
+});
+
+test("the page is guarded like everything else", async () => {
+  const goblin = await startGoblin({ gateway: { auth: { tokens: ["metrics-token-1"] } } });
+  expect((await fetch(`${goblin.origin}/metrics`)).status).toBe(401);
+  await scrape(goblin.origin, { authorization: "Bearer metrics-token-1" });
+});
+
+test("docs/metrics.md lists exactly the families there are, and the dashboard queries only those", async () => {
+  const goblin = await startGoblin({});
+  const found = await scrape(goblin.origin);
+  const own = [...found].filter(([name]) => name.startsWith("mcp"));
+  const docs = readFileSync(new URL("../../docs/metrics.md", import.meta.url), "utf8");
+  const rows = [...docs.matchAll(/^\| `(mcp\w+)` *\| (\w+) *\|/gm)].map(([, name, type]) => `${name} ${type}`);
+  expect(rows.sort()).toEqual(own.map(([name, { type }]) => `${name} ${type}`).sort());
+  const dashboard = readFileSync(new URL("../../docs/grafana-dashboard.json", import.meta.url), "utf8");
+  const queries = [...dashboard.matchAll(/"(?:expr|query)": "((?:[^"\\]|\\.)*)"/g)].map(([, query]) => query!);
+  const used = queries.flatMap((query) => query.match(/\b(?:mcp[A-Z]\w*|process_\w+|nodejs_\w+)\b/g) ?? []);
+  expect(used.length).toBeGreaterThan(10);
+  const unknown = used.filter((name) => !found.has(name) && !found.has(name.replace(/_(bucket|sum|count)$/, "")));
+  expect(unknown).toEqual([]);
+});

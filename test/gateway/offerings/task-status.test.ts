@@ -1,0 +1,119 @@
+/**
+ * What a server says of a task that it runs: it reaches the client whose task it is, under the id
+ * that this client knows, and nobody else.
+ */
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import {
+  CreateTaskResultSchema,
+  GetTaskResultSchema,
+  TaskStatusNotificationSchema,
+} from "@modelcontextprotocol/sdk/types.js";
+import { afterEach, describe, expect, test } from "vitest";
+import { Tasks } from "../../../src/session/tasks.ts";
+import { disposeAll, onDispose } from "../../fixtures/dispose.ts";
+import { startGoblin } from "../../fixtures/goblin.ts";
+import { until } from "../../fixtures/until.ts";
+
+afterEach(disposeAll);
+
+/** A server of the SDK with its own store of tasks; a task ends when its time is over. */
+const SERVER = `
+  import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+  import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
+  import { InMemoryTaskStore, InMemoryTaskMessageQueue } from "@modelcontextprotocol/sdk/experimental/tasks/stores/in-memory.js";
+  const tasks = { list: {}, cancel: {}, requests: { tools: { call: {} } } };
+  const server = new McpServer({ name: "worker", version: "1.0.0" }, { capabilities: { tasks }, taskStore: new InMemoryTaskStore(), taskMessageQueue: new InMemoryTaskMessageQueue() });
+  server.experimental.tasks.registerToolTask("work", { description: "Works for a while", execution: { taskSupport: "required" } }, {
+    async createTask({ taskStore, taskRequestedTtl }) {
+      const task = await taskStore.createTask({ ttl: taskRequestedTtl, pollInterval: 50 });
+      setTimeout(() => taskStore.storeTaskResult(task.taskId, "completed", { content: [{ type: "text", text: "done" }] }), 150);
+      return { task };
+    },
+    getTask: ({ taskId, taskStore }) => taskStore.getTask(taskId),
+    getTaskResult: ({ taskId, taskStore }) => taskStore.getTaskResult(taskId),
+  });
+  await server.connect(new StdioServerTransport());`;
+
+async function connect(url: string) {
+  const client = new Client({ name: "c", version: "1" }, { capabilities: { tasks: { requests: {} } } });
+  const told: { taskId: string; status: string }[] = [];
+  client.setNotificationHandler(TaskStatusNotificationSchema, ({ params }) => void told.push(params));
+  await client.connect(new StreamableHTTPClientTransport(new URL(url)) as never);
+  onDispose(() => client.close());
+  const begin = async () => {
+    const params = { name: "worker_work", arguments: {}, task: { ttl: 60_000 } };
+    return (await client.request({ method: "tools/call", params }, CreateTaskResultSchema)).task;
+  };
+  return { client, told, begin };
+}
+
+test("the end of a task is told to its owner, of two clients each of its own", async () => {
+  const worker = { command: process.execPath, args: ["--input-type=module", "-e", SERVER] };
+  const { url } = await startGoblin({ mcpServers: { worker } });
+  const [one, two] = [await connect(url), await connect(url)];
+  const tasks = await Promise.all([one.begin(), two.begin()]);
+  expect(tasks.map(({ taskId }) => taskId.startsWith("worker+"))).toEqual([true, true]);
+  await until(() => one.told.length > 0 && two.told.length > 0);
+  expect(one.told).toMatchObject([{ taskId: tasks[0].taskId, status: "completed" }]);
+  expect(two.told).toMatchObject([{ taskId: tasks[1].taskId, status: "completed" }]);
+  const { taskId } = one.told[0]!;
+  expect(await one.client.request({ method: "tasks/get", params: { taskId } }, GetTaskResultSchema)).toMatchObject({
+    taskId,
+    status: "completed",
+  });
+});
+
+describe("the book of tasks", () => {
+  function book() {
+    const heard: string[] = [];
+    const gone = new Set<string>();
+    const tasks = new Tasks({
+      listener: (key) => (gone.has(key) ? undefined : { notify: (text) => void heard.push(`${key} ${text}`) }),
+      prefixOf: (serverId) => serverId.toUpperCase(),
+    });
+    const said = (server: string, taskId: string): void =>
+      tasks.statusChanged(server, taskId, JSON.stringify({ taskId, status: "working" }));
+    return { tasks, heard, gone, said };
+  }
+  const text = (key: string, taskId: string): string =>
+    `${key} {"jsonrpc":"2.0","method":"notifications/tasks/status","params":{"taskId":"${taskId}","status":"working"}}`;
+  const turn = () => new Promise(setImmediate);
+
+  test("keeps what is said before the answer was seen, and tells it after the answer", async () => {
+    const { tasks, heard, said } = book();
+    said("a", "1");
+    said("a", "1");
+    tasks.started("a", "1", "me");
+    expect(heard).toEqual([]);
+    await turn();
+    expect(heard).toEqual([text("me", "A+1"), text("me", "A+1")]);
+  });
+
+  test("tells the same id of two servers apart, and forgets clients and servers that went", async () => {
+    const { tasks, heard, gone, said } = book();
+    tasks.started("a", "1", "me");
+    tasks.started("b", "1", "you");
+    said("a", "1");
+    said("b", "1");
+    tasks.dropClient("me");
+    said("a", "1");
+    tasks.dropServer("b");
+    said("b", "1");
+    gone.add("they");
+    tasks.started("b", "1", "they");
+    await turn();
+    expect(heard).toEqual([text("me", "A+1"), text("you", "B+1")]);
+  });
+
+  test("is bounded both ways", async () => {
+    const { tasks, heard, said } = book();
+    for (let i = 0; i <= 10_000; i++) tasks.started("a", String(i), "me");
+    said("a", "0");
+    said("a", "10000");
+    for (let i = 0; i <= 100; i++) said("b", String(i));
+    for (const i of [0, 1, 100]) tasks.started("b", String(i), "me");
+    await turn();
+    expect(heard).toEqual([text("me", "A+10000"), text("me", "B+1"), text("me", "B+100")]);
+  });
+});

@@ -1,0 +1,63 @@
+/**
+ * Config cases as files: `golden/<case>/input.json`, then either `expected.json` or `errors.txt`,
+ * and
+ * `warnings.txt` if there are any. A section that `expected.json` leaves out has its defaults.
+ */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { ConfigError, formatProblem, formatWarning } from "../../../src/config/problems/problem.ts";
+import { parseConfig } from "../../../src/config/reading/parse.ts";
+
+const golden = new URL("golden/", import.meta.url);
+const env = {
+  HOME: "/home/ada",
+  TOKEN: "t0ken",
+  API_KEY: "k3y",
+  GITHUB_PAT: "p4t",
+  EMPTY: "",
+  TRICKY: "${env:TOKEN}",
+  TWO_LINES: "one\n",
+  SECRET: "hunter2",
+};
+const files: Record<string, string> = { "/project/.env": "PGUSER=ada\nPGPASSWORD=from-file\n" };
+
+function read(name: string, file: string): string | undefined {
+  const url = new URL(`${name}/${file}`, golden);
+  return existsSync(url) ? readFileSync(url, "utf8") : undefined;
+}
+
+function outcome(name: string) {
+  try {
+    const { config, warnings } = parseConfig(read(name, "input.json")!, {
+      file: read(name, "file.txt")?.trim() ?? "goblin.json",
+      ...(read(name, "file.txt") === undefined ? { cwd: "/project" } : {}),
+      env,
+      readFile: (path) => {
+        if (files[path] === undefined) throw new Error("no such file");
+        return files[path];
+      },
+    });
+    return { config, warnings: warnings.map((problem) => `${formatWarning(problem)}\n`).join(""), errors: "" };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return {
+      config: {},
+      warnings: "",
+      errors: error.problems.map((problem) => `${formatProblem(problem)}\n`).join(""),
+    };
+  }
+}
+
+describe("golden configs", () => {
+  const defaults = JSON.parse(read("empty", "expected.json")!) as Record<string, unknown>;
+
+  test.each(readdirSync(golden))("%s", (name) => {
+    const { config, warnings, errors } = outcome(name);
+    expect(errors).toBe(read(name, "errors.txt") ?? "");
+    expect(warnings).toBe(read(name, "warnings.txt") ?? "");
+    const expected = read(name, "expected.json");
+    expect(config).toEqual(expected === undefined ? {} : { ...defaults, ...JSON.parse(expected) });
+    expect((expected === undefined) === (errors === ""), "either expected.json or errors.txt").toBe(false);
+    expect(errors + warnings).not.toContain("hunter2");
+  });
+});

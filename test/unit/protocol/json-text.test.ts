@@ -1,0 +1,140 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  applyEdits,
+  dropMembers,
+  eachMember,
+  elementSpans,
+  memberSpan,
+  memberText,
+  oneLine,
+  prependMembers,
+  setMember,
+  skipValue,
+} from "../../../src/protocol/json-text.ts";
+
+/** JSON values, as text with all the white space that JSON allows. */
+const spaced = fc
+  .tuple(fc.jsonValue({ maxDepth: 4 }), fc.constantFrom(0, 2, "\t", " \n "))
+  .map(([value, space]) => ({ value, text: JSON.stringify(value, null, space) }));
+const key = fc.oneof(fc.string({ unit: "binary", maxLength: 6 }), fc.constantFrom("a", "__proto__", "", 'q"\\'));
+const record = fc
+  .tuple(fc.dictionary(key, fc.jsonValue({ maxDepth: 2 }), { noNullPrototype: true }), fc.constantFrom(0, 1, "\t"))
+  .map(([value, space]) => ({ value, text: JSON.stringify(value, null, space) }));
+
+describe("compared with JSON.parse and JSON.stringify", () => {
+  test("a value ends where it ends, whatever follows", () => {
+    fc.assert(
+      fc.property(spaced, fc.constantFrom(",1", "}", "]", "  ", ""), ({ text }, rest) => {
+        expect(skipValue(text + rest, 0)).toBe(text.length);
+      }),
+    );
+  });
+
+  test("every member is found with its value", () => {
+    fc.assert(
+      fc.property(record, ({ value, text }) => {
+        const found = new Map<string, unknown>();
+        eachMember(text, 0, (name, start, end) => found.set(name, JSON.parse(text.slice(start, end))));
+        expect(found).toEqual(new Map(Object.entries(JSON.parse(text))));
+        for (const name of Object.keys(value)) {
+          expect(JSON.parse(memberText(text, name)!)).toEqual(JSON.parse(text)[name]);
+        }
+        expect(memberSpan(text, 0, "no such member")).toBeUndefined();
+      }),
+    );
+  });
+
+  test("every element is found", () => {
+    fc.assert(
+      fc.property(fc.array(fc.jsonValue({ maxDepth: 2 })), fc.constantFrom(0, 2), (values, space) => {
+        const text = JSON.stringify(values, null, space);
+        const found = elementSpans(text, 0).map(({ start, end }) => JSON.parse(text.slice(start, end)));
+        expect(found).toEqual(JSON.parse(text));
+      }),
+    );
+  });
+
+  test("setting a member gives the object with that member, and leaves the other text alone", () => {
+    fc.assert(
+      fc.property(record, key, fc.jsonValue({ maxDepth: 1 }), ({ text }, name, value) => {
+        const set = JSON.parse(setMember(text, name, JSON.stringify(value)));
+        const wanted = JSON.parse(text);
+        Object.defineProperty(wanted, name, { value, enumerable: true, configurable: true, writable: true });
+        expect(set).toEqual(JSON.parse(JSON.stringify(wanted)));
+      }),
+    );
+  });
+
+  test("dropping members gives the object without them, and dropping none the same text", () => {
+    fc.assert(
+      fc.property(record, key, ({ value, text }, name) => {
+        const dropped = JSON.parse(dropMembers(text, (member) => member === name));
+        const rest = Object.entries(value).filter(([member]) => member !== name);
+        expect(new Map(Object.entries(dropped))).toEqual(
+          new Map(Object.entries(JSON.parse(JSON.stringify(Object.fromEntries(rest))))),
+        );
+        expect(dropMembers(text, () => false)).toBe(text);
+      }),
+    );
+  });
+
+  test("one line means the same", () => {
+    fc.assert(
+      fc.property(spaced, ({ text }) => {
+        expect(oneLine(text)).not.toMatch(/[\r\n]/);
+        expect(JSON.parse(oneLine(text))).toEqual(JSON.parse(text));
+      }),
+    );
+  });
+});
+
+describe("what a parser would lose", () => {
+  const text = '{"big":9007199254740993, "a":-0,"b":1.0,"c":"x","na\\u006de":"old","c":"y"}';
+
+  test("stays when a member is replaced", () => {
+    expect(setMember(text, "name", '"new"')).toBe(
+      '{"big":9007199254740993, "a":-0,"b":1.0,"c":"x","na\\u006de":"new","c":"y"}',
+    );
+  });
+
+  test("of duplicate members the last one counts, as for JSON.parse", () => {
+    expect(memberText(text, "c")).toBe('"y"');
+    expect(JSON.parse(text).c).toBe("y");
+  });
+
+  test("members go in front of an object, an empty one too", () => {
+    expect(prependMembers(' { "a":-0}', '"z":1')).toBe(' {"z":1, "a":-0}');
+    expect(prependMembers("{ }", '"z":1')).toBe('{"z":1 }');
+  });
+
+  test("dropping keeps the text of what stays", () => {
+    expect(dropMembers('{"a":1.0,"b":-0, "c":9007199254740993}', (name) => name === "b")).toBe(
+      '{"a":1.0,"c":9007199254740993}',
+    );
+  });
+
+  test("edits apply in any order", () => {
+    const edits = [
+      { start: 4, end: 5, text: "E" },
+      { start: 0, end: 2, text: "" },
+      { start: 6, end: 6, text: "!" },
+    ];
+    expect(applyEdits("abcdef", edits)).toBe("cdEf!");
+    expect(applyEdits("abc", [])).toBe("abc");
+  });
+});
+
+test("text without an object or array has no members and no elements", () => {
+  for (const text of ["null", "5", '"{}"', "", "["]) {
+    expect(memberSpan(text, 0, "a")).toBeUndefined();
+    expect(elementSpans(text, 0)).toEqual([]);
+  }
+});
+
+test("a long string of escapes is walked in linear time", () => {
+  const text = `{"a":"${"\\\\".repeat(200_000)}","b":1}`;
+  const started = performance.now();
+  expect(memberText(text, "b")).toBe("1");
+  expect(performance.now() - started).toBeLessThan(500);
+});

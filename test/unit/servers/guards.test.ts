@@ -1,0 +1,126 @@
+/**
+ * The parts that keep one server's trouble its own: bulkhead, breaker, backoff, and the throttle of
+ * what is logged about it.
+ */
+import { describe, expect, test } from "vitest";
+import { Call, type Client } from "../../../src/protocol/call.ts";
+import { Breaker } from "../../../src/servers/breaker.ts";
+import { Bulkhead } from "../../../src/servers/bulkhead.ts";
+import { backoffMs } from "../../../src/timing/backoff.ts";
+import { Throttle } from "../../../src/timing/throttle.ts";
+
+const newCall = () => new Call({ method: "tools/call", params: {}, text: "{}", client: {} as Client, emit: () => {} });
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+describe("bulkhead", () => {
+  test("lets so many in, queues so many, refuses the rest, and goes in order", async () => {
+    const struck: string[] = [];
+    const bulkhead = new Bulkhead({ inFlight: 2, queue: 2 }, (limit) => struck.push(limit));
+    expect(bulkhead.enter(newCall(), "s")).toBeUndefined();
+    expect(bulkhead.enter(newCall(), "s")).toBeUndefined();
+    const order: string[] = [];
+    const third = bulkhead.enter(newCall(), "s")?.then(() => order.push("third"));
+    const fourth = bulkhead.enter(newCall(), "s")?.then(() => order.push("fourth"));
+    expect(() => bulkhead.enter(newCall(), "s")).toThrow(
+      'LimitExceeded: server "s" has 2 calls under way (limits.inFlightPerServer) and no room for more to wait (limits.queuePerServer is 2); try again later, or raise the limit',
+    );
+    expect(struck).toEqual(["inFlightPerServer", "inFlightPerServer", "inFlightPerServer", "queuePerServer"]);
+    expect([bulkhead.active, bulkhead.queued]).toEqual([2, 2]);
+    bulkhead.leave();
+    await third;
+    expect(order).toEqual(["third"]);
+    bulkhead.leave();
+    await fourth;
+    bulkhead.leave();
+    bulkhead.leave();
+    expect([bulkhead.active, bulkhead.queued]).toEqual([0, 0]);
+  });
+
+  test("a call that is cancelled while it waits gives its place up", async () => {
+    const bulkhead = new Bulkhead({ inFlight: 1, queue: 1 }, () => {});
+    bulkhead.enter(newCall(), "s");
+    const waiting = newCall();
+    const place = bulkhead.enter(waiting, "s");
+    waiting.cancel("client");
+    await expect(place).rejects.toMatchObject({ code: "CANCELLED" });
+    expect(bulkhead.queued).toBe(0);
+    let entered = false;
+    void bulkhead.enter(newCall(), "s")?.then(() => {
+      entered = true;
+    });
+    bulkhead.leave();
+    await settled();
+    expect([entered, bulkhead.active]).toEqual([true, 1]);
+  });
+});
+
+describe("breaker", () => {
+  const make = () => {
+    let now = 1000;
+    const breaker = new Breaker({ failures: 3, openMs: 100, maxOpenMs: 250, now: () => now });
+    return { breaker, pass: (ms: number) => (now += ms) };
+  };
+
+  test("opens after failures in a row, and only in a row", () => {
+    const { breaker } = make();
+    breaker.failed();
+    breaker.failed();
+    breaker.succeeded();
+    breaker.failed();
+    breaker.failed();
+    expect([breaker.isOpen, breaker.retryAfterMs()]).toEqual([false, 0]);
+    breaker.failed();
+    expect([breaker.isOpen, breaker.retryAfterMs()]).toEqual([true, 100]);
+  });
+
+  test("after a while lets one call through to see, and one only", () => {
+    const { breaker, pass } = make();
+    for (let i = 0; i < 3; i++) breaker.failed();
+    pass(60);
+    expect(breaker.retryAfterMs()).toBe(40);
+    pass(40);
+    expect(breaker.retryAfterMs()).toBe(0);
+    expect(breaker.retryAfterMs()).toBe(100);
+    breaker.succeeded();
+    expect([breaker.isOpen, breaker.retryAfterMs()]).toEqual([false, 0]);
+  });
+
+  test("stays shut longer each time, up to a limit, and starts anew when the server is well", () => {
+    const { breaker, pass } = make();
+    for (let i = 0; i < 3; i++) breaker.failed();
+    for (const wanted of [200, 250, 250]) {
+      pass(1000);
+      expect(breaker.retryAfterMs()).toBe(0);
+      breaker.failed();
+      expect(breaker.retryAfterMs()).toBe(wanted);
+    }
+    pass(1000);
+    breaker.retryAfterMs();
+    breaker.succeeded();
+    for (let i = 0; i < 3; i++) breaker.failed();
+    expect(breaker.retryAfterMs()).toBe(100);
+  });
+
+  test("a trial that ends without telling anything makes room for the next", () => {
+    const { breaker, pass } = make();
+    for (let i = 0; i < 3; i++) breaker.failed();
+    pass(100);
+    expect(breaker.retryAfterMs()).toBe(0);
+    breaker.abandoned();
+    expect(breaker.retryAfterMs()).toBe(0);
+  });
+});
+
+test("the pause doubles from half a second to half a minute, with a quarter of jitter", () => {
+  const middle = [0, 1, 2, 3, 4, 5, 6, 7, 1000].map((attempt) => backoffMs(attempt, () => 0.5));
+  expect(middle).toEqual([500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000]);
+  expect([backoffMs(0, () => 0), backoffMs(0, () => 1)]).toEqual([375, 625]);
+});
+
+test("a throttle lets a few through in each span of time and counts the rest", () => {
+  let now = 0;
+  const throttle = new Throttle({ burst: 2, everyMs: 100, now: () => now });
+  expect([1, 2, 3, 4].map(() => throttle.pass())).toEqual([0, 0, undefined, undefined]);
+  now = 100;
+  expect([1, 2, 3].map(() => throttle.pass())).toEqual([2, 0, undefined]);
+});

@@ -1,0 +1,191 @@
+import { describe, expect, test } from "vitest";
+import { Call, type Client } from "../../../src/protocol/call.ts";
+import { type Answer, failure } from "../../../src/protocol/json-rpc.ts";
+import { type SubscriptionRecord, Subscriptions, type UpstreamRequest } from "../../../src/session/subscriptions.ts";
+
+const OK: Answer = { ok: true, raw: "{}" };
+
+function book(options: { shared?: boolean; supports?: boolean; limit?: number } = {}) {
+  const { shared = true, supports = true, limit = 100 } = options;
+  const asked: string[] = [];
+  const delivered: string[] = [];
+  let answer: (request: UpstreamRequest) => Answer | Promise<Answer> = () => OK;
+  const subscriptions = new Subscriptions({
+    onLimit: () => {},
+    limitPerClient: () => limit,
+    supports: () => supports,
+    isShared: () => shared,
+    isReady: () => true,
+    upstream: async (request) => {
+      asked.push(`${request.method.slice("resources/".length)} ${request.serverId} ${request.uri}`);
+      return answer(request);
+    },
+    changed: () => {},
+  });
+  const record = (clientKey: string, uri: string): SubscriptionRecord => ({
+    clientKey,
+    serverId: "s",
+    uri,
+    form: `s+${uri}`,
+    since: 0,
+    hasSession: true,
+    deliver: (updated) => delivered.push(`${clientKey} ${updated}`),
+  });
+  const call = (): Call =>
+    new Call({ method: "resources/subscribe", params: {}, text: "{}", client: {} as Client, emit: () => {} });
+  return {
+    subscriptions,
+    asked,
+    delivered,
+    answerWith: (next: typeof answer) => {
+      answer = next;
+    },
+    subscribe: (clientKey: string, uri: string) => subscriptions.subscribe(record(clientKey, uri), call()),
+    unsubscribe: (clientKey: string, uri: string) => subscriptions.unsubscribe(clientKey, "s", uri, call()),
+    update: (uri: string, owner?: string) => subscriptions.updated("s", uri, JSON.stringify({ uri }), owner),
+  };
+}
+
+const settled = () => new Promise((resolve) => setTimeout(resolve, 5));
+
+describe("a shared server", () => {
+  test("is asked by the first subscriber and told off by the last", async () => {
+    const { subscribe, unsubscribe, asked, subscriptions } = book();
+    await subscribe("ada", "a:///1");
+    await subscribe("bob", "a:///1");
+    await subscribe("ada", "a:///1");
+    expect([asked, subscriptions.size, subscriptions.countFor("s", "a:///1")]).toEqual([["subscribe s a:///1"], 2, 2]);
+    await unsubscribe("ada", "a:///1");
+    await unsubscribe("ada", "a:///1");
+    expect(asked).toHaveLength(1);
+    await unsubscribe("bob", "a:///1");
+    expect(asked).toEqual(["subscribe s a:///1", "unsubscribe s a:///1"]);
+    expect(subscriptions.size).toBe(0);
+  });
+
+  test("its updates reach every subscriber, also those of something above, and nobody else", async () => {
+    const { subscribe, update, delivered } = book();
+    await subscribe("ada", "a:///dir/file");
+    await subscribe("bob", "a:///dir");
+    await subscribe("cy", "a:///dir/file2");
+    update("a:///dir/file");
+    update("a:///other");
+    expect(delivered).toEqual(["ada a:///dir/file", "bob a:///dir/file"]);
+  });
+
+  test("a quick unsubscribe does not overtake its subscribe", async () => {
+    const { subscribe, unsubscribe, asked, answerWith, subscriptions } = book();
+    let release: (answer: Answer) => void = () => {};
+    answerWith(
+      () =>
+        new Promise((resolve) => {
+          release = resolve;
+        }),
+    );
+    const subscribed = subscribe("ada", "a:///1");
+    await settled();
+    const unsubscribed = unsubscribe("ada", "a:///1");
+    await settled();
+    expect(asked).toEqual(["subscribe s a:///1"]);
+    answerWith(() => OK);
+    release(OK);
+    await Promise.all([subscribed, unsubscribed]);
+    expect([asked, subscriptions.size]).toEqual([["subscribe s a:///1", "unsubscribe s a:///1"], 0]);
+  });
+
+  test("a new subscribe waits until the unsubscribe before it is over", async () => {
+    const { subscribe, unsubscribe, asked, answerWith, subscriptions } = book();
+    await subscribe("ada", "a:///1");
+    let release: (answer: Answer) => void = () => {};
+    answerWith(
+      () =>
+        new Promise((resolve) => {
+          release = resolve;
+        }),
+    );
+    const unsubscribed = unsubscribe("ada", "a:///1");
+    await settled();
+    const subscribed = subscribe("bob", "a:///1");
+    await settled();
+    expect(asked).toEqual(["subscribe s a:///1", "unsubscribe s a:///1"]);
+    answerWith(() => OK);
+    release(OK);
+    await Promise.all([unsubscribed, subscribed]);
+    expect([asked.at(-1), asked.length, subscriptions.size]).toEqual(["subscribe s a:///1", 3, 1]);
+  });
+
+  test("a refusal is the client's error, and nothing is kept", async () => {
+    const { subscribe, answerWith, subscriptions, update, delivered, asked } = book();
+    answerWith(() => failure(new Error("no")));
+    expect(await subscribe("ada", "a:///1")).toMatchObject({ ok: false });
+    expect(subscriptions.size).toBe(0);
+    update("a:///1");
+    expect(delivered).toEqual([]);
+    answerWith(() => OK);
+    expect(await subscribe("ada", "a:///1")).toEqual(OK);
+    expect(asked).toHaveLength(2);
+  });
+
+  test("a client that goes frees all it held", async () => {
+    const { subscribe, asked, subscriptions } = book();
+    await subscribe("ada", "a:///1");
+    await subscribe("ada", "a:///2");
+    await subscribe("bob", "a:///2");
+    subscriptions.dropClient("ada");
+    await settled();
+    expect(asked.slice(3)).toEqual([]);
+    expect(asked).toEqual(["subscribe s a:///1", "subscribe s a:///2", "unsubscribe s a:///1"]);
+    expect(subscriptions.records().map(({ clientKey, uri }) => [clientKey, uri])).toEqual([["bob", "a:///2"]]);
+  });
+
+  test("after a new connection it is asked anew, and each subscriber is told once", async () => {
+    const { subscribe, asked, delivered, subscriptions } = book();
+    await subscribe("ada", "a:///1");
+    await subscribe("bob", "a:///1");
+    await subscriptions.restored("s");
+    expect(asked).toEqual(["subscribe s a:///1", "subscribe s a:///1"]);
+    expect(delivered).toEqual(["ada a:///1", "bob a:///1"]);
+  });
+
+  test("a server that is removed leaves nothing behind, and is not asked", async () => {
+    const { subscribe, asked, subscriptions, update, delivered } = book();
+    await subscribe("ada", "a:///1");
+    subscriptions.dropServer("s");
+    update("a:///1");
+    expect([asked.length, delivered, subscriptions.size]).toEqual([1, [], 0]);
+  });
+});
+
+test("over the limit of a client a subscription is not created", async () => {
+  const { subscribe, asked, subscriptions } = book({ limit: 2 });
+  await subscribe("ada", "a:///1");
+  await subscribe("ada", "a:///2");
+  const refused = await subscribe("ada", "a:///3");
+  expect(refused).toMatchObject({ ok: false, code: -32010, symbol: "LimitExceeded" });
+  expect(JSON.parse(refused.raw as string).data).toMatchObject({ code: "LimitExceeded", limit: 2 });
+  expect([asked.length, subscriptions.size]).toEqual([2, 2]);
+  expect(await subscribe("ada", "a:///2")).toEqual(OK);
+  expect(await subscribe("bob", "a:///3")).toEqual(OK);
+});
+
+test("a server that cannot be subscribed to is not asked, and its updates are delivered", async () => {
+  const { subscribe, unsubscribe, update, asked, delivered } = book({ supports: false });
+  await subscribe("ada", "a:///1");
+  update("a:///1");
+  await unsubscribe("ada", "a:///1");
+  update("a:///1");
+  expect([asked, delivered]).toEqual([[], ["ada a:///1"]]);
+});
+
+test("with connections of their own, clients are subscribed and told one by one", async () => {
+  const { subscribe, update, asked, delivered, subscriptions } = book({ shared: false });
+  await subscribe("ada", "a:///1");
+  await subscribe("bob", "a:///1");
+  expect(asked).toEqual(["subscribe s a:///1", "subscribe s a:///1"]);
+  update("a:///1", "bob");
+  expect(delivered).toEqual(["bob a:///1"]);
+  // The connection of a client that is gone goes with it.
+  subscriptions.dropClient("ada");
+  await settled();
+  expect(asked).toHaveLength(2);
+});
