@@ -1,12 +1,17 @@
-/**
- * What the config says about the lists that clients get, as a snapshot takes it: names, pages,
- * exposure, and the gateway's own tools.
- */
+/** The catalog of a config: names, pages, exposure and the gateway's own tools as it says now. */
+import { Catalog } from "./catalog/catalog.ts";
 import type { SnapshotSettings } from "./catalog/snapshot.ts";
+import type { LiveConfig } from "./config/live-config.ts";
 import type { Config } from "./config/schema/config.ts";
 import { metaDefinitions } from "./meta/registry.ts";
 
-export function snapshotSettings({ names, resources, lists, tools, metaTools }: Config): SnapshotSettings {
+export function createCatalog(config: LiveConfig): Catalog {
+  const catalog = new Catalog(settingsOf(config.current));
+  config.on("changed", () => catalog.configure(settingsOf(config.current)));
+  return catalog;
+}
+
+function settingsOf({ names, resources, lists, tools, metaTools }: Config): SnapshotSettings {
   return {
     maxNameLength: names.maxLength,
     uris: resources.uris,

@@ -5,7 +5,7 @@
  */
 import { lazy } from "../structures/lazy.ts";
 import { Feed } from "./feed.ts";
-import type { AdminSources } from "./sources.ts";
+import type { AdminParts } from "./parts.ts";
 import { Views } from "./views.ts";
 
 export interface Admin {
@@ -15,10 +15,10 @@ export interface Admin {
   close(): void;
 }
 
-export function createAdmin(sources: AdminSources): Admin {
-  const views = new Views(sources);
-  const feed = new Feed(sources, views);
-  const api = lazy(async () => (await import("./api.ts")).createAdminApi(sources, views, feed));
+export function createAdmin(parts: AdminParts): Admin {
+  const views = new Views(parts);
+  const feed = new Feed(parts, views);
+  const api = lazy(async () => (await import("./api.ts")).createAdminApi(parts, views, feed));
   return {
     fetch: async (request, principal) => (await api()).fetch(request, { principal }),
     feed,

@@ -13,9 +13,9 @@ import { bodyTooLarge } from "../protocol/limit-exceeded.ts";
 import { callTool } from "./call-tool.ts";
 import { ApiFailure, failureResponse } from "./failure.ts";
 import type { Feed } from "./feed.ts";
+import type { AdminParts } from "./parts.ts";
 import { type AdminRoute, type AdminRouteName, adminRoutes } from "./routes.ts";
 import { LogLevel } from "./schema.ts";
-import type { AdminSources } from "./sources.ts";
 import { logEntry, type Views } from "./views.ts";
 
 /** The name of whoever asks. */
@@ -34,13 +34,13 @@ type Handler = (request: Request) => unknown;
 
 const LINES = 1000;
 
-export function createAdminApi(sources: AdminSources, views: Views, feed: Feed): Hono<AdminEnv> {
-  const handlers = handlersOf(sources, views, feed);
+export function createAdminApi(parts: AdminParts, views: Views, feed: Feed): Hono<AdminEnv> {
+  const handlers = handlersOf(parts, views, feed);
   const app = new Hono<AdminEnv>();
   app.use("/api/*", (c, next) => {
-    const maxSize = sources.bodyBytes();
+    const maxSize = parts.config.current.limits.bodyBytes;
     const onError = (): Response => {
-      sources.onLimit("bodyBytes");
+      parts.onLimit("bodyBytes");
       return failureResponse(new ApiFailure(413, "TOO_LARGE", bodyTooLarge(maxSize).message));
     };
     return bodyLimit({ maxSize, onError })(c, next);
@@ -65,8 +65,8 @@ export function createAdminApi(sources: AdminSources, views: Views, feed: Feed):
   return app;
 }
 
-function handlersOf(sources: AdminSources, views: Views, feed: Feed): Record<AdminRouteName, Handler> {
-  const { activity, logs, actions } = sources;
+function handlersOf(parts: AdminParts, views: Views, feed: Feed): Record<AdminRouteName, Handler> {
+  const { activity, logs, servers, config } = parts;
   const known = (id: unknown) => {
     const server = views.server(String(id));
     if (server) return server;
@@ -107,24 +107,24 @@ function handlersOf(sources: AdminSources, views: Views, feed: Feed): Record<Adm
       return new Response(feed.open(), { headers });
     },
     reload: async () => {
-      if (!actions.reload) throw new ApiFailure(409, "NO_CONFIG_FILE", "There is no config file to read again");
+      if (!parts.reload) throw new ApiFailure(409, "NO_CONFIG_FILE", "There is no config file to read again");
       try {
-        return await actions.reload();
+        return await parts.reload();
       } catch (error) {
         if (error instanceof ConfigError) throw new ApiFailure(422, error.code, error.message);
         throw error;
       }
     },
-    restartServer: onServer((id) => actions.restart(id)),
-    enableServer: onServer((id) => actions.setEnabled(id, true)),
-    disableServer: onServer((id) => actions.setEnabled(id, false)),
+    restartServer: onServer(async (id) => servers.backend(id)?.restart()),
+    enableServer: onServer((id) => servers.apply(config.setEnabled(id, true))),
+    disableServer: onServer((id) => servers.apply(config.setEnabled(id, false))),
     setLogLevel: ({ body }) => {
       const { level } = body as { level: LogLevel };
       logs.setLevel(level);
       return { level };
     },
     callTool: ({ body, principal, signal }) =>
-      callTool(sources, body as { name: string; arguments?: Record<string, unknown> }, { principal, signal }),
+      callTool(parts, body as { name: string; arguments?: Record<string, unknown> }, { principal, signal }),
   };
 }
 

@@ -9,7 +9,7 @@ import { GoblinError } from "../protocol/errors.ts";
 import { type ErrorAnswer, failure, rawText } from "../protocol/json-rpc.ts";
 import { memberText, toDisplayText } from "../protocol/json-text.ts";
 import { ApiFailure } from "./failure.ts";
-import type { AdminSources } from "./sources.ts";
+import type { AdminParts } from "./parts.ts";
 
 export interface ToolCallInput {
   readonly name: string;
@@ -17,7 +17,7 @@ export interface ToolCallInput {
 }
 
 export async function callTool(
-  { handle, release }: Pick<AdminSources, "handle" | "release">,
+  { relay, servers }: Pick<AdminParts, "relay" | "servers">,
   input: ToolCallInput,
   from: { readonly principal: string; readonly signal: AbortSignal },
 ): Promise<Response> {
@@ -27,12 +27,12 @@ export async function callTool(
   const onAbort = (): void => call.cancel("client");
   from.signal.addEventListener("abort", onAbort, { once: true });
   try {
-    const answer = await handle(call);
+    const answer = await relay.handle(call);
     if (!answer.ok) throw refusal(answer);
     return new Response(`{"result":${rawText(answer.raw)}}`, { headers: { "content-type": "application/json" } });
   } finally {
     from.signal.removeEventListener("abort", onAbort);
-    release(client.key);
+    servers.release(client.key);
   }
 }
 

@@ -7,7 +7,7 @@
  * hundred a second, because the pulse carries the totals.
  */
 import type { AdminEvent, AdminEventType } from "./events.ts";
-import type { AdminSources } from "./sources.ts";
+import type { AdminParts } from "./parts.ts";
 import { logEntry, type Views } from "./views.ts";
 
 const BUFFER_BYTES = 1024 * 1024;
@@ -20,7 +20,7 @@ type Controller = ReadableStreamDefaultController<Uint8Array>;
 type ListName = Extract<AdminEventType, "subscriptions" | "sessions">;
 
 export class Feed {
-  readonly #sources: AdminSources;
+  readonly #parts: AdminParts;
   readonly #views: Views;
   readonly #streams = new Set<Controller>();
   readonly #changed = new Set<ListName>();
@@ -31,9 +31,16 @@ export class Feed {
   #callsLeft = CALLS_PER_PULSE;
   #linesLeft = LINES_PER_PULSE;
 
-  constructor(sources: AdminSources, views: Views) {
-    this.#sources = sources;
+  constructor(parts: AdminParts, views: Views) {
+    this.#parts = parts;
     this.#views = views;
+    const { servers, sessions, subscriptions, reloads } = parts;
+    servers.on("status", (id) => this.#serverChanged(id));
+    servers.on("removed", (id) => this.#serverChanged(id));
+    for (const event of ["opened", "ended"] as const) sessions.on(event, () => this.#listChanged("sessions"));
+    for (const event of ["added", "removed"] as const)
+      subscriptions.on(event, () => this.#listChanged("subscriptions"));
+    reloads.on("changed", () => this.#configChanged());
   }
 
   /** A new stream; its body ends when the client goes away, falls behind, or the gateway closes. */
@@ -55,19 +62,17 @@ export class Feed {
     );
   }
 
-  /** A server's state is another, or the server is gone. */
-  serverChanged(id: string): void {
+  #serverChanged(id: string): void {
     if (this.#streams.size === 0) return;
     this.#send({ type: "server", data: { id, server: this.#views.server(id) ?? null } });
   }
 
-  /** An edit of the config was refused, or one that was is mended. */
-  configChanged(): void {
+  #configChanged(): void {
     if (this.#streams.size === 0) return;
     this.#send({ type: "config", data: { problem: this.#views.configProblem() } });
   }
 
-  listChanged(name: ListName): void {
+  #listChanged(name: ListName): void {
     if (this.#streams.size === 0) return;
     this.#changed.add(name);
     this.#listTimer ??= setTimeout(() => {
@@ -82,7 +87,7 @@ export class Feed {
   }
 
   #begin(): void {
-    const { activity, logs, catalog } = this.#sources;
+    const { activity, logs, catalog } = this.#parts;
     activity.takeRecent();
     const stops = [
       activity.onCall((call) => {
@@ -105,7 +110,7 @@ export class Feed {
   #pulse(): void {
     this.#callsLeft = CALLS_PER_PULSE;
     this.#linesLeft = LINES_PER_PULSE;
-    const { calls, errors, p50Ms, p99Ms } = this.#sources.activity.takeRecent();
+    const { calls, errors, p50Ms, p99Ms } = this.#parts.activity.takeRecent();
     const figures = { callsPerSecond: calls, errorsPerSecond: errors, p50Ms, p99Ms };
     this.#send({ type: "state", data: { time: Date.now(), ...this.#views.totals(), ...figures } });
   }

@@ -7,6 +7,7 @@
  * message } }`, and a number that is not known yet is `null`, never 0.
  */
 import * as z from "zod";
+import { serverStates } from "../protocol/server-states.ts";
 
 const count = z.int().nonnegative();
 const time = z.number().describe("epoch milliseconds");
@@ -16,7 +17,7 @@ const jsonObject = z.record(z.string(), z.unknown());
 export const LogLevel = z.enum(["trace", "debug", "info", "warn", "error", "fatal"]);
 export type LogLevel = z.infer<typeof LogLevel>;
 
-export const ServerState = z.enum(["connecting", "ready", "degraded", "down", "disabled"]);
+export const ServerState = z.enum(serverStates);
 export type ServerState = z.infer<typeof ServerState>;
 
 export const Counts = z.object({

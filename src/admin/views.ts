@@ -10,47 +10,48 @@ import type { Definition } from "../catalog/definitions.ts";
 import type { NamedEntry } from "../catalog/named.ts";
 import type { Snapshot } from "../catalog/snapshot.ts";
 import { toolTokens } from "../catalog/tool-tokens.ts";
-import { isStateless } from "../protocol/envelope.ts";
+import { eraOf } from "../protocol/envelope.ts";
 import { toDisplayText } from "../protocol/json-text.ts";
 import type { LogLine } from "../telemetry/log-book.ts";
+import { version } from "../version.ts";
 import { configProblem } from "./config-problem.ts";
+import { type AdminParts, shownLevel } from "./parts.ts";
 import type * as schema from "./schema.ts";
 import { noSizes, sizesOf } from "./sizes.ts";
-import { type AdminSources, shownLevel } from "./sources.ts";
 
 const SHOWN_KEY = 8;
 
 export class Views {
-  readonly #sources: AdminSources;
+  readonly #parts: AdminParts;
+  readonly #startedAt = Date.now();
 
-  constructor(sources: AdminSources) {
-    this.#sources = sources;
+  constructor(parts: AdminParts) {
+    this.#parts = parts;
   }
 
   state(): schema.GatewayState {
-    const { version, endpoint, configPath, exposure } = this.#sources;
+    const { address, configPath, config } = this.#parts;
     return {
       version,
-      endpoint: endpoint(),
-      configPath: configPath(),
+      endpoint: address.url,
+      configPath: configPath ?? null,
       configProblem: this.configProblem(),
-      exposure: exposure(),
+      exposure: config.current.tools.expose,
       ...this.totals(),
     };
   }
 
   configProblem(): schema.ConfigProblem | null {
-    const { refusal, logs } = this.#sources;
-    const last = refusal();
-    return last ? configProblem(last, logs.masker) : null;
+    const { reloads, logs } = this.#parts;
+    return reloads.refusal ? configProblem(reloads.refusal, logs.masker) : null;
   }
 
   /** What changes from second to second. */
   totals() {
-    const { startedAt, activity, logs } = this.#sources;
+    const { activity, logs } = this.#parts;
     const { calls, errors } = activity.total;
     return {
-      uptimeMs: Date.now() - startedAt,
+      uptimeMs: Date.now() - this.#startedAt,
       counts: this.#counts(),
       logLevel: shownLevel(logs.level),
       calls: { total: calls, errors, inFlight: activity.inFlight },
@@ -59,11 +60,11 @@ export class Views {
   }
 
   servers(): schema.Server[] {
-    return this.#sources.servers.ids().flatMap((id) => this.server(id) ?? []);
+    return this.#parts.servers.ids().flatMap((id) => this.server(id) ?? []);
   }
 
   server(id: string): schema.Server | undefined {
-    const { servers, activity, logs } = this.#sources;
+    const { servers, activity, logs } = this.#parts;
     const status = servers.status(id);
     const config = servers.config(id);
     if (!status || !config) return undefined;
@@ -77,7 +78,7 @@ export class Views {
       reason: status.reason === undefined ? null : logs.masker.text(status.reason),
       since: status.since,
       transport: kind === "auto" ? "http" : kind,
-      era: info ? (isStateless(info.protocolVersion) ? "stateless" : "sessions") : null,
+      era: info ? eraOf(info.protocolVersion) : null,
       protocolVersion: info?.protocolVersion ?? null,
       serverInfo: info ? { ...info.serverInfo, name: toDisplayText(info.serverInfo["name"] ?? id) } : null,
       counts,
@@ -92,7 +93,7 @@ export class Views {
   }
 
   tools(): schema.Tool[] {
-    const { activity } = this.#sources;
+    const { activity } = this.#parts;
     const { tools, exposure } = this.#snapshot;
     return tools.entries.map((entry) => {
       const { value } = entry.definition;
@@ -117,7 +118,7 @@ export class Views {
   prompts(): schema.Prompt[] {
     return this.#snapshot.prompts.entries.map((entry) => {
       const { value } = entry.definition;
-      const figures = this.#sources.activity.ofEntry("prompts/get", entry.exposed);
+      const figures = this.#parts.activity.ofEntry("prompts/get", entry.exposed);
       return {
         ...named(entry),
         ...strings(value, "title", "description"),
@@ -131,7 +132,7 @@ export class Views {
   resources(): schema.Resource[] {
     const snapshot = this.#snapshot;
     const subscribers = new Map<string, number>();
-    for (const { serverId, uri } of this.#sources.subscriptions.records()) {
+    for (const { serverId, uri } of this.#parts.subscriptions.records()) {
       const key = `${serverId} ${uri}`;
       subscribers.set(key, (subscribers.get(key) ?? 0) + 1);
     }
@@ -168,7 +169,7 @@ export class Views {
   }
 
   subscriptions(): schema.Subscription[] {
-    return this.#sources.subscriptions
+    return this.#parts.subscriptions
       .records()
       .map(({ clientKey, serverId, uri, since }) => ({ client: clientKey.slice(0, SHOWN_KEY), serverId, uri, since }));
   }
@@ -176,10 +177,10 @@ export class Views {
   sessions(): schema.Session[] {
     const now = Date.now();
     const held = new Map<string, number>();
-    for (const { clientKey } of this.#sources.subscriptions.records()) {
+    for (const { clientKey } of this.#parts.subscriptions.records()) {
       held.set(clientKey, (held.get(clientKey) ?? 0) + 1);
     }
-    return [...this.#sources.sessions].map((session) => {
+    return [...this.#parts.sessions].map((session) => {
       const { name, version } = session.info;
       return {
         id: session.key.slice(0, SHOWN_KEY),
@@ -194,11 +195,11 @@ export class Views {
   }
 
   get #snapshot(): Snapshot {
-    return this.#sources.catalog.snapshot;
+    return this.#parts.catalog.snapshot;
   }
 
   #counts(): schema.Counts {
-    const { servers, sessions, subscriptions } = this.#sources;
+    const { servers, sessions, subscriptions } = this.#parts;
     const { tools, prompts, resources } = this.#snapshot;
     const ids = servers.ids();
     return {

@@ -1,50 +1,50 @@
 /**
- * What every routed request passes on its way to its server and back: small named stages, each with
- * a look at the request before it goes out and at its answer when it returns.
+ * Runs the stages that every routed request passes on its way to its server and back. Each stage
+ * sees the request before it goes out and its answer when it returns.
  *
  * A request that a stage lets through leaves through that stage again, exactly once, whatever
- * becomes of it. One promise for all of them: an onion of functions that await each other makes
- * several for each stage (docs/performance.md has what that saved).
+ * happens to it. One promise serves all stages: functions that await each other make several for
+ * each stage (docs/performance.md has what that saved).
  */
-import type { Call } from "../protocol/call.ts";
+import type { Flight } from "../protocol/flight.ts";
 import { type Answer, failure } from "../protocol/json-rpc.ts";
 import type { Route } from "../routing/resolve.ts";
 
-export type Send = (call: Call, route: Route) => Promise<Answer>;
+export type Send = (flight: Flight, route: Route) => Promise<Answer>;
 
 export interface Stage {
   /** An answer ends the request here: it goes no further, and this stage does not see it leave. */
-  enter?(call: Call, route: Route): Answer | undefined;
-  leave?(call: Call, route: Route, answer: Answer): Answer;
+  enter?(flight: Flight, route: Route): Answer | undefined;
+  leave?(flight: Flight, route: Route, answer: Answer): Answer;
 }
 
 /** The promise never rejects. */
 export function compose(stages: readonly Stage[], send: Send): Send {
-  return async (call, route) => {
+  return async (flight, route) => {
     let passed = 0;
     let answer: Answer | undefined;
     try {
       for (; passed < stages.length; passed++) {
-        answer = stages[passed]!.enter?.(call, route);
+        answer = stages[passed]!.enter?.(flight, route);
         if (answer) break;
       }
-      answer ??= await send(call, route);
+      answer ??= await send(flight, route);
     } catch (error) {
-      answer = failure(error, { requestId: call.requestId });
+      answer = failure(error, { requestId: flight.call.requestId });
     }
-    while (passed > 0) answer = leave(stages[--passed]!, call, route, answer);
+    while (passed > 0) answer = leave(stages[--passed]!, flight, route, answer);
     return answer;
   };
 }
 
 /**
- * A stage that cannot work on an answer (a large one is passed on unparsed) makes it an error, and
- * all others are left as usual.
+ * A stage that cannot work on an answer (a large one is passed on unparsed) turns it into an error;
+ * all other stages are left as usual.
  */
-function leave(stage: Stage, call: Call, route: Route, answer: Answer): Answer {
+function leave(stage: Stage, ...[flight, route, answer]: Parameters<NonNullable<Stage["leave"]>>): Answer {
   try {
-    return stage.leave ? stage.leave(call, route, answer) : answer;
+    return stage.leave ? stage.leave(flight, route, answer) : answer;
   } catch (error) {
-    return failure(error, { requestId: call.requestId });
+    return failure(error, { requestId: flight.call.requestId });
   }
 }

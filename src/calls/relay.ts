@@ -1,69 +1,155 @@
 /**
- * The one entrance for requests: lists come from the catalog's bytes, what names something goes
- * through the pipeline to its owner, subscriptions to their book. Never throws: whatever goes wrong
- * is an answer.
+ * The one entrance for requests. A request takes one of four branches: a list comes from the
+ * catalog's bytes, the gateway's own tools and the client's subscriptions are answered here, and
+ * everything that names a server's thing, or belongs to an extension of one, passes the stages to
+ * its server.
+ *
+ * `handle` never rejects: whatever goes wrong is an answer. Every request is counted exactly once.
  */
 import type { Catalog } from "../catalog/catalog.ts";
+import type { LiveConfig } from "../config/live-config.ts";
+import type { LocalTools } from "../meta/registry.ts";
 import type { Call } from "../protocol/call.ts";
 import { GoblinError } from "../protocol/errors.ts";
+import { Flight } from "../protocol/flight.ts";
 import { type Answer, failure } from "../protocol/json-rpc.ts";
+import type { OnLimit } from "../protocol/limit-exceeded.ts";
 import { listMethods, lookUp, routedMethods } from "../protocol/methods.ts";
-import { resolveExtension } from "../routing/extension.ts";
+import { extensionOwners, resolveExtension } from "../routing/extension.ts";
 import { type Route, resolve } from "../routing/resolve.ts";
-import type { Send } from "./compose.ts";
+import type { Servers } from "../servers/servers.ts";
+import type { ResourceSubscriptions } from "../session/resource-subscriptions.ts";
+import type { Tasks } from "../session/tasks.ts";
+import type { Activity } from "../telemetry/activity.ts";
+import type { Logger } from "../telemetry/logger.ts";
+import type { Meters } from "../telemetry/meters.ts";
+import { compose, type Send } from "./compose.ts";
+import { Audit } from "./stages/audit.ts";
+import { Deadlines } from "./stages/deadline.ts";
+import { InFlight } from "./stages/in-flight.ts";
+import { ClientLimits } from "./stages/limits.ts";
+import { CallMetrics } from "./stages/metrics.ts";
+import { Output } from "./stages/output.ts";
 
-type Handle = (call: Call) => Promise<Answer>;
-
-export interface DispatchOptions {
+export interface RelayParts {
+  readonly config: LiveConfig;
   readonly catalog: Catalog;
-  /** The composed pipeline. */
-  readonly run: Send;
-  /** Methods that are about the client rather than about a server's thing. */
-  readonly own: Readonly<Record<string, Handle>>;
-  /** The gateway's own tools, by name. */
-  readonly localTool: (name: unknown) => Handle | undefined;
-  /** The servers that declared the extension which a method belongs to. */
-  readonly extensionOwners: (method: string) => readonly string[];
-  /** Around whatever does not go through the pipeline. */
-  readonly aside: (handle: Handle) => Handle;
-  /** Told of requests that never reached a server. */
-  readonly refused: (call: Call, answer: Answer) => void;
+  readonly servers: Servers;
+  readonly localTools: LocalTools;
+  readonly resourceSubscriptions: ResourceSubscriptions;
+  readonly tasks: Tasks;
+  readonly meters: Meters;
+  readonly activity: Activity;
+  readonly onLimit: OnLimit;
+  readonly log: Logger;
 }
 
-export function createDispatch(options: DispatchOptions): Handle {
-  const { catalog, run, own, localTool, extensionOwners, aside } = options;
+type Respond = (flight: Flight) => Promise<Answer>;
 
-  const refuse = (call: Call, error: unknown): Answer => {
-    const answer = failure(error, { requestId: call.requestId });
-    options.refused(call, answer);
-    return answer;
-  };
-  const send = (call: Call, route: Route): Promise<Answer> => {
-    call.serverId = route.serverId;
-    call.target = route.target;
-    return run(call, route);
-  };
-  const answerAside = (call: Call, handle: Handle): Promise<Answer> =>
-    aside(handle)(call).catch((error: unknown) => refuse(call, error));
+export class Relay {
+  readonly #parts: RelayParts;
+  /** The requests of a session about its own subscriptions. */
+  readonly #clientMethods: Readonly<Record<string, Respond>>;
+  readonly #inFlight = new InFlight();
+  readonly #metrics: CallMetrics;
+  readonly #audit: Audit | undefined;
+  readonly #route: Send;
 
-  return (call) => {
+  constructor(parts: RelayParts) {
+    const { config, servers, resourceSubscriptions, tasks, meters, activity, onLimit, log } = parts;
+    this.#parts = parts;
+    this.#metrics = new CallMetrics(meters, activity);
+    this.#audit = config.current.log.audit ? new Audit(config.current.log.audit, config, log) : undefined;
+    this.#clientMethods = {
+      "resources/subscribe": (flight) => resourceSubscriptions.subscribeSession(flight),
+      "resources/unsubscribe": (flight) => resourceSubscriptions.unsubscribeSession(flight),
+    };
+    const stages = [
+      this.#inFlight,
+      this.#metrics,
+      ...(this.#audit ? [this.#audit] : []),
+      new ClientLimits(config, onLimit),
+      new Deadlines(config, servers),
+      new Output(tasks),
+    ];
+    this.#route = compose(stages, (flight, route) =>
+      servers.forward(route.serverId, flight.call.method, route.params, flight),
+    );
+  }
+
+  handle(call: Call): Promise<Answer> {
+    const flight = new Flight(call);
     try {
-      const routed = lookUp(routedMethods, call.method);
-      if (routed) {
-        const local = routed.names === "tool" ? localTool(call.params["name"]) : undefined;
-        return local ? answerAside(call, local) : send(call, resolve(call, routed, catalog.snapshot));
-      }
-      const list = lookUp(listMethods, call.method);
-      if (list) {
-        return Promise.resolve({ ok: true, raw: catalog.snapshot.pagers[list.kind].page(call.params["cursor"]) });
-      }
-      const handler = lookUp(own, call.method);
-      if (handler) return answerAside(call, handler);
-      const owners = extensionOwners(call.method);
-      if (owners.length > 0) return send(call, resolveExtension(call, owners, catalog.snapshot));
-      throw new GoblinError("METHOD_NOT_FOUND", `Method not found: ${call.method.slice(0, 100)}`);
+      return this.#answer(flight);
     } catch (error) {
-      return Promise.resolve(refuse(call, error));
+      return Promise.resolve(this.#refuse(flight, error));
     }
-  };
+  }
+
+  /** Waits for the requests under way, but at most this long; those that are left are cancelled. */
+  drain(ms: number): Promise<void> {
+    return this.#inFlight.drain(ms);
+  }
+
+  /** Opens log files anew that were moved away. */
+  reopenLogs(): void {
+    this.#audit?.reopen();
+  }
+
+  async close(): Promise<void> {
+    await this.#audit?.close();
+  }
+
+  #answer(flight: Flight): Promise<Answer> {
+    const { catalog, localTools, servers } = this.#parts;
+    const { call } = flight;
+    const routed = lookUp(routedMethods, call.method);
+    if (routed) {
+      const tool = routed.names === "tool" ? localTools.find(call.params["name"]) : undefined;
+      if (tool) return this.#answerLocally(flight, () => tool(call, this));
+      return this.#send(flight, resolve(call, routed, catalog.snapshot));
+    }
+    const list = lookUp(listMethods, call.method);
+    if (list) {
+      const raw = catalog.snapshot.pagers[list.kind].page(call.params["cursor"]);
+      this.#metrics.listed(flight);
+      return Promise.resolve({ ok: true, raw });
+    }
+    const respond = lookUp(this.#clientMethods, call.method);
+    if (respond) return this.#answerLocally(flight, respond);
+    const owners = extensionOwners(call.method, servers.infos());
+    if (owners.length > 0) return this.#send(flight, resolveExtension(call, owners, catalog.snapshot));
+    throw new GoblinError("METHOD_NOT_FOUND", `Method not found: ${call.method.slice(0, 100)}`);
+  }
+
+  #send(flight: Flight, route: Route): Promise<Answer> {
+    flight.serverId = route.serverId;
+    flight.target = route.target;
+    return this.#route(flight, route);
+  }
+
+  /** For what the gateway answers itself, perhaps with a server's help. */
+  async #answerLocally(flight: Flight, respond: Respond): Promise<Answer> {
+    this.#inFlight.add(flight);
+    const end = this.#metrics.local(flight);
+    let answer: Answer;
+    try {
+      answer = await respond(flight);
+    } catch (error) {
+      answer = failure(error, { requestId: flight.call.requestId });
+      this.#audit?.record(flight, answer);
+    }
+    this.#inFlight.remove(flight);
+    end(answer);
+    return answer;
+  }
+
+  #refuse(flight: Flight, error: unknown): Answer {
+    const { method, requestId } = flight.call;
+    const answer = failure(error, { requestId });
+    this.#metrics.refused(flight, answer);
+    this.#audit?.record(flight, answer);
+    this.#parts.log.debug({ method, requestId, code: answer.code }, "refused");
+    return answer;
+  }
 }

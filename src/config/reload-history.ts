@@ -5,6 +5,7 @@
  * What must always hold: a refusal is kept until a later reading is applied, so that whoever looks
  * in between sees it; it names places and keys, never a value of the file.
  */
+import { EventEmitter } from "node:events";
 import { messageOf } from "../protocol/errors.ts";
 import { ConfigError, type Problem } from "./problems/problem.ts";
 
@@ -15,7 +16,7 @@ export interface ReloadFailure {
   readonly problems: readonly Problem[];
 }
 
-export class ReloadHistory {
+export class ReloadHistory extends EventEmitter<{ changed: [] }> {
   #applied = 0;
   #refused = 0;
   #refusal: ReloadFailure | undefined;
@@ -33,19 +34,21 @@ export class ReloadHistory {
     return this.#refusal;
   }
 
-  /** Answers whether this recovered something. */
+  /** Returns whether the reading before this one had been refused. */
   apply(): boolean {
     const recovered = this.#refusal !== undefined;
     this.#applied++;
     this.#refusal = undefined;
+    if (recovered) this.emit("changed");
     return recovered;
   }
 
-  /** `file` is where a problem is placed that says of no place of its own. */
+  /** `file`: used for problems without a location. */
   refuse(error: unknown, file: string): void {
     this.#refused++;
     const located = error instanceof ConfigError ? error.problems : [];
     const unlocated = { file, line: 0, column: 0, key: "", message: messageOf(error) };
     this.#refusal = { at: Date.now(), problems: located.length > 0 ? located : [unlocated] };
+    this.emit("changed");
   }
 }

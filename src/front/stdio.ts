@@ -5,10 +5,12 @@
  */
 import type { Readable, Writable } from "node:stream";
 import { GoblinError } from "../protocol/errors.ts";
+import type { Inbound } from "../protocol/json-rpc.ts";
 import { oneLine } from "../protocol/json-text.ts";
 import { bodyTooLarge } from "../protocol/limit-exceeded.ts";
 import { LineSplitter } from "../structures/lines.ts";
-import type { Core } from "./core.ts";
+import { classifyIncoming } from "./classify.ts";
+import type { FrontContext } from "./context.ts";
 import { LegacyChannel } from "./legacy/channel.ts";
 import { ModernChannel } from "./modern/channel.ts";
 
@@ -17,35 +19,41 @@ export interface StdioFront {
   close(): void;
 }
 
-export function serveStdio(core: Core, streams: { readonly input: Readable; readonly output: Writable }): StdioFront {
+export function serveStdio(
+  context: FrontContext,
+  streams: { readonly input: Readable; readonly output: Writable },
+): StdioFront {
   const { input, output } = streams;
   const write = (text: string): void => {
     const line = `${oneLine(text)}\n`;
     if (output.write(line) || isClosed) return;
     // A message may be large; what counts is what was still waiting when it came.
-    if (output.writableLength - line.length <= core.limits.unreadBytes) return;
-    core.onLimit("unreadBytes");
+    if (output.writableLength - line.length <= context.config.current.limits.unreadBytes) return;
+    context.onLimit("unreadBytes");
     close();
   };
-  const channel = new LegacyChannel({ core, principal: "", write });
-  const modern = new ModernChannel(core, write);
+  const legacy = new LegacyChannel({ context, principal: "", write });
+  const modern = new ModernChannel(context, write);
   const take = (line: string): void => {
     if (line.trim() === "") return;
     let value: unknown;
     try {
       value = JSON.parse(line);
     } catch {
-      return channel.unreadable(new GoblinError("PARSE_ERROR", "Parse error: the message is not valid JSON"));
+      return legacy.unreadable(new GoblinError("PARSE_ERROR", "Parse error: the message is not valid JSON"));
     }
-    if (!modern.receive(value, line)) channel.receive(value, line);
+    const incoming = classifyIncoming({ value, text: line });
+    if ("batch" in incoming) legacy.takeBatch(incoming.batch);
+    else if (isCancel(incoming.message) && modern.cancel(incoming.message.params["requestId"])) return;
+    else (incoming.era === "modern" ? modern : legacy).take(incoming.message);
   };
-  const cap = core.limits.bodyBytes;
+  const cap = context.config.current.limits.bodyBytes;
   const lines = new LineSplitter({
     cap,
     line: (line) => take(line.toString("utf8")),
     overflow: () => {
-      core.onLimit("bodyBytes");
-      channel.unreadable(bodyTooLarge(cap));
+      context.onLimit("bodyBytes");
+      legacy.unreadable(bodyTooLarge(cap));
     },
   });
   let isClosed = false;
@@ -55,7 +63,7 @@ export function serveStdio(core: Core, streams: { readonly input: Readable; read
       isClosed = true;
       input.pause();
       modern.close();
-      channel.close();
+      legacy.close();
       resolve();
     };
   });
@@ -65,4 +73,9 @@ export function serveStdio(core: Core, streams: { readonly input: Readable; read
   input.once("error", close);
   output.on("error", close);
   return { closed, close };
+}
+
+/** A cancellation names a request, not an era: it is for whoever has that request. */
+function isCancel(message: Inbound): message is Extract<Inbound, { kind: "notification" }> {
+  return message.kind === "notification" && message.method === "notifications/cancelled";
 }

@@ -1,5 +1,5 @@
 /** What a request to an HTTP server begins with, as text. */
-import { framingHeaders, HEADER_NAME, HEADER_VALUE } from "./header-rules.ts";
+import { framingHeaders, HEADER_NAME, HEADER_VALUE } from "../text/header-rules.ts";
 
 export interface HttpHead {
   readonly method: "GET" | "POST" | "DELETE";

@@ -6,10 +6,10 @@
 
 import { type Exchange, exchange } from "../http-client/exchange.ts";
 import { ConnectionPool } from "../http-client/pool.ts";
-import type { Link, LinkEvents, OpenLink, SendOptions } from "../peers/peer.ts";
 import { GoblinError } from "../protocol/errors.ts";
 import { idAtEdges } from "../structures/lines.ts";
 import { httpProblem } from "./http-problem.ts";
+import type { Link, LinkEvents, OpenLink, SendOptions } from "./link.ts";
 import { type HttpOptions, lowerCased } from "./streamable-http.ts";
 import { tooLarge } from "./too-large.ts";
 

@@ -8,11 +8,11 @@
  * needs to run, and what its config entry says; never Goblin's own variables.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import type { Link, LinkEvents, OpenLink, SendOptions } from "../peers/peer.ts";
 import { GoblinError } from "../protocol/errors.ts";
 import { oneLine } from "../protocol/json-text.ts";
 import { idAtEdges, LineSplitter } from "../structures/lines.ts";
 import { withTimeout } from "../timing/with-timeout.ts";
+import type { Link, LinkEvents, OpenLink, SendOptions } from "./link.ts";
 import { endWithProcess, hasEnded, hasMembers, killGroup } from "./process-groups.ts";
 import { type MessageLimit, tooLarge } from "./too-large.ts";
 

@@ -11,13 +11,13 @@ import { type Exchange, type ExchangeHandler, exchange } from "../http-client/ex
 import { ConnectionPool } from "../http-client/pool.ts";
 import type { HttpHead } from "../http-client/request-head.ts";
 import { headerIn } from "../http-client/response-parser.ts";
-import type { Link, LinkEvents, OpenLink, SendOptions } from "../peers/peer.ts";
 import { GoblinError } from "../protocol/errors.ts";
 import { setMember } from "../protocol/json-text.ts";
 import { idAtEdges } from "../structures/lines.ts";
 import { SmallMap } from "../structures/small-map.ts";
 import { withTimeout } from "../timing/with-timeout.ts";
 import { httpProblem, isGone } from "./http-problem.ts";
+import type { Link, LinkEvents, OpenLink, SendOptions } from "./link.ts";
 import { type MessageLimit, tooLarge } from "./too-large.ts";
 
 export interface HttpOptions extends MessageLimit {

@@ -4,8 +4,8 @@
  * same for every kind of link.
  */
 
-import type { LinkEvents } from "../peers/peer.ts";
 import { limitExceeded, type OnLimit } from "../protocol/limit-exceeded.ts";
+import type { LinkEvents } from "./link.ts";
 
 /** What a link may take of its server, and whom it tells when that is too much. */
 export interface MessageLimit {

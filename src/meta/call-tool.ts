@@ -31,17 +31,17 @@ export const callTool: MetaTool = {
     // What the tool does is not known here, so the most careful hints are the right ones.
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
   }),
-  async answer(call, context) {
+  async answer(call, context, relay) {
     const { name } = readArguments(NAME, input, call);
     if (name === NAME)
       throw new GoblinError("INVALID_PARAMS", `${NAME} does not call itself: give the tool's own name`);
     assertKnown(name, context);
-    return context.dispatch(asCallOf(name, call));
+    return relay.handle(asCallOf(name, call));
   },
 };
 
 function assertKnown(name: string, context: MetaContext): void {
-  const isOwn = context.snapshot().local.some(({ value }) => value["name"] === name);
+  const isOwn = context.catalog.snapshot.local.some(({ value }) => value["name"] === name);
   if (!isOwn) findTool(name, context);
 }
 

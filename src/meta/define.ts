@@ -6,56 +6,32 @@
  * twice, as structured content and as text, and both are the same characters.
  */
 import * as z from "zod";
+import type { Catalog } from "../catalog/catalog.ts";
 import type { Definition } from "../catalog/definitions.ts";
-import type { SearchOptions } from "../catalog/search/index.ts";
-import type { Snapshot } from "../catalog/snapshot.ts";
+import type { CatalogSearch } from "../catalog/search/feed.ts";
 import type { MetaToolName } from "../config/schema/settings.ts";
 import type { Call } from "../protocol/call.ts";
 import type { Answer } from "../protocol/json-rpc.ts";
+import type { Health } from "../servers/health.ts";
 import { readArguments } from "./arguments.ts";
-
-/** How a server is doing. Holds nothing of its config but the kind of transport. */
-export interface GatewayHealth {
-  readonly version: string;
-  readonly uptimeMs: number;
-  /** Whether every server has connected or failed once. */
-  readonly settled: boolean;
-  /** Whether the config in use is the one in the file. */
-  readonly configValid: boolean;
-}
-
-export interface ServerHealth {
-  readonly serverId: string;
-  readonly state: "connecting" | "ready" | "degraded" | "down" | "disabled";
-  readonly reason: string | undefined;
-  /** Epoch milliseconds. */
-  readonly since: number;
-  readonly restarts: number;
-  readonly inFlight: number;
-  readonly queued: number;
-  readonly retryAfterMs: number | undefined;
-  readonly transport: "stdio" | "http" | "sse";
-  readonly protocolVersion: string | undefined;
-  readonly title: string | undefined;
-  readonly version: string | undefined;
-}
 
 /** What the meta tools may see and do. */
 export interface MetaContext {
-  readonly snapshot: () => Snapshot;
-  /** The exposed names of what was found, best first. */
-  readonly search: (query: string, options: SearchOptions) => Promise<string[]>;
-  readonly servers: () => readonly ServerHealth[];
-  readonly gateway: () => GatewayHealth;
-  /** The entrance that every request takes. */
-  readonly dispatch: (call: Call) => Promise<Answer>;
+  readonly catalog: Pick<Catalog, "snapshot">;
+  readonly search: Pick<CatalogSearch, "find">;
+  readonly health: Health;
+}
+
+/** The entrance that every request takes. */
+export interface CallHandler {
+  handle(call: Call): Promise<Answer>;
 }
 
 export interface MetaTool {
   readonly name: MetaToolName;
   readonly definition: Definition;
-  /** Errors are thrown. */
-  readonly answer: (call: Call, context: MetaContext) => Promise<Answer>;
+  /** Errors are thrown. `relay` takes what the tool passes on. */
+  readonly answer: (call: Call, context: MetaContext, relay: CallHandler) => Promise<Answer>;
 }
 
 /** JSON text that holds more than JavaScript can, such as a server's definition as it came. */

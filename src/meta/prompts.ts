@@ -14,8 +14,8 @@ export const catalogPrompts = defineMetaTool({
   description: "Lists every prompt of all servers as a compact card with the names of its arguments.",
   input: z.strictObject({ serverId: serverIdFilter }),
   output: z.object({ prompts: z.array(promptCard) }),
-  run: ({ serverId }, { snapshot }) => {
-    const { entries } = snapshot().prompts;
+  run: ({ serverId }, { catalog }) => {
+    const { entries } = catalog.snapshot.prompts;
     const wanted = serverId === undefined ? entries : entries.filter((entry) => entry.serverId === serverId);
     return { prompts: wanted.map(promptCardOf) };
   },
@@ -32,8 +32,8 @@ export const describePrompt = defineMetaTool({
     arguments: z.array(z.looseObject({ name: z.string() })),
     serverId: z.string(),
   }),
-  run: ({ name }, { snapshot }) => {
-    const { prompts } = snapshot();
+  run: ({ name }, { catalog }) => {
+    const { prompts } = catalog.snapshot;
     const entry = orNearest(
       () => foundName("prompt", prompts, name),
       name,
@@ -53,13 +53,13 @@ export const searchPrompts = defineMetaTool({
   description: "Finds prompts by what they are for, among all servers, best first.",
   input: z.strictObject({ query: queryText, serverId: serverIdFilter, limit: limitCount }),
   output: z.object({ prompts: z.array(promptCard), query: z.string(), count: z.int() }),
-  run: async ({ query, serverId, limit }, { search, snapshot }) => {
-    const found = await search(query, {
+  run: async ({ query, serverId, limit }, { search, catalog }) => {
+    const found = await search.find(query, {
       kind: "prompt",
       limit,
       ...(serverId !== undefined && { filter: (doc) => doc.serverId === serverId }),
     });
-    const { prompts: list } = snapshot();
+    const { prompts: list } = catalog.snapshot;
     const prompts = found.flatMap((name) => list.find(name) ?? []).map(promptCardOf);
     return { prompts, query, count: prompts.length };
   },

@@ -7,7 +7,7 @@ import type { MetaToolName } from "../config/schema/settings.ts";
 import type { Call } from "../protocol/call.ts";
 import type { Answer } from "../protocol/json-rpc.ts";
 import { callTool } from "./call-tool.ts";
-import type { MetaContext, MetaTool } from "./define.ts";
+import type { CallHandler, MetaContext, MetaTool } from "./define.ts";
 import { catalogPrompts, describePrompt, searchPrompts } from "./prompts.ts";
 import { catalogResources, catalogResourceTemplates, describeResource, searchResources } from "./resources.ts";
 import { catalogServers, goblinHealth } from "./servers.ts";
@@ -37,19 +37,27 @@ export function metaDefinitions(enabled: readonly MetaToolName[]): Definition[] 
   return [...new Set(enabled)].map((name) => metaTools[name].definition);
 }
 
-/** Finds the meta tool that a call names, among those that the snapshot lists. */
-export function createLocalTools(
-  context: MetaContext,
-): (name: unknown) => ((call: Call) => Promise<Answer>) | undefined {
-  return (name) => {
-    if (typeof name !== "string") return undefined;
-    const tool = Object.hasOwn(metaTools, name) ? metaTools[name as MetaToolName] : aliased(name, context);
-    if (!tool || !context.snapshot().local.includes(tool.definition)) return undefined;
-    return (call) => tool.answer(call, context);
-  };
-}
+/** The gateway's own tools, as the entrance finds and runs them. */
+export class LocalTools {
+  readonly #context: MetaContext;
 
-function aliased(name: string, { snapshot }: MetaContext): MetaTool | undefined {
-  if (!Object.hasOwn(aliases, name)) return undefined;
-  return snapshot().tools.find(name)?.exposed === name ? undefined : metaTools[aliases[name]!];
+  constructor(context: MetaContext) {
+    this.#context = context;
+  }
+
+  /**
+   * The tool that a call names, if the snapshot lists it. `relay` takes what the tool passes on.
+   */
+  find(name: unknown): ((call: Call, relay: CallHandler) => Promise<Answer>) | undefined {
+    if (typeof name !== "string") return undefined;
+    const tool = Object.hasOwn(metaTools, name) ? metaTools[name as MetaToolName] : this.#aliased(name);
+    if (!tool || !this.#context.catalog.snapshot.local.includes(tool.definition)) return undefined;
+    return (call, relay) => tool.answer(call, this.#context, relay);
+  }
+
+  #aliased(name: string): MetaTool | undefined {
+    if (!Object.hasOwn(aliases, name)) return undefined;
+    const listed = this.#context.catalog.snapshot.tools.find(name)?.exposed === name;
+    return listed ? undefined : metaTools[aliases[name]!];
+  }
 }

@@ -28,8 +28,8 @@ export const catalogResources = defineMetaTool({
   description: "Lists every resource of all servers as a compact card: its URI, name, MIME type and size in bytes.",
   input: z.strictObject({ serverId: serverIdFilter, mimeType: mimeTypeFilter }),
   output: z.object({ resources: z.array(resourceCard) }),
-  run: ({ serverId, mimeType }, { snapshot }) => {
-    const current = snapshot();
+  run: ({ serverId, mimeType }, { catalog }) => {
+    const current = catalog.snapshot;
     const cards = current.resources.resources
       .filter((entry) => serverId === undefined || entry.serverId === serverId)
       .map((entry) => resourceCardOf(current, entry));
@@ -49,8 +49,8 @@ export const describeResource = defineMetaTool({
     originalUri: z.string().describe("The server's own URI for it."),
     serverId: z.string(),
   }),
-  run: ({ uri }, { snapshot }) => {
-    const current = snapshot();
+  run: ({ uri }, { catalog }) => {
+    const current = catalog.snapshot;
     const { resources } = current;
     const found = orNearest(
       () => {
@@ -70,13 +70,13 @@ export const searchResources = defineMetaTool({
   description: "Finds resources by name, URI or description, among all servers, best first.",
   input: z.strictObject({ query: queryText, mimeType: mimeTypeFilter, serverId: serverIdFilter, limit: limitCount }),
   output: z.object({ resources: z.array(resourceCard), query: z.string(), count: z.int() }),
-  run: async ({ query, mimeType, serverId, limit }, { search, snapshot }) => {
-    const found = await search(query, {
+  run: async ({ query, mimeType, serverId, limit }, { search, catalog }) => {
+    const found = await search.find(query, {
       kind: "resource",
       limit,
       filter: (doc) => (serverId === undefined || doc.serverId === serverId) && isOfMimeType(doc.mimeType, mimeType),
     });
-    const current = snapshot();
+    const current = catalog.snapshot;
     const resources = found.flatMap((uri) => {
       const resolved = current.resources.resolve(uri);
       if (resolved.kind !== "found" || resolved.via !== "resource") return [];
@@ -92,8 +92,8 @@ export const catalogResourceTemplates = defineMetaTool({
   description: "Lists every resource template of all servers with its URI pattern; fill in the {placeholders} to read.",
   input: z.strictObject({ serverId: serverIdFilter }),
   output: z.object({ templates: z.array(templateCard) }),
-  run: ({ serverId }, { snapshot }) => {
-    const current = snapshot();
+  run: ({ serverId }, { catalog }) => {
+    const current = catalog.snapshot;
     const wanted = current.resources.templates.filter((entry) => serverId === undefined || entry.serverId === serverId);
     return {
       templates: wanted.map((entry) => {

@@ -5,11 +5,13 @@
  */
 import * as z from "zod";
 import { reportTokens } from "../catalog/token-report.ts";
+import { serverStates } from "../protocol/server-states.ts";
+import type { ServerHealth } from "../servers/health.ts";
 import { serverIdFilter } from "./cards.ts";
-import { defineMetaTool, type ServerHealth } from "./define.ts";
+import { defineMetaTool } from "./define.ts";
 
 const count = z.int();
-const state = z.enum(["connecting", "ready", "degraded", "down", "disabled"]);
+const state = z.enum(serverStates);
 
 export const catalogServers = defineMetaTool({
   name: "catalog_servers",
@@ -42,12 +44,12 @@ export const catalogServers = defineMetaTool({
       listed: count.describe("the tool list as it is"),
     }),
   }),
-  run: ({ serverId }, { snapshot, servers }) => {
-    const current = snapshot();
+  run: ({ serverId }, { catalog, health }) => {
+    const current = catalog.snapshot;
     const report = reportTokens(current);
     const costs = new Map(report.servers.map((cost) => [cost.serverId, cost]));
     const amounts = [current.prompts.entries, current.resources.resources, current.resources.templates].map(countBy);
-    const shown = servers().filter((server) => serverId === undefined || server.serverId === serverId);
+    const shown = health.servers().filter((server) => serverId === undefined || server.serverId === serverId);
     return {
       servers: shown.map(({ serverId: id, title, version, transport, state }) => {
         const cost = costs.get(id);
@@ -101,9 +103,9 @@ export const goblinHealth = defineMetaTool({
       }),
     ),
   }),
-  run: (_input, { servers, gateway }) => {
-    const { version, uptimeMs, settled, configValid } = gateway();
-    const all = servers();
+  run: (_input, { health }) => {
+    const { version, uptimeMs, settled, configValid } = health.gateway();
+    const all = health.servers();
     return {
       status: statusOf(all, settled),
       version,

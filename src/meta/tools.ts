@@ -16,8 +16,8 @@ export const catalogTools = defineMetaTool({
     "Lists every available tool as a compact card, also those that are not in your own tool list. Long with many servers: prefer search_tools when you know what you need.",
   input: z.strictObject({ serverId: serverIdFilter }),
   output: z.object({ tools: z.array(toolCard) }),
-  run: ({ serverId }, { snapshot }) => {
-    const { entries } = snapshot().tools;
+  run: ({ serverId }, { catalog }) => {
+    const { entries } = catalog.snapshot.tools;
     const wanted = serverId === undefined ? entries : entries.filter((entry) => entry.serverId === serverId);
     return { tools: wanted.map(toolCardOf) };
   },
@@ -36,7 +36,7 @@ export const describeTool = defineMetaTool({
     serverId: z.string(),
   }),
   run: ({ name }, context) => {
-    const own = context.snapshot().local.find(({ value }) => value["name"] === name);
+    const own = context.catalog.snapshot.local.find(({ value }) => value["name"] === name);
     if (own) return new JsonText(setMember(own.text, "serverId", '"goblin"'));
     const entry = findTool(name, context);
     return new JsonText(setMember(entry.text, "serverId", JSON.stringify(entry.serverId)));
@@ -50,13 +50,13 @@ export const searchTools = defineMetaTool({
     "Finds tools by what they do, among all servers, best first. Many tools are not in your own tool list: search here before you say that something cannot be done. Then describe_tool for the arguments and call_tool to call.",
   input: z.strictObject({ query: queryText, serverId: serverIdFilter, limit: limitCount }),
   output: z.object({ tools: z.array(toolCard), query: z.string(), count: z.int() }),
-  run: async ({ query, serverId, limit }, { search, snapshot }) => {
-    const found = await search(query, {
+  run: async ({ query, serverId, limit }, { search, catalog }) => {
+    const found = await search.find(query, {
       kind: "tool",
       limit,
       ...(serverId !== undefined && { filter: (doc) => doc.serverId === serverId }),
     });
-    const { tools: list } = snapshot();
+    const { tools: list } = catalog.snapshot;
     const tools = found.flatMap((name) => list.find(name) ?? []).map(toolCardOf);
     return { tools, query, count: tools.length };
   },
@@ -65,8 +65,8 @@ export const searchTools = defineMetaTool({
 /**
  * The tool of that name; the error that a call would get, and the nearest names, if there is none.
  */
-export function findTool(name: string, { snapshot }: Pick<MetaContext, "snapshot">) {
-  const { tools, local } = snapshot();
+export function findTool(name: string, { catalog }: Pick<MetaContext, "catalog">) {
+  const { tools, local } = catalog.snapshot;
   return orNearest(
     () => foundName("tool", tools, name),
     name,

@@ -10,6 +10,7 @@
  */
 
 import { UNREACHABLE } from "../links/http-problem.ts";
+import type { Link, LinkEvents, OpenLink } from "../links/link.ts";
 import { sseLink } from "../links/sse.ts";
 import { stdioLink } from "../links/stdio.ts";
 import { httpLink } from "../links/streamable-http.ts";
@@ -18,7 +19,7 @@ import { GoblinError } from "../protocol/errors.ts";
 import type { OnLimit } from "../protocol/limit-exceeded.ts";
 import { connectLegacy, HandshakeRefused } from "./legacy/peer.ts";
 import { connectModern } from "./modern/peer.ts";
-import type { Link, LinkEvents, OpenLink, Peer, PeerEvents } from "./peer.ts";
+import type { Peer, PeerEvents } from "./peer.ts";
 
 export type Transport =
   | {

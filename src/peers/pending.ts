@@ -7,13 +7,14 @@
  */
 import type { Call } from "../protocol/call.ts";
 import type { GoblinError } from "../protocol/errors.ts";
+import type { Flight } from "../protocol/flight.ts";
 import { type Answer, failure } from "../protocol/json-rpc.ts";
 import { toDisplayText } from "../protocol/json-text.ts";
 import { SmallMap } from "../structures/small-map.ts";
 import type { Origin } from "./peer.ts";
 
 interface Entry {
-  readonly call: Call | undefined;
+  readonly flight: Flight | undefined;
   readonly resolve: (answer: Answer) => void;
 }
 
@@ -33,8 +34,8 @@ export class Pending {
     return ++this.#lastId;
   }
 
-  add(id: number, call: Call | undefined, resolve: (answer: Answer) => void): void {
-    this.#entries.set(id, { call, resolve });
+  add(id: number, flight: Flight | undefined, resolve: (answer: Answer) => void): void {
+    this.#entries.set(id, { flight, resolve });
   }
 
   has(id: number): boolean {
@@ -42,12 +43,13 @@ export class Pending {
   }
 
   call(id: number): Call | undefined {
-    return this.#entries.get(id)?.call;
+    return this.#entries.get(id)?.flight?.call;
   }
 
-  /** The call that a progress token of ours stands for; a server may write the number as text. */
-  callOf(token: unknown): Call | undefined {
-    return typeof token === "number" || typeof token === "string" ? this.call(Number(token)) : undefined;
+  /** The flight that a progress token of ours stands for; a server may write the number as text. */
+  flightOf(token: unknown): Flight | undefined {
+    const isToken = typeof token === "number" || typeof token === "string";
+    return isToken ? this.#entries.get(Number(token))?.flight : undefined;
   }
 
   /** False when no such request waits. */
@@ -88,10 +90,10 @@ export class Pending {
    * The calls that may be waiting for the answer to a question: the one whose stream it came on,
    * else all, if they are one client's.
    */
-  askedFor(stream: number | undefined): readonly Call[] {
-    const call = stream === undefined ? undefined : this.call(stream);
-    if (call) return [call];
-    return typeof this.origin() === "object" ? this.#entries.values().flatMap((entry) => entry.call ?? []) : [];
+  askedFor(stream: number | undefined): readonly Flight[] {
+    const flight = stream === undefined ? undefined : this.#entries.get(stream)?.flight;
+    if (flight) return [flight];
+    return typeof this.origin() === "object" ? this.#entries.values().flatMap((entry) => entry.flight ?? []) : [];
   }
 
   /**
@@ -100,8 +102,9 @@ export class Pending {
    */
   origin(): Origin {
     let found: Call | undefined;
-    for (const { call } of this.#entries.values()) {
-      if (!call) continue;
+    for (const { flight } of this.#entries.values()) {
+      if (!flight) continue;
+      const { call } = flight;
       if (found && found.client.key !== call.client.key) return "several";
       found = call;
     }

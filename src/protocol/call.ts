@@ -1,10 +1,10 @@
 /**
- * One request on its way through the stages, and who sent it.
+ * What a client asked, and who asked it.
  *
- * A front makes a Call, the router gives it a target, a backend answers it. Everything that belongs
- * to the request (its cancellation, its progress, its log messages, questions back to its client)
- * goes through this object, so that nothing has to be looked up by an id that two clients may
- * share. A Call ends once.
+ * A front makes one Call for each request. Nothing of it ever changes, except that it can be
+ * cancelled, once. Progress, log messages and questions back to the client go through this object,
+ * so nothing has to be looked up by an id that two clients may share. What the gateway does about
+ * a Call is its Flight.
  */
 import type { Answer, Params } from "./json-rpc.ts";
 
@@ -37,18 +37,6 @@ export interface Client {
 /** Why a call was given up before its answer. */
 export type CancelReason = "client" | "timeout" | "shutdown";
 
-/** What the time limit of a call wants to know. */
-export interface Clock {
-  /** The server reported progress. */
-  progress(): void;
-  /** The server waits for an answer of the client, who may be a person. */
-  asks(): void;
-  /** It has that answer. */
-  answered(): void;
-  /** It ran out while the client was asked, so that the server is not to blame. */
-  readonly expiredWhileAsking: boolean;
-}
-
 export interface CallOptions {
   readonly method: string;
   readonly params: Params;
@@ -68,18 +56,8 @@ export class Call {
   readonly client: Client;
   readonly trace: Readonly<Record<string, string>> | undefined;
   readonly emit: (notification: string) => void;
-  /** Set by the router; names that no server owns have none. */
-  serverId: string | undefined;
-  /** The identifier that the server knows the thing by; set together with it. */
-  target: string | undefined;
-  /** When it went on its way to the server, on the clock of `performance.now()`. */
-  started = 0;
-  /** Where the list of everything under way keeps this call. */
-  place = -1;
   /** A short id for logs and error messages. */
   readonly requestId: string;
-  /** The time limit, which what happens to the request may move. */
-  clock: Clock | undefined;
   #cancelled: CancelReason | undefined;
   #listeners: ((reason: CancelReason) => void)[] | undefined;
 

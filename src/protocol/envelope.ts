@@ -18,6 +18,13 @@ export function isStateless(version: string): boolean {
   return version >= "2026-07-28";
 }
 
+export type Era = "legacy" | "modern";
+
+/** Which kind of protocol a version is of. */
+export function eraOf(version: string): Era {
+  return isStateless(version) ? "modern" : "legacy";
+}
+
 export function metaOf(params: unknown): Readonly<Record<string, unknown>> | undefined {
   if (typeof params !== "object" || params === null) return undefined;
   const meta = (params as Record<string, unknown>)["_meta"];

@@ -4,7 +4,7 @@
  * `x-mcp-header`. One place for how they are found, encoded and compared, for both sides of the
  * gateway.
  */
-import { HEADER_NAME } from "../http-client/header-rules.ts";
+import { HEADER_NAME } from "../text/header-rules.ts";
 import { toDisplayText } from "./json-text.ts";
 
 export interface Mirror {

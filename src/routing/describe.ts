@@ -6,16 +6,11 @@
 
 import type { NamedEntry } from "../catalog/named.ts";
 import type { PeerInfo } from "../peers/peer.ts";
+import type { ServerInfo } from "../servers/servers.ts";
 
 export interface Described {
   readonly capabilities: Readonly<Record<string, unknown>>;
   readonly instructions: string | undefined;
-}
-
-export interface DescribeSource {
-  readonly id: string;
-  /** Undefined while the server is not connected. */
-  readonly info: PeerInfo | undefined;
 }
 
 export interface DescribeOptions {
@@ -23,7 +18,7 @@ export interface DescribeOptions {
   readonly client: Readonly<Record<string, unknown>>;
 }
 
-export function describeServers(servers: readonly DescribeSource[], { settled, client }: DescribeOptions): Described {
+export function describeServers(servers: readonly ServerInfo[], { settled, client }: DescribeOptions): Described {
   const infos = servers.flatMap(({ info }) => (info ? [info] : []));
   // A server that is still starting may turn out to complete; what a client is not told now it will
   // never ask for.
@@ -70,7 +65,7 @@ function extensionsOf(capabilities: Readonly<Record<string, unknown>>): Readonly
 /** What a tool's results look like, and the protocol version in which its server says so. */
 export function describeOutput(
   entry: NamedEntry | undefined,
-  servers: readonly DescribeSource[],
+  servers: readonly ServerInfo[],
 ): { readonly schema: unknown; readonly version: string } | undefined {
   const version = servers.find(({ id }) => id === entry?.serverId)?.info?.protocolVersion;
   return entry && version !== undefined ? { schema: entry.definition.value["outputSchema"], version } : undefined;

@@ -9,20 +9,16 @@ import { GoblinError } from "../protocol/errors.ts";
 import { setMember } from "../protocol/json-text.ts";
 import type { RoutedMethod } from "../protocol/methods.ts";
 import { splitTaskId } from "../protocol/task-ids.ts";
+import type { ServerInfo } from "../servers/servers.ts";
 import type { Route } from "./resolve.ts";
-
-export interface ExtensionSource {
-  readonly id: string;
-  readonly capabilities: Readonly<Record<string, unknown>>;
-}
 
 const SPEC: RoutedMethod = { names: "extension", field: "name", timeout: "TIMEOUT" };
 
 /** The servers that declared the extension which a method like `tasks/get` belongs to. */
-export function extensionOwners(method: string, servers: readonly ExtensionSource[]): string[] {
+export function extensionOwners(method: string, servers: readonly ServerInfo[]): string[] {
   const family = method.slice(0, method.indexOf("/"));
   if (family === "" || family === "notifications") return [];
-  return servers.filter(({ capabilities }) => declares(capabilities, family)).map(({ id }) => id);
+  return servers.filter(({ info }) => info && declares(info.capabilities, family)).map(({ id }) => id);
 }
 
 function declares(capabilities: Readonly<Record<string, unknown>>, family: string): boolean {

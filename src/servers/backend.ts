@@ -9,10 +9,12 @@
  */
 
 import type { Peer, PeerEvents, PeerInfo } from "../peers/peer.ts";
-import type { Call, Client } from "../protocol/call.ts";
+import type { Client } from "../protocol/call.ts";
 import { GoblinError, messageOf } from "../protocol/errors.ts";
+import type { Flight } from "../protocol/flight.ts";
 import { type Answer, failure } from "../protocol/json-rpc.ts";
 import type { OnLimit } from "../protocol/limit-exceeded.ts";
+import type { ServerState } from "../protocol/server-states.ts";
 import { backoffMs } from "../timing/backoff.ts";
 import { withTimeout } from "../timing/with-timeout.ts";
 import { Breaker } from "./breaker.ts";
@@ -20,10 +22,8 @@ import { Bulkhead, type BulkheadLimits } from "./bulkhead.ts";
 import { ExclusivePeerPool } from "./exclusive-peer-pool.ts";
 import { SessionPeers } from "./session-peers.ts";
 
-export type BackendState = "connecting" | "ready" | "degraded" | "down" | "disabled";
-
 export interface BackendStatus {
-  readonly state: BackendState;
+  readonly state: ServerState;
   readonly reason: string | undefined;
   /** When the state began, in milliseconds since the epoch. */
   readonly since: number;
@@ -74,7 +74,7 @@ export class Backend {
   readonly #owned: SessionPeers;
   readonly #lent: ExclusivePeerPool;
   #peer: Peer | undefined;
-  #state: BackendState = "disabled";
+  #state: ServerState = "disabled";
   #reason: string | undefined;
   #since = Date.now();
   #attempt = 0;
@@ -191,7 +191,8 @@ export class Backend {
   }
 
   /** Sends a client's request; `params` is raw JSON with the server's own identifiers. */
-  async forward(method: string, params: string, call: Call): Promise<Answer> {
+  async forward(method: string, params: string, flight: Flight): Promise<Answer> {
+    const { call } = flight;
     if (this.#state === "down" || this.#state === "disabled") return this.#unavailable(this.#reason ?? this.#state);
     const openMs = this.#breaker.retryAfterMs();
     if (openMs > 0) return this.#unavailable("it failed several times in a row", openMs);
@@ -203,42 +204,45 @@ export class Backend {
       return failure(error);
     }
     try {
-      let answer = await this.#send(method, params, call);
-      if (!answer.ok && answer.unsent && !call.cancelled && this.#connecting)
-        answer = await this.#send(method, params, call);
-      this.#judge(answer, call);
+      const peer = this.#peer;
+      let answer = await this.#send(method, params, flight);
+      // By now another connection may stand, or be about to.
+      const mayRetry = !answer.ok && answer.unsent && !call.cancelled;
+      if (mayRetry && (this.#connecting || this.#peer !== peer)) answer = await this.#send(method, params, flight);
+      this.#judge(answer, flight);
       return answer;
     } finally {
       this.#bulkhead.leave();
     }
   }
 
-  #send(method: string, params: string, call: Call): Promise<Answer> {
+  #send(method: string, params: string, flight: Flight): Promise<Answer> {
     const peer = this.#options.share === "all" ? this.#peer : undefined;
-    return peer ? peer.request(method, params, call) : this.#sendLater(method, params, call);
+    return peer ? peer.request(method, params, flight) : this.#sendLater(method, params, flight);
   }
 
   /**
    * Where a connection has to be waited for; a call that is given up meanwhile does not wait on.
    */
-  #sendLater(method: string, params: string, call: Call): Promise<Answer> {
+  #sendLater(method: string, params: string, flight: Flight): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      call.onCancel(() => resolve(failure(new GoblinError("CANCELLED", "Cancelled before it was answered"))));
-      this.#sendConnected(method, params, call).then(resolve, reject);
+      flight.call.onCancel(() => resolve(failure(new GoblinError("CANCELLED", "Cancelled before it was answered"))));
+      this.#sendConnected(method, params, flight).then(resolve, reject);
     });
   }
 
-  async #sendConnected(method: string, params: string, call: Call): Promise<Answer> {
+  async #sendConnected(method: string, params: string, flight: Flight): Promise<Answer> {
+    const { call } = flight;
     const shared = this.#peer ?? (await this.#awaitPeer());
     if (!shared) return this.#unavailable(this.#reason ?? this.#state);
     if (call.cancelled) return failure(new GoblinError("CANCELLED", "Cancelled before it was sent"));
-    if (this.#options.share === "all") return shared.request(method, params, call);
+    if (this.#options.share === "all") return shared.request(method, params, flight);
     try {
       const { client } = call;
       if (client.scope !== client.key) {
-        return await this.#lent.use(client, (peer) => peer.request(method, params, call));
+        return await this.#lent.use(client, (peer) => peer.request(method, params, flight));
       }
-      return await (await this.#owned.of(client)).request(method, params, call);
+      return await (await this.#owned.of(client)).request(method, params, flight);
     } catch (error) {
       return this.#unavailable(messageOf(error));
     }
@@ -251,9 +255,9 @@ export class Backend {
     return this.#peer;
   }
 
-  #judge(answer: Answer, call: Call): void {
+  #judge(answer: Answer, { call, deadline }: Flight): void {
     this.#lastTraffic = Date.now();
-    const late = call.cancelled === "timeout" && !call.clock?.expiredWhileAsking;
+    const late = call.cancelled === "timeout" && !deadline?.expiredWhileAsking;
     const failed = late || (!answer.ok && answer.symbol === "BACKEND_UNAVAILABLE");
     if (failed) {
       this.#breaker.failed();
@@ -337,7 +341,7 @@ export class Backend {
     await peer.close();
   }
 
-  #set(state: BackendState, reason?: string): void {
+  #set(state: ServerState, reason?: string): void {
     if (state === this.#state && reason === this.#reason) return;
     if (state !== this.#state) this.#since = Date.now();
     this.#state = state;

@@ -1,19 +1,64 @@
 /**
- * How each server is doing, as the meta tools may tell it: nothing of its config but the kind of
- * its transport.
+ * How the gateway and each server are doing, for the meta tools. Of a server's config it tells
+ * nothing but the kind of transport.
  */
-import type { ServerHealth } from "../meta/define.ts";
+import type { ReloadHistory } from "../config/reload-history.ts";
+import type { ServerState } from "../protocol/server-states.ts";
+import { version } from "../version.ts";
 import type { Servers } from "./servers.ts";
 
-export function serverHealth(servers: Servers): ServerHealth[] {
-  return servers.ids().flatMap((serverId) => {
-    const status = servers.status(serverId);
-    const config = servers.config(serverId);
-    if (!status || !config) return [];
-    const { kind } = config.transport;
-    const { info, state, reason, since, restarts, inFlight, queued, retryAfterMs } = status;
-    return [
-      {
+export interface GatewayHealth {
+  readonly version: string;
+  readonly uptimeMs: number;
+  /** Whether every server has connected or failed once. */
+  readonly settled: boolean;
+  /** Whether the config in use is the one in the file. */
+  readonly configValid: boolean;
+}
+
+export interface ServerHealth {
+  readonly serverId: string;
+  readonly state: ServerState;
+  readonly reason: string | undefined;
+  /** Epoch milliseconds. */
+  readonly since: number;
+  readonly restarts: number;
+  readonly inFlight: number;
+  readonly queued: number;
+  readonly retryAfterMs: number | undefined;
+  readonly transport: "stdio" | "http" | "sse";
+  readonly protocolVersion: string | undefined;
+  readonly title: string | undefined;
+  readonly version: string | undefined;
+}
+
+export class Health {
+  readonly #servers: Servers;
+  readonly #reloads: ReloadHistory;
+  readonly #startedAt = Date.now();
+
+  constructor(servers: Servers, reloads: ReloadHistory) {
+    this.#servers = servers;
+    this.#reloads = reloads;
+  }
+
+  gateway(): GatewayHealth {
+    return {
+      version,
+      uptimeMs: Date.now() - this.#startedAt,
+      settled: this.#servers.settled,
+      configValid: this.#reloads.refusal === undefined,
+    };
+  }
+
+  servers(): ServerHealth[] {
+    return this.#servers.ids().flatMap((serverId) => {
+      const status = this.#servers.status(serverId);
+      const config = this.#servers.config(serverId);
+      if (!status || !config) return [];
+      const { kind } = config.transport;
+      const { info, state, reason, since, restarts, inFlight, queued, retryAfterMs } = status;
+      return {
         serverId,
         state,
         reason,
@@ -26,9 +71,9 @@ export function serverHealth(servers: Servers): ServerHealth[] {
         protocolVersion: info?.protocolVersion,
         title: text(info?.serverInfo["title"]) ?? text(info?.serverInfo["name"]),
         version: text(info?.serverInfo["version"]),
-      },
-    ];
-  });
+      };
+    });
+  }
 }
 
 function text(value: unknown): string | undefined {

@@ -8,9 +8,11 @@
  * grace period, then they are withdrawn until it is back.
  */
 
+import type { EventEmitter } from "node:events";
 import type { Catalog } from "../catalog/catalog.ts";
 import { emptyLists, inputSchemaOf, type ServerLists } from "../catalog/definitions.ts";
 import { Sync } from "../catalog/sync.ts";
+import type { LiveConfig } from "../config/live-config.ts";
 import type { Config } from "../config/schema/config.ts";
 import type { ServerConfig } from "../config/schema/server.ts";
 import { secretsOf } from "../config/secrets.ts";
@@ -26,15 +28,20 @@ import { backoffMs } from "../timing/backoff.ts";
 import { Throttle } from "../timing/throttle.ts";
 import { withTimeout } from "../timing/with-timeout.ts";
 import { Backend, type BackendStatus } from "./backend.ts";
+import type { ServerEvents, Subscribers } from "./events.ts";
 import { hidingSecrets } from "./hide-secrets.ts";
 import { ask } from "./questions.ts";
-import type { ServerHooks } from "./servers.ts";
 
-export interface ServerDeps {
-  /** The config as it is now. */
-  readonly config: () => Config;
+/** Where a server reports to, and whom it asks: the set that it belongs to. */
+export interface ServerHost {
+  readonly emit: EventEmitter<ServerEvents>["emit"];
+  readonly subscribers: Subscribers;
+  readonly logLevel: string | undefined;
+}
+
+export interface ServerOptions {
+  readonly config: LiveConfig;
   readonly catalog: Catalog;
-  readonly hooks: ServerHooks;
   readonly log: Logger;
   readonly onLimit: OnLimit;
   readonly clientInfo: Readonly<Record<string, unknown>>;
@@ -43,7 +50,8 @@ export interface ServerDeps {
 export class Server {
   readonly id: string;
   readonly backend: Backend;
-  readonly #deps: ServerDeps;
+  readonly #host: ServerHost;
+  readonly #options: ServerOptions;
   readonly #problems = new Throttle({ burst: 10, everyMs: 60_000 });
   #config: ServerConfig;
   #attached = false;
@@ -55,25 +63,26 @@ export class Server {
   #listProblem: string | undefined;
   #listTimer: NodeJS.Timeout | undefined;
 
-  constructor(config: ServerConfig, deps: ServerDeps) {
+  constructor(config: ServerConfig, host: ServerHost, options: ServerOptions) {
     this.id = config.id;
     this.#config = config;
-    this.#deps = deps;
+    this.#host = host;
+    this.#options = options;
     this.backend = new Backend({
       id: config.id,
       share: config.share,
-      limits: bulkheadLimits(deps.config()),
-      onLimit: deps.onLimit,
+      limits: bulkheadLimits(options.config.current),
+      onLimit: options.onLimit,
       connect: hidingSecrets(
         createConnector({
           transport: config.transport,
-          clientInfo: deps.clientInfo,
+          clientInfo: options.clientInfo,
           settings: () => ({
-            messageCap: deps.config().limits.resultBytes,
-            connectMs: deps.config().timeouts.connectMs,
+            messageCap: options.config.current.limits.resultBytes,
+            connectMs: options.config.current.timeouts.connectMs,
           }),
-          onLimit: deps.onLimit,
-          stderr: (line) => deps.log.info({ server: this.id, stream: "stderr" }, line),
+          onLimit: options.onLimit,
+          stderr: (line) => options.log.info({ server: this.id, stream: "stderr" }, line),
           inputSchema: (tool) => inputSchemaOf(this.#lists ?? emptyLists, tool),
         }),
         secretsOf(config.transport),
@@ -83,9 +92,9 @@ export class Server {
         status: (status) => this.#changedState(status),
         events: (owner) => this.#eventsOf(owner),
         ownedRestored: (ownerKey) => {
-          if (this.#attached) deps.hooks.ownedRestored(this.id, ownerKey);
+          if (this.#attached) host.emit("ownRestored", this.id, ownerKey);
         },
-        wantsOwned: (ownerKey) => this.#attached && deps.hooks.wantsOwned(this.id, ownerKey),
+        wantsOwned: (ownerKey) => this.#attached && host.subscribers.wantsConnection(this.id, ownerKey),
       },
     });
   }
@@ -103,7 +112,7 @@ export class Server {
   attach(): void {
     this.#attached = true;
     this.#wasAttached = true;
-    const { catalog } = this.#deps;
+    const { catalog } = this.#options;
     if (!this.#config.enabled) return catalog.remove(this.id);
     this.#show();
     if (this.#lists) catalog.update(this.id, this.#lists);
@@ -148,7 +157,7 @@ export class Server {
   }
 
   async #connected(peer: Peer): Promise<string | undefined> {
-    const { config, hooks, log } = this.#deps;
+    const { config, log } = this.#options;
     clearTimeout(this.#graceTimer);
     this.#graceTimer = undefined;
     this.#sync?.close();
@@ -156,12 +165,12 @@ export class Server {
       known: this.#lists ?? emptyLists,
       declares: (capability) => capability in peer.info.capabilities,
       request: (method, params) => {
-        const { connectMs } = config().timeouts;
+        const { connectMs } = config.current.timeouts;
         const late = failure(new GoblinError("TIMEOUT", `no answer within ${connectMs} ms`));
         return withTimeout(peer.request(method, params), connectMs, late);
       },
       update: (lists) => this.#update(lists),
-      synced: (ms) => hooks.synced(this.id, ms),
+      synced: (ms) => this.#host.emit("synced", this.id, ms),
       failed: (method, error) => {
         const detail = { server: this.id, method, error: messageOf(error) };
         log.warn(detail, "A list could not be fetched; what was known stays");
@@ -169,12 +178,12 @@ export class Server {
       },
     });
     this.#sync = sync;
-    this.setLevel(hooks.wantedLevel());
+    this.setLevel(this.#host.logLevel);
     this.#listProblem = undefined;
     await sync.all();
     this.#lists ??= emptyLists;
     if (this.#listProblem) this.#fetchAgain(sync, 0);
-    if (this.#attached) await hooks.restored(this.id);
+    if (this.#attached) await this.#host.subscribers.restored(this.id);
     return this.#listProblem;
   }
 
@@ -194,20 +203,20 @@ export class Server {
 
   #update(lists: ServerLists): void {
     this.#lists = lists;
-    if (this.#attached) this.#deps.catalog.update(this.id, lists);
+    if (this.#attached) this.#options.catalog.update(this.id, lists);
   }
 
   #show(): void {
     const { prefix, tools, expose } = this.#config;
-    this.#deps.catalog.put({ id: this.id, prefix, tools, expose });
+    this.#options.catalog.put({ id: this.id, prefix, tools, expose });
   }
 
   #startGrace(): NodeJS.Timeout {
-    return setTimeout(() => this.#update(emptyLists), this.#deps.config().backends.graceMs).unref();
+    return setTimeout(() => this.#update(emptyLists), this.#options.config.current.backends.graceMs).unref();
   }
 
   #changedState(status: BackendStatus): void {
-    const { log, hooks } = this.#deps;
+    const { log } = this.#options;
     const detail = { server: this.id, state: status.state, ...(status.reason && { reason: status.reason }) };
     if (status.state === "down") {
       log.warn({ ...detail, retryInMs: status.retryAfterMs }, "Server is down");
@@ -215,25 +224,30 @@ export class Server {
       this.#sync = undefined;
       if (this.#attached) this.#graceTimer ??= this.#startGrace();
     } else log.info(detail, `Server is ${status.state}`);
-    if (this.#attached) hooks.status(this.id, status);
+    if (this.#attached) this.#host.emit("status", this.id, status);
   }
 
   #eventsOf(owner: Client | undefined): Omit<PeerEvents, "closed"> {
-    const { hooks, log } = this.#deps;
+    const { log } = this.#options;
+    const host = this.#host;
     return {
       changed: (kind) => void this.#sync?.changed(kind),
       updated: (uri, params) => {
         // A server that was replaced may still change things for its last callers; one that never
         // showed cannot.
-        if (this.#wasAttached) hooks.updated(this.id, uri, params, owner?.key);
+        if (this.#wasAttached) host.emit("updated", this.id, uri, params, owner?.key);
       },
-      log: (level, params, origin) => hooks.log(level, params, typeof origin === "object" ? origin : (owner ?? origin)),
+      log: (level, params, origin) => {
+        const to = typeof origin === "object" ? origin : (owner ?? origin);
+        host.emit("log", { level, params, to });
+      },
       missed: () => {
-        if (owner) return this.#attached ? hooks.ownedRestored(this.id, owner.scope) : undefined;
-        void this.#sync?.all();
-        if (this.#attached) void hooks.restored(this.id);
+        if (!owner) void this.#sync?.all();
+        if (!this.#attached) return;
+        if (owner) host.emit("ownRestored", this.id, owner.scope);
+        else void host.subscribers.restored(this.id);
       },
-      task: (taskId, params) => hooks.task(this.id, taskId, params),
+      task: (taskId, params) => void host.emit("taskStatus", this.id, taskId, params),
       ask: (method, params, origin) => ask({ serverId: this.id, method, params, origin, owner }),
       problem: (message, detail) => {
         const heldBack = this.#problems.pass();

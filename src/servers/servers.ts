@@ -7,45 +7,47 @@
  * stopped by `close`.
  */
 
+import { EventEmitter } from "node:events";
+import type { Catalog } from "../catalog/catalog.ts";
 import type { ConfigDiff } from "../config/diff.ts";
+import type { LiveConfig } from "../config/live-config.ts";
 import type { ServerConfig } from "../config/schema/server.ts";
-import type { Origin, Peer } from "../peers/peer.ts";
-import type { Call, Client } from "../protocol/call.ts";
+import type { Peer, PeerInfo } from "../peers/peer.ts";
+import type { Client } from "../protocol/call.ts";
 import { GoblinError } from "../protocol/errors.ts";
+import type { Flight } from "../protocol/flight.ts";
 import { type Answer, failure } from "../protocol/json-rpc.ts";
-import type { DescribeSource } from "../routing/describe.ts";
-import { extensionOwners } from "../routing/extension.ts";
+import type { OnLimit } from "../protocol/limit-exceeded.ts";
+import type { Logger } from "../telemetry/logger.ts";
 import { withTimeout } from "../timing/with-timeout.ts";
 import type { Backend, BackendStatus } from "./backend.ts";
-import { Server, type ServerDeps } from "./server.ts";
+import type { ServerEvents, Subscribers } from "./events.ts";
+import { Server } from "./server.ts";
 import { warnOfTemplates } from "./template-problems.ts";
 
-export interface ServerHooks {
-  /** A log message of a server; `params` is raw JSON. */
-  log(level: string, params: string, to: Origin | Client): void;
-  updated(serverId: string, uri: string, params: string, ownerKey: string | undefined): void;
-  /**
-   * The server has a new connection, which knows nothing of what was subscribed to on the one
-   * before.
-   */
-  task(serverId: string, taskId: string, params: string): void;
-  restored(serverId: string): Promise<void>;
-  /** The same for the connection that one client has of its own. */
-  ownedRestored(serverId: string, ownerKey: string): void;
-  /** Whether this client's own connection must be made again by itself when it breaks. */
-  wantsOwned(serverId: string, ownerKey: string): boolean;
-  removed(serverId: string): void;
-  /** The log level that the clients want of the servers, if any said so. */
-  wantedLevel(): string | undefined;
-  status(serverId: string, status: BackendStatus): void;
-  /** The server's lists have been fetched, which took so long. */
-  synced(serverId: string, ms: number): void;
+export interface ServersOptions {
+  readonly config: LiveConfig;
+  readonly catalog: Catalog;
+  readonly log: Logger;
+  readonly onLimit: OnLimit;
+  /** What the gateway calls itself towards servers. */
+  readonly clientInfo: Readonly<Record<string, unknown>>;
 }
 
-export type ServersOptions = ServerDeps;
+export interface ServerInfo {
+  readonly id: string;
+  /** Undefined while the server is not connected. */
+  readonly info: PeerInfo | undefined;
+}
 
-export class Servers {
+const nobody: Subscribers = { restored: async () => {}, wantsConnection: () => false };
+
+export class Servers extends EventEmitter<ServerEvents> {
+  /** Set by the book of subscriptions, which needs the servers first. */
+  subscribers: Subscribers = nobody;
   readonly #options: ServersOptions;
+  /** The most talkative log level that any session asked for. */
+  #logLevel: string | undefined;
   #entries = new Map<string, Server>();
   /** Servers that are about to take the place of the one with their id. */
   readonly #incoming = new Map<string, Server>();
@@ -56,9 +58,10 @@ export class Servers {
   #closed = false;
 
   constructor(options: ServersOptions) {
+    super();
     this.#options = options;
     warnOfTemplates(options.catalog, options.log);
-    for (const config of options.config().servers) this.#add(config);
+    for (const config of options.config.current.servers) this.#add(config);
   }
 
   /** Ends when every enabled server has connected or failed once. */
@@ -100,9 +103,24 @@ export class Servers {
     return this.#entries.get(serverId)?.backend;
   }
 
-  forward(serverId: string, method: string, params: string, call: Call): Promise<Answer> {
+  /** Whether the server can be subscribed to. */
+  supportsSubscribe(serverId: string): boolean {
+    return Boolean((this.capability(serverId, "resources") as { subscribe?: boolean } | undefined)?.subscribe);
+  }
+
+  /** Whether all clients share one connection to the server. */
+  isShared(serverId: string): boolean {
+    return this.config(serverId)?.share !== "session";
+  }
+
+  /** Whether a client has a connection of its own, or one that is being made again. */
+  hasOwned(serverId: string, clientKey: string): boolean {
+    return this.backend(serverId)?.hasOwned(clientKey) ?? false;
+  }
+
+  forward(serverId: string, method: string, params: string, flight: Flight): Promise<Answer> {
     const server = this.#entries.get(serverId);
-    return server ? server.backend.forward(method, params, call) : Promise.resolve(gone(serverId));
+    return server ? server.backend.forward(method, params, flight) : Promise.resolve(gone(serverId));
   }
 
   /**
@@ -120,7 +138,7 @@ export class Servers {
     const late = new GoblinError("TIMEOUT", `Server "${serverId}" did not answer ${method} in time`, {
       data: { serverId },
     });
-    return withTimeout(peer.request(method, params), this.#options.config().timeouts.connectMs, failure(late));
+    return withTimeout(peer.request(method, params), this.#options.config.current.timeouts.connectMs, failure(late));
   }
 
   /** A client is gone. */
@@ -133,28 +151,29 @@ export class Servers {
     for (const { backend } of this.#entries.values()) backend.notifyOwned(clientKey, method);
   }
 
-  infos(): DescribeSource[] {
+  infos(): ServerInfo[] {
     return [...this.#entries.values()].map(({ id, backend }) => ({ id, info: backend.peer?.info }));
   }
 
-  /** The servers that declared the extension which a method belongs to. */
-  extensionOwners(method: string): string[] {
-    const connected = this.infos().flatMap(({ id, info }) => (info ? [{ id, capabilities: info.capabilities }] : []));
-    return extensionOwners(method, connected);
+  get logLevel(): string | undefined {
+    return this.#logLevel;
   }
 
-  logLevelChanged(client: Client): void {
-    const shared = this.#options.hooks.wantedLevel();
-    for (const server of this.#entries.values()) {
-      server.setLevel(shared);
-      server.backend.setOwnedLogLevel(client);
-    }
+  /** Asks every server for log messages from this level on, on the connections that all share. */
+  setLogLevel(level: string | undefined): void {
+    this.#logLevel = level;
+    for (const server of this.#entries.values()) server.setLevel(level);
+  }
+
+  /** The same on the connections that a client has of its own. */
+  setOwnedLogLevel(client: Client): void {
+    for (const { backend } of this.#entries.values()) backend.setOwnedLogLevel(client);
   }
 
   /**
-   * Follows a new config, which `options.config()` returns by now. What is listed changes at once,
-   * except for servers that need a new connection; the promise ends when these have taken their
-   * places and new ones have connected or failed.
+   * Follows a new config, which is the live one by now. What is listed changes at once, except for
+   * servers that need a new connection; the promise ends when these have taken their places and new
+   * ones have connected or failed.
    */
   apply(diff: ConfigDiff): Promise<void> {
     for (const id of diff.removed) this.#remove(id);
@@ -167,7 +186,7 @@ export class Servers {
       ...diff.changed.map((config) => this.#replace(config)),
     ];
     this.#arrange(diff.order);
-    for (const server of this.#all()) server.configure(this.#options.config());
+    for (const server of this.#all()) server.configure(this.#options.config.current);
     return Promise.all(starts).then(() => {});
   }
 
@@ -183,7 +202,7 @@ export class Servers {
   }
 
   #add(config: ServerConfig): Server {
-    const server = new Server(config, this.#options);
+    const server = new Server(config, this, this.#options);
     this.#entries.set(config.id, server);
     server.attach();
     return server;
@@ -196,7 +215,7 @@ export class Servers {
   async #replace(config: ServerConfig): Promise<void> {
     const { id } = config;
     void this.#incoming.get(id)?.stop("replaced");
-    const next = new Server(config, this.#options);
+    const next = new Server(config, this, this.#options);
     this.#incoming.set(id, next);
     await this.#startAdded(next);
     // Another config, or the end, may have come meanwhile.
@@ -206,26 +225,26 @@ export class Servers {
     this.#entries.set(id, next);
     old?.detach();
     next.attach();
-    this.#options.hooks.status(id, next.backend.status);
-    if (!config.enabled) this.#options.hooks.removed(id);
+    this.emit("status", id, next.backend.status);
+    if (!config.enabled) this.emit("removed", id);
     if (old) this.#retire(old);
-    await this.#options.hooks.restored(id);
+    await this.subscribers.restored(id);
   }
 
   #remove(id: string): void {
-    const { catalog, hooks } = this.#options;
+    const { catalog } = this.#options;
     void this.#incoming.get(id)?.stop("removed");
     this.#incoming.delete(id);
     const server = this.#entries.get(id);
     this.#entries.delete(id);
     catalog.remove(id);
-    hooks.removed(id);
+    this.emit("removed", id);
     if (server) this.#retire(server);
   }
 
   #retire(server: Server): void {
     this.#retiring.add(server);
-    void server.retire(this.#options.config().timeouts.drainMs).finally(() => this.#retiring.delete(server));
+    void server.retire(this.#options.config.current.timeouts.drainMs).finally(() => this.#retiring.delete(server));
   }
 
   /**

@@ -11,9 +11,12 @@ import { randomBytes } from "node:crypto";
 import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import type { LiveConfig } from "../config/live-config.ts";
 import { messageOf } from "../protocol/errors.ts";
 import { type Journal, type JournaledSubscription, openJournal, type Remembered } from "./journal.ts";
 import { createSealer, type Sealer, type SessionClaims } from "./seal.ts";
+import type { SessionStore } from "./store.ts";
+import type { Subscriptions } from "./subscriptions.ts";
 
 /** However often it is used, a session id of an earlier process is not taken up after this. */
 const MAX_AGE_MS = 7 * 24 * 3_600_000;
@@ -22,15 +25,16 @@ const KEY_BYTES = 32;
 export interface ContinuityOptions {
   readonly sealer: Sealer;
   readonly journal: Journal | undefined;
-  /** A session may be unused for this long, the time without a process included. */
-  readonly idleMs: () => number;
-  readonly isOpen: (key: string) => boolean;
+  /** A session may be unused for `limits.sessionIdleMs`, the time without a process included. */
+  readonly config: Pick<LiveConfig, "current">;
+  readonly sessions: Pick<SessionStore, "get">;
+  readonly subscriptions: Pick<Subscriptions, "on">;
 }
 
 export class Continuity {
   readonly journal: Journal | undefined;
   readonly #sealer: Sealer;
-  readonly #idleMs: () => number;
+  readonly #config: Pick<LiveConfig, "current">;
   readonly #started = Date.now();
   /** Sessions of earlier processes that ended in this one. */
   readonly #ended = new Set<string>();
@@ -38,12 +42,20 @@ export class Continuity {
   readonly #kept = new Set<string>();
   readonly #forgetting: NodeJS.Timeout | undefined;
 
-  constructor({ sealer, journal, idleMs, isOpen }: ContinuityOptions) {
+  constructor({ sealer, journal, config, sessions, subscriptions }: ContinuityOptions) {
     this.#sealer = sealer;
     this.journal = journal;
-    this.#idleMs = idleMs;
-    // Who has not come back by then will not be let in any more.
-    if (journal) this.#forgetting = setTimeout(() => journal.forget(isOpen), idleMs()).unref();
+    this.#config = config;
+    if (!journal) return;
+    subscriptions.on("added", (record) => this.#subscribed(record.clientKey, record));
+    subscriptions.on("removed", ({ clientKey, serverId, uri }) => this.unsubscribed(clientKey, serverId, uri));
+    // Sessions that have not come back by then are not taken up any more.
+    const forget = (): void => journal.forget((key) => sessions.get(key) !== undefined);
+    this.#forgetting = setTimeout(forget, this.#idleMs).unref();
+  }
+
+  get #idleMs(): number {
+    return this.#config.current.limits.sessionIdleMs;
   }
 
   seal(claims: SessionClaims): string {
@@ -59,7 +71,7 @@ export class Continuity {
     const now = Date.now();
     // Only the journal tells when the earlier process ended; without it, age alone counts.
     const lastSeen = this.journal ? Math.max(claims.issued, this.journal.lastAlive) : now;
-    if (now - lastSeen > this.#idleMs() || now - claims.issued > MAX_AGE_MS) return undefined;
+    if (now - lastSeen > this.#idleMs || now - claims.issued > MAX_AGE_MS) return undefined;
     this.#kept.add(claims.key);
     return claims;
   }
@@ -68,7 +80,7 @@ export class Continuity {
     return this.journal?.remembered(key);
   }
 
-  subscribed(key: string, subscription: JournaledSubscription): void {
+  #subscribed(key: string, subscription: JournaledSubscription): void {
     if (this.#kept.has(key)) this.journal?.subscribed(key, subscription);
   }
 

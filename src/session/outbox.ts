@@ -38,7 +38,7 @@ const MAX_WAITING_EVENTS = 4096;
  * more.
  */
 export interface UnreadLimit {
-  readonly limits: { readonly unreadBytes: number };
+  readonly config: { readonly current: { readonly limits: { readonly unreadBytes: number } } };
   readonly onLimit: OnLimit;
 }
 
@@ -145,7 +145,10 @@ export class Outbox {
   }
 
   get #overflows(): boolean {
-    return this.#waitingBytes > this.#unread.limits.unreadBytes || this.#count - this.#written > MAX_WAITING_EVENTS;
+    return (
+      this.#waitingBytes > this.#unread.config.current.limits.unreadBytes ||
+      this.#count - this.#written > MAX_WAITING_EVENTS
+    );
   }
 
   #cut(): void {

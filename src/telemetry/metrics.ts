@@ -7,6 +7,7 @@
  * is never scraped does not pay for the package.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { serverStates } from "../protocol/server-states.ts";
 import { exposedBoundsMs, type Latency } from "./latency.ts";
 import type { LimitMeter } from "./limit-meter.ts";
 import { type Meters, outcomes } from "./meters.ts";
@@ -33,9 +34,9 @@ export interface MetricSources {
   readonly version: string;
   readonly meters: Meters;
   readonly limits: LimitMeter;
-  readonly sessions: () => number;
-  readonly subscriptions: () => number;
-  readonly backends: () => readonly BackendReading[];
+  readonly sessions: { readonly size: number };
+  readonly subscriptions: { readonly size: number };
+  readonly backends: { read(): readonly BackendReading[] };
   readonly reloads: ReloadReading;
 }
 
@@ -44,8 +45,6 @@ export interface Metrics {
   /** The whole page. */
   text(): Promise<string>;
 }
-
-const STATES = ["connecting", "ready", "degraded", "down", "disabled"];
 
 export function createMetrics(sources: MetricSources): Metrics {
   const registry = new Registry();
@@ -135,16 +134,16 @@ export function createMetrics(sources: MetricSources): Metrics {
   gauge(
     "mcpActiveSubscriptions",
     "Resource subscriptions that clients hold",
-  )((set) => set({}, sources.subscriptions()));
-  gauge("mcpSessions", "Client sessions that are open")((set) => set({}, sources.sessions()));
+  )((set) => set({}, sources.subscriptions.size));
+  gauge("mcpSessions", "Client sessions that are open")((set) => set({}, sources.sessions.size));
   gauge(
     "mcpBackendState",
     "1 for the state that a server is in, 0 for the others",
     "serverId",
     "state",
   )((set) => {
-    for (const { serverId, state } of sources.backends()) {
-      for (const one of STATES) set({ serverId, state: one }, one === state ? 1 : 0);
+    for (const { serverId, state } of sources.backends.read()) {
+      for (const one of serverStates) set({ serverId, state: one }, one === state ? 1 : 0);
     }
   });
   counter(
@@ -152,21 +151,21 @@ export function createMetrics(sources: MetricSources): Metrics {
     "How often a server's connection was lost or restarted",
     "serverId",
   )((add) => {
-    for (const { serverId, restarts } of sources.backends()) add({ serverId }, restarts);
+    for (const { serverId, restarts } of sources.backends.read()) add({ serverId }, restarts);
   });
   gauge(
     "mcpBackendInFlight",
     "Requests under way at a server",
     "serverId",
   )((set) => {
-    for (const { serverId, inFlight } of sources.backends()) set({ serverId }, inFlight);
+    for (const { serverId, inFlight } of sources.backends.read()) set({ serverId }, inFlight);
   });
   gauge(
     "mcpBackendQueueLength",
     "Requests that wait for a place at a server",
     "serverId",
   )((set) => {
-    for (const { serverId, queued } of sources.backends()) set({ serverId }, queued);
+    for (const { serverId, queued } of sources.backends.read()) set({ serverId }, queued);
   });
   gauge(
     "mcpCatalogEntries",
@@ -174,7 +173,7 @@ export function createMetrics(sources: MetricSources): Metrics {
     "serverId",
     "kind",
   )((set) => {
-    for (const { serverId, entries } of sources.backends()) {
+    for (const { serverId, entries } of sources.backends.read()) {
       for (const [kind, count] of Object.entries(entries)) set({ serverId, kind }, count);
     }
   });

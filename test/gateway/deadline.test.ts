@@ -4,9 +4,11 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { deadline } from "../../src/calls/stages/deadline.ts";
+import { Deadlines } from "../../src/calls/stages/deadline.ts";
+import type { Config } from "../../src/config/schema/config.ts";
 import type { Client } from "../../src/protocol/call.ts";
 import { Call } from "../../src/protocol/call.ts";
+import { Flight } from "../../src/protocol/flight.ts";
 import type { Route } from "../../src/routing/resolve.ts";
 import { type RunningGoblin, startGoblin } from "../fixtures/goblin.ts";
 import { connectV1, disposeAll, rawHttp, type Scripted, startScripted } from "../fixtures/peers.ts";
@@ -20,15 +22,16 @@ describe("the clock of a call", () => {
     const client = { key: "ada" } as Client;
     const call = new Call({ method: "tools/call", params: {}, text: "{}", client, emit: () => {} });
     const route = { serverId: "one", name: "one_slow", spec: { timeout: "TIMEOUT" } } as Route;
-    const stage = deadline({ limitMs: () => limits.limit, maxMs: () => limits.max });
+    const timeouts = { callMs: limits.limit, maxCallMs: limits.max };
+    const stage = new Deadlines({ current: { timeouts } as Config }, { config: () => undefined });
     const begin = performance.now();
     let expired: number | undefined;
-    call.started = begin;
+    const flight = new Flight(call);
     call.onCancel(() => {
       expired = performance.now() - begin;
     });
-    stage.enter!(call, route);
-    return { call, route, stage, clock: call.clock!, expired: () => expired };
+    stage.enter(flight, route);
+    return { call, flight, route, stage, clock: flight.deadline!, expired: () => expired };
   }
 
   test("progress starts it anew, up to the limit on the whole", () => {
@@ -78,8 +81,8 @@ describe("the clock of a call", () => {
   });
 
   test("a call that has left is not cancelled any more, whatever is still reported of it", () => {
-    const { call, route, stage, clock, expired } = start({ limit: 100, max: 200 });
-    expect(stage.leave!(call, route, { ok: true, raw: "{}" })).toEqual({ ok: true, raw: "{}" });
+    const { flight, route, stage, clock, expired } = start({ limit: 100, max: 200 });
+    expect(stage.leave(flight, route, { ok: true, raw: "{}" })).toEqual({ ok: true, raw: "{}" });
     clock.progress();
     clock.asks();
     clock.answered();

@@ -6,76 +6,64 @@
  * writes what is left. Arguments are only written if asked for, with secrets masked.
  */
 import { type FileHandle, open } from "node:fs/promises";
-import type { Call } from "../../protocol/call.ts";
+import type { LiveConfig } from "../../config/live-config.ts";
 import { messageOf } from "../../protocol/errors.ts";
-import { type Answer, rawText } from "../../protocol/json-rpc.ts";
-import { memberText } from "../../protocol/json-text.ts";
+import type { Flight } from "../../protocol/flight.ts";
+import type { Answer } from "../../protocol/json-rpc.ts";
+import type { Route } from "../../routing/resolve.ts";
+import type { Logger } from "../../telemetry/logger.ts";
 import type { Stage } from "../compose.ts";
+import { outcomeOf } from "../outcome.ts";
 import { masked } from "./audit-mask.ts";
-
-export type AuditOutcome = "ok" | "tool_error" | "rpc_error" | "transport_error";
-
-export interface AuditOptions {
-  readonly file: string;
-  readonly withArguments: () => boolean;
-  /** The file cannot be written; told once until it can be again. */
-  readonly failed: (message: string) => void;
-}
-
-export interface Audit {
-  readonly stage: Stage;
-  /** A call that no server was asked to answer. */
-  refused(call: Call, answer: Answer): void;
-  reopen(): void;
-  close(): Promise<void>;
-}
 
 /** More than this is not kept while the disk does not take it. */
 const MAX_WAITING = 16 * 1024 * 1024;
 
-/** The gateway could not get an answer from the server, whatever the reason. */
-const TRANSPORT = new Set(["BACKEND_UNAVAILABLE", "TIMEOUT", "PROMPT-004", "CANCELLED"]);
+export class Audit implements Stage {
+  readonly #file: AuditFile;
+  readonly #config: Pick<LiveConfig, "current">;
 
-export function createAudit(options: AuditOptions): Audit {
-  const file = new AuditFile(options.file, options.failed);
-  const write = (call: Call, answer: Answer, ms: number): void => {
-    const outcome = outcomeOf(call, answer);
+  /** `file`: its path. `log`: told once when the file cannot be written, until it can be again. */
+  constructor(file: string, config: Pick<LiveConfig, "current">, log: Pick<Logger, "error">) {
+    this.#file = new AuditFile(file, (message) => log.error({ error: message }, "The audit log cannot be written"));
+    this.#config = config;
+  }
+
+  leave(flight: Flight, _route: Route, answer: Answer): Answer {
+    this.record(flight, answer);
+    return answer;
+  }
+
+  /** Writes the line of a call that ended. */
+  record({ call, startedAt, serverId }: Flight, answer: Answer): void {
     const { client } = call;
-    const args = options.withArguments() ? call.params["arguments"] : undefined;
-    file.write(
+    const args = this.#config.current.log.auditArguments ? call.params["arguments"] : undefined;
+    this.#file.write(
       JSON.stringify({
         time: new Date().toISOString(),
         requestId: call.requestId,
         client: { session: client.key, name: client.info["name"], principal: client.principal || undefined },
-        server: call.serverId,
+        server: serverId,
         method: call.method,
         name: call.params["name"] ?? call.params["uri"],
-        durationMs: Math.round(ms * 100) / 100,
-        outcome,
+        durationMs: Math.round((performance.now() - startedAt) * 100) / 100,
+        outcome: outcomeOf(call, answer),
         code: answer.ok ? undefined : (answer.symbol ?? answer.code),
         requestBytes: Buffer.byteLength(call.text),
         answerBytes: Buffer.byteLength(answer.raw),
         arguments: args === undefined ? undefined : masked(args),
       }),
     );
-  };
-  return {
-    stage: {
-      leave(call, _route, answer) {
-        write(call, answer, performance.now() - call.started);
-        return answer;
-      },
-    },
-    refused: (call, answer) => write(call, answer, 0),
-    reopen: () => file.reopen(),
-    close: () => file.close(),
-  };
-}
+  }
 
-function outcomeOf(call: Call, answer: Answer): AuditOutcome {
-  if (!answer.ok) return answer.symbol !== undefined && TRANSPORT.has(answer.symbol) ? "transport_error" : "rpc_error";
-  if (call.method !== "tools/call" || !answer.raw.includes('"isError"')) return "ok";
-  return memberText(rawText(answer.raw), "isError") === "true" ? "tool_error" : "ok";
+  /** Follows a file that was rotated away. */
+  reopen(): void {
+    this.#file.reopen();
+  }
+
+  close(): Promise<void> {
+    return this.#file.close();
+  }
 }
 
 class AuditFile {

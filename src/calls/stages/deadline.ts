@@ -3,65 +3,78 @@
  * is asked something it stands still, both up to a limit on the whole. When it runs out the request
  * is cancelled, which ends it wherever it is, and its answer becomes a timeout error.
  */
-import type { Call, Clock } from "../../protocol/call.ts";
+import type { LiveConfig } from "../../config/live-config.ts";
+import type { Call } from "../../protocol/call.ts";
 import { GoblinError } from "../../protocol/errors.ts";
+import type { Deadline, Flight } from "../../protocol/flight.ts";
 import { type Answer, failure } from "../../protocol/json-rpc.ts";
 import type { Route } from "../../routing/resolve.ts";
+import type { Servers } from "../../servers/servers.ts";
 import { type Alarm, Alarms } from "../../timing/alarms.ts";
 import type { Stage } from "../compose.ts";
 
-export interface DeadlineOptions {
-  /** The limit for this server, or for this tool where it has its own. */
-  readonly limitMs: (serverId: string, toolLimitMs: number | undefined) => number;
-  readonly maxMs: () => number;
+export class Deadlines implements Stage {
+  readonly #alarms = new Alarms();
+  readonly #config: Pick<LiveConfig, "current">;
+  readonly #servers: Pick<Servers, "config">;
+
+  constructor(config: Pick<LiveConfig, "current">, servers: Pick<Servers, "config">) {
+    this.#config = config;
+    this.#servers = servers;
+  }
+
+  enter(flight: Flight, route: Route): undefined {
+    const ofServer = this.#servers.config(route.serverId)?.timeoutMs;
+    const limitMs = route.timeoutMs ?? ofServer ?? this.#config.current.timeouts.callMs;
+    flight.deadline = new CallDeadline(flight, this.#alarms, { limitMs, maxMs: this.#maxMs });
+  }
+
+  readonly #maxMs = (): number => this.#config.current.timeouts.maxCallMs;
+
+  leave(flight: Flight, route: Route, answer: Answer): Answer {
+    const { deadline } = flight;
+    deadline?.stop();
+    return deadline?.expired && !answer.ok ? timeout(flight, route, deadline.reached) : answer;
+  }
 }
 
-export function deadline({ limitMs, maxMs }: DeadlineOptions): Stage {
-  const alarms = new Alarms();
-  return {
-    enter(call, route) {
-      call.clock = new Deadline(call, alarms, limitMs(route.serverId, route.timeoutMs), maxMs);
-      return undefined;
-    },
-    leave(call, route, answer) {
-      const clock = call.clock as Deadline;
-      clock.stop();
-      return clock.expired && !answer.ok ? timeout(call, route, clock.reached) : answer;
-    },
-  };
-}
-
-function timeout(call: Call, { serverId, name, spec }: Route, timeoutMs: number): Answer {
-  const ms = Math.round(performance.now() - call.started);
+function timeout({ call, startedAt }: Flight, { serverId, name, spec }: Route, timeoutMs: number): Answer {
+  const ms = Math.round(performance.now() - startedAt);
   const message = `Timeout: ${name} of server "${serverId}" gave no answer within ${ms} ms`;
   return failure(new GoblinError(spec.timeout, message, { data: { serverId, timeoutMs } }), {
     requestId: call.requestId,
   });
 }
 
-class Deadline implements Alarm, Clock {
+interface DeadlineLimits {
+  readonly limitMs: number;
+  /** Of the whole call, however much progress it reports. */
+  readonly maxMs: () => number;
+}
+
+class CallDeadline implements Alarm, Deadline {
   due = 0;
   place = -1;
   expired = false;
   expiredWhileAsking = false;
-  /**
-   * The limit that the request reaches when the clock runs out: its own, or the one on the whole.
-   */
+  /** The limit that the request reaches when the clock runs out: its own, or the overall one. */
   reached: number;
   readonly #limit: number;
   readonly #call: Call;
+  readonly #startedAt: number;
   readonly #alarms: Alarms;
   readonly #maxMs: () => number;
   #questions = 0;
   #stopped = false;
 
-  constructor(call: Call, alarms: Alarms, limit: number, maxMs: () => number) {
+  constructor({ call, startedAt }: Flight, alarms: Alarms, { limitMs, maxMs }: DeadlineLimits) {
     this.#call = call;
+    this.#startedAt = startedAt;
     this.#alarms = alarms;
-    this.reached = limit;
-    this.#limit = limit;
+    this.reached = limitMs;
+    this.#limit = limitMs;
     this.#maxMs = maxMs;
-    alarms.set(this, call.started + limit);
+    alarms.set(this, startedAt + limitMs);
   }
 
   progress(): void {
@@ -89,15 +102,12 @@ class Deadline implements Alarm, Clock {
     this.#call.cancel("timeout");
   }
 
-  /**
-   * So much more from now on, but not more than the limit on the whole; never less than there was
-   * to begin with.
-   */
+  /** Extends the deadline to now + ms, capped at the overall limit; never shortens it. */
   #allow(ms: number): void {
     if (this.#stopped || this.expired) return;
     const whole = Math.max(this.#limit, this.#maxMs());
     const due = performance.now() + ms;
-    const end = this.#call.started + whole;
+    const end = this.#startedAt + whole;
     this.reached = due < end ? ms : whole;
     this.#alarms.set(this, Math.min(due, end));
   }

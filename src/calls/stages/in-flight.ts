@@ -2,49 +2,44 @@
  * The requests that are being answered right now, so that a gateway that shuts down can let them
  * finish.
  */
-import type { Call } from "../../protocol/call.ts";
+import type { Flight } from "../../protocol/flight.ts";
 import type { Answer } from "../../protocol/json-rpc.ts";
+import type { Route } from "../../routing/resolve.ts";
 import type { Stage } from "../compose.ts";
 
-export class InFlight {
+export class InFlight implements Stage {
   /**
-   * Each call knows its place, so that it can be taken out at once. An array rather than a Set, see
+   * Each flight knows its slot, so it is removed at once. An array rather than a Set, see
    * `structures/small-map.ts`.
    */
-  readonly #calls: Call[] = [];
+  readonly #flights: Flight[] = [];
   #wake: (() => void) | undefined;
 
-  get size(): number {
-    return this.#calls.length;
+  enter(flight: Flight): undefined {
+    this.add(flight);
   }
 
-  /** For what is routed to a server. */
-  readonly stage: Stage = {
-    enter: (call) => {
-      this.#add(call);
-      return undefined;
-    },
-    leave: (call, _route, answer) => {
-      this.#remove(call);
-      return answer;
-    },
-  };
-
-  /** Around what the gateway answers itself, perhaps with a server's help. */
-  track(handle: (call: Call) => Promise<Answer>): (call: Call) => Promise<Answer> {
-    return async (call) => {
-      this.#add(call);
-      try {
-        return await handle(call);
-      } finally {
-        this.#remove(call);
-      }
-    };
+  leave(flight: Flight, _route: Route, answer: Answer): Answer {
+    this.remove(flight);
+    return answer;
   }
 
-  /** Waits until nothing is under way, but no longer than this; what is left then is given up. */
+  add(flight: Flight): void {
+    flight.slot = this.#flights.push(flight) - 1;
+  }
+
+  remove(flight: Flight): void {
+    const last = this.#flights.pop()!;
+    if (last !== flight) {
+      this.#flights[flight.slot] = last;
+      last.slot = flight.slot;
+    }
+    if (this.#flights.length === 0) this.#wake?.();
+  }
+
+  /** Waits until nothing is under way, but at most this long; what is left then is cancelled. */
   async drain(ms: number): Promise<void> {
-    if (this.#calls.length === 0) return;
+    if (this.#flights.length === 0) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, ms);
       this.#wake = () => {
@@ -53,19 +48,6 @@ export class InFlight {
       };
     });
     this.#wake = undefined;
-    for (const call of [...this.#calls]) call.cancel("shutdown");
-  }
-
-  #add(call: Call): void {
-    call.place = this.#calls.push(call) - 1;
-  }
-
-  #remove(call: Call): void {
-    const last = this.#calls.pop()!;
-    if (last !== call) {
-      this.#calls[call.place] = last;
-      last.place = call.place;
-    }
-    if (this.#calls.length === 0) this.#wake?.();
+    for (const { call } of [...this.#flights]) call.cancel("shutdown");
   }
 }

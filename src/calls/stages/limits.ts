@@ -6,15 +6,12 @@
  * and the other clients nothing. What was counted for clients that are gone is forgotten now and
  * then.
  */
-import { failure } from "../../protocol/json-rpc.ts";
+import type { LiveConfig } from "../../config/live-config.ts";
+import type { Flight } from "../../protocol/flight.ts";
+import { type Answer, failure } from "../../protocol/json-rpc.ts";
 import { limitExceeded, type OnLimit } from "../../protocol/limit-exceeded.ts";
+import type { Route } from "../../routing/resolve.ts";
 import type { Stage } from "../compose.ts";
-
-export interface ClientLimits {
-  readonly inFlightPerSession: number;
-  /** 0: no limit. */
-  readonly callsPerSecond: number;
-}
 
 interface Use {
   inFlight: number;
@@ -26,60 +23,65 @@ interface Use {
 const MANY = 4096;
 const FORGOTTEN_MS = 10_000;
 
-export interface LimitsOptions {
-  /** Read for each call, so that a new config takes effect. */
-  readonly current: () => ClientLimits;
-  readonly onLimit: OnLimit;
-}
+export class ClientLimits implements Stage {
+  readonly #config: Pick<LiveConfig, "current">;
+  readonly #onLimit: OnLimit;
+  readonly #uses = new Map<string, Use>();
 
-export function limits({ current, onLimit }: LimitsOptions): Stage {
-  const now = (): number => performance.now();
-  const uses = new Map<string, Use>();
-  const forgetIdle = (time: number): void => {
-    for (const [account, { inFlight, at }] of uses) {
-      if (inFlight === 0 && time - at > FORGOTTEN_MS) uses.delete(account);
+  constructor(config: Pick<LiveConfig, "current">, onLimit: OnLimit) {
+    this.#config = config;
+    this.#onLimit = onLimit;
+  }
+
+  enter({ call }: Flight): Answer | undefined {
+    const { inFlightPerSession, callsPerSecond } = this.#config.current.limits;
+    const use = this.#useOf(call.client.account);
+    if (use.inFlight >= inFlightPerSession) {
+      this.#onLimit("inFlightPerSession");
+      const error = limitExceeded({
+        limit: "inFlightPerSession",
+        value: inFlightPerSession,
+        what: "too many calls of this client are under way",
+        advice: "wait for one to be answered",
+      });
+      return failure(error, { requestId: call.requestId });
     }
-  };
-  return {
-    enter(call) {
-      const { inFlightPerSession, callsPerSecond } = current();
-      const { account } = call.client;
-      let use = uses.get(account);
-      if (!use) {
-        if (uses.size >= MANY) forgetIdle(now());
-        use = { inFlight: 0, tokens: Number.POSITIVE_INFINITY, at: now() };
-        uses.set(account, use);
-      }
-      if (use.inFlight >= inFlightPerSession) {
-        onLimit("inFlightPerSession");
-        const error = limitExceeded({
-          limit: "inFlightPerSession",
-          value: inFlightPerSession,
-          what: "too many calls of this client are under way",
-          advice: "wait for one to be answered",
-        });
-        return failure(error, { requestId: call.requestId });
-      }
-      const wait = callsPerSecond > 0 ? spend(use, callsPerSecond, now()) : 0;
-      if (wait > 0) {
-        onLimit("callsPerSecond");
-        const error = limitExceeded({
-          limit: "callsPerSecond",
-          value: callsPerSecond,
-          what: "this client starts too many calls in a second",
-          advice: `try again in ${wait} ms`,
-          data: { retryAfterMs: wait },
-        });
-        return failure(error, { requestId: call.requestId });
-      }
-      use.inFlight++;
-      return undefined;
-    },
-    leave(call, _route, answer) {
-      uses.get(call.client.account)!.inFlight--;
-      return answer;
-    },
-  };
+    const wait = callsPerSecond > 0 ? spend(use, callsPerSecond, performance.now()) : 0;
+    if (wait > 0) {
+      this.#onLimit("callsPerSecond");
+      const error = limitExceeded({
+        limit: "callsPerSecond",
+        value: callsPerSecond,
+        what: "this client starts too many calls in a second",
+        advice: `try again in ${wait} ms`,
+        data: { retryAfterMs: wait },
+      });
+      return failure(error, { requestId: call.requestId });
+    }
+    use.inFlight++;
+    return undefined;
+  }
+
+  leave({ call }: Flight, _route: Route, answer: Answer): Answer {
+    this.#uses.get(call.client.account)!.inFlight--;
+    return answer;
+  }
+
+  #useOf(account: string): Use {
+    const known = this.#uses.get(account);
+    if (known) return known;
+    const now = performance.now();
+    if (this.#uses.size >= MANY) this.#forgetIdle(now);
+    const use = { inFlight: 0, tokens: Number.POSITIVE_INFINITY, at: now };
+    this.#uses.set(account, use);
+    return use;
+  }
+
+  #forgetIdle(time: number): void {
+    for (const [account, { inFlight, at }] of this.#uses) {
+      if (inFlight === 0 && time - at > FORGOTTEN_MS) this.#uses.delete(account);
+    }
+  }
 }
 
 /** Takes a token, or says in how many milliseconds there will be one. */

@@ -5,7 +5,7 @@
  * run unchanged; a `ServerConfig` has one spelling only, everything in it resolved and defaulted.
  */
 import * as z from "zod";
-import { framingHeaders, HEADER_NAME, HEADER_VALUE } from "../../http-client/header-rules.ts";
+import { framingHeaders, HEADER_NAME, HEADER_VALUE } from "../../text/header-rules.ts";
 import { positiveMs } from "./settings.ts";
 
 /** The characters that MCP allows in names. */

@@ -8,7 +8,7 @@ import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { type Context, Hono } from "hono";
 import { createMiddleware } from "hono/factory";
 import type { HttpExchange } from "./exchange.ts";
-import type { Guard } from "./guard.ts";
+import type { LiveGuard } from "./guard.ts";
 import { type HttpFrontOptions, notAllowed, type Serve } from "./http.ts";
 import { WebExchange } from "./web-exchange.ts";
 
@@ -22,7 +22,7 @@ export interface AppOptions extends HttpFrontOptions {
   readonly sse: Readonly<Record<"get" | "post", Serve>>;
 }
 
-export function createApp({ admit, exchange, endpoint, sse, guard, isReady, admin, metrics }: AppOptions) {
+export function createApp({ admit, exchange, endpoint, sse, guard, servers, admin, metrics }: AppOptions) {
   const app = new Hono<Env>();
 
   const route = (serve: Serve) => (c: Context<Env>) => {
@@ -45,24 +45,24 @@ export function createApp({ admit, exchange, endpoint, sse, guard, isReady, admi
   app.get("/sse", route(sse.get));
   app.post("/messages", route(sse.post));
   const guarded = admission(guard);
-  app.all("/api/*", guarded, (c) => admin(c.req.raw, c.get("principal")));
+  app.all("/api/*", guarded, (c) => admin.fetch(c.req.raw, c.get("principal")));
   app.get("/metrics", guarded, async (c) => {
-    const { contentType, text } = await metrics();
+    const { contentType, text } = await metrics.load();
     return c.body(await text(), 200, { "content-type": contentType });
   });
   app.all("/sse", route(notAllowed("GET")));
   app.all("/messages", route(notAllowed("POST")));
   app.get("/health", (c) => c.json({ status: "ok" }));
-  app.get("/ready", (c) => (isReady() ? c.json({ status: "ready" }) : c.json({ status: "starting" }, 503)));
+  app.get("/ready", (c) => (servers.settled ? c.json({ status: "ready" }) : c.json({ status: "starting" }, 503)));
   app.notFound((c) => c.json({ error: { code: "NOT_FOUND", message: "Nothing here. The MCP endpoint is /mcp" } }, 404));
   app.onError((error, c) => c.json({ error: { code: "INTERNAL_ERROR", message: error.message } }, 500));
   return { fetch: app.fetch, listener: getRequestListener(app.fetch as Parameters<typeof getRequestListener>[0]) };
 }
 
 /** The guard for routes that are plain HTTP. */
-function admission(guard: () => Guard) {
+function admission(guard: LiveGuard) {
   return createMiddleware<{ Variables: { principal: string } }>(async (c, next) => {
-    const verdict = guard()((name) => c.req.header(name));
+    const verdict = guard.check((name) => c.req.header(name));
     if (verdict.ok) {
       c.set("principal", verdict.principal);
       return next();

@@ -6,7 +6,9 @@
  * one, must be allowed. With tokens configured, a request needs one of them; they are compared in
  * constant time. A refusal tells nothing about what exists.
  */
+
 import { createHash, timingSafeEqual } from "node:crypto";
+import type { LiveConfig } from "../../config/live-config.ts";
 
 export interface GuardConfig {
   readonly host: string;
@@ -52,6 +54,22 @@ export function createGuard(config: GuardConfig): Guard {
     for (const known of digests) if (timingSafeEqual(known.digest, given)) principal = known.principal;
     return principal === undefined ? refuse(401, "The bearer token is not valid") : { ok: true, principal };
   };
+}
+
+/** The guard of the config as it is now. */
+export class LiveGuard {
+  #guard: Guard;
+
+  constructor(config: LiveConfig) {
+    this.#guard = createGuard(config.current.gateway);
+    config.on("changed", () => {
+      this.#guard = createGuard(config.current.gateway);
+    });
+  }
+
+  check(header: (name: string) => string | undefined): Verdict {
+    return this.#guard(header);
+  }
 }
 
 export function isLoopback(host: string): boolean {

@@ -9,12 +9,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { GoblinError, messageOf } from "../../protocol/errors.ts";
 import { lazy } from "../../structures/lazy.ts";
-import type { Core } from "../core.ts";
+import { classifyIncoming, headerEra } from "../classify.ts";
+import type { FrontContext } from "../context.ts";
 import { LegacyHttp } from "../legacy/http.ts";
 import { SseFront } from "../legacy/sse.ts";
-import { isModern, ModernHttp, namesModern } from "../modern/http.ts";
+import { ModernHttp } from "../modern/http.ts";
 import { type HttpExchange, JSON_HEADERS } from "./exchange.ts";
-import type { Guard } from "./guard.ts";
+import type { LiveGuard } from "./guard.ts";
 import { NodeExchange } from "./node-exchange.ts";
 import { readJson } from "./read-json.ts";
 import { replyError } from "./reply.ts";
@@ -22,16 +23,15 @@ import { replyError } from "./reply.ts";
 export type Serve = (x: HttpExchange, principal: string) => void;
 
 const NOT_READ_MS = 60_000;
+const VERSION_HEADER = "mcp-protocol-version";
 
 export interface HttpFrontOptions {
-  readonly core: Core;
-  /** Read for each request, so that a new config takes effect. */
-  readonly guard: () => Guard;
-  readonly isReady: () => boolean;
-  /** The admin API, with its whole paths, for whoever passed the guard. */
-  readonly admin: (request: Request, principal: string) => Promise<Response>;
-  /** Made when it is first asked for. */
-  readonly metrics: () => Promise<{ readonly contentType: string; text(): Promise<string> }>;
+  readonly context: FrontContext;
+  readonly guard: LiveGuard;
+  readonly servers: { readonly settled: boolean };
+  /** The admin API, with its whole paths, for clients that passed the guard. */
+  readonly admin: { fetch(request: Request, principal: string): Promise<Response> };
+  readonly metrics: { load(): Promise<{ readonly contentType: string; text(): Promise<string> }> };
 }
 
 export interface HttpFront {
@@ -48,14 +48,14 @@ export interface HttpFront {
 }
 
 export function createHttpFront(options: HttpFrontOptions): HttpFront {
-  const { core, guard } = options;
-  const legacy = new LegacyHttp(core);
-  const modern = new ModernHttp(core);
-  const sse = new SseFront(core);
-  const unread = { ms: NOT_READ_MS, cut: () => core.onLimit("unreadBytes") };
+  const { context, guard } = options;
+  const legacy = new LegacyHttp(context);
+  const modern = new ModernHttp(context);
+  const sse = new SseFront(context);
+  const unread = { ms: NOT_READ_MS, cut: () => context.onLimit("unreadBytes") };
 
   const admit = (x: HttpExchange, serve: Serve): void => {
-    const verdict = guard()((name) => x.header(name));
+    const verdict = guard.check((name) => x.header(name));
     if (!verdict.ok) return refuse(x, verdict.status, verdict.message);
     try {
       serve(x, verdict.principal);
@@ -65,9 +65,11 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
   };
 
   const post: Serve = (x, principal) =>
-    readJson(x, core, (body) => {
-      if (isModern(x, body.value)) modern.post(x, body, principal);
-      else legacy.post(x, body, principal);
+    readJson(x, context, (body) => {
+      const incoming = classifyIncoming(body, x.header(VERSION_HEADER));
+      if ("batch" in incoming) legacy.batch(x, incoming.batch, principal);
+      else if (incoming.era === "modern") modern.post(x, incoming.message, principal);
+      else legacy.post(x, incoming.message, principal);
     });
 
   const app = lazy(async () => {
@@ -78,8 +80,8 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
       exchange: (incoming, outgoing) => new NodeExchange(incoming, outgoing, unread),
       endpoint: {
         post,
-        get: (x, principal) => (namesModern(x) ? postOnly(x) : legacy.get(x, principal)),
-        delete: (x, principal) => (namesModern(x) ? postOnly(x) : legacy.delete(x, principal)),
+        get: (x, principal) => (isModern(x) ? postOnly(x) : legacy.get(x, principal)),
+        delete: (x, principal) => (isModern(x) ? postOnly(x) : legacy.delete(x, principal)),
       },
       sse: { get: (x, principal) => sse.get(x, principal), post: (x, principal) => sse.post(x, principal) },
     });
@@ -114,6 +116,11 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
 
 export function notAllowed(allow: string): (x: HttpExchange) => void {
   return (x) => x.reply(405, { allow });
+}
+
+/** Without a body, the header is all there is to go by. */
+function isModern(x: HttpExchange): boolean {
+  return headerEra(x.header(VERSION_HEADER)) === "modern";
 }
 
 const postOnly = notAllowed("POST");

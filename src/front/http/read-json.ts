@@ -4,7 +4,7 @@
  */
 import { GoblinError } from "../../protocol/errors.ts";
 import { bodyTooLarge } from "../../protocol/limit-exceeded.ts";
-import type { Core } from "../core.ts";
+import type { FrontContext } from "../context.ts";
 import type { HttpExchange } from "./exchange.ts";
 import { replyError } from "./reply.ts";
 
@@ -18,13 +18,13 @@ const JSON_TYPE = /^application\/json\s*(;|$)/i;
 /** Calls `take` with the body, once, or replies with what is wrong. */
 export function readJson(
   x: HttpExchange,
-  { limits, onLimit }: Pick<Core, "limits" | "onLimit">,
+  { config, onLimit }: Pick<FrontContext, "config" | "onLimit">,
   take: (body: JsonBody) => void,
 ): void {
   if (!JSON_TYPE.test(x.header("content-type") ?? "")) {
     return replyError(x, 415, new GoblinError("INVALID_REQUEST", "Content-Type must be application/json"));
   }
-  const { bodyBytes } = limits;
+  const { bodyBytes } = config.current.limits;
   x.body(bodyBytes, (bytes) => {
     if (!bytes) {
       onLimit("bodyBytes");

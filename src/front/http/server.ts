@@ -7,6 +7,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { OnLimit } from "../../protocol/limit-exceeded.ts";
+import type { Logger } from "../../telemetry/logger.ts";
 import { withTimeout } from "../../timing/with-timeout.ts";
 import { refuseConnection } from "./refuse-connection.ts";
 
@@ -19,7 +20,7 @@ export interface HttpServerOptions {
   /** For a request to arrive in full. */
   readonly receiveMs: number;
   readonly onLimit: OnLimit;
-  readonly failed: (error: Error) => void;
+  readonly log: Pick<Logger, "error">;
 }
 
 export interface HttpServer {
@@ -57,7 +58,7 @@ export async function listenHttp(options: HttpServerOptions): Promise<HttpServer
       resolve();
     });
   });
-  server.on("error", options.failed);
+  server.on("error", (error) => options.log.error({ error: error.message }, "HTTP server"));
   const { port: actual } = server.address() as AddressInfo;
   let closed: Promise<void> | undefined;
   let sweeper: NodeJS.Timeout | undefined;

@@ -4,21 +4,21 @@
  */
 import type { Call } from "../../protocol/call.ts";
 import { GoblinError } from "../../protocol/errors.ts";
-import { type Answer, answerText, classify, failure, type Id, type Inbound } from "../../protocol/json-rpc.ts";
-import { elementSpans } from "../../protocol/json-text.ts";
+import { type Answer, answerText, failure, type Id, type Inbound } from "../../protocol/json-rpc.ts";
 import type { Session } from "../../session/session.ts";
-import type { Core } from "../core.ts";
+import type { EraChannel } from "../classify.ts";
+import type { FrontContext } from "../context.ts";
 import { answerRequest, BATCH_VERSION, openSession, takeMessage } from "./requests.ts";
 
 export interface ChannelOptions {
-  readonly core: Core;
+  readonly context: FrontContext;
   readonly principal: string;
   readonly id?: string;
   /** Writes one message. */
   readonly write: (text: string) => void;
 }
 
-export class LegacyChannel {
+export class LegacyChannel implements EraChannel {
   readonly #options: ChannelOptions;
   #session: Session | undefined;
 
@@ -26,13 +26,11 @@ export class LegacyChannel {
     this.#options = options;
   }
 
-  /** Takes one message, or a batch where the version has them. `value` is `text` parsed. */
-  receive(value: unknown, text: string): void {
-    if (Array.isArray(value) && value.length > 0 && this.#session?.protocolVersion === BATCH_VERSION) {
-      elementSpans(text, 0).forEach(({ start, end }, i) => {
-        this.#take(classify(value[i], text.slice(start, end)));
-      });
-    } else this.#take(classify(value, text));
+  /** Takes several messages that came in one array, where the version has such. */
+  takeBatch(messages: readonly Inbound[]): void {
+    if (messages.length > 0 && this.#session?.protocolVersion === BATCH_VERSION) {
+      for (const message of messages) this.take(message);
+    } else this.take({ kind: "invalid", id: null, reason: "a message must be a JSON object" });
   }
 
   /** What came cannot be read, so nobody knows which request it was. */
@@ -44,7 +42,7 @@ export class LegacyChannel {
     this.#session?.close();
   }
 
-  #take(message: Inbound): void {
+  take(message: Inbound): void {
     if (message.kind === "invalid") {
       return this.#answer(
         message.id,
@@ -60,17 +58,17 @@ export class LegacyChannel {
       return this.#answer(message.id, ping ? { ok: true, raw: "{}" } : failure(error));
     }
     session.touch();
-    if (message.kind !== "request") return takeMessage(this.#options.core, session, message);
-    void answerRequest(this.#options.core, session, message, { emit: this.#options.write }).then((answer) => {
+    if (message.kind !== "request") return takeMessage(this.#options.context, session, message);
+    void answerRequest(this.#options.context, session, message, { emit: this.#options.write }).then((answer) => {
       if (answer) this.#answer(message.id, answer);
     });
   }
 
   #open(message: Extract<Inbound, { kind: "request" }>): void {
-    const { core, principal, id, write } = this.#options;
+    const { context, principal, id, write } = this.#options;
     try {
       const send = (text: string, _call: Call | undefined): void => write(text);
-      const opened = openSession(core, message.params, { principal, send, isActive: () => true, ...(id && { id }) });
+      const opened = openSession(context, message.params, { principal, send, isActive: () => true, ...(id && { id }) });
       this.#session = opened.session;
       this.#answer(message.id, opened.answer);
     } catch (error) {

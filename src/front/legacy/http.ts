@@ -8,11 +8,11 @@
  * does not cancel a request; only `notifications/cancelled` does.
  */
 import { GoblinError } from "../../protocol/errors.ts";
-import { answerText, classify, failure, type Id, type Inbound } from "../../protocol/json-rpc.ts";
-import { elementSpans, oneLine } from "../../protocol/json-text.ts";
+import { answerText, failure, type Id, type Inbound } from "../../protocol/json-rpc.ts";
+import { oneLine } from "../../protocol/json-text.ts";
 import { Outbox, type UnreadLimit } from "../../session/outbox.ts";
 import type { Session } from "../../session/session.ts";
-import type { Core } from "../core.ts";
+import type { FrontContext } from "../context.ts";
 import type { HttpExchange } from "../http/exchange.ts";
 import { accepts, replyAnswer, replyError } from "../http/reply.ts";
 import { traceOf } from "../http/trace.ts";
@@ -30,18 +30,16 @@ import {
 const VERSION_HEADER = "mcp-protocol-version";
 
 export class LegacyHttp {
-  readonly #core: Core;
+  readonly #context: FrontContext;
   readonly #sessions = new Map<string, Session>();
   readonly #streams = new WeakMap<Session, Streams>();
 
-  constructor(core: Core) {
-    this.#core = core;
+  constructor(context: FrontContext) {
+    this.#context = context;
   }
 
-  /** A POST whose body was parsed and found to be of this era. */
-  post(x: HttpExchange, body: { readonly value: unknown; readonly text: string }, principal: string): void {
-    if (Array.isArray(body.value)) return this.#batch(x, body.value, body.text, principal);
-    const message = classify(body.value, body.text);
+  /** A POST of one message of this era. */
+  post(x: HttpExchange, message: Inbound, principal: string): void {
     if (message.kind === "invalid") {
       return replyError(x, 400, new GoblinError("INVALID_REQUEST", `Invalid request: ${message.reason}`), message.id);
     }
@@ -60,7 +58,7 @@ export class LegacyHttp {
     session.touch();
     if (message.kind === "request") this.#request(x, session, message);
     else {
-      takeMessage(this.#core, session, message);
+      takeMessage(this.#context, session, message);
       x.reply(202, {});
     }
   }
@@ -93,10 +91,10 @@ export class LegacyHttp {
       return replyError(x, 400, new GoblinError("INVALID_REQUEST", why), message.id);
     }
     try {
-      const streams = newStreams(this.#core);
-      const { session, answer } = openSession(this.#core, message.params, { principal, ...sinkFor(streams) });
+      const streams = newStreams(this.#context);
+      const { session, answer } = openSession(this.#context, message.params, { principal, ...sinkFor(streams) });
       const { key, protocolVersion, capabilities, info, since: issued } = session;
-      const id = this.#core.continuity.seal({ key, principal, protocolVersion, capabilities, info, issued });
+      const id = this.#context.continuity.seal({ key, principal, protocolVersion, capabilities, info, issued });
       this.#register(session, streams, id);
       replyAnswer(x, message.id, answer, { [SESSION_HEADER]: id });
     } catch (error) {
@@ -106,11 +104,11 @@ export class LegacyHttp {
 
   /** A session of an earlier process, whose id says all that was agreed on. */
   #resume(id: string, principal: string): Session | undefined {
-    const claims = this.#core.continuity.open(id, principal);
+    const claims = this.#context.continuity.open(id, principal);
     if (!claims) return undefined;
     try {
-      const streams = newStreams(this.#core);
-      const session = resumeSession(this.#core, claims, sinkFor(streams));
+      const streams = newStreams(this.#context);
+      const session = resumeSession(this.#context, claims, sinkFor(streams));
       this.#register(session, streams, id);
       return session;
     } catch {
@@ -124,7 +122,7 @@ export class LegacyHttp {
     this.#streams.set(session, streams);
     session.onEnd(() => {
       this.#sessions.delete(id);
-      this.#core.continuity.ended(session.key, session.since);
+      this.#context.continuity.ended(session.key, session.since);
       streams.standing.end();
       for (const outbox of streams.requests.values()) outbox.end();
     });
@@ -132,19 +130,20 @@ export class LegacyHttp {
 
   #request(x: HttpExchange, session: Session, message: Extract<Inbound, { kind: "request" }>): void {
     const reply = new PostReply(x, this.#streamsOf(session));
-    void answerRequest(this.#core, session, message, reply, traceOf(x)).then((answer) =>
+    void answerRequest(this.#context, session, message, reply, traceOf(x)).then((answer) =>
       reply.answer(message.id, answer),
     );
   }
 
-  #batch(x: HttpExchange, values: readonly unknown[], text: string, principal: string): void {
+  /** A POST of several messages. */
+  batch(x: HttpExchange, messages: readonly Inbound[], principal: string): void {
     const session = this.#session(x, principal, null);
     if (!session) return;
-    if (session.protocolVersion !== BATCH_VERSION || values.length === 0) {
-      const why = values.length === 0 ? "an empty batch" : `protocol version ${session.protocolVersion} has no batches`;
+    if (session.protocolVersion !== BATCH_VERSION || messages.length === 0) {
+      const why =
+        messages.length === 0 ? "an empty batch" : `protocol version ${session.protocolVersion} has no batches`;
       return replyError(x, 400, new GoblinError("INVALID_REQUEST", `Invalid request: ${why}`));
     }
-    const messages = elementSpans(text, 0).map(({ start, end }, i) => classify(values[i], text.slice(start, end)));
     void this.#answerBatch(x, session, messages);
   }
 
@@ -159,10 +158,10 @@ export class LegacyHttp {
           );
         }
         if (message.kind === "request") {
-          const answer = await answerRequest(this.#core, session, message, reply);
+          const answer = await answerRequest(this.#context, session, message, reply);
           return answer && answerText(message.id, answer);
         }
-        takeMessage(this.#core, session, message);
+        takeMessage(this.#context, session, message);
         return undefined;
       }),
     );
@@ -182,7 +181,7 @@ export class LegacyHttp {
     }
     const session = this.#sessions.get(sessionId) ?? this.#resume(sessionId, principal);
     if (session?.principal !== principal) {
-      const { sessionIdleMs } = this.#core.limits;
+      const { sessionIdleMs } = this.#context.config.current.limits;
       const why = `Session not found: initialize again. A session ends after ${sessionIdleMs} ms without traffic (limits.sessionIdleMs)`;
       replyError(x, 404, new GoblinError("INVALID_REQUEST", why), id);
       return undefined;

@@ -18,7 +18,7 @@ import { toDisplayText } from "../../protocol/json-text.ts";
 import { severity } from "../../protocol/methods.ts";
 import type { SessionClaims } from "../../session/seal.ts";
 import { Session } from "../../session/session.ts";
-import type { Core } from "../core.ts";
+import type { FrontContext } from "../context.ts";
 import { isSettled, settleWithClient } from "./result.ts";
 
 export const sessionVersions: readonly string[] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
@@ -37,7 +37,11 @@ export interface OpenOptions {
 }
 
 /** Opens a session as `initialize` asks for; throws when there may be no more. */
-export function openSession(core: Core, params: Params, options: OpenOptions): { session: Session; answer: Answer } {
+export function openSession(
+  context: FrontContext,
+  params: Params,
+  options: OpenOptions,
+): { session: Session; answer: Answer } {
   const wanted = params["protocolVersion"];
   if (typeof wanted !== "string") {
     throw new GoblinError("INVALID_PARAMS", 'initialize needs "protocolVersion"');
@@ -50,26 +54,28 @@ export function openSession(core: Core, params: Params, options: OpenOptions): {
     info: record(params["clientInfo"]),
     send: options.send,
   });
-  core.sessions.add(session, options.isActive);
-  core.opened(session);
-  const { capabilities, serverInfo, instructions } = core.describe(session);
+  context.sessions.add(session, options.isActive);
+  const { capabilities, instructions } = context.directory.describe(session);
   const result = {
     protocolVersion: session.protocolVersion,
     capabilities,
-    serverInfo,
+    serverInfo: context.directory.serverInfo,
     ...(instructions && { instructions }),
   };
   return { session, answer: success(result) };
 }
 
 /** Goes on with a session that an earlier process opened; throws when there may be no more. */
-export function resumeSession(core: Core, claims: SessionClaims, options: Omit<OpenOptions, "principal">): Session {
+export function resumeSession(
+  context: FrontContext,
+  claims: SessionClaims,
+  options: Omit<OpenOptions, "principal">,
+): Session {
   const { key, issued, ...negotiated } = claims;
   const session = new Session({ ...negotiated, id: key, since: issued, send: options.send });
   session.initialized = true;
-  core.sessions.add(session, options.isActive);
-  core.opened(session);
-  core.resumed(session);
+  context.sessions.add(session, options.isActive);
+  context.sessions.emit("resumed", session);
   return session;
 }
 
@@ -78,13 +84,14 @@ export function resumeSession(core: Core, claims: SessionClaims, options: Omit<O
  * is the answer.
  */
 export async function answerRequest(
-  core: Core,
+  context: FrontContext,
   session: Session,
   message: RequestMessage,
   to: { emit(text: string): void },
   trace?: Readonly<Record<string, string>>,
 ): Promise<Answer | undefined> {
   const { id, method, params } = message;
+  const startedAt = performance.now();
   let begun: Call | undefined;
   try {
     switch (method) {
@@ -93,14 +100,14 @@ export async function answerRequest(
       case "initialize":
         return failure(new GoblinError("INVALID_REQUEST", "The session is initialized already"));
       case "logging/setLevel":
-        return setLevel(core, session, params);
+        return setLevel(context, session, params);
     }
     const text = paramsText(message.text);
     const call = new Call({ method, params, text, client: session, emit: (emitted) => to.emit(emitted), trace });
     session.begin(id, call);
     begun = call;
-    const first = await core.handle(call);
-    const answer = isSettled(call, first) ? first : await settleWithClient(call, first, core);
+    const first = await context.relay.handle(call);
+    const answer = isSettled(call, first) ? first : await settleWithClient(call, first, { context, startedAt });
     return call.cancelled === "client" && !session.ended ? undefined : answer;
   } catch (error) {
     return failure(error, begun && { requestId: begun.requestId });
@@ -110,7 +117,7 @@ export async function answerRequest(
 }
 
 /** Takes what needs no answer. */
-export function takeMessage(core: Core, session: Session, message: OtherMessage): void {
+export function takeMessage(context: FrontContext, session: Session, message: OtherMessage): void {
   if (message.kind === "response") {
     session.answered(message.id, answerOf(message.text));
     return;
@@ -125,18 +132,18 @@ export function takeMessage(core: Core, session: Session, message: OtherMessage)
       return;
     }
     case "notifications/roots/list_changed":
-      core.rootsChanged(session);
+      context.sessions.emit("rootsChanged", session);
   }
 }
 
-function setLevel(core: Core, session: Session, params: Params): Answer {
+function setLevel(context: FrontContext, session: Session, params: Params): Answer {
   const level = params["level"];
   if (typeof level !== "string" || severity(level) === -1) {
     return failure(new GoblinError("INVALID_PARAMS", `Unknown log level: ${toDisplayText(level)}`));
   }
   session.logLevel = level as LogLevel;
-  core.continuity.logLevel(session.key, level);
-  core.logLevelChanged(session);
+  context.continuity.logLevel(session.key, level);
+  context.sessions.emit("logLevel", session);
   return { ok: true, raw: "{}" };
 }
 

@@ -9,8 +9,9 @@ import { META_PREFIX } from "../../protocol/envelope.ts";
 import { GoblinError } from "../../protocol/errors.ts";
 import { type Answer, failure, type Params, type Raw, rawText } from "../../protocol/json-rpc.ts";
 import { dropMembers, eachMember, memberSpan, memberText, setMember, toDisplayText } from "../../protocol/json-text.ts";
+import type { Directory } from "../../routing/directory.ts";
 import { withTimeout } from "../../timing/with-timeout.ts";
-import type { Core } from "../core.ts";
+import type { FrontContext } from "../context.ts";
 import { withObjectOutputs, wrapsOutput } from "./tools.ts";
 
 const MAX_ROUNDS = 20;
@@ -28,21 +29,23 @@ export function isSettled(call: Call, answer: Answer): boolean {
 export async function settleWithClient(
   call: Call,
   first: Answer,
-  core: Pick<Core, "handle" | "outputOf" | "maxCallMs">,
+  { context, startedAt }: { readonly context: FrontContext; readonly startedAt: number },
 ): Promise<Answer> {
   let current = call;
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    const answer = round === 0 ? first : await core.handle(current);
-    if (answer.ok && call.method === "tools/list") return { ok: true, raw: withObjectOutputs(answer.raw, core) };
+    const answer = round === 0 ? first : await context.relay.handle(current);
+    if (answer.ok && call.method === "tools/list")
+      return { ok: true, raw: withObjectOutputs(answer.raw, context.directory) };
     if (!answer.ok || isSettled(call, answer)) return answer;
     const text = rawText(answer.raw);
     const kind = memberText(text, "resultType");
     if (kind === undefined) return answer;
     if (kind !== '"input_required"')
-      return { ok: true, raw: kind === '"complete"' ? withoutMarks(text, call, core) : answer.raw };
-    const left = Math.max(0, call.started + core.maxCallMs() - performance.now());
+      return { ok: true, raw: kind === '"complete"' ? withoutMarks(text, call, context.directory) : answer.raw };
+    const limit = context.config.current.timeouts.maxCallMs;
+    const left = Math.max(0, startedAt + limit - performance.now());
     const responses = await withTimeout(askAll(text, current), left, undefined);
-    if (!responses) return unanswered(call, core.maxCallMs());
+    if (!responses) return unanswered(call, limit, context.directory.ownerOf(call));
     if (!responses.ok) return responses;
     current = retry(call, rawText(responses.raw), memberText(text, "requestState"));
   }
@@ -50,10 +53,10 @@ export async function settleWithClient(
 }
 
 /** The client is not waited for without end; its questions are taken back. */
-function unanswered(call: Call, limit: number): Answer {
+function unanswered(call: Call, limit: number, serverId: string | undefined): Answer {
   call.cancel("timeout");
   const message = `Timeout: the client did not answer the server's questions within ${limit} ms (timeouts.maxCallMs)`;
-  const data = { timeoutMs: limit, ...(call.serverId !== undefined && { serverId: call.serverId }) };
+  const data = { timeoutMs: limit, ...(serverId !== undefined && { serverId }) };
   return failure(new GoblinError("TIMEOUT", message, { data }), { requestId: call.requestId });
 }
 
@@ -96,7 +99,7 @@ function retry(call: Call, responses: string, state: string | undefined): Call {
   return call.derive({ method: call.method, params: JSON.parse(text) as Params, text });
 }
 
-function withoutMarks(text: string, { method, params }: Call, core: Pick<Core, "outputOf">): Raw {
+function withoutMarks(text: string, { method, params }: Call, directory: Pick<Directory, "outputOf">): Raw {
   const marks =
     method === "tools/call" || method === "prompts/get"
       ? (key: string) => key === "resultType"
@@ -107,7 +110,7 @@ function withoutMarks(text: string, { method, params }: Call, core: Pick<Core, "
     const kept = dropMembers(meta, (key) => key.startsWith(META_PREFIX));
     plain = kept === "{}" ? dropMembers(plain, (key) => key === "_meta") : setMember(plain, "_meta", kept);
   }
-  return method === "tools/call" ? wrapStructured(plain, wrapsOutput(core, params["name"])) : plain;
+  return method === "tools/call" ? wrapStructured(plain, wrapsOutput(directory, params["name"])) : plain;
 }
 
 /** Earlier versions only know objects as structured content. */

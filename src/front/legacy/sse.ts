@@ -7,7 +7,8 @@ import { randomUUID } from "node:crypto";
 import { GoblinError } from "../../protocol/errors.ts";
 import { oneLine } from "../../protocol/json-text.ts";
 import { Outbox } from "../../session/outbox.ts";
-import type { Core } from "../core.ts";
+import { classifyIncoming } from "../classify.ts";
+import type { FrontContext } from "../context.ts";
 import { eventSink, type HttpExchange, STREAM_HEADERS } from "../http/exchange.ts";
 import { readJson } from "../http/read-json.ts";
 import { replyError } from "../http/reply.ts";
@@ -22,17 +23,22 @@ interface OpenStream {
 const KEEP_ALIVE_MS = 25_000;
 
 export class SseFront {
-  readonly #core: Core;
+  readonly #context: FrontContext;
   readonly #open = new Map<string, OpenStream>();
 
-  constructor(core: Core) {
-    this.#core = core;
+  constructor(context: FrontContext) {
+    this.#context = context;
   }
 
   get(x: HttpExchange, principal: string): void {
     const id = randomUUID();
-    const outbox = new Outbox("s", this.#core);
-    const channel = new LegacyChannel({ core: this.#core, principal, id, write: (text) => outbox.push(oneLine(text)) });
+    const outbox = new Outbox("s", this.#context);
+    const channel = new LegacyChannel({
+      context: this.#context,
+      principal,
+      id,
+      write: (text) => outbox.push(oneLine(text)),
+    });
     const stream = x.stream(STREAM_HEADERS, {
       drained: () => outbox.drained(),
       closed: () => {
@@ -55,9 +61,11 @@ export class SseFront {
     if (!open || open.principal !== principal) {
       return replyError(x, 404, new GoblinError("INVALID_REQUEST", "Session not found: open /sse again"));
     }
-    readJson(x, this.#core, (body) => {
+    readJson(x, this.#context, (body) => {
       x.reply(202, {});
-      open.channel.receive(body.value, body.text);
+      const incoming = classifyIncoming(body);
+      if ("batch" in incoming) open.channel.takeBatch(incoming.batch);
+      else open.channel.take(incoming.message);
     });
   }
 

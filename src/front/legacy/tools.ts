@@ -9,15 +9,15 @@
 import { isStateless } from "../../protocol/envelope.ts";
 import { type Raw, rawText } from "../../protocol/json-rpc.ts";
 import { elementSpans, memberSpan, setMember } from "../../protocol/json-text.ts";
-import type { Core } from "../core.ts";
+import type { Directory } from "../../routing/directory.ts";
 
-type Outputs = Pick<Core, "outputOf">;
+type Outputs = Pick<Directory, "outputOf">;
 
 /** Pages are made once for each catalog, and so are these. */
 const pages = new WeakMap<Buffer, Raw>();
 
-export function wrapsOutput({ outputOf }: Outputs, tool: unknown): boolean {
-  const output = typeof tool === "string" ? outputOf(tool) : undefined;
+export function wrapsOutput(outputs: Outputs, tool: unknown): boolean {
+  const output = typeof tool === "string" ? outputs.outputOf(tool) : undefined;
   if (!output || !isStateless(output.version)) return false;
   const { schema } = output;
   return typeof schema === "object" && schema !== null && (schema as { type?: unknown }).type !== "object";

@@ -2,43 +2,44 @@
  * 2026-07-28 over one two-way channel, as stdio is: requests are told apart by their ids,
  * `notifications/cancelled` gives one up, and a listen request is answered when it ends.
  */
-import { metaOf, PROTOCOL_VERSION } from "../../protocol/envelope.ts";
 import { GoblinError } from "../../protocol/errors.ts";
-import { type Answer, answerText, classify, failure, type Id, type Inbound } from "../../protocol/json-rpc.ts";
-import type { Core } from "../core.ts";
+import { type Answer, answerText, failure, type Id, type Inbound } from "../../protocol/json-rpc.ts";
+import type { EraChannel } from "../classify.ts";
+import type { FrontContext } from "../context.ts";
 import { type Listen, openListen } from "./listen.ts";
 import { envelopeProblem, ModernFront } from "./requests.ts";
 
 type RequestMessage = Extract<Inbound, { kind: "request" }>;
 
-export class ModernChannel {
-  readonly #core: Core;
+export class ModernChannel implements EraChannel {
+  readonly #context: FrontContext;
   readonly #front: ModernFront;
   readonly #write: (text: string) => void;
-  /** What to do when the client gives a request up. */
+  /** How to cancel each request that is under way. */
   readonly #open = new Map<Id, () => void>();
   readonly #listens = new Set<Listen>();
 
-  constructor(core: Core, write: (text: string) => void) {
-    this.#core = core;
-    this.#front = new ModernFront(core);
+  constructor(context: FrontContext, write: (text: string) => void) {
+    this.#context = context;
+    this.#front = new ModernFront(context);
     this.#write = write;
   }
 
-  /** Takes a message of this version; false: it is of another. */
-  receive(value: unknown, text: string): boolean {
-    const message = classify(value, text);
-    if (message.kind === "notification" && message.method === "notifications/cancelled") {
-      return this.#cancelled(message.params["requestId"]);
-    }
-    if (message.kind !== "request" || !(PROTOCOL_VERSION in (metaOf(message.params) ?? {}))) return false;
-    this.#request(message);
-    return true;
+  /** Only requests matter in this version; a cancellation comes through `cancel`. */
+  take(message: Inbound): void {
+    if (message.kind === "request") this.#request(message);
+  }
+
+  /** Cancels the request with this id; false: there is none. */
+  cancel(id: unknown): boolean {
+    const abort = typeof id === "string" || typeof id === "number" ? this.#open.get(id) : undefined;
+    abort?.();
+    return abort !== undefined;
   }
 
   close(): void {
     for (const listen of this.#listens) listen.end();
-    for (const giveUp of this.#open.values()) giveUp();
+    for (const abort of this.#open.values()) abort();
     this.#front.close();
   }
 
@@ -58,13 +59,13 @@ export class ModernChannel {
       );
     }
     let given = false;
-    let giveUp = (): void => {};
+    let abort = (): void => {};
     this.#open.set(id, () => {
       given = true;
-      giveUp();
+      abort();
     });
     const onAbort = (listener: () => void): void => {
-      giveUp = listener;
+      abort = listener;
     };
     void this.#front.answer(message, { principal: "", emit: this.#write, onAbort }).then((answer) => {
       this.#open.delete(id);
@@ -77,18 +78,12 @@ export class ModernChannel {
       this.#open.delete(id);
       this.#listens.delete(listen);
     };
-    const listen = openListen(this.#core, { id, params, principal: "", write: this.#write, ended: done });
+    const listen = openListen(this.#context, { id, params, principal: "", write: this.#write, ended: done });
     this.#listens.add(listen);
     this.#open.set(id, () => {
       listen.close();
       done();
     });
-  }
-
-  #cancelled(id: unknown): boolean {
-    const giveUp = typeof id === "string" || typeof id === "number" ? this.#open.get(id) : undefined;
-    giveUp?.();
-    return giveUp !== undefined;
   }
 
   #answer(id: Id, answer: Answer): void {

@@ -2,14 +2,14 @@
  * 2026-07-28 over HTTP: POST only, the headers repeat what the body says, an event stream where
  * there is more than the answer, and closing the connection cancels.
  */
-import { isStateless, metaOf, PROTOCOL_VERSION } from "../../protocol/envelope.ts";
+import { metaOf, PROTOCOL_VERSION } from "../../protocol/envelope.ts";
 import { GoblinError } from "../../protocol/errors.ts";
-import { answerText, classify, type Inbound } from "../../protocol/json-rpc.ts";
+import { answerText, type Inbound } from "../../protocol/json-rpc.ts";
 import { oneLine } from "../../protocol/json-text.ts";
 import { lookUp } from "../../protocol/methods.ts";
 import { decodeHeader, MIRROR_PREFIX, mirroredValue, mirrorsOf, nameFields } from "../../protocol/mirrors.ts";
 import type { UnreadLimit } from "../../session/outbox.ts";
-import type { Core } from "../core.ts";
+import type { FrontContext } from "../context.ts";
 import { type HttpExchange, type RawStream, STREAM_HEADERS } from "../http/exchange.ts";
 import { accepts, replyAnswer, replyError } from "../http/reply.ts";
 import { traceOf } from "../http/trace.ts";
@@ -23,17 +23,16 @@ const BAD_REQUEST = new Set([-32020, -32021, -32022]);
 type RequestMessage = Extract<Inbound, { kind: "request" }>;
 
 export class ModernHttp {
-  readonly #core: Core;
+  readonly #context: FrontContext;
   readonly #front: ModernFront;
   readonly #listens = new Set<Listen>();
 
-  constructor(core: Core) {
-    this.#core = core;
-    this.#front = new ModernFront(core);
+  constructor(context: FrontContext) {
+    this.#context = context;
+    this.#front = new ModernFront(context);
   }
 
-  post(x: HttpExchange, body: { readonly value: unknown; readonly text: string }, principal: string): void {
-    const message = classify(body.value, body.text);
+  post(x: HttpExchange, message: Inbound, principal: string): void {
     switch (message.kind) {
       case "invalid":
         return replyError(x, 400, new GoblinError("INVALID_REQUEST", `Invalid request: ${message.reason}`), message.id);
@@ -43,7 +42,7 @@ export class ModernHttp {
         return x.reply(202, {});
       case "request": {
         const problem =
-          versionMismatch(x, message) ?? envelopeProblem(message.params) ?? headerProblem(x, message, this.#core);
+          versionMismatch(x, message) ?? envelopeProblem(message.params) ?? headerProblem(x, message, this.#context);
         if (problem) return replyError(x, 400, problem, message.id);
         if (message.method === "subscriptions/listen") return this.#listen(x, message, principal);
         if (!this.#front.knows(message.method)) {
@@ -67,7 +66,7 @@ export class ModernHttp {
       trace: traceOf(x),
       onAbort: (listener: () => void) => x.onAbort(listener),
       emit: (text: string) => {
-        if (accepts(x, "text/event-stream")) stream ??= openStream(x, this.#core);
+        if (accepts(x, "text/event-stream")) stream ??= openStream(x, this.#context);
         stream?.send(text);
       },
     };
@@ -82,8 +81,8 @@ export class ModernHttp {
   }
 
   #listen(x: HttpExchange, message: RequestMessage, principal: string): void {
-    const stream = openStream(x, this.#core, () => listen.close());
-    const listen = openListen(this.#core, {
+    const stream = openStream(x, this.#context, () => listen.close());
+    const listen = openListen(this.#context, {
       id: message.id,
       params: message.params,
       principal,
@@ -101,8 +100,8 @@ export class ModernHttp {
  * An event stream that keeps what the client does not take at once, up to a bound; then the client
  * is cut off.
  */
-function openStream(x: HttpExchange, { limits, onLimit }: UnreadLimit, closed?: () => void) {
-  const { unreadBytes } = limits;
+function openStream(x: HttpExchange, { config, onLimit }: UnreadLimit, closed?: () => void) {
+  const { unreadBytes } = config.current.limits;
   let waiting: string[] = [];
   let size = 0;
   let finishing = false;
@@ -147,29 +146,7 @@ function openStream(x: HttpExchange, { limits, onLimit }: UnreadLimit, closed?: 
   };
 }
 
-/**
- * Which kind of request a POST is: the body decides, and a header that contradicts it is an error
- * of the newer kind.
- */
-export function isModern(x: HttpExchange, value: unknown): boolean {
-  const isNamed = namesModern(x);
-  if (typeof value !== "object" || value === null) return isNamed;
-  const { params, method } = value as { params?: unknown; method?: unknown };
-  const meta = metaOf(params);
-  if (meta && PROTOCOL_VERSION in meta) return true;
-  return isNamed && typeof method === "string";
-}
-
-/** Whether the version header, all there is to go by without a body, is of this kind. */
-export function namesModern(x: HttpExchange): boolean {
-  const header = x.header(VERSION_HEADER);
-  return header !== undefined && isStateless(header.trim());
-}
-
-/**
- * Comes before the question whether the version is one we speak: of two versions that contradict
- * each other neither is asked for.
- */
+/** Checked before version support: if header and body disagree, neither is authoritative. */
 function versionMismatch(x: HttpExchange, message: RequestMessage): GoblinError | undefined {
   const version = metaOf(message.params)?.[PROTOCOL_VERSION];
   const header = x.header(VERSION_HEADER)?.trim();
@@ -178,7 +155,7 @@ function versionMismatch(x: HttpExchange, message: RequestMessage): GoblinError 
 }
 
 /** Whether the other headers repeat what the body says. */
-function headerProblem(x: HttpExchange, message: RequestMessage, core: Core): GoblinError | undefined {
+function headerProblem(x: HttpExchange, message: RequestMessage, context: FrontContext): GoblinError | undefined {
   const method = x.header("mcp-method")?.trim();
   if (method !== message.method) return mismatch("Mcp-Method", method, message.method);
   const field = lookUp(nameFields, message.method);
@@ -187,7 +164,7 @@ function headerProblem(x: HttpExchange, message: RequestMessage, core: Core): Go
   const name = x.header("mcp-name");
   if (name === undefined || decodeHeader(name) !== named) return mismatch("Mcp-Name", name, named);
   if (message.method !== "tools/call") return undefined;
-  for (const { header: mirrored, path } of mirrorsOf(core.inputSchema(named))) {
+  for (const { header: mirrored, path } of mirrorsOf(context.directory.inputSchema(named))) {
     const wanted = mirroredValue(message.params["arguments"], path);
     if (wanted === undefined) continue;
     const given = x.header(MIRROR_PREFIX + mirrored);

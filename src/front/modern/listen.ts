@@ -11,7 +11,7 @@ import { GoblinError } from "../../protocol/errors.ts";
 import { answerText, failure, type Id, notificationText, type Params } from "../../protocol/json-rpc.ts";
 import { memberText, setMember } from "../../protocol/json-text.ts";
 import { type ChangeKind, changeNotifications } from "../../protocol/methods.ts";
-import type { Core } from "../core.ts";
+import type { FrontContext } from "../context.ts";
 
 export interface ListenOptions {
   readonly id: Id;
@@ -35,7 +35,7 @@ const filters: readonly [member: string, kind: ChangeKind][] = [
   ["resourcesListChanged", "resources"],
 ];
 
-export function openListen(core: Core, { id, params, write, ended }: ListenOptions): Listen {
+export function openListen(context: FrontContext, { id, params, write, ended }: ListenOptions): Listen {
   const clientKey = `listen:${randomUUID()}`;
   let open = true;
   let stopChanges: (() => void) | undefined;
@@ -43,11 +43,11 @@ export function openListen(core: Core, { id, params, write, ended }: ListenOptio
     if (!open) return;
     open = false;
     stopChanges?.();
-    core.release(clientKey);
+    context.subscriptions.release(clientKey);
   };
   const end = (): void => {
     if (!open) return;
-    const raw = `{"resultType":"complete","_meta":{"${SUBSCRIPTION_ID}":${JSON.stringify(id)},"${SERVER_INFO}":${JSON.stringify(core.serverInfo)}}}`;
+    const raw = `{"resultType":"complete","_meta":{"${SUBSCRIPTION_ID}":${JSON.stringify(id)},"${SERVER_INFO}":${JSON.stringify(context.directory.serverInfo)}}}`;
     write(answerText(id, { ok: true, raw }));
     stop();
     ended();
@@ -78,7 +78,7 @@ export function openListen(core: Core, { id, params, write, ended }: ListenOptio
     // Changes that happen while the subscriptions are made are told after the acknowledgement.
     const early: ChangeKind[] = [];
     let acknowledged = false;
-    stopChanges = core.onChange((changed) => {
+    stopChanges = context.directory.onChange((changed) => {
       for (const kind of changed) {
         if (!kinds.has(kind)) continue;
         if (acknowledged) send(changeNotifications[kind], "{}");
@@ -92,14 +92,17 @@ export function openListen(core: Core, { id, params, write, ended }: ListenOptio
       else updates.push(paramsJson);
     };
     const answers = await Promise.all(
-      uris.map(async (uri: unknown) => typeof uri === "string" && (await core.subscribe(clientKey, uri, deliver)).ok),
+      uris.map(
+        async (uri: unknown) =>
+          typeof uri === "string" && (await context.subscriptions.subscribe(clientKey, uri, deliver)).ok,
+      ),
     );
     const honoured: Record<string, unknown> = Object.fromEntries(
       filters.filter(([, kind]) => kinds.has(kind)).map(([member]) => [member, true]),
     );
     const subscribed = uris.filter((_, i) => answers[i]);
     if (subscribed.length > 0) honoured["resourceSubscriptions"] = subscribed;
-    if (!open) return core.release(clientKey);
+    if (!open) return context.subscriptions.release(clientKey);
     send("notifications/subscriptions/acknowledged", JSON.stringify({ notifications: honoured }));
     acknowledged = true;
     for (const kind of new Set(early)) send(changeNotifications[kind], "{}");

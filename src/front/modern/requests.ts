@@ -23,7 +23,7 @@ import { dropMembers, eachMember, memberSpan, toDisplayText } from "../../protoc
 import { listMethods, lookUp, questionCapabilities, routedMethods, severity } from "../../protocol/methods.ts";
 import { Dialogue } from "../../session/dialogue.ts";
 import { bindingOf, ParkedCalls } from "../../session/parked.ts";
-import type { Core } from "../core.ts";
+import type { FrontContext } from "../context.ts";
 import { linkQuestions, toStateless } from "./result.ts";
 
 type RequestMessage = Extract<Inbound, { kind: "request" }>;
@@ -42,15 +42,18 @@ const TASKS = `${META_PREFIX}tasks`;
 const removedMethods = new Set(["tasks/list", "tasks/result"]);
 
 export class ModernFront {
-  readonly #core: Core;
+  readonly #context: FrontContext;
   readonly #parked: ParkedCalls;
   /** Who answers, in JSON. */
   readonly #identity: string;
 
-  constructor(core: Core) {
-    this.#core = core;
-    this.#parked = new ParkedCalls({ limit: () => core.limits.callsAwaitingInput, onLimit: core.onLimit });
-    this.#identity = JSON.stringify(core.serverInfo);
+  constructor(context: FrontContext) {
+    this.#context = context;
+    this.#parked = new ParkedCalls({
+      limit: () => context.config.current.limits.callsAwaitingInput,
+      onLimit: context.onLimit,
+    });
+    this.#identity = JSON.stringify(context.directory.serverInfo);
   }
 
   /** Whether there is such a method in this version. */
@@ -59,7 +62,7 @@ export class ModernFront {
       method === "server/discover" ||
       lookUp(listMethods, method) !== undefined ||
       lookUp(routedMethods, method) !== undefined ||
-      (this.#core.routesExtension(method) && !removedMethods.has(method))
+      (this.#context.directory.routesExtension(method) && !removedMethods.has(method))
     );
   }
 
@@ -105,7 +108,7 @@ export class ModernFront {
       dialogue.give(responsesIn(call.text));
     } else {
       const again = opened === "again" ? withoutRetry(call) : call;
-      fresh.run(() => this.#core.handle(again));
+      fresh.run(() => this.#context.relay.handle(again));
     }
     dialogue.emit = options.emit;
     let waiting = true;
@@ -122,12 +125,12 @@ export class ModernFront {
   }
 
   #discover(client: Client): Answer {
-    const { capabilities, instructions } = this.#core.describe(client);
+    const { capabilities, instructions } = this.#context.directory.describe(client);
     return success({ supportedVersions: statelessVersions, capabilities, ...(instructions && { instructions }) });
   }
 
   #finish(method: string, answer: Answer): Answer {
-    return toStateless(answer, { method, identity: this.#identity, hints: this.#core.cacheHints(method) });
+    return toStateless(answer, { method, identity: this.#identity, hints: this.#context.directory.cacheHints(method) });
   }
 }
 

@@ -6,9 +6,12 @@
  * client's is put back. A question from the server goes to the call it belongs to, as far as the
  * transport or the calls under way tell it; nothing is guessed.
  */
+
+import type { Link, LinkEvents, OpenLink } from "../../links/link.ts";
 import type { Call, CancelReason } from "../../protocol/call.ts";
 import { META_PREFIX } from "../../protocol/envelope.ts";
 import { GoblinError, messageOf } from "../../protocol/errors.ts";
+import type { Flight } from "../../protocol/flight.ts";
 import { type Frame, readFrame } from "../../protocol/frame.ts";
 import {
   type Answer,
@@ -22,7 +25,7 @@ import {
 import { dropMembers, elementSpans, memberSpan, setMember, toDisplayText } from "../../protocol/json-text.ts";
 import { changeKinds, severity } from "../../protocol/methods.ts";
 import { withTimeout } from "../../timing/with-timeout.ts";
-import type { Link, LinkEvents, OpenLink, Origin, Peer, PeerEvents, PeerInfo } from "../peer.ts";
+import type { Origin, Peer, PeerEvents, PeerInfo } from "../peer.ts";
 import { Pending } from "../pending.ts";
 
 const legacyVersions = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] as const;
@@ -107,7 +110,8 @@ class LegacyPeer implements Peer, LinkEvents {
     this.#opened = true;
   }
 
-  request(method: string, params: string, call?: Call): Promise<Answer> {
+  request(method: string, params: string, flight?: Flight): Promise<Answer> {
+    const call = flight?.call;
     const link = this.#link;
     if (this.#ended || !link) {
       return Promise.resolve({
@@ -127,12 +131,12 @@ class LegacyPeer implements Peer, LinkEvents {
       const set = this.request("logging/setLevel", JSON.stringify({ level }));
       const givenUp = new Promise<void>((resolve) => call?.onCancel(() => resolve()));
       return Promise.race([withTimeout(set, SET_LEVEL_MS, undefined), givenUp]).then(() =>
-        this.request(method, params, call),
+        this.request(method, params, flight),
       );
     }
     return new Promise((resolve) => {
       const id = this.#pending.nextId();
-      this.#pending.add(id, call, resolve);
+      this.#pending.add(id, flight, resolve);
       call?.onCancel((reason) => this.#cancel(id, reason));
       const text = requestText(id, method, call ? outgoingParams(params, call, id) : params);
       link.send(text, call?.trace ? { id, headers: call.trace } : { id });
@@ -237,10 +241,10 @@ class LegacyPeer implements Peer, LinkEvents {
     if (method === "ping") answer = { ok: true, raw: "{}" };
     else {
       this.#asked.add(id);
-      const calls = this.#pending.askedFor(stream);
-      for (const call of calls) call.clock?.asks();
+      const flights = this.#pending.askedFor(stream);
+      for (const { deadline } of flights) deadline?.asks();
       answer = await this.#events.ask(method, paramsText(text), this.#origin(stream)).catch(failure);
-      for (const call of calls) call.clock?.answered();
+      for (const { deadline } of flights) deadline?.answered();
       if (!this.#asked.delete(id)) return;
     }
     this.#link?.send(answerText(id, answer));
@@ -249,8 +253,8 @@ class LegacyPeer implements Peer, LinkEvents {
   #notified(method: string, params: Readonly<Record<string, unknown>>, text: string, stream: number | undefined): void {
     switch (method) {
       case "notifications/progress": {
-        const call = this.#pending.callOf(params["progressToken"]);
-        if (call) this.#progress(call, text);
+        const flight = this.#pending.flightOf(params["progressToken"]);
+        if (flight) this.#progress(flight, text);
         return;
       }
       case "notifications/message":
@@ -273,8 +277,8 @@ class LegacyPeer implements Peer, LinkEvents {
     }
   }
 
-  #progress(call: Call, text: string): void {
-    call.clock?.progress();
+  #progress({ call, deadline }: Flight, text: string): void {
+    deadline?.progress();
     const token = call.progressToken;
     if (token === undefined) return;
     call.emit(

@@ -10,6 +10,7 @@
  */
 
 import { UNREACHABLE } from "../../links/http-problem.ts";
+import type { Link, LinkEvents, OpenLink } from "../../links/link.ts";
 import type { Call, Client } from "../../protocol/call.ts";
 import {
   CLIENT_CAPABILITIES,
@@ -21,12 +22,13 @@ import {
   statelessVersions,
 } from "../../protocol/envelope.ts";
 import { GoblinError, messageOf } from "../../protocol/errors.ts";
+import type { Flight } from "../../protocol/flight.ts";
 import { type Frame, readFrame } from "../../protocol/frame.ts";
 import { type Answer, failure, notificationText, paramsText, rawText, requestText } from "../../protocol/json-rpc.ts";
 import { dropMembers, memberText, prependMembers, setMember, toDisplayText } from "../../protocol/json-text.ts";
 import { changeKinds } from "../../protocol/methods.ts";
 import { withTimeout } from "../../timing/with-timeout.ts";
-import type { Link, LinkEvents, OpenLink, Origin, Peer, PeerEvents, PeerInfo } from "../peer.ts";
+import type { Origin, Peer, PeerEvents, PeerInfo } from "../peer.ts";
 import { Pending } from "../pending.ts";
 import { Listener } from "./listener.ts";
 import { RequestHeaders } from "./request-headers.ts";
@@ -117,12 +119,12 @@ class ModernPeer implements Peer, LinkEvents {
     return true;
   }
 
-  request(method: string, params: string, call?: Call): Promise<Answer> {
+  request(method: string, params: string, flight?: Flight): Promise<Answer> {
     if (method === "resources/subscribe") return this.#listener.add(uriIn(params));
     if (method === "resources/unsubscribe") return this.#listener.remove(uriIn(params));
     // Here the level goes with each request.
     if (method === "logging/setLevel") return Promise.resolve({ ok: true, raw: "{}" });
-    return this.#send(method, params, call).answer;
+    return this.#send(method, params, flight).answer;
   }
 
   notify(): void {}
@@ -195,7 +197,8 @@ class ModernPeer implements Peer, LinkEvents {
     }
   }
 
-  #send(method: string, params: string, call: Call | undefined): { id: number; answer: Promise<Answer> } {
+  #send(method: string, params: string, flight: Flight | undefined): { id: number; answer: Promise<Answer> } {
+    const call = flight?.call;
     const id = this.#pending.nextId();
     const link = this.#link;
     if (this.#ended || !link) {
@@ -206,10 +209,10 @@ class ModernPeer implements Peer, LinkEvents {
       return { id, answer: Promise.resolve(failure(new GoblinError("CANCELLED", "Cancelled before it was sent"))) };
     }
     const answer = new Promise<Answer>((resolve) => {
-      this.#pending.add(id, call, resolve);
+      this.#pending.add(id, flight, resolve);
       call?.onCancel((reason) => this.#cancel(id, reason));
       const text = requestText(id, method, this.#describe(params, call, id));
-      link.send(text, { id, headers: this.#headers.of(method, params, call) });
+      link.send(text, { id, headers: this.#headers.of(method, params, flight) });
     });
     return { id, answer };
   }
@@ -250,8 +253,9 @@ class ModernPeer implements Peer, LinkEvents {
     if (listening !== undefined && this.#listener.acknowledged(listening, method, params)) return;
     switch (method) {
       case "notifications/progress": {
-        const call = this.#pending.callOf(params["progressToken"]);
-        call?.clock?.progress();
+        const flight = this.#pending.flightOf(params["progressToken"]);
+        flight?.deadline?.progress();
+        const call = flight?.call;
         if (call?.progressToken === undefined) return;
         const restored = setMember(paramsText(text), "progressToken", JSON.stringify(call.progressToken));
         return call.emit(notificationText(method, restored));

@@ -6,6 +6,7 @@
  * send can only make a bounded number of them stay.
  */
 import type { Call } from "../../protocol/call.ts";
+import type { Flight } from "../../protocol/flight.ts";
 import { memberText } from "../../protocol/json-text.ts";
 import { encodeHeader, MIRROR_PREFIX, mirroredValue, mirrorsOf, nameFields } from "../../protocol/mirrors.ts";
 
@@ -24,10 +25,11 @@ export class RequestHeaders {
     this.#inputSchema = inputSchema;
   }
 
-  of(method: string, params: string, call: Call | undefined): Headers {
+  of(method: string, params: string, flight: Flight | undefined): Headers {
+    const call = flight?.call;
     const field = Object.hasOwn(nameFields, method) ? nameFields[method] : undefined;
     if (field === undefined) return { ...call?.trace, ...this.#plain(method) };
-    if (method === "tools/call" && call?.target !== undefined) return this.#ofCall(call, call.target);
+    if (method === "tools/call" && flight?.target !== undefined) return this.#ofCall(flight.call, flight.target);
     const name: unknown = JSON.parse(memberText(params, field) ?? "null");
     const named = typeof name === "string" ? { "mcp-name": encodeHeader(name) } : undefined;
     return { ...call?.trace, ...this.#plain(method), ...named };

@@ -1,7 +1,9 @@
 import { afterEach, expect, test } from "vitest";
 import type { Snapshot } from "../../../src/catalog/snapshot.ts";
-import { createLocalTools, metaDefinitions } from "../../../src/meta/registry.ts";
+import { LocalTools, metaDefinitions } from "../../../src/meta/registry.ts";
 import { Call, type Client } from "../../../src/protocol/call.ts";
+import type { Answer } from "../../../src/protocol/json-rpc.ts";
+import type { Health } from "../../../src/servers/health.ts";
 import { startGoblin } from "../../fixtures/goblin.ts";
 import { connectV1, connectV2, disposeAll, startScripted } from "../../fixtures/peers.ts";
 import { metaClient } from "./rig.ts";
@@ -36,17 +38,15 @@ test("the inner call has the arguments as the client wrote them, and everything 
       emit: () => {},
     });
     const local = metaDefinitions(["call_tool", "catalog_tools"]);
-    const localTool = createLocalTools({
-      snapshot: () => ({ local }) as unknown as Snapshot,
-      search: async () => [],
-      servers: () => [],
-      gateway: () => ({ version: "1", uptimeMs: 0, settled: true, configValid: true }),
-      dispatch: async (derived) => {
+    const catalog = { snapshot: { local } as unknown as Snapshot };
+    const localTools = new LocalTools({ catalog, search: { find: async () => [] }, health: {} as Health });
+    const relay = {
+      handle: async (derived: Call): Promise<Answer> => {
         calls.push(derived);
         return { ok: true, raw: "{}" };
       },
-    });
-    await localTool("call_tool")?.(call);
+    };
+    await localTools.find("call_tool")?.(call, relay);
     return calls[0];
   };
   const args = '{ "n" : 12345678901234567890, "z": -0, "a":1,"a":2 }';

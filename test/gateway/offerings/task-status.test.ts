@@ -2,6 +2,7 @@
  * What a server says of a task that it runs: it reaches the client whose task it is, under the id
  * that this client knows, and nobody else.
  */
+import { EventEmitter } from "node:events";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import {
@@ -10,7 +11,11 @@ import {
   TaskStatusNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import { afterEach, describe, expect, test } from "vitest";
-import { Tasks } from "../../../src/session/tasks.ts";
+import type { Snapshot } from "../../../src/catalog/snapshot.ts";
+import type { ServerEvents } from "../../../src/servers/events.ts";
+import type { Session } from "../../../src/session/session.ts";
+import type { SessionEvents } from "../../../src/session/store.ts";
+import { type TaskParts, Tasks } from "../../../src/session/tasks.ts";
 import { disposeAll, onDispose } from "../../fixtures/dispose.ts";
 import { startGoblin } from "../../fixtures/goblin.ts";
 import { until } from "../../fixtures/until.ts";
@@ -68,13 +73,17 @@ describe("the book of tasks", () => {
   function book() {
     const heard: string[] = [];
     const gone = new Set<string>();
-    const tasks = new Tasks({
-      listener: (key) => (gone.has(key) ? undefined : { notify: (text) => void heard.push(`${key} ${text}`) }),
-      prefixOf: (serverId) => serverId.toUpperCase(),
+    const servers = new EventEmitter<ServerEvents>();
+    const sessions = Object.assign(new EventEmitter<SessionEvents>(), {
+      get: (key: string) =>
+        gone.has(key) ? undefined : ({ notify: (text: string) => void heard.push(`${key} ${text}`) } as Session),
     });
+    const resources = { prefixOf: (serverId: string) => serverId.toUpperCase() };
+    const catalog = { snapshot: { resources } as Snapshot };
+    const tasks = new Tasks({ servers, sessions, catalog } as unknown as TaskParts);
     const said = (server: string, taskId: string): void =>
-      tasks.statusChanged(server, taskId, JSON.stringify({ taskId, status: "working" }));
-    return { tasks, heard, gone, said };
+      void servers.emit("taskStatus", server, taskId, JSON.stringify({ taskId, status: "working" }));
+    return { tasks, heard, gone, said, servers, sessions };
   }
   const text = (key: string, taskId: string): string =>
     `${key} {"jsonrpc":"2.0","method":"notifications/tasks/status","params":{"taskId":"${taskId}","status":"working"}}`;
@@ -91,14 +100,14 @@ describe("the book of tasks", () => {
   });
 
   test("tells the same id of two servers apart, and forgets clients and servers that went", async () => {
-    const { tasks, heard, gone, said } = book();
+    const { tasks, heard, gone, said, servers, sessions } = book();
     tasks.started("a", "1", "me");
     tasks.started("b", "1", "you");
     said("a", "1");
     said("b", "1");
-    tasks.dropClient("me");
+    sessions.emit("ended", { key: "me" } as Session);
     said("a", "1");
-    tasks.dropServer("b");
+    servers.emit("removed", "b");
     said("b", "1");
     gone.add("they");
     tasks.started("b", "1", "they");

@@ -5,10 +5,12 @@
 import { describe, expect, test } from "vitest";
 import { compose, type Stage } from "../../../src/calls/compose.ts";
 import { Call, type Client } from "../../../src/protocol/call.ts";
+import { Flight } from "../../../src/protocol/flight.ts";
 import type { Answer } from "../../../src/protocol/json-rpc.ts";
 import type { Route } from "../../../src/routing/resolve.ts";
 
 const call = new Call({ method: "tools/call", params: {}, text: "{}", client: {} as Client, emit: () => {} });
+const flight = new Flight(call);
 const fine: Answer = { ok: true, raw: '"sent"' };
 const failed = (message: string) =>
   expect.objectContaining({
@@ -34,7 +36,7 @@ async function run(second: Stage, send: () => Promise<Answer> = async () => fine
   const answer = await compose(stages, () => {
     seen.push("sent");
     return send();
-  })(call, {} as Route);
+  })(flight, {} as Route);
   return { seen: seen.join(", "), answer };
 }
 

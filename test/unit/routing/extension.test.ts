@@ -40,11 +40,15 @@ function call(method: string, params: Record<string, unknown>): Call {
   return new Call({ method, params, text: JSON.stringify(params), client, emit: () => {} });
 }
 
+const info = { protocolVersion: "", serverInfo: {}, instructions: undefined };
 const servers = [
-  { id: "one", capabilities: { extensions: { "io.modelcontextprotocol/skills": {} } } },
-  { id: "two", capabilities: { extensions: { "io.modelcontextprotocol/skills": {}, "com.example/tasks": {} } } },
-  { id: "three", capabilities: { tasks: {} } },
-  { id: "four", capabilities: {} },
+  { id: "one", info: { ...info, capabilities: { extensions: { "io.modelcontextprotocol/skills": {} } } } },
+  {
+    id: "two",
+    info: { ...info, capabilities: { extensions: { "io.modelcontextprotocol/skills": {}, "com.example/tasks": {} } } },
+  },
+  { id: "three", info: { ...info, capabilities: { tasks: {} } } },
+  { id: "four", info: { ...info, capabilities: {} } },
 ];
 
 test("a method belongs to the servers that declared its extension", () => {

@@ -6,7 +6,8 @@ const changed = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}';
 const answer = (n: number, pad = ""): string => `{"jsonrpc":"2.0","id":${n},"result":{"pad":"${pad}"}}`;
 
 const struck: string[] = [];
-const unread = { limits: { unreadBytes: 67_108_864 }, onLimit: (limit: string) => void struck.push(limit) };
+const config = { current: { limits: { unreadBytes: 67_108_864 } } };
+const unread = { config, onLimit: (limit: string) => void struck.push(limit) };
 
 /** A stream that takes `room` events before it is full. */
 function sink(room = Number.POSITIVE_INFINITY) {

@@ -1,7 +1,12 @@
+import { EventEmitter } from "node:events";
 import { describe, expect, test } from "vitest";
 import { Call, type Client } from "../../../src/protocol/call.ts";
+import { Flight } from "../../../src/protocol/flight.ts";
 import { type Answer, failure } from "../../../src/protocol/json-rpc.ts";
-import { type SubscriptionRecord, Subscriptions, type UpstreamRequest } from "../../../src/session/subscriptions.ts";
+import type { ServerEvents } from "../../../src/servers/events.ts";
+import type { SessionEvents } from "../../../src/session/store.ts";
+import type { SubscriptionRecord } from "../../../src/session/subscription-book.ts";
+import { type SubscriptionParts, Subscriptions } from "../../../src/session/subscriptions.ts";
 
 const OK: Answer = { ok: true, raw: "{}" };
 
@@ -9,19 +14,23 @@ function book(options: { shared?: boolean; supports?: boolean; limit?: number } 
   const { shared = true, supports = true, limit = 100 } = options;
   const asked: string[] = [];
   const delivered: string[] = [];
-  let answer: (request: UpstreamRequest) => Answer | Promise<Answer> = () => OK;
-  const subscriptions = new Subscriptions({
-    onLimit: () => {},
-    limitPerClient: () => limit,
-    supports: () => supports,
+  let answer: () => Answer | Promise<Answer> = () => OK;
+  const ask = async (serverId: string, method: string, params: string): Promise<Answer> => {
+    asked.push(`${method.slice("resources/".length)} ${serverId} ${JSON.parse(params).uri}`);
+    return answer();
+  };
+  const servers = Object.assign(new EventEmitter<ServerEvents>(), {
+    supportsSubscribe: () => supports,
     isShared: () => shared,
-    isReady: () => true,
-    upstream: async (request) => {
-      asked.push(`${request.method.slice("resources/".length)} ${request.serverId} ${request.uri}`);
-      return answer(request);
-    },
-    changed: () => {},
+    isUsable: () => true,
+    hasOwned: () => false,
+    forward: ask,
+    own: ask,
   });
+  const sessions = Object.assign(new EventEmitter<SessionEvents>(), { get: () => undefined });
+  const config = { current: { limits: { subscriptionsPerClient: limit } } };
+  const parts = { servers, sessions, config, onLimit: () => {} } as unknown as SubscriptionParts;
+  const subscriptions = new Subscriptions(parts);
   const record = (clientKey: string, uri: string): SubscriptionRecord => ({
     clientKey,
     serverId: "s",
@@ -31,8 +40,10 @@ function book(options: { shared?: boolean; supports?: boolean; limit?: number } 
     hasSession: true,
     deliver: (updated) => delivered.push(`${clientKey} ${updated}`),
   });
-  const call = (): Call =>
-    new Call({ method: "resources/subscribe", params: {}, text: "{}", client: {} as Client, emit: () => {} });
+  const flight = (): Flight =>
+    new Flight(
+      new Call({ method: "resources/subscribe", params: {}, text: "{}", client: {} as Client, emit: () => {} }),
+    );
   return {
     subscriptions,
     asked,
@@ -40,9 +51,11 @@ function book(options: { shared?: boolean; supports?: boolean; limit?: number } 
     answerWith: (next: typeof answer) => {
       answer = next;
     },
-    subscribe: (clientKey: string, uri: string) => subscriptions.subscribe(record(clientKey, uri), call()),
-    unsubscribe: (clientKey: string, uri: string) => subscriptions.unsubscribe(clientKey, "s", uri, call()),
-    update: (uri: string, owner?: string) => subscriptions.updated("s", uri, JSON.stringify({ uri }), owner),
+    subscribe: (clientKey: string, uri: string) => subscriptions.subscribe(record(clientKey, uri), flight()),
+    unsubscribe: (clientKey: string, uri: string) =>
+      subscriptions.unsubscribe({ clientKey, serverId: "s", uri }, flight()),
+    update: (uri: string, owner?: string) => servers.emit("updated", "s", uri, JSON.stringify({ uri }), owner),
+    remove: () => servers.emit("removed", "s"),
   };
 }
 
@@ -54,7 +67,7 @@ describe("a shared server", () => {
     await subscribe("ada", "a:///1");
     await subscribe("bob", "a:///1");
     await subscribe("ada", "a:///1");
-    expect([asked, subscriptions.size, subscriptions.countFor("s", "a:///1")]).toEqual([["subscribe s a:///1"], 2, 2]);
+    expect([asked, subscriptions.size]).toEqual([["subscribe s a:///1"], 2]);
     await unsubscribe("ada", "a:///1");
     await unsubscribe("ada", "a:///1");
     expect(asked).toHaveLength(1);
@@ -148,9 +161,9 @@ describe("a shared server", () => {
   });
 
   test("a server that is removed leaves nothing behind, and is not asked", async () => {
-    const { subscribe, asked, subscriptions, update, delivered } = book();
+    const { subscribe, asked, subscriptions, update, remove, delivered } = book();
     await subscribe("ada", "a:///1");
-    subscriptions.dropServer("s");
+    remove();
     update("a:///1");
     expect([asked.length, delivered, subscriptions.size]).toEqual([1, [], 0]);
   });

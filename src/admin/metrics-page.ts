@@ -1,0 +1,46 @@
+/**
+ * The page at `/metrics`, made from the gateway's parts. The package that writes it is loaded by
+ * the first scrape, so a gateway that is never scraped does not pay for it.
+ */
+import type { Catalog } from "../catalog/catalog.ts";
+import type { ReloadHistory } from "../config/reload-history.ts";
+import type { Servers } from "../servers/servers.ts";
+import { lazy } from "../structures/lazy.ts";
+import type { LimitMeter } from "../telemetry/limit-meter.ts";
+import type { Meters } from "../telemetry/meters.ts";
+import type { BackendReading, Metrics } from "../telemetry/metrics.ts";
+import { version } from "../version.ts";
+import { noSizes, sizesOf } from "./sizes.ts";
+
+export interface MetricsParts {
+  readonly meters: Meters;
+  readonly limits: LimitMeter;
+  readonly reloads: ReloadHistory;
+  readonly sessions: { readonly size: number };
+  readonly subscriptions: { readonly size: number };
+  readonly servers: Servers;
+  readonly catalog: Catalog;
+}
+
+export class MetricsPage {
+  readonly #parts: MetricsParts;
+  readonly load: () => Promise<Metrics>;
+
+  constructor(parts: MetricsParts) {
+    this.#parts = parts;
+    const sources = { ...parts, version, backends: { read: () => this.#readBackends() } };
+    this.load = lazy(async () => (await import("../telemetry/metrics.ts")).createMetrics(sources));
+  }
+
+  #readBackends(): BackendReading[] {
+    const { servers, catalog } = this.#parts;
+    const sizes = sizesOf(catalog.snapshot).servers;
+    return servers.ids().flatMap((serverId) => {
+      const status = servers.status(serverId);
+      if (!status) return [];
+      const { tools, prompts, resources, templates } = sizes.get(serverId) ?? noSizes();
+      const { state, restarts, inFlight, queued } = status;
+      return { serverId, state, restarts, inFlight, queued, entries: { tools, prompts, resources, templates } };
+    });
+  }
+}

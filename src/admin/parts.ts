@@ -1,0 +1,35 @@
+/** The parts of a running gateway that the admin API shows and drives. */
+import type { Relay } from "../calls/relay.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import type { LiveConfig } from "../config/live-config.ts";
+import type { ReloadHistory } from "../config/reload-history.ts";
+import type { OnLimit } from "../protocol/limit-exceeded.ts";
+import type { Servers } from "../servers/servers.ts";
+import type { SessionStore } from "../session/store.ts";
+import type { Subscriptions } from "../session/subscriptions.ts";
+import type { Activity } from "../telemetry/activity.ts";
+import type { LogBook } from "../telemetry/log-book.ts";
+import type { LogLevel, ReloadResult } from "./schema.ts";
+
+export interface AdminParts {
+  readonly config: LiveConfig;
+  readonly configPath: string | undefined;
+  readonly reloads: ReloadHistory;
+  /** Reads the config again. Undefined: there is no config file. */
+  readonly reload: (() => Promise<ReloadResult>) | undefined;
+  /** Where MCP clients connect; an empty URL while nothing listens. */
+  readonly address: { readonly url: string };
+  readonly catalog: Catalog;
+  readonly servers: Servers;
+  readonly sessions: SessionStore;
+  readonly subscriptions: Subscriptions;
+  readonly relay: Relay;
+  readonly activity: Activity;
+  readonly logs: LogBook;
+  readonly onLimit: OnLimit;
+}
+
+/** The level as the API names it: a log that is off shows nothing below fatal either. */
+export function shownLevel(level: string): LogLevel {
+  return level === "silent" ? "fatal" : (level as LogLevel);
+}

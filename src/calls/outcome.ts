@@ -1,0 +1,29 @@
+/** How a call ended, in the words that the metrics, the API and the audit log share. */
+import type { Call } from "../protocol/call.ts";
+import { type Answer, type Raw, rawText } from "../protocol/json-rpc.ts";
+import { memberText } from "../protocol/json-text.ts";
+import type { Outcome } from "../telemetry/meters.ts";
+
+const IS_ERROR = '"isError"';
+const IS_ERROR_BYTES = Buffer.from(IS_ERROR);
+
+export function outcomeOf(call: Call, answer: Answer): Outcome {
+  if (answer.ok) return call.method === "tools/call" && isToolError(answer.raw) ? "tool-error" : "ok";
+  switch (answer.symbol) {
+    case "TIMEOUT":
+    case "PROMPT-004":
+      return "timeout";
+    case "BACKEND_UNAVAILABLE":
+      return "unavailable";
+    case "CANCELLED":
+      return "cancelled";
+    default:
+      return call.cancelled === "client" ? "cancelled" : "error";
+  }
+}
+
+/** Whether a tool's result says that it failed. The text is parsed only if it could. */
+function isToolError(raw: Raw): boolean {
+  const mayBe = typeof raw === "string" ? raw.includes(IS_ERROR) : raw.includes(IS_ERROR_BYTES);
+  return mayBe && memberText(rawText(raw), "isError") === "true";
+}

@@ -1,0 +1,68 @@
+/**
+ * The config as it is now.
+ *
+ * It is replaced as a whole, never changed in place; parts read `current` whenever they need a
+ * value, so a reload takes effect with the next request. Parts that must act on a change listen for
+ * `changed`, which is emitted after `current` is the new config. A server that was switched on or
+ * off by hand stays so until the file says otherwise.
+ */
+import { EventEmitter } from "node:events";
+import { type ConfigDiff, diffConfig } from "./diff.ts";
+import type { Config } from "./schema/config.ts";
+
+export interface LiveConfigEvents {
+  changed: [diff: ConfigDiff];
+}
+
+interface Switch {
+  readonly enabled: boolean;
+  /** What the file said when the server was switched. */
+  readonly inFile: boolean;
+}
+
+export class LiveConfig extends EventEmitter<LiveConfigEvents> {
+  #current: Config;
+  /** The config as the file has it. */
+  #file: Config;
+  readonly #switches = new Map<string, Switch>();
+
+  constructor(config: Config) {
+    super();
+    this.#current = config;
+    this.#file = config;
+  }
+
+  get current(): Config {
+    return this.#current;
+  }
+
+  replace(next: Config): ConfigDiff {
+    // A listening socket stays where it is, and so does its guard.
+    const { host, port } = this.#current.gateway;
+    const restartNeeded = diffConfig(this.#file, next).restartNeeded;
+    this.#file = { ...next, gateway: { ...next.gateway, host, port } };
+    for (const [id, { inFile }] of this.#switches) {
+      if (next.servers.find((server) => server.id === id)?.enabled !== inFile) this.#switches.delete(id);
+    }
+    return { ...this.#apply(), restartNeeded };
+  }
+
+  setEnabled(serverId: string, enabled: boolean): ConfigDiff {
+    const inFile = this.#file.servers.find(({ id }) => id === serverId)?.enabled;
+    if (inFile === enabled || inFile === undefined) this.#switches.delete(serverId);
+    else this.#switches.set(serverId, { enabled, inFile });
+    return this.#apply();
+  }
+
+  #apply(): ConfigDiff {
+    const servers = this.#file.servers.map((server) => {
+      const enabled = this.#switches.get(server.id)?.enabled ?? server.enabled;
+      return enabled === server.enabled ? server : { ...server, enabled };
+    });
+    const before = this.#current;
+    this.#current = { ...this.#file, servers };
+    const diff = diffConfig(before, this.#current);
+    this.emit("changed", diff);
+    return diff;
+  }
+}

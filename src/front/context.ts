@@ -1,0 +1,19 @@
+/** The parts of the gateway that a front works with. A front takes the slice that it needs. */
+import type { Relay } from "../calls/relay.ts";
+import type { LiveConfig } from "../config/live-config.ts";
+import type { OnLimit } from "../protocol/limit-exceeded.ts";
+import type { Directory } from "../routing/directory.ts";
+import type { Continuity } from "../session/continuity.ts";
+import type { ResourceSubscriptions } from "../session/resource-subscriptions.ts";
+import type { SessionStore } from "../session/store.ts";
+
+export interface FrontContext {
+  /** Answers requests. */
+  readonly relay: Relay;
+  readonly directory: Directory;
+  readonly sessions: SessionStore;
+  readonly continuity: Continuity;
+  readonly subscriptions: ResourceSubscriptions;
+  readonly config: LiveConfig;
+  readonly onLimit: OnLimit;
+}

@@ -1,0 +1,58 @@
+/**
+ * The seam between a transport and a protocol: a Link carries messages to one server over one
+ * transport. Links know bytes, not MCP.
+ */
+import type { GoblinError } from "../protocol/errors.ts";
+
+/** Belongs to a message that a Link sends. */
+export interface SendOptions {
+  /**
+   * The id of the request that this message is; its answer, or its failure, is reported under it.
+   */
+  readonly id?: number;
+  /** A frozen object comes again with every message that has the same headers. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /**
+   * Runs when the message has been taken (or refused): what is sent from then on arrives after it.
+   */
+  readonly accepted?: () => void;
+}
+
+export interface LinkEvents {
+  /**
+   * A message arrived; `stream` is the request on whose own answer stream it came, where the
+   * transport has such.
+   */
+  message(bytes: Buffer, stream: number | undefined): void;
+  /**
+   * The request cannot be answered any more, though the link as such lives. `unsent`: the server
+   * surely did not act on it.
+   */
+  failed(id: number, error: GoblinError, unsent?: boolean): void;
+  /** Whether the request still waits for its answer. */
+  waiting(id: number): boolean;
+  /**
+   * The link is gone, once. `renew`: the server answers, but wants a new connection; requests that
+   * are under way on this one are still answered or failed one by one.
+   */
+  closed(error: GoblinError, renew?: boolean): void;
+  /** Messages that belong to no request may have been missed. */
+  missed?(): void;
+  /** Something odd that does no harm: garbage on stdout, an overlong line. */
+  problem(message: string, detail?: string): void;
+}
+
+export interface Link {
+  send(text: string, options?: SendOptions): void;
+  /** The request's answer is not wanted any more. */
+  drop(id: number): void;
+  /**
+   * The handshake is done: from now on send these headers along, and listen for messages that
+   * belong to no request.
+   */
+  established(headers: Readonly<Record<string, string>>): void;
+  close(): Promise<void>;
+}
+
+/** The signal gives up an attempt that is not wanted any more. */
+export type OpenLink = (events: LinkEvents, signal?: AbortSignal) => Promise<Link>;

@@ -1,0 +1,114 @@
+/**
+ * Subscribes clients to resources: finds the resource, keeps the record, and delivers updates in
+ * the form of the URI that the client used.
+ */
+import type { Catalog } from "../catalog/catalog.ts";
+import type { LogLevel } from "../protocol/call.ts";
+import type { Flight } from "../protocol/flight.ts";
+import { type Answer, failure, notificationText, withErrorData } from "../protocol/json-rpc.ts";
+import { setMember } from "../protocol/json-text.ts";
+import { findResource, stringParam } from "../routing/resolve.ts";
+import type { Servers } from "../servers/servers.ts";
+import type { Continuity } from "./continuity.ts";
+import type { Session } from "./session.ts";
+import type { SessionStore } from "./store.ts";
+import type { SubscriptionRecord } from "./subscription-book.ts";
+import type { Subscriptions } from "./subscriptions.ts";
+
+export interface ResourceSubscriptionParts {
+  readonly catalog: Catalog;
+  readonly servers: Servers;
+  readonly sessions: SessionStore;
+  readonly continuity: Continuity;
+  readonly subscriptions: Subscriptions;
+}
+
+type Subscribed = Pick<SubscriptionRecord, "serverId" | "uri" | "form">;
+
+export class ResourceSubscriptions {
+  readonly #parts: ResourceSubscriptionParts;
+
+  constructor(parts: ResourceSubscriptionParts) {
+    this.#parts = parts;
+    parts.sessions.on("resumed", (session) => this.#resume(session));
+  }
+
+  /** Subscribes a client without a session; `deliver` gets the raw params of each update. */
+  async subscribe(clientKey: string, form: string, deliver: (params: string) => void): Promise<Answer> {
+    try {
+      const { serverId, uri } = findResource(this.#parts.catalog.snapshot, form);
+      const record = this.#record(clientKey, { serverId, uri, form }, deliver);
+      return named(await this.#parts.subscriptions.subscribe(record, undefined), serverId);
+    } catch (error) {
+      return failure(error);
+    }
+  }
+
+  /** Ends all subscriptions of a client without a session. */
+  release(clientKey: string): void {
+    this.#parts.subscriptions.dropClient(clientKey);
+  }
+
+  /** `resources/subscribe` of a session. */
+  async subscribeSession(flight: Flight): Promise<Answer> {
+    const { key } = flight.call.client;
+    const form = stringParam(flight.call, "uri");
+    const { serverId, uri } = findResource(this.#parts.catalog.snapshot, form);
+    flight.serverId = serverId;
+    const record = this.#record(key, { serverId, uri, form }, this.#toSession(key));
+    return named(await this.#parts.subscriptions.subscribe(record, flight), serverId);
+  }
+
+  /**
+   * `resources/unsubscribe` of a session. A resource that is listed no more can still be let go.
+   */
+  async unsubscribeSession(flight: Flight): Promise<Answer> {
+    const { subscriptions, catalog } = this.#parts;
+    const { key: clientKey } = flight.call.client;
+    const form = stringParam(flight.call, "uri");
+    const { serverId, uri } = subscriptions.find(clientKey, form) ?? findResource(catalog.snapshot, form);
+    flight.serverId = serverId;
+    return named(await subscriptions.unsubscribe({ clientKey, serverId, uri }, flight), serverId);
+  }
+
+  /** Restores what a session had in an earlier process. */
+  #resume(session: Session): void {
+    const { continuity, servers, sessions, subscriptions } = this.#parts;
+    const { subscriptions: records = [], logLevel } = continuity.remembered(session.key) ?? {};
+    if (logLevel !== undefined) {
+      session.logLevel = logLevel as LogLevel;
+      sessions.emit("logLevel", session);
+    }
+    for (const record of records) {
+      const { serverId, uri } = record;
+      if (!servers.config(serverId)) continuity.unsubscribed(session.key, serverId, uri);
+      else void subscriptions.resume(this.#record(session.key, record, this.#toSession(session.key)));
+    }
+  }
+
+  #record(clientKey: string, { serverId, uri, form }: Subscribed, deliver: (params: string) => void) {
+    const { catalog, sessions } = this.#parts;
+    const record: SubscriptionRecord = {
+      clientKey,
+      serverId,
+      uri,
+      form,
+      since: Date.now(),
+      hasSession: sessions.get(clientKey) !== undefined,
+      deliver: (updated, params) => {
+        const known = catalog.snapshot.resources.formOf({ serverId, form, uri, updated });
+        deliver(setMember(params, "uri", JSON.stringify(known)));
+      },
+    };
+    return record;
+  }
+
+  #toSession(key: string): (params: string) => void {
+    const { sessions } = this.#parts;
+    return (params) => sessions.get(key)?.notify(notificationText("notifications/resources/updated", params));
+  }
+}
+
+function named(answer: Answer, serverId: string): Answer {
+  return answer.ok ? answer : withErrorData(answer, { serverId });
+}

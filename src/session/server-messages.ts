@@ -1,0 +1,81 @@
+/**
+ * What passes between servers and sessions outside of calls and subscriptions: log messages and
+ * their level, changed roots, changed lists, and the end of a session.
+ *
+ * A log message goes to the client whose call or connection it belongs to; without either, to the
+ * only client there is. Where several could be meant nobody gets it: one client's messages must not
+ * reach another.
+ */
+import type { Catalog } from "../catalog/catalog.ts";
+import type { Client } from "../protocol/call.ts";
+import { notificationText } from "../protocol/json-rpc.ts";
+import { type ChangeKind, changeNotifications, logLevels, severity } from "../protocol/methods.ts";
+import type { ServerLogMessage } from "../servers/events.ts";
+import type { Servers } from "../servers/servers.ts";
+import { Session } from "./session.ts";
+import type { SessionStore } from "./store.ts";
+
+export class ServerMessages {
+  readonly #servers: Servers;
+  readonly #sessions: SessionStore;
+
+  constructor(servers: Servers, sessions: SessionStore, catalog: Catalog) {
+    this.#servers = servers;
+    this.#sessions = sessions;
+    servers.on("log", (message) => this.#deliverLog(message));
+    sessions.on("logLevel", (session) => this.#setLevel(session));
+    sessions.on("rootsChanged", ({ key }) => servers.notifyOwned(key, "notifications/roots/list_changed"));
+    sessions.on("ended", ({ key }) => {
+      servers.release(key);
+      this.#shareLevel();
+    });
+    catalog.on("listed", (kinds) => this.#announce(kinds));
+  }
+
+  #deliverLog({ level, params, to }: ServerLogMessage): void {
+    if (to === "several") return;
+    const text = notificationText("notifications/message", params);
+    if (to === "none") {
+      const [only, ...others] = this.#sessions;
+      if (only && others.length === 0 && only.initialized && wants(only, level)) only.notify(text);
+    } else if ("emit" in to) {
+      if (wants(to.client, level)) to.emit(text);
+    } else if (to instanceof Session && wants(to, level)) to.notify(text);
+  }
+
+  #setLevel(session: Session): void {
+    this.#shareLevel();
+    this.#servers.setOwnedLogLevel(session);
+  }
+
+  #shareLevel(): void {
+    const level = this.#wantedLevel();
+    if (level !== this.#servers.logLevel) this.#servers.setLogLevel(level);
+  }
+
+  /** The most talkative level that any session asked for. */
+  #wantedLevel(): string | undefined {
+    let least: number | undefined;
+    for (const { logLevel } of this.#sessions) {
+      if (logLevel === undefined || logLevel === "off") continue;
+      least = Math.min(least ?? logLevels.length, severity(logLevel));
+    }
+    return least === undefined ? undefined : logLevels[least];
+  }
+
+  /**
+   * Tells every session which lists changed, once its handshake is over. Clients without a session
+   * hear of it on streams of their own, which their front keeps.
+   */
+  #announce(kinds: readonly ChangeKind[]): void {
+    const texts = kinds.map((kind) => notificationText(changeNotifications[kind]));
+    for (const session of this.#sessions) {
+      if (session.initialized) for (const text of texts) session.notify(text);
+    }
+  }
+}
+
+function wants(client: Client, level: string): boolean {
+  if (client.logLevel === "off") return false;
+  return client.logLevel === undefined || severity(level) >= severity(client.logLevel);
+}

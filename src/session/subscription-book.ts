@@ -1,0 +1,182 @@
+/**
+ * The book of subscriptions: one record for each (client, server, URI), and the topics that they
+ * form.
+ *
+ * A topic is one subscription at a server: one for each (server, URI) that clients share, one for
+ * each client where connections are not shared. The book only keeps; what servers are told, and
+ * when, is decided in `subscriptions.ts`.
+ */
+
+/** One client's subscription. */
+export interface SubscriptionRecord {
+  readonly clientKey: string;
+  readonly serverId: string;
+  /** The server's own URI. */
+  readonly uri: string;
+  /** The URI as this client wrote it. */
+  readonly form: string;
+  readonly since: number;
+  /** Only a client with a session can have a connection of its own to a server. */
+  readonly hasSession: boolean;
+  /** Tells the client; `params` is raw JSON with the server's own URI. */
+  readonly deliver: (serverUri: string, params: string) => void;
+}
+
+export interface Topic {
+  readonly key: string;
+  readonly serverId: string;
+  readonly uri: string;
+  /** The client whose own connection it is on; undefined: the one that all share. */
+  readonly owner: string | undefined;
+  readonly records: Map<string, SubscriptionRecord>;
+  /** The last step that was begun; the next one waits for it. */
+  last: Promise<unknown>;
+  /** The server knows of it. */
+  active: boolean;
+}
+
+export class SubscriptionBook {
+  /** Server, then topic key, then the topic. */
+  readonly #topics = new Map<string, Map<string, Topic>>();
+  readonly #byClient = new Map<string, Set<SubscriptionRecord>>();
+  readonly #topicOf = new Map<SubscriptionRecord, Topic>();
+  /** The client on whose own connection a record belongs, if any. */
+  readonly #ownerOf: (record: SubscriptionRecord) => string | undefined;
+
+  constructor(ownerOf: (record: SubscriptionRecord) => string | undefined) {
+    this.#ownerOf = ownerOf;
+  }
+
+  get size(): number {
+    return this.#topicOf.size;
+  }
+
+  records(): SubscriptionRecord[] {
+    return [...this.#topicOf.keys()];
+  }
+
+  recordsOf(clientKey: string): readonly SubscriptionRecord[] {
+    return [...(this.#byClient.get(clientKey) ?? [])];
+  }
+
+  countOf(clientKey: string): number {
+    return this.#byClient.get(clientKey)?.size ?? 0;
+  }
+
+  find(clientKey: string, serverId: string, uri: string): SubscriptionRecord | undefined {
+    for (const record of this.#byClient.get(clientKey) ?? []) {
+      if (record.serverId === serverId && record.uri === uri) return record;
+    }
+    return undefined;
+  }
+
+  /** What a client subscribed to under this form of a URI. */
+  findForm(clientKey: string, form: string): SubscriptionRecord | undefined {
+    for (const record of this.#byClient.get(clientKey) ?? []) if (record.form === form) return record;
+    return undefined;
+  }
+
+  topicOf(record: SubscriptionRecord): Topic | undefined {
+    return this.#topicOf.get(record);
+  }
+
+  topicsOf(serverId: string): Topic[] {
+    return [...(this.#topics.get(serverId)?.values() ?? [])];
+  }
+
+  ownedTopics(serverId: string, clientKey: string): Topic[] {
+    return this.topicsOf(serverId).filter(({ owner }) => owner === clientKey);
+  }
+
+  /** The topics that an update of this URI concerns: its own, and those above it. */
+  *topicsFor(serverId: string, uri: string, owner: string | undefined): Generator<Topic> {
+    const topics = this.#topics.get(serverId);
+    if (!topics) return;
+    for (const candidate of [uri, ...parentsOf(uri)]) {
+      const topic = topics.get(topicKey(candidate, owner));
+      if (topic) yield topic;
+    }
+  }
+
+  /** Adds a record, in place of `known`. Returns its topic. */
+  put(record: SubscriptionRecord, known: SubscriptionRecord | undefined): Topic {
+    const topic = (known && this.#topicOf.get(known)) ?? this.#topicFor(record);
+    const own = this.#byClient.get(record.clientKey) ?? new Set();
+    this.#byClient.set(record.clientKey, own);
+    if (known) {
+      own.delete(known);
+      this.#topicOf.delete(known);
+    }
+    own.add(record);
+    this.#join(topic, record);
+    return topic;
+  }
+
+  /** Removes a record. Returns the topic that it was in. */
+  take(record: SubscriptionRecord): Topic | undefined {
+    const topic = this.#topicOf.get(record);
+    topic?.records.delete(record.clientKey);
+    this.#topicOf.delete(record);
+    const own = this.#byClient.get(record.clientKey);
+    own?.delete(record);
+    if (own?.size === 0) this.#byClient.delete(record.clientKey);
+    return topic;
+  }
+
+  /** Whether a server is shared may have changed, and with it what belongs together. */
+  regroup(serverId: string): void {
+    const records = this.topicsOf(serverId).flatMap((topic) => [...topic.records.values()]);
+    if (records.every((record) => this.#topicOf.get(record)?.owner === this.#ownerOf(record))) return;
+    this.#topics.delete(serverId);
+    for (const record of records) this.#join(this.#topicFor(record), record);
+  }
+
+  /** Forgets a topic that nobody is subscribed to and no server knows of. */
+  forgetIdle(topic: Topic): void {
+    if (topic.records.size > 0 || topic.active) return;
+    const topics = this.#topics.get(topic.serverId);
+    if (topics?.get(topic.key) === topic) topics.delete(topic.key);
+  }
+
+  dropServer(serverId: string): void {
+    this.#topics.delete(serverId);
+  }
+
+  #topicFor(record: SubscriptionRecord): Topic {
+    const { serverId, uri } = record;
+    const topics = this.#topics.get(serverId) ?? new Map<string, Topic>();
+    this.#topics.set(serverId, topics);
+    const owner = this.#ownerOf(record);
+    const key = topicKey(uri, owner);
+    const known = topics.get(key);
+    if (known) return known;
+    const made = { key, serverId, uri, owner, records: new Map(), last: Promise.resolve(), active: false };
+    topics.set(key, made);
+    return made;
+  }
+
+  #join(topic: Topic, record: SubscriptionRecord): void {
+    topic.records.set(record.clientKey, record);
+    this.#topicOf.set(record, topic);
+  }
+}
+
+function topicKey(uri: string, owner: string | undefined): string {
+  return owner === undefined ? uri : `${owner} ${uri}`;
+}
+
+/** Longer URIs have no parents: the work would grow with the square of their length. */
+const MAX_LENGTH = 4096;
+
+/** Every URI of which this one is a part, by path or as a fragment. */
+function parentsOf(uri: string): string[] {
+  const parents: string[] = [];
+  if (uri.length > MAX_LENGTH) return parents;
+  for (let i = uri.length - 1; i > 0; i--) {
+    const c = uri[i];
+    if (c !== "/" && c !== "#") continue;
+    parents.push(uri.slice(0, i));
+    if (c === "/" && i < uri.length - 1) parents.push(uri.slice(0, i + 1));
+  }
+  return parents;
+}
