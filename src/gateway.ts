@@ -14,9 +14,9 @@ import type { ConfigDiff } from "./config/diff.ts";
 import { LiveConfig } from "./config/live-config.ts";
 import { ReloadHistory } from "./config/reload-history.ts";
 import type { Config } from "./config/schema/config.ts";
-import { isLoopback, LiveGuard } from "./front/http/guard.ts";
+import { type Addresses, openAddresses } from "./front/http/addresses.ts";
+import { LiveGuards } from "./front/http/guard.ts";
 import { createHttpFront } from "./front/http/http.ts";
-import { type HttpServer, listenHttp } from "./front/http/server.ts";
 import { type StdioFront, serveStdio } from "./front/stdio.ts";
 import { LocalTools } from "./meta/registry.ts";
 import { Directory } from "./routing/directory.ts";
@@ -59,6 +59,8 @@ export interface Reloaded {
 export interface Listening {
   readonly url: string;
   readonly port: number;
+  /** Where the API is, if not at the same address. */
+  readonly adminUrl: string | undefined;
 }
 
 export type Gateway = ReturnType<typeof createGateway>;
@@ -82,7 +84,7 @@ export function createGateway({ log, configPath, reload, state, ...options }: Ga
   const { sealer = ephemeralSealer(), journal } = state ?? {};
   const continuity = new Continuity({ sealer, journal, config, sessions, subscriptions });
   const resourceSubscriptions = new ResourceSubscriptions({ catalog, servers, sessions, continuity, subscriptions });
-  const tasks = new Tasks({ servers, sessions, catalog });
+  const tasks = new Tasks({ servers, sessions, catalog, sealer });
   new ServerMessages(servers, sessions, catalog);
   servers.on("synced", (serverId, ms) => meters.synced(serverId, ms));
 
@@ -90,19 +92,20 @@ export function createGateway({ log, configPath, reload, state, ...options }: Ga
   const localTools = new LocalTools({ catalog, search, health: new Health(servers, reloads) });
   const relay = new Relay({
     ...{ config, catalog, servers, localTools, resourceSubscriptions, tasks },
-    ...{ meters, activity, onLimit, log },
+    ...{ meters, activity, masker: logs.masker, onLimit, log },
   });
 
   const address = { url: "" };
+  const guards = new LiveGuards(config);
   const admin = createAdmin({
     ...{ config, configPath, reloads, reload, address, catalog, servers, sessions, subscriptions, relay },
-    ...{ activity, logs, onLimit },
+    ...{ activity, logs, guards, onLimit },
   });
   const metrics = new MetricsPage({ meters, limits, reloads, sessions, subscriptions, servers, catalog });
   const directory = new Directory(serverInfo, catalog, servers);
   const context = { relay, directory, sessions, continuity, subscriptions: resourceSubscriptions, config, onLimit };
-  const front = createHttpFront({ context, guard: new LiveGuard(config), servers, admin, metrics });
-  let http: HttpServer | undefined;
+  const front = createHttpFront({ context, guards, servers, admin, metrics });
+  let http: Addresses | undefined;
   let stdioFront: StdioFront | undefined;
 
   return {
@@ -115,15 +118,11 @@ export function createGateway({ log, configPath, reload, state, ...options }: Ga
 
     /** Starts the servers and listens on the configured address. */
     async listen(): Promise<Listening> {
-      const { gateway, limits: most, timeouts } = config.current;
-      http = await listenHttp({ ...gateway, ...most, ...timeouts, serve: front.serve, onLimit, log });
+      http = await openAddresses({ front, config: config.current, onLimit, log });
       address.url = http.url;
-      if (!isLoopback(gateway.host) && gateway.auth.tokens.length === 0) {
-        log.warn(`Listening on ${gateway.host} without gateway.auth: everybody who reaches it can use all servers`);
-      }
       // Hono loads after the servers have started, which is what users wait for.
       void servers.start().then(front.load);
-      return { url: http.url, port: http.port };
+      return { url: http.url, port: http.port, adminUrl: http.adminUrl };
     },
 
     /** Starts the servers and serves one client on these streams. */

@@ -98,13 +98,13 @@ function handlersOf(parts: AdminParts, views: Views, feed: Feed): Record<AdminRo
         .filter((line) => LogLevel.options.indexOf(line.level) >= least && (!server || line.server === server));
       return { items: fitting.slice(-limit), total: fitting.length };
     },
-    streamEvents: () => {
+    streamEvents: ({ principal }) => {
       const headers = {
         "content-type": "text/event-stream",
         "cache-control": "no-cache, no-transform",
         "x-accel-buffering": "no",
       };
-      return new Response(feed.open(), { headers });
+      return new Response(feed.open(principal), { headers });
     },
     reload: async () => {
       if (!parts.reload) throw new ApiFailure(409, "NO_CONFIG_FILE", "There is no config file to read again");

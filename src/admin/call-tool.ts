@@ -43,6 +43,7 @@ function adminClient(principal: string): Client {
     scope: key,
     account: "admin",
     principal,
+    taskOwner: principal,
     protocolVersion: "2025-11-25",
     capabilities: {},
     info: { name: "admin API" },

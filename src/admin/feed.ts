@@ -22,7 +22,8 @@ type ListName = Extract<AdminEventType, "subscriptions" | "sessions">;
 export class Feed {
   readonly #parts: AdminParts;
   readonly #views: Views;
-  readonly #streams = new Set<Controller>();
+  /** Each with the name of whoever reads it. */
+  readonly #streams = new Map<Controller, string>();
   readonly #changed = new Set<ListName>();
   readonly #encoder = new TextEncoder();
   #stopListening: (() => void) | undefined;
@@ -41,16 +42,18 @@ export class Feed {
     for (const event of ["added", "removed"] as const)
       subscriptions.on(event, () => this.#listChanged("subscriptions"));
     reloads.on("changed", () => this.#configChanged());
+    const { guards } = parts;
+    guards.on("changed", () => this.#revoke((principal) => guards.main.admits(principal, "admin")));
   }
 
   /** A new stream; its body ends when the client goes away, falls behind, or the gateway closes. */
-  open(): ReadableStream<Uint8Array> {
+  open(principal: string): ReadableStream<Uint8Array> {
     let mine: Controller | undefined;
     return new ReadableStream<Uint8Array>(
       {
         start: (controller) => {
           mine = controller;
-          this.#streams.add(controller);
+          this.#streams.set(controller, principal);
           if (this.#streams.size === 1) this.#begin();
           this.#pulse();
         },
@@ -83,7 +86,12 @@ export class Feed {
   }
 
   close(): void {
-    for (const stream of [...this.#streams]) this.#end(stream);
+    this.#revoke(() => false);
+  }
+
+  /** Ends the streams of those who are not let in any more. */
+  #revoke(isValid: (principal: string) => boolean): void {
+    for (const [stream, principal] of [...this.#streams]) if (!isValid(principal)) this.#end(stream);
   }
 
   #begin(): void {
@@ -127,7 +135,7 @@ export class Feed {
 
   #send({ type, data }: AdminEvent): void {
     const chunk = this.#encoder.encode(`event: ${type}\ndata: ${JSON.stringify(data)}\n\n`);
-    for (const stream of [...this.#streams]) {
+    for (const stream of [...this.#streams.keys()]) {
       if ((stream.desiredSize ?? 0) <= 0) this.#end(stream);
       else stream.enqueue(chunk);
     }

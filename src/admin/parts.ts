@@ -3,6 +3,7 @@ import type { Relay } from "../calls/relay.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { LiveConfig } from "../config/live-config.ts";
 import type { ReloadHistory } from "../config/reload-history.ts";
+import type { LiveGuards } from "../front/http/guard.ts";
 import type { OnLimit } from "../protocol/limit-exceeded.ts";
 import type { Servers } from "../servers/servers.ts";
 import type { SessionStore } from "../session/store.ts";
@@ -24,6 +25,8 @@ export interface AdminParts {
   readonly sessions: SessionStore;
   readonly subscriptions: Subscriptions;
   readonly relay: Relay;
+  /** Says who may still read the events when the tokens change. */
+  readonly guards: LiveGuards;
   readonly activity: Activity;
   readonly logs: LogBook;
   readonly onLimit: OnLimit;

@@ -19,9 +19,11 @@ import { extensionOwners, resolveExtension } from "../routing/extension.ts";
 import { type Route, resolve } from "../routing/resolve.ts";
 import type { Servers } from "../servers/servers.ts";
 import type { ResourceSubscriptions } from "../session/resource-subscriptions.ts";
+import { listTasks } from "../session/task-list.ts";
 import type { Tasks } from "../session/tasks.ts";
 import type { Activity } from "../telemetry/activity.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import type { Masker } from "../telemetry/masker.ts";
 import type { Meters } from "../telemetry/meters.ts";
 import { compose, type Send } from "./compose.ts";
 import { Audit } from "./stages/audit.ts";
@@ -40,6 +42,7 @@ export interface RelayParts {
   readonly tasks: Tasks;
   readonly meters: Meters;
   readonly activity: Activity;
+  readonly masker: Masker;
   readonly onLimit: OnLimit;
   readonly log: Logger;
 }
@@ -54,27 +57,29 @@ export class Relay {
   readonly #metrics: CallMetrics;
   readonly #audit: Audit | undefined;
   readonly #route: Send;
+  /** For requests that the gateway makes to answer one of a client: they are not counted again. */
+  readonly #routeInner: Send;
 
   constructor(parts: RelayParts) {
-    const { config, servers, resourceSubscriptions, tasks, meters, activity, onLimit, log } = parts;
+    const { config, servers, resourceSubscriptions, tasks, meters, activity, masker, onLimit, log } = parts;
     this.#parts = parts;
     this.#metrics = new CallMetrics(meters, activity);
     this.#audit = config.current.log.audit ? new Audit(config.current.log.audit, config, log) : undefined;
     this.#clientMethods = {
       "resources/subscribe": (flight) => resourceSubscriptions.subscribeSession(flight),
       "resources/unsubscribe": (flight) => resourceSubscriptions.unsubscribeSession(flight),
+      "tasks/list": (flight) => this.#listTasks(flight),
     };
     const stages = [
       this.#inFlight,
       this.#metrics,
       ...(this.#audit ? [this.#audit] : []),
       new ClientLimits(config, onLimit),
-      new Deadlines(config, servers),
-      new Output(tasks),
     ];
-    this.#route = compose(stages, (flight, route) =>
-      servers.forward(route.serverId, flight.call.method, route.params, flight),
-    );
+    const innerStages = [new Deadlines(config, servers), new Output(tasks, masker)];
+    const send: Send = (flight, route) => servers.forward(route.serverId, flight.call.method, route.params, flight);
+    this.#route = compose([...stages, ...innerStages], send);
+    this.#routeInner = compose(innerStages, send);
   }
 
   handle(call: Call): Promise<Answer> {
@@ -118,8 +123,27 @@ export class Relay {
     const respond = lookUp(this.#clientMethods, call.method);
     if (respond) return this.#answerLocally(flight, respond);
     const owners = extensionOwners(call.method, servers.infos());
-    if (owners.length > 0) return this.#send(flight, resolveExtension(call, owners, catalog.snapshot));
+    if (owners.length > 0) return this.#send(flight, this.#resolveExtension(call, owners));
     throw new GoblinError("METHOD_NOT_FOUND", `Method not found: ${call.method.slice(0, 100)}`);
+  }
+
+  #resolveExtension(call: Call, owners: readonly string[]): Route {
+    const { catalog, tasks } = this.#parts;
+    return resolveExtension(call, { owners, snapshot: catalog.snapshot, tasks });
+  }
+
+  /** `tasks/list`: from the book of tasks, each with the state that its server tells now. */
+  #listTasks({ call }: Flight): Promise<Answer> {
+    const owners = extensionOwners(call.method, this.#parts.servers.infos());
+    if (owners.length === 0) throw new GoblinError("METHOD_NOT_FOUND", `Method not found: ${call.method}`);
+    return listTasks(call, this.#parts.tasks, async (get) => {
+      try {
+        const flight = new Flight(get);
+        return await this.#routeInner(flight, this.#resolveExtension(get, owners));
+      } catch (error) {
+        return failure(error);
+      }
+    });
   }
 
   #send(flight: Flight, route: Route): Promise<Answer> {

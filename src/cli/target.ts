@@ -31,6 +31,14 @@ export interface Target {
   close(): Promise<void>;
 }
 
+interface Found {
+  /** The gateway's root. */
+  readonly url: string;
+  /** The root of its API, which may have an address of its own. */
+  readonly adminUrl: string;
+  readonly token: string | undefined;
+}
+
 type Fetch = (path: string, init: RequestInit) => Promise<Response>;
 
 export async function withTarget<T>(options: TargetOptions, use: (target: Target) => Promise<T>): Promise<T> {
@@ -76,7 +84,7 @@ async function inProcess(path: string): Promise<Target> {
   // Nobody but this process can reach it, so nothing is asked of whoever does.
   const open = {
     ...config,
-    gateway: { ...config.gateway, host: "127.0.0.1", auth: { ...config.gateway.auth, tokens: [] } },
+    gateway: { ...config.gateway, host: "127.0.0.1", auth: { tokens: [] }, admin: { tokens: [] } },
   };
   const [{ createGateway }, { createLogger }] = await Promise.all([
     import("../gateway.ts"),
@@ -95,12 +103,12 @@ async function inProcess(path: string): Promise<Target> {
 }
 
 async function running(options: TargetOptions): Promise<Target> {
-  const { url, token } = await findGateway(options);
+  const { url, adminUrl, token } = await findGateway(options);
   const send: Fetch = async (path, init) => {
     const headers = new Headers(init.headers);
     if (token !== undefined) headers.set("authorization", `Bearer ${token}`);
     try {
-      return await fetch(url + path, { ...init, headers });
+      return await fetch((path.startsWith("/api/") ? adminUrl : url) + path, { ...init, headers });
     } catch (error) {
       throw new Error(unreachable(url, error, options.url !== undefined), { cause: error });
     }
@@ -112,17 +120,34 @@ async function running(options: TargetOptions): Promise<Target> {
  * Where a gateway should be running: what was named, else where the config that `serve` would find
  * puts it.
  */
-export async function findGateway(options: TargetOptions): Promise<{ url: string; token: string | undefined }> {
+export async function findGateway(options: TargetOptions): Promise<Found> {
   const given = options.token ?? process.env["GOBLIN_TOKEN"];
-  if (options.url !== undefined) return { url: rootOf(options.url), token: given };
+  if (options.url !== undefined) {
+    const url = rootOf(options.url);
+    return { url, adminUrl: url, token: given };
+  }
   const path = findConfig(process.cwd(), process.env);
   // A config that is not valid is no reason not to ask a gateway that runs.
   const loaded = path === undefined ? undefined : await loadConfig(path).catch(() => undefined);
   const address = loaded?.config.gateway ?? (path === undefined ? {} : await addressIn(path));
-  const { host = "127.0.0.1", port = 3000 } = address;
+  const { auth, admin, tls } = loaded?.config.gateway ?? {};
+  const scheme = tls ? "https" : "http";
+  const url = `${scheme}://${addressOf(address)}`;
+  const adminUrl = admin?.port === undefined ? url : `${scheme}://${addressOf(admin)}`;
+  // An admin's token opens what a client's does, too.
+  return { url, adminUrl, token: given ?? admin?.tokens[0] ?? auth?.tokens[0] };
+}
+
+function addressOf({
+  host = "127.0.0.1",
+  port = 3000,
+}: {
+  host?: string | undefined;
+  port?: number | undefined;
+}): string {
   const reachable = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
   const shown = reachable.includes(":") ? `[${reachable}]` : reachable;
-  return { url: `http://${shown}:${port === 0 ? 3000 : port}`, token: given ?? loaded?.config.gateway.auth.tokens[0] };
+  return `${shown}:${port === 0 ? 3000 : port}`;
 }
 
 function rootOf(text: string): string {

@@ -30,9 +30,21 @@ const CONNECTION_KEYS = ["transport", "enabled", "share"] as const satisfies rea
 
 /** A listening socket and an open log stay as they were made. */
 const RESTART_KEYS: ReadonlySet<string> = new Set([
-  ...["gateway.host", "gateway.port", "limits.headerBytes", "timeouts.receiveMs"],
+  ...["gateway.host", "gateway.port", "gateway.admin.host", "gateway.admin.port"],
+  ...["gateway.tls", "gateway.tls.cert", "gateway.tls.key"],
+  ...["limits.headerBytes", "timeouts.receiveMs"],
   ...["log.format", "log.audit"],
 ]);
+
+/**
+ * The next config as far as a running gateway can follow it: sockets stay where they are, and so
+ * does whoever may reach them.
+ */
+export function keepAddresses(old: Config, next: Config): Config {
+  const { host, port, tls, admin } = old.gateway;
+  const own = { ...next.gateway.admin, host: admin.host, port: admin.port };
+  return { ...next, gateway: { ...next.gateway, host, port, tls, admin: own } };
+}
 
 export function diffConfig(old: Config, next: Config): ConfigDiff {
   const before = new Map(old.servers.map((server) => [server.id, server]));

@@ -7,7 +7,7 @@
  * off by hand stays so until the file says otherwise.
  */
 import { EventEmitter } from "node:events";
-import { type ConfigDiff, diffConfig } from "./diff.ts";
+import { type ConfigDiff, diffConfig, keepAddresses } from "./diff.ts";
 import type { Config } from "./schema/config.ts";
 
 export interface LiveConfigEvents {
@@ -37,10 +37,8 @@ export class LiveConfig extends EventEmitter<LiveConfigEvents> {
   }
 
   replace(next: Config): ConfigDiff {
-    // A listening socket stays where it is, and so does its guard.
-    const { host, port } = this.#current.gateway;
     const restartNeeded = diffConfig(this.#file, next).restartNeeded;
-    this.#file = { ...next, gateway: { ...next.gateway, host, port } };
+    this.#file = keepAddresses(this.#current, next);
     for (const [id, { inFile }] of this.#switches) {
       if (next.servers.find((server) => server.id === id)?.enabled !== inFile) this.#switches.delete(id);
     }

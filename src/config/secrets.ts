@@ -13,7 +13,11 @@ const LEAST_LENGTH = 6;
  * log useless.
  */
 export function logSecrets({ servers, gateway }: Pick<Config, "servers" | "gateway">): string[] {
-  const found = [...gateway.auth.tokens, ...servers.flatMap(({ transport }) => keysOf(transport))];
+  const found = [
+    ...gateway.auth.tokens,
+    ...gateway.admin.tokens,
+    ...servers.flatMap(({ transport }) => keysOf(transport)),
+  ];
   return [...new Set(found)].filter((value) => value.length >= LEAST_LENGTH);
 }
 

@@ -23,6 +23,8 @@ export interface Client {
   readonly account: string;
   /** Whoever authenticated; the empty string where nobody has to. */
   readonly principal: string;
+  /** Whose the tasks are that its calls begin; the empty string: whoever has a task's id. */
+  readonly taskOwner: string;
   readonly protocolVersion: string;
   readonly capabilities: Readonly<Record<string, unknown>>;
   readonly info: Readonly<Record<string, unknown>>;

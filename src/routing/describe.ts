@@ -35,7 +35,7 @@ export function describeServers(servers: readonly ServerInfo[], { settled, clien
       resources: { subscribe: true, listChanged: true },
       logging: {},
       ...(completes && { completions: {} }),
-      ...(tasks && { tasks: { cancel: {}, requests: { tools: { call: {} } } } }),
+      ...(tasks && { tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } }),
       ...(Object.keys(extensions).length > 0 && { extensions }),
     },
     instructions: instructions === "" ? undefined : instructions,

@@ -4,19 +4,29 @@
  * the extension. Which server is meant is never guessed.
  */
 import type { Snapshot } from "../catalog/snapshot.ts";
-import type { Call } from "../protocol/call.ts";
+import type { Call, Client } from "../protocol/call.ts";
 import { GoblinError } from "../protocol/errors.ts";
 import { setMember } from "../protocol/json-text.ts";
 import type { RoutedMethod } from "../protocol/methods.ts";
-import { splitTaskId } from "../protocol/task-ids.ts";
+import { splitTaskId, type TaskIdParts } from "../protocol/task-ids.ts";
 import type { ServerInfo } from "../servers/servers.ts";
-import type { Route } from "./resolve.ts";
+import { type Route, stringParam } from "./resolve.ts";
+
+export interface ExtensionOptions {
+  /** The servers that declared the extension. */
+  readonly owners: readonly string[];
+  readonly snapshot: Snapshot;
+  readonly tasks: {
+    /** Whether the id of a task is this client's. */
+    opens(serverId: string, parts: TaskIdParts, client: Client): boolean;
+  };
+}
 
 const SPEC: RoutedMethod = { names: "extension", field: "name", timeout: "TIMEOUT" };
 
 /** The servers that declared the extension which a method like `tasks/get` belongs to. */
 export function extensionOwners(method: string, servers: readonly ServerInfo[]): string[] {
-  const family = method.slice(0, method.indexOf("/"));
+  const family = method.slice(0, Math.max(0, method.indexOf("/")));
   if (family === "" || family === "notifications") return [];
   return servers.filter(({ info }) => info && declares(info.capabilities, family)).map(({ id }) => id);
 }
@@ -28,10 +38,10 @@ function declares(capabilities: Readonly<Record<string, unknown>>, family: strin
   return Object.keys(extensions).some((name) => name.slice(name.lastIndexOf("/") + 1) === family);
 }
 
-export function resolveExtension(call: Call, owners: readonly string[], snapshot: Snapshot): Route {
+export function resolveExtension(call: Call, options: ExtensionOptions): Route {
+  const { owners, snapshot } = options;
   const found =
-    ownerByIdentifier(call, snapshot) ??
-    (owners.length === 1 ? { serverId: owners[0]!, params: call.text } : undefined);
+    ownerByIdentifier(call, options) ?? (owners.length === 1 ? { serverId: owners[0]!, params: call.text } : undefined);
   if (!found) {
     const message = `${call.method} is offered by several servers (${owners.join(", ")}) and the request does not name one`;
     throw new GoblinError("AMBIGUOUS", message, { data: { candidates: owners } });
@@ -51,13 +61,18 @@ export function resolveExtension(call: Call, owners: readonly string[], snapshot
   };
 }
 
-function ownerByIdentifier(call: Call, snapshot: Snapshot): { serverId: string; params: string } | undefined {
+type Owner = { readonly serverId: string; readonly params: string };
+
+function ownerByIdentifier(call: Call, { snapshot, tasks }: ExtensionOptions): Owner | undefined {
   const { taskId, uri, name } = call.params;
-  if (typeof taskId === "string") {
-    const split = splitTaskId(taskId);
+  // Whatever is about tasks is about one, whose owner can be told: no server's own view of all
+  // tasks is shown to a client.
+  if (typeof taskId === "string" || call.method.startsWith("tasks/")) {
+    const asked = stringParam(call, "taskId");
+    const split = splitTaskId(asked);
     const serverId = split && snapshot.resources.serverOfPrefix(split.prefix);
-    if (!split || serverId === undefined)
-      throw new GoblinError("INVALID_PARAMS", `Task not found: ${taskId.slice(0, 200)}`);
+    if (!split || serverId === undefined || !tasks.opens(serverId, split, call.client))
+      throw new GoblinError("INVALID_PARAMS", `Task not found: ${asked.slice(0, 200)}`);
     return { serverId, params: setMember(call.text, "taskId", JSON.stringify(split.taskId)) };
   }
   if (typeof uri === "string") {

@@ -31,6 +31,7 @@ export class Session implements Client {
   readonly scope: string;
   readonly account: string;
   readonly principal: string;
+  readonly taskOwner: string;
   readonly protocolVersion: string;
   readonly capabilities: Readonly<Record<string, unknown>>;
   readonly info: Readonly<Record<string, unknown>>;
@@ -51,6 +52,7 @@ export class Session implements Client {
     this.scope = options.id;
     this.account = options.id;
     this.principal = options.principal;
+    this.taskOwner = options.principal || options.id;
     this.protocolVersion = options.protocolVersion;
     this.capabilities = options.capabilities;
     this.info = options.info;

@@ -1,14 +1,21 @@
 /**
- * Whose task it is that a server runs, so that what the server says of it reaches that client and
- * nobody else.
+ * Whose task it is that a server runs. Servers behind a shared connection cannot know; so only its
+ * owner gets at it here, and only its owner hears what the server says of it.
  *
- * Bounded: of too many tasks the oldest are forgotten. Nothing is lost by that: a client may always
- * ask for its task (`tasks/get`), and has to, since servers need not say anything.
+ * What must always hold: an id opens a task for the owner that it was sealed for and for nobody
+ * else. The owner is whoever holds the token, in whatever session; without tokens the session;
+ * without either whoever has the id, which is why it must not be guessable even where the server's
+ * own ids are. A server that gives an id out anew gives it to its new owner. The book is what is
+ * listed and told, and is bounded, for each owner and in all. A task that falls out of it stays
+ * closed to others.
  */
+import { timingSafeEqual } from "node:crypto";
 import type { Catalog } from "../catalog/catalog.ts";
+import type { Client } from "../protocol/call.ts";
 import { notificationText } from "../protocol/json-rpc.ts";
-import { exposeTaskIds } from "../protocol/task-ids.ts";
+import { exposeTaskIds, joinTaskId, type TaskIdParts } from "../protocol/task-ids.ts";
 import type { Servers } from "../servers/servers.ts";
+import type { Sealer } from "./seal.ts";
 import type { SessionStore } from "./store.ts";
 
 export interface TaskParts {
@@ -16,14 +23,35 @@ export interface TaskParts {
   /** Only a client with a session can be told something at any time; others have to ask. */
   readonly sessions: Pick<SessionStore, "on" | "get">;
   readonly catalog: Pick<Catalog, "snapshot">;
+  readonly sealer: Pick<Sealer, "mark">;
+}
+
+/** Who asks for a task. */
+export type TaskClient = Pick<Client, "key" | "taskOwner">;
+
+export interface Task {
+  readonly serverId: string;
+  readonly taskId: string;
+  readonly owner: string;
+  /** Its place among the owner's tasks. */
+  readonly number: number;
+  /** Who used it last, and hears of it. */
+  clientKey: string;
+}
+
+interface Owned {
+  count: number;
+  readonly tasks: Map<string, Task>;
 }
 
 const MAX_TASKS = 10_000;
+const MAX_PER_OWNER = 1000;
 const MAX_EARLY = 100;
 
 export class Tasks {
   readonly #parts: TaskParts;
-  readonly #owners = new Map<string, string>();
+  readonly #tasks = new Map<string, Task>();
+  readonly #owners = new Map<string, Owned>();
   /** What was said of tasks before the answer that began them was seen. */
   readonly #early = new Map<string, string[]>();
 
@@ -34,42 +62,108 @@ export class Tasks {
     parts.sessions.on("ended", ({ key }) => this.#dropClient(key));
   }
 
-  started(serverId: string, taskId: string, clientKey: string): void {
+  started(serverId: string, taskId: string, client: TaskClient): void {
     const key = keyOf(serverId, taskId);
-    if (!this.#parts.sessions.get(clientKey)) return void this.#early.delete(key);
-    this.#owners.set(key, clientKey);
-    trim(this.#owners, MAX_TASKS);
+    this.#enter({ serverId, taskId }, client);
     const early = this.#early.get(key);
     if (!early) return;
     this.#early.delete(key);
     // After the answer, which is the first that the client hears of its task.
     setImmediate(() => {
-      for (const params of early) this.#tell(clientKey, serverId, params);
+      for (const params of early) this.#statusChanged(serverId, taskId, params);
     });
+  }
+
+  /**
+   * Whether the id is this client's; if so, the client is the one to hear of the task from now on.
+   */
+  opens(serverId: string, { seal, taskId }: Pick<TaskIdParts, "seal" | "taskId">, client: TaskClient): boolean {
+    const known = this.#tasks.get(keyOf(serverId, taskId));
+    const fits = isEqual(seal, this.#seal(serverId, taskId, client.taskOwner));
+    if (!fits || (known && known.owner !== client.taskOwner)) return false;
+    this.#enter({ serverId, taskId }, client);
+    return true;
+  }
+
+  /** The id by which this client knows the task; undefined: it is not its task. */
+  exposed(serverId: string, taskId: string, { taskOwner }: TaskClient): string | undefined {
+    const task = this.#tasks.get(keyOf(serverId, taskId));
+    return task?.owner === taskOwner ? this.#exposed(task) : undefined;
+  }
+
+  /** The owner's tasks with their ids, oldest first, behind the one with this number. */
+  page(owner: string, after: number, size: number): { readonly page: readonly Task[]; readonly more: boolean } {
+    const behind: Task[] = [];
+    // Nobody's tasks are everybody's who has their ids; they are in no list.
+    if (owner === "") return { page: [], more: false };
+    for (const task of this.#owners.get(owner)?.tasks.values() ?? []) {
+      if (task.number <= after) continue;
+      if (behind.length === size) return { page: behind, more: true };
+      behind.push(task);
+    }
+    return { page: behind, more: false };
   }
 
   #statusChanged(serverId: string, taskId: string, params: string): void {
     const key = keyOf(serverId, taskId);
-    const owner = this.#owners.get(key);
-    if (owner !== undefined) return this.#tell(owner, serverId, params);
+    const task = this.#tasks.get(key);
+    if (task) {
+      const text = exposeTaskIds(params, (id) => (id === taskId ? this.#exposed(task) : undefined));
+      this.#parts.sessions.get(task.clientKey)?.notify(notificationText("notifications/tasks/status", text));
+      return;
+    }
     this.#early.set(key, [...(this.#early.get(key) ?? []), params].slice(-MAX_EARLY));
-    trim(this.#early, MAX_EARLY);
+    if (this.#early.size > MAX_EARLY) this.#early.delete(this.#early.keys().next().value!);
   }
 
-  #tell(clientKey: string, serverId: string, params: string): void {
-    const prefix = this.#parts.catalog.snapshot.resources.prefixOf(serverId);
-    const exposed = exposeTaskIds(params, prefix);
-    this.#parts.sessions.get(clientKey)?.notify(notificationText("notifications/tasks/status", exposed));
+  /** The server does not know it any more. */
+  forget({ serverId, taskId }: Pick<Task, "serverId" | "taskId">): void {
+    const key = keyOf(serverId, taskId);
+    const task = this.#tasks.get(key);
+    if (!task) return;
+    this.#tasks.delete(key);
+    const owned = this.#owners.get(task.owner)!;
+    owned.tasks.delete(key);
+    if (owned.tasks.size === 0) this.#owners.delete(task.owner);
   }
 
+  /** A session that ends takes with it what nobody else can own. */
   #dropClient(clientKey: string): void {
-    for (const [key, owner] of this.#owners) if (owner === clientKey) this.#owners.delete(key);
+    for (const task of this.#owners.get(clientKey)?.tasks.values() ?? []) this.forget(task);
   }
 
   #dropServer(serverId: string): void {
-    const isOwn = (key: string): boolean => key.startsWith(`${serverId} `);
-    for (const key of this.#owners.keys()) if (isOwn(key)) this.#owners.delete(key);
-    for (const key of this.#early.keys()) if (isOwn(key)) this.#early.delete(key);
+    for (const task of this.#tasks.values()) if (task.serverId === serverId) this.forget(task);
+    for (const key of this.#early.keys()) if (key.startsWith(`${serverId} `)) this.#early.delete(key);
+  }
+
+  #enter({ serverId, taskId }: Pick<Task, "serverId" | "taskId">, { key: clientKey, taskOwner }: TaskClient): void {
+    const key = keyOf(serverId, taskId);
+    const known = this.#tasks.get(key);
+    if (known?.owner === taskOwner) {
+      known.clientKey = clientKey;
+      return;
+    }
+    if (known) this.forget(known);
+    const owned = this.#owners.get(taskOwner) ?? { count: 0, tasks: new Map<string, Task>() };
+    const task = { serverId, taskId, owner: taskOwner, clientKey, number: ++owned.count };
+    this.#owners.set(taskOwner, owned);
+    owned.tasks.set(key, task);
+    this.#tasks.set(key, task);
+    if (owned.tasks.size > MAX_PER_OWNER) this.forget(owned.tasks.values().next().value!);
+    if (this.#tasks.size > MAX_TASKS) this.forget(this.#tasks.values().next().value!);
+  }
+
+  #exposed({ serverId, taskId, owner }: Task): string {
+    return joinTaskId({
+      prefix: this.#parts.catalog.snapshot.resources.prefixOf(serverId),
+      seal: this.#seal(serverId, taskId, owner),
+      taskId,
+    });
+  }
+
+  #seal(serverId: string, taskId: string, owner: string): string {
+    return this.#parts.sealer.mark(JSON.stringify(["task", serverId, taskId, owner]));
   }
 }
 
@@ -77,6 +171,7 @@ function keyOf(serverId: string, taskId: string): string {
   return `${serverId} ${taskId}`;
 }
 
-function trim(map: Map<string, unknown>, most: number): void {
-  if (map.size > most) for (const oldest of map.keys()) return void map.delete(oldest);
+function isEqual(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)];
+  return left.length === right.length && timingSafeEqual(left, right);
 }

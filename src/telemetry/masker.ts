@@ -1,7 +1,7 @@
 /**
- * Keeps known secrets out of the log, wherever they stand in a line: a server may write its own key
- * to stderr, and an error may quote a header; so values are looked for, not fields. A line without
- * a secret costs one search for each and nothing else.
+ * Keeps known secrets out of the log and out of errors, wherever they stand in a line: a server may
+ * write its own key to stderr, and an error may quote a header; so values are looked for, not
+ * fields. A line without a secret costs one search for each and nothing else.
  */
 import { createRedactor } from "../text/redact.ts";
 
@@ -18,6 +18,19 @@ export class Masker {
 
   text(text: string): string {
     return this.#redact(text);
+  }
+
+  /**
+   * Any JSON. Only strings that hold a secret change; all else stays as it was written, to the last
+   * digit.
+   */
+  json(text: string): string {
+    if (!this.#secrets.some((secret) => text.includes(secret))) return text;
+    return text.replace(/"(?:[^"\\]|\\.)*"/g, (written) => {
+      const value = JSON.parse(written) as string;
+      const masked = this.#redact(value);
+      return masked === value ? written : JSON.stringify(masked);
+    });
   }
 
   /**

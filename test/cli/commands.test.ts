@@ -150,7 +150,9 @@ test("mistakes are answered in one line that helps, and no stack", async () => {
 });
 
 test("a token is sent when it is given, in the environment or in the config of this folder", async () => {
-  const guarded = await startGoblin({ gateway: { auth: { tokens: ["cli-token-1"] } } });
+  const guarded = await startGoblin({
+    gateway: { auth: { tokens: ["client-1"] }, admin: { tokens: ["cli-token-1"] } },
+  });
   const at = ["--url", guarded.origin];
   expect(await goblin("list", "servers", ...at)).toEqual({
     code: 1,
@@ -159,10 +161,29 @@ test("a token is sent when it is given, in the environment or in the config of t
   });
   expect((await goblin("list", "servers", "--json", "--token", "cli-token-1", ...at)).out).toBe("[]\n");
   expect((await goblinWith({ GOBLIN_TOKEN: "cli-token-1" }, "list", "servers", "--json", ...at)).out).toBe("[]\n");
+  expect(await goblin("list", "servers", "--token", "client-1", ...at)).toMatchObject({
+    code: 1,
+    err: 'goblin: This token does not open the API: use one of "gateway.admin.tokens"\n',
+  });
   expect((await goblinWith({ GOBLIN_TOKEN: "wrong-token" }, "list", "servers", "--json", ...at)).code).toBe(1);
-  const gateway = { port: Number(new URL(guarded.origin).port), auth: { tokens: ["cli-token-1"] } };
+  const gateway = {
+    port: Number(new URL(guarded.origin).port),
+    auth: { tokens: ["client-1"] },
+    admin: { tokens: ["cli-token-1"] },
+  };
   writeFileSync(join(folder, "goblin.json"), JSON.stringify({ gateway }));
   expect((await goblin("list", "servers", "--json")).out).toBe("[]\n");
+});
+
+test("the API's own address is found in the config of this folder", async () => {
+  const apart = await startGoblin({ gateway: { admin: { tokens: ["cli-token-1"], port: 0 } } });
+  const gateway = {
+    port: Number(new URL(apart.origin).port),
+    admin: { port: Number(new URL(apart.adminUrl!).port), tokens: ["cli-token-1"] },
+  };
+  writeFileSync(join(folder, "goblin.json"), JSON.stringify({ gateway }));
+  expect(JSON.parse((await goblin("status", "--json")).out)).toMatchObject({ endpoint: apart.url });
+  expect((await goblin("list", "prompts", "--json")).out).toBe("[]\n");
 });
 
 test("a gateway is found by the config of this folder also while that is broken", async () => {

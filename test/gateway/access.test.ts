@@ -34,6 +34,7 @@ describe("names", () => {
       const served = path === "/mcp" ? 400 : 404;
       expect(await at({ host: "evil.example" })).toBe(403);
       expect(await at({ host: "127.0.0.1.evil.example" })).toBe(403);
+      expect([400, 403]).toContain(await at({ host: "[::1].evil.example" }));
       expect(await at({ host: "localhost:9999" })).toBe(served);
       expect(await at({ host: "goblin.internal:80" })).toBe(served);
       expect(await at({ origin: "https://evil.example" })).toBe(403);

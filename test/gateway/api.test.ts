@@ -167,7 +167,7 @@ test("a request that is broken off cancels the call at the server", async () => 
 });
 
 test("the API is guarded: token, origin, content type", async () => {
-  const goblin = await startGoblin({ gateway: { auth: { tokens: ["admin-token-1"] } } });
+  const goblin = await startGoblin({ gateway: { admin: { tokens: ["admin-token-1"] } } });
   const authorization = "Bearer admin-token-1";
   const status = async (init: RequestInit, path = "/api/state") => (await fetch(goblin.origin + path, init)).status;
   expect(await status({})).toBe(401);

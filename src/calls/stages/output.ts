@@ -1,32 +1,32 @@
 /**
  * The last look at an answer before it goes back: identifiers in the clients' form, and errors that
- * say which server they are from. A server's error keeps its code, message and data.
+ * say which server they are from. A server's error keeps its code, message and data, except for
+ * secrets of the config.
  */
+import type { Call } from "../../protocol/call.ts";
 import { errorCodes } from "../../protocol/errors.ts";
 import type { Flight } from "../../protocol/flight.ts";
 import { type Answer, rawText, withErrorData } from "../../protocol/json-rpc.ts";
-import { begunTask, exposeTaskIds } from "../../protocol/task-ids.ts";
+import { begunTask, exposeTaskIds, splitTaskId } from "../../protocol/task-ids.ts";
 import type { Route } from "../../routing/resolve.ts";
 import { exposeUris } from "../../routing/rewrite.ts";
 import type { Tasks } from "../../session/tasks.ts";
+import type { Masker } from "../../telemetry/masker.ts";
 import type { Stage } from "../compose.ts";
 
 export class Output implements Stage {
   readonly #tasks: Tasks;
+  readonly #masker: Masker;
 
-  constructor(tasks: Tasks) {
+  constructor(tasks: Tasks, masker: Masker) {
     this.#tasks = tasks;
+    this.#masker = masker;
   }
 
   leave({ call }: Flight, { serverId, snapshot }: Route, answer: Answer): Answer {
     if (answer.ok) {
       let raw = exposeUris(answer.raw, call.method, { serverId, resources: snapshot.resources });
-      if (raw.includes('"taskId"')) {
-        const text = rawText(raw);
-        const begun = begunTask(text);
-        if (begun !== undefined) this.#tasks.started(serverId, begun, call.client.key);
-        raw = exposeTaskIds(text, snapshot.resources.prefixOf(serverId));
-      }
+      if (raw.includes('"taskId"')) raw = this.#withTaskIds(rawText(raw), call, serverId);
       return raw === answer.raw ? answer : { ok: true, raw };
     }
     const extra: Record<string, string> = { serverId };
@@ -34,6 +34,15 @@ export class Output implements Stage {
       extra["code"] = answer.code === errorCodes.METHOD_NOT_FOUND ? "PROMPT-005" : "PROMPT-003";
     }
     if (answer.symbol !== undefined) extra["requestId"] = call.requestId;
-    return withErrorData(answer, extra);
+    // A server may quote its own key in an error.
+    return withErrorData({ ...answer, raw: this.#masker.json(answer.raw) }, extra);
+  }
+
+  #withTaskIds(text: string, { client, params, method }: Call, serverId: string): string {
+    const begun = method.startsWith("tasks/") ? undefined : begunTask(text);
+    if (begun !== undefined) this.#tasks.started(serverId, begun, client);
+    const asked = typeof params["taskId"] === "string" ? params["taskId"] : "";
+    const askedOf = splitTaskId(asked)?.taskId;
+    return exposeTaskIds(text, (id) => (id === askedOf ? asked : this.#tasks.exposed(serverId, id, client)));
   }
 }

@@ -43,13 +43,14 @@ export async function serve(options: ServeOptions): Promise<number> {
       warn: (message) => log.warn(message),
     }),
   });
-  const { url } = await gateway.listen();
+  const { url, adminUrl } = await gateway.listen();
   await follower?.watch();
   const count = config.servers.filter((server) => server.enabled).length;
   const source = file ? file.path : "no config found, so demo servers";
   if (!options.tui)
     console.log(`Goblin is listening on ${url} (${count} ${count === 1 ? "server" : "servers"}; ${source})`);
-  const shown = options.tui ? dashboard(url, config.gateway.auth.tokens[0]) : undefined;
+  const { auth, admin } = config.gateway;
+  const shown = options.tui ? dashboard(adminUrl ?? url, admin.tokens[0] ?? auth.tokens[0]) : undefined;
   const code = await Promise.race([signals.ended, ...(shown ? [shown] : [])]);
   follower?.close();
   await gateway.close({ drain: true });

@@ -2,8 +2,8 @@
 import { findGateway, type TargetOptions } from "../target.ts";
 
 export async function tui(options: Pick<TargetOptions, "url" | "token">): Promise<number> {
-  const { url, token } = await findGateway(options);
+  const { adminUrl, token } = await findGateway(options);
   // Ink and React are only loaded by whoever wants to see them.
   const { runTui } = await import("../../tui/index.ts");
-  return runTui({ url, token });
+  return runTui({ url: adminUrl, token });
 }

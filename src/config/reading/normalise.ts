@@ -10,6 +10,7 @@ import { parseEnv } from "node:util";
 import type { KeyPath } from "../problems/locate.ts";
 import type { Report } from "../problems/report.ts";
 import type { ServerConfig, ServerEntry, ServerToolsConfig, ServerTransport } from "../schema/server.ts";
+import { warnOfOpenCredentials } from "../weak.ts";
 import { expandHome } from "./substitute.ts";
 
 export interface NormaliseContext {
@@ -31,6 +32,7 @@ export function normaliseServer(fields: Fields, context: NormaliseContext): Serv
   const tools = normaliseTools(fields, context.report);
   if (transport === undefined) return undefined;
   warnUnused(transport, fields, context.report);
+  if (isEnabled(entry)) warnOfOpenCredentials(transport, path, context.report);
   return {
     id,
     transport,

@@ -14,6 +14,7 @@ import { createReport, type Report } from "../problems/report.ts";
 import { type Config, type ConfigFile, configFileSchema } from "../schema/config.ts";
 import { type ServerConfig, serverEntrySchema } from "../schema/server.ts";
 import { keysAt } from "../schema/shape.ts";
+import { warnOfWeakTokens } from "../weak.ts";
 import { parseSyntax, propertiesOf, readValue } from "./document.ts";
 import { configFolder, foreignKey } from "./formats.ts";
 import { type NormaliseContext, normaliseServer, resolvePath } from "./normalise.ts";
@@ -64,6 +65,7 @@ export function parseConfig(source: string, options: ParseOptions): ParsedConfig
   checkIds(root, report);
   const context: NormaliseContext = { report, folder, home: variables.home, readFile: options.readFile };
   const servers = normaliseServers(root, value, context);
+  if (parsed.success) warnOfWeakTokens(parsed.data.gateway, report);
   const config = parsed.success ? assemble(parsed.data, servers, context) : undefined;
   if (config === undefined || report.errors.length > 0) throw new ConfigError(report.errors);
   return { config, warnings: report.warnings };
@@ -166,9 +168,11 @@ function normaliseServers(root: Node, value: unknown, context: NormaliseContext)
 function assemble(file: ConfigFile, servers: readonly ServerConfig[], context: NormaliseContext): Config {
   const { gateway, tools, metaTools, names, resources, lists, limits, timeouts, backends, log } = file;
   const audit = log.audit === undefined ? {} : { audit: resolvePath(log.audit, context) };
+  const { tls } = gateway;
+  const secured = tls && { tls: { cert: resolvePath(tls.cert, context), key: resolvePath(tls.key, context) } };
   return {
     servers,
-    gateway,
+    gateway: { ...gateway, ...secured },
     tools,
     metaTools,
     names,

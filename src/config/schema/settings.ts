@@ -33,7 +33,9 @@ export const gatewaySchema = z.strictObject({
   allowedOrigins: z
     .array(origin)
     .default([])
-    .describe("Values of the Origin header that are accepted besides the gateway's own."),
+    .describe(
+      "Origins of web pages that may use the gateway and read its answers (CORS), besides pages on this machine, which may not read them.",
+    ),
   auth: z
     .strictObject({
       tokens: z
@@ -43,6 +45,43 @@ export const gatewaySchema = z.strictObject({
     })
     .prefault({})
     .describe("Who may connect."),
+  tls: z
+    .strictObject({
+      cert: z.string().min(1).describe("A file with the certificate in PEM, followed by those that it depends on."),
+      key: z.string().min(1).describe("A file with its private key in PEM, without a passphrase."),
+    })
+    .optional()
+    .describe(
+      "Listens with https instead of http. Paths are relative to the config's folder; ~ is the home folder. Files that change are read again.",
+    ),
+  admin: z
+    .strictObject({
+      tokens: z
+        .array(token)
+        .default([])
+        .describe(
+          "Bearer tokens that open /api, and everything else. Empty: /api is open where no token is asked for at all, and closed otherwise.",
+        ),
+      host: z
+        .string()
+        .min(1)
+        .optional()
+        .describe("The interface for the API's own port; 127.0.0.1 where it is not given."),
+      port: z
+        .int()
+        .min(0)
+        .max(65_535)
+        .optional()
+        .describe(
+          "A port of its own for /api and /metrics, which are then not served on the other; 0 picks a free one.",
+        ),
+    })
+    .refine(({ host, port }) => host === undefined || port !== undefined, {
+      path: ["host"],
+      error: "has no effect without gateway.admin.port",
+    })
+    .prefault({})
+    .describe("Who may look after the gateway, and where."),
 });
 export type GatewayConfig = z.output<typeof gatewaySchema>;
 

@@ -8,13 +8,15 @@ import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { type Context, Hono } from "hono";
 import { createMiddleware } from "hono/factory";
 import type { HttpExchange } from "./exchange.ts";
-import type { LiveGuard } from "./guard.ts";
-import { type HttpFrontOptions, notAllowed, type Serve } from "./http.ts";
+import type { Guard } from "./guard.ts";
+import { type AddressName, type HttpFrontOptions, notAllowed, type Serve } from "./http.ts";
 import { WebExchange } from "./web-exchange.ts";
 
 type Env = { Bindings: Partial<HttpBindings> };
 
 export interface AppOptions extends HttpFrontOptions {
+  /** The address that it is for. */
+  readonly address: AddressName;
   /** Runs the guard, then the route. */
   readonly admit: (x: HttpExchange, serve: Serve) => void;
   readonly exchange: (incoming: IncomingMessage, outgoing: ServerResponse) => HttpExchange;
@@ -22,9 +24,37 @@ export interface AppOptions extends HttpFrontOptions {
   readonly sse: Readonly<Record<"get" | "post", Serve>>;
 }
 
-export function createApp({ admit, exchange, endpoint, sse, guard, servers, admin, metrics }: AppOptions) {
-  const app = new Hono<Env>();
+export type App = ReturnType<typeof createApp>;
 
+const NOTHING = "Nothing here. The MCP endpoint is /mcp";
+const NOT_THE_API = "Nothing here but the API, under /api, and /metrics";
+const ELSEWHERE = 'Served at an address of its own: see "gateway.admin" in the config';
+
+export function createApp(options: AppOptions) {
+  const { address, servers } = options;
+  const guard = () => options.guards[address];
+  const app = new Hono<Env>();
+  for (const path of ["/mcp", "/sse", "/messages", "/api/*"]) app.options(path, preflight(guard));
+  // The protocol's own routes do the same for themselves.
+  for (const path of ["/api/*", "/metrics", "/health", "/ready"]) app.use(path, crossOrigin(guard));
+  if (address === "main") addEndpoints(app, options);
+  if (address === "admin" || options.context.config.current.gateway.admin.port === undefined)
+    addAdmin(app, options, guard);
+  else for (const path of ["/api/*", "/metrics"]) app.all(path, (c) => c.json(notFound(ELSEWHERE), 404));
+  for (const path of ["/health", "/ready"]) app.use(path, admission(guard, "place"));
+  app.get("/health", (c) => c.json({ status: "ok" }));
+  app.get("/ready", (c) => (servers.settled ? c.json({ status: "ready" }) : c.json({ status: "starting" }, 503)));
+  app.notFound((c) => c.json(notFound(address === "main" ? NOTHING : NOT_THE_API), 404));
+  app.onError((error, c) => c.json({ error: { code: "INTERNAL_ERROR", message: error.message } }, 500));
+  return { fetch: app.fetch, listener: getRequestListener(app.fetch as Parameters<typeof getRequestListener>[0]) };
+}
+
+function notFound(message: string) {
+  return { error: { code: "NOT_FOUND", message } };
+}
+
+/** What clients speak the protocol with. */
+function addEndpoints(app: Hono<Env>, { admit, exchange, endpoint, sse }: AppOptions): void {
   const route = (serve: Serve) => (c: Context<Env>) => {
     // Hono answers HEAD with the GET route, which here would open a stream.
     if (c.req.raw.method === "HEAD") return c.body(null, 405);
@@ -44,25 +74,44 @@ export function createApp({ admit, exchange, endpoint, sse, guard, servers, admi
   app.all("/mcp", route(notAllowed("GET, POST, DELETE")));
   app.get("/sse", route(sse.get));
   app.post("/messages", route(sse.post));
-  const guarded = admission(guard);
-  app.all("/api/*", guarded, (c) => admin.fetch(c.req.raw, c.get("principal")));
-  app.get("/metrics", guarded, async (c) => {
+  app.all("/sse", route(notAllowed("GET")));
+  app.all("/messages", route(notAllowed("POST")));
+}
+
+function addAdmin(app: Hono<Env>, { admin, metrics }: AppOptions, guard: () => Guard): void {
+  app.all("/api/*", admission(guard, "admin"), (c) => admin.fetch(c.req.raw, c.get("principal")));
+  app.get("/metrics", admission(guard, "client"), async (c) => {
     const { contentType, text } = await metrics.load();
     return c.body(await text(), 200, { "content-type": contentType });
   });
-  app.all("/sse", route(notAllowed("GET")));
-  app.all("/messages", route(notAllowed("POST")));
-  app.get("/health", (c) => c.json({ status: "ok" }));
-  app.get("/ready", (c) => (servers.settled ? c.json({ status: "ready" }) : c.json({ status: "starting" }, 503)));
-  app.notFound((c) => c.json({ error: { code: "NOT_FOUND", message: "Nothing here. The MCP endpoint is /mcp" } }, 404));
-  app.onError((error, c) => c.json({ error: { code: "INTERNAL_ERROR", message: error.message } }, 500));
-  return { fetch: app.fetch, listener: getRequestListener(app.fetch as Parameters<typeof getRequestListener>[0]) };
+}
+
+/**
+ * Answers what a browser asks before it sends a request to another origin; what is no such question
+ * goes on.
+ */
+function preflight(guard: () => Guard) {
+  return createMiddleware(async (c, next) => {
+    const { place, cors } = guard();
+    const header = (name: string): string | undefined => c.req.header(name);
+    const headers = place(header) ? undefined : cors.preflight(header);
+    return headers ? c.body(null, 204, headers) : next();
+  });
+}
+
+function crossOrigin(guard: () => Guard) {
+  return createMiddleware(async (c, next) => {
+    await next();
+    for (const [name, value] of Object.entries(guard().cors.answer(c.req.header("origin")) ?? {}))
+      c.header(name, value);
+  });
 }
 
 /** The guard for routes that are plain HTTP. */
-function admission(guard: LiveGuard) {
+function admission(guard: () => Guard, right: "admin" | "client" | "place") {
   return createMiddleware<{ Variables: { principal: string } }>(async (c, next) => {
-    const verdict = guard.check((name) => c.req.header(name));
+    const verdict = guard()[right]((name) => c.req.header(name));
+    if (!verdict) return next();
     if (verdict.ok) {
       c.set("principal", verdict.principal);
       return next();

@@ -5,6 +5,8 @@
 import type { EventSink } from "../../session/outbox.ts";
 
 export interface HttpExchange {
+  /** Headers that every answer gets, whoever makes it. */
+  shared: Readonly<Record<string, string>> | undefined;
   readonly method: string;
   /** `name` in lower case. */
   header(name: string): string | undefined;

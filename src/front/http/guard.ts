@@ -4,26 +4,47 @@
  * A page in a browser must not reach a gateway on the user's machine: the Host header must name an
  * address that the gateway is meant to be reached by (DNS rebinding), and an Origin, where there is
  * one, must be allowed. With tokens configured, a request needs one of them; they are compared in
- * constant time. A refusal tells nothing about what exists.
+ * constant time. What all clients share is looked after with tokens of its own: a client's token
+ * does not open the API, an admin's token opens everything. A refusal tells nothing about what
+ * exists.
  */
 
 import { createHash, timingSafeEqual } from "node:crypto";
+import { EventEmitter } from "node:events";
 import type { LiveConfig } from "../../config/live-config.ts";
+import { type Cors, createCors } from "./cors.ts";
 
 export interface GuardConfig {
   readonly host: string;
   readonly allowedHosts: readonly string[];
   readonly allowedOrigins: readonly string[];
   readonly auth: { readonly tokens: readonly string[] };
+  readonly admin: { readonly tokens: readonly string[]; readonly host?: string | undefined };
 }
 
-export type Verdict =
-  | { readonly ok: true; readonly principal: string }
-  | { readonly ok: false; readonly status: 401 | 403; readonly message: string };
+export interface Denial {
+  readonly ok: false;
+  readonly status: 401 | 403;
+  readonly message: string;
+}
+
+export type Verdict = { readonly ok: true; readonly principal: string } | Denial;
+
+type Header = (name: string) => string | undefined;
+
+export interface Guard {
+  /** Host and Origin alone, for what needs no token. */
+  place(header: Header): Denial | undefined;
+  client(header: Header): Verdict;
+  admin(header: Header): Verdict;
+  /** Whether somebody whom an earlier config let in would be let in by this one. */
+  admits(principal: string, right: "client" | "admin"): boolean;
+  readonly cors: Cors;
+}
 
 const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]", "::1"]);
-
-export type Guard = (header: (name: string) => string | undefined) => Verdict;
+const NO_ADMIN = 'The API needs an admin token: set "gateway.admin.tokens" and use one of them';
+const NOT_ADMIN = 'This token does not open the API: use one of "gateway.admin.tokens"';
 
 export function createGuard(config: GuardConfig): Guard {
   const hosts = new Set(config.allowedHosts.map(hostName));
@@ -34,9 +55,11 @@ export function createGuard(config: GuardConfig): Guard {
   hosts.add(hostName(config.host));
   const origins = new Set(config.allowedOrigins.map((origin) => origin.toLowerCase()));
   const anyOrigin = origins.has("*");
-  const digests = config.auth.tokens.map((token) => ({ digest: sha256(token), principal: principalOf(token) }));
+  const admins = config.admin.tokens.map(known);
+  const clients = config.auth.tokens.map(known);
+  const everybody = [...clients, ...admins];
 
-  return (header) => {
+  const place = (header: Header): Denial | undefined => {
     const host = header("host");
     const name = host === undefined ? undefined : hostName(host);
     if (!anyHost && (name === undefined || !(LOOPBACK.has(name) || hosts.has(name)))) {
@@ -46,37 +69,86 @@ export function createGuard(config: GuardConfig): Guard {
     if (origin !== undefined && !anyOrigin && !origins.has(origin) && !isLoopbackOrigin(origin)) {
       return refuse(403, 'Origin not allowed: add it to "gateway.allowedOrigins"');
     }
-    if (digests.length === 0) return { ok: true, principal: "" };
-    const authorization = header("authorization") ?? "";
-    if (!/^bearer /i.test(authorization)) return refuse(401, "A bearer token is required");
-    const given = sha256(authorization.slice(7).trim());
-    let principal: string | undefined;
-    for (const known of digests) if (timingSafeEqual(known.digest, given)) principal = known.principal;
-    return principal === undefined ? refuse(401, "The bearer token is not valid") : { ok: true, principal };
+    return undefined;
+  };
+
+  return {
+    place,
+    cors: createCors(config.allowedOrigins),
+    client(header) {
+      const refused = place(header);
+      if (refused) return refused;
+      return clients.length === 0 ? { ok: true, principal: "" } : holder(header, everybody);
+    },
+    admin(header) {
+      const refused = place(header);
+      if (refused) return refused;
+      if (everybody.length === 0) return { ok: true, principal: "" };
+      const verdict = holder(header, everybody);
+      if (!verdict.ok || admins.some(({ principal }) => principal === verdict.principal)) return verdict;
+      return refuse(403, admins.length === 0 ? NO_ADMIN : NOT_ADMIN);
+    },
+    admits(principal, right) {
+      const isOpen = right === "client" ? clients.length === 0 : everybody.length === 0;
+      if (isOpen) return principal === "";
+      return (right === "client" ? everybody : admins).some((token) => token.principal === principal);
+    },
   };
 }
 
-/** The guard of the config as it is now. */
-export class LiveGuard {
-  #guard: Guard;
+/** The guards of the config as it is now, one for each address: the API may have its own. */
+export class LiveGuards extends EventEmitter<{ changed: [] }> {
+  #main: Guard;
+  #admin: Guard;
 
   constructor(config: LiveConfig) {
-    this.#guard = createGuard(config.current.gateway);
+    super();
+    this.#main = createGuard(config.current.gateway);
+    this.#admin = createGuard(adminAddress(config.current.gateway));
     config.on("changed", () => {
-      this.#guard = createGuard(config.current.gateway);
+      this.#main = createGuard(config.current.gateway);
+      this.#admin = createGuard(adminAddress(config.current.gateway));
+      this.emit("changed");
     });
   }
 
-  check(header: (name: string) => string | undefined): Verdict {
-    return this.#guard(header);
+  get main(): Guard {
+    return this.#main;
   }
+
+  get admin(): Guard {
+    return this.#admin;
+  }
+}
+
+function adminAddress(config: GuardConfig): GuardConfig {
+  return { ...config, host: config.admin.host ?? "127.0.0.1" };
+}
+
+interface Known {
+  readonly digest: Buffer;
+  readonly principal: string;
+}
+
+function known(token: string): Known {
+  return { digest: sha256(token), principal: principalOf(token) };
+}
+
+/** Whose token the request has; all are compared, so that the time taken says nothing. */
+function holder(header: Header, tokens: readonly Known[]): Verdict {
+  const authorization = header("authorization") ?? "";
+  if (!/^bearer /i.test(authorization)) return refuse(401, "A bearer token is required");
+  const given = sha256(authorization.slice(7).trim());
+  let principal: string | undefined;
+  for (const token of tokens) if (timingSafeEqual(token.digest, given)) principal = token.principal;
+  return principal === undefined ? refuse(401, "The bearer token is not valid") : { ok: true, principal };
 }
 
 export function isLoopback(host: string): boolean {
   return LOOPBACK.has(host) || /^127\./.test(host);
 }
 
-function refuse(status: 401 | 403, message: string): Verdict {
+function refuse(status: 401 | 403, message: string): Denial {
   return { ok: false, status, message };
 }
 
@@ -89,10 +161,13 @@ function sha256(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }
 
-/** Host without its port, in lower case. */
+/**
+ * Host without its port, in lower case; an address in brackets with something behind it but a port
+ * is no such address.
+ */
 function hostName(host: string): string {
   const lower = host.toLowerCase();
-  return lower.startsWith("[") ? lower.slice(0, lower.indexOf("]") + 1) : lower.replace(/:\d*$/, "");
+  return /^(\[[^\]]*\]|[^[].*?)(:\d*)?$/s.exec(lower)?.[1] ?? lower;
 }
 
 function isLoopbackOrigin(origin: string): boolean {

@@ -14,12 +14,15 @@ import type { FrontContext } from "../context.ts";
 import { LegacyHttp } from "../legacy/http.ts";
 import { SseFront } from "../legacy/sse.ts";
 import { ModernHttp } from "../modern/http.ts";
+import type { App } from "./app.ts";
 import { type HttpExchange, JSON_HEADERS } from "./exchange.ts";
-import type { LiveGuard } from "./guard.ts";
+import type { LiveGuards } from "./guard.ts";
 import { NodeExchange } from "./node-exchange.ts";
 import { readJson } from "./read-json.ts";
 import { replyError } from "./reply.ts";
 
+/** The two addresses that there may be: the clients', and one for the API alone. */
+export type AddressName = "main" | "admin";
 export type Serve = (x: HttpExchange, principal: string) => void;
 
 const NOT_READ_MS = 60_000;
@@ -27,7 +30,7 @@ const VERSION_HEADER = "mcp-protocol-version";
 
 export interface HttpFrontOptions {
   readonly context: FrontContext;
-  readonly guard: LiveGuard;
+  readonly guards: LiveGuards;
   readonly servers: { readonly settled: boolean };
   /** The admin API, with its whole paths, for clients that passed the guard. */
   readonly admin: { fetch(request: Request, principal: string): Promise<Response> };
@@ -37,6 +40,8 @@ export interface HttpFrontOptions {
 export interface HttpFront {
   /** Serves a request of Node's server. */
   serve(incoming: IncomingMessage, outgoing: ServerResponse): void;
+  /** The same at the address of the API, where nothing else is. */
+  serveAdmin(incoming: IncomingMessage, outgoing: ServerResponse): void;
   /**
    * Loads what most requests do not need, before one does: a program that is replaced under way may
    * not be there later.
@@ -48,14 +53,20 @@ export interface HttpFront {
 }
 
 export function createHttpFront(options: HttpFrontOptions): HttpFront {
-  const { context, guard } = options;
+  const { context, guards } = options;
   const legacy = new LegacyHttp(context);
   const modern = new ModernHttp(context);
   const sse = new SseFront(context);
+  guards.on("changed", () => {
+    const isValid = (principal: string): boolean => guards.main.admits(principal, "client");
+    for (const front of [legacy, modern, sse]) front.revoke(isValid);
+  });
   const unread = { ms: NOT_READ_MS, cut: () => context.onLimit("unreadBytes") };
 
   const admit = (x: HttpExchange, serve: Serve): void => {
-    const verdict = guard.check((name) => x.header(name));
+    const { client, cors } = guards.main;
+    x.shared = cors.answer(x.header("origin"));
+    const verdict = client((name) => x.header(name));
     if (!verdict.ok) return refuse(x, verdict.status, verdict.message);
     try {
       serve(x, verdict.principal);
@@ -72,10 +83,11 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
       else legacy.post(x, incoming.message, principal);
     });
 
-  const app = lazy(async () => {
+  const load = async (address: AddressName): Promise<App> => {
     const { createApp } = await import("./app.ts");
     return createApp({
       ...options,
+      address,
       admit,
       exchange: (incoming, outgoing) => new NodeExchange(incoming, outgoing, unread),
       endpoint: {
@@ -85,12 +97,17 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
       },
       sse: { get: (x, principal) => sse.get(x, principal), post: (x, principal) => sse.post(x, principal) },
     });
-  });
+  };
+  const apps = { main: lazy(() => load("main")), admin: lazy(() => load("admin")) };
 
-  const serveByApp = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
-    let listener: Awaited<ReturnType<typeof app>>["listener"];
+  const serveByApp = async (
+    address: AddressName,
+    incoming: IncomingMessage,
+    outgoing: ServerResponse,
+  ): Promise<void> => {
+    let listener: App["listener"];
     try {
-      ({ listener } = await app());
+      ({ listener } = await apps[address]());
     } catch (error) {
       const why = `The gateway's program cannot be read any more; start it again (${messageOf(error)})`;
       return replyError(new NodeExchange(incoming, outgoing, unread), 500, new GoblinError("INTERNAL_ERROR", why));
@@ -103,10 +120,11 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
     serve(incoming, outgoing) {
       if (incoming.method === "POST" && incoming.url === "/mcp") {
         admit(new NodeExchange(incoming, outgoing, unread), post);
-      } else void serveByApp(incoming, outgoing);
+      } else void serveByApp("main", incoming, outgoing);
     },
-    load: () => void app().catch(() => {}),
-    fetch: async (request) => (await app()).fetch(request),
+    serveAdmin: (incoming, outgoing) => void serveByApp("admin", incoming, outgoing),
+    load: () => void apps.main().catch(() => {}),
+    fetch: async (request) => (await apps.main()).fetch(request),
     close() {
       modern.close();
       sse.close();

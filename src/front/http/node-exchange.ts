@@ -20,6 +20,7 @@ export interface Unread {
 }
 
 export class NodeExchange implements HttpExchange {
+  shared: Readonly<Record<string, string>> | undefined;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #unread: Unread;
@@ -75,6 +76,7 @@ export class NodeExchange implements HttpExchange {
     else for (const part of body) length += Buffer.byteLength(part);
     const lines: string[] = [];
     for (const name in headers) lines.push(name, headers[name]!);
+    if (this.shared) for (const name in this.shared) lines.push(name, this.shared[name]!);
     if (status !== 204) lines.push("content-length", String(length));
     // An unread body would be taken for the next request on this connection.
     if (!this.#request.complete) lines.push("connection", "close");
@@ -110,7 +112,7 @@ export class NodeExchange implements HttpExchange {
 
   stream(headers: Readonly<Record<string, string>>, events: StreamEvents): RawStream {
     const response = this.#response;
-    response.writeHead(200, headers);
+    response.writeHead(200, this.shared ? { ...headers, ...this.shared } : headers);
     response.flushHeaders();
     let full = false;
     response.on("drain", () => {

@@ -5,16 +5,20 @@
  * limits; it holds nothing but its socket.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import type { OnLimit } from "../../protocol/limit-exceeded.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { withTimeout } from "../../timing/with-timeout.ts";
+import type { Certificate } from "./certificate.ts";
 import { refuseConnection } from "./refuse-connection.ts";
 
 export interface HttpServerOptions {
   readonly serve: (incoming: IncomingMessage, outgoing: ServerResponse) => void;
   readonly host: string;
   readonly port: number;
+  /** Listens with https where it is given. */
+  readonly certificate?: Certificate | undefined;
   /** The most that the headers of a request may have, all together. */
   readonly headerBytes: number;
   /** For a request to arrive in full. */
@@ -26,6 +30,8 @@ export interface HttpServerOptions {
 export interface HttpServer {
   readonly url: string;
   readonly port: number;
+  /** For connections from now on. */
+  renew(certificate: Certificate): void;
   /** No more connections; those that are idle are closed, the others when they become so. */
   stopAccepting(): void;
   close(): Promise<void>;
@@ -39,16 +45,15 @@ const IDLE_MS = 60_000;
 const FLUSH_MS = 1000;
 
 export async function listenHttp(options: HttpServerOptions): Promise<HttpServer> {
-  const { serve, host, port, receiveMs } = options;
-  const server = createServer(
-    {
-      maxHeaderSize: options.headerBytes,
-      connectionsCheckingInterval: Math.min(CHECK_MS, receiveMs),
-      requestTimeout: receiveMs,
-      headersTimeout: Math.min(HEADERS_MS, receiveMs),
-    },
-    serve,
-  );
+  const { serve, host, port, receiveMs, certificate } = options;
+  const limits = {
+    maxHeaderSize: options.headerBytes,
+    connectionsCheckingInterval: Math.min(CHECK_MS, receiveMs),
+    requestTimeout: receiveMs,
+    headersTimeout: Math.min(HEADERS_MS, receiveMs),
+  };
+  const secure = certificate && createSecureServer({ ...limits, ...certificate, handshakeTimeout: receiveMs }, serve);
+  const server = secure ?? createServer(limits, serve);
   server.keepAliveTimeout = IDLE_MS;
   server.on("clientError", (error, socket) => refuseConnection(error, socket as Socket, options));
   await new Promise<void>((resolve, reject) => {
@@ -68,8 +73,9 @@ export async function listenHttp(options: HttpServerOptions): Promise<HttpServer
   };
 
   return {
-    url: `http://${host.includes(":") ? `[${host}]` : host}:${actual}/mcp`,
+    url: `${secure ? "https" : "http"}://${host.includes(":") ? `[${host}]` : host}:${actual}/mcp`,
     port: actual,
+    renew: (next) => secure?.setSecureContext(next),
     stopAccepting,
     async close() {
       stopAccepting();

@@ -5,6 +5,7 @@
 import type { Body, HttpExchange, RawStream, StreamEvents } from "./exchange.ts";
 
 export class WebExchange implements HttpExchange {
+  shared: Readonly<Record<string, string>> | undefined;
   readonly response: Promise<Response>;
   readonly #request: Request;
   #resolve: (response: Response) => void = () => {};
@@ -47,7 +48,8 @@ export class WebExchange implements HttpExchange {
 
   reply(status: number, headers: Readonly<Record<string, string>>, body: Body = ""): void {
     const bytes = typeof body === "string" ? body : Buffer.concat(body.map((part) => Buffer.from(part)));
-    this.#answer(new Response(status === 204 || status === 202 ? null : bytes, { status, headers }));
+    const all = { ...headers, ...this.shared };
+    this.#answer(new Response(status === 204 || status === 202 ? null : bytes, { status, headers: all }));
   }
 
   stream(headers: Readonly<Record<string, string>>, events: StreamEvents): RawStream {
@@ -66,7 +68,7 @@ export class WebExchange implements HttpExchange {
       { start: opened, pull: () => events.drained(), cancel: closed },
       { highWaterMark: 64 * 1024, size: (chunk) => chunk.length },
     );
-    this.#answer(new Response(body, { headers }));
+    this.#answer(new Response(body, { headers: { ...headers, ...this.shared } }));
     return {
       write(text) {
         if (!open || !controller || (controller.desiredSize ?? 0) <= 0) return false;

@@ -84,6 +84,11 @@ export class LegacyHttp {
     x.reply(204, {});
   }
 
+  /** Ends the sessions of those who are not let in any more, with their streams and calls. */
+  revoke(isValid: (principal: string) => boolean): void {
+    for (const session of this.#sessions.values()) if (!isValid(session.principal)) session.close();
+  }
+
   #initialize(x: HttpExchange, message: Extract<Inbound, { kind: "request" }>, principal: string): void {
     const open = this.#sessions.get(x.header(SESSION_HEADER) ?? "");
     if (open?.principal === principal) {

@@ -71,10 +71,16 @@ export class SseFront {
 
   /** Ends all streams. */
   close(): void {
-    for (const { outbox, channel } of this.#open.values()) {
+    this.revoke(() => false);
+  }
+
+  /** Ends the streams of those who are not let in any more. */
+  revoke(isValid: (principal: string) => boolean): void {
+    for (const [id, { outbox, channel, principal }] of this.#open) {
+      if (isValid(principal)) continue;
+      this.#open.delete(id);
       outbox.end();
       channel.close();
     }
-    this.#open.clear();
   }
 }

@@ -25,7 +25,9 @@ type RequestMessage = Extract<Inbound, { kind: "request" }>;
 export class ModernHttp {
   readonly #context: FrontContext;
   readonly #front: ModernFront;
-  readonly #listens = new Set<Listen>();
+  /** What is open, and whose it is. */
+  readonly #listens = new Map<Listen, string>();
+  readonly #streams = new Map<EventStream, string>();
 
   constructor(context: FrontContext) {
     this.#context = context;
@@ -55,18 +57,27 @@ export class ModernHttp {
   }
 
   close(): void {
-    for (const listen of this.#listens) listen.end();
+    for (const listen of this.#listens.keys()) listen.end();
     this.#front.close();
   }
 
+  /**
+   * Ends the streams of those who are not let in any more, and with them the calls that they belong
+   * to.
+   */
+  revoke(isValid: (principal: string) => boolean): void {
+    for (const [listen, principal] of this.#listens) if (!isValid(principal)) listen.end();
+    for (const [stream, principal] of this.#streams) if (!isValid(principal)) stream.cut();
+  }
+
   #request(x: HttpExchange, message: RequestMessage, principal: string): void {
-    let stream: ReturnType<typeof openStream> | undefined;
+    let stream: EventStream | undefined;
     const round = {
       principal,
       trace: traceOf(x),
       onAbort: (listener: () => void) => x.onAbort(listener),
       emit: (text: string) => {
-        if (accepts(x, "text/event-stream")) stream ??= openStream(x, this.#context);
+        if (accepts(x, "text/event-stream")) stream ??= this.#open(x, principal);
         stream?.send(text);
       },
     };
@@ -80,8 +91,17 @@ export class ModernHttp {
     });
   }
 
+  #open(x: HttpExchange, principal: string): EventStream {
+    const stream = openStream(x, this.#context, () => this.#streams.delete(stream));
+    this.#streams.set(stream, principal);
+    return stream;
+  }
+
   #listen(x: HttpExchange, message: RequestMessage, principal: string): void {
-    const stream = openStream(x, this.#context, () => listen.close());
+    const stream = openStream(x, this.#context, () => {
+      this.#listens.delete(listen);
+      listen.close();
+    });
     const listen = openListen(this.#context, {
       id: message.id,
       params: message.params,
@@ -92,9 +112,11 @@ export class ModernHttp {
         stream.finish();
       },
     });
-    this.#listens.add(listen);
+    this.#listens.set(listen, principal);
   }
 }
+
+type EventStream = ReturnType<typeof openStream>;
 
 /**
  * An event stream that keeps what the client does not take at once, up to a bound; then the client
@@ -117,6 +139,11 @@ function openStream(x: HttpExchange, { config, onLimit }: UnreadLimit, closed?: 
       stream.end();
     }
   };
+  const cut = (): void => {
+    stop();
+    waiting = [];
+    stream.cut();
+  };
   const stream: RawStream = x.stream(STREAM_HEADERS, {
     drained: flush,
     closed: () => {
@@ -135,10 +162,9 @@ function openStream(x: HttpExchange, { config, onLimit }: UnreadLimit, closed?: 
       flush();
       if (size <= unreadBytes) return;
       onLimit("unreadBytes");
-      stop();
-      waiting = [];
-      stream.cut();
+      cut();
     },
+    cut,
     finish(): void {
       finishing = true;
       flush();

@@ -160,6 +160,7 @@ class RequestClient implements Client {
   readonly key = `request:${++requests}`;
   readonly account: string;
   readonly principal: string;
+  readonly taskOwner: string;
   readonly protocolVersion: string;
   readonly capabilities: Readonly<Record<string, unknown>>;
   readonly info: Readonly<Record<string, unknown>>;
@@ -172,6 +173,7 @@ class RequestClient implements Client {
     const meta = metaOf(params) ?? {};
     const level = meta[LOG_LEVEL];
     this.principal = principal;
+    this.taskOwner = principal;
     this.protocolVersion = toDisplayText(meta[PROTOCOL_VERSION]);
     this.capabilities = (meta[CLIENT_CAPABILITIES] ?? {}) as Record<string, unknown>;
     this.info = (meta[CLIENT_INFO] ?? {}) as Record<string, unknown>;

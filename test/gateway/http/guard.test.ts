@@ -6,12 +6,13 @@ const config = (over: Partial<GuardConfig> = {}): GuardConfig => ({
   allowedHosts: [],
   allowedOrigins: [],
   auth: { tokens: [] },
+  admin: { tokens: [] },
   ...over,
 });
 
 /** 200, or the status of the refusal. */
 function verdict(over: Partial<GuardConfig>, headers: Record<string, string>): number {
-  const judged = createGuard(config(over))((name) => headers[name]);
+  const judged = createGuard(config(over)).client((name) => headers[name]);
   return judged.ok ? 200 : judged.status;
 }
 
@@ -24,6 +25,11 @@ describe("Host", () => {
     ["evil.example", 403],
     ["localhost.evil.example", 403],
     ["127.0.0.1.nip.io:3000", 403],
+    ["[::1].evil.example", 403],
+    ["[::1].evil.example:3000", 403],
+    ["[::1]:3000.evil.example", 403],
+    ["[::1", 403],
+    ["localhost:3000:3000", 403],
     ["", 403],
   ])("on loopback, %s is %i", (host, status) => {
     expect(verdict({}, { host })).toBe(status);
@@ -85,7 +91,7 @@ describe("tokens", () => {
 
   test("each token is somebody else, always the same, and its name does not give it away", () => {
     const principal = (token: string): string => {
-      const judged = createGuard(config({ auth }))(
+      const judged = createGuard(config({ auth })).client(
         (name) => ({ host: "localhost", authorization: `Bearer ${token}` })[name],
       );
       return judged.ok ? judged.principal : "";
@@ -97,6 +103,46 @@ describe("tokens", () => {
 
   test("a foreign Host is refused before the token is looked at", () => {
     expect(verdict({ auth }, { host: "evil.example" })).toBe(403);
+  });
+});
+
+describe("the API's own right", () => {
+  const auth = { tokens: ["alpha"] };
+  const admin = { tokens: ["chief"] };
+  const judge = (over: Partial<GuardConfig>, token: string | undefined) => {
+    const headers: Record<string, string> = { host: "localhost", ...(token && { authorization: `Bearer ${token}` }) };
+    const verdict = createGuard(config(over)).admin((name) => headers[name]);
+    return verdict.ok ? 200 : `${verdict.status} ${verdict.message}`;
+  };
+
+  test("where no token is asked for at all, it is open; Host and Origin count all the same", () => {
+    expect(judge({}, undefined)).toBe(200);
+    expect(createGuard(config()).admin((name) => ({ host: "evil.example" })[name])).toMatchObject({ status: 403 });
+  });
+
+  test("with tokens for clients alone it is closed, and says what is missing", () => {
+    expect(judge({ auth }, undefined)).toBe("401 A bearer token is required");
+    expect(judge({ auth }, "other")).toBe("401 The bearer token is not valid");
+    expect(judge({ auth }, "alpha")).toBe(
+      '403 The API needs an admin token: set "gateway.admin.tokens" and use one of them',
+    );
+  });
+
+  test("with tokens of its own it takes those and no client's", () => {
+    for (const over of [{ auth, admin }, { admin }]) {
+      expect(judge(over, undefined)).toBe("401 A bearer token is required");
+      expect(judge(over, "chief")).toBe(200);
+    }
+    expect(judge({ auth, admin }, "alpha")).toBe(
+      '403 This token does not open the API: use one of "gateway.admin.tokens"',
+    );
+    expect(judge({ admin }, "alpha")).toBe("401 The bearer token is not valid");
+  });
+
+  test("an admin's token is a client's too; tokens of admins alone ask nothing of clients", () => {
+    const bearer = { host: "localhost", authorization: "Bearer chief" };
+    expect(verdict({ auth, admin }, bearer)).toBe(200);
+    expect(verdict({ admin }, { host: "localhost" })).toBe(200);
   });
 });
 

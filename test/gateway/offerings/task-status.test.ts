@@ -80,29 +80,31 @@ describe("the book of tasks", () => {
     });
     const resources = { prefixOf: (serverId: string) => serverId.toUpperCase() };
     const catalog = { snapshot: { resources } as Snapshot };
-    const tasks = new Tasks({ servers, sessions, catalog } as unknown as TaskParts);
+    const tasks = new Tasks({ servers, sessions, catalog, sealer: { mark: () => "s" } } as unknown as TaskParts);
     const said = (server: string, taskId: string): void =>
       void servers.emit("taskStatus", server, taskId, JSON.stringify({ taskId, status: "working" }));
-    return { tasks, heard, gone, said, servers, sessions };
+    const began = (server: string, taskId: string, key: string): void =>
+      tasks.started(server, taskId, { key, taskOwner: key });
+    return { tasks, heard, gone, said, began, servers, sessions };
   }
   const text = (key: string, taskId: string): string =>
     `${key} {"jsonrpc":"2.0","method":"notifications/tasks/status","params":{"taskId":"${taskId}","status":"working"}}`;
   const turn = () => new Promise(setImmediate);
 
   test("keeps what is said before the answer was seen, and tells it after the answer", async () => {
-    const { tasks, heard, said } = book();
+    const { heard, said, began } = book();
     said("a", "1");
     said("a", "1");
-    tasks.started("a", "1", "me");
+    began("a", "1", "me");
     expect(heard).toEqual([]);
     await turn();
-    expect(heard).toEqual([text("me", "A+1"), text("me", "A+1")]);
+    expect(heard).toEqual([text("me", "A+s.1"), text("me", "A+s.1")]);
   });
 
   test("tells the same id of two servers apart, and forgets clients and servers that went", async () => {
-    const { tasks, heard, gone, said, servers, sessions } = book();
-    tasks.started("a", "1", "me");
-    tasks.started("b", "1", "you");
+    const { heard, gone, said, began, servers, sessions } = book();
+    began("a", "1", "me");
+    began("b", "1", "you");
     said("a", "1");
     said("b", "1");
     sessions.emit("ended", { key: "me" } as Session);
@@ -110,19 +112,21 @@ describe("the book of tasks", () => {
     servers.emit("removed", "b");
     said("b", "1");
     gone.add("they");
-    tasks.started("b", "1", "they");
+    began("b", "1", "they");
     await turn();
-    expect(heard).toEqual([text("me", "A+1"), text("you", "B+1")]);
+    expect(heard).toEqual([text("me", "A+s.1"), text("you", "B+s.1")]);
   });
 
   test("is bounded both ways", async () => {
-    const { tasks, heard, said } = book();
-    for (let i = 0; i <= 10_000; i++) tasks.started("a", String(i), "me");
+    const { heard, said, began } = book();
+    for (let i = 0; i <= 1000; i++) began("a", String(i), "me");
     said("a", "0");
-    said("a", "10000");
+    said("a", "1000");
+    for (let i = 0; i < 10_000; i++) began("c", String(i), `owner ${i}`);
+    said("a", "1");
     for (let i = 0; i <= 100; i++) said("b", String(i));
-    for (const i of [0, 1, 100]) tasks.started("b", String(i), "me");
+    for (const i of [0, 1, 100]) began("b", String(i), "me");
     await turn();
-    expect(heard).toEqual([text("me", "A+10000"), text("me", "B+1"), text("me", "B+100")]);
+    expect(heard).toEqual([text("me", "A+s.1000"), text("me", "B+s.1"), text("me", "B+s.100")]);
   });
 });

@@ -31,6 +31,7 @@ function call(method: string, params: Record<string, unknown>): Call {
     scope: "c",
     account: "c",
     principal: "",
+    taskOwner: "c",
     protocolVersion: "",
     capabilities: {},
     info: {},
@@ -39,6 +40,12 @@ function call(method: string, params: Record<string, unknown>): Call {
   };
   return new Call({ method, params, text: JSON.stringify(params), client, emit: () => {} });
 }
+
+const options = (owners: string[]) => ({
+  owners,
+  snapshot: snapshot(),
+  tasks: { opens: (_serverId: string, { seal }: { seal: string }) => seal === "mine" },
+});
 
 const info = { protocolVersion: "", serverInfo: {}, instructions: undefined };
 const servers = [
@@ -57,14 +64,15 @@ test("a method belongs to the servers that declared its extension", () => {
   expect(extensionOwners("nothing/here", servers)).toEqual([]);
   expect(extensionOwners("notifications/skills", servers)).toEqual([]);
   expect(extensionOwners("plain", servers)).toEqual([]);
+  expect(extensionOwners("skillsQ", servers)).toEqual([]);
 });
 
 test("the owner is found by task id, URI or name, and gets its own identifier", () => {
   const routes = [
-    call("tasks/get", { taskId: "two+t1", keep: 1 }),
+    call("tasks/get", { taskId: "two+mine.t1", keep: 1 }),
     call("skills/read", { uri: "two+skill://x" }),
     call("skills/run", { name: "two_dig" }),
-  ].map((asked) => resolveExtension(asked, ["one", "two"], snapshot()));
+  ].map((asked) => resolveExtension(asked, options(["one", "two"])));
   expect(routes.map(({ serverId, params }) => [serverId, params])).toEqual([
     ["two", '{"taskId":"t1","keep":1}'],
     ["two", '{"uri":"skill://x"}'],
@@ -73,12 +81,20 @@ test("the owner is found by task id, URI or name, and gets its own identifier", 
 });
 
 test("without a name it goes to the only owner, and to nobody if there are several", () => {
-  expect(resolveExtension(call("skills/list", {}), ["one"], snapshot()).serverId).toBe("one");
-  expect(() => resolveExtension(call("skills/list", {}), ["one", "two"], snapshot())).toThrow("one, two");
-  expect(() => resolveExtension(call("tasks/get", { taskId: "nine+t" }), ["one"], snapshot())).toThrow(
+  expect(resolveExtension(call("skills/list", {}), options(["one"])).serverId).toBe("one");
+  expect(() => resolveExtension(call("skills/list", {}), options(["one", "two"]))).toThrow("one, two");
+  expect(() => resolveExtension(call("tasks/get", { taskId: "nine+mine.t" }), options(["one"]))).toThrow(
     "Task not found",
   );
-  expect(() => resolveExtension(call("skills/run", { name: "two_dig" }), ["one"], snapshot())).toThrow(
-    "does not offer",
-  );
+  expect(() => resolveExtension(call("skills/run", { name: "two_dig" }), options(["one"]))).toThrow("does not offer");
+});
+
+test("a task of somebody else, or of nobody, is not found; no method of tasks is without one", () => {
+  const ask = (params: Record<string, unknown>) => () => resolveExtension(call("tasks/get", params), options(["two"]));
+  expect(ask({ taskId: "two+mine.t1" })().params).toBe('{"taskId":"t1"}');
+  for (const taskId of ["two+yours.t1", "two+t1", "t1", "nine+mine.t1"]) {
+    expect(ask({ taskId })).toThrow(`Task not found: ${taskId}`);
+  }
+  expect(ask({})).toThrow('tasks/get needs "taskId", a string');
+  expect(() => resolveExtension(call("tasks/all", {}), options(["two"]))).toThrow('needs "taskId"');
 });

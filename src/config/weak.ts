@@ -1,0 +1,51 @@
+/**
+ * Warns of what is valid but protects nothing: tokens that can be guessed, and credentials that are
+ * sent where everybody on the way can read them. The warnings name the place and never the value.
+ */
+import type { KeyPath } from "./problems/locate.ts";
+import type { Report } from "./problems/report.ts";
+import type { ServerTransport } from "./schema/server.ts";
+import type { GatewayConfig } from "./schema/settings.ts";
+
+const LEAST_LENGTH = 16;
+/** What is left of a token without the words that everybody tries. */
+const LEAST_REST = 8;
+const LEAST_DIFFERENT = 6;
+const WORDS =
+  /pass(word|wd|phrase)?|secret|token|bearer|change|admin|root|user|client|goblin|gateway|server|mcp|test|demo|example|default|let|me|in|welcome|hello|qwertz?y?(uiop)?|asdf(gh(jkl)?)?|my|your|the|this|is|not|a|key|api|auth|local|host|dev|prod|(0?123456789?0?)+|abc(d(ef(gh?)?)?)?/g;
+const CREDENTIAL = /auth|cookie|token|secret|key|password|credential|session/i;
+const LOOPBACK = /^(localhost|.*\.localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+const REMEDY = "make one with: openssl rand -hex 24";
+
+export function warnOfWeakTokens({ auth, admin }: GatewayConfig, report: Report): void {
+  for (const [section, tokens] of [
+    ["auth", auth.tokens],
+    ["admin", admin.tokens],
+  ] as const) {
+    tokens.forEach((token, i) => {
+      const why = weakness(token);
+      if (why) report.warn(["gateway", section, "tokens", i], `the token is easily guessed: ${why}; ${REMEDY}`);
+    });
+  }
+}
+
+function weakness(token: string): string | undefined {
+  if (token.length < LEAST_LENGTH) return `it is shorter than ${LEAST_LENGTH} characters`;
+  const rest = token
+    .toLowerCase()
+    .replace(WORDS, "")
+    .replace(/[^a-z0-9]/g, "");
+  if (rest.length < LEAST_REST) return "it is made of common words";
+  return new Set(token).size < LEAST_DIFFERENT ? "it repeats few characters" : undefined;
+}
+
+/** `path` is that of the server's entry. */
+export function warnOfOpenCredentials(transport: ServerTransport, path: KeyPath, report: Report): void {
+  if (transport.kind === "stdio" || !URL.canParse(transport.url)) return;
+  const { protocol, hostname } = new URL(transport.url);
+  if (protocol !== "http:" || LOOPBACK.test(hostname)) return;
+  for (const name of Object.keys(transport.headers).filter((header) => CREDENTIAL.test(header))) {
+    const message = `is sent to ${hostname} without encryption, for everybody on the way to read; use https://`;
+    report.warn([...path, "headers", name], message);
+  }
+}
