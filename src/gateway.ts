@@ -22,6 +22,7 @@ import { LocalTools } from "./meta/registry.ts";
 import { Directory } from "./routing/directory.ts";
 import { Health } from "./servers/health.ts";
 import { Servers } from "./servers/servers.ts";
+import { Waiting } from "./servers/waiting.ts";
 import { Continuity, ephemeralSealer, type SessionState } from "./session/continuity.ts";
 import { ResourceSubscriptions } from "./session/resource-subscriptions.ts";
 import { ServerMessages } from "./session/server-messages.ts";
@@ -79,19 +80,27 @@ export function createGateway({ log, configPath, reload, state, ...options }: Ga
 
   const catalog = createCatalog(config);
   const servers = new Servers({ config, catalog, log, onLimit, clientInfo: serverInfo });
+  const waiting = new Waiting({ catalog, servers, config, onLimit });
   const sessions = new SessionStore(config, onLimit);
   const subscriptions = new Subscriptions({ servers, sessions, config, onLimit });
   const { sealer = ephemeralSealer(), journal } = state ?? {};
   const continuity = new Continuity({ sealer, journal, config, sessions, subscriptions });
-  const resourceSubscriptions = new ResourceSubscriptions({ catalog, servers, sessions, continuity, subscriptions });
+  const resourceSubscriptions = new ResourceSubscriptions({
+    catalog,
+    servers,
+    waiting,
+    sessions,
+    continuity,
+    subscriptions,
+  });
   const tasks = new Tasks({ servers, sessions, catalog, sealer });
   new ServerMessages(servers, sessions, catalog);
   servers.on("synced", (serverId, ms) => meters.synced(serverId, ms));
 
   const search = feedSearch(catalog, createSearchIndex());
-  const localTools = new LocalTools({ catalog, search, health: new Health(servers, reloads) });
+  const localTools = new LocalTools({ catalog, waiting, search, health: new Health(servers, reloads) });
   const relay = new Relay({
-    ...{ config, catalog, servers, localTools, resourceSubscriptions, tasks },
+    ...{ config, catalog, servers, localTools, resourceSubscriptions, tasks, waiting },
     ...{ meters, activity, masker: logs.masker, onLimit, log },
   });
 

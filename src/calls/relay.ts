@@ -7,6 +7,7 @@
  * `handle` never rejects: whatever goes wrong is an answer. Every request is counted exactly once.
  */
 import type { Catalog } from "../catalog/catalog.ts";
+import type { Snapshot } from "../catalog/snapshot.ts";
 import type { LiveConfig } from "../config/live-config.ts";
 import type { LocalTools } from "../meta/registry.ts";
 import type { Call } from "../protocol/call.ts";
@@ -14,10 +15,12 @@ import { GoblinError } from "../protocol/errors.ts";
 import { Flight } from "../protocol/flight.ts";
 import { type Answer, failure } from "../protocol/json-rpc.ts";
 import type { OnLimit } from "../protocol/limit-exceeded.ts";
-import { listMethods, lookUp, routedMethods } from "../protocol/methods.ts";
-import { extensionOwners, resolveExtension } from "../routing/extension.ts";
+import { listMethods, lookUp, type RoutedMethod, routedMethods } from "../protocol/methods.ts";
+import { EXTENSION, extensionOwners, resolveExtension } from "../routing/extension.ts";
+import { LateRoute } from "../routing/late-route.ts";
 import { type Route, resolve } from "../routing/resolve.ts";
 import type { Servers } from "../servers/servers.ts";
+import type { Waiting } from "../servers/waiting.ts";
 import type { ResourceSubscriptions } from "../session/resource-subscriptions.ts";
 import { listTasks } from "../session/task-list.ts";
 import type { Tasks } from "../session/tasks.ts";
@@ -40,6 +43,7 @@ export interface RelayParts {
   readonly localTools: LocalTools;
   readonly resourceSubscriptions: ResourceSubscriptions;
   readonly tasks: Tasks;
+  readonly waiting: Waiting;
   readonly meters: Meters;
   readonly activity: Activity;
   readonly masker: Masker;
@@ -77,7 +81,8 @@ export class Relay {
       new ClientLimits(config, onLimit),
     ];
     const innerStages = [new Deadlines(config, servers), new Output(tasks, masker)];
-    const send: Send = (flight, route) => servers.forward(route.serverId, flight.call.method, route.params, flight);
+    const send: Send = (flight, route) =>
+      route instanceof LateRoute ? this.#sendLate(flight, route) : this.#forward(flight, route);
     this.#route = compose([...stages, ...innerStages], send);
     this.#routeInner = compose(innerStages, send);
   }
@@ -112,7 +117,7 @@ export class Relay {
     if (routed) {
       const tool = routed.names === "tool" ? localTools.find(call.params["name"]) : undefined;
       if (tool) return this.#answerLocally(flight, () => tool(call, this));
-      return this.#send(flight, resolve(call, routed, catalog.snapshot));
+      return this.#send(flight, this.#find(call, routed));
     }
     const list = lookUp(listMethods, call.method);
     if (list) {
@@ -122,14 +127,28 @@ export class Relay {
     }
     const respond = lookUp(this.#clientMethods, call.method);
     if (respond) return this.#answerLocally(flight, respond);
-    const owners = extensionOwners(call.method, servers.infos());
-    if (owners.length > 0) return this.#send(flight, this.#resolveExtension(call, owners));
+    if (extensionOwners(call.method, servers.infos()).length > 0)
+      return this.#send(flight, this.#find(call, EXTENSION));
     throw new GoblinError("METHOD_NOT_FOUND", `Method not found: ${call.method.slice(0, 100)}`);
   }
 
-  #resolveExtension(call: Call, owners: readonly string[]): Route {
-    const { catalog, tasks } = this.#parts;
-    return resolveExtension(call, { owners, snapshot: catalog.snapshot, tasks });
+  /** The server that a request belongs to. If that is still starting, it is found later. */
+  #find(call: Call, spec: RoutedMethod): Route {
+    const { snapshot } = this.#parts.catalog;
+    const find = (newest: Snapshot): Route =>
+      spec === EXTENSION ? this.#findExtension(call, newest) : resolve(call, spec, newest);
+    try {
+      return find(snapshot);
+    } catch (error) {
+      const serverId = error instanceof GoblinError ? error.awaits?.[0] : undefined;
+      if (serverId === undefined) throw error;
+      return new LateRoute(call, spec, { serverId, snapshot, find });
+    }
+  }
+
+  #findExtension(call: Call, snapshot: Snapshot): Route {
+    const { servers, tasks } = this.#parts;
+    return resolveExtension(call, { owners: extensionOwners(call.method, servers.infos()), snapshot, tasks });
   }
 
   /** `tasks/list`: from the book of tasks, each with the state that its server tells now. */
@@ -139,7 +158,7 @@ export class Relay {
     return listTasks(call, this.#parts.tasks, async (get) => {
       try {
         const flight = new Flight(get);
-        return await this.#routeInner(flight, this.#resolveExtension(get, owners));
+        return await this.#routeInner(flight, this.#find(get, EXTENSION));
       } catch (error) {
         return failure(error);
       }
@@ -150,6 +169,19 @@ export class Relay {
     flight.serverId = route.serverId;
     flight.target = route.target;
     return this.#route(flight, route);
+  }
+
+  #forward(flight: Flight, { serverId, params }: Route): Promise<Answer> {
+    return this.#parts.servers.forward(serverId, flight.call.method, params, flight);
+  }
+
+  async #sendLate(flight: Flight, late: LateRoute): Promise<Answer> {
+    const { call, deadline } = flight;
+    const route = await this.#parts.waiting.found(late.find, { clientKey: call.client.key, call, deadline });
+    late.settle(route);
+    flight.serverId = route.serverId;
+    flight.target = route.target;
+    return this.#forward(flight, route);
   }
 
   /** For what the gateway answers itself, perhaps with a server's help. */

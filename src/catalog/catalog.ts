@@ -9,7 +9,8 @@
 import { EventEmitter } from "node:events";
 import type { ChangeKind } from "../protocol/methods.ts";
 import { type Definition, emptyLists, type ServerLists } from "./definitions.ts";
-import { createSnapshot, type ServerView, type Snapshot, type SnapshotSettings } from "./snapshot.ts";
+import { createSnapshot, type ServerView, type Snapshot, type SnapshotSettings, withStandings } from "./snapshot.ts";
+import { KNOWN, type Standing } from "./standing.ts";
 
 export interface CatalogEvents {
   /** Something was added, removed or updated, listed or not, with the kinds of things. */
@@ -19,8 +20,13 @@ export interface CatalogEvents {
   tools: [];
   prompts: [];
   resources: [];
-  /** There is a new snapshot, whether clients see a difference or not. */
+  /**
+   * There is a new snapshot with other entries or settings, whether clients see a difference or
+   * not.
+   */
   swap: [];
+  /** There is a new snapshot; perhaps nothing differs but how servers stand. */
+  snapshot: [];
 }
 
 /** What a model needs to choose a tool. */
@@ -35,6 +41,8 @@ export class Catalog extends EventEmitter<CatalogEvents> {
   #snapshot: Snapshot;
   #settings: SnapshotSettings;
   #scheduled = false;
+  /** What was reported changes more than how servers stand. */
+  #differs = false;
 
   constructor(settings: SnapshotSettings) {
     super();
@@ -49,13 +57,21 @@ export class Catalog extends EventEmitter<CatalogEvents> {
   }
 
   /**
-   * Adds a server or replaces its settings; the lists it had stay. Servers keep the order in which
-   * they were added.
+   * Adds a configured server or replaces its settings; its lists and its standing stay. Servers
+   * keep the order in which they were added.
    */
-  put(server: Omit<ServerView, "lists">): void {
-    const lists = this.#servers.get(server.id)?.lists ?? emptyLists;
-    this.#servers.set(server.id, { ...server, lists });
+  put(server: Omit<ServerView, "lists" | "standing">): void {
+    const { lists, standing } = this.#servers.get(server.id) ?? { lists: emptyLists, standing: KNOWN };
+    this.#servers.set(server.id, { ...server, lists, standing });
     this.#schedule();
+  }
+
+  /** Says how a server stands to its lists. */
+  stand(serverId: string, standing: Standing): void {
+    const server = this.#servers.get(serverId);
+    if (!server || (server.standing.kind === standing.kind && standing.kind !== "down")) return;
+    this.#servers.set(serverId, { ...server, standing });
+    this.#schedule((server.standing.kind === "disabled") !== (standing.kind === "disabled"));
   }
 
   update(serverId: string, lists: ServerLists): void {
@@ -105,7 +121,8 @@ export class Catalog extends EventEmitter<CatalogEvents> {
     return entry && (JSON.parse(entry.text) as Definition["value"]);
   }
 
-  #schedule(): void {
+  #schedule(differs = true): void {
+    this.#differs ||= differs;
     if (this.#scheduled) return;
     this.#scheduled = true;
     setImmediate(() => {
@@ -116,8 +133,13 @@ export class Catalog extends EventEmitter<CatalogEvents> {
   #swap(): void {
     this.#scheduled = false;
     const before = this.#snapshot;
-    const after = createSnapshot([...this.#servers.values()], this.#settings, before);
+    const servers = [...this.#servers.values()];
+    const after = this.#differs ? createSnapshot(servers, this.#settings, before) : withStandings(before, servers);
+    const differs = this.#differs;
+    this.#differs = false;
     this.#snapshot = after;
+    this.emit("snapshot");
+    if (!differs) return;
     this.emit("swap");
     const listed = changedLists(before, after);
     const sameTools = sameTexts(before.tools.entries, after.tools.entries);

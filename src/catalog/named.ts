@@ -4,12 +4,13 @@
  *
  * Deterministic: the same servers give the same names in the same order, whatever order they come
  * in and whatever was there before. Look-up is by map only: the exposed name, else the namespaced
- * original of an aliased entry, else an original name that just one server has. A change of one
- * server costs what that server has, and a copy of the list.
+ * original of an aliased entry, else an original name that just one server has and that is under no
+ * configured server's prefix: such a name is that server's alone, whatever state it is in. A change
+ * of one server costs what that server has, and a copy of the list.
  */
 
 import { setMember } from "../protocol/json-text.ts";
-import { assignNames, type Named, ownName } from "../protocol/names.ts";
+import { assignNames, type Named, type NameRules, ownName } from "../protocol/names.ts";
 import { OverlayMap } from "../structures/overlay-map.ts";
 import { matchesGlob } from "../text/glob.ts";
 import { type Definition, stringOf } from "./definitions.ts";
@@ -50,8 +51,10 @@ export interface NamedList {
   /** Sorted by exposed name. */
   readonly entries: readonly NamedEntry[];
   find(name: string): NamedEntry | undefined;
-  /** The servers that have an entry with this original name. */
+  /** The entries with this original name, if it is accepted as one. */
   owners(name: string): readonly NamedEntry[];
+  /** The configured servers that the name belongs to by its prefix, whatever they list now. */
+  claimants(name: string): readonly string[];
 }
 
 interface Candidate extends Named {
@@ -67,23 +70,18 @@ interface Block {
   readonly candidates: readonly Candidate[];
 }
 
-export interface NameOptions {
-  readonly maxLength: number;
-  readonly reserved: ReadonlySet<string>;
-}
-
 /**
  * The list that these servers make. It does not depend on `before`; what of it stays the same is
  * taken from there.
  */
-export function combineNamed(sources: readonly NamedSource[], options: NameOptions, before?: NamedList): NamedList {
+export function combineNamed(sources: readonly NamedSource[], options: NameRules, before?: NamedList): NamedList {
   const known = before instanceof CombinedList ? before : undefined;
   const blocks = sources.map((source) => known?.blockFor(source) ?? { source, candidates: candidatesOf(source) });
   return known?.changedTo(blocks, options) ?? CombinedList.of(blocks, options);
 }
 
 interface Parts {
-  readonly options: NameOptions;
+  readonly options: NameRules;
   /** In the order of the servers. */
   readonly blocks: ReadonlyMap<string, Block>;
   readonly byName: OverlayMap<string, NamedEntry>;
@@ -97,7 +95,7 @@ class CombinedList implements NamedList {
   readonly entries: readonly NamedEntry[];
   readonly #parts: Parts;
 
-  static of(blocks: readonly Block[], options: NameOptions): CombinedList {
+  static of(blocks: readonly Block[], options: NameRules): CombinedList {
     const candidates = blocks.flatMap((block) => block.candidates);
     const exposed = assignNames(candidates, options);
     const entries = candidates.map((candidate, i) => entryOf(candidate, exposed[i]!));
@@ -109,9 +107,14 @@ class CombinedList implements NamedList {
       const same = originals.get(name);
       if (same) same.push(entry);
       else originals.set(name, [entry]);
-      if (other !== undefined) others.set(other, others.has(other) ? undefined : entry);
+      if (other === undefined) return;
+      const { serverId } = entry;
+      const key = options.claims.needsSuffix(serverId, other)
+        ? ownName({ serverId, name, wanted: other }, options)
+        : other;
+      others.set(key, others.has(key) ? undefined : entry);
     });
-    const isClear = candidates.every((candidate, i) => ownName(candidate, options.maxLength) === exposed[i]);
+    const isClear = candidates.every((candidate, i) => ownName(candidate, options) === exposed[i]);
     const maps = {
       byName: new OverlayMap(byName),
       originals: new OverlayMap<string, readonly NamedEntry[]>(originals),
@@ -126,15 +129,20 @@ class CombinedList implements NamedList {
   }
 
   find(name: string): NamedEntry | undefined {
-    const { byName, others, originals } = this.#parts;
+    const { byName, others } = this.#parts;
     const entry = byName.get(name) ?? others.get(name);
     if (entry) return entry;
-    const same = originals.get(name);
-    return same?.length === 1 ? same[0] : undefined;
+    const same = this.owners(name);
+    return same.length === 1 ? same[0] : undefined;
   }
 
   owners(name: string): readonly NamedEntry[] {
-    return this.#parts.originals.get(name) ?? [];
+    const same = this.#parts.originals.get(name);
+    return same === undefined || this.claimants(name).length > 0 ? [] : same;
+  }
+
+  claimants(name: string): readonly string[] {
+    return this.#parts.options.claims.of(name);
   }
 
   /** The block of a server about which nothing has changed. */
@@ -149,7 +157,7 @@ class CombinedList implements NamedList {
    * The list of other blocks, made from this one; undefined where more than the changed servers'
    * own names may be others.
    */
-  changedTo(blocks: readonly Block[], options: NameOptions): CombinedList | undefined {
+  changedTo(blocks: readonly Block[], options: NameRules): CombinedList | undefined {
     const before = this.#parts;
     const after = byServer(blocks);
     if (!before.isClear || !sameOptions(before.options, options) || !sameOrder(before.blocks, after)) return undefined;
@@ -164,7 +172,7 @@ class CombinedList implements NamedList {
       (originals.has(name) ? originals.get(name) : before.originals.get(name)) ?? [];
     const lost: string[] = [];
     for (const candidate of gone.flatMap(({ candidates }) => candidates)) {
-      const exposed = ownName(candidate, options.maxLength);
+      const exposed = ownName(candidate, options);
       lost.push(exposed);
       byName.set(exposed, undefined);
       const owners = ownersOf(candidate.name);
@@ -174,7 +182,7 @@ class CombinedList implements NamedList {
     const places = new Map(blocks.map(({ source }, i) => [source.serverId, i]));
     const added: NamedEntry[] = [];
     for (const candidate of come.flatMap(({ candidates }) => candidates)) {
-      const exposed = ownName(candidate, options.maxLength);
+      const exposed = ownName(candidate, options);
       const holder = byName.has(exposed) ? byName.get(exposed) : before.byName.get(exposed);
       if (holder || options.reserved.has(exposed)) return undefined;
       const entry = entryOf(candidate, exposed);
@@ -260,8 +268,9 @@ function byServer(blocks: readonly Block[]): ReadonlyMap<string, Block> {
   return new Map(blocks.map((block) => [block.source.serverId, block]));
 }
 
-function sameOptions(a: NameOptions, b: NameOptions): boolean {
+function sameOptions(a: NameRules, b: NameRules): boolean {
   if (a.maxLength !== b.maxLength || a.reserved.size !== b.reserved.size) return false;
+  if (a.claims !== b.claims) return false;
   for (const name of a.reserved) if (!b.reserved.has(name)) return false;
   return true;
 }

@@ -3,13 +3,16 @@
  * their pages. Pure: servers and settings in, snapshot out. Nobody changes a snapshot; the catalog
  * replaces it.
  */
+import type { Claims } from "../protocol/claims.ts";
 import { memberText, setMember } from "../protocol/json-text.ts";
 import { type ListKind, listMethods } from "../protocol/methods.ts";
+import { nameClaims } from "../protocol/names.ts";
 import { type CacheHints, combineHints, type Definition, hintsOf, type ServerLists, stringOf } from "./definitions.ts";
 import { decideExposure, type Exposure, type ExposureSettings, type ServerExposure } from "./exposure.ts";
 import { byExposed, changedList, combineNamed, type NamedList, type NamePolicy } from "./named.ts";
 import { createPager, type PageEntry, type Pager } from "./pages.ts";
 import { createResourceIndex, type ResourceIndex } from "./resources/index.ts";
+import { DISABLED, type Standing } from "./standing.ts";
 
 export interface ServerView {
   readonly id: string;
@@ -18,6 +21,7 @@ export interface ServerView {
   /** Replaces the gateway's exposure for this server. */
   readonly expose?: ServerExposure | undefined;
   readonly lists: ServerLists;
+  readonly standing: Standing;
 }
 
 export interface SnapshotSettings {
@@ -30,7 +34,12 @@ export interface SnapshotSettings {
 }
 
 export interface Snapshot {
+  /** All but the disabled ones. */
   readonly servers: readonly ServerView[];
+  /** How a configured server stands to its lists; one that is not configured has nothing. */
+  standing(serverId: string): Standing;
+  /** The configured servers and the prefixes of their names, whatever state they are in. */
+  readonly claims: Claims;
   /** The servers' tools, listed or not; the gateway's own are in `local` and in the pages. */
   readonly tools: NamedList;
   readonly local: readonly Definition[];
@@ -48,16 +57,18 @@ export interface Snapshot {
 }
 
 /**
- * The view of these servers. It does not depend on `before`, which only saves work that need not be
- * done again.
+ * The view of these servers, all that are configured. It does not depend on `before`, which only
+ * saves work that need not be done again.
  */
 export function createSnapshot(
-  servers: readonly ServerView[],
+  configured: readonly ServerView[],
   settings: SnapshotSettings,
   before?: Snapshot,
 ): Snapshot {
+  const servers = configured.filter(({ standing }) => standing.kind !== "disabled");
   const reserved = new Set(settings.local.map((definition) => stringOf(definition, "name") ?? ""));
-  const options = { maxLength: settings.maxNameLength, reserved };
+  const claims = claimsOf(configured, settings, before?.claims);
+  const options = { maxLength: settings.maxNameLength, reserved, claims };
   const tools = combineNamed(
     servers.map(({ id, prefix, tools: policy, lists }) => ({ serverId: id, prefix, policy, definitions: lists.tools })),
     options,
@@ -72,11 +83,14 @@ export function createSnapshot(
     decideExposure({ servers, tools: tools.entries, local: settings.local }, wanted);
   const exposure = exposureIn(settings.exposure);
   const views = servers.map(resourceViewOf);
-  const resources = createResourceIndex({ servers: views, mode: settings.uris });
+  const serverIds = configured.map(({ id }) => id);
+  const resources = createResourceIndex({ servers: views, mode: settings.uris, serverIds });
   const byServer = new Map(views.map((view) => [view.id, view]));
 
   return {
     servers,
+    standing: standingIn(configured),
+    claims,
     tools,
     local: settings.local,
     exposure,
@@ -112,6 +126,29 @@ export function createSnapshot(
       pageSize: settings.pageSize,
     }),
   };
+}
+
+/** The same view where nothing differs but how servers stand; none has been disabled or enabled. */
+export function withStandings(before: Snapshot, configured: readonly ServerView[]): Snapshot {
+  const servers = configured.filter(({ standing }) => standing.kind !== "disabled");
+  return { ...before, servers, standing: standingIn(configured) };
+}
+
+function standingIn(configured: readonly ServerView[]): Snapshot["standing"] {
+  const standings = new Map(configured.map(({ id, standing }) => [id, standing]));
+  return (serverId) => standings.get(serverId) ?? DISABLED;
+}
+
+function claimsOf(
+  configured: readonly ServerView[],
+  { maxNameLength }: SnapshotSettings,
+  before: Claims | undefined,
+): Claims {
+  const claims = nameClaims(
+    configured.map(({ id, prefix }) => ({ serverId: id, prefix })),
+    maxNameLength,
+  );
+  return before?.equals(claims) ? before : claims;
 }
 
 function isFilled(definitions: readonly Definition[]): boolean {

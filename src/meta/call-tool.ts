@@ -6,11 +6,12 @@
  * of its answer. It never calls itself.
  */
 import * as z from "zod";
+import type { Snapshot } from "../catalog/snapshot.ts";
 import type { Call } from "../protocol/call.ts";
 import { GoblinError } from "../protocol/errors.ts";
 import { applyEdits, dropMembers, memberSpan, memberText, setMember } from "../protocol/json-text.ts";
 import { readArguments } from "./arguments.ts";
-import { definitionOf, type MetaContext, type MetaTool } from "./define.ts";
+import { definitionOf, type MetaTool } from "./define.ts";
 import { findTool } from "./tools.ts";
 
 const NAME = "call_tool";
@@ -35,14 +36,19 @@ export const callTool: MetaTool = {
     const { name } = readArguments(NAME, input, call);
     if (name === NAME)
       throw new GoblinError("INVALID_PARAMS", `${NAME} does not call itself: give the tool's own name`);
-    assertKnown(name, context);
+    assertKnown(name, context.catalog.snapshot);
     return relay.handle(asCallOf(name, call));
   },
 };
 
-function assertKnown(name: string, context: MetaContext): void {
-  const isOwn = context.catalog.snapshot.local.some(({ value }) => value["name"] === name);
-  if (!isOwn) findTool(name, context);
+function assertKnown(name: string, snapshot: Snapshot): void {
+  if (snapshot.local.some(({ value }) => value["name"] === name)) return;
+  try {
+    findTool(name, snapshot);
+  } catch (error) {
+    // The call itself waits for a server that is starting.
+    if (!(error instanceof GoblinError && error.awaits)) throw error;
+  }
 }
 
 /**

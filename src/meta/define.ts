@@ -13,11 +13,14 @@ import type { MetaToolName } from "../config/schema/settings.ts";
 import type { Call } from "../protocol/call.ts";
 import type { Answer } from "../protocol/json-rpc.ts";
 import type { Health } from "../servers/health.ts";
+import type { Waiting } from "../servers/waiting.ts";
 import { readArguments } from "./arguments.ts";
 
 /** What the meta tools may see and do. */
 export interface MetaContext {
   readonly catalog: Pick<Catalog, "snapshot">;
+  /** Waits for what belongs to a server that is starting. */
+  readonly waiting: Pick<Waiting, "found">;
   readonly search: Pick<CatalogSearch, "find">;
   readonly health: Health;
 }
@@ -62,6 +65,7 @@ export function defineMetaTool<In extends z.ZodObject, Out extends z.ZodObject>(
     readonly run: (
       input: z.output<In>,
       context: MetaContext,
+      call: Call,
     ) => z.input<Out> | JsonText | Promise<z.input<Out> | JsonText>;
   },
 ): MetaTool {
@@ -69,7 +73,7 @@ export function defineMetaTool<In extends z.ZodObject, Out extends z.ZodObject>(
     name: spec.name,
     definition: definitionOf({ ...spec, annotations: READ_ONLY }),
     answer: async (call, context) => {
-      const result = await spec.run(readArguments(spec.name, spec.input, call), context);
+      const result = await spec.run(readArguments(spec.name, spec.input, call), context, call);
       const text = result instanceof JsonText ? result.text : JSON.stringify(result);
       const content = `[{"type":"text","text":${JSON.stringify(text)}}]`;
       return { ok: true, raw: `{"content":${content},"structuredContent":${text}}` };

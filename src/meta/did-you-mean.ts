@@ -14,8 +14,10 @@ export function orNearest<Found>(find: () => Found, name: string, names: () => r
   try {
     return find();
   } catch (error) {
-    // An ambiguous name already comes with its candidates.
+    // An ambiguous name already comes with its candidates, and one of a server that is away is no
+    // mistake.
     if (!(error instanceof GoblinError) || error.data?.["candidates"] !== undefined) throw error;
+    if (error.code === "BACKEND_UNAVAILABLE") throw error;
     const didYouMean = nearest(name, names().slice(0, COMPARED), SUGGESTED);
     if (didYouMean.length === 0) throw error;
     const message = `${error.message}. Did you mean ${didYouMean.join(" or ")}?`;

@@ -3,6 +3,7 @@
  */
 import * as z from "zod";
 import { foundName } from "../catalog/find-or-throw.ts";
+import type { Snapshot } from "../catalog/snapshot.ts";
 import { setMember } from "../protocol/json-text.ts";
 import { limitCount, promptCard, promptCardOf, queryText, serverIdFilter } from "./cards.ts";
 import { defineMetaTool, JsonText } from "./define.ts";
@@ -32,13 +33,14 @@ export const describePrompt = defineMetaTool({
     arguments: z.array(z.looseObject({ name: z.string() })),
     serverId: z.string(),
   }),
-  run: ({ name }, { catalog }) => {
-    const { prompts } = catalog.snapshot;
-    const entry = orNearest(
-      () => foundName("prompt", prompts, name),
-      name,
-      () => prompts.entries.map(({ exposed }) => exposed),
-    );
+  run: async ({ name }, { waiting }, call) => {
+    const find = (snapshot: Snapshot) =>
+      orNearest(
+        () => foundName("prompt", snapshot, name),
+        name,
+        () => snapshot.prompts.entries.map(({ exposed }) => exposed),
+      );
+    const entry = await waiting.found(find, { clientKey: call.client.key, call });
     const { value } = entry.definition;
     let text = setMember(entry.text, "serverId", JSON.stringify(entry.serverId));
     if (!Array.isArray(value["arguments"])) text = setMember(text, "arguments", "[]");

@@ -49,20 +49,26 @@ export const describeResource = defineMetaTool({
     originalUri: z.string().describe("The server's own URI for it."),
     serverId: z.string(),
   }),
-  run: ({ uri }, { catalog }) => {
-    const current = catalog.snapshot;
-    const { resources } = current;
-    const found = orNearest(
-      () => {
-        const resolved = resources.resolve(uri);
-        return foundUri(resolved.kind === "unknown" ? resources.resolveTemplate(uri) : resolved, uri);
-      },
-      uri,
-      () => resources.resources.map(({ exposed }) => exposed),
-    );
-    return new JsonText(found.via === "resource" ? resourceText(current, found) : templateText(current, found, uri));
+  run: async ({ uri }, { waiting }, call) => {
+    const { found, snapshot } = await waiting.found((newest) => ({ found: find(newest, uri), snapshot: newest }), {
+      clientKey: call.client.key,
+      call,
+    });
+    return new JsonText(found.via === "resource" ? resourceText(snapshot, found) : templateText(snapshot, found, uri));
   },
 });
+
+function find(snapshot: Snapshot, uri: string): FoundResource {
+  const { resources } = snapshot;
+  return orNearest(
+    () => {
+      const resolved = resources.resolve(uri);
+      return foundUri(resolved.kind === "unknown" ? resources.resolveTemplate(uri) : resolved, snapshot, uri);
+    },
+    uri,
+    () => resources.resources.map(({ exposed }) => exposed),
+  );
+}
 
 export const searchResources = defineMetaTool({
   name: "search_resources",

@@ -4,9 +4,10 @@
  */
 import * as z from "zod";
 import { foundName } from "../catalog/find-or-throw.ts";
+import type { Snapshot } from "../catalog/snapshot.ts";
 import { setMember } from "../protocol/json-text.ts";
 import { limitCount, queryText, serverIdFilter, toolCard, toolCardOf } from "./cards.ts";
-import { defineMetaTool, JsonText, type MetaContext } from "./define.ts";
+import { defineMetaTool, JsonText } from "./define.ts";
 import { orNearest } from "./did-you-mean.ts";
 
 export const catalogTools = defineMetaTool({
@@ -35,10 +36,13 @@ export const describeTool = defineMetaTool({
     inputSchema: z.looseObject({}).optional(),
     serverId: z.string(),
   }),
-  run: ({ name }, context) => {
+  run: async ({ name }, context, call) => {
     const own = context.catalog.snapshot.local.find(({ value }) => value["name"] === name);
     if (own) return new JsonText(setMember(own.text, "serverId", '"goblin"'));
-    const entry = findTool(name, context);
+    const entry = await context.waiting.found((snapshot) => findTool(name, snapshot), {
+      clientKey: call.client.key,
+      call,
+    });
     return new JsonText(setMember(entry.text, "serverId", JSON.stringify(entry.serverId)));
   },
 });
@@ -65,10 +69,10 @@ export const searchTools = defineMetaTool({
 /**
  * The tool of that name; the error that a call would get, and the nearest names, if there is none.
  */
-export function findTool(name: string, { catalog }: Pick<MetaContext, "catalog">) {
-  const { tools, local } = catalog.snapshot;
+export function findTool(name: string, snapshot: Snapshot) {
+  const { tools, local } = snapshot;
   return orNearest(
-    () => foundName("tool", tools, name),
+    () => foundName("tool", snapshot, name),
     name,
     () => [...local.map(({ value }) => String(value["name"])), ...tools.entries.map(({ exposed }) => exposed)],
   );

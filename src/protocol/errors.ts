@@ -37,12 +37,19 @@ export type ErrorCode = keyof typeof errorCodes;
 export class GoblinError extends Error {
   readonly code: ErrorCode;
   readonly data: Readonly<Record<string, unknown>> | undefined;
+  /** The servers that are starting; when one has, the same question may have an answer. */
+  readonly awaits: readonly string[] | undefined;
 
-  constructor(code: ErrorCode, message: string, options: { data?: Record<string, unknown>; cause?: unknown } = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { data?: Record<string, unknown>; cause?: unknown; awaits?: readonly string[] } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = "GoblinError";
     this.code = code;
     this.data = options.data;
+    this.awaits = options.awaits;
   }
 
   get rpcCode(): number {

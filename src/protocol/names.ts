@@ -1,13 +1,14 @@
 /**
- * The names that clients see for tools and prompts: prefix + original name, cut to a length, told
- * apart on collision.
+ * The names that clients see for tools and prompts: prefix + original name, cut to a length, with a
+ * suffix where another server's prefix could claim it.
  *
- * Always holds: a name depends only on its own server and name, except where two would be equal;
- * then every one of them (but a reserved one) gets a hash of its own origin, so the outcome does
- * not depend on any order. Names are resolved through the map built from this, never by cutting
- * them apart.
+ * Always holds: a name depends only on the config and on its own server and name. Only servers that
+ * share a prefix can want the same name; then every one of them gets a hash of its own origin, so
+ * the outcome does not depend on any order. A reserved name is nobody's.
+ * Names are resolved through the map built from this, never by cutting them apart.
  */
 import { createHash } from "node:crypto";
+import { type Claim, Claims } from "./claims.ts";
 
 export interface Named {
   readonly serverId: string;
@@ -17,6 +18,26 @@ export interface Named {
 }
 
 const HASH_DIGITS = 6;
+const SUFFIX = /-[0-9a-f]{6,64}$/;
+
+export interface NameRules {
+  readonly maxLength: number;
+  /** Names that no server can have. */
+  readonly reserved: ReadonlySet<string>;
+  readonly claims: Claims;
+}
+
+/**
+ * The claims of all configured servers on names of this length. A cut name keeps so much of its
+ * prefix.
+ */
+export function nameClaims(servers: readonly Claim[], maxLength: number): Claims {
+  const kept = maxLength - HASH_DIGITS - 1;
+  return new Claims(
+    servers.map(({ serverId, prefix }) => ({ serverId, prefix: prefix.slice(0, kept) })),
+    SUFFIX,
+  );
+}
 
 function originHash(serverId: string, name: string): string {
   return createHash("sha256").update(`${serverId}\n${name}`).digest("hex");
@@ -34,25 +55,25 @@ function cut(text: string, length: number): string {
 }
 
 /** The name of an entry as long as no other wants the same. */
-export function ownName({ wanted, serverId, name }: Named, maxLength: number): string {
-  if (wanted.length <= maxLength) return wanted;
-  return withHash(wanted, originHash(serverId, name).slice(0, HASH_DIGITS), maxLength);
+export function ownName(entry: Named, { maxLength, claims }: Omit<NameRules, "reserved">): string {
+  const { wanted, serverId } = entry;
+  return wanted.length > maxLength || claims.needsSuffix(serverId, wanted)
+    ? suffixed(entry, { digits: HASH_DIGITS, maxLength })
+    : wanted;
+}
+
+function suffixed({ wanted, serverId, name }: Named, options: { digits: number; maxLength: number }): string {
+  return withHash(wanted, originHash(serverId, name).slice(0, options.digits), options.maxLength);
 }
 
 /** The exposed name of each entry, in the order given; all of them differ, and none is reserved. */
-export function assignNames(
-  entries: readonly Named[],
-  options: { readonly maxLength: number; readonly reserved: ReadonlySet<string> },
-): string[] {
-  const { maxLength, reserved } = options;
-  const names = entries.map((entry) => ownName(entry, maxLength));
+export function assignNames(entries: readonly Named[], rules: NameRules): string[] {
+  const { maxLength, reserved } = rules;
+  const names = entries.map((entry) => ownName(entry, rules));
   for (let digits = HASH_DIGITS; digits <= 64; digits += 2) {
     const clashing = positionsOfClashes(names, reserved);
     if (clashing.length === 0) return names;
-    for (const i of clashing) {
-      const entry = entries[i]!;
-      names[i] = withHash(entry.wanted, originHash(entry.serverId, entry.name).slice(0, digits), maxLength);
-    }
+    for (const i of clashing) names[i] = suffixed(entries[i]!, { digits, maxLength });
   }
   return names;
 }

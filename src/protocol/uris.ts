@@ -9,13 +9,16 @@
  */
 import { createHash } from "node:crypto";
 import { encodeUnreserved } from "../uri-template/tokens.ts";
+import { Claims } from "./claims.ts";
 
 const URI_CHARACTERS = /^[A-Za-z][A-Za-z0-9+.-]*:[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]*$/;
 const STRAY_PERCENT = /%(?![0-9A-Fa-f]{2})/;
 const LONE_SURROGATE = /\p{Surrogate}/u;
 const SCHEME_DELIMITER = /^([A-Za-z][A-Za-z0-9+.-]*):\/*/;
 const PREFIXED = /^([a-z][a-z0-9.-]*)\+/;
+const ANY_CASE_PREFIX = /^([a-z][a-z0-9.-]*)\+/i;
 const CARRIER = "raw:";
+const FLAT_SUFFIX = /~[0-9a-f]{8,64}$/;
 const SURROGATE_OCTETS = /%ED%([AB][0-9A-F])%([89AB][0-9A-F])/gi;
 
 /** Is it a URI by RFC 3986's alphabet, with a scheme? */
@@ -55,17 +58,22 @@ export function collapsedBody(uri: string): string {
 
 /**
  * Makes names unique: where several contenders share one, each gets a suffix of hex digits of its
- * own digest, 8 of them and more if that still meets another name. The result for a contender does
- * not depend on the order.
+ * own digest, 8 of them and more if that still meets another name. What is `marked` always gets
+ * one, and contends for nothing else. The result for a contender does not depend on the order.
  */
 export function uniqueNames(
   bare: readonly string[],
-  suffix: { readonly separator: string; readonly digestOf: (index: number) => string },
+  suffix: {
+    readonly separator: string;
+    readonly digestOf: (index: number) => string;
+    readonly marked?: ((index: number) => boolean) | undefined;
+  },
 ): string[] {
-  const shared = duplicates(bare);
-  if (shared.size === 0) return [...bare];
+  const { marked } = suffix;
+  const shared = duplicates(marked ? bare.filter((_, index) => !marked(index)) : bare);
+  if (shared.size === 0 && !marked) return [...bare];
   const names = [...bare];
-  const contenders = bare.flatMap((name, index) => (shared.has(name) ? [index] : []));
+  const contenders = bare.flatMap((name, index) => (marked?.(index) || shared.has(name) ? [index] : []));
   let open = contenders;
   for (let digits = 8; open.length > 0 && digits <= 64; digits += 8) {
     for (const index of open) names[index] = bare[index] + suffix.separator + suffix.digestOf(index).slice(0, digits);
@@ -93,16 +101,28 @@ function sha256(text: string): string {
   return createHash("sha256").update(exact).digest("hex");
 }
 
+/** The claims of all configured servers on flat ids. */
+export function flatClaims(serverIds: Iterable<string>): Claims {
+  return new Claims(
+    [...serverIds].map((serverId) => ({ serverId, prefix: `${serverId}_` })),
+    FLAT_SUFFIX,
+  );
+}
+
 /**
- * Flat ids of entries, with `~` and hex digits of sha256(server id LF URI) where several share one.
+ * Flat ids of entries, with `~` and hex digits of sha256(server id LF URI) where several share one,
+ * and where another server's id could claim it.
  */
 export function uniqueFlatIds(
   entries: readonly { readonly serverId: string; readonly uri: string }[],
-  bare: string[],
+  bare: readonly string[],
+  claims: Claims,
 ): string[] {
+  const isMarked = (index: number): boolean => claims.needsSuffix(entries[index]!.serverId, bare[index]!);
   return uniqueNames(bare, {
     separator: "~",
     digestOf: (index) => sha256(`${entries[index]?.serverId}\n${entries[index]?.uri}`),
+    marked: bare.some((_, index) => isMarked(index)) ? isMarked : undefined,
   });
 }
 
@@ -167,6 +187,11 @@ export function unprefixedExpansions(text: string): { prefix: string; uris: stri
   const verbatim = rest.slice(CARRIER.length);
   const decoded = decodeCarried(verbatim);
   return { prefix, uris: verbatim === decoded ? [verbatim] : [verbatim, decoded] };
+}
+
+/** The scheme-like text before the first plus sign, in lower case as schemes are compared. */
+export function uriPrefixOf(text: string): string | undefined {
+  return ANY_CASE_PREFIX.exec(text)?.[1]?.toLowerCase();
 }
 
 function splitPrefix(text: string): { prefix: string; rest: string } | undefined {

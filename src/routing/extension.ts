@@ -1,8 +1,10 @@
 /**
  * Methods that the gateway does not know, of extensions that a server declared: they go to their
  * owner where the request names one, by a task id, a URI or a name, or where only one server has
- * the extension. Which server is meant is never guessed.
+ * the extension. Which server is meant is never guessed, and what is under the prefix of a
+ * configured server goes to no other.
  */
+import { assertThere, foundName, foundUri } from "../catalog/find-or-throw.ts";
 import type { Snapshot } from "../catalog/snapshot.ts";
 import type { Call, Client } from "../protocol/call.ts";
 import { GoblinError } from "../protocol/errors.ts";
@@ -22,7 +24,7 @@ export interface ExtensionOptions {
   };
 }
 
-const SPEC: RoutedMethod = { names: "extension", field: "name", timeout: "TIMEOUT" };
+export const EXTENSION: RoutedMethod = { names: "extension", field: "name", timeout: "TIMEOUT" };
 
 /** The servers that declared the extension which a method like `tasks/get` belongs to. */
 export function extensionOwners(method: string, servers: readonly ServerInfo[]): string[] {
@@ -40,17 +42,19 @@ function declares(capabilities: Readonly<Record<string, unknown>>, family: strin
 
 export function resolveExtension(call: Call, options: ExtensionOptions): Route {
   const { owners, snapshot } = options;
-  const found =
-    ownerByIdentifier(call, options) ?? (owners.length === 1 ? { serverId: owners[0]!, params: call.text } : undefined);
+  const sole = owners.length === 1 ? owners[0] : undefined;
+  const found = ownerByIdentifier(call, sole, options) ?? (sole && { serverId: sole, params: call.text });
+  if (!found && owners.length === 0) throw new GoblinError("METHOD_NOT_FOUND", `Method not found: ${call.method}`);
   if (!found) {
     const message = `${call.method} is offered by several servers (${owners.join(", ")}) and the request does not name one`;
     throw new GoblinError("AMBIGUOUS", message, { data: { candidates: owners } });
   }
   if (!owners.includes(found.serverId)) {
+    assertThere(snapshot, [found.serverId]);
     throw new GoblinError("METHOD_NOT_FOUND", `Server "${found.serverId}" does not offer ${call.method}`);
   }
   return {
-    spec: SPEC,
+    spec: EXTENSION,
     snapshot,
     serverId: found.serverId,
     name: call.method,
@@ -61,9 +65,16 @@ export function resolveExtension(call: Call, options: ExtensionOptions): Route {
   };
 }
 
-type Owner = { readonly serverId: string; readonly params: string };
+interface Owner {
+  readonly serverId: string;
+  readonly params: string;
+}
 
-function ownerByIdentifier(call: Call, { snapshot, tasks }: ExtensionOptions): Owner | undefined {
+function ownerByIdentifier(
+  call: Call,
+  sole: string | undefined,
+  { snapshot, tasks }: ExtensionOptions,
+): Owner | undefined {
   const { taskId, uri, name } = call.params;
   // Whatever is about tasks is about one, whose owner can be told: no server's own view of all
   // tasks is shown to a client.
@@ -71,18 +82,34 @@ function ownerByIdentifier(call: Call, { snapshot, tasks }: ExtensionOptions): O
     const asked = stringParam(call, "taskId");
     const split = splitTaskId(asked);
     const serverId = split && snapshot.resources.serverOfPrefix(split.prefix);
-    if (!split || serverId === undefined || !tasks.opens(serverId, split, call.client))
+    const isOpen = serverId !== undefined && snapshot.standing(serverId).kind !== "disabled";
+    if (!split || !isOpen || !tasks.opens(serverId, split, call.client))
       throw new GoblinError("INVALID_PARAMS", `Task not found: ${asked.slice(0, 200)}`);
     return { serverId, params: setMember(call.text, "taskId", JSON.stringify(split.taskId)) };
   }
   if (typeof uri === "string") {
     const found = snapshot.resources.resolve(uri);
-    if (found.kind === "found")
-      return { serverId: found.serverId, params: setMember(call.text, "uri", JSON.stringify(found.uri)) };
+    if (found.kind === "found") return ownerOf(call, "uri", { serverId: found.serverId, own: found.uri });
+    if (mustExist(snapshot.resources.claimants(uri), sole, snapshot)) foundUri(found, snapshot, uri);
   }
   if (typeof name === "string") {
     const entry = snapshot.tools.find(name) ?? snapshot.prompts.find(name);
-    if (entry) return { serverId: entry.serverId, params: setMember(call.text, "name", JSON.stringify(entry.name)) };
+    if (entry) return ownerOf(call, "name", { serverId: entry.serverId, own: entry.name });
+    // Whatever the name is of, everything is under the empty prefix.
+    const claimants = snapshot.tools.claimants(name).filter((id) => !snapshot.claims.isCatchAll(id));
+    if (mustExist(claimants, sole, snapshot)) foundName("tool", snapshot, name);
   }
   return undefined;
+}
+
+/**
+ * Whether an identifier under these servers' prefixes may only go on if the catalog knows it:
+ * others must not get it.
+ */
+function mustExist(claimants: readonly string[], sole: string | undefined, snapshot: Snapshot): boolean {
+  return claimants.some((id) => id !== sole || snapshot.standing(id).kind !== "known");
+}
+
+function ownerOf(call: Call, key: string, { serverId, own }: { serverId: string; own: string }): Owner {
+  return { serverId, params: setMember(call.text, key, JSON.stringify(own)) };
 }

@@ -3,7 +3,8 @@
  * identifier in them.
  *
  * Pure: a call and a snapshot in, a route out. Names and URIs are looked up, never cut apart; what
- * is unknown or ambiguous is an error here, and no server hears of it.
+ * is unknown or ambiguous is an error here, and no server hears of it. What belongs to a server
+ * that is starting is an error that says so (`awaits`); the entrance makes a `LateRoute` of it.
  */
 import { foundName, foundUri } from "../catalog/find-or-throw.ts";
 import type { NamedEntry } from "../catalog/named.ts";
@@ -45,11 +46,11 @@ export function resolve(call: Call, spec: RoutedMethod, snapshot: Snapshot): Rou
 }
 
 function findTool(call: Call, snapshot: Snapshot): NamedEntry {
-  return foundName("tool", snapshot.tools, stringParam(call, "name"));
+  return foundName("tool", snapshot, stringParam(call, "name"));
 }
 
 function findPrompt(call: Call, snapshot: Snapshot): NamedEntry {
-  const entry = foundName("prompt", snapshot.prompts, stringParam(call, "name"));
+  const entry = foundName("prompt", snapshot, stringParam(call, "name"));
   const given = call.params["arguments"];
   const missing = requiredArguments(entry).filter((argument) => !hasValue(given, argument));
   if (missing.length === 0) return entry;
@@ -107,19 +108,19 @@ function resourceRoute(call: Call, spec: RoutedMethod, snapshot: Snapshot): Rout
 
 /** The owner of a resource, by any form of its URI. */
 export function findResource(snapshot: Snapshot, uri: string) {
-  return foundUri(snapshot.resources.resolve(uri), uri);
+  return foundUri(snapshot.resources.resolve(uri), snapshot, uri);
 }
 
 function referenceRoute(call: Call, spec: RoutedMethod, snapshot: Snapshot): Route {
   const ref = call.params["ref"] as { type?: unknown; name?: unknown; uri?: unknown } | undefined;
   if (ref?.type === "ref/prompt" && typeof ref.name === "string") {
-    const entry = foundName("prompt", snapshot.prompts, ref.name);
+    const entry = foundName("prompt", snapshot, ref.name);
     const params = withReference(call.text, "name", entry.name);
     return { ...namedRoute(call, spec, snapshot, entry), params };
   }
   if (ref?.type === "ref/resource" && typeof ref.uri === "string") {
     const { uri } = ref;
-    const found = foundUri(snapshot.resources.resolveTemplate(uri), uri);
+    const found = foundUri(snapshot.resources.resolveTemplate(uri), snapshot, uri);
     return {
       spec,
       snapshot,

@@ -5,12 +5,14 @@
  * Only a server that is attached shows: its lists are in the catalog, its updates and states are
  * reported. One that is being prepared to replace another, or that drains after it was replaced,
  * answers calls but changes nothing that clients see. A server that is down keeps its entries for a
- * grace period, then they are withdrawn until it is back.
+ * grace period, then they are withdrawn until it is back. The catalog always knows whether a
+ * server's lists are known, so that its names wait for it.
  */
 
 import type { EventEmitter } from "node:events";
 import type { Catalog } from "../catalog/catalog.ts";
 import { emptyLists, inputSchemaOf, type ServerLists } from "../catalog/definitions.ts";
+import { DISABLED, KNOWN, STARTING } from "../catalog/standing.ts";
 import { Sync } from "../catalog/sync.ts";
 import type { LiveConfig } from "../config/live-config.ts";
 import type { Config } from "../config/schema/config.ts";
@@ -56,8 +58,10 @@ export class Server {
   #config: ServerConfig;
   #attached = false;
   #wasAttached = false;
-  /** Undefined until the first sync. */
+  /** Undefined until the first sync, and after they were withdrawn. */
   #lists: ServerLists | undefined;
+  /** The lists have been fetched as a whole. */
+  #isKnown = false;
   #sync: Sync | undefined;
   #graceTimer: NodeJS.Timeout | undefined;
   #listProblem: string | undefined;
@@ -113,8 +117,9 @@ export class Server {
     this.#attached = true;
     this.#wasAttached = true;
     const { catalog } = this.#options;
-    if (!this.#config.enabled) return catalog.remove(this.id);
     this.#show();
+    this.#stand(this.backend.status);
+    if (!this.#config.enabled) return catalog.update(this.id, emptyLists);
     if (this.#lists) catalog.update(this.id, this.#lists);
     // What is listed is what the predecessor had; it may stay as long as a server that is down
     // keeps its entries.
@@ -133,7 +138,7 @@ export class Server {
   adjust(config: ServerConfig): void {
     const { transport, share, enabled } = this.#config;
     this.#config = { ...config, transport, share, enabled };
-    if (this.#attached && enabled) this.#show();
+    if (this.#attached) this.#show();
   }
 
   configure(config: Config): void {
@@ -148,6 +153,7 @@ export class Server {
   }
 
   async stop(reason: string): Promise<void> {
+    if (this.#attached) this.#options.catalog.stand(this.id, { kind: "down", reason });
     this.detach();
     await this.backend.stop(reason);
   }
@@ -181,7 +187,11 @@ export class Server {
     this.setLevel(this.#host.logLevel);
     this.#listProblem = undefined;
     await sync.all();
-    this.#lists ??= emptyLists;
+    if (this.#sync === sync) {
+      this.#lists ??= emptyLists;
+      this.#isKnown = true;
+      this.#stand(this.backend.status);
+    }
     if (this.#listProblem) this.#fetchAgain(sync, 0);
     if (this.#attached) await this.#host.subscribers.restored(this.id);
     return this.#listProblem;
@@ -211,8 +221,27 @@ export class Server {
     this.#options.catalog.put({ id: this.id, prefix, tools, expose });
   }
 
+  #stand({ state, reason, retryAfterMs }: BackendStatus): void {
+    if (!this.#attached) return;
+    const { catalog } = this.#options;
+    if (!this.#config.enabled) catalog.stand(this.id, DISABLED);
+    else if (this.#isKnown) catalog.stand(this.id, KNOWN);
+    else if (state !== "down") catalog.stand(this.id, STARTING);
+    else {
+      const retryAt = retryAfterMs === undefined ? undefined : Date.now() + retryAfterMs;
+      catalog.stand(this.id, { kind: "down", reason: reason ?? "it is not connected", retryAt });
+    }
+  }
+
   #startGrace(): NodeJS.Timeout {
-    return setTimeout(() => this.#update(emptyLists), this.#options.config.current.backends.graceMs).unref();
+    return setTimeout(() => this.#withdraw(), this.#options.config.current.backends.graceMs).unref();
+  }
+
+  #withdraw(): void {
+    this.#lists = undefined;
+    this.#isKnown = false;
+    if (this.#attached) this.#options.catalog.update(this.id, emptyLists);
+    this.#stand(this.backend.status);
   }
 
   #changedState(status: BackendStatus): void {
@@ -224,6 +253,7 @@ export class Server {
       this.#sync = undefined;
       if (this.#attached) this.#graceTimer ??= this.#startGrace();
     } else log.info(detail, `Server is ${status.state}`);
+    this.#stand(status);
     if (this.#attached) this.#host.emit("status", this.id, status);
   }
 

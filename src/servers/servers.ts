@@ -9,6 +9,7 @@
 
 import { EventEmitter } from "node:events";
 import type { Catalog } from "../catalog/catalog.ts";
+import { STARTING } from "../catalog/standing.ts";
 import type { ConfigDiff } from "../config/diff.ts";
 import type { LiveConfig } from "../config/live-config.ts";
 import type { ServerConfig } from "../config/schema/server.ts";
@@ -217,6 +218,8 @@ export class Servers extends EventEmitter<ServerEvents> {
     void this.#incoming.get(id)?.stop("replaced");
     const next = new Server(config, this, this.#options);
     this.#incoming.set(id, next);
+    // Who asks for what it has from now on waits for it.
+    if (config.enabled && !this.#entries.get(id)?.config.enabled) this.#options.catalog.stand(id, STARTING);
     await this.#startAdded(next);
     // Another config, or the end, may have come meanwhile.
     if (this.#incoming.get(id) !== next || this.#closed) return next.stop("replaced");

@@ -9,6 +9,7 @@ import { type Answer, failure, notificationText, withErrorData } from "../protoc
 import { setMember } from "../protocol/json-text.ts";
 import { findResource, stringParam } from "../routing/resolve.ts";
 import type { Servers } from "../servers/servers.ts";
+import type { Asker, Waiting } from "../servers/waiting.ts";
 import type { Continuity } from "./continuity.ts";
 import type { Session } from "./session.ts";
 import type { SessionStore } from "./store.ts";
@@ -18,6 +19,7 @@ import type { Subscriptions } from "./subscriptions.ts";
 export interface ResourceSubscriptionParts {
   readonly catalog: Catalog;
   readonly servers: Servers;
+  readonly waiting: Waiting;
   readonly sessions: SessionStore;
   readonly continuity: Continuity;
   readonly subscriptions: Subscriptions;
@@ -31,12 +33,13 @@ export class ResourceSubscriptions {
   constructor(parts: ResourceSubscriptionParts) {
     this.#parts = parts;
     parts.sessions.on("resumed", (session) => this.#resume(session));
+    parts.sessions.on("ended", ({ key }) => parts.waiting.release(key));
   }
 
   /** Subscribes a client without a session; `deliver` gets the raw params of each update. */
   async subscribe(clientKey: string, form: string, deliver: (params: string) => void): Promise<Answer> {
     try {
-      const { serverId, uri } = findResource(this.#parts.catalog.snapshot, form);
+      const { serverId, uri } = await this.#find(form, { clientKey });
       const record = this.#record(clientKey, { serverId, uri, form }, deliver);
       return named(await this.#parts.subscriptions.subscribe(record, undefined), serverId);
     } catch (error) {
@@ -46,6 +49,7 @@ export class ResourceSubscriptions {
 
   /** Ends all subscriptions of a client without a session. */
   release(clientKey: string): void {
+    this.#parts.waiting.release(clientKey);
     this.#parts.subscriptions.dropClient(clientKey);
   }
 
@@ -53,7 +57,7 @@ export class ResourceSubscriptions {
   async subscribeSession(flight: Flight): Promise<Answer> {
     const { key } = flight.call.client;
     const form = stringParam(flight.call, "uri");
-    const { serverId, uri } = findResource(this.#parts.catalog.snapshot, form);
+    const { serverId, uri } = await this.#find(form, { clientKey: key, call: flight.call });
     flight.serverId = serverId;
     const record = this.#record(key, { serverId, uri, form }, this.#toSession(key));
     return named(await this.#parts.subscriptions.subscribe(record, flight), serverId);
@@ -63,12 +67,18 @@ export class ResourceSubscriptions {
    * `resources/unsubscribe` of a session. A resource that is listed no more can still be let go.
    */
   async unsubscribeSession(flight: Flight): Promise<Answer> {
-    const { subscriptions, catalog } = this.#parts;
-    const { key: clientKey } = flight.call.client;
-    const form = stringParam(flight.call, "uri");
-    const { serverId, uri } = subscriptions.find(clientKey, form) ?? findResource(catalog.snapshot, form);
+    const { subscriptions } = this.#parts;
+    const { call } = flight;
+    const { key: clientKey } = call.client;
+    const form = stringParam(call, "uri");
+    const { serverId, uri } = subscriptions.find(clientKey, form) ?? (await this.#find(form, { clientKey, call }));
     flight.serverId = serverId;
     return named(await subscriptions.unsubscribe({ clientKey, serverId, uri }, flight), serverId);
+  }
+
+  /** The resource, once its server has started. */
+  #find(form: string, asker: Asker): Promise<ReturnType<typeof findResource>> {
+    return this.#parts.waiting.found((snapshot) => findResource(snapshot, form), asker);
   }
 
   /** Restores what a session had in an earlier process. */

@@ -48,11 +48,18 @@ describe("names", () => {
     expect(await owner("zeta_c")).toMatch(/^Tool not found: zeta_c/);
   });
 
-  test("that meet are told apart, and both work", async () => {
+  test("that would meet are told apart: a name under a server's prefix is that server's", async () => {
     const { names, owner } = await listedOf({ a: { tools: ["b_c"] }, a_b: { tools: ["c"] } });
-    expect(names).toEqual([expect.stringMatching(/^a_b_c-[0-9a-f]{6}$/), expect.stringMatching(/^a_b_c-[0-9a-f]{6}$/)]);
-    expect(new Set(await Promise.all(names.map(owner)))).toEqual(new Set(["a:b_c", "a_b:c"]));
-    expect(await owner("a_b_c")).toMatch(/^Tool not found: a_b_c/);
+    expect(names).toEqual(["a_b_c", "a_b_c-e474ae"]);
+    expect(await Promise.all(names.map(owner))).toEqual(["a_b:c", "a:b_c"]);
+  });
+
+  test("of servers that share a prefix are told apart where they meet", async () => {
+    const entry = { prefix: "x_" };
+    const { names, owner } = await listedOf({ a: { tools: ["c", "d"], entry }, b: { tools: ["c"], entry } });
+    expect(names).toEqual(["x_c-6c516c", "x_c-9e58d7", "x_d"]);
+    expect(new Set(await Promise.all(names.map(owner)))).toEqual(new Set(["a:c", "a:d", "b:c"]));
+    expect(await owner("x_c")).toMatch(/^Tool not found: x_c/);
   });
 
   test("without a prefix are the server's own", async () => {

@@ -8,6 +8,7 @@ import type { Call } from "../../protocol/call.ts";
 import { GoblinError } from "../../protocol/errors.ts";
 import type { Deadline, Flight } from "../../protocol/flight.ts";
 import { type Answer, failure } from "../../protocol/json-rpc.ts";
+import { LateRoute } from "../../routing/late-route.ts";
 import type { Route } from "../../routing/resolve.ts";
 import type { Servers } from "../../servers/servers.ts";
 import { type Alarm, Alarms } from "../../timing/alarms.ts";
@@ -34,7 +35,10 @@ export class Deadlines implements Stage {
   leave(flight: Flight, route: Route, answer: Answer): Answer {
     const { deadline } = flight;
     deadline?.stop();
-    return deadline?.expired && !answer.ok ? timeout(flight, route, deadline.reached) : answer;
+    if (!deadline?.expired || answer.ok) return answer;
+    // Nothing was sent: the answer already says that the server was not there in time.
+    if (route instanceof LateRoute && !route.isFound) return answer;
+    return timeout(flight, route, deadline.reached);
   }
 }
 

@@ -35,7 +35,7 @@ export class ClientLimits implements Stage {
 
   enter({ call }: Flight): Answer | undefined {
     const { inFlightPerSession, callsPerSecond } = this.#config.current.limits;
-    const use = this.#useOf(call.client.account);
+    const use = this.#countsOf(call.client.account);
     if (use.inFlight >= inFlightPerSession) {
       this.#onLimit("inFlightPerSession");
       const error = limitExceeded({
@@ -67,7 +67,7 @@ export class ClientLimits implements Stage {
     return answer;
   }
 
-  #useOf(account: string): Use {
+  #countsOf(account: string): Use {
     const known = this.#uses.get(account);
     if (known) return known;
     const now = performance.now();

@@ -5,6 +5,7 @@
 import type { Call } from "../../protocol/call.ts";
 import type { Flight } from "../../protocol/flight.ts";
 import type { Answer } from "../../protocol/json-rpc.ts";
+import { LateRoute } from "../../routing/late-route.ts";
 import type { Route } from "../../routing/resolve.ts";
 import type { Activity } from "../../telemetry/activity.ts";
 import { codeLabel, GATEWAY, methodLabel, mimeLabel, NO_SERVER } from "../../telemetry/labels.ts";
@@ -29,8 +30,9 @@ export class CallMetrics implements Stage {
   }
 
   leave(flight: Flight, route: Route, answer: Answer): Answer {
-    const meter = this.#meters.meter(route.serverId, methodLabel(flight.call.method));
-    this.#end(meter);
+    const method = methodLabel(flight.call.method);
+    const meter = this.#meters.meter(route.serverId, method);
+    this.#end(route instanceof LateRoute ? this.#meters.meter(route.countedFor, method) : meter);
     this.#record(flight, answer, meter, route);
     return answer;
   }
@@ -76,7 +78,7 @@ export class CallMetrics implements Stage {
     if (route && call.method === "resources/read") {
       this.#meters.countRead(route.serverId, mimeLabel(route.mimeType), answer.ok ? "success" : "failure");
     }
-    const isListed = route?.spec.names === "tool" || route?.spec.names === "prompt";
+    const isListed = (route?.spec.names === "tool" || route?.spec.names === "prompt") && route.name !== "";
     const record = {
       time: Date.now(),
       method: call.method,

@@ -2,14 +2,16 @@
  * The lists of resources and templates as clients see them: what each backend offers, under unique
  * names.
  *
- * What must always hold: exposed names and flat ids are unique and depend on the set of entries,
- * not on the order of servers; a URI that a backend lists twice is one entry; a template that does
- * not parse is listed but never matched. What depends on one server alone is computed once for its
- * arrays and kept as long as they live.
+ * What must always hold: exposed names and flat ids are unique and do not depend on the order of
+ * servers; no name can be read as another configured server's; a URI that a backend lists twice is
+ * one entry; a template that does not parse is listed but never matched. A flat id and a prefixed
+ * URI depend on the config and on their own server only; a raw URI also on who else owns it. What
+ * depends on one server alone is computed once for its arrays and kept as long as they live.
  */
 
 import { duplicates, flatId, isAppUri, prefixed, prefixedTemplate, uniqueFlatIds } from "../../protocol/uris.ts";
 import { parseTemplate, type UriTemplate } from "../../uri-template/template.ts";
+import type { ServerNames } from "../server-names.ts";
 
 export type UriMode = "prefixed" | "flat" | "raw";
 
@@ -96,20 +98,22 @@ function cachedByArray<Result>(compute: (serverId: string, texts: readonly strin
 
 export function listResources(
   servers: readonly ResourceServer[],
-  names: { mode: UriMode; prefixes: ReadonlyMap<string, string> },
+  { mode, names }: { readonly mode: UriMode; readonly names: ServerNames },
 ): Listing<ResourceEntry> {
   const offers = servers.flatMap(({ id, resources }) => offersOf(id, resources, () => resources.map(({ uri }) => uri)));
   const flatIds = uniqueFlatIds(
     offers,
     offers.map((offer) => offer.bareFlatId),
+    names.flat,
   );
   const prefixedUris = offers.map(({ serverId, uri }) => prefixed(names.prefixes.get(serverId) ?? serverId, uri));
   const preferred = offers.map(({ uri }, i) => {
-    if (names.mode === "raw" || isAppUri(uri)) return uri;
-    return (names.mode === "flat" ? flatIds[i] : prefixedUris[i]) ?? uri;
+    const isRaw = (mode === "raw" || isAppUri(uri)) && !names.read(uri);
+    if (isRaw) return uri;
+    return (mode === "flat" ? flatIds[i] : prefixedUris[i]) ?? uri;
   });
   const exposed = uniqueForms(preferred, prefixedUris);
-  return withShared(offers, (offer, i) => ({
+  return withShared(offers, names, (offer, i) => ({
     serverId: offer.serverId,
     uri: offer.uri,
     exposed: exposed[i] ?? offer.uri,
@@ -120,23 +124,26 @@ export function listResources(
 
 export function listTemplates(
   servers: readonly ResourceServer[],
-  names: { mode: UriMode; prefixes: ReadonlyMap<string, string> },
+  { mode, names }: { readonly mode: UriMode; readonly names: ServerNames },
 ): Listing<TemplateEntry> & { parsed: ReadonlyMap<TemplateEntry, UriTemplate>; problems: TemplateProblem[] } {
   const textsOf = ({ templates }: ResourceServer) => templates.map(({ uriTemplate }) => uriTemplate);
   const offers = servers.flatMap((server) => offersOf(server.id, server.templates, () => textsOf(server)));
   const flatIds = uniqueFlatIds(
     offers,
     offers.map((offer) => offer.bareFlatId),
+    names.flat,
   );
   const prefixedTexts = offers.map(({ serverId, uri }) =>
     prefixedTemplate(names.prefixes.get(serverId) ?? serverId, uri),
   );
   const preferred = offers.map(({ serverId, uri }, i) => {
-    if (names.mode === "raw" || isAppUri(uri)) return uri;
-    return names.mode === "flat" ? `${serverId}_${uri}` : (prefixedTexts[i] ?? uri);
+    const isRaw = (mode === "raw" || isAppUri(uri)) && !names.read(uri);
+    if (isRaw) return uri;
+    const flat = `${serverId}_${uri}`;
+    return mode === "flat" && !names.flat.needsSuffix(serverId, flat) ? flat : (prefixedTexts[i] ?? uri);
   });
   const exposed = uniqueForms(preferred, prefixedTexts);
-  const listing = withShared(offers, (offer, i) => ({
+  const listing = withShared(offers, names, (offer, i) => ({
     serverId: offer.serverId,
     uriTemplate: offer.uri,
     exposed: exposed[i] ?? offer.uri,
@@ -169,12 +176,14 @@ function uniqueForms(preferred: readonly string[], prefixedForms: readonly strin
 
 function withShared<Entry extends { flatId: string }>(
   offers: readonly Offer[],
+  { flat }: ServerNames,
   entryOf: (offer: Offer, index: number) => Entry,
 ): Listing<Entry> {
   const shared = new Map<string, Entry[]>();
   const entries = offers.map((offer, index) => {
     const entry = entryOf(offer, index);
-    if (entry.flatId !== offer.bareFlatId) {
+    // A bare id that another server could have is not this one's at all.
+    if (entry.flatId !== offer.bareFlatId && !flat.needsSuffix(offer.serverId, offer.bareFlatId)) {
       const group = shared.get(offer.bareFlatId) ?? [];
       group.push(entry);
       shared.set(offer.bareFlatId, group);

@@ -2,18 +2,13 @@
  * All resources and templates of all servers, and the way from any name of one to its owner.
  *
  * What must always hold: immutable once made; every name that a client may use is accepted in every
- * mode, in one fixed order; what is in no list and matches no template is unknown, so that no
- * backend ever hears of it; a name that several share is ambiguous, never a guess. Cost of a
- * look-up does not depend on the number of resources.
+ * mode, in one fixed order; a name under the prefix of a configured server is that server's alone;
+ * what is in no list and matches no template is unknown, so that no backend ever hears of it; a
+ * name that several share is ambiguous, never a guess. Cost of a look-up does not depend on the
+ * number of resources.
  */
-import {
-  assignPrefixes,
-  collapsedId,
-  isAppUri,
-  prefixed,
-  unprefixed,
-  unprefixedExpansions,
-} from "../../protocol/uris.ts";
+import { collapsedId, isAppUri, prefixed } from "../../protocol/uris.ts";
+import { createServerNames, type ServerNames } from "../server-names.ts";
 import {
   listResources,
   listTemplates,
@@ -24,7 +19,7 @@ import {
   type UriMode,
 } from "./entries.ts";
 import { rewriteLike } from "./forms.ts";
-import { createLookup, serverNames, splitFlat } from "./lookup.ts";
+import { createLookup } from "./lookup.ts";
 import { createTemplateFinder, type FiledTemplate, type TemplateFinder, type TemplateHit } from "./templates.ts";
 
 export interface FoundResource {
@@ -62,6 +57,10 @@ export interface ResourceIndex {
   resolve(uri: string): ResourceResolution;
   /** The owner of a template by any of its names, or of a resource. */
   resolveTemplate(ref: string): ResourceResolution;
+  /** The configured servers that a name belongs to by its prefix, whatever they list now. */
+  claimants(uri: string): readonly string[];
+  /** The configured servers that could list a name which is under nobody's prefix. */
+  mayHave(uri: string): readonly string[];
   /**
    * The clients' name of a URI that a backend used, if the catalog or one of that server's
    * templates knows it.
@@ -86,48 +85,33 @@ export interface ResourceIndexOptions {
 }
 
 const UNKNOWN: ResourceResolution = { kind: "unknown" };
-const FILE = "file:///";
 
 export function createResourceIndex(options: ResourceIndexOptions): ResourceIndex {
-  const prefixes = assignPrefixes([...(options.serverIds ?? []), ...options.servers.map(({ id }) => id)]);
-  const names = { mode: options.mode, prefixes };
-  const servers = serverNames(prefixes);
-  const resources = listResources(options.servers, names);
-  const templates = listTemplates(options.servers, names);
-  const resourceLookup = createLookup(resources, servers, {
+  const serverIds = [...new Set([...(options.serverIds ?? []), ...options.servers.map(({ id }) => id)])];
+  const names = createServerNames(serverIds);
+  const { prefixes } = names;
+  const resources = listResources(options.servers, { mode: options.mode, names });
+  const templates = listTemplates(options.servers, { mode: options.mode, names });
+  const resourceLookup = createLookup(resources, names, {
     of: (entry) => entry.uri,
-    unprefix: (name) => {
-      const split = unprefixed(name);
-      return split === undefined ? undefined : { prefix: split.prefix, uris: [split.uri] };
-    },
+    read: ({ uris }) => uris,
   });
-  const templateLookup = createLookup(templates, servers, {
+  const templateLookup = createLookup(templates, names, {
     of: (entry) => entry.uriTemplate,
-    unprefix: unprefixedExpansions,
+    read: ({ expansions }) => expansions,
   });
   const finders = createFinders(templates.parsed);
-  const byCollapsedId = lazily(() => uniqueCollapsedIds(resources.entries));
+  const byCollapsedId = lazily(() => uniqueCollapsedIds(resources.entries, names));
 
-  const hitsByFlatForm = (name: string) =>
-    splitFlat(name, servers).flatMap(({ serverId, rest }) => finders.own.get(serverId)?.find(rest) ?? []);
-  const hitByPrefix = (name: string) => {
-    const split = unprefixedExpansions(name);
-    const finder = finders.own.get(servers.byPrefix.get(split?.prefix ?? "") ?? "");
-    return split?.uris.flatMap((uri) => finder?.find(uri) ?? []).slice(0, 1) ?? [];
-  };
-  const throughTemplates = (uri: string): readonly TemplateHit<TemplateEntry>[] => {
-    const steps = [
-      (name: string) => [finders.listed.find(name) ?? []].flat(),
-      hitsByFlatForm,
-      hitByPrefix,
-      (name: string) => [finders.raw.find(name) ?? []].flat(),
-      (name: string) => (name.startsWith(FILE) ? hitsByFlatForm(name.slice(FILE.length)) : []),
-    ];
-    for (const step of steps) {
-      const hits = step(uri);
-      if (hits.length > 0) return hits;
+  const throughTemplate = (uri: string): TemplateHit<TemplateEntry> | undefined => {
+    const reading = names.read(uri);
+    if (reading === undefined) return finders.listed.find(uri) ?? finders.raw.find(uri);
+    const finder = finders.own.get(reading.serverId);
+    for (const expansion of reading.expansions) {
+      const hit = finder?.find(expansion);
+      if (hit !== undefined) return hit;
     }
-    return [];
+    return undefined;
   };
 
   function resolve(uri: string): ResourceResolution {
@@ -135,12 +119,7 @@ export function createResourceIndex(options: ResourceIndexOptions): ResourceInde
     if (entries.length > 1) return { kind: "ambiguous", candidates: entries.map(({ exposed }) => exposed).sort() };
     const entry = entries[0];
     if (entry !== undefined) return foundResource(entry);
-    const hits = throughTemplates(uri);
-    if (hits.length > 1) {
-      const candidates = hits.map(({ owner, uri: original }) => prefixed(prefixes.get(owner.serverId) ?? "", original));
-      return { kind: "ambiguous", candidates: candidates.sort() };
-    }
-    const hit = hits[0];
+    const hit = throughTemplate(uri);
     if (hit !== undefined) {
       return {
         kind: "found",
@@ -203,8 +182,10 @@ export function createResourceIndex(options: ResourceIndexOptions): ResourceInde
     problems: templates.problems,
     resolve,
     resolveTemplate,
+    claimants: (uri) => names.read(uri)?.claimants ?? [],
+    mayHave: (uri) => (options.mode === "raw" || isAppUri(uri) ? serverIds : []),
     prefixOf: (serverId) => prefixes.get(serverId) ?? "",
-    serverOfPrefix: (prefix) => servers.byPrefix.get(prefix),
+    serverOfPrefix: (prefix) => names.byPrefix.get(prefix),
     expose,
     formOf,
   };
@@ -235,11 +216,13 @@ function createFinders(parsed: ReadonlyMap<TemplateEntry, FiledTemplate<Template
   return { listed: createTemplateFinder(listed), raw: createTemplateFinder(raw), own };
 }
 
-function uniqueCollapsedIds(entries: readonly ResourceEntry[]): Map<string, ResourceEntry> {
+/** Without those that another configured server's id could claim. */
+function uniqueCollapsedIds(entries: readonly ResourceEntry[], { flat }: ServerNames): Map<string, ResourceEntry> {
   const ids = new Map<string, ResourceEntry>();
   const shared = new Set<string>();
   for (const entry of entries) {
     const id = collapsedId(entry.serverId, entry.uri);
+    if (flat.needsSuffix(entry.serverId, id)) continue;
     if (ids.has(id)) shared.add(id);
     ids.set(id, entry);
   }

@@ -1,26 +1,20 @@
 /**
- * Finds an entry by any name that it has, without trying templates: as listed, flat id, prefixed,
- * the backend's own, or
- * `file:///` and the flat id, in this order.
+ * Finds an entry by any name that it has, without trying templates: as listed or by its flat id;
+ * else, if the name is under a configured server's prefix, among that server's entries only; else
+ * by the backend's own URI.
  *
  * What must always hold: every step is a map look-up, so that its cost does not depend on the
- * number of entries; a name that several entries share gives all of them, never one by chance.
+ * number of entries; a name that several entries share gives all of them, never one by chance; a
+ * name that is a configured server's is never looked for at another.
  */
-import type { Listing } from "./entries.ts";
 
-const FILE = "file:///";
+import type { Reading, ServerNames } from "../server-names.ts";
+import type { Listing } from "./entries.ts";
 
 export interface Named {
   readonly serverId: string;
   readonly exposed: string;
   readonly flatId: string;
-}
-
-/** The servers by the names that stand in front of their URIs. */
-export interface ServerNames {
-  readonly prefixes: ReadonlyMap<string, string>;
-  readonly byPrefix: ReadonlyMap<string, string>;
-  readonly longestId: number;
 }
 
 export interface Lookup<Entry> {
@@ -30,18 +24,13 @@ export interface Lookup<Entry> {
   own(serverId: string, text: string): Entry | undefined;
 }
 
-export function serverNames(prefixes: ReadonlyMap<string, string>): ServerNames {
-  const byPrefix = new Map([...prefixes].map(([id, prefix]) => [prefix, id]));
-  const longestId = Math.max(0, ...[...prefixes.keys()].map((id) => id.length));
-  return { prefixes, byPrefix, longestId };
-}
-
 export function createLookup<Entry extends Named>(
   listing: Listing<Entry>,
   servers: ServerNames,
   text: {
     readonly of: (entry: Entry) => string;
-    readonly unprefix: (name: string) => { prefix: string; uris: string[] } | undefined;
+    /** What the server's own text may be. */
+    readonly read: (reading: Reading) => readonly string[];
   },
 ): Lookup<Entry> {
   const listed = new Map<string, Entry>();
@@ -63,45 +52,25 @@ export function createLookup<Entry extends Named>(
   };
   const own = (serverId: string, name: string) => byText(name).find((entry) => entry.serverId === serverId);
 
-  const byFlatId = (name: string): readonly Entry[] => {
-    const entry = flat.get(name);
+  const byReading = (reading: Reading): readonly Entry[] => {
+    const { serverId, flatId } = reading;
+    const entry = flatId === undefined ? undefined : flat.get(flatId);
     if (entry !== undefined) return [entry];
-    return (
-      listing.shared.get(name) ?? splitFlat(name, servers).flatMap(({ serverId, rest }) => own(serverId, rest) ?? [])
-    );
-  };
-  const byPrefix = (name: string): readonly Entry[] => {
-    const split = text.unprefix(name);
-    const serverId = split === undefined ? undefined : servers.byPrefix.get(split.prefix);
-    if (split === undefined || serverId === undefined) return [];
-    return split.uris.flatMap((uri) => own(serverId, uri) ?? []).slice(0, 1);
+    const sharing = flatId === undefined ? undefined : listing.shared.get(flatId);
+    if (sharing !== undefined) return sharing;
+    for (const uri of text.read(reading)) {
+      const found = own(serverId, uri);
+      if (found !== undefined) return [found];
+    }
+    return [];
   };
   return {
     own,
     byAnyName(name) {
-      const entry = listed.get(name);
+      const entry = listed.get(name) ?? flat.get(name);
       if (entry !== undefined) return [entry];
-      const steps = [byFlatId, byPrefix, byText];
-      for (const step of steps) {
-        const found = step(name);
-        if (found.length > 0) return found;
-      }
-      return name.startsWith(FILE) ? byFlatId(name.slice(FILE.length)) : [];
+      const reading = servers.read(name);
+      return reading === undefined ? byText(name) : byReading(reading);
     },
   };
-}
-
-/**
- * Every way to read a name as `<server id>_<rest>`: ids may hold underscores, so there can be more
- * than one.
- */
-export function splitFlat(name: string, servers: ServerNames): { serverId: string; rest: string }[] {
-  const splits: { serverId: string; rest: string }[] = [];
-  let at = name.indexOf("_");
-  while (at !== -1 && at <= servers.longestId) {
-    const serverId = name.slice(0, at);
-    if (servers.prefixes.has(serverId)) splits.push({ serverId, rest: name.slice(at + 1) });
-    at = name.indexOf("_", at + 1);
-  }
-  return splits;
 }

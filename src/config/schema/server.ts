@@ -87,7 +87,9 @@ export const serverEntrySchema = z.strictObject({
     .max(64)
     .regex(NAME_TEXT, "only letters, digits, _ . and - are allowed in a prefix")
     .optional()
-    .describe('What goes before its names. Default: its id and "_"; "" exposes the names as they are.'),
+    .describe(
+      'What goes before its names; a name under it is this server\'s alone. Default: its id and "_"; "" exposes the names as they are.',
+    ),
   share: z
     .enum(["all", "session"])
     .default("all")

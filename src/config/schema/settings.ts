@@ -130,7 +130,9 @@ export const resourcesSchema = z.strictObject({
   uris: z
     .enum(["prefixed", "flat", "raw"])
     .default("prefixed")
-    .describe("The form in which clients see resource URIs. Every form is accepted in every mode."),
+    .describe(
+      "The form in which clients see resource URIs. Every form is accepted in every mode, a raw one if no prefix claims it.",
+    ),
 });
 export type ResourcesConfig = z.output<typeof resourcesSchema>;
 

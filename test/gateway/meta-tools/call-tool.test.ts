@@ -4,6 +4,7 @@ import { LocalTools, metaDefinitions } from "../../../src/meta/registry.ts";
 import { Call, type Client } from "../../../src/protocol/call.ts";
 import type { Answer } from "../../../src/protocol/json-rpc.ts";
 import type { Health } from "../../../src/servers/health.ts";
+import type { Waiting } from "../../../src/servers/waiting.ts";
 import { startGoblin } from "../../fixtures/goblin.ts";
 import { connectV1, connectV2, disposeAll, startScripted } from "../../fixtures/peers.ts";
 import { metaClient } from "./rig.ts";
@@ -39,7 +40,8 @@ test("the inner call has the arguments as the client wrote them, and everything 
     });
     const local = metaDefinitions(["call_tool", "catalog_tools"]);
     const catalog = { snapshot: { local } as unknown as Snapshot };
-    const localTools = new LocalTools({ catalog, search: { find: async () => [] }, health: {} as Health });
+    const parts = { catalog, waiting: {} as Waiting, search: { find: async () => [] }, health: {} as Health };
+    const localTools = new LocalTools(parts);
     const relay = {
       handle: async (derived: Call): Promise<Answer> => {
         calls.push(derived);

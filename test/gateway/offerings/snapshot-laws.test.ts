@@ -36,7 +36,13 @@ const listsOf = (offer: Offer): ServerLists => ({
   templates: define("uriTemplate", offer.templates),
 });
 const policy = { allow: ["*"], deny: [], overrides: {} };
-const view = (id: string, offer: Offer): ServerView => ({ id, prefix: `${id}_`, tools: policy, lists: listsOf(offer) });
+const view = (id: string, offer: Offer): ServerView => ({
+  id,
+  prefix: `${id}_`,
+  tools: policy,
+  lists: listsOf(offer),
+  standing: { kind: "known" },
+});
 
 /** Every page of every list, as it goes to a client. */
 function pagesOf(snapshot: Snapshot): string[] {

@@ -6,8 +6,8 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { Definition } from "../../../src/catalog/definitions.ts";
 import { combineNamed, type NamedList, type NamedSource } from "../../../src/catalog/named.ts";
+import { nameClaims } from "../../../src/protocol/names.ts";
 
-const options = { maxLength: 12, reserved: new Set(["a_taken"]) };
 const definition = (name: string, description: string): Definition => {
   const value = { name, description };
   return { value, text: JSON.stringify(value) };
@@ -20,7 +20,12 @@ const policies = [{ allow: ["*"], deny: [], overrides: {} }, alias, { allow: ["*
  * too long for any prefix.
  */
 const names = ["one", "two", "x", "b_x", "taken", "a_name_that_is_cut"];
-const prefixes: Record<string, string> = { a: "a_", ab: "a_b_", c: "c_", d: "" };
+const prefixes: Record<string, string> = { a: "a_", ab: "a_b_", c: "c_", d: "", e: "" };
+const claims = nameClaims(
+  Object.entries(prefixes).map(([serverId, prefix]) => ({ serverId, prefix })),
+  12,
+);
+const options = { maxLength: 12, reserved: new Set(["a_taken"]), claims };
 
 /** What becomes of one server: another list, no list, or it goes to the end. */
 const change = fc.record({

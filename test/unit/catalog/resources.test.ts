@@ -196,10 +196,29 @@ describe.each(modes)("resolving, %s", (mode) => {
     expect(shared.resolve("s_x_a_b")).toEqual({ kind: "unknown" });
   });
 
-  it("server ids with underscores that read two ways: an error", () => {
+  it("server ids with underscores that read two ways: the longer one's", () => {
     const servers = [server("a", [], ["b_x:{+v}"]), server("a_b", [], ["x://{v}"])];
-    const found = createResourceIndex({ servers, mode }).resolve("file:///a_b_x://1");
-    expect(found).toEqual({ kind: "ambiguous", candidates: ["a+raw:b_x%3A%2F%2F1", "a-b+x://1"] });
+    const found = createResourceIndex({ servers, mode });
+    expect(found.resolve("file:///a_b_x://1")).toMatchObject({ serverId: "a_b", uri: "x://1" });
+    expect(found.resolve("a_b_x:2")).toEqual({ kind: "unknown" });
+    expect(found.resolve("a+raw:b_x%3A2")).toMatchObject({ serverId: "a", uri: "b_x:2" });
+    const away = createResourceIndex({ servers: servers.slice(0, 1), mode, serverIds: ["a", "a_b"] });
+    expect(away.resolve("file:///a_b_x://1")).toEqual({ kind: "unknown" });
+  });
+
+  it("what is under a configured server's prefix is nobody else's, and is not listed as it is", () => {
+    const uris = ["github+repo:///x", "GITHUB+repo:///y", "github_x", "file:///github_x"];
+    const servers = [server("weather", uris, ["github+repo:///{v}", "file:///{v}"])];
+    const index = createResourceIndex({ servers, mode, serverIds: ["weather", "github"] });
+    for (const uri of [...uris, "github+repo:///z", "file:///github_z"]) {
+      expect([uri, index.resolve(uri)]).toEqual([uri, { kind: "unknown" }]);
+      expect([uri, index.claimants(uri)]).toEqual([uri, ["github"]]);
+    }
+    for (const { exposed } of index.resources) expect(index.claimants(exposed)).toEqual(["weather"]);
+    expect(index.resolve("weather+github+repo:///x")).toMatchObject({ serverId: "weather", via: "resource" });
+    expect(index.resolve("weather+github+repo:///z")).toMatchObject({ serverId: "weather", via: "template" });
+    const other = "file:///else";
+    expect([index.resolve(other), index.claimants(other)]).toMatchObject([{ serverId: "weather" }, []]);
   });
 
   it("competing templates: the most literal characters, then config order", () => {

@@ -1,9 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { assignNames, type Named } from "../../../src/protocol/names.ts";
+import { assignNames, type Named, nameClaims } from "../../../src/protocol/names.ts";
 import { matchesGlob } from "../../../src/text/glob.ts";
 
-const settings = { maxLength: 64, reserved: new Set<string>() };
+const claimsOf = (prefixes: Record<string, string>, maxLength = 64) =>
+  nameClaims(
+    Object.entries(prefixes).map(([serverId, prefix]) => ({ serverId, prefix })),
+    maxLength,
+  );
+const settings = { maxLength: 64, reserved: new Set<string>(), claims: claimsOf({}) };
 const named = (serverId: string, name: string, prefix = `${serverId}_`): Named => ({
   serverId,
   name,
@@ -46,7 +51,7 @@ describe("names", () => {
   });
   const asNamed = ([serverId, name, bare]: [string, string, boolean]) =>
     named(serverId, name, bare ? "" : `${serverId}_`);
-  const options = { maxLength: 24, reserved: new Set(["a", "a_b", "b_b"]) };
+  const options = { maxLength: 24, reserved: new Set(["a", "a_b", "b_b"]), claims: claimsOf({}) };
 
   test("are unique, free of reserved ones, and no longer than the limit", () => {
     fc.assert(
@@ -74,6 +79,17 @@ describe("names", () => {
         expect(byOrigin(shuffled)).toEqual(byOrigin(list));
       }),
     );
+  });
+
+  test("under another's prefix always have a suffix, also where a prefix is cut", () => {
+    const claims = claimsOf({ a: "a_", a_b: "a_b_", bare: "", long: "a_very_long_prefix_" }, 16);
+    const under = { maxLength: 16, reserved: new Set<string>(), claims };
+    const list = [named("a", "b_x"), named("a", "x"), named("bare", "a_x", ""), named("bare", "x", "")];
+    const names = assignNames([...list, named("bare", "a_very_lo", "")], under);
+    expect(names).toEqual(["a_b_x-0c3006", "a_x", "a_x-01a88c", "x", "a_very_lo-055712"]);
+    expect(claims.of("a_very_lo-123abc")).toEqual(["long", "a", "bare"]);
+    expect(claims.of("a_b_x")).toEqual(["a_b"]);
+    expect(claims.of("nobody")).toEqual(["bare"]);
   });
 
   test("a name does not change because an unrelated server came", () => {

@@ -7,6 +7,7 @@ import { describe, expect, it } from "vitest";
 import {
   assignPrefixes,
   collapsedId,
+  flatClaims,
   flatId,
   isUri,
   prefixed,
@@ -38,7 +39,7 @@ describe("flat ids", () => {
     const entries = ["x://a/b", "x://a_b", "x://a//b", "x://c"].map((uri) => ({ serverId: "s", uri }));
     const bare = ["s_x___a_b", "s_x___a_b", "s_x___a_b", "s_x___c"];
     expect(entries.map(({ serverId, uri }) => flatId(serverId, uri))).toEqual(bare);
-    expect(uniqueFlatIds(entries, bare)).toEqual([
+    expect(uniqueFlatIds(entries, bare, flatClaims(["s"]))).toEqual([
       "s_x___a_b~fb9981ff",
       "s_x___a_b~9e33e082",
       "s_x___a_b~12be3b0a",

@@ -1,13 +1,14 @@
 import { expect, test } from "vitest";
 import { Catalog } from "../../../src/catalog/catalog.ts";
 import { emptyLists } from "../../../src/catalog/definitions.ts";
+import type { Standing } from "../../../src/catalog/standing.ts";
 import { Call } from "../../../src/protocol/call.ts";
 import { extensionOwners, resolveExtension } from "../../../src/routing/extension.ts";
 
 const policy = { allow: ["*"], deny: [], overrides: {} };
 const definition = (value: Record<string, unknown>) => ({ value, text: JSON.stringify(value) });
 
-function snapshot() {
+function snapshot(standing: Standing = { kind: "known" }) {
   const catalog = new Catalog({
     maxNameLength: 64,
     uris: "prefixed",
@@ -22,6 +23,8 @@ function snapshot() {
     tools: [definition({ name: "dig", inputSchema: {} })],
     resources: [definition({ uri: "skill://x", name: "x" })],
   });
+  catalog.put({ id: "away", prefix: "away_", tools: policy });
+  catalog.stand("away", standing);
   return catalog.snapshot;
 }
 
@@ -97,4 +100,17 @@ test("a task of somebody else, or of nobody, is not found; no method of tasks is
   }
   expect(ask({})).toThrow('tasks/get needs "taskId", a string');
   expect(() => resolveExtension(call("tasks/all", {}), options(["two"]))).toThrow('needs "taskId"');
+});
+
+const named = [{ taskId: "away+mine.t1" }, { uri: "away+skill://x" }, { uri: "away_skill___x" }, { name: "away_dig" }];
+
+test.each(named)("what belongs to a configured server goes to no other: %j", (params) => {
+  const asked = (standing: Standing, owners: string[]) => () =>
+    resolveExtension(call("skills/run", params), { ...options(owners), snapshot: snapshot(standing) });
+  const unavailable = { code: "BACKEND_UNAVAILABLE", data: expect.objectContaining({ serverId: "away" }) };
+  expect(asked({ kind: "down", reason: "gone" }, ["one"])).toThrow(expect.objectContaining(unavailable));
+  expect(asked({ kind: "starting" }, ["one"])).toThrow(expect.objectContaining({ awaits: ["away"] }));
+  expect(asked({ kind: "disabled" }, ["one"])).toThrow(/not found/);
+  expect(asked({ kind: "known" }, ["one"])).toThrow(/not found|does not offer/);
+  expect(asked({ kind: "known" }, ["away"])().serverId).toBe("away");
 });

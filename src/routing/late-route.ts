@@ -1,0 +1,59 @@
+/**
+ * The route of a request whose server is still starting. It is on its way through the stages like
+ * any other, under the id of the server that it belongs to by its prefix; where it goes is found
+ * before it is sent.
+ *
+ * What must always hold: until `settle`, it leads nowhere; a stage that counts on the way out what
+ * it counted on the way in counts it for `countedFor`.
+ */
+import type { Snapshot } from "../catalog/snapshot.ts";
+import type { Call } from "../protocol/call.ts";
+import type { RoutedMethod } from "../protocol/methods.ts";
+import type { Route } from "./resolve.ts";
+
+export class LateRoute implements Route {
+  readonly spec: RoutedMethod;
+  readonly countedFor: string;
+  /** Looks for the route again. */
+  readonly find: (snapshot: Snapshot) => Route;
+  serverId: string;
+  /** Empty until it is found: a name from outside is no label. */
+  name = "";
+  target = "";
+  params = "";
+  timeoutMs: number | undefined;
+  snapshot: Snapshot;
+  mimeType: string | undefined;
+  isFound = false;
+
+  constructor(call: Call, spec: RoutedMethod, found: Pick<LateRoute, "serverId" | "snapshot" | "find">) {
+    this.spec = spec;
+    this.serverId = found.serverId;
+    this.countedFor = found.serverId;
+    this.snapshot = found.snapshot;
+    this.find = found.find;
+    this.timeoutMs = spec.names === "tool" ? timeoutOf(call.params["name"], found) : undefined;
+  }
+
+  settle(route: Route): void {
+    this.serverId = route.serverId;
+    this.name = route.name;
+    this.target = route.target;
+    this.params = route.params;
+    this.snapshot = route.snapshot;
+    this.mimeType = route.mimeType;
+    this.isFound = true;
+  }
+}
+
+/**
+ * The time limit that the config gives the tool of that name or alias, before the server lists it.
+ */
+function timeoutOf(name: unknown, { serverId, snapshot }: Pick<Route, "serverId" | "snapshot">): number | undefined {
+  const server = snapshot.servers.find(({ id }) => id === serverId);
+  if (!server || typeof name !== "string" || !name.startsWith(server.prefix)) return undefined;
+  const rest = name.slice(server.prefix.length);
+  const { overrides } = server.tools;
+  const named = Object.values(overrides).find(({ alias }) => alias === rest);
+  return (named ?? (Object.hasOwn(overrides, rest) ? overrides[rest] : undefined))?.timeoutMs;
+}

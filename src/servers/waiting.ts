@@ -1,0 +1,132 @@
+/**
+ * Waiting for servers that are starting: who asks for something of theirs gets it as soon as it is
+ * there.
+ *
+ * What must always hold: nobody waits for a server that is not starting; whoever waits is answered
+ * exactly once: with what was asked for, with the reason why it cannot be had, or when its request
+ * is cancelled, its time is up or its client is gone. After that nothing of it is kept.
+ */
+import type { Catalog } from "../catalog/catalog.ts";
+import type { Snapshot } from "../catalog/snapshot.ts";
+import type { LiveConfig } from "../config/live-config.ts";
+import type { Call } from "../protocol/call.ts";
+import { GoblinError } from "../protocol/errors.ts";
+import type { Deadline } from "../protocol/flight.ts";
+import { limitExceeded, type OnLimit } from "../protocol/limit-exceeded.ts";
+import { type Alarm, Alarms } from "../timing/alarms.ts";
+import type { Servers } from "./servers.ts";
+
+export interface WaitingParts {
+  readonly catalog: Catalog;
+  readonly servers: Pick<Servers, "config">;
+  readonly config: Pick<LiveConfig, "current">;
+  readonly onLimit: OnLimit;
+}
+
+type Find<Found> = (snapshot: Snapshot) => Found;
+
+export interface Asker {
+  readonly clientKey: string;
+  readonly call?: Call | undefined;
+  /** The time limit of the request, which is the limit here too. */
+  readonly deadline?: Deadline | undefined;
+}
+
+interface Waiter extends Alarm {
+  readonly clientKey: string;
+  /** Looks again, and ends the waiting unless a server is still starting. */
+  look(): void;
+  abandon(error: GoblinError): void;
+}
+
+export class Waiting {
+  readonly #parts: WaitingParts;
+  readonly #waiters = new Set<Waiter>();
+  readonly #alarms = new Alarms();
+  readonly #look = (): void => {
+    for (const waiter of this.#waiters) waiter.look();
+  };
+
+  constructor(parts: WaitingParts) {
+    this.#parts = parts;
+  }
+
+  /** What is found now, or when the servers that it depends on have started. */
+  async found<Found>(find: Find<Found>, asker: Asker): Promise<Found> {
+    try {
+      return find(this.#parts.catalog.snapshot);
+    } catch (error) {
+      if (!(error instanceof GoblinError) || !error.awaits) throw error;
+      return this.#wait(find, asker, error);
+    }
+  }
+
+  /** A client is gone: it waits for nothing any more. */
+  release(clientKey: string): void {
+    for (const waiter of this.#waiters) {
+      if (waiter.clientKey === clientKey) waiter.abandon(cancelled());
+    }
+  }
+
+  #wait<Found>(find: Find<Found>, { clientKey, call, deadline }: Asker, first: GoblinError): Promise<Found> {
+    this.#assertRoom(clientKey);
+    return new Promise<Found>((resolve, reject) => {
+      let last = first;
+      const waiter: Waiter = {
+        ...{ clientKey, due: 0, place: -1 },
+        look: () => {
+          try {
+            const found = find(this.#parts.catalog.snapshot);
+            this.#end(waiter);
+            resolve(found);
+          } catch (error) {
+            if (error instanceof GoblinError && error.awaits) last = error;
+            else {
+              this.#end(waiter);
+              reject(error);
+            }
+          }
+        },
+        abandon: (error) => {
+          this.#end(waiter);
+          reject(error);
+        },
+        ring: () => waiter.abandon(last),
+      };
+      if (this.#waiters.size === 0) this.#parts.catalog.on("snapshot", this.#look);
+      this.#waiters.add(waiter);
+      call?.onCancel((reason) => {
+        if (this.#waiters.has(waiter)) waiter.abandon(reason === "timeout" ? last : cancelled());
+      });
+      if (deadline) return;
+      const { servers, config } = this.#parts;
+      const limitMs = servers.config(first.awaits![0]!)?.timeoutMs ?? config.current.timeouts.callMs;
+      this.#alarms.set(waiter, performance.now() + limitMs);
+    });
+  }
+
+  #assertRoom(clientKey: string): void {
+    const most = this.#parts.config.current.limits.inFlightPerSession;
+    if (this.#waiters.size < most) return;
+    let own = 0;
+    for (const waiter of this.#waiters) if (waiter.clientKey === clientKey) own++;
+    if (own < most) return;
+    this.#parts.onLimit("inFlightPerSession");
+    throw limitExceeded({
+      limit: "inFlightPerSession",
+      value: most,
+      what: "too many requests of this client wait for servers that are starting",
+      advice: "wait for one to be answered",
+    });
+  }
+
+  #end(waiter: Waiter): void {
+    this.#alarms.clear(waiter);
+    this.#waiters.delete(waiter);
+    if (this.#waiters.size === 0) this.#parts.catalog.off("snapshot", this.#look);
+  }
+}
+
+function cancelled(): GoblinError {
+  return new GoblinError("CANCELLED", "Cancelled before the server had started");
+}
