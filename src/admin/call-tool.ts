@@ -41,6 +41,7 @@ function adminClient(principal: string): Client {
   return {
     key,
     scope: key,
+    party: key,
     account: "admin",
     principal,
     taskOwner: principal,

@@ -44,7 +44,7 @@ export function serveStdio(
     }
     const incoming = classifyIncoming({ value, text: line });
     if ("batch" in incoming) legacy.takeBatch(incoming.batch);
-    else if (isCancel(incoming.message) && modern.cancel(incoming.message.params["requestId"])) return;
+    else if (isCancel(incoming.message) && modern.cancel(incoming.message.params)) return;
     else (incoming.era === "modern" ? modern : legacy).take(incoming.message);
   };
   const cap = context.config.current.limits.bodyBytes;

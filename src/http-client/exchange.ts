@@ -18,6 +18,8 @@ export interface ExchangeRequest {
   readonly body?: string;
   /** The request that this exchange is for, as its user knows it. */
   readonly id?: number | undefined;
+  /** Whatever its user wants to have at hand as long as the exchange lasts. */
+  readonly about?: unknown;
 }
 
 /** Is told what becomes of an exchange. */
@@ -36,7 +38,7 @@ const ERROR_TEXT_CAP = 64 * 1024;
 const MAX_RETRY_MS = 60_000;
 
 export function exchange(connections: ConnectionPool, request: ExchangeRequest, user: ExchangeHandler): Exchange {
-  const made = new Exchange(user, request.id);
+  const made = new Exchange(user, request.id, request.about);
   try {
     const head = typeof request.head === "string" ? request.head : connections.headOf(request.head);
     made.begin(connections.send(head, request.body, made));
@@ -48,6 +50,7 @@ export function exchange(connections: ConnectionPool, request: ExchangeRequest, 
 
 export class Exchange implements RequestHandler {
   readonly id: number | undefined;
+  readonly about: unknown;
   /** Undefined while, or because, there is no answer. */
   status: number | undefined;
   contentType = "";
@@ -68,9 +71,10 @@ export class Exchange implements RequestHandler {
   #pieces: Buffer[] | undefined;
   #size = 0;
 
-  constructor(user: ExchangeHandler, id: number | undefined) {
+  constructor(user: ExchangeHandler, id: number | undefined, about: unknown) {
     this.#user = user;
     this.id = id;
+    this.about = about;
   }
 
   get wasStream(): boolean {

@@ -2,6 +2,7 @@
  * The seam between a transport and a protocol: a Link carries messages to one server over one
  * transport. Links know bytes, not MCP.
  */
+import type { Call } from "../protocol/call.ts";
 import type { GoblinError } from "../protocol/errors.ts";
 
 /** Belongs to a message that a Link sends. */
@@ -16,19 +17,28 @@ export interface SendOptions {
    * Runs when the message has been taken (or refused): what is sent from then on arrives after it.
    */
   readonly accepted?: () => void;
+  /**
+   * The call that the request is for. It comes back with each message on the request's own answer
+   * stream.
+   */
+  readonly call?: Call | undefined;
 }
+
+/**
+ * What the server may do with a request that failed: it never got it, it is done with it, or it may
+ * still work on it.
+ */
+export type Fate = "unsent" | "over" | "unknown";
 
 export interface LinkEvents {
   /**
-   * A message arrived; `stream` is the request on whose own answer stream it came, where the
-   * transport has such.
+   * A message arrived. `stream` is the request on whose own answer stream it came, where the
+   * transport has such, and `call` what that request was sent for; both also after the answer,
+   * until the stream closes.
    */
-  message(bytes: Buffer, stream: number | undefined): void;
-  /**
-   * The request cannot be answered any more, though the link as such lives. `unsent`: the server
-   * surely did not act on it.
-   */
-  failed(id: number, error: GoblinError, unsent?: boolean): void;
+  message(bytes: Buffer, stream: number | undefined, call?: Call): void;
+  /** The request cannot be answered any more, though the link as such lives. */
+  failed(id: number, error: GoblinError, fate: Fate): void;
   /** Whether the request still waits for its answer. */
   waiting(id: number): boolean;
   /**

@@ -103,7 +103,7 @@ class SseLink implements Link {
           if (this.#closed || (!outcome.error && outcome.status !== undefined && outcome.status < 300)) return;
           const { error, unsent } = httpProblem(outcome);
           if (id === undefined) this.#events.problem(error.message);
-          else this.#events.failed(id, error, unsent);
+          else this.#events.failed(id, error, unsent ? "unsent" : outcome.error ? "unknown" : "over");
         },
       },
     );

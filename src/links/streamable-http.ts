@@ -11,19 +11,27 @@ import { type Exchange, type ExchangeHandler, exchange } from "../http-client/ex
 import { ConnectionPool } from "../http-client/pool.ts";
 import type { HttpHead } from "../http-client/request-head.ts";
 import { headerIn } from "../http-client/response-parser.ts";
+import type { Call } from "../protocol/call.ts";
 import { GoblinError } from "../protocol/errors.ts";
 import { setMember } from "../protocol/json-text.ts";
 import { idAtEdges } from "../structures/lines.ts";
 import { SmallMap } from "../structures/small-map.ts";
 import { withTimeout } from "../timing/with-timeout.ts";
 import { httpProblem, isGone } from "./http-problem.ts";
-import type { Link, LinkEvents, OpenLink, SendOptions } from "./link.ts";
+import type { Fate, Link, LinkEvents, OpenLink, SendOptions } from "./link.ts";
 import { type MessageLimit, tooLarge } from "./too-large.ts";
 
 export interface HttpOptions extends MessageLimit {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly connectMs: number;
+}
+
+/** The stream of a request that broke before the answer. */
+interface BrokenStream {
+  readonly id: number;
+  readonly call: Call | undefined;
+  readonly lastEventId: string;
 }
 
 const NONE = Object.freeze({});
@@ -68,9 +76,9 @@ class HttpLink implements Link {
     this.#posts = this.#userOfPosts();
   }
 
-  send(text: string, { id, headers, accepted }: SendOptions = {}): void {
+  send(text: string, { id, headers, accepted, call }: SendOptions = {}): void {
     if (this.#closed || this.#forgotten) return;
-    const request = { head: this.#headWith(headers ?? NONE), body: text, id };
+    const request = { head: this.#headWith(headers ?? NONE), body: text, id, about: call };
     const posted = exchange(this.#connections, request, accepted ? this.#acceptedBy(accepted) : this.#posts);
     if (id !== undefined && this.#events.waiting(id)) this.#exchanges.set(id, posted);
   }
@@ -107,7 +115,7 @@ class HttpLink implements Link {
         if (/^[\x21-\x7e]+$/.test(session)) this.#setHeaders({ [SESSION]: session });
         else this.#events.problem("The server's session id has characters that no id can have; it is left out");
       },
-      message: ({ id }, bytes) => this.#events.message(bytes, id),
+      message: (x, bytes) => this.#events.message(bytes, x.id, callOf(x)),
       overflow: ({ id }, head, tail) => this.#tooLarge(id ?? idAtEdges(head, tail), head),
       done: (outcome) => this.#posted(outcome),
     };
@@ -152,9 +160,10 @@ class HttpLink implements Link {
       if (outcome.error || (outcome.status ?? 0) >= 300) this.#events.problem(httpProblem(outcome).error.message);
     } else if (this.#events.waiting(id)) {
       if (outcome.wasStream && outcome.lastEventId !== undefined) {
-        return this.#resumeAfter(outcome.retryMs ?? 0, id, outcome.lastEventId, 0);
+        const broken = { id, call: callOf(outcome), lastEventId: outcome.lastEventId };
+        return this.#resumeAfter(outcome.retryMs ?? 0, broken, 0);
       }
-      if (forgotten) this.#events.failed(id, httpProblem(outcome).error, true);
+      if (forgotten) this.#events.failed(id, httpProblem(outcome).error, "unsent");
       else this.#refused(id, outcome);
     }
     if (forgotten) this.#forget();
@@ -168,29 +177,31 @@ class HttpLink implements Link {
   #refused(id: number, outcome: Exchange): void {
     if (outcome.text && outcome.contentType.startsWith("application/json")) {
       const answer = withId(outcome.text, id);
-      if (answer) return this.#events.message(answer, id);
+      if (answer) return this.#events.message(answer, id, callOf(outcome));
     }
     const { error, unsent } = httpProblem(outcome);
-    this.#events.failed(id, error, unsent);
+    this.#events.failed(id, error, unsent ? "unsent" : fateOf(outcome));
   }
 
-  #resumeAfter(ms: number, id: number, lastEventId: string, tries: number): void {
-    setTimeout(() => this.#resume(id, lastEventId, tries), ms).unref();
+  #resumeAfter(ms: number, broken: BrokenStream, tries: number): void {
+    setTimeout(() => this.#resume(broken, tries), ms).unref();
   }
 
-  #resume(id: number, lastEventId: string, tries: number): void {
+  #resume(broken: BrokenStream, tries: number): void {
+    const { id, call, lastEventId } = broken;
     if (this.#closed || !this.#events.waiting(id)) return;
     const resumed = exchange(this.#connections, this.#streamRequest(lastEventId), {
       cap: this.#limit.messageCap,
-      message: (_, bytes) => this.#events.message(bytes, id),
+      message: (_, bytes) => this.#events.message(bytes, id, call),
       overflow: (_, head) => this.#tooLarge(id, head),
       done: (outcome) => {
         this.#exchanges.delete(id);
         if (this.#closed || !this.#events.waiting(id)) return;
         const next = outcome.lastEventId ?? (tries < MAX_RESUMES ? lastEventId : undefined);
         const stopped = outcome.status !== undefined && outcome.status >= 300;
-        if (stopped || next === undefined) return this.#events.failed(id, httpProblem(outcome).error);
-        this.#resumeAfter(outcome.retryMs ?? STREAM_RETRY_MS, id, next, outcome.lastEventId ? 0 : tries + 1);
+        if (stopped || next === undefined) return this.#events.failed(id, httpProblem(outcome).error, "unknown");
+        const still = { ...broken, lastEventId: next };
+        this.#resumeAfter(outcome.retryMs ?? STREAM_RETRY_MS, still, outcome.lastEventId ? 0 : tries + 1);
       },
     });
     this.#exchanges.set(id, resumed);
@@ -263,6 +274,19 @@ class HttpLink implements Link {
     });
     await withTimeout(ended, END_SESSION_MS, undefined);
   }
+}
+
+/** `send` put it there. */
+function callOf({ about }: Exchange): Call | undefined {
+  return about as Call | undefined;
+}
+
+/**
+ * A server that answered with a status is done with the request; one whose connection broke may not
+ * be.
+ */
+function fateOf({ status, wasStream }: Exchange): Fate {
+  return status === undefined || wasStream ? "unknown" : "over";
 }
 
 function sessionForgotten(): GoblinError {

@@ -26,5 +26,5 @@ export function tooLarge(
   const what = "a message of the server is too large and was dropped";
   const error = limitExceeded({ limit: "resultBytes", value: messageCap, what, advice: "ask for less at once" });
   if (dropped.id === undefined) events.problem(error.message, dropped.head);
-  else events.failed(dropped.id, error);
+  else events.failed(dropped.id, error, "over");
 }

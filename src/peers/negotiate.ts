@@ -17,7 +17,8 @@ import { httpLink } from "../links/streamable-http.ts";
 import type { Client } from "../protocol/call.ts";
 import { GoblinError } from "../protocol/errors.ts";
 import type { OnLimit } from "../protocol/limit-exceeded.ts";
-import { connectLegacy, HandshakeRefused } from "./legacy/peer.ts";
+import { HandshakeRefused } from "./handshake.ts";
+import { connectLegacy } from "./legacy/peer.ts";
 import { connectModern } from "./modern/peer.ts";
 import type { Peer, PeerEvents } from "./peer.ts";
 
@@ -147,8 +148,8 @@ function keepOpen(open: OpenLink): { readonly open: OpenLink; close(): Promise<v
   let gone = false;
   let target: LinkEvents | undefined;
   const relay: LinkEvents = {
-    message: (bytes, stream) => target?.message(bytes, stream),
-    failed: (id, error, unsent) => target?.failed(id, error, unsent),
+    message: (bytes, stream, call) => target?.message(bytes, stream, call),
+    failed: (id, error, fate) => target?.failed(id, error, fate),
     waiting: (id) => target?.waiting(id) ?? false,
     problem: (message, detail) => target?.problem(message, detail),
     closed: (error) => {

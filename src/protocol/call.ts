@@ -14,8 +14,17 @@ export type LogLevel = "debug" | "info" | "notice" | "warning" | "error" | "crit
 export interface Client {
   /** Equal for all requests of one session, and for no other. */
   readonly key: string;
-  /** Clients of equal scope may share a connection that is not shared with everybody. */
+  /**
+   * Connections of one client's own are kept under this: the key of a session, or a party with its
+   * capabilities.
+   */
   readonly scope: string;
+  /**
+   * Equal parties are surely one client. A session is one; so is a channel that only one client can
+   * write to. Where only a token is known, which several clients may have, each request is a party
+   * of its own.
+   */
+  readonly party: string;
   /**
    * What limits on one client are counted under. Whoever has no session is known by its token and
    * its own name for itself.
@@ -31,9 +40,17 @@ export interface Client {
   /**
    * Puts a server's question (sampling, elicitation, roots) to the client. `params` is raw JSON.
    */
-  ask(method: string, params: string, call: Call | undefined): Promise<Answer>;
+  ask(method: string, params: string, about: About): Promise<Answer>;
   /** The least log level that this client asked for; undefined: nothing was said. */
   readonly logLevel: LogLevel | "off" | undefined;
+}
+
+/** What a server's question belongs to. */
+export interface About {
+  /** The call that it was asked for; undefined: it is for the client as such. */
+  readonly call: Call | undefined;
+  /** Aborts when the server takes the question back; its reason is the server's own words. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Why a call was given up before its answer. */
@@ -61,6 +78,7 @@ export class Call {
   /** A short id for logs and error messages. */
   readonly requestId: string;
   #cancelled: CancelReason | undefined;
+  #cancelWords: string | undefined;
   #listeners: ((reason: CancelReason) => void)[] | undefined;
 
   constructor(options: CallOptions) {
@@ -77,6 +95,11 @@ export class Call {
     return this.#cancelled;
   }
 
+  /** Why it was given up, in the client's own words, if it said so. */
+  get cancelWords(): string | undefined {
+    return this.#cancelWords;
+  }
+
   get progressToken(): string | number | undefined {
     const meta = this.params["_meta"];
     if (typeof meta !== "object" || meta === null) return undefined;
@@ -90,9 +113,10 @@ export class Call {
     else this.#listeners = [listener];
   }
 
-  cancel(reason: CancelReason): void {
+  cancel(reason: CancelReason, words?: string): void {
     if (this.#cancelled) return;
     this.#cancelled = reason;
+    this.#cancelWords = words;
     const listeners = this.#listeners;
     this.#listeners = undefined;
     if (listeners) for (const listener of listeners) listener(reason);
@@ -106,7 +130,7 @@ export class Call {
       emit: this.emit,
       ...(this.trace && { trace: this.trace }),
     });
-    this.onCancel((reason) => call.cancel(reason));
+    this.onCancel((reason) => call.cancel(reason, this.#cancelWords));
     return call;
   }
 }

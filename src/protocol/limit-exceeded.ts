@@ -18,6 +18,7 @@ export const limitNames = [
   "unreadBytes",
   "inFlightPerServer",
   "queuePerServer",
+  "connectionsPerServer",
   "inFlightPerSession",
   "callsPerSecond",
   "callsAwaitingInput",

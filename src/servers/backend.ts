@@ -20,6 +20,7 @@ import { withTimeout } from "../timing/with-timeout.ts";
 import { Breaker } from "./breaker.ts";
 import { Bulkhead, type BulkheadLimits } from "./bulkhead.ts";
 import { ExclusivePeerPool } from "./exclusive-peer-pool.ts";
+import { ownConnections } from "./own-connections.ts";
 import { SessionPeers } from "./session-peers.ts";
 
 export interface BackendStatus {
@@ -51,12 +52,17 @@ export interface BackendHooks {
   ownedRestored(scope: string): void;
 }
 
+export interface BackendLimits extends BulkheadLimits {
+  /** How many connections of clients' own there may be, where the server is not shared. */
+  readonly connections: number;
+}
+
 export interface BackendOptions {
   readonly id: string;
   readonly share: "all" | "session";
   /** Gives up, and leaves nothing behind, when the signal says so. */
   readonly connect: (events: PeerEvents, owner: Client | undefined, signal: AbortSignal) => Promise<Peer>;
-  readonly limits: BulkheadLimits;
+  readonly limits: BackendLimits;
   readonly onLimit: OnLimit;
   readonly hooks: BackendHooks;
 }
@@ -73,6 +79,7 @@ export class Backend {
   readonly #breaker = new Breaker({ failures: 5, openMs: 2000, maxOpenMs: 30_000 });
   readonly #owned: SessionPeers;
   readonly #lent: ExclusivePeerPool;
+  #limits: BackendLimits;
   #peer: Peer | undefined;
   #state: ServerState = "disabled";
   #reason: string | undefined;
@@ -94,8 +101,14 @@ export class Backend {
     this.id = options.id;
     this.#options = options;
     this.#bulkhead = new Bulkhead(options.limits, options.onLimit);
-    const connect = (owner: Client, closed: (error: GoblinError) => void, signal: AbortSignal): Promise<Peer> =>
-      options.connect({ ...options.hooks.events(owner), closed }, owner, signal);
+    this.#limits = options.limits;
+    const connect = ownConnections({
+      serverId: options.id,
+      limit: () => this.#limits.connections,
+      onLimit: options.onLimit,
+      connect: (owner, closed, signal) => options.connect({ ...options.hooks.events(owner), closed }, owner, signal),
+      makeRoom: () => this.#lent.makeRoom(),
+    });
     this.#lent = new ExclusivePeerPool(connect);
     this.#owned = new SessionPeers({
       connect,
@@ -165,7 +178,8 @@ export class Backend {
     while (this.#bulkhead.active > 0 && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 20));
   }
 
-  configure(limits: BulkheadLimits): void {
+  configure(limits: BackendLimits): void {
+    this.#limits = limits;
     this.#bulkhead.configure(limits);
   }
 
@@ -239,11 +253,11 @@ export class Backend {
     if (this.#options.share === "all") return shared.request(method, params, flight);
     try {
       const { client } = call;
-      if (client.scope !== client.key) {
-        return await this.#lent.use(client, (peer) => peer.request(method, params, flight));
-      }
-      return await (await this.#owned.of(client)).request(method, params, flight);
+      if (client.scope === client.key) return await (await this.#owned.of(client)).request(method, params, flight);
+      if (shared.keepsNothing) return await shared.request(method, params, flight);
+      return await this.#lent.use(call, params, (peer) => peer.request(method, params, flight));
     } catch (error) {
+      if (error instanceof GoblinError && error.code === "LimitExceeded") return { ...failure(error), unsent: true };
       return this.#unavailable(messageOf(error));
     }
   }
@@ -262,7 +276,7 @@ export class Backend {
     if (failed) {
       this.#breaker.failed();
       if (this.#breaker.isOpen) this.degrade("calls fail or time out");
-    } else if (call.cancelled) this.#breaker.abandoned();
+    } else if (call.cancelled || (!answer.ok && answer.unsent)) this.#breaker.abandoned();
     else {
       if (this.#breaker.isOpen) this.degrade(undefined);
       this.#breaker.succeeded();

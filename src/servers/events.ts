@@ -3,15 +3,14 @@
  *
  * What must happen in order, with the servers waiting for it, is a call instead: see `Subscribers`.
  */
-import type { Origin } from "../peers/peer.ts";
-import type { Client } from "../protocol/call.ts";
+import type { Audience } from "../peers/peer.ts";
 import type { BackendStatus } from "./backend.ts";
 
 export interface ServerLogMessage {
   readonly level: string;
   /** Raw JSON. */
   readonly params: string;
-  readonly to: Origin | Client;
+  readonly to: Audience;
 }
 
 export interface ServerEvents {

@@ -3,79 +3,114 @@
  * capabilities that a request names, and lent to one request at a time, since on one connection
  * nothing tells the questions of two apart.
  *
- * A connection that comes back is kept for the next request of equal scope, for a while and up to a
- * number; so what clients claim to be able to do cannot keep more and more of them open.
+ * A connection that one party has used, with all that its server may have kept, is never lent to
+ * another. Whoever is known by a token only may be anybody who has that token, so each of its
+ * requests is a party of its own: its connection ends with the answer. Two things make it stay. The
+ * server wants the request repeated, or began a task: whoever comes with that handle, and the same
+ * token, goes on where it left off. And a channel that only one client can write to is a party that
+ * comes again.
  */
 
 import type { Peer } from "../peers/peer.ts";
-import type { Client } from "../protocol/call.ts";
-import type { Answer } from "../protocol/json-rpc.ts";
-
-/** The signal gives the attempt up; `closed` tells that the connection broke. */
-export type ConnectFor = (owner: Client, closed: () => void, signal: AbortSignal) => Promise<Peer>;
+import type { Call, Client } from "../protocol/call.ts";
+import { type Answer, type Raw, rawText } from "../protocol/json-rpc.ts";
+import { memberText } from "../protocol/json-text.ts";
+import type { ConnectOwn, OwnConnection } from "./own-connections.ts";
 
 interface Lent {
-  readonly scope: string;
-  readonly peer: Promise<Peer>;
+  readonly connection: Promise<OwnConnection>;
   readonly abort: AbortController;
+  /** How many requests it has; more than one only where they are about the same task. */
+  users: number;
   broken: boolean;
+  /** Whoever has this may have the connection. */
+  keptFor?: string | undefined;
   timer?: NodeJS.Timeout;
 }
 
 const IDLE_MS = 60_000;
 const MAX_IDLE = 8;
+/** As long as a client may take to answer a server's questions. */
+const HANDLE_MS = 10 * 60_000;
 
 export class ExclusivePeerPool {
-  readonly #connect: ConnectFor;
+  readonly #connect: ConnectOwn;
   readonly #busy = new Set<Lent>();
   /** The one that has been idle for the longest is first. */
   readonly #idle = new Set<Lent>();
 
-  constructor(connect: ConnectFor) {
+  constructor(connect: ConnectOwn) {
     this.#connect = connect;
   }
 
-  /** Sends a request on a connection that no other request uses meanwhile. */
-  async use(client: Client, send: (peer: Peer) => Promise<Answer>): Promise<Answer> {
-    const lent = this.#take(client);
+  /** Sends a request, with these params, on a connection that no other request uses meanwhile. */
+  async use(call: Call, params: string, send: (peer: Peer) => Promise<Answer>): Promise<Answer> {
+    const { client } = call;
+    const task = textIn(params, "taskId");
+    const lent = this.#take(client, textIn(params, "requestState") ?? task);
+    let connected = false;
+    call.onCancel(() => {
+      if (!connected) lent.abort.abort();
+    });
+    // A task that is known to be there goes on, whatever is said of it.
+    let handle = task !== undefined && lent.keptFor === handleKey(client, task) ? task : undefined;
     try {
-      return await send(await lent.peer);
+      const { peer } = await lent.connection;
+      connected = true;
+      const answer = await send(peer);
+      if (answer.ok) handle = handleIn(answer.raw) ?? task;
+      return answer;
     } finally {
-      this.#giveBack(lent);
+      this.#giveBack(lent, client, handle);
     }
+  }
+
+  /** Closes the connection that has been idle for the longest; undefined: there is none. */
+  makeRoom(): Promise<void> | undefined {
+    const [oldest] = this.#idle;
+    return oldest && this.#close(oldest);
   }
 
   async closeAll(): Promise<void> {
     await Promise.all([...this.#busy, ...this.#idle].map((lent) => this.#close(lent)));
   }
 
-  #take(client: Client): Lent {
-    for (const lent of this.#idle) {
-      if (lent.scope !== client.scope) continue;
-      clearTimeout(lent.timer);
-      this.#idle.delete(lent);
-      this.#busy.add(lent);
-      return lent;
+  #take(client: Client, handle: string | undefined): Lent {
+    const known =
+      (handle && find([...this.#idle, ...this.#busy], handleKey(client, handle))) ||
+      (comesAgain(client) && find(this.#idle, client.scope));
+    if (known) {
+      clearTimeout(known.timer);
+      known.users++;
+      this.#idle.delete(known);
+      this.#busy.add(known);
+      return known;
     }
     const abort = new AbortController();
     const closed = (): void => {
       made.broken = true;
       this.#idle.delete(made);
     };
-    const peer = this.#connect(client, closed, abort.signal);
-    const made: Lent = { scope: client.scope, peer, abort, broken: false };
-    peer.catch(closed);
+    const connection = this.#connect(client, closed, abort.signal);
+    const made: Lent = { connection, abort, users: 1, broken: false };
+    connection.catch(closed);
     this.#busy.add(made);
     return made;
   }
 
-  #giveBack(lent: Lent): void {
+  #giveBack(lent: Lent, client: Client, handle: string | undefined): void {
+    if (--lent.users > 0) return;
     this.#busy.delete(lent);
     if (lent.broken) return;
+    if (handle !== undefined) this.#keep(lent, handleKey(client, handle), HANDLE_MS);
+    else if (comesAgain(client) && this.#idle.size < MAX_IDLE) this.#keep(lent, client.scope, IDLE_MS);
+    else void this.#close(lent);
+  }
+
+  #keep(lent: Lent, keptFor: string, ms: number): void {
+    lent.keptFor = keptFor;
     this.#idle.add(lent);
-    lent.timer = setTimeout(() => void this.#close(lent), IDLE_MS).unref();
-    const [oldest] = this.#idle;
-    if (this.#idle.size > MAX_IDLE && oldest) void this.#close(oldest);
+    lent.timer = setTimeout(() => void this.#close(lent), ms).unref();
   }
 
   async #close(lent: Lent): Promise<void> {
@@ -83,6 +118,32 @@ export class ExclusivePeerPool {
     lent.broken = true;
     this.#idle.delete(lent);
     lent.abort.abort();
-    await lent.peer.then((peer) => peer.close()).catch(() => {});
+    await lent.connection.then((connection) => connection.close()).catch(() => {});
   }
+}
+
+function find(among: Iterable<Lent>, keptFor: string): Lent | undefined {
+  for (const lent of among) if (lent.keptFor === keptFor && !lent.broken) return lent;
+  return undefined;
+}
+
+/** The party outlives the request. */
+function comesAgain({ party, key }: Client): boolean {
+  return party !== key;
+}
+
+function handleKey({ principal }: Client, handle: string): string {
+  return `handle ${principal} ${handle}`;
+}
+
+/** What tells the server, when the client comes back, which of its requests or tasks is meant. */
+function handleIn(raw: Raw): string | undefined {
+  if (!raw.includes('"requestState"') && !raw.includes('"taskId"')) return undefined;
+  const text = rawText(raw);
+  return textIn(text, "requestState") ?? textIn(text, "taskId") ?? textIn(memberText(text, "task") ?? "{}", "taskId");
+}
+
+function textIn(json: string, key: string): string | undefined {
+  const raw = memberText(json, key);
+  return raw?.startsWith('"') ? (JSON.parse(raw) as string) : undefined;
 }

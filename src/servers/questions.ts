@@ -2,30 +2,29 @@
  * Puts a server's question to the client it belongs to. Which one is known, or the server gets an
  * error; it is never guessed.
  */
-import type { Origin } from "../peers/peer.ts";
+import type { Asked } from "../peers/peer.ts";
 import type { Client } from "../protocol/call.ts";
 import { GoblinError } from "../protocol/errors.ts";
 import { type Answer, failure } from "../protocol/json-rpc.ts";
 
-export interface Question {
+export interface Question extends Asked {
   readonly serverId: string;
   readonly method: string;
   readonly params: string;
-  readonly origin: Origin;
   /** The client whose own connection the question came on. */
   readonly owner: Client | undefined;
 }
 
-export async function ask({ serverId, method, params, origin, owner }: Question): Promise<Answer> {
+export async function ask({ serverId, method, params, origin, owner, signal }: Question): Promise<Answer> {
   // First the call: a connection may have been made for an earlier request of its client.
-  if (typeof origin === "object") return origin.client.ask(method, params, origin);
-  if (owner) return owner.ask(method, params, undefined);
+  if (typeof origin === "object") return origin.client.ask(method, params, { call: origin, signal });
+  if (owner) return owner.ask(method, params, { call: undefined, signal });
   // The gateway itself has no roots; servers ask for them right after the handshake, when no client
   // is there yet.
   if (method === "roots/list" && origin === "none") return { ok: true, raw: '{"roots":[]}' };
   const why =
     origin === "several"
-      ? "calls of several clients are under way on this shared connection"
+      ? "calls of several clients are under way on this shared connection, or were given up lately"
       : "no client's call is under way on this shared connection";
   const message = `${method}: ${why}; set "share": "session" for server "${serverId}" to give each client its own`;
   return failure(new GoblinError("UNDECIDABLE_CLIENT", message, { data: { serverId } }));

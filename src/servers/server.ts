@@ -21,7 +21,7 @@ import { secretsOf } from "../config/secrets.ts";
 import { setLogLevel } from "../peers/log-level.ts";
 import { createConnector } from "../peers/negotiate.ts";
 import type { Peer, PeerEvents } from "../peers/peer.ts";
-import type { Client } from "../protocol/call.ts";
+import { Call, type Client } from "../protocol/call.ts";
 import { GoblinError, messageOf } from "../protocol/errors.ts";
 import { failure } from "../protocol/json-rpc.ts";
 import type { OnLimit } from "../protocol/limit-exceeded.ts";
@@ -75,7 +75,7 @@ export class Server {
     this.backend = new Backend({
       id: config.id,
       share: config.share,
-      limits: bulkheadLimits(options.config.current),
+      limits: backendLimits(options.config.current),
       onLimit: options.onLimit,
       connect: hidingSecrets(
         createConnector({
@@ -142,7 +142,7 @@ export class Server {
   }
 
   configure(config: Config): void {
-    this.backend.configure(bulkheadLimits(config));
+    this.backend.configure(backendLimits(config));
   }
 
   /** Lets the calls under way finish, within reason, then closes the connection. */
@@ -267,9 +267,8 @@ export class Server {
         // showed cannot.
         if (this.#wasAttached) host.emit("updated", this.id, uri, params, owner?.key);
       },
-      log: (level, params, origin) => {
-        const to = typeof origin === "object" ? origin : (owner ?? origin);
-        host.emit("log", { level, params, to });
+      log: (level, params, to) => {
+        host.emit("log", { level, params, to: owner && !(to instanceof Call) ? owner : to });
       },
       missed: () => {
         if (!owner) void this.#sync?.all();
@@ -278,7 +277,7 @@ export class Server {
         else void host.subscribers.restored(this.id);
       },
       task: (taskId, params) => void host.emit("taskStatus", this.id, taskId, params),
-      ask: (method, params, origin) => ask({ serverId: this.id, method, params, origin, owner }),
+      ask: (method, params, asked) => ask({ serverId: this.id, method, params, owner, ...asked }),
       problem: (message, detail) => {
         const heldBack = this.#problems.pass();
         if (heldBack === undefined) return;
@@ -292,6 +291,7 @@ export class Server {
   }
 }
 
-function bulkheadLimits({ limits }: Config) {
-  return { inFlight: limits.inFlightPerServer, queue: limits.queuePerServer };
+function backendLimits({ limits }: Config) {
+  const { inFlightPerServer: inFlight, queuePerServer: queue, connectionsPerServer: connections } = limits;
+  return { inFlight, queue, connections };
 }

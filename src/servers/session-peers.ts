@@ -8,17 +8,18 @@
 import { setLogLevel } from "../peers/log-level.ts";
 import type { Peer } from "../peers/peer.ts";
 import type { Client } from "../protocol/call.ts";
-import type { GoblinError } from "../protocol/errors.ts";
 import { backoffMs } from "../timing/backoff.ts";
+import type { ConnectOwn, OwnConnection } from "./own-connections.ts";
 
 export interface OwnedOptions {
-  readonly connect: (owner: Client, closed: (error: GoblinError) => void, signal: AbortSignal) => Promise<Peer>;
+  readonly connect: ConnectOwn;
   readonly wants: (scope: string) => boolean;
   /** A connection that had broken stands again. */
   readonly restored: (scope: string) => void;
 }
 
 interface Owned {
+  readonly connection: Promise<OwnConnection>;
   readonly peer: Promise<Peer>;
   readonly abort: AbortController;
 }
@@ -38,8 +39,9 @@ export class SessionPeers {
     const known = this.#peers.get(scope);
     if (known) return known.peer;
     const abort = new AbortController();
-    const peer = this.#options.connect(owner, () => this.#lost(owner, made), abort.signal);
-    const made: Owned = { peer, abort };
+    const connection = this.#options.connect(owner, () => this.#lost(owner, made), abort.signal);
+    const peer = connection.then((made) => made.peer);
+    const made: Owned = { connection, peer, abort };
     this.#peers.set(scope, made);
     peer.then(
       (connected) => {
@@ -85,7 +87,7 @@ export class SessionPeers {
     const owned = this.#peers.get(scope);
     this.#peers.delete(scope);
     owned?.abort.abort();
-    await owned?.peer.then((peer) => peer.close()).catch(() => {});
+    await owned?.connection.then((connection) => connection.close()).catch(() => {});
   }
 
   #lost(owner: Client, made: Owned): void {

@@ -52,11 +52,14 @@ export class Dialogue {
     this.emit = nowhere;
   }
 
-  ask(method: string, params: string): Promise<Answer> {
+  /** `signal` aborts when the server takes the question back. */
+  ask(method: string, params: string, signal?: AbortSignal): Promise<Answer> {
+    if (this.#answer || this.call.cancelled) return Promise.resolve(over());
     return new Promise((resolve) => {
       const key = `q${++this.#count}`;
       this.#open ??= new Map();
       this.#open.set(key, { key, method, params, resolve });
+      signal?.addEventListener("abort", () => this.#open?.delete(key) && resolve(over()), { once: true });
       // Questions that are asked together are put together.
       setImmediate(() => this.#tellQuestions());
     });

@@ -2,17 +2,17 @@
  * What passes between servers and sessions outside of calls and subscriptions: log messages and
  * their level, changed roots, changed lists, and the end of a session.
  *
- * A log message goes to the client whose call or connection it belongs to; without either, to the
- * only client there is. Where several could be meant nobody gets it: one client's messages must not
- * reach another.
+ * A log message goes to the client whose call or connection it belongs to, or who alone used that
+ * connection; where nobody did, to the only client there is. Where several could be meant nobody
+ * gets it: one client's messages must not reach another.
  */
 import type { Catalog } from "../catalog/catalog.ts";
-import type { Client } from "../protocol/call.ts";
+import { Call, type Client } from "../protocol/call.ts";
 import { notificationText } from "../protocol/json-rpc.ts";
 import { type ChangeKind, changeNotifications, logLevels, severity } from "../protocol/methods.ts";
 import type { ServerLogMessage } from "../servers/events.ts";
 import type { Servers } from "../servers/servers.ts";
-import { Session } from "./session.ts";
+import type { Session } from "./session.ts";
 import type { SessionStore } from "./store.ts";
 
 export class ServerMessages {
@@ -38,9 +38,12 @@ export class ServerMessages {
     if (to === "none") {
       const [only, ...others] = this.#sessions;
       if (only && others.length === 0 && only.initialized && wants(only, level)) only.notify(text);
-    } else if ("emit" in to) {
+    } else if (to instanceof Call) {
       if (wants(to.client, level)) to.emit(text);
-    } else if (to instanceof Session && wants(to, level)) to.notify(text);
+    } else {
+      const session = this.#sessions.get(to.party);
+      if (session && wants(session, level)) session.notify(text);
+    }
   }
 
   #setLevel(session: Session): void {

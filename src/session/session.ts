@@ -5,9 +5,9 @@
  * A session belongs to the principal that opened it and to nobody else. It owns its calls, its open
  * questions and whatever was registered with `onEnd`; ending it, which happens once, ends them all.
  */
-import type { Call, Client, LogLevel } from "../protocol/call.ts";
+import type { About, Call, Client, LogLevel } from "../protocol/call.ts";
 import { GoblinError } from "../protocol/errors.ts";
-import { type Answer, failure, type Id, requestText } from "../protocol/json-rpc.ts";
+import { type Answer, failure, type Id, notificationText, requestText } from "../protocol/json-rpc.ts";
 import { lookUp, questionCapabilities } from "../protocol/methods.ts";
 import { SmallMap } from "../structures/small-map.ts";
 
@@ -29,6 +29,7 @@ export interface SessionOptions {
 export class Session implements Client {
   readonly key: string;
   readonly scope: string;
+  readonly party: string;
   readonly account: string;
   readonly principal: string;
   readonly taskOwner: string;
@@ -50,6 +51,7 @@ export class Session implements Client {
   constructor(options: SessionOptions) {
     this.key = options.id;
     this.scope = options.id;
+    this.party = options.id;
     this.account = options.id;
     this.principal = options.principal;
     this.taskOwner = options.principal || options.id;
@@ -91,15 +93,16 @@ export class Session implements Client {
     this.lastUsed = Date.now();
   }
 
-  cancel(id: Id): void {
-    this.#calls.get(id)?.cancel("client");
+  /** `words`: why, as the client puts it. */
+  cancel(id: Id, words?: string): void {
+    this.#calls.get(id)?.cancel("client", words);
   }
 
   notify(text: string, call?: Call): void {
     if (!this.#ended) this.#send(text, call);
   }
 
-  ask(method: string, params: string, call: Call | undefined): Promise<Answer> {
+  ask(method: string, params: string, { call, signal }: About): Promise<Answer> {
     const capability = lookUp(questionCapabilities, method);
     if (capability === undefined || !(capability in this.capabilities)) {
       return Promise.resolve(
@@ -107,11 +110,13 @@ export class Session implements Client {
       );
     }
     if (this.#ended) return Promise.resolve(failure(new GoblinError("CANCELLED", "The client has gone")));
+    if (call?.cancelled) return Promise.resolve(failure(callIsOver()));
     return new Promise((resolve) => {
       const id = `goblin-${++this.#questionCount}`;
       this.#questions.set(id, resolve);
-      call?.onCancel(() => this.#abandonQuestion(id));
       this.#send(requestText(id, method, params), call);
+      call?.onCancel(() => this.#takeBack(id, callIsOver().message, call));
+      signal?.addEventListener("abort", () => this.#takeBack(id, wordsOf(signal), call), { once: true });
     });
   }
 
@@ -138,6 +143,24 @@ export class Session implements Client {
   }
 
   #abandonQuestion(id: Id): void {
-    this.answered(id, failure(new GoblinError("CANCELLED", "The call that the question belonged to is over")));
+    this.answered(id, failure(callIsOver()));
   }
+
+  /**
+   * The client is told that nobody waits for its answer any more, so that it does not ask its user
+   * on.
+   */
+  #takeBack(id: Id, reason: string, call: Call | undefined): void {
+    if (!this.#questions.has(id)) return;
+    this.#abandonQuestion(id);
+    this.notify(notificationText("notifications/cancelled", JSON.stringify({ requestId: id, reason })), call);
+  }
+}
+
+function callIsOver(): GoblinError {
+  return new GoblinError("CANCELLED", "The call that the question belonged to is over");
+}
+
+function wordsOf({ reason }: AbortSignal): string {
+  return typeof reason === "string" ? reason : "The server took the question back";
 }

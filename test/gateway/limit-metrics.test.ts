@@ -22,6 +22,8 @@ interface Struck {
 
 interface Row {
   readonly limits: Record<string, number>;
+  /** Added to the server's entry. */
+  readonly entry?: Record<string, unknown>;
   /** What has been counted once the limit has struck. */
   readonly counts: Record<string, number>;
   /** Makes the limit strike and answers with the words that the client got, if there are any. */
@@ -151,6 +153,18 @@ const rows: Record<string, Row> = {
     message:
       'LimitExceeded: server "one" has 1 calls under way (limits.inFlightPerServer) and no room for more to wait (limits.queuePerServer is 0); try again later, or raise the limit',
   },
+  connectionsPerServer: {
+    limits: { connectionsPerServer: 1 },
+    entry: { share: "session" },
+    counts: { "limits.connectionsPerServer": 1 },
+    async strike({ goblin }) {
+      const clients = [await connectV1({ url: goblin.url }), await connectV1({ url: goblin.url })];
+      await clients[0]!.client.callTool(echo);
+      return clients[1]!.client.callTool(echo).then(String, (error: Error) => error.message);
+    },
+    message:
+      'MCP error -32010: LimitExceeded: too many clients have a connection of their own to server "one" (limits.connectionsPerServer is 1); end a session that is not needed or try again later, or raise the limit',
+  },
   inFlightPerSession: {
     limits: { inFlightPerSession: 1 },
     counts: { "limits.inFlightPerSession": 1 },
@@ -204,10 +218,10 @@ async function counted(goblin: RunningGoblin): Promise<Record<string, number>> {
   return Object.fromEntries(samples.map(({ labels, value }) => [labels["limit"], value]));
 }
 
-async function start(limits: Record<string, number>): Promise<Struck> {
+async function start(limits: Record<string, number>, entry: Record<string, unknown> = {}): Promise<Struck> {
   // Over HTTP, so that questions of calls that run at once can be told apart.
   const server = await startScripted({ name: "one", transport: "http" });
-  return { server, goblin: await startGoblin({ mcpServers: { one: server.entry }, limits }) };
+  return { server, goblin: await startGoblin({ mcpServers: { one: { ...server.entry, ...entry } }, limits }) };
 }
 
 test("every limit of the config has a series from the start, and a row here and in the docs", async () => {
@@ -220,8 +234,8 @@ test("every limit of the config has a series from the start, and a row here and 
   expect(listed.sort()).toEqual(Object.keys(rows).sort());
 });
 
-test.each(Object.entries(rows))("limits.%s", async (_, { limits, counts, strike, message }) => {
-  const rig = await start(limits);
+test.each(Object.entries(rows))("limits.%s", async (_, { limits, entry, counts, strike, message }) => {
+  const rig = await start(limits, entry);
   const told = await strike(rig);
   if (message instanceof RegExp) expect(told).toMatch(message);
   else expect(told).toBe(message);

@@ -17,7 +17,9 @@ export function describeMatrix(backend: Backend): void {
   beforeAll(async () => {
     const gone = { code: backend.era === "modern" ? -32602 : -32002, message: "Resource not found" };
     const rules = [{ method: "resources/read", name: "file:///logs/app.log", do: "error", ...gone }];
-    server = await startScripted({ ...backend, name: "b", script: { rules } });
+    // Where streams do not tell calls apart, a call that one client cancelled would keep questions
+    // from all others.
+    server = await startScripted({ ...backend, name: "b", script: { rules, answersCancelled: true } });
     const goblin = await startGoblin({ mcpServers: { b: server.entry } });
     for (const { way, version, title } of clients) {
       speakers.set(title, await connectSpeaker({ goblin, way, version, name: title }));

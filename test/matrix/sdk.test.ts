@@ -27,10 +27,10 @@ let goblin: RunningGoblin;
 
 beforeAll(async () => {
   servers = {
-    a: await startScripted({ transport: "stdio", name: "a" }),
+    a: await startScripted({ transport: "stdio", name: "a", script: { answersCancelled: true } }),
     b: await startScripted({ transport: "http", name: "b" }),
     c: await startScripted({ transport: "http", era: "modern", name: "c" }),
-    d: await startScripted({ transport: "stdio", era: "modern", name: "d" }),
+    d: await startScripted({ transport: "stdio", era: "modern", name: "d", script: { answersCancelled: true } }),
   };
   mcpServers = Object.fromEntries(Object.entries(servers).map(([id, { entry }]) => [id, entry]));
   goblin = await startGoblin({ mcpServers });

@@ -22,8 +22,11 @@ export interface Ask {
 export interface Exchange {
   /** The message that answers, after all questions. */
   readonly answer: Promise<Message>;
-  /** Gives the request up, as the version and the transport have it. */
-  cancel(): void;
+  /**
+   * Gives the request up, as the version and the transport have it, with this reason where they let
+   * it have one.
+   */
+  cancel(reason?: string): void;
 }
 
 export interface Speaker {
@@ -118,7 +121,8 @@ async function sessionSpeaker({ wire, send, note, shared }: Tools): Promise<Spea
     begin(method, given, ask = {}) {
       const meta = { ...ask.meta, ...(ask.token !== undefined && { progressToken: ask.token }) };
       const { id, answer } = send(method, { ...given, ...(Object.keys(meta).length > 0 && { _meta: meta }) });
-      return { answer, cancel: () => note("notifications/cancelled", { requestId: id, reason: "enough" }) };
+      const cancel = (reason = "enough"): void => note("notifications/cancelled", { requestId: id, reason });
+      return { answer, cancel };
     },
     request: (method, given, ask) => speaker.begin(method, given, ask).answer,
     async wantLogs(level) {
@@ -153,9 +157,9 @@ function statelessSpeaker({ wire, send, note, shared, reply }: Tools): Speaker {
     const headers = { "mcp-protocol-version": version, "mcp-method": method };
     return send(method, { ...params, _meta }, typeof named === "string" ? { ...headers, "mcp-name": named } : headers);
   };
-  const giveUp = ({ id, sent }: { id: number; sent: Sent }): void => {
+  const giveUp = ({ id, sent }: { id: number; sent: Sent }, reason?: string): void => {
     if (wire.kind === "http") sent.close();
-    else note("notifications/cancelled", { requestId: id });
+    else note("notifications/cancelled", { requestId: id, ...(reason !== undefined && { reason }) });
   };
   const speaker: Speaker = {
     ...shared,
@@ -174,7 +178,7 @@ function statelessSpeaker({ wire, send, note, shared, reply }: Tools): Speaker {
           current = start(method, { ...given, inputResponses, requestState }, ask);
         }
       };
-      return { answer: rounds(), cancel: () => giveUp(current) };
+      return { answer: rounds(), cancel: (reason) => giveUp(current, reason) };
     },
     request: (method, given, ask) => speaker.begin(method, given, ask).answer,
     async wantLogs(wanted) {

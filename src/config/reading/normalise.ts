@@ -17,6 +17,8 @@ export interface NormaliseContext {
   readonly report: Report;
   readonly folder: string;
   readonly home: string;
+  /** Clients may have different tokens: what a program keeps of one is no business of another. */
+  readonly severalTokens: boolean;
   readonly readFile: ((path: string) => string) | undefined;
 }
 
@@ -38,7 +40,7 @@ export function normaliseServer(fields: Fields, context: NormaliseContext): Serv
     transport,
     enabled: isEnabled(entry),
     prefix: entry.prefix ?? defaultPrefix(id),
-    share: entry.share,
+    share: entry.share ?? (transport.kind === "stdio" && context.severalTokens ? "session" : "all"),
     ...(entry.timeoutMs === undefined ? {} : { timeoutMs: entry.timeoutMs }),
     ...(entry.expose === undefined ? {} : { expose: entry.expose }),
     tools,

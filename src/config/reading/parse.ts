@@ -63,7 +63,13 @@ export function parseConfig(source: string, options: ParseOptions): ParsedConfig
     for (const issue of parsed.error.issues) reportIssue(issue, context);
   }
   checkIds(root, report);
-  const context: NormaliseContext = { report, folder, home: variables.home, readFile: options.readFile };
+  const context: NormaliseContext = {
+    report,
+    folder,
+    home: variables.home,
+    severalTokens: parsed.success && new Set(parsed.data.gateway.auth.tokens).size > 1,
+    readFile: options.readFile,
+  };
   const servers = normaliseServers(root, value, context);
   if (parsed.success) warnOfWeakTokens(parsed.data.gateway, report);
   const config = parsed.success ? assemble(parsed.data, servers, context) : undefined;

@@ -32,6 +32,19 @@ folder in \`command\`, \`args\`, \`cwd\` and \`envFile\`. Paths are relative to 
 This page is generated from the schema.
 `;
 
+const SHARING = `### Who shares a server
+
+With \`share: "all"\` all clients use one connection, of a program one process. What a server says on the stream of a request reaches the client of that request. Where there is no such stream
+(programs, HTTP+SSE), what it asks or logs reaches the client whose calls are under way, if they are one client's; calls that were cancelled or timed out count for ten minutes or until the server
+answers them. Where two clients could be meant nobody hears it, and a question is answered with an error.
+
+With \`share: "session"\` each session has a connection, or process, of its own, with its client's own capabilities, from its first call to its end. A client without sessions is known by its token at most, which others may
+have as well: each of its calls gets a connection of its own, which ends with the answer, so that nobody meets what the server kept of somebody else. It stays for ten minutes where the server asked for something
+or began a task, for whoever comes back with that and the same token. The price is a start of the program for each call of such a client; where that is too much and nothing in the server is private, set
+\`share: "all"\`. There are at most \`limits.connectionsPerServer\` of these connections for one server.
+
+Without \`share\` a server is shared, with one exception: a program, as soon as \`gateway.auth.tokens\` has two different tokens.`;
+
 /** The page as it should be. */
 export function configReference(): string {
   // The generated schema is an object with properties; zod types it as plain JSON.
@@ -39,7 +52,7 @@ export function configReference(): string {
   const { mcpServers, servers: _servers, inputs: _inputs, $schema: _schema, ...sections } = schema.properties;
   const entry = mcpServers?.additionalProperties;
   const parts = [INTRO, "## A server's entry", "Under `mcpServers` (or `servers`), by id."];
-  if (isSection(entry)) parts.push(table(entry, ""));
+  if (isSection(entry)) parts.push(table(entry, ""), SHARING);
   for (const [key, section] of Object.entries(sections)) {
     parts.push(`## \`${key}\``, section.description ?? "", isSection(section) ? table(section, `${key}.`) : "");
   }

@@ -92,8 +92,10 @@ export const serverEntrySchema = z.strictObject({
     ),
   share: z
     .enum(["all", "session"])
-    .default("all")
-    .describe("One connection for all clients, or one for each client session."),
+    .optional()
+    .describe(
+      'One connection for all clients, or one for each client session (below). Default: "all", but "session" for a program where gateway.auth has more than one token.',
+    ),
   timeoutMs: positiveMs.optional().describe("Replaces timeouts.callMs for this server."),
   expose: exposeSchema.optional().describe("Replaces tools.expose for this server."),
   tools: serverToolsSchema.prefault({}).describe("Which tools are exposed, and how."),

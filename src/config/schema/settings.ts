@@ -160,6 +160,11 @@ export const limitsSchema = z.strictObject({
     ),
   inFlightPerServer: countFromOne.default(256).describe("Calls that may run at once on one server."),
   queuePerServer: countFromZero.default(1024).describe("Calls that may wait for one server before more are refused."),
+  connectionsPerServer: countFromOne
+    .default(100)
+    .describe(
+      'ConnectionPool (of a program: processes) for single clients that one server may have with share "session". A call that would need one more is refused.',
+    ),
   inFlightPerSession: countFromOne.default(256).describe("Calls that one session may have running at once."),
   callsPerSecond: z.number().min(0).default(0).describe("Calls that one session may start in a second; 0: no limit."),
   callsAwaitingInput: countFromOne

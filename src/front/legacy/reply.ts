@@ -33,6 +33,7 @@ export class PostReply {
   readonly #streams: Streams;
   readonly #takesStream: boolean;
   #outbox: Outbox | undefined;
+  #answered = false;
 
   constructor(x: HttpExchange, streams: Streams) {
     this.#x = x;
@@ -41,14 +42,16 @@ export class PostReply {
     if (this.#takesStream && !accepts(x, "application/json")) this.#open();
   }
 
+  /** What is said after the answer has no stream of its own any more. */
   emit(text: string): void {
-    if (this.#takesStream) (this.#outbox ?? this.#open()).push(oneLine(text));
+    if (this.#takesStream && !this.#answered) (this.#outbox ?? this.#open()).push(oneLine(text));
     else this.#streams.standing.push(oneLine(text));
   }
 
   /** Undefined: the client cancelled the request and wants no answer. */
   answer(id: Id, answer: Answer | undefined): void {
     const outbox = this.#outbox;
+    this.#answered = true;
     if (answer && !outbox) replyAnswer(this.#x, id, answer);
     else if (answer) this.#finish(outbox!, [answerText(id, answer)]);
     else if (!outbox && this.#takesStream) this.#x.stream(STREAM_HEADERS, { drained() {}, closed() {} }).end();
@@ -58,6 +61,7 @@ export class PostReply {
   }
 
   answers(texts: readonly string[]): void {
+    this.#answered = true;
     if (this.#outbox) this.#finish(this.#outbox, texts);
     else if (texts.length === 0) this.#x.reply(202, {});
     else this.#x.reply(200, JSON_HEADERS, `[${texts.join(",")}]`);

@@ -18,6 +18,7 @@ import { toDisplayText } from "../../protocol/json-text.ts";
 import { severity } from "../../protocol/methods.ts";
 import type { SessionClaims } from "../../session/seal.ts";
 import { Session } from "../../session/session.ts";
+import { cancelWords } from "../cancel-words.ts";
 import type { FrontContext } from "../context.ts";
 import { isSettled, settleWithClient } from "./result.ts";
 
@@ -127,8 +128,8 @@ export function takeMessage(context: FrontContext, session: Session, message: Ot
       session.initialized = true;
       return;
     case "notifications/cancelled": {
-      const id = message.params["requestId"];
-      if (typeof id === "string" || typeof id === "number") session.cancel(id);
+      const { requestId: id, reason } = message.params;
+      if (typeof id === "string" || typeof id === "number") session.cancel(id, cancelWords(reason));
       return;
     }
     case "notifications/roots/list_changed":

@@ -71,7 +71,7 @@ async function askAll(text: string, call: Call): Promise<Answer> {
       const request = text.slice(start, end);
       const { method } = JSON.parse(request) as { method?: unknown };
       const params = withElicitationId(memberText(request, "params") ?? "{}");
-      asked.push(ask(call, toDisplayText(method), params).then((answer) => ({ key, answer })));
+      asked.push(call.client.ask(toDisplayText(method), params, { call }).then((answer) => ({ key, answer })));
     });
   }
   const answers = await Promise.all(asked);
@@ -79,10 +79,6 @@ async function askAll(text: string, call: Call): Promise<Answer> {
   if (refused) return refused.answer;
   const members = answers.map(({ key, answer }) => `${JSON.stringify(key)}:${rawText(answer.raw)}`);
   return { ok: true, raw: `{${members.join(",")}}` };
-}
-
-async function ask(call: Call, method: string, params: string): Promise<Answer> {
-  return call.client.ask(method, params, call);
 }
 
 /** Earlier versions tell questions with a link apart by an id of their own. */

@@ -2,8 +2,10 @@
  * 2026-07-28 over one two-way channel, as stdio is: requests are told apart by their ids,
  * `notifications/cancelled` gives one up, and a listen request is answered when it ends.
  */
+import { randomUUID } from "node:crypto";
 import { GoblinError } from "../../protocol/errors.ts";
-import { type Answer, answerText, failure, type Id, type Inbound } from "../../protocol/json-rpc.ts";
+import { type Answer, answerText, failure, type Id, type Inbound, type Params } from "../../protocol/json-rpc.ts";
+import { cancelWords } from "../cancel-words.ts";
 import type { EraChannel } from "../classify.ts";
 import type { FrontContext } from "../context.ts";
 import { type Listen, openListen } from "./listen.ts";
@@ -16,8 +18,10 @@ export class ModernChannel implements EraChannel {
   readonly #front: ModernFront;
   readonly #write: (text: string) => void;
   /** How to cancel each request that is under way. */
-  readonly #open = new Map<Id, () => void>();
+  readonly #open = new Map<Id, (words?: string) => void>();
   readonly #listens = new Set<Listen>();
+  /** Only one client can write to this channel. */
+  readonly #party = `channel:${randomUUID()}`;
 
   constructor(context: FrontContext, write: (text: string) => void) {
     this.#context = context;
@@ -30,10 +34,10 @@ export class ModernChannel implements EraChannel {
     if (message.kind === "request") this.#request(message);
   }
 
-  /** Cancels the request with this id; false: there is none. */
-  cancel(id: unknown): boolean {
+  /** Cancels the request that the params of a cancellation name; false: there is none. */
+  cancel({ requestId: id, reason }: Params): boolean {
     const abort = typeof id === "string" || typeof id === "number" ? this.#open.get(id) : undefined;
-    abort?.();
+    abort?.(cancelWords(reason));
     return abort !== undefined;
   }
 
@@ -59,15 +63,16 @@ export class ModernChannel implements EraChannel {
       );
     }
     let given = false;
-    let abort = (): void => {};
-    this.#open.set(id, () => {
+    let abort = (_words?: string): void => {};
+    this.#open.set(id, (words) => {
       given = true;
-      abort();
+      abort(words);
     });
-    const onAbort = (listener: () => void): void => {
+    const onAbort = (listener: (words?: string) => void): void => {
       abort = listener;
     };
-    void this.#front.answer(message, { principal: "", emit: this.#write, onAbort }).then((answer) => {
+    const round = { principal: "", party: this.#party, emit: this.#write, onAbort };
+    void this.#front.answer(message, round).then((answer) => {
       this.#open.delete(id);
       if (!given) this.#answer(id, answer);
     });

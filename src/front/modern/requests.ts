@@ -7,7 +7,7 @@
  * answered; lists and reads say how long they may be kept.
  */
 import { createHash } from "node:crypto";
-import { Call, type Client, type LogLevel } from "../../protocol/call.ts";
+import { type About, Call, type Client, type LogLevel } from "../../protocol/call.ts";
 import {
   CLIENT_CAPABILITIES,
   CLIENT_INFO,
@@ -30,10 +30,12 @@ type RequestMessage = Extract<Inbound, { kind: "request" }>;
 
 export interface RoundOptions {
   readonly principal: string;
+  /** The channel that the request came on, where only one client can write to it. */
+  readonly party?: string;
   /** Sends a notification of this request. */
   readonly emit: (text: string) => void;
-  /** Runs when the client gives the request up. */
-  readonly onAbort: (listener: () => void) => void;
+  /** Runs when the client gives the request up, with its reason if it gave one. */
+  readonly onAbort: (listener: (words?: string) => void) => void;
   readonly trace?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -74,7 +76,7 @@ export class ModernFront {
     const { method, params } = message;
     let begun: Call | undefined;
     try {
-      const client = new RequestClient(params, options.principal);
+      const client = new RequestClient(params, options);
       if (method === "server/discover") return this.#finish(method, this.#discover(client));
       if (method.startsWith("tasks/") && !hasTasks(client)) return failure(missingTasks());
       const call: Call = new Call({
@@ -112,8 +114,8 @@ export class ModernFront {
     }
     dialogue.emit = options.emit;
     let waiting = true;
-    options.onAbort(() => {
-      if (waiting) dialogue.call.cancel("client");
+    options.onAbort((words) => {
+      if (waiting) dialogue.call.cancel("client", words);
     });
     const next = await dialogue.next();
     waiting = false;
@@ -134,15 +136,6 @@ export class ModernFront {
   }
 }
 
-/** Puts a question to the client of this request, if it can be asked such. */
-function ask(dialogue: Dialogue | undefined, method: string, params: string): Promise<Answer> {
-  const capability = lookUp(questionCapabilities, method);
-  if (dialogue && capability !== undefined && capability in dialogue.call.client.capabilities) {
-    return dialogue.ask(method, params);
-  }
-  return Promise.resolve(failure(new GoblinError("UNSUPPORTED_BY_CLIENT", `The client does not support ${method}`)));
-}
-
 let requests = 0;
 
 function hasTasks({ capabilities }: Client): boolean {
@@ -158,6 +151,7 @@ function missingTasks(): GoblinError {
 /** Who makes this one request, by its own words. */
 class RequestClient implements Client {
   readonly key = `request:${++requests}`;
+  readonly party: string;
   readonly account: string;
   readonly principal: string;
   readonly taskOwner: string;
@@ -169,11 +163,12 @@ class RequestClient implements Client {
   dialogue: Dialogue | undefined;
   #scope: string | undefined;
 
-  constructor(params: Params, principal: string) {
+  constructor(params: Params, { principal, party }: Pick<RoundOptions, "principal" | "party">) {
     const meta = metaOf(params) ?? {};
     const level = meta[LOG_LEVEL];
     this.principal = principal;
     this.taskOwner = principal;
+    this.party = party ?? this.key;
     this.protocolVersion = toDisplayText(meta[PROTOCOL_VERSION]);
     this.capabilities = (meta[CLIENT_CAPABILITIES] ?? {}) as Record<string, unknown>;
     this.info = (meta[CLIENT_INFO] ?? {}) as Record<string, unknown>;
@@ -184,13 +179,18 @@ class RequestClient implements Client {
   get scope(): string {
     if (this.#scope === undefined) {
       const hash = createHash("sha256").update(JSON.stringify(this.capabilities)).digest("base64url");
-      this.#scope = `caps:${this.principal}:${hash.slice(0, 16)}`;
+      this.#scope = `${this.party}:${hash.slice(0, 16)}`;
     }
     return this.#scope;
   }
 
-  ask(method: string, params: string, call: Call | undefined): Promise<Answer> {
-    return ask(call && this.dialogue, method, params);
+  /** There is no way to ask but by the answer to a call. */
+  ask(method: string, params: string, { call, signal }: About): Promise<Answer> {
+    const capability = lookUp(questionCapabilities, method);
+    if (call && this.dialogue && capability !== undefined && capability in this.capabilities) {
+      return this.dialogue.ask(method, params, signal);
+    }
+    return Promise.resolve(failure(new GoblinError("UNSUPPORTED_BY_CLIENT", `The client does not support ${method}`)));
   }
 }
 

@@ -3,11 +3,12 @@
  * `initialize`, then requests both ways.
  *
  * A client's progress token never leaves the gateway: each request gets a token of its own, and the
- * client's is put back. A question from the server goes to the call it belongs to, as far as the
- * transport or the calls under way tell it; nothing is guessed.
+ * client's is put back. What comes on a request's own stream belongs to the call of that request,
+ * also after its answer. What comes without a stream goes to a call only if nobody else's can be
+ * meant; nothing is guessed.
  */
 
-import type { Link, LinkEvents, OpenLink } from "../../links/link.ts";
+import type { Fate, Link, LinkEvents, OpenLink } from "../../links/link.ts";
 import type { Call, CancelReason } from "../../protocol/call.ts";
 import { META_PREFIX } from "../../protocol/envelope.ts";
 import { GoblinError, messageOf } from "../../protocol/errors.ts";
@@ -25,32 +26,24 @@ import {
 import { dropMembers, elementSpans, memberSpan, setMember, toDisplayText } from "../../protocol/json-text.ts";
 import { changeKinds, severity } from "../../protocol/methods.ts";
 import { withTimeout } from "../../timing/with-timeout.ts";
-import type { Origin, Peer, PeerEvents, PeerInfo } from "../peer.ts";
+import { givenUp, whyGivenUp } from "../given-up.ts";
+import type { Peer, PeerEvents, PeerInfo } from "../peer.ts";
 import { Pending } from "../pending.ts";
+import { type HandshakeOptions, handshakeProblem, initializeParams, readInitializeResult } from "./handshake.ts";
 
-const legacyVersions = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] as const;
-
-export interface LegacyOptions {
+export interface LegacyOptions extends HandshakeOptions {
   readonly open: OpenLink;
   readonly events: PeerEvents;
-  readonly clientInfo: Readonly<Record<string, unknown>>;
-  /**
-   * What the server may ask of us: everything for a shared connection, the client's own for one
-   * that is not.
-   */
-  readonly capabilities: Readonly<Record<string, unknown>>;
   readonly connectMs: number;
   /** Gives the attempt up. */
   readonly signal?: AbortSignal | undefined;
 }
 
+type RequestFrame = Extract<Frame, { kind: "request" }>;
+type NotificationFrame = Extract<Frame, { kind: "notification" }>;
+
 const SET_LEVEL_MS = 1000;
 const MESSAGE_START = '{"jsonrpc":"2.0"';
-const CANCEL_WORDS: Readonly<Record<CancelReason, string>> = {
-  timeout: "Timed out",
-  client: "Cancelled by the client",
-  shutdown: "The gateway is shutting down",
-};
 
 export async function connectLegacy(options: LegacyOptions): Promise<Peer> {
   const peer = new LegacyPeer(options.events);
@@ -78,8 +71,8 @@ class LegacyPeer implements Peer, LinkEvents {
   info: PeerInfo = { protocolVersion: "", capabilities: {}, serverInfo: {}, instructions: undefined };
   readonly #events: PeerEvents;
   readonly #pending = new Pending();
-  /** The server's own questions that we are answering, so that it can cancel them. */
-  readonly #asked = new Set<string | number>();
+  /** The server's own questions that we are answering, so that it can take them back. */
+  readonly #asked = new Map<string | number, AbortController>();
   #link: Link | undefined;
   /** How severe a log message must be at least, as the server was last told. */
   #level = Number.POSITIVE_INFINITY;
@@ -94,16 +87,12 @@ class LegacyPeer implements Peer, LinkEvents {
     return this.#pending.size;
   }
 
-  async open({ open, clientInfo, capabilities, signal }: LegacyOptions): Promise<void> {
-    const link = await open(this, signal);
+  async open(options: LegacyOptions): Promise<void> {
+    const link = await options.open(this, options.signal);
     this.#link = link;
     if (this.#ended) await link.close();
-    const params = JSON.stringify({ protocolVersion: legacyVersions[0], capabilities, clientInfo });
-    const answer = await this.request("initialize", params);
-    if (!answer.ok)
-      throw answer.symbol === undefined
-        ? refusal(answer.raw)
-        : new GoblinError("BACKEND_UNAVAILABLE", reasonIn(answer.raw));
+    const answer = await this.request("initialize", initializeParams(options));
+    if (!answer.ok) throw handshakeProblem(answer);
     this.info = readInitializeResult(rawText(answer.raw));
     link.established({ "mcp-protocol-version": this.info.protocolVersion });
     await new Promise<void>((accepted) => link.send(notificationText("notifications/initialized"), { accepted }));
@@ -122,7 +111,7 @@ class LegacyPeer implements Peer, LinkEvents {
     if (call?.params["requestState"] !== undefined) {
       return Promise.resolve(failure(new GoblinError("INVALID_PARAMS", "requestState is not valid for this request")));
     }
-    if (call?.cancelled) return Promise.resolve(cancelled(call.cancelled));
+    if (call?.cancelled) return Promise.resolve(givenUp(call.cancelled));
     if (method === "logging/setLevel") this.#level = severity(toDisplayText(JSON.parse(params).level));
     const level = call?.client.logLevel;
     const wanted = level === undefined ? -1 : severity(level);
@@ -137,9 +126,9 @@ class LegacyPeer implements Peer, LinkEvents {
     return new Promise((resolve) => {
       const id = this.#pending.nextId();
       this.#pending.add(id, flight, resolve);
-      call?.onCancel((reason) => this.#cancel(id, reason));
+      call?.onCancel((reason) => this.#cancel(id, call, reason));
       const text = requestText(id, method, call ? outgoingParams(params, call, id) : params);
-      link.send(text, call?.trace ? { id, headers: call.trace } : { id });
+      link.send(text, call?.trace ? { id, call, headers: call.trace } : { id, call });
     });
   }
 
@@ -155,6 +144,7 @@ class LegacyPeer implements Peer, LinkEvents {
   async close(): Promise<void> {
     this.#ended = true;
     this.#pending.failAll(new GoblinError("BACKEND_UNAVAILABLE", "The connection was closed"));
+    this.#dropQuestions();
     await this.#link?.close();
   }
 
@@ -162,14 +152,17 @@ class LegacyPeer implements Peer, LinkEvents {
     return this.#pending.has(id);
   }
 
-  failed(id: number, error: GoblinError, unsent = false): void {
-    this.#pending.settle(id, { ...failure(error), unsent });
+  failed(id: number, error: GoblinError, fate: Fate): void {
+    const answer = { ...failure(error), unsent: fate === "unsent" };
+    if (fate === "unknown") this.#pending.giveUp(id, answer);
+    else this.#pending.settle(id, answer);
   }
 
   closed(error: GoblinError, renew = false): void {
     if (!renew) this.#pending.failAll(error);
     if (this.#ended) return;
     this.#ended = true;
+    this.#dropQuestions();
     if (this.#opened) this.#events.closed(error, renew);
   }
 
@@ -181,37 +174,37 @@ class LegacyPeer implements Peer, LinkEvents {
     this.#events.problem(message, detail);
   }
 
-  message(bytes: Buffer, stream: number | undefined): void {
+  message(bytes: Buffer, stream: number | undefined, call?: Call): void {
     let frame: Frame;
     try {
       frame = readFrame(bytes);
     } catch {
-      return this.#unreadable(bytes, stream);
+      return this.#unreadable(bytes, stream, call);
     }
     try {
-      if (frame.kind === "invalid" && bytes[0] === 91) this.#batch(bytes, stream);
-      else this.#take(frame, stream);
+      if (frame.kind === "invalid" && bytes[0] === 91) this.#batch(bytes, stream, call);
+      else this.#take(frame, stream, call);
     } catch (error) {
       this.#events.problem(`A message of the server cannot be worked on: ${messageOf(error)}`);
     }
   }
 
   /** Servers of 2025-03-26 may answer with a batch. */
-  #batch(bytes: Buffer, stream: number | undefined): void {
+  #batch(bytes: Buffer, stream: number | undefined, call: Call | undefined): void {
     const text = bytes.toString("utf8");
     for (const { start, end } of elementSpans(text, 0)) {
-      this.#take(readFrame(Buffer.from(text.slice(start, end))), stream);
+      this.#take(readFrame(Buffer.from(text.slice(start, end))), stream, call);
     }
   }
 
-  #unreadable(bytes: Buffer, stream: number | undefined): void {
+  #unreadable(bytes: Buffer, stream: number | undefined, call: Call | undefined): void {
     const error = new GoblinError("BACKEND_ERROR", "The server's answer is not valid JSON");
     if (stream !== undefined && this.#pending.settle(stream, failure(error))) return;
     this.#events.problem("Not a JSON message", bytes.toString("utf8", 0, 200));
     // A server that broke off in the middle of a message may have gone on with a whole one in the
     // same line.
     const whole = bytes.lastIndexOf(MESSAGE_START);
-    if (whole > 0) this.message(bytes.subarray(whole), stream);
+    if (whole > 0) this.message(bytes.subarray(whole), stream, call);
   }
 
   #unexpected(id: unknown): void {
@@ -219,38 +212,46 @@ class LegacyPeer implements Peer, LinkEvents {
     if (unexpectedAnswerReason !== undefined) this.#events.problem(unexpectedAnswerReason);
   }
 
-  #take(frame: Frame, stream: number | undefined): void {
+  #take(frame: Frame, stream: number | undefined, call: Call | undefined): void {
     switch (frame.kind) {
       case "response":
         if (typeof frame.id === "number" && this.#pending.settle(frame.id, frame.answer)) return;
         this.#unexpected(frame.id);
         return;
       case "request":
-        void this.#answer(frame, stream);
+        void this.#answer(frame, stream, call);
         return;
       case "notification":
-        return this.#notified(frame.method, frame.params, frame.text, stream);
+        return this.#notified(frame, stream, call);
       case "invalid":
         return this.#events.problem(`Not a JSON-RPC message: ${frame.reason}`);
     }
   }
 
-  async #answer(frame: Extract<Frame, { kind: "request" }>, stream: number | undefined): Promise<void> {
+  async #answer(frame: RequestFrame, stream: number | undefined, call: Call | undefined): Promise<void> {
     const { id, method, text } = frame;
-    let answer: Answer;
-    if (method === "ping") answer = { ok: true, raw: "{}" };
-    else {
-      this.#asked.add(id);
-      const flights = this.#pending.askedFor(stream);
-      for (const { deadline } of flights) deadline?.asks();
-      answer = await this.#events.ask(method, paramsText(text), this.#origin(stream)).catch(failure);
-      for (const { deadline } of flights) deadline?.answered();
-      if (!this.#asked.delete(id)) return;
-    }
+    if (method === "ping") return this.#link?.send(answerText(id, { ok: true, raw: "{}" }));
+    const taken = new AbortController();
+    this.#asked.set(id, taken);
+    const origin = stream === undefined ? this.#pending.origin() : (call ?? "none");
+    const flights = this.#pending.waitingFor(origin, stream);
+    for (const { deadline } of flights) deadline?.asks();
+    const answer = await this.#events.ask(method, paramsText(text), { origin, signal: taken.signal }).catch(failure);
+    for (const { deadline } of flights) deadline?.answered();
+    if (this.#asked.get(id) !== taken) return;
+    this.#asked.delete(id);
     this.#link?.send(answerText(id, answer));
   }
 
-  #notified(method: string, params: Readonly<Record<string, unknown>>, text: string, stream: number | undefined): void {
+  /** Nobody waits for the answers any more. */
+  #dropQuestions(): void {
+    const open = [...this.#asked.values()];
+    this.#asked.clear();
+    for (const taken of open) taken.abort("The server has gone");
+  }
+
+  #notified(frame: NotificationFrame, stream: number | undefined, from: Call | undefined): void {
+    const { method, params, text } = frame;
     switch (method) {
       case "notifications/progress": {
         const flight = this.#pending.flightOf(params["progressToken"]);
@@ -258,7 +259,11 @@ class LegacyPeer implements Peer, LinkEvents {
         return;
       }
       case "notifications/message":
-        return this.#events.log(toDisplayText(params["level"]), paramsText(text), this.#origin(stream));
+        return this.#events.log(
+          toDisplayText(params["level"]),
+          paramsText(text),
+          stream === undefined ? this.#pending.audience() : (from ?? "none"),
+        );
       case "notifications/resources/updated":
         if (typeof params["uri"] === "string") this.#events.updated(params["uri"], paramsText(text));
         return;
@@ -267,7 +272,10 @@ class LegacyPeer implements Peer, LinkEvents {
         return;
       case "notifications/cancelled": {
         const id = params["requestId"];
-        if (typeof id === "string" || typeof id === "number") this.#asked.delete(id);
+        if (typeof id !== "string" && typeof id !== "number") return;
+        const taken = this.#asked.get(id);
+        this.#asked.delete(id);
+        taken?.abort(params["reason"] === undefined ? undefined : toDisplayText(params["reason"]));
         return;
       }
       default: {
@@ -286,20 +294,12 @@ class LegacyPeer implements Peer, LinkEvents {
     );
   }
 
-  #origin(stream: number | undefined): Origin {
-    return (stream !== undefined && this.#pending.call(stream)) || this.#pending.origin();
-  }
-
-  #cancel(id: number, reason: CancelReason): void {
+  #cancel(id: number, call: Call, reason: CancelReason): void {
     if (!this.#pending.has(id)) return;
-    this.notify("notifications/cancelled", JSON.stringify({ requestId: id, reason: CANCEL_WORDS[reason] }));
-    this.#pending.giveUp(id, cancelled(reason));
+    this.notify("notifications/cancelled", JSON.stringify({ requestId: id, reason: whyGivenUp(call, reason) }));
+    this.#pending.giveUp(id, givenUp(reason));
     this.#link?.drop(id);
   }
-}
-
-function cancelled(reason: CancelReason): Answer {
-  return failure(new GoblinError("CANCELLED", CANCEL_WORDS[reason]));
 }
 
 /**
@@ -314,37 +314,4 @@ function outgoingParams(params: string, call: Call, id: number): string {
   let text = dropMembers(params.slice(span.start, span.end), (key) => key.startsWith(META_PREFIX));
   if (call.progressToken !== undefined) text = setMember(text, "progressToken", String(id));
   return params.slice(0, span.start) + text + params.slice(span.end);
-}
-
-function readInitializeResult(text: string): PeerInfo {
-  const result = JSON.parse(text) as Record<string, unknown>;
-  const protocolVersion = result["protocolVersion"];
-  if (typeof protocolVersion !== "string" || !(legacyVersions as readonly string[]).includes(protocolVersion)) {
-    const known = legacyVersions.join(", ");
-    throw new GoblinError(
-      "BACKEND_UNAVAILABLE",
-      `The server speaks protocol version ${toDisplayText(protocolVersion)}; Goblin knows ${known}`,
-    );
-  }
-  return {
-    protocolVersion,
-    capabilities: record(result["capabilities"]),
-    serverInfo: record(result["serverInfo"]),
-    instructions: typeof result["instructions"] === "string" ? result["instructions"] : undefined,
-  };
-}
-
-function record(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
-}
-
-/** The server answered `initialize` with an error: it is there, but does not speak this. */
-export class HandshakeRefused extends GoblinError {}
-
-function refusal(raw: string): GoblinError {
-  return new HandshakeRefused("BACKEND_UNAVAILABLE", `The handshake failed: ${reasonIn(raw)}`);
-}
-
-function reasonIn(errorText: string): string {
-  return toDisplayText((JSON.parse(errorText) as { message?: unknown }).message);
 }

@@ -10,8 +10,8 @@
  */
 
 import { UNREACHABLE } from "../../links/http-problem.ts";
-import type { Link, LinkEvents, OpenLink } from "../../links/link.ts";
-import type { Call, Client } from "../../protocol/call.ts";
+import type { Fate, Link, LinkEvents, OpenLink } from "../../links/link.ts";
+import type { Call, CancelReason, Client } from "../../protocol/call.ts";
 import {
   CLIENT_CAPABILITIES,
   CLIENT_INFO,
@@ -28,7 +28,8 @@ import { type Answer, failure, notificationText, paramsText, rawText, requestTex
 import { dropMembers, memberText, prependMembers, setMember, toDisplayText } from "../../protocol/json-text.ts";
 import { changeKinds } from "../../protocol/methods.ts";
 import { withTimeout } from "../../timing/with-timeout.ts";
-import type { Origin, Peer, PeerEvents, PeerInfo } from "../peer.ts";
+import { givenUp, whyGivenUp } from "../given-up.ts";
+import type { Peer, PeerEvents, PeerInfo } from "../peer.ts";
 import { Pending } from "../pending.ts";
 import { Listener } from "./listener.ts";
 import { RequestHeaders } from "./request-headers.ts";
@@ -44,6 +45,8 @@ export interface ModernOptions {
   /** The input schema of one of the server's tools. */
   readonly inputSchema: (tool: string) => unknown;
 }
+
+type NotificationFrame = Extract<Frame, { kind: "notification" }>;
 
 const VERSION = statelessVersions[0]!;
 /** Stands for the gateway itself. */
@@ -97,6 +100,14 @@ class ModernPeer implements Peer, LinkEvents {
     return this.#pending.size - this.#listener.streams;
   }
 
+  /**
+   * A program may keep what it likes; an address hears nothing that one request would tell the
+   * next.
+   */
+  get keepsNothing(): boolean {
+    return this.#options.cancelByClosing;
+  }
+
   async open(): Promise<boolean> {
     this.#link = await this.#options.open(this, this.#options.signal);
     const answer = await this.request("server/discover", "{}");
@@ -140,9 +151,9 @@ class ModernPeer implements Peer, LinkEvents {
     return this.#pending.has(id);
   }
 
-  failed(id: number, error: GoblinError, unsent = false): void {
+  failed(id: number, error: GoblinError, fate: Fate): void {
     if (this.#listener.ended(id)) this.#pending.settle(id, { ok: true, raw: "{}" });
-    else this.#pending.settle(id, { ...failure(error), unsent });
+    else this.#pending.settle(id, { ...failure(error), unsent: fate === "unsent" });
   }
 
   closed(error: GoblinError): void {
@@ -162,7 +173,7 @@ class ModernPeer implements Peer, LinkEvents {
     if (unexpectedAnswerReason !== undefined) this.#events.problem(unexpectedAnswerReason);
   }
 
-  message(bytes: Buffer, stream: number | undefined): void {
+  message(bytes: Buffer, stream: number | undefined, call?: Call): void {
     let frame: Frame;
     try {
       frame = readFrame(bytes);
@@ -172,13 +183,13 @@ class ModernPeer implements Peer, LinkEvents {
       return this.#events.problem("Not a JSON message", bytes.toString("utf8", 0, 200));
     }
     try {
-      this.#take(frame, stream);
+      this.#take(frame, stream, call);
     } catch (error) {
       this.#events.problem(`A message of the server cannot be worked on: ${messageOf(error)}`);
     }
   }
 
-  #take(frame: Frame, stream: number | undefined): void {
+  #take(frame: Frame, stream: number | undefined, call: Call | undefined): void {
     switch (frame.kind) {
       case "response":
         if (typeof frame.id === "number" && this.#listener.ended(frame.id))
@@ -187,7 +198,7 @@ class ModernPeer implements Peer, LinkEvents {
         else this.#unexpected(frame.id);
         return;
       case "notification":
-        return this.#notified(frame, stream);
+        return this.#notified(frame, stream, call);
       case "request":
         return this.#events.problem(
           `The server sent a request (${frame.method}), which its protocol version does not have`,
@@ -210,9 +221,9 @@ class ModernPeer implements Peer, LinkEvents {
     }
     const answer = new Promise<Answer>((resolve) => {
       this.#pending.add(id, flight, resolve);
-      call?.onCancel((reason) => this.#cancel(id, reason));
+      call?.onCancel((reason) => this.#cancel(id, call, reason));
       const text = requestText(id, method, this.#describe(params, call, id));
-      link.send(text, { id, headers: this.#headers.of(method, params, flight) });
+      link.send(text, { id, call, headers: this.#headers.of(method, params, flight) });
     });
     return { id, answer };
   }
@@ -248,7 +259,8 @@ class ModernPeer implements Peer, LinkEvents {
     return known + logged;
   }
 
-  #notified({ method, params, text }: Extract<Frame, { kind: "notification" }>, stream: number | undefined): void {
+  #notified(frame: NotificationFrame, stream: number | undefined, from: Call | undefined): void {
+    const { method, params, text } = frame;
     const listening = stream ?? this.#listener.streamOf(params);
     if (listening !== undefined && this.#listener.acknowledged(listening, method, params)) return;
     switch (method) {
@@ -261,7 +273,11 @@ class ModernPeer implements Peer, LinkEvents {
         return call.emit(notificationText(method, restored));
       }
       case "notifications/message":
-        return this.#events.log(toDisplayText(params["level"]), paramsText(text), this.#origin(stream));
+        return this.#events.log(
+          toDisplayText(params["level"]),
+          paramsText(text),
+          stream === undefined ? this.#pending.audience() : (from ?? "none"),
+        );
       case "notifications/resources/updated":
         if (typeof params["uri"] === "string")
           this.#events.updated(params["uri"], withoutSubscription(paramsText(text)));
@@ -279,19 +295,14 @@ class ModernPeer implements Peer, LinkEvents {
     }
   }
 
-  #origin(stream: number | undefined): Origin {
-    return (stream !== undefined && this.#pending.call(stream)) || this.#pending.origin();
-  }
-
   #startListening(params: string): { id: number; answer: Promise<Answer> } {
     return this.#send("subscriptions/listen", params, undefined);
   }
 
-  #cancel(id: number, reason: string): void {
+  #cancel(id: number, call: Call, reason: CancelReason): void {
     if (!this.#pending.has(id)) return;
-    const why = reason === "timeout" ? "Timed out" : "Cancelled by the client";
-    this.#pending.giveUp(id, failure(new GoblinError("CANCELLED", why)));
-    this.#stop(id, why);
+    this.#pending.giveUp(id, givenUp(reason));
+    this.#stop(id, whyGivenUp(call, reason));
   }
 
   /** Tells the server that nobody waits for this request any more. */

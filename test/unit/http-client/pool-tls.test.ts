@@ -120,7 +120,7 @@ describe("over TLS", () => {
       const told: string[] = [];
       const link = await httpLink({ url: `${origin}/mcp`, headers: {}, connectMs: 2000, messageCap: 1000 } as never)({
         message: (_bytes, id) => void (waiting.delete(id!) && told.push(`${id} answered`)),
-        failed: (id, { message }, unsent) => void (waiting.delete(id) && told.push(`${id} ${message} ${unsent}`)),
+        failed: (id, { message }, fate) => void (waiting.delete(id) && told.push(`${id} ${message} ${fate}`)),
         waiting: (id) => waiting.has(id),
         closed: ({ message }) => void told.push(`closed ${message}`),
         problem: () => {},
@@ -134,7 +134,7 @@ describe("over TLS", () => {
         "1 answered",
         "2 answered",
         "3 answered",
-        "4 The server cannot be reached (ECONNRESET) true",
+        "4 The server cannot be reached (ECONNRESET) unsent",
       ]);
     });
 

@@ -32,6 +32,7 @@ function call(method: string, params: Record<string, unknown>): Call {
   const client = {
     key: "c",
     scope: "c",
+    party: "c",
     account: "c",
     principal: "",
     taskOwner: "c",

@@ -1,0 +1,55 @@
+/**
+ * What a server says to `initialize`: who it is and what it can do, or that it does not speak this.
+ */
+import { GoblinError } from "../../protocol/errors.ts";
+import type { ErrorAnswer } from "../../protocol/json-rpc.ts";
+import { toDisplayText } from "../../protocol/json-text.ts";
+import type { PeerInfo } from "../peer.ts";
+
+const legacyVersions = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] as const;
+
+export interface HandshakeOptions {
+  readonly clientInfo: Readonly<Record<string, unknown>>;
+  /**
+   * What the server may ask of us: everything for a shared connection, the client's own for one
+   * that is not.
+   */
+  readonly capabilities: Readonly<Record<string, unknown>>;
+}
+
+export function initializeParams({ capabilities, clientInfo }: HandshakeOptions): string {
+  return JSON.stringify({ protocolVersion: legacyVersions[0], capabilities, clientInfo });
+}
+
+export function readInitializeResult(text: string): PeerInfo {
+  const result = JSON.parse(text) as Record<string, unknown>;
+  const protocolVersion = result["protocolVersion"];
+  if (typeof protocolVersion !== "string" || !(legacyVersions as readonly string[]).includes(protocolVersion)) {
+    const known = legacyVersions.join(", ");
+    throw new GoblinError(
+      "BACKEND_UNAVAILABLE",
+      `The server speaks protocol version ${toDisplayText(protocolVersion)}; Goblin knows ${known}`,
+    );
+  }
+  return {
+    protocolVersion,
+    capabilities: record(result["capabilities"]),
+    serverInfo: record(result["serverInfo"]),
+    instructions: typeof result["instructions"] === "string" ? result["instructions"] : undefined,
+  };
+}
+
+/** The server answered `initialize` with an error: it is there, but does not speak this. */
+export class HandshakeRefused extends GoblinError {}
+
+/** Why there was no handshake: the server refused it, or could not be asked. */
+export function handshakeProblem({ raw, symbol }: ErrorAnswer): GoblinError {
+  const reason = toDisplayText((JSON.parse(raw) as { message?: unknown }).message);
+  return symbol === undefined
+    ? new HandshakeRefused("BACKEND_UNAVAILABLE", `The handshake failed: ${reason}`)
+    : new GoblinError("BACKEND_UNAVAILABLE", reason);
+}
+
+function record(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+}
