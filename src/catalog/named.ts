@@ -9,8 +9,8 @@
  * of one server costs what that server has, and a copy of the list.
  */
 
+import { assignNames, type Named, type NameRules, ownName } from "../identifiers/names.ts";
 import { setMember } from "../protocol/json-text.ts";
-import { assignNames, type Named, type NameRules, ownName } from "../protocol/names.ts";
 import { OverlayMap } from "../structures/overlay-map.ts";
 import { matchesGlob } from "../text/glob.ts";
 import { type Definition, stringOf } from "./definitions.ts";

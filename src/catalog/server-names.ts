@@ -5,8 +5,8 @@
  * What must always hold: it depends on the config alone. A name under a server's prefix is that
  * server's, whatever the servers list and in whatever state they are.
  */
-import type { Claims } from "../protocol/claims.ts";
-import { assignPrefixes, flatClaims, unprefixed, unprefixedExpansions, uriPrefixOf } from "../protocol/uris.ts";
+import type { Claims } from "../identifiers/claims.ts";
+import { assignPrefixes, flatClaims, unprefixed, unprefixedExpansions, uriPrefixOf } from "../identifiers/uris.ts";
 
 /** `file:///` and a flat id is what some editors make of the id. */
 const FILE = "file:///";

@@ -3,10 +3,10 @@
  * their pages. Pure: servers and settings in, snapshot out. Nobody changes a snapshot; the catalog
  * replaces it.
  */
-import type { Claims } from "../protocol/claims.ts";
+import type { Claims } from "../identifiers/claims.ts";
+import { nameClaims } from "../identifiers/names.ts";
 import { memberText, setMember } from "../protocol/json-text.ts";
 import { type ListKind, listMethods } from "../protocol/methods.ts";
-import { nameClaims } from "../protocol/names.ts";
 import { type CacheHints, combineHints, type Definition, hintsOf, type ServerLists, stringOf } from "./definitions.ts";
 import { decideExposure, type Exposure, type ExposureSettings, type ServerExposure } from "./exposure.ts";
 import { byExposed, changedList, combineNamed, type NamedList, type NamePolicy } from "./named.ts";

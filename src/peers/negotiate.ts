@@ -17,7 +17,7 @@ import { httpLink } from "../links/streamable-http.ts";
 import type { Client } from "../protocol/call.ts";
 import { GoblinError } from "../protocol/errors.ts";
 import type { OnLimit } from "../protocol/limit-exceeded.ts";
-import { HandshakeRefused } from "./handshake.ts";
+import { HandshakeRefused } from "./legacy/handshake.ts";
 import { connectLegacy } from "./legacy/peer.ts";
 import { connectModern } from "./modern/peer.ts";
 import type { Peer, PeerEvents } from "./peer.ts";

@@ -11,9 +11,9 @@
  */
 import { timingSafeEqual } from "node:crypto";
 import type { Catalog } from "../catalog/catalog.ts";
+import { exposeTaskIds, joinTaskId, type TaskIdParts } from "../identifiers/task-ids.ts";
 import type { Client } from "../protocol/call.ts";
 import { notificationText } from "../protocol/json-rpc.ts";
-import { exposeTaskIds, joinTaskId, type TaskIdParts } from "../protocol/task-ids.ts";
 import type { Servers } from "../servers/servers.ts";
 import type { Sealer } from "./seal.ts";
 import type { SessionStore } from "./store.ts";

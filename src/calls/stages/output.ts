@@ -3,11 +3,12 @@
  * say which server they are from. A server's error keeps its code, message and data, except for
  * secrets of the config.
  */
+
+import { begunTask, exposeTaskIds, splitTaskId } from "../../identifiers/task-ids.ts";
 import type { Call } from "../../protocol/call.ts";
 import { errorCodes } from "../../protocol/errors.ts";
 import type { Flight } from "../../protocol/flight.ts";
 import { type Answer, rawText, withErrorData } from "../../protocol/json-rpc.ts";
-import { begunTask, exposeTaskIds, splitTaskId } from "../../protocol/task-ids.ts";
 import type { Route } from "../../routing/resolve.ts";
 import { exposeUris } from "../../routing/rewrite.ts";
 import type { Tasks } from "../../session/tasks.ts";

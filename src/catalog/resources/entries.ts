@@ -9,7 +9,7 @@
  * depends on one server alone is computed once for its arrays and kept as long as they live.
  */
 
-import { duplicates, flatId, isAppUri, prefixed, prefixedTemplate, uniqueFlatIds } from "../../protocol/uris.ts";
+import { duplicates, flatId, isAppUri, prefixed, prefixedTemplate, uniqueFlatIds } from "../../identifiers/uris.ts";
 import { parseTemplate, type UriTemplate } from "../../uri-template/template.ts";
 import type { ServerNames } from "../server-names.ts";
 

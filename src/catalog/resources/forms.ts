@@ -5,7 +5,7 @@
  * What must always hold: pure functions of strings; the same URI gives back the very name the
  * client used.
  */
-import { collapsedBody, flatBody, prefixed } from "../../protocol/uris.ts";
+import { collapsedBody, flatBody, prefixed } from "../../identifiers/uris.ts";
 
 /** Is the second URI a part of the first: below its path, or a fragment of it? */
 export function subResourceOf(parent: string, child: string): boolean {

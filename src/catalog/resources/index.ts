@@ -7,7 +7,7 @@
  * name that several share is ambiguous, never a guess. Cost of a look-up does not depend on the
  * number of resources.
  */
-import { collapsedId, isAppUri, prefixed } from "../../protocol/uris.ts";
+import { collapsedId, isAppUri, prefixed } from "../../identifiers/uris.ts";
 import { createServerNames, type ServerNames } from "../server-names.ts";
 import {
   listResources,

@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { Definition } from "../../../src/catalog/definitions.ts";
 import { combineNamed, type NamedList, type NamedSource } from "../../../src/catalog/named.ts";
-import { nameClaims } from "../../../src/protocol/names.ts";
+import { nameClaims } from "../../../src/identifiers/names.ts";
 
 const definition = (name: string, description: string): Definition => {
   const value = { name, description };

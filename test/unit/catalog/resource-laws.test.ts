@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ResourceServer, UriMode } from "../../../src/catalog/resources/entries.ts";
 import { createResourceIndex } from "../../../src/catalog/resources/index.ts";
-import { assignPrefixes, prefixed } from "../../../src/protocol/uris.ts";
+import { assignPrefixes, prefixed } from "../../../src/identifiers/uris.ts";
 import { expandTemplate, parseTemplate } from "../../../src/uri-template/template.ts";
 
 const modes: UriMode[] = ["prefixed", "flat", "raw"];

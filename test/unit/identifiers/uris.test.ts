@@ -16,7 +16,7 @@ import {
   uniqueNames,
   unprefixed,
   unprefixedExpansions,
-} from "../../../src/protocol/uris.ts";
+} from "../../../src/identifiers/uris.ts";
 import { expandTemplate, parseTemplate } from "../../../src/uri-template/template.ts";
 
 describe("flat ids", () => {

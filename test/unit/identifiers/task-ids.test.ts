@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { begunTask, exposeTaskIds, joinTaskId, splitTaskId } from "../../../src/protocol/task-ids.ts";
+import { begunTask, exposeTaskIds, joinTaskId, splitTaskId } from "../../../src/identifiers/task-ids.ts";
 
 test("ids in a result become routable, wherever a result has them; big integers beside them stay", () => {
   const text =

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { assignNames, type Named, nameClaims } from "../../../src/protocol/names.ts";
+import { assignNames, type Named, nameClaims } from "../../../src/identifiers/names.ts";
 import { matchesGlob } from "../../../src/text/glob.ts";
 
 const claimsOf = (prefixes: Record<string, string>, maxLength = 64) =>

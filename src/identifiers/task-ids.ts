@@ -7,7 +7,7 @@
  * server and one task, and cannot be guessed. So nothing has to be kept for a task to stay its
  * owner's, however many there are and however often the gateway starts anew.
  */
-import { applyEdits, type Edit, elementSpans, memberSpan, memberText, type Span } from "./json-text.ts";
+import { applyEdits, type Edit, elementSpans, memberSpan, memberText, type Span } from "../protocol/json-text.ts";
 
 export interface TaskIdParts {
   readonly prefix: string;
