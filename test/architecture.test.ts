@@ -73,7 +73,7 @@ const packages: Record<string, readonly string[]> = {
   react: ["tui/"],
   "prom-client": ["telemetry/"],
   pino: ["telemetry/"],
-  zod: ["config/", "meta/", "admin/", "tui/client.ts", "cli/target.ts"],
+  zod: ["config/", "meta/", "admin/", "tui/client.ts", "cli/gateway/target.ts"],
   commander: ["cli/"],
   "jsonc-parser": ["config/"],
 };
@@ -92,7 +92,7 @@ const eraFiles = [
   "links/streamable-http.ts",
   "protocol/envelope.ts",
   "admin/call-tool.ts",
-  "cli/mcp-client.ts",
+  "cli/gateway/mcp-client.ts",
   "demo/line-server.ts",
 ];
 const eraWords =

@@ -8,6 +8,7 @@
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import type * as z from "zod";
+import { reportTokens } from "../catalog/token-report.ts";
 import { ConfigError } from "../config/problems/problem.ts";
 import { bodyTooLarge } from "../protocol/limit-exceeded.ts";
 import { callTool } from "./call-tool.ts";
@@ -88,6 +89,7 @@ function handlersOf(parts: AdminParts, views: Views, feed: Feed): Record<AdminRo
     listTemplates: () => listed(views.templates()),
     listSubscriptions: () => listed(views.subscriptions()),
     listSessions: () => listed(views.sessions()),
+    getTokens: () => reportTokens(parts.catalog.snapshot),
     listCalls: () => listed(activity.calls()),
     listLogs: ({ query }) => {
       const { level = "trace", server, limit = LINES } = query as { level?: LogLevel; server?: string; limit?: number };

@@ -18,7 +18,7 @@ const reasons: Record<number, string> = {
   401: "A bearer token is needed",
   404: "There is nothing by that name",
   409: "There is no config file to read",
-  422: "The config is not valid; the running one stays",
+  422: "The config is not valid or not trusted; the running one stays",
   502: "The server answered with an error",
   503: "The server is not available",
   504: "The server did not answer in time",

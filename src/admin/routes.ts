@@ -21,6 +21,7 @@ import {
   Session,
   Subscription,
   Template,
+  TokenReport,
   Tool,
   ToolCall,
   ToolCallResult,
@@ -65,6 +66,12 @@ export const adminRoutes = {
     response: listOf(Subscription),
   },
   listSessions: { method: "get", path: "/api/sessions", summary: "Connected clients", response: listOf(Session) },
+  getTokens: {
+    method: "get",
+    path: "/api/tokens",
+    summary: "What the tools cost a model, and what listing fewer of them would",
+    response: TokenReport,
+  },
   listCalls: { method: "get", path: "/api/calls", summary: "Recent calls, newest last", response: listOf(Call) },
   listLogs: {
     method: "get",

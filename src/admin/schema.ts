@@ -41,6 +41,31 @@ export const TokenTotals = z.object({
 });
 export type TokenTotals = z.infer<typeof TokenTotals>;
 
+const listCost = z.object({ tools: count, tokens: count });
+
+export const TokenReport = z.object({
+  mode: z.enum(["all", "search"]).describe("how tools are listed now"),
+  servers: z.array(
+    z.object({
+      serverId: z.string(),
+      ...{ tools: count, tokens: count },
+      listedTools: count.describe("of these, what is in the list now"),
+      listedTokens: count,
+    }),
+  ),
+  own: listCost.describe("the gateway's own tools; part of every list"),
+  all: listCost.describe("the list with every tool in it"),
+  search: listCost.describe("the list with tools.expose: search"),
+  listed: listCost.describe("the list as it is"),
+  tools: z
+    .array(z.object({ name: z.string(), serverId: z.string(), tokens: count, listed: z.boolean() }))
+    .describe("the servers' tools, first the heaviest"),
+  refusedNames: z
+    .array(z.object({ name: z.string(), serverId: z.string() }))
+    .describe("names that model APIs may refuse"),
+});
+export type TokenReport = z.infer<typeof TokenReport>;
+
 const place = z.int().positive().nullable().describe("counted from 1; null for the file as a whole");
 
 export const ConfigProblem = z.object({

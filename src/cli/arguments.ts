@@ -26,11 +26,11 @@ export function buildArguments({ pairs, json }: ArgumentWords, schema: JsonSchem
   const root = resolveSchema(schema, schema);
   const result: Record<string, unknown> = json === undefined ? {} : readObject(json);
   const properties = new Map(propertiesOf(root));
-  for (const [key, text] of pairs.map(splitPair)) {
+  for (const [key, text] of pairs.map((word) => splitPair(word, () => takes("tool", toolArguments(root, schema))))) {
     const declared = properties.get(key);
     if (declared === undefined && properties.size > 0 && !isOpen(root)) throw unknownKey(key, [...properties.keys()]);
     const property = resolveSchema(declared, schema);
-    const value = convert(key, text, property, schema);
+    const value = convertText(key, text, property, schema);
     const before = result[key];
     // A list may be given word by word.
     result[key] = typeOf(property) === "array" && Array.isArray(before) ? [...before, ...(value as unknown[])] : value;
@@ -43,15 +43,48 @@ export function buildArguments({ pairs, json }: ArgumentWords, schema: JsonSchem
   return result;
 }
 
-/** The arguments of a prompt, which are all text. */
-export function promptArguments(pairs: readonly string[]): Record<string, string> {
-  return Object.fromEntries(pairs.map(splitPair));
+interface Wanted {
+  readonly name: string;
+  readonly type: string;
+  readonly required: boolean;
 }
 
-function splitPair(word: string): [string, string] {
+export interface PromptArgument {
+  readonly name: string;
+  readonly required?: boolean | undefined;
+}
+
+/** The arguments of a prompt, which are all text. */
+export function promptArguments(pairs: readonly string[], known: readonly PromptArgument[]): Record<string, string> {
+  const wanted = known.map(({ name, required }) => ({ name, type: "string", required: required === true }));
+  return Object.fromEntries(pairs.map((word) => splitPair(word, () => takes("prompt", wanted))));
+}
+
+function splitPair(word: string, hint: () => string): [string, string] {
   const at = word.indexOf("=");
-  if (at < 1) throw new UsageError(`"${word}" is not key=value`);
+  if (at < 1) throw new UsageError(`"${word}" is not key=value; ${hint()}`);
   return [word.slice(0, at), word.slice(at + 1)];
+}
+
+function toolArguments(root: JsonSchema, schema: JsonSchema): Wanted[] {
+  const required = requiredOf(root);
+  return propertiesOf(root).map(([name, value]) => ({
+    name,
+    type: typeName(resolveSchema(value, schema), schema),
+    required: required.has(name),
+  }));
+}
+
+/** What must be given first; brackets around what may be. */
+function takes(what: "tool" | "prompt", wanted: readonly Wanted[]): string {
+  if (wanted.length === 0) return `the ${what} takes no arguments`;
+  const ordered = [...wanted].sort((a, b) => Number(b.required) - Number(a.required));
+  const allOptional = wanted.every(({ required }) => !required);
+  const shown = ordered.map(({ name, type, required }) => {
+    const pair = `${name}=<${type}>`;
+    return required || allOptional ? pair : `[${pair}]`;
+  });
+  return `the ${what} takes ${shown.join(" ")}`;
 }
 
 function readObject(json: string): Record<string, unknown> {
@@ -75,7 +108,8 @@ function unknownKey(key: string, known: readonly string[]): UsageError {
   return new UsageError(`the tool has no argument "${key}" (${hint})`);
 }
 
-function convert(key: string, text: string, schema: JsonSchema, root: JsonSchema): unknown {
+/** @throws UsageError that says what the schema takes */
+export function convertText(key: string, text: string, schema: JsonSchema, root: JsonSchema): unknown {
   const wrong = (what: string): UsageError => new UsageError(`${key}=${text}: expected ${what}`);
   const allowed = enumOf(schema);
   if (allowed) {
@@ -119,7 +153,7 @@ function toArray(key: string, text: string, schema: JsonSchema, root: JsonSchema
     if (!Array.isArray(value)) throw new UsageError(`${key}=${text}: expected a JSON array`);
     return value;
   }
-  return text === "" ? [] : [convert(key, text, resolveSchema(schema.items, root), root)];
+  return text === "" ? [] : [convertText(key, text, resolveSchema(schema.items, root), root)];
 }
 
 interface Word {
@@ -135,7 +169,7 @@ function firstFitting(branches: readonly unknown[], { key, text, root }: Word): 
   for (const schema of ordered) {
     if (typeOf(schema) === "null" && text !== "null") continue;
     try {
-      return convert(key, text, schema, root);
+      return convertText(key, text, schema, root);
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
     }

@@ -14,12 +14,12 @@ export function addClientCommands(program: Command, done: (action: Promise<numbe
       .option("-c, --config <file>", "no running gateway: start the servers of this config, and stop them after")
       .option("--json", "as JSON");
   const saving = (command: Command): Command =>
-    client(command).option("-o, --out <folder>", "where images, audio and other bytes are saved", ".");
+    client(command).option("-o, --out <folder>", "save images, audio and other bytes there");
 
   client(
     program.command("status").description("health of a gateway and its servers; exit code 1 if one is not ready"),
   ).action((options) => done(import("./commands/status.ts").then((it) => it.status(options))));
-  client(program.command("list").argument("<what>", listKinds.join(" | ")).description("what the gateway has"))
+  client(program.command("list").argument("[what]", listKinds.join(" | ")).description("what the gateway has"))
     .option("-s, --server <id>", "only of this server")
     .action((what, options) => done(import("./commands/list.ts").then((it) => it.list(what, options))));
   saving(
@@ -29,7 +29,7 @@ export function addClientCommands(program: Command, done: (action: Promise<numbe
       .argument("[key=value...]", "its arguments; a list or an object as JSON")
       .description("call a tool; exit code 1 if it fails"),
   )
-    .option("-a, --args <json>", "arguments as a JSON object")
+    .option("-a, --args <json>", "arguments as a JSON object; - reads it from stdin")
     .action((name, pairs, options) => done(import("./commands/call.ts").then((it) => it.call(name, pairs, options))));
   saving(program.command("read").argument("<uri>", "in any form").description("read a resource")).action(
     (uri, options) => done(import("./commands/read.ts").then((it) => it.read(uri, options))),
@@ -43,6 +43,9 @@ export function addClientCommands(program: Command, done: (action: Promise<numbe
   ).action((name, pairs, options) =>
     done(import("./commands/prompt.ts").then((it) => it.prompt(name, pairs, options))),
   );
+  client(
+    program.command("tokens").description("what the tools cost a model, and what listing fewer of them would"),
+  ).action((options) => done(import("./commands/tokens.ts").then((it) => it.tokens(options))));
   program
     .command("tui")
     .description("the dashboard in the terminal, attached to a running gateway")

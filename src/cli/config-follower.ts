@@ -4,7 +4,8 @@
  *
  * One reading at a time, in the order in which they were asked for. A file that is not valid is
  * reported, to the log and to the gateway, which shows it until a reading succeeds; it changes
- * nothing.
+ * nothing. The same goes for a file that was found in the current folder and says something that
+ * nobody has trusted yet; it is read again when somebody does.
  */
 import type { ReloadResult } from "../admin/schema.ts";
 import { ConfigError, formatProblem, formatWarning } from "../config/problems/problem.ts";
@@ -13,9 +14,13 @@ import type { Config } from "../config/schema/config.ts";
 import { type ConfigWatch, watchConfig } from "../config/watch.ts";
 import type { Gateway } from "../gateway.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import { requireTrust } from "./trust/consent.ts";
+import { TrustStore } from "./trust/trust-store.ts";
 
 export interface FollowOptions {
   readonly file: LoadedConfig;
+  /** It lies in the current folder, and what it says next has to be trusted as well. */
+  readonly found: boolean;
   /** The file's config with what the command line says on top. */
   readonly override: (config: Config) => Config;
   readonly gateway: () => Pick<Gateway, "reload" | "reloadFailed">;
@@ -25,7 +30,8 @@ export interface FollowOptions {
 export class ConfigFollower {
   readonly #options: FollowOptions;
   #last: Promise<unknown> = Promise.resolve();
-  #watch: ConfigWatch | undefined;
+  #watches: ConfigWatch[] = [];
+  #refused = false;
 
   constructor(options: FollowOptions) {
     this.#options = options;
@@ -33,7 +39,10 @@ export class ConfigFollower {
 
   async watch(): Promise<void> {
     const { path, digest } = this.#options.file;
-    this.#watch = await watchConfig(path, () => this.reloadQuietly(), { since: digest });
+    this.#watches.push(await watchConfig(path, () => this.reloadQuietly(), { since: digest }));
+    if (!this.#options.found) return;
+    const trusted = new TrustStore().file;
+    this.#watches.push(await watchConfig(trusted, () => this.#refused && this.reloadQuietly()));
   }
 
   /** @throws ConfigError */
@@ -49,14 +58,19 @@ export class ConfigFollower {
   }
 
   close(): void {
-    this.#watch?.close();
+    for (const watch of this.#watches) watch.close();
   }
 
   async #read(): Promise<ReloadResult> {
-    const { file, override, gateway, log } = this.#options;
+    const { file, found, override, gateway, log } = this.#options;
     try {
-      const { config, warnings } = await loadConfig(file.path);
+      const { config, warnings } = await loadConfig(
+        file.path,
+        process.env,
+        found ? { found, permit: requireTrust } : {},
+      );
       for (const warning of warnings) log.warn(formatWarning(warning));
+      this.#refused = false;
       const { diff, recovered } = gateway().reload(override(config));
       const ids = (servers: readonly { readonly id: string }[]): string[] => servers.map(({ id }) => id);
       const result = {
@@ -68,7 +82,8 @@ export class ConfigFollower {
       return result;
     } catch (error) {
       const problems = error instanceof ConfigError ? error.problems.map(formatProblem) : [String(error)];
-      log.error({ problems }, "The config is not valid; the one in use stays");
+      this.#refused = true;
+      log.error({ problems }, "The config is not valid or not trusted; the one in use stays");
       gateway().reloadFailed(error);
       throw error;
     }

@@ -1,19 +1,24 @@
 /**
  * The config that a command works with: the file that was named, the one that is found, or the demo
- * servers when there is none.
+ * servers when there is none. One that is found in the current folder counts only once its digest
+ * is trusted.
  */
 import { resolve } from "node:path";
 import { formatWarning } from "../config/problems/problem.ts";
-import { findConfig } from "../config/reading/find.ts";
-import { type LoadedConfig, loadConfig } from "../config/reading/load.ts";
+import { findConfig, isFound } from "../config/reading/find.ts";
+import { type ConfigText, type LoadedConfig, loadConfig } from "../config/reading/load.ts";
 import { parseConfig } from "../config/reading/parse.ts";
 import type { Config } from "../config/schema/config.ts";
 import { demoServers } from "../demo/index.ts";
+import { clean } from "../text/clean.ts";
+import { requireTrust } from "./trust/consent.ts";
 
 export interface ChosenConfig {
   readonly config: Config;
   /** Undefined: the demo. */
   readonly file: LoadedConfig | undefined;
+  /** The file was found in the current folder, so each reading of it needs consent. */
+  readonly found: boolean;
 }
 
 export interface ChooseOptions {
@@ -22,13 +27,17 @@ export interface ChooseOptions {
   readonly port?: number | undefined;
 }
 
-/** @throws ConfigError */
-export async function chooseConfig(options: ChooseOptions, warn: (line: string) => void): Promise<ChosenConfig> {
+/** `permit` decides on a file that was found; it may ask. @throws ConfigError */
+export async function chooseConfig(
+  options: ChooseOptions,
+  permit: (file: ConfigText) => Promise<void> = requireTrust,
+): Promise<ChosenConfig> {
   const path = options.config === undefined ? findConfig(process.cwd(), process.env) : resolve(options.config);
-  const file = path === undefined ? undefined : await loadConfig(path);
-  for (const warning of file?.warnings ?? []) warn(formatWarning(warning));
+  const found = options.config === undefined && path !== undefined && isFound(path, process.cwd(), process.env);
+  const file = path === undefined ? undefined : await loadConfig(path, process.env, found ? { found, permit } : {});
+  for (const warning of file?.warnings ?? []) console.error(clean(formatWarning(warning)));
   const config = file?.config ?? demoConfig();
-  return { file, config: withAddress(config, options) };
+  return { file, found, config: withAddress(config, options) };
 }
 
 /** What was said on the command line counts, whatever the file says. */

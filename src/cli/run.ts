@@ -3,15 +3,15 @@
  * only used here and below. Exit codes: 0 fine, 1 it failed, 2 it was called wrongly. The gateway
  * is loaded by the commands that run one: a shell that completes a word must not wait for it.
  */
-import { Command, CommanderError, InvalidArgumentError } from "commander";
-import { ConfigError } from "../config/problems/problem.ts";
+import { Command, InvalidArgumentError } from "commander";
 import { version } from "../version.ts";
 import { addClientCommands } from "./client-commands.ts";
 import { check } from "./commands/check.ts";
-import { UsageError } from "./usage-error.ts";
+import { reportError } from "./report-error.ts";
 
 export async function run(argv: readonly string[]): Promise<number> {
   let code = 0;
+  const json = argv.includes("--json");
   const done = (action: Promise<number>): Promise<void> =>
     action.then((result) => {
       code = result;
@@ -21,6 +21,8 @@ export async function run(argv: readonly string[]): Promise<number> {
     .version(version, "-V, --version")
     .option("-v, --verbose", "show stack traces")
     .showSuggestionAfterError()
+    // Its commands inherit both. With --json an error is printed once, as JSON.
+    .configureOutput(json ? { outputError: () => {} } : {})
     .exitOverride();
 
   program
@@ -40,6 +42,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     .command("check")
     .description("validate a config; says where and what is wrong")
     .option("-c, --config <file>", "config file")
+    .option("--json", "as JSON")
     .action((options) =>
       done(
         check({
@@ -52,11 +55,17 @@ export async function run(argv: readonly string[]): Promise<number> {
       ),
     );
   program
-    .command("tokens")
-    .description("what the tools of a config cost a model, and what listing fewer would")
-    .option("-c, --config <file>", "config file")
+    .command("trust")
+    .argument("[file]", "the config (default: the one in this folder)")
+    .description("allow a config that lies in a folder to run its servers, until it changes")
+    .option("-l, --list", "show what is trusted")
     .option("--json", "as JSON")
-    .action(async (options) => done((await import("./commands/tokens.ts")).tokens(options)));
+    .action(async (file, options) => done((await import("./commands/trust.ts")).trust(file, options)));
+  program
+    .command("untrust")
+    .argument("[file]", "the config (default: the one in this folder)")
+    .description("take that back")
+    .action(async (file) => done((await import("./commands/trust.ts")).untrust(file)));
 
   addClientCommands(program, done);
 
@@ -64,24 +73,8 @@ export async function run(argv: readonly string[]): Promise<number> {
     await program.parseAsync(argv, { from: "user" });
     return code;
   } catch (error) {
-    return report(error, program.opts()["verbose"] === true);
+    return reportError(error, { verbose: program.opts()["verbose"] === true, json });
   }
-}
-
-function report(error: unknown, verbose: boolean): number {
-  // Commander has printed its own message, or the help that was asked for.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-  if (verbose && error instanceof Error) console.error(error.stack);
-  else if (error instanceof ConfigError) console.error(error.message);
-  else console.error(`goblin: ${describe(error)}`);
-  return error instanceof UsageError ? 2 : 1;
-}
-
-function describe(error: unknown): string {
-  const { code, port } = error as { code?: string; port?: number };
-  if (code === "EADDRINUSE") return `port ${port} is in use: choose another with --port, or 0 for a free one`;
-  if (code === "EACCES") return `port ${port} may not be used by this user: choose one above 1023`;
-  return error instanceof Error ? error.message : String(error);
 }
 
 function portNumber(text: string): number {

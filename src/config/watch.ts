@@ -125,7 +125,7 @@ export async function watchConfig(
 
 async function readDigest(path: string): Promise<string | undefined> {
   try {
-    return digestOf(await readFile(path, "utf8"));
+    return digestOf(await readFile(path));
   } catch {
     return undefined;
   }

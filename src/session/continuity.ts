@@ -9,9 +9,9 @@
  */
 import { randomBytes } from "node:crypto";
 import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
-import { homedir } from "node:os";
 import { join } from "node:path";
 import type { LiveConfig } from "../config/live-config.ts";
+import { stateFolder } from "../config/state-folder.ts";
 import { messageOf } from "../protocol/errors.ts";
 import { type Journal, type JournaledSubscription, openJournal, type Remembered } from "./journal.ts";
 import { createSealer, type Sealer, type SessionClaims } from "./seal.ts";
@@ -127,7 +127,7 @@ export async function openState({ env, endpoint, warn }: StateOptions): Promise<
   const secret = env["GOBLIN_SECRET"];
   const without = { sealer: secret ? createSealer(secret, "") : ephemeralSealer(), journal: undefined };
   if (endpoint === undefined) return without;
-  const folder = join(env["XDG_STATE_HOME"] || join(homedir(), ".local", "state"), "goblin");
+  const folder = stateFolder(env);
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const sealer = secret ? createSealer(secret, "") : createSealer(await readKey(join(folder, "key")), endpoint);

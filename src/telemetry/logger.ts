@@ -29,6 +29,7 @@ export function logBookOf(logger: Logger): LogBook {
 
 export function createLogger({ level, format, stream, tap }: LoggerOptions): Logger {
   const pretty = format === "pretty" || (format === "auto" && stream.isTTY === true);
+  const colour = stream.isTTY === true && !process.env["NO_COLOR"];
   const book = new LogBook();
   if (tap) book.onLine(tap);
   const logger = pino(
@@ -37,7 +38,7 @@ export function createLogger({ level, format, stream, tap }: LoggerOptions): Log
       write(text: string) {
         const line = book.masker.jsonLine(text);
         book.take(line);
-        stream.write(pretty ? prettyLine(readLine(line), stream.isTTY === true) : line);
+        stream.write(pretty ? prettyLine(readLine(line), colour) : line);
       },
     },
   );
@@ -60,6 +61,5 @@ function prettyLine({ time, level, server, msg, extra }: LogLine, color: boolean
  * What a server wrote must not move the cursor or change the colours of the terminal that shows it.
  */
 function plain(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is removed
-  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "�");
+  return text.replace(/(?![\t\n])\p{Cc}|[\p{Cs}\p{Zl}\p{Zp}]|(?![\u200c\u200d])\p{Cf}/gu, "�");
 }

@@ -71,14 +71,14 @@ test("lists, calls, reads and prompts of a gateway that runs", async () => {
   expect(tools.out).toMatch(/^TOOL +SERVER +DESCRIPTION\n/);
   expect(tools.out).toMatch(/^one_add +one +Adds two numbers$/m);
   expect(JSON.parse(servers.out)).toMatchObject([{ id: "one", state: "ready", transport: "stdio" }]);
-  expect(added).toEqual({ code: 0, out: '42\n{\n  "sum": 42\n}\n', err: "" });
+  expect(added).toEqual({ code: 0, out: "42\n", err: "" });
   expect(typo).toEqual({ code: 2, out: "", err: "goblin: a=two: expected a number\n" });
   expect(missing).toEqual({ code: 2, out: "", err: "goblin: missing: b=<number>\n" });
   expect(failed).toEqual({ code: 1, out: "it broke\n", err: "" });
   expect(error).toEqual({ code: 1, out: "", err: "goblin: deliberate\n" });
   const [text, blob, greeting, rich, none] = await Promise.all([
     goblin("read", "one+text:///hello", ...at),
-    goblin("read", "one+blob:///pixel", ...at),
+    goblin("read", "one+blob:///pixel", "--out", ".", ...at),
     goblin("prompt", "one_greet", "name=Ada", ...at),
     goblin("prompt", "one_rich", "--out", "files", ...at),
     goblin("prompt", "one_greet", ...at),
@@ -126,6 +126,7 @@ test("status says how it is, in words, in JSON and by its exit code", async () =
 
 test("mistakes are answered in one line that helps, and no stack", async () => {
   const { ways } = await both();
+  writeFileSync(join(folder, "goblin.json"), JSON.stringify({ gateway: { port: 2 } }));
   const [refused, unknown, what, twice, shell, notAUrl] = await Promise.all([
     goblin("status"),
     goblin("call", "one_ecko", ...ways.running),
@@ -136,7 +137,7 @@ test("mistakes are answered in one line that helps, and no stack", async () => {
   ]);
   expect(refused.code).toBe(1);
   expect(refused.err).toMatch(
-    /^goblin: no gateway is listening on http:\/\/127.0.0.1:3000: start one with "goblin serve".*\n$/,
+    /^goblin: no gateway is listening on http:\/\/127.0.0.1:2: start one with "goblin serve".*\n$/,
   );
   expect(unknown).toEqual({
     code: 2,
@@ -244,7 +245,10 @@ test("a broken config is refused when a reload is asked for, and changes nothing
       JSON.stringify({ mcpServers: Object.fromEntries(ids.map((id) => [id, one.entry])), gateway: { port: 0 } }),
     );
   write(["one"]);
-  const child = spawn(process.execPath, [PROGRAM, "serve"], { cwd: folder, env: { ...process.env, HOME: folder } });
+  const child = spawn(process.execPath, [PROGRAM, "serve", "--config", path], {
+    cwd: folder,
+    env: { ...process.env, HOME: folder },
+  });
   onDispose(async () => {
     child.kill("SIGKILL");
   });

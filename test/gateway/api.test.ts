@@ -110,6 +110,9 @@ test("every list answers in its shape and says what the gateway has", async () =
   const sessions = await ask(goblin, "listSessions");
   expect(sessions.items).toMatchObject([{ client: { name: "the-client", version: "1.0.0" }, subscriptions: 1 }]);
   expect(sessions.items[0].id).toHaveLength(8);
+  const tokens = await ask(goblin, "getTokens");
+  expect(tokens).toMatchObject({ mode: "all", servers: [{ serverId: "one" }, { serverId: "two" }] });
+  expect(tokens.all.tools).toBe(tokens.own.tools + tokens.tools.length);
   const calls = await ask(goblin, "listCalls");
   expect(calls.items.map((c: Json) => [c.method, c.name, c.serverId, c.outcome, c.code, c.client])).toEqual([
     ["tools/call", "one_echo", "one", "ok", null, "the-client"],

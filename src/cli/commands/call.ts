@@ -1,31 +1,44 @@
 /**
  * `goblin call <tool> [key=value…]`: calls a tool and prints what it returns. Exit code 1 if the
- * tool says that it failed.
+ * tool says that it failed. Meanwhile its progress and its log go to stderr, and its questions to
+ * whoever sits at the terminal.
  */
+import { text as readAll } from "node:stream/consumers";
 import { adminRoutes } from "../../admin/routes.ts";
-import { nearest } from "../../config/problems/nearest.ts";
 import { isObject, type JsonSchema } from "../../protocol/schema-shape.ts";
 import { clean } from "../../text/clean.ts";
 import { buildArguments } from "../arguments.ts";
-import { printToolResult } from "../content.ts";
-import type { McpClient } from "../mcp-client.ts";
-import { printJson } from "../table.ts";
-import { type Target, type TargetOptions, withClient } from "../target.ts";
+import type { Fields, McpClient } from "../gateway/mcp-client.ts";
+import { type Target, type TargetOptions, withClient } from "../gateway/target.ts";
+import { noSuch } from "../suggest.ts";
+import { printToolResult } from "../terminal/content.ts";
+import { painter } from "../terminal/paint.ts";
+import { answerForm } from "../terminal/questions.ts";
+import { createStatusLine, type StatusLine } from "../terminal/status-line.ts";
+import { printJson } from "../terminal/table.ts";
 import { UsageError } from "../usage-error.ts";
 
 export interface CallOptions extends TargetOptions {
   readonly args?: string | undefined;
-  readonly out: string;
+  readonly out?: string | undefined;
   readonly json?: boolean | undefined;
 }
 
-export function call(name: string, pairs: readonly string[], options: CallOptions): Promise<number> {
-  return withClient(options, async (client, target) => {
+/** Forms can be filled in on a terminal; without one they are cancelled, and that is said. */
+const capabilities = { elicitation: { form: {} } };
+
+export async function call(name: string, pairs: readonly string[], options: CallOptions): Promise<number> {
+  const json = options.args === "-" ? await readAll(process.stdin) : options.args;
+  return withClient({ ...options, capabilities }, async (client, target) => {
     const schema = await inputSchema(name, client, target);
-    const values = buildArguments({ pairs, json: options.args }, schema);
-    showProgress(client);
+    const values = buildArguments({ pairs, json }, schema);
+    const line = createStatusLine();
+    listen(client, { name, line, quiet: options.json === true });
+    // Without a level, servers send no log at all.
+    if (!options.json) await client.request("logging/setLevel", { level: "info" }).catch(() => {});
+    line.spin(() => `waiting for ${name}`);
     const params = { name, arguments: values, _meta: { progressToken: "cli" } };
-    const result = await client.request("tools/call", params);
+    const result = await client.request("tools/call", params).finally(() => line.clear());
     if (options.json) printJson(result);
     else printToolResult(result, { out: options.out, name });
     return result["isError"] === true ? 1 : 0;
@@ -42,18 +55,48 @@ async function inputSchema(name: string, client: McpClient, target: Target): Pro
   const [one] = same;
   if (one && same.length === 1) return one.inputSchema;
   if (one) throw new UsageError(`several servers have a tool "${name}": ${same.map((tool) => tool.name).join(", ")}`);
-  const meant = nearest(name, [...items.map((tool) => tool.name), ...listed.map((tool) => String(tool["name"]))]);
-  const hint = meant === undefined ? 'see "goblin list tools"' : `did you mean "${meant}"?`;
-  throw new UsageError(`there is no tool "${name}" (${hint})`);
+  const known = [...items.map((tool) => tool.name), ...listed.map((tool) => String(tool["name"]))];
+  throw noSuch({ kind: "tool", name, known, otherwise: 'see "goblin list tools"' });
 }
 
-/** One line on stderr that is written over; only where a person looks at it. */
-function showProgress(client: McpClient): void {
-  if (!process.stderr.isTTY) return;
-  client.onNotification = (method, { progress, total, message }) => {
-    if (method !== "notifications/progress") return;
-    const share = typeof total === "number" ? `${String(progress)}/${total}` : String(progress);
-    process.stderr.write(`\r\u001b[K${clean(`${share} ${typeof message === "string" ? message : ""}`)}`);
-    if (progress === total) process.stderr.write("\r\u001b[K");
+interface Listening {
+  readonly name: string;
+  readonly line: StatusLine;
+  /** The log is not shown: stderr is for errors as JSON. */
+  readonly quiet: boolean;
+}
+
+/** Shows what the tool says while it works, and answers what it asks. */
+function listen(client: McpClient, { name, line, quiet }: Listening): void {
+  client.onNotification = (method, params) => {
+    if (method === "notifications/progress") line.show(progressText(params));
+    else if (method === "notifications/message" && !quiet) line.above(logText(params));
   };
+  let asked: Promise<unknown> = Promise.resolve();
+  client.onRequest = (method, params, signal) => {
+    if (method !== "elicitation/create") return undefined;
+    // One form at a time: there is one terminal.
+    const answer = asked.then(() => {
+      line.clear();
+      return answerForm(params, { asker: name, signal });
+    });
+    asked = answer.catch(() => {});
+    return answer;
+  };
+}
+
+function progressText({ progress, total, message }: Fields): string {
+  const share = typeof total === "number" ? `${String(progress)}/${total}` : String(progress);
+  return `${share} ${typeof message === "string" ? message : ""}`.trimEnd();
+}
+
+function logText({ level, logger, data }: Fields): string {
+  const said = typeof data === "string" ? data : JSON.stringify(data);
+  const from = typeof logger === "string" && logger !== "" ? ` ${logger}` : "";
+  const colour = /^(warning|notice)$/.test(String(level))
+    ? "yellow"
+    : /^(info|debug)$/.test(String(level))
+      ? "dim"
+      : "red";
+  return painter(process.stderr)(colour, clean(`${String(level)}${from}: ${said}`));
 }

@@ -2,16 +2,19 @@
  * `goblin check`: says whether a config is valid, and if not, where and why.
  *
  * Exit code 0 for a valid config, warnings or not; 1 for anything else. It starts nothing and
- * writes nothing.
+ * writes nothing. With --json everything it found is one object on stdout.
  */
 import { isAbsolute, relative, resolve } from "node:path";
 import { ConfigError, formatProblem, formatWarning, type Problem } from "../../config/problems/problem.ts";
-import { configPlaces, findConfig } from "../../config/reading/find.ts";
+import { configPlaces, findConfig, isFound } from "../../config/reading/find.ts";
 import { loadConfig } from "../../config/reading/load.ts";
+import { clean } from "../../text/clean.ts";
+import { safeJson } from "../terminal/safe-json.ts";
 
 export interface CheckOptions {
   /** The file to check; without it, the one that `serve` would find. */
   readonly config?: string | undefined;
+  readonly json?: boolean | undefined;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Each takes whole lines, with their line break. */
@@ -19,33 +22,56 @@ export interface CheckOptions {
   readonly err: (text: string) => void;
 }
 
+interface Findings {
+  readonly ok: boolean;
+  /** As it is shown; null: there is none. */
+  readonly file: string | null;
+  readonly errors: readonly Problem[];
+  readonly warnings: readonly Problem[];
+  /** Counts, of a valid config. */
+  readonly servers?: number;
+  readonly disabled?: number;
+}
+
 export async function check(options: CheckOptions): Promise<0 | 1> {
-  const { cwd, env, out, err } = options;
+  const { cwd, env, out, json } = options;
   const path = options.config === undefined ? findConfig(cwd, env) : resolve(cwd, options.config);
-  if (path === undefined) {
-    err(
-      `no config found; looked for:\n${configPlaces(cwd, env)
-        .map((place) => `  ${place}\n`)
-        .join("")}`,
-    );
-    return 1;
-  }
-  const shown = displayPath(path, cwd);
-  const show = (problem: Problem): Problem => ({ ...problem, file: shown });
+  const findings = path === undefined ? noConfig : await examine(path, options);
+  if (json) out(`${safeJson(findings, 2)}\n`);
+  else if (path === undefined) {
+    const places = configPlaces(cwd, env).map((place) => `  ${clean(place)}\n`);
+    options.err(`no config found; looked for:\n${places.join("")}`);
+  } else print(findings, options);
+  return findings.ok ? 0 : 1;
+}
+
+const noConfig: Findings = {
+  ok: false,
+  file: null,
+  errors: [{ file: "", line: 0, column: 0, key: "", message: "no config found" }],
+  warnings: [],
+};
+
+async function examine(path: string, { config: named, cwd, env }: CheckOptions): Promise<Findings> {
+  const file = displayPath(path, cwd);
+  const show = (problem: Problem): Problem => ({ ...problem, file });
   try {
-    const { config, warnings } = await loadConfig(path, env);
-    for (const warning of warnings) err(`${formatWarning(show(warning))}\n`);
+    const found = named === undefined && isFound(path, cwd, env);
+    const { config, warnings } = await loadConfig(path, env, { found });
     const disabled = config.servers.filter((server) => !server.enabled).length;
-    const count = config.servers.length;
-    out(
-      `${shown}: OK, ${count} ${count === 1 ? "server" : "servers"}${disabled === 0 ? "" : ` (${disabled} disabled)`}\n`,
-    );
-    return 0;
+    return { ok: true, file, errors: [], warnings: warnings.map(show), servers: config.servers.length, disabled };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    for (const problem of error.problems) err(`${formatProblem(show(problem))}\n`);
-    return 1;
+    return { ok: false, file, errors: error.problems.map(show), warnings: [] };
   }
+}
+
+function print({ ok, file, errors, warnings, servers, disabled }: Findings, { out, err }: CheckOptions): void {
+  for (const warning of warnings) err(`${clean(formatWarning(warning))}\n`);
+  for (const problem of errors) err(`${clean(formatProblem(problem))}\n`);
+  if (!ok) return;
+  const off = disabled === 0 ? "" : ` (${disabled} disabled)`;
+  out(`${file}: OK, ${servers} ${servers === 1 ? "server" : "servers"}${off}\n`);
 }
 
 /** Short where it is short: relative to the current folder for what lies in it. */

@@ -3,13 +3,19 @@
  * <what was typed>` for the words that fit; those come from the commands themselves and, for tools,
  * prompts and resources, from the gateway that the line names. Completion never fails and never
  * waits long: where nothing is known, nothing is offered.
+ *
+ * What must always hold: a name that a server made up stays one word of the command line. Bash
+ * inserts what it gets as it is, so its script quotes; zsh and fish quote by themselves. A name
+ * that begins like an option, or holds characters that a terminal does not show, is not offered at
+ * all.
  */
 import type { Command } from "commander";
 import { adminRoutes } from "../../admin/routes.ts";
 import { enumOf, propertiesOf, resolveSchema } from "../../protocol/schema-shape.ts";
+import { strip } from "../../text/clean.ts";
 import { withTimeout } from "../../timing/with-timeout.ts";
 import { listKinds, shells } from "../choices.ts";
-import { type Target, type TargetOptions, withTarget } from "../target.ts";
+import { type Target, type TargetOptions, withTarget } from "../gateway/target.ts";
 import { UsageError } from "../usage-error.ts";
 
 const PATIENCE_MS = 5000;
@@ -18,29 +24,37 @@ const CONFIG_PATIENCE_MS = 15_000;
 
 const scripts: Readonly<Record<(typeof shells)[number], string>> = {
   bash: `_goblin() {
-  local line="\${COMP_LINE:0:COMP_POINT}" word head="" typed
+  local line="\${COMP_LINE:0:COMP_POINT}" word quoted head="" typed
   typed="\${line##*[[:space:]]}"
   # Bash cuts words at = and :, and wants back only what follows the last of them.
   case "\${COMP_WORDS[COMP_CWORD]}" in
     = | :) head="$typed" ;;
     *) head="\${typed%"\${COMP_WORDS[COMP_CWORD]}"}" ;;
   esac
+  head="\${head//\\\\/}"
   COMPREPLY=()
-  while IFS= read -r word; do COMPREPLY+=("\${word#"$head"}"); done < <(goblin complete --line "$line" 2>/dev/null)
+  while IFS= read -r word; do
+    word="\${word#"$head"}" quoted=""
+    if [[ -n "$word" ]]; then printf -v quoted %q "$word"; fi
+    COMPREPLY+=("$quoted")
+  done < <(goblin complete --line "$line" 2>/dev/null)
   if [[ \${#COMPREPLY[@]} -eq 1 && "\${COMPREPLY[0]}" == *= ]]; then compopt -o nospace; fi
 }
 complete -o default -F _goblin goblin
 `,
   zsh: `#compdef goblin
 _goblin() {
-  local -a found
+  emulate -L zsh
+  local -a found keys others
   found=("\${(@f)$(goblin complete --line "\${(j: :)words[1,CURRENT]}" 2>/dev/null)}")
-  compadd -S '' -- \${(M)found:#*=}
-  compadd -- \${found:#*=}
+  keys=("\${(@M)found:#*=}")
+  others=("\${(@)found:#(*=|)}")
+  (( $#keys )) && compadd -S '' -- "\${(@)keys}"
+  (( $#others )) && compadd -- "\${(@)others}"
 }
 compdef _goblin goblin
 `,
-  fish: `complete -c goblin -f -a '(goblin complete --line (commandline -cp) 2>/dev/null)'
+  fish: `complete -c goblin -f -a '(goblin complete --line (commandline -cp | string collect) 2>/dev/null)'
 `,
 };
 
@@ -53,11 +67,18 @@ export async function completion(shell: string): Promise<number> {
 
 /** Prints the words that may stand where the line ends. */
 export async function complete(line: string, program: Command): Promise<number> {
-  const words = line.trimStart().split(/\s+/).slice(1);
+  const words = splitLine(line).slice(1);
   const typed = words.pop() ?? "";
   const found = await candidates(words, typed, program).catch(() => []);
   for (const word of found) if (word.startsWith(typed)) console.log(word);
   return 0;
+}
+
+/** As a shell does, as far as backslashes go; in quotes nothing is completed. */
+function splitLine(line: string): string[] {
+  const words: string[] = line.match(/(?:\\.|[^\s\\])+/gs) ?? [];
+  if (/(?<!\\)\s$/.test(line)) words.push("");
+  return words.map((word) => word.replace(/\\(.)/gs, "$1"));
 }
 
 async function candidates(words: readonly string[], typed: string, program: Command): Promise<string[]> {
@@ -74,10 +95,14 @@ async function candidates(words: readonly string[], typed: string, program: Comm
     case "call":
     case "prompt":
     case "read":
-      return ask(options, (target) => offered(command.name(), positional, target));
+      return (await ask(options, (target) => offered(command.name(), positional, target))).filter(isOneWord);
     default:
       return [];
   }
+}
+
+function isOneWord(name: string): boolean {
+  return name !== "" && !name.startsWith("-") && strip(name) === name;
 }
 
 /** Takes options and their values apart from the rest. */

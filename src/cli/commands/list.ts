@@ -3,8 +3,10 @@ import { adminRoutes } from "../../admin/routes.ts";
 import type * as schema from "../../admin/schema.ts";
 import { formatBytes, formatMs } from "../../text/format.ts";
 import { listKinds } from "../choices.ts";
-import { type Column, firstLine, formatTable, printJson, terminalWidth } from "../table.ts";
-import { type Target, type TargetOptions, withTarget } from "../target.ts";
+import { type Target, type TargetOptions, withTarget } from "../gateway/target.ts";
+import { requireServer } from "../suggest.ts";
+import type { Colour } from "../terminal/paint.ts";
+import { type Column, firstLine, printJson, printTable } from "../terminal/table.ts";
 import { UsageError } from "../usage-error.ts";
 
 type ListKind = (typeof listKinds)[number];
@@ -42,9 +44,17 @@ const templateColumns: Column<schema.Template>[] = [
   { title: "NAME", text: ({ name, title }) => title ?? name },
 ];
 
+const stateColours: Readonly<Record<schema.ServerState, Colour>> = {
+  ready: "green",
+  connecting: "yellow",
+  degraded: "yellow",
+  down: "red",
+  disabled: "dim",
+};
+
 export const serverColumns: Column<schema.Server>[] = [
   { title: "SERVER", text: ({ id }) => id },
-  { title: "STATE", text: ({ state }) => state },
+  { title: "STATE", text: ({ state }) => state, colour: ({ state }) => stateColours[state] },
   { title: "VIA", text: ({ transport }) => transport },
   { title: "TOOLS", text: ({ counts }) => String(counts.tools), align: "right" },
   { title: "PROMPTS", text: ({ counts }) => String(counts.prompts), align: "right" },
@@ -55,17 +65,24 @@ export const serverColumns: Column<schema.Server>[] = [
   { title: "WHY", text: ({ reason }) => firstLine(reason ?? "") },
 ];
 
-export function list(what: string, options: ListOptions): Promise<number> {
-  if (!(listKinds as readonly string[]).includes(what)) {
-    throw new UsageError(`list ${what}: there are ${listKinds.join(", ")}`);
-  }
-  return withTarget(options, async (target) => {
+export function list(what: string | undefined, options: ListOptions): Promise<number> {
+  const kinds = listKinds.join(", ");
+  if (what === undefined) throw new UsageError(`list what? There are ${kinds}`);
+  if (!(listKinds as readonly string[]).includes(what)) throw new UsageError(`list ${what}: there are ${kinds}`);
+  return withTarget({ ...options, only: options.server }, async (target) => {
     await printList(what as ListKind, target, options);
     return 0;
   });
 }
 
 async function printList(what: ListKind, target: Target, options: ListOptions): Promise<void> {
+  if (options.server !== undefined) {
+    const { items } = await target.get(adminRoutes.listServers);
+    requireServer(
+      options.server,
+      items.map(({ id }) => id),
+    );
+  }
   switch (what) {
     case "tools":
       return print((await target.get(adminRoutes.listTools)).items, toolColumns, options);
@@ -89,5 +106,5 @@ function print<Row extends { serverId: string } | { id: string }>(
     server === undefined ? items : items.filter((row) => ("serverId" in row ? row.serverId : row.id) === server);
   if (json) printJson(rows);
   else if (rows.length === 0) console.error("nothing to list");
-  else console.log(formatTable(rows, columns, terminalWidth()));
+  else printTable(rows, columns);
 }

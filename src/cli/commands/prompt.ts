@@ -1,25 +1,42 @@
 /** `goblin prompt <name> [key=value…]`: prints the messages of a prompt. */
-import { promptArguments } from "../arguments.ts";
-import { blocksOf, printBlock } from "../content.ts";
-import { printJson } from "../table.ts";
-import { type TargetOptions, withClient } from "../target.ts";
+import { clean } from "../../text/clean.ts";
+import { type PromptArgument, promptArguments } from "../arguments.ts";
+import type { McpClient } from "../gateway/mcp-client.ts";
+import { type TargetOptions, withClient } from "../gateway/target.ts";
+import { noSuch } from "../suggest.ts";
+import { blocksOf, printBlock } from "../terminal/content.ts";
+import { printJson } from "../terminal/table.ts";
 
 export interface PromptOptions extends TargetOptions {
-  readonly out: string;
+  readonly out?: string | undefined;
   readonly json?: boolean | undefined;
 }
 
 export function prompt(name: string, pairs: readonly string[], options: PromptOptions): Promise<number> {
-  const values = promptArguments(pairs);
   return withClient(options, async (client) => {
+    const values = promptArguments(pairs, await argumentsOf(name, client));
     const result = await client.request("prompts/get", { name, arguments: values });
     if (options.json) printJson(result);
     else {
       for (const message of blocksOf(result["messages"])) {
-        console.log(`${String(message["role"])}:`);
+        console.log(clean(`${String(message["role"])}:`));
         for (const block of blocksOf(message["content"])) printBlock(block, { out: options.out, name });
       }
     }
     return 0;
   });
+}
+
+/** @throws UsageError if there is no such prompt */
+async function argumentsOf(name: string, client: McpClient): Promise<PromptArgument[]> {
+  const prompts = await client.list("prompts/list", "prompts");
+  const found = prompts.find((one) => one["name"] === name);
+  if (found === undefined) {
+    const known = prompts.map((one) => String(one["name"]));
+    throw noSuch({ kind: "prompt", name, known, otherwise: 'see "goblin list prompts"' });
+  }
+  return blocksOf(found["arguments"]).map((one) => ({
+    name: String(one["name"]),
+    required: one["required"] === true,
+  }));
 }

@@ -2,24 +2,40 @@
  * `goblin read <uri>`: prints a resource, or saves it where it is no text. Takes every form of a
  * URI that the gateway knows.
  */
-import { blocksOf, printContents } from "../content.ts";
-import { printJson } from "../table.ts";
-import { type TargetOptions, withClient } from "../target.ts";
+
+import { type McpClient, RpcError } from "../gateway/mcp-client.ts";
+import { type TargetOptions, withClient } from "../gateway/target.ts";
+import { noSuch } from "../suggest.ts";
+import { blocksOf, printContents } from "../terminal/content.ts";
+import { printJson } from "../terminal/table.ts";
+
+/** As MCP numbers it. */
+const RESOURCE_NOT_FOUND = -32002;
 
 export interface ReadOptions extends TargetOptions {
-  readonly out: string;
+  readonly out?: string | undefined;
   readonly json?: boolean | undefined;
 }
 
 export function read(uri: string, options: ReadOptions): Promise<number> {
   return withClient(options, async (client) => {
-    const result = await client.request("resources/read", { uri });
+    const result = await client.request("resources/read", { uri }).catch(async (error: unknown) => {
+      throw (await isMissing(uri, error, client)) ?? error;
+    });
     if (options.json) printJson(result);
     else
       for (const contents of blocksOf(result["contents"]))
         printContents(contents, { out: options.out, name: nameOf(uri) });
     return 0;
   });
+}
+
+/** Looked up after the fact: a resource need not be listed to be read. */
+async function isMissing(uri: string, error: unknown, client: McpClient): Promise<Error | undefined> {
+  if (!(error instanceof RpcError) || error.code !== RESOURCE_NOT_FOUND) return undefined;
+  const known = (await client.list("resources/list", "resources")).map((resource) => String(resource["uri"]));
+  if (known.includes(uri)) return undefined;
+  return noSuch({ kind: "resource", name: uri, known, otherwise: 'see "goblin list resources"' });
 }
 
 /** The last part of the path, without its extension. */

@@ -9,6 +9,7 @@ import { type ChooseOptions, chooseConfig, withAddress } from "../config.ts";
 import { ConfigFollower } from "../config-follower.ts";
 import { surviveUncaughtErrors } from "../crash-guard.ts";
 import { exitSoon, listenToSignals } from "../signals.ts";
+import { askForTrust } from "../trust/consent.ts";
 
 export interface ServeOptions extends ChooseOptions {
   /** Shows the dashboard, which the log would spoil: it is to be seen there. */
@@ -16,13 +17,14 @@ export interface ServeOptions extends ChooseOptions {
 }
 
 export async function serve(options: ServeOptions): Promise<number> {
-  const { config, file } = await chooseConfig(options, (line) => console.error(line));
+  const { config, file, found } = await chooseConfig(options, askForTrust);
   const log = createLogger({ ...config.log, stream: options.tui ? nowhere : process.stderr });
   surviveUncaughtErrors(log);
   const follower =
     file &&
     new ConfigFollower({
       file,
+      found,
       override: (next) => withAddress(next, options),
       gateway: () => gateway,
       log,

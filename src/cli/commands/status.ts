@@ -4,9 +4,10 @@
  */
 import { problemLine } from "../../admin/config-problem.ts";
 import { adminRoutes } from "../../admin/routes.ts";
+import { clean } from "../../text/clean.ts";
 import { formatCount, formatDuration } from "../../text/format.ts";
-import { formatTable, printJson, terminalWidth } from "../table.ts";
-import { type TargetOptions, withTarget } from "../target.ts";
+import { type TargetOptions, withTarget } from "../gateway/target.ts";
+import { printJson, printTable } from "../terminal/table.ts";
 import { serverColumns } from "./list.ts";
 
 export function status(options: TargetOptions & { readonly json?: boolean | undefined }): Promise<number> {
@@ -19,20 +20,22 @@ export function status(options: TargetOptions & { readonly json?: boolean | unde
     if (options.json) printJson({ ...state, servers });
     else {
       const { counts, calls } = state;
-      console.log(`Goblin ${state.version} at ${state.endpoint || target.url}, up ${formatDuration(state.uptimeMs)}`);
-      console.log(`Config ${state.configPath ?? "none: demo servers"}`);
+      const where = state.endpoint || target.url;
+      console.log(clean(`Goblin ${state.version} at ${where}, up ${formatDuration(state.uptimeMs)}`));
+      console.log(clean(`Config ${state.configPath ?? "none: demo servers"}`));
       const { configProblem } = state;
       if (configProblem) {
         const ago = formatDuration(Date.now() - configProblem.at);
         console.log(`  not applied ${ago} ago, so the config before it stays in use:`);
-        for (const problem of configProblem.problems) console.log(`  ${problemLine(problem)}`);
+        for (const problem of configProblem.problems) console.log(clean(`  ${problemLine(problem)}`));
       }
       console.log(
         `${counts.tools} tools, ${counts.prompts} prompts, ${counts.resources} resources, ${counts.templates} templates; ` +
           `${counts.sessions} sessions, ${counts.subscriptions} subscriptions; ` +
           `${formatCount(calls.total)} calls, ${formatCount(calls.errors)} failed, ${calls.inFlight} under way`,
       );
-      console.log(`\n${formatTable(servers, serverColumns, terminalWidth())}`);
+      console.log("");
+      printTable(servers, serverColumns);
     }
     return healthy ? 0 : 1;
   });

@@ -10,10 +10,10 @@ import { surviveUncaughtErrors } from "../crash-guard.ts";
 import { exitSoon, listenToSignals } from "../signals.ts";
 
 export async function stdio(options: ChooseOptions): Promise<number> {
-  const { config, file } = await chooseConfig(options, (line) => console.error(line));
+  const { config, file, found } = await chooseConfig(options);
   const log = createLogger({ ...config.log, stream: process.stderr });
   surviveUncaughtErrors(log);
-  const follower = file && new ConfigFollower({ file, override: (next) => next, gateway: () => gateway, log });
+  const follower = file && new ConfigFollower({ file, found, override: (next) => next, gateway: () => gateway, log });
   const signals = listenToSignals(() => {
     gateway.reopenLogs();
     follower?.reloadQuietly();

@@ -1,16 +1,13 @@
 /**
- * `goblin tokens`: what the tools of a config cost a model, server by server, and what listing less
- * of them would save. Starts the servers, asks for their lists, prints, and stops them; nothing
- * listens.
+ * `goblin tokens`: what the tools of a gateway cost a model, server by server, and what listing
+ * less of them would save.
  */
-import { MODEL_API_NAME, reportTokens, type TokenReport } from "../../catalog/token-report.ts";
-import { createGateway } from "../../gateway.ts";
-import { createLogger } from "../../telemetry/logger.ts";
-import { chooseConfig } from "../config.ts";
-import { type Column, formatTable, printJson } from "../table.ts";
+import { adminRoutes } from "../../admin/routes.ts";
+import { MODEL_API_NAME, type TokenReport } from "../../catalog/token-report.ts";
+import { type TargetOptions, withTarget } from "../gateway/target.ts";
+import { type Column, formatTable, printJson } from "../terminal/table.ts";
 
-export interface TokensOptions {
-  readonly config?: string | undefined;
+export interface TokensOptions extends TargetOptions {
   readonly json?: boolean | undefined;
 }
 
@@ -19,22 +16,17 @@ type States = ReadonlyMap<string, string>;
 
 const HEAVIEST = 10;
 
-export async function tokens(options: TokensOptions): Promise<number> {
-  const { config } = await chooseConfig({ config: options.config }, (line) => console.error(line));
-  const log = createLogger({ ...config.log, level: "warn", stream: process.stderr });
-  const gateway = createGateway({ config, log });
-  try {
-    await gateway.start();
-    const report = reportTokens(gateway.snapshot());
-    const states: States = new Map(
-      gateway.servers.ids().map((id) => [id, gateway.servers.status(id)?.state ?? "disabled"]),
-    );
+export function tokens(options: TokensOptions): Promise<number> {
+  return withTarget(options, async (target) => {
+    const [report, { items }] = await Promise.all([
+      target.get(adminRoutes.getTokens),
+      target.get(adminRoutes.listServers),
+    ]);
+    const states: States = new Map(items.map(({ id, state }) => [id, state]));
     if (options.json) printJson(withStates(report, states));
     else console.log(tokenTable(report, states));
     return 0;
-  } finally {
-    await gateway.close();
-  }
+  });
 }
 
 function withStates(report: TokenReport, states: States) {

@@ -1,7 +1,7 @@
 /** `goblin tui`: the terminal dashboard, attached to a running gateway. */
-import { findGateway, type TargetOptions } from "../target.ts";
+import { findGateway, type GatewayOptions } from "../gateway/find-gateway.ts";
 
-export async function tui(options: Pick<TargetOptions, "url" | "token">): Promise<number> {
+export async function tui(options: GatewayOptions): Promise<number> {
   const { adminUrl, token } = await findGateway(options);
   // Ink and React are only loaded by whoever wants to see them.
   const { runTui } = await import("../../tui/index.ts");

@@ -19,38 +19,96 @@ export interface LoadedConfig extends ParsedConfig {
   readonly digest: string;
 }
 
+export interface LoadOptions {
+  /** The file was found in the current folder: see `ParseOptions`. */
+  readonly found?: boolean;
+  /**
+   * Asked with the file as it was read, before anything in it counts; throws where it must not
+   * count.
+   */
+  readonly permit?: ((file: ConfigText) => Promise<void>) | undefined;
+}
+
+export interface ConfigText {
+  readonly path: string;
+  readonly text: string;
+  /** SHA-256 of the file's bytes, in hex. */
+  readonly digest: string;
+}
+
 /** @throws ConfigError */
 export async function loadConfig(
   path: string,
   env: Readonly<Record<string, string | undefined>> = process.env,
+  options: LoadOptions = {},
 ): Promise<LoadedConfig> {
-  let text: string;
+  const file = await readConfigText(path);
+  await options.permit?.(file);
+  const { found = false } = options;
+  const parsed = parseConfig(file.text, {
+    ...{ file: path, env, found },
+    readFile: (envFile) => readFileSync(envFile, "utf8"),
+  });
+  return { ...parsed, path, digest: file.digest };
+}
+
+/** @throws ConfigError */
+export async function readConfigText(path: string): Promise<ConfigText> {
   try {
-    text = await readFile(path, "utf8");
+    const bytes = await readFile(path);
+    return { path, text: bytes.toString("utf8"), digest: digestOf(bytes) };
   } catch (cause) {
     const message = READ_MESSAGES[codeOf(cause)] ?? "the file cannot be read";
     throw new ConfigError([{ file: path, line: 0, column: 0, key: "", message }], { cause });
   }
-  const parsed = parseConfig(text, { file: path, env, readFile: (file) => readFileSync(file, "utf8") });
-  return { ...parsed, path, digest: digestOf(text) };
+}
+
+export interface WrittenAddress {
+  readonly host?: string | undefined;
+  readonly port?: number | undefined;
+  /** The address of the API, if it has its own. */
+  readonly admin?: { readonly host?: string | undefined; readonly port?: number | undefined };
+  readonly tls?: boolean;
+  /** The first token, an admin's if there is one, unless it comes from a variable. */
+  readonly token?: string | undefined;
 }
 
 /**
- * Where a gateway with this config listens, as far as a text that is not valid as a whole still
- * says so.
+ * Where a gateway with this config listens, as it is written: nothing is substituted, and a text
+ * that is not valid as a whole may still say so.
  */
-export async function addressIn(path: string): Promise<{ readonly host?: string; readonly port?: number }> {
+export async function addressIn(path: string): Promise<WrittenAddress> {
   const text = await readFile(path, "utf8").catch(() => "");
   const { gateway } = (parseTree(text) ?? {}) as { gateway?: unknown };
-  const { host, port } = (gateway ?? {}) as { host?: unknown; port?: unknown };
+  const { auth, admin, tls } = record(gateway);
   return {
-    ...(typeof host === "string" && host !== "" && { host }),
-    ...(Number.isInteger(port) && { port: port as number }),
+    ...hostAndPort(gateway),
+    admin: hostAndPort(admin),
+    tls: tls !== undefined,
+    token: firstToken(admin) ?? firstToken(auth),
   };
 }
 
-export function digestOf(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
+function record(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+function hostAndPort(value: unknown): Pick<WrittenAddress, "host" | "port"> {
+  const { host, port } = record(value);
+  return {
+    host: typeof host === "string" && host !== "" ? host : undefined,
+    port: Number.isInteger(port) ? (port as number) : undefined,
+  };
+}
+
+function firstToken(value: unknown): string | undefined {
+  const { tokens } = record(value);
+  const token: unknown = Array.isArray(tokens) ? tokens[0] : undefined;
+  return typeof token === "string" && token !== "" && !token.includes("${") ? token : undefined;
+}
+
+export function digestOf(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
 }
 
 const READ_MESSAGES: Readonly<Record<string, string>> = {

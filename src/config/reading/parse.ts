@@ -18,6 +18,7 @@ import { warnOfWeakTokens } from "../weak.ts";
 import { parseSyntax, propertiesOf, readValue } from "./document.ts";
 import { configFolder, foreignKey } from "./formats.ts";
 import { type NormaliseContext, normaliseServer, resolvePath } from "./normalise.ts";
+import { otherSyntax } from "./other-syntax.ts";
 import { substitute, type Variables } from "./substitute.ts";
 
 export interface ParseOptions {
@@ -27,6 +28,11 @@ export interface ParseOptions {
   /** Where relative paths start, if not in the file's folder. */
   readonly cwd?: string;
   readonly home?: string;
+  /**
+   * The file lies in the current folder, where anybody may have put it: a variable must not get
+   * into `gateway`, which says where the command line sends its requests and with which token.
+   */
+  readonly found?: boolean;
   /** Reads an `envFile`; without it such a key is an error. */
   readonly readFile?: (path: string) => string;
 }
@@ -42,7 +48,11 @@ export function parseConfig(source: string, options: ParseOptions): ParsedConfig
   const { file } = options;
   const { root, error } = parseSyntax(text);
   const report = createReport(file, text, root);
-  if (error !== undefined) report.error([], error.message, { offset: error.offset });
+  const other = error === undefined ? undefined : otherSyntax(text, file);
+  if (other !== undefined) {
+    const hint = 'write the servers as { "mcpServers": { … } }';
+    report.error([], `this is ${other}; Goblin reads JSON`, { offset: 0, hint });
+  } else if (error !== undefined) report.error([], error.message, { offset: error.offset });
   else if (root?.type !== "object") report.error([], "expected an object in braces");
   if (root === undefined || report.errors.length > 0) throw new ConfigError(report.errors);
 
@@ -50,7 +60,10 @@ export function parseConfig(source: string, options: ParseOptions): ParsedConfig
   const variables: Variables = { env: options.env, folder, home: options.home ?? homeOf(options.env) };
   const value = readValue(root, report, {
     skip: (path) => skipsForeign(path, file, report),
-    text: (written, path) => substituted(written, path, { root, variables, report }),
+    text: (written, path) => {
+      if (options.found && path[0] === "gateway") return unsubstituted(written, path, report);
+      return substituted(written, path, { root, variables, report });
+    },
   });
   const parsed = configFileSchema.safeParse(value);
   if (!parsed.success) {
@@ -103,6 +116,13 @@ function substituted(
     report.settle(path);
   }
   return text;
+}
+
+function unsubstituted(written: string, path: KeyPath, report: Report): string {
+  if (!written.includes("${")) return written;
+  const hint = "write the value itself, or name the file with --config";
+  report.error(path, 'a config found in the current folder must not have ${…} in "gateway"', { hint });
+  return written;
 }
 
 /** The keys of an entry that only a connection reads. */

@@ -26,6 +26,10 @@ user's config folder. Claude Desktop's, Cursor's, Windsurf's and Cline's \`{ "mc
 \`goblin check\` says where a file is wrong: file, line, key, and what was probably meant. \`schema/goblin.schema.json\` in the package lets editors complete it
 (\`"$schema": "./node_modules/goblin-mcp/schema/goblin.schema.json"\`). A running gateway takes up a changed file by itself; a broken edit is reported and changes nothing.
 
+A file in the current folder may be somebody else's: a config found there runs nothing until \`goblin trust\` (or a yes to what \`goblin serve\` asks on a terminal) has allowed it, and again after
+each change; \`goblin trust --list\` shows what is allowed and \`goblin untrust\` takes it back. Such a file must not have \`\${…}\` in \`gateway\`, and no command follows it to another host. A file named by
+\`--config\` and the one in the user's config folder need no trust.
+
 In strings, \`\${env:NAME}\` and \`\${env:NAME:-default}\` are replaced by environment variables (\`\${NAME}\` too, as in Claude Code's files), and VS Code's \`\${input:some-id}\` by the variable \`SOME_ID\`. A leading \`~\` is the home
 folder in \`command\`, \`args\`, \`cwd\` and \`envFile\`. Paths are relative to the file's folder.
 

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
 import { run } from "../../../src/cli/run.ts";
+import { startGoblin } from "../../fixtures/goblin.ts";
 import { disposeAll, onDispose, startScripted } from "../../fixtures/peers.ts";
 
 afterEach(disposeAll);
@@ -50,4 +51,11 @@ test("goblin tokens prints servers, lists, the ten heaviest and names that may b
   expect(json.servers[0]).toMatchObject({ serverId: "a", state: "ready", tools: 12, listedTools: 12 });
   expect(json.all.tokens).toBe(json.own.tokens + json.servers[0].tokens);
   expect(json.refusedNames).toEqual([{ name: "a_dotted.name", serverId: "a" }]);
+
+  // A gateway that runs is asked; its servers are not started a second time.
+  const running = await startGoblin(config);
+  const starts = (await server.events("start")).length;
+  const asked = JSON.parse((await goblin("tokens", "--json", "--url", running.origin)).out);
+  expect({ ...asked, servers: asked.servers[0] }).toEqual({ ...json, servers: json.servers[0] });
+  expect(await server.events("start")).toHaveLength(starts);
 });

@@ -1,17 +1,21 @@
 /**
  * Prints what a tool, a prompt or a resource returned: text as text, structured content as JSON,
- * and images, audio and other bytes as files, with a line on stderr that says where. A file that
- * exists is never overwritten. On a terminal, text cannot drive it.
+ * and images, audio and other bytes as files where a folder is given for them, with a line on
+ * stderr that says where. A file that exists is never overwritten.
+ *
+ * On a terminal nothing of it can drive it. In a pipe the text itself is data and stays as it is;
+ * all else is made harmless there too.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { cleanLines } from "../text/clean.ts";
-import type { Fields } from "./mcp-client.ts";
+import { clean, cleanLines } from "../../text/clean.ts";
+import type { Fields } from "../gateway/mcp-client.ts";
+import { printJson } from "./table.ts";
 
 export interface PrintOptions {
-  /** The folder for files. */
-  readonly out: string;
+  /** The folder for files; without one nothing is saved. */
+  readonly out: string | undefined;
   /** What files are named after. */
   readonly name: string;
 }
@@ -34,15 +38,18 @@ const extensions: Readonly<Record<string, string>> = {
   "text/markdown": "md",
 };
 
-/** The result of a tool. */
+/**
+ * The result of a tool, once: servers repeat structured content as text, for clients that do not
+ * know it.
+ */
 export function printToolResult(result: Fields, options: PrintOptions): void {
   const structured = result["structuredContent"];
-  for (const block of blocksOf(result["content"])) {
-    // Servers repeat structured content as text, for clients that do not know it.
-    if (structured !== undefined && block["type"] === "text" && isSameJson(block["text"], structured)) continue;
-    printBlock(block, options);
-  }
-  if (structured !== undefined) console.log(JSON.stringify(structured, null, 2));
+  const isText = (block: Fields): boolean => block["type"] === "text";
+  const blocks = blocksOf(result["content"]).filter(
+    (block) => !isText(block) || !isSameJson(block["text"], structured),
+  );
+  for (const block of blocks) printBlock(block, options);
+  if (structured !== undefined && !blocks.some(isText)) printJson(structured);
 }
 
 export function printBlock(block: Fields, options: PrintOptions): void {
@@ -54,11 +61,11 @@ export function printBlock(block: Fields, options: PrintOptions): void {
     case "audio":
       return save(String(data ?? ""), String(mimeType ?? ""), options);
     case "resource_link":
-      return printText(`${String(block["uri"])} ${String(block["name"] ?? "")}`.trim());
+      return console.log(clean(`${String(block["uri"])} ${String(block["name"] ?? "")}`.trim()));
     case "resource":
       return printContents((block["resource"] ?? {}) as Fields, options);
     default:
-      return printText(JSON.stringify(block, null, 2));
+      return printJson(block);
   }
 }
 
@@ -80,6 +87,8 @@ function printText(text: string): void {
 
 function save(base64: string, mimeType: string, { out, name }: PrintOptions): void {
   const bytes = Buffer.from(base64, "base64");
+  const what = `${mimeType || "content"}, ${bytes.length} bytes`;
+  if (out === undefined) return console.error(clean(`${what}: not saved; give a folder with --out`));
   const stem = name.replace(/[^\w.-]+/g, "_").slice(0, 80) || "content";
   const extension = extensions[mimeType.split(";", 1)[0]!.trim().toLowerCase()] ?? "bin";
   mkdirSync(out, { recursive: true });
@@ -91,13 +100,13 @@ function save(base64: string, mimeType: string, { out, name }: PrintOptions): vo
       if ((error as { code?: string }).code === "EEXIST") continue;
       throw error;
     }
-    console.error(`saved ${mimeType || "bytes"}, ${bytes.length} bytes: ${path}`);
+    console.error(clean(`saved ${what}: ${path}`));
     return;
   }
 }
 
 function isSameJson(text: unknown, value: unknown): boolean {
-  if (typeof text !== "string") return false;
+  if (typeof text !== "string" || value === undefined) return false;
   try {
     return isDeepStrictEqual(JSON.parse(text), value);
   } catch {

@@ -1,16 +1,16 @@
 /**
  * As much of an MCP client as the command line needs, over any `fetch`: the handshake, requests
- * with JSON or event-stream answers, whole lists. It offers the server nothing, so the server asks
- * nothing of it. What a server answers as an error is thrown as `RpcError`.
+ * with JSON or event-stream answers, whole lists. A server may ask only for what it is offered;
+ * each question is answered once. What a server answers as an error is thrown as `RpcError`.
  */
-import { createSseParser } from "../tui/sse.ts";
-import { version } from "../version.ts";
+import { createSseParser } from "../../tui/sse.ts";
+import { version } from "../../version.ts";
 
 /** Sends one HTTP request to the MCP endpoint. */
 export type Send = (init: RequestInit) => Promise<Response>;
 export type Fields = Readonly<Record<string, unknown>>;
 
-class RpcError extends Error {
+export class RpcError extends Error {
   override readonly name = "RpcError";
   readonly code: number;
   readonly data: unknown;
@@ -31,6 +31,7 @@ interface Message {
 }
 
 const PROTOCOL_VERSION = "2025-11-25";
+const METHOD_NOT_FOUND = -32601;
 const MAX_PAGES = 10_000;
 
 export class McpClient {
@@ -42,14 +43,19 @@ export class McpClient {
   #count = 0;
   /** Hears what the server says besides answers. */
   onNotification: (method: string, params: Fields) => void = () => {};
+  /**
+   * Answers what the server asks; undefined: it cannot be asked that. The signal ends what is no
+   * longer waited for.
+   */
+  onRequest: (method: string, params: Fields, signal: AbortSignal) => Promise<Fields> | undefined = () => undefined;
 
   private constructor(send: Send) {
     this.#send = send;
   }
 
-  static async connect(send: Send): Promise<McpClient> {
+  static async connect(send: Send, capabilities: Fields): Promise<McpClient> {
     const client = new McpClient(send);
-    const params = { protocolVersion: PROTOCOL_VERSION, capabilities: {}, clientInfo: { name: "goblin-cli", version } };
+    const params = { protocolVersion: PROTOCOL_VERSION, capabilities, clientInfo: { name: "goblin-cli", version } };
     const { protocolVersion } = await client.request("initialize", params);
     client.#headers["mcp-protocol-version"] = String(protocolVersion);
     await client.#post({ method: "notifications/initialized" });
@@ -98,16 +104,33 @@ export class McpClient {
   async #answer(response: Response, id: number): Promise<Message> {
     if (!response.headers.get("content-type")?.startsWith("text/event-stream")) return readJson(response);
     let found: Message | undefined;
+    const over = new AbortController();
     const parse = createSseParser(({ data }) => {
       const message = data === "" ? {} : (JSON.parse(data) as Message);
-      if (message.method !== undefined) this.onNotification(message.method, message.params ?? {});
-      else if (message.id === id) found = message;
+      if (message.method === undefined) {
+        if (message.id === id) found = message;
+      } else if (message.id === undefined) this.onNotification(message.method, message.params ?? {});
+      else void this.#reply(message, over.signal);
     });
-    for await (const chunk of (response.body ?? new ReadableStream()).pipeThrough(new TextDecoderStream())) {
-      parse(chunk);
-      if (found) return found;
+    try {
+      for await (const chunk of (response.body ?? new ReadableStream()).pipeThrough(new TextDecoderStream())) {
+        parse(chunk);
+        if (found) return found;
+      }
+    } finally {
+      over.abort();
     }
     throw new Error("The gateway closed the connection before it answered");
+  }
+
+  async #reply({ id, method = "", params = {} }: Message, signal: AbortSignal): Promise<void> {
+    const error = { code: METHOD_NOT_FOUND, message: `The command line does not answer ${method}` };
+    try {
+      const result = await this.onRequest(method, params, signal);
+      if (!signal.aborted) await this.#post(result === undefined ? { id, error } : { id, result });
+    } catch {
+      // Whoever asked has gone, or the gateway has: the call itself tells.
+    }
   }
 }
 

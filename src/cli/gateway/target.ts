@@ -1,0 +1,167 @@
+/**
+ * What a command talks to: a running gateway, found by itself or named with --url, or one that is
+ * started in this process from a config and ended with the command. Both are a function that takes
+ * requests, so that commands do not know the difference.
+ */
+import { resolve } from "node:path";
+import type * as z from "zod";
+import type { AdminRoute } from "../../admin/routes.ts";
+import { ApiError } from "../../admin/schema.ts";
+import { formatWarning } from "../../config/problems/problem.ts";
+import { loadConfig } from "../../config/reading/load.ts";
+import type { Gateway } from "../../gateway.ts";
+import { clean } from "../../text/clean.ts";
+import { requireServer } from "../suggest.ts";
+import { createStatusLine } from "../terminal/status-line.ts";
+import { UsageError } from "../usage-error.ts";
+import { findGateway, type GatewayOptions } from "./find-gateway.ts";
+import { type Fields, McpClient } from "./mcp-client.ts";
+import { unreachable } from "./unreachable.ts";
+
+export interface TargetOptions extends GatewayOptions {
+  readonly config?: string | undefined;
+  /** With a config: the one server to start. */
+  readonly only?: string | undefined;
+}
+
+type Readable = AdminRoute & { readonly response: z.ZodType };
+
+export interface Target {
+  /** The gateway's root. */
+  readonly url: string;
+  /** One of the admin API's answers, checked. */
+  get<Route extends Readable>(route: Route): Promise<z.infer<Route["response"]>>;
+  mcp(capabilities: Fields): Promise<McpClient>;
+  close(): Promise<void>;
+}
+
+type Fetch = (path: string, init: RequestInit) => Promise<Response>;
+
+export async function withTarget<T>(options: TargetOptions, use: (target: Target) => Promise<T>): Promise<T> {
+  const target = await openTarget(options);
+  try {
+    return await use(target);
+  } finally {
+    await target.close();
+  }
+}
+
+/**
+ * Connects as a client for the time of `use`, with what the client can do for servers. Ctrl-c ends
+ * the session, so that the call ends at its server too.
+ */
+export function withClient<T>(
+  options: TargetOptions & { readonly capabilities?: Fields },
+  use: (client: McpClient, target: Target) => Promise<T>,
+): Promise<T> {
+  return withTarget(options, async (target) => {
+    const client = await target.mcp(options.capabilities ?? {});
+    const interrupted = (): void => void client.close().finally(() => process.exit(130));
+    process.once("SIGINT", interrupted);
+    try {
+      return await use(client, target);
+    } finally {
+      process.off("SIGINT", interrupted);
+      await client.close().catch(() => {});
+    }
+  });
+}
+
+function openTarget(options: TargetOptions): Promise<Target> {
+  if (options.url !== undefined && options.config !== undefined) {
+    throw new UsageError("--url names a running gateway and --config starts one: give one of them");
+  }
+  return options.config === undefined ? running(options) : inProcess(options.config, options.only);
+}
+
+async function inProcess(path: string, only: string | undefined): Promise<Target> {
+  const { config, warnings } = await loadConfig(resolve(path));
+  const ids = config.servers.map(({ id }) => id);
+  if (only !== undefined) requireServer(only, ids);
+  for (const warning of warnings) console.error(clean(formatWarning(warning)));
+  // Nobody but this process can reach it, so nothing is asked of whoever does.
+  const open = {
+    ...config,
+    servers: config.servers.filter(({ id }) => only === undefined || id === only),
+    gateway: { ...config.gateway, host: "127.0.0.1", auth: { tokens: [] }, admin: { tokens: [] } },
+  };
+  const [{ createGateway }, { createLogger }] = await Promise.all([
+    import("../../gateway.ts"),
+    import("../../telemetry/logger.ts"),
+  ]);
+  const log = createLogger({ ...config.log, level: "warn", stream: process.stderr });
+  const gateway = createGateway({ config: open, log, configPath: resolve(path) });
+  await whileStarting(gateway);
+  const url = "http://127.0.0.1";
+  const send: Fetch = (at, init) => {
+    const headers = new Headers(init.headers);
+    headers.set("host", "127.0.0.1");
+    return gateway.fetch(new Request(url + at, { ...init, headers }));
+  };
+  return target({ url, refused: "the gateway refuses itself", send, close: () => gateway.close() });
+}
+
+/** Names whom it waits for. */
+async function whileStarting({ servers, start }: Gateway): Promise<void> {
+  const line = createStatusLine();
+  const waiting = (): string[] => servers.ids().filter((id) => servers.status(id)?.state === "connecting");
+  line.spin(() => (waiting().length === 0 ? "" : `waiting for ${waiting().join(", ")}`));
+  try {
+    await start();
+  } finally {
+    line.clear();
+  }
+}
+
+async function running(options: TargetOptions): Promise<Target> {
+  const { url, adminUrl, token, tokenFrom } = await findGateway(options);
+  const send: Fetch = async (path, init) => {
+    const headers = new Headers(init.headers);
+    if (token !== undefined) headers.set("authorization", `Bearer ${token}`);
+    try {
+      return await fetch((path.startsWith("/api/") ? adminUrl : url) + path, { ...init, headers });
+    } catch (error) {
+      throw new Error(unreachable({ url, named: options.url !== undefined }, error), { cause: error });
+    }
+  };
+  const refused =
+    token === undefined
+      ? "the gateway asks for a token: give --token or set GOBLIN_TOKEN"
+      : `the token was refused: check ${tokenFrom}`;
+  return target({ url, refused, send, close: async () => {} });
+}
+
+interface TargetParts {
+  readonly url: string;
+  /** What it means that the gateway does not let us in. */
+  readonly refused: string;
+  readonly send: Fetch;
+  readonly close: () => Promise<void>;
+}
+
+function target({ url, refused, send, close }: TargetParts): Target {
+  const checked: Fetch = async (path, init) => {
+    const response = await send(path, init);
+    if (response.status === 401) throw new Error(refused);
+    return response;
+  };
+  return {
+    url,
+    close,
+    mcp: (capabilities) => McpClient.connect((init) => checked("/mcp", init), capabilities),
+    async get<Route extends Readable>(route: Route) {
+      const response = await checked(route.path, { headers: { accept: "application/json" } });
+      const body: unknown = await response.json().catch(() => undefined);
+      if (!response.ok) {
+        const failed = ApiError.safeParse(body);
+        throw new Error(
+          failed.success ? failed.data.error.message : `${url} answered ${response.status}: is it a Goblin?`,
+        );
+      }
+      const parsed = route.response.safeParse(body);
+      if (!parsed.success) throw new Error(`${url}${route.path} answers in a shape that this version does not know`);
+      // The route's own schema made it.
+      return parsed.data as z.infer<Route["response"]>;
+    },
+  };
+}

@@ -1,0 +1,63 @@
+/**
+ * How a command's failure looks: one line that helps, and no stack unless it is asked for; with
+ * --json, one line of JSON.
+ *
+ * What must always hold: a message may hold what a server or a file said, so nothing in it reaches
+ * the terminal but printable characters.
+ */
+import { CommanderError } from "commander";
+import { ConfigError } from "../config/problems/problem.ts";
+import { cleanLines } from "../text/clean.ts";
+import { RpcError } from "./gateway/mcp-client.ts";
+import { painter } from "./terminal/paint.ts";
+import { safeJson } from "./terminal/safe-json.ts";
+import { UsageError } from "./usage-error.ts";
+
+export interface ReportOptions {
+  readonly verbose: boolean;
+  readonly json: boolean;
+}
+
+/** Answers the exit code: 1 it failed, 2 it was called wrongly. */
+export function reportError(error: unknown, { verbose, json }: ReportOptions): number {
+  if (error instanceof CommanderError) {
+    if (error.exitCode === 0) return 0;
+    // Otherwise commander has printed its own message.
+    if (json) complainInJson(new UsageError(error.message.replace(/^error: /, "")));
+    return 2;
+  }
+  if (json) complainInJson(error);
+  else if (verbose && error instanceof Error) complain(error.stack ?? error.message);
+  else if (error instanceof ConfigError) complain(error.message);
+  else complain(`goblin: ${describe(error)}`);
+  return error instanceof UsageError ? 2 : 1;
+}
+
+function complain(text: string): void {
+  const paint = painter(process.stderr);
+  console.error(
+    cleanLines(text)
+      .map((line) => paint("red", line))
+      .join("\n"),
+  );
+}
+
+function complainInJson(error: unknown): void {
+  const message = describe(error);
+  console.error(safeJson({ error: { ...kindOf(error), message } }));
+}
+
+function kindOf(error: unknown): Record<string, unknown> {
+  if (error instanceof UsageError) return { code: "USAGE" };
+  if (error instanceof ConfigError) return { code: error.code, problems: error.problems };
+  if (error instanceof RpcError) return { code: "RPC_ERROR", rpcCode: error.code, data: error.data };
+  return { code: "FAILED" };
+}
+
+function describe(error: unknown): string {
+  const { code, port } = error as { code?: string; port?: number };
+  if (code === "EADDRINUSE") return `port ${port} is in use: choose another with --port, or 0 for a free one`;
+  if (code === "EACCES" && port !== undefined)
+    return `port ${port} may not be used by this user: choose one above 1023`;
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,26 @@
+/** What to say about a name that does not exist: what was probably meant, else where to look. */
+import { nearest } from "../config/problems/nearest.ts";
+import { UsageError } from "./usage-error.ts";
+
+/** The parts of the sentence `there is no <kind> "<name>" (<hint>)`. */
+export interface Missing {
+  readonly kind: "tool" | "prompt" | "resource" | "server";
+  readonly name: string;
+  readonly known: readonly string[];
+  /** What helps where no known name is near. */
+  readonly otherwise: string;
+}
+
+export function noSuch({ kind, name, known, otherwise }: Missing): UsageError {
+  const meant = nearest(name, known);
+  return new UsageError(
+    `there is no ${kind} "${name}" (${meant === undefined ? otherwise : `did you mean "${meant}"?`})`,
+  );
+}
+
+/** @throws UsageError unless there is a server of this id */
+export function requireServer(name: string, known: readonly string[]): void {
+  if (known.includes(name)) return;
+  const otherwise = known.length === 0 ? "there are none" : `there are ${known.join(", ")}`;
+  throw noSuch({ kind: "server", name, known, otherwise });
+}

@@ -1,0 +1,83 @@
+/**
+ * Consent to a config that was found in the current folder: anybody may have written it, and it
+ * says what is run.
+ *
+ * What must always hold: nothing of such a file counts before its digest is trusted. On a terminal
+ * `serve` shows what would be run and asks once; everywhere else the file is refused, with the
+ * command that trusts it.
+ */
+import { createInterface } from "node:readline/promises";
+import { ConfigError } from "../../config/problems/problem.ts";
+import type { ConfigText } from "../../config/reading/load.ts";
+import { type Outline, outlineConfig, type ServerOutline } from "../../config/reading/outline.ts";
+import { clean } from "../../text/clean.ts";
+import { safeJson } from "../terminal/safe-json.ts";
+import { TrustStore } from "./trust-store.ts";
+
+/** Ends if the file is trusted. @throws ConfigError */
+export async function requireTrust(file: ConfigText, store = new TrustStore()): Promise<void> {
+  if (!store.isTrusted(file.path, file.digest)) throw untrusted(file.path);
+}
+
+/** Asks on the terminal where there is one, and remembers a yes. @throws ConfigError */
+export async function askForTrust(file: ConfigText): Promise<void> {
+  const store = new TrustStore();
+  if (store.isTrusted(file.path, file.digest)) return;
+  if (!process.stdin.isTTY || !process.stderr.isTTY) throw untrusted(file.path);
+  console.error(`${describeConfig(file)}\n`);
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  // The end of the input is no answer, and no answer is no.
+  const ended = new Promise<string>((resolve) => lines.once("close", () => resolve("")));
+  const answer = await Promise.race([lines.question("Do you trust this file? [y/N] "), ended]);
+  lines.close();
+  if (!/^y(es)?$/i.test(answer.trim())) throw untrusted(file.path);
+  store.trust(file.path, file.digest);
+}
+
+/** What the file would have Goblin do, in lines that a terminal only shows. */
+export function describeConfig({ path, text }: ConfigText): string {
+  const { servers, host, audit } = outlineConfig(text);
+  const width = Math.max(0, ...servers.map(({ id }) => clean(id).length));
+  return [
+    `${clean(path)} would have Goblin run, with your rights:`,
+    ...(servers.length === 0 ? ["  no servers"] : servers.flatMap((server) => describeServer(server, width))),
+    ...describeRest({ host, audit }),
+  ].join("\n");
+}
+
+function describeServer(server: ServerOutline, width: number): string[] {
+  const { id, disabled, command, url, cwd, envFile, env, headers } = server;
+  const indent = " ".repeat(width + 4);
+  const what = command.length > 0 ? command.map(quote).join(" ") : quote(url ?? "nothing");
+  return [
+    `  ${clean(id).padEnd(width)}  ${what}${disabled ? " (disabled)" : ""}`,
+    ...(command.length > 0 && url !== undefined ? [`${indent}url ${quote(url)}`] : []),
+    ...(cwd === undefined ? [] : [`${indent}in ${quote(cwd)}`]),
+    ...(envFile === undefined ? [] : [`${indent}with the variables in ${quote(envFile)}`]),
+    ...env.map(([name, value]) => `${indent}variable ${quote(name)}=${quote(value)}`),
+    ...headers.map(([name, value]) => `${indent}header ${quote(name)}: ${quote(value)}`),
+  ];
+}
+
+function describeRest({ host, audit }: Pick<Outline, "host" | "audit">): string[] {
+  return [
+    ...(host === undefined ? [] : [`It listens on ${quote(host)}.`]),
+    ...(audit === undefined ? [] : [`It writes to the file ${quote(audit)}.`]),
+  ];
+}
+
+/** A word as it is, if it is plainly one; else in quotes, with everything odd escaped. */
+function quote(word: string): string {
+  return /^[\w@%+=:,./~$#?&!*()[\]{}<>|;^-]+$/.test(word) ? word : safeJson(word);
+}
+
+function untrusted(path: string): ConfigError {
+  const message = "this file was found in the current folder and is not trusted, so nothing of it is run";
+  const hint = `look at it, then run: goblin trust ${shellWord(path)}; or name it with --config`;
+  return new ConfigError([{ file: path, line: 0, column: 0, key: "", message, hint }]);
+}
+
+/** A path as a shell takes it: a folder may be called anything. */
+function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,111 @@
+/**
+ * What a config would run and whom it would contact, read from its text as it is written, for a
+ * person who is asked whether to trust it.
+ *
+ * Pure, and careful: nothing is substituted, no other file is read, and any text has an outline,
+ * valid or not. What looks like a secret is hidden; a reference such as `${env:NAME}` is shown,
+ * since it says what is taken.
+ */
+import { parse } from "jsonc-parser";
+import { isObject } from "../../protocol/schema-shape.ts";
+
+export interface Outline {
+  readonly servers: readonly ServerOutline[];
+  /** Set if the gateway would listen somewhere else than on this machine's loopback. */
+  readonly host: string | undefined;
+  /** A file that would be written to. */
+  readonly audit: string | undefined;
+}
+
+export interface ServerOutline {
+  readonly id: string;
+  readonly disabled: boolean;
+  /** The program and its arguments; empty for a server with a URL. */
+  readonly command: readonly string[];
+  readonly url: string | undefined;
+  readonly cwd: string | undefined;
+  readonly envFile: string | undefined;
+  /** Variables and headers, by name. */
+  readonly env: readonly (readonly [string, string])[];
+  readonly headers: readonly (readonly [string, string])[];
+}
+
+const HIDDEN = "[hidden]";
+const SECRET_NAME = /key|token|secret|passw|auth|credential|cookie|bearer/i;
+
+export function outlineConfig(text: string): Outline {
+  const root = objectIn(parseLoosely(text));
+  const gateway = objectIn(root["gateway"]);
+  return {
+    servers: [root["mcpServers"], root["servers"]].flatMap((section) =>
+      Object.entries(objectIn(section)).map(([id, entry]) => outlineServer(id, objectIn(entry))),
+    ),
+    host: textIn(gateway["host"]),
+    audit: textIn(objectIn(root["log"])["audit"]),
+  };
+}
+
+function outlineServer(id: string, entry: Record<string, unknown>): ServerOutline {
+  const command = textIn(entry["command"]);
+  const args = Array.isArray(entry["args"]) ? entry["args"].map(written) : [];
+  const url = textIn(entry["url"] ?? entry["serverUrl"]);
+  return {
+    id,
+    disabled: entry["disabled"] === true || entry["enabled"] === false,
+    command: command === undefined ? [] : [command, ...hideArguments(args)],
+    url: url === undefined ? undefined : hideInUrl(url),
+    cwd: textIn(entry["cwd"]),
+    envFile: textIn(entry["envFile"]),
+    env: hideByName(entry["env"]),
+    headers: hideByName(entry["headers"]),
+  };
+}
+
+/** Both `--token=abc`, `Authorization: abc` and `--token abc`. */
+function hideArguments(args: readonly string[]): string[] {
+  return args.map((argument, i) => {
+    const before = args[i - 1] ?? "";
+    if (/^-[^=:\s]*$/.test(before) && SECRET_NAME.test(before) && !argument.startsWith("-")) return hide(argument);
+    const split = /^([^=:\s]+\s*[=:]\s*)(.+)$/s.exec(argument);
+    return split && SECRET_NAME.test(split[1]!) ? split[1]! + hide(split[2]!) : argument;
+  });
+}
+
+function hideByName(values: unknown): [string, string][] {
+  return Object.entries(objectIn(values)).map(([name, value]) => [
+    name,
+    SECRET_NAME.test(name) ? hide(written(value)) : written(value),
+  ]);
+}
+
+/** Any part of a query may be a key. */
+function hideInUrl(url: string): string {
+  return url
+    .replace(/^([a-z]+:\/\/)[^/?#]*@/i, `$1${HIDDEN}@`)
+    .replace(/([?&][^=&#]*=)([^&#]+)/g, (_, name: string, value: string) => name + hide(value));
+}
+
+function hide(value: string): string {
+  return value.includes("${") ? value : HIDDEN;
+}
+
+function parseLoosely(text: string): unknown {
+  try {
+    return parse(text.replace(/^\uFEFF/, ""));
+  } catch {
+    // Nested too deeply for the parser: such a file is not valid either.
+    return undefined;
+  }
+}
+
+function objectIn(value: unknown): Record<string, unknown> {
+  return isObject(value) ? value : {};
+}
+
+function textIn(value: unknown): string | undefined {
+  return value === undefined || value === "" ? undefined : written(value);
+}
+
+function written(value: unknown): string {
+  return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+}
