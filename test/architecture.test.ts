@@ -284,3 +284,22 @@ describe("nowhere in the repository", () => {
     expect(resolved.filter((address) => address.startsWith("http"))).toEqual([]);
   });
 });
+
+describe("ARCHITECTURE.md", () => {
+  const text = read("ARCHITECTURE.md");
+
+  test("names files that exist", () => {
+    const named = [...text.matchAll(/`((?:src|test|scripts|docs)\/[\w./-]+)`/g)].map(([, path]) => path!);
+    expect(named.length).toBeGreaterThan(40);
+    expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+  });
+
+  test("names functions and classes that are in the files beside them", () => {
+    const named = [...text.matchAll(/`(src\/[\w./-]+\.ts)`\s+`(\w+)`/g)].map(([, file, name]) => ({ file, name }));
+    expect(named.length).toBeGreaterThan(20);
+    const missing = named.filter(
+      ({ file, name }) => !new RegExp(`(function|class|const) ${name}\\b`).test(read(file!)),
+    );
+    expect(missing).toEqual([]);
+  });
+});
