@@ -3,7 +3,9 @@
  *
  * What must happen in order, with the servers waiting for it, is a call instead: see `Subscribers`.
  */
+
 import type { Audience } from "../peers/peer.ts";
+import type { Client } from "../protocol/call.ts";
 import type { BackendStatus } from "./backend.ts";
 
 export interface ServerLogMessage {
@@ -19,8 +21,8 @@ export interface ServerEvents {
    * A resource changed; `params` is raw JSON. `ownerKey`: the client whose own connection said so.
    */
   updated: [serverId: string, uri: string, params: string, ownerKey: string | undefined];
-  /** A task has another state; `params` is raw JSON. */
-  taskStatus: [serverId: string, taskId: string, params: string];
+  /** A task has another state; `params` is raw JSON. `owner`: whose own connection said so. */
+  taskStatus: [serverId: string, taskId: string, params: string, owner: Client | undefined];
   status: [serverId: string, status: BackendStatus];
   /** The connection that one client has of its own was made again. */
   ownRestored: [serverId: string, ownerKey: string];

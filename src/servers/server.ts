@@ -276,7 +276,7 @@ export class Server {
         if (owner) host.emit("ownRestored", this.id, owner.scope);
         else void host.subscribers.restored(this.id);
       },
-      task: (taskId, params) => void host.emit("taskStatus", this.id, taskId, params),
+      task: (taskId, params) => void host.emit("taskStatus", this.id, taskId, params, owner),
       ask: (method, params, asked) => ask({ serverId: this.id, method, params, owner, ...asked }),
       problem: (message, detail) => {
         const heldBack = this.#problems.pass();

@@ -19,7 +19,7 @@ import type { Sealer } from "./seal.ts";
 import type { SessionStore } from "./store.ts";
 
 export interface TaskParts {
-  readonly servers: Pick<Servers, "on">;
+  readonly servers: Pick<Servers, "on" | "isShared">;
   /** Only a client with a session can be told something at any time; others have to ask. */
   readonly sessions: Pick<SessionStore, "on" | "get">;
   readonly catalog: Pick<Catalog, "snapshot">;
@@ -27,9 +27,11 @@ export interface TaskParts {
 }
 
 /** Who asks for a task. */
-export type TaskClient = Pick<Client, "key" | "taskOwner">;
+export type TaskClient = Pick<Client, "key" | "scope" | "taskOwner">;
 
 export interface Task {
+  /** What it is kept under. */
+  readonly key: string;
   readonly serverId: string;
   readonly taskId: string;
   readonly owner: string;
@@ -57,20 +59,20 @@ export class Tasks {
 
   constructor(parts: TaskParts) {
     this.#parts = parts;
-    parts.servers.on("taskStatus", (serverId, taskId, params) => this.#statusChanged(serverId, taskId, params));
+    parts.servers.on("taskStatus", (...told) => this.#statusChanged(...told));
     parts.servers.on("removed", (serverId) => this.#dropServer(serverId));
     parts.sessions.on("ended", ({ key }) => this.#dropClient(key));
   }
 
   started(serverId: string, taskId: string, client: TaskClient): void {
-    const key = keyOf(serverId, taskId);
+    const key = this.#key(serverId, taskId, client);
     this.#enter({ serverId, taskId }, client);
     const early = this.#early.get(key);
     if (!early) return;
     this.#early.delete(key);
     // After the answer, which is the first that the client hears of its task.
     setImmediate(() => {
-      for (const params of early) this.#statusChanged(serverId, taskId, params);
+      for (const params of early) this.#tell(key, params);
     });
   }
 
@@ -78,7 +80,7 @@ export class Tasks {
    * Whether the id is this client's; if so, the client is the one to hear of the task from now on.
    */
   opens(serverId: string, { seal, taskId }: Pick<TaskIdParts, "seal" | "taskId">, client: TaskClient): boolean {
-    const known = this.#tasks.get(keyOf(serverId, taskId));
+    const known = this.#tasks.get(this.#key(serverId, taskId, client));
     const fits = isEqual(seal, this.#seal(serverId, taskId, client.taskOwner));
     if (!fits || (known && known.owner !== client.taskOwner)) return false;
     this.#enter({ serverId, taskId }, client);
@@ -86,9 +88,9 @@ export class Tasks {
   }
 
   /** The id by which this client knows the task; undefined: it is not its task. */
-  exposed(serverId: string, taskId: string, { taskOwner }: TaskClient): string | undefined {
-    const task = this.#tasks.get(keyOf(serverId, taskId));
-    return task?.owner === taskOwner ? this.#exposed(task) : undefined;
+  exposed(serverId: string, taskId: string, client: TaskClient): string | undefined {
+    const task = this.#tasks.get(this.#key(serverId, taskId, client));
+    return task?.owner === client.taskOwner ? this.#exposed(task) : undefined;
   }
 
   /** The owner's tasks with their ids, oldest first, behind the one with this number. */
@@ -104,23 +106,24 @@ export class Tasks {
     return { page: behind, more: false };
   }
 
-  #statusChanged(serverId: string, taskId: string, params: string): void {
-    const key = keyOf(serverId, taskId);
-    const task = this.#tasks.get(key);
-    if (task) {
-      const text = exposeTaskIds(params, (id) => (id === taskId ? this.#exposed(task) : undefined));
-      this.#parts.sessions.get(task.clientKey)?.notify(notificationText("notifications/tasks/status", text));
-      return;
-    }
+  #statusChanged(serverId: string, taskId: string, params: string, owner: TaskClient | undefined): void {
+    const key = owner ? this.#key(serverId, taskId, owner) : keyOf(serverId, taskId, "");
+    if (this.#tasks.has(key)) return this.#tell(key, params);
     this.#early.set(key, [...(this.#early.get(key) ?? []), params].slice(-MAX_EARLY));
     if (this.#early.size > MAX_EARLY) this.#early.delete(this.#early.keys().next().value!);
   }
 
-  /** The server does not know it any more. */
-  forget({ serverId, taskId }: Pick<Task, "serverId" | "taskId">): void {
-    const key = keyOf(serverId, taskId);
+  #tell(key: string, params: string): void {
     const task = this.#tasks.get(key);
     if (!task) return;
+    const text = exposeTaskIds(params, (id) => (id === task.taskId ? this.#exposed(task) : undefined));
+    this.#parts.sessions.get(task.clientKey)?.notify(notificationText("notifications/tasks/status", text));
+  }
+
+  /** The server does not know it any more. */
+  forget(task: Task): void {
+    const { key } = task;
+    if (this.#tasks.get(key) !== task) return;
     this.#tasks.delete(key);
     const owned = this.#owners.get(task.owner)!;
     owned.tasks.delete(key);
@@ -134,11 +137,12 @@ export class Tasks {
 
   #dropServer(serverId: string): void {
     for (const task of this.#tasks.values()) if (task.serverId === serverId) this.forget(task);
-    for (const key of this.#early.keys()) if (key.startsWith(`${serverId} `)) this.#early.delete(key);
+    for (const key of this.#early.keys()) if (key.startsWith(`[${JSON.stringify(serverId)},`)) this.#early.delete(key);
   }
 
-  #enter({ serverId, taskId }: Pick<Task, "serverId" | "taskId">, { key: clientKey, taskOwner }: TaskClient): void {
-    const key = keyOf(serverId, taskId);
+  #enter({ serverId, taskId }: Pick<Task, "serverId" | "taskId">, client: TaskClient): void {
+    const { key: clientKey, taskOwner } = client;
+    const key = this.#key(serverId, taskId, client);
     const known = this.#tasks.get(key);
     if (known?.owner === taskOwner) {
       known.clientKey = clientKey;
@@ -146,12 +150,18 @@ export class Tasks {
     }
     if (known) this.forget(known);
     const owned = this.#owners.get(taskOwner) ?? { count: 0, tasks: new Map<string, Task>() };
-    const task = { serverId, taskId, owner: taskOwner, clientKey, number: ++owned.count };
+    const task = { key, serverId, taskId, owner: taskOwner, clientKey, number: ++owned.count };
     this.#owners.set(taskOwner, owned);
     owned.tasks.set(key, task);
     this.#tasks.set(key, task);
     if (owned.tasks.size > MAX_PER_OWNER) this.forget(owned.tasks.values().next().value!);
     if (this.#tasks.size > MAX_TASKS) this.forget(this.#tasks.values().next().value!);
+  }
+
+  /** A session that has a connection of its own has tasks that no other connection knows. */
+  #key(serverId: string, taskId: string, { key, scope }: TaskClient): string {
+    const hasOwn = scope === key && !this.#parts.servers.isShared(serverId);
+    return keyOf(serverId, taskId, hasOwn ? key : "");
   }
 
   #exposed({ serverId, taskId, owner }: Task): string {
@@ -167,8 +177,8 @@ export class Tasks {
   }
 }
 
-function keyOf(serverId: string, taskId: string): string {
-  return `${serverId} ${taskId}`;
+function keyOf(serverId: string, taskId: string, connection: string): string {
+  return JSON.stringify([serverId, connection, taskId]);
 }
 
 function isEqual(a: string, b: string): boolean {

@@ -52,7 +52,7 @@ const SERVER = `
       out(result ? { id, result } : { id, error: { code: -32602, message: "unknown here" } });
     }
   });`;
-const worker = { command: process.execPath, args: ["-e", SERVER] };
+const worker = { command: process.execPath, args: ["-e", SERVER], share: "all" };
 const tokens = ["alice-alice-alice", "bob-bob-bob-bob-bob"] as const;
 
 async function enter(url: string, token?: string) {
@@ -234,14 +234,32 @@ describe("clients without a handshake", () => {
   });
 });
 
+test("programs of their own may give two clients the same id: each has its own task", async () => {
+  const own = { ...worker, share: "session" };
+  const { url } = await startGoblin({ mcpServers: { worker: own }, gateway: { auth: { tokens } } });
+  const [alice, bob] = await Promise.all([enter(url, tokens[0]), enter(url, tokens[1])]);
+  const hers = await alice.begin();
+  const his = await bob.begin();
+  expect(hers).not.toBe(his);
+  expect(hers.endsWith(".t1") && his.endsWith(".t1")).toBe(true);
+  expect((await alice.call("tasks/get", { taskId: hers })).result.taskId).toBe(hers);
+  expect((await bob.call("tasks/get", { taskId: his })).result.taskId).toBe(his);
+  expect((await bob.call("tasks/get", { taskId: hers })).error.code).toBe(-32602);
+});
+
 describe("the book", () => {
   const sealer = ephemeralSealer();
   const book = () => {
     const sessions = Object.assign(new EventEmitter(), { get: () => undefined });
     const catalog = { snapshot: { resources: { prefixOf: (id: string) => id } } };
-    return new Tasks({ servers: new EventEmitter(), sessions, catalog, sealer } as unknown as TaskParts);
+    return new Tasks({
+      servers: Object.assign(new EventEmitter(), { isShared: () => true }),
+      sessions,
+      catalog,
+      sealer,
+    } as unknown as TaskParts);
   };
-  const [me, you] = ["me", "you"].map((key) => ({ key, taskOwner: key })) as [never, never];
+  const [me, you] = ["me", "you"].map((key) => ({ key, scope: key, taskOwner: key })) as [never, never];
   const parts = (exposed: string | undefined) => ({ seal: exposed!.slice(2, 24), taskId: exposed!.slice(25) });
 
   test("what falls out of it, or was begun in an earlier process, still opens for its owner and for nobody else", () => {

@@ -73,7 +73,7 @@ describe("the book of tasks", () => {
   function book() {
     const heard: string[] = [];
     const gone = new Set<string>();
-    const servers = new EventEmitter<ServerEvents>();
+    const servers = Object.assign(new EventEmitter<ServerEvents>(), { isShared: () => true });
     const sessions = Object.assign(new EventEmitter<SessionEvents>(), {
       get: (key: string) =>
         gone.has(key) ? undefined : ({ notify: (text: string) => void heard.push(`${key} ${text}`) } as Session),
@@ -82,9 +82,9 @@ describe("the book of tasks", () => {
     const catalog = { snapshot: { resources } as Snapshot };
     const tasks = new Tasks({ servers, sessions, catalog, sealer: { mark: () => "s" } } as unknown as TaskParts);
     const said = (server: string, taskId: string): void =>
-      void servers.emit("taskStatus", server, taskId, JSON.stringify({ taskId, status: "working" }));
+      void servers.emit("taskStatus", server, taskId, JSON.stringify({ taskId, status: "working" }), undefined);
     const began = (server: string, taskId: string, key: string): void =>
-      tasks.started(server, taskId, { key, taskOwner: key });
+      tasks.started(server, taskId, { key, scope: key, taskOwner: key });
     return { tasks, heard, gone, said, began, servers, sessions };
   }
   const text = (key: string, taskId: string): string =>
