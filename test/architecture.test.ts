@@ -33,7 +33,7 @@ const layers: Record<string, readonly string[]> = {
   peers: ["links", "protocol", "structures", "timing"],
   servers: ["peers", "catalog", "telemetry", "config", "protocol", "timing", "text", "version.ts"],
   meta: ["servers", "catalog", "config", "protocol", "text"],
-  routing: ["servers", "peers", "catalog", "identifiers", "protocol"],
+  routing: ["servers", "peers", "catalog", "identifiers", "protocol", "uri-template"],
   session: ["routing", "servers", "catalog", "identifiers", "config", "protocol", "structures"],
   calls: [
     ...["session", "routing", "meta", "servers", "catalog", "telemetry", "identifiers", "config", "protocol", "timing"],

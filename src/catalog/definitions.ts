@@ -2,9 +2,6 @@
  * What a server lists, kept as it came: for each entry its raw JSON (nothing is lost) and the
  * parsed value (to look into). Lists are immutable; a new sync makes new ones.
  */
-import { GoblinError } from "../protocol/errors.ts";
-import { type Raw, rawText } from "../protocol/json-rpc.ts";
-import { elementSpans, memberSpan } from "../protocol/json-text.ts";
 import type { ListKind } from "../protocol/methods.ts";
 
 export interface Definition {
@@ -25,34 +22,8 @@ export interface CacheHints {
 /** What holds for a list whose server says nothing. */
 export const NO_HINTS: CacheHints = { ttlMs: 0, cacheScope: "private" };
 
-export interface DefinitionPage {
-  readonly definitions: readonly Definition[];
-  readonly hints: CacheHints;
-  readonly nextCursor: string | undefined;
-}
-
-/** Takes one page of a list result apart. Elements that are no objects are left out. */
-export function readPage(raw: Raw, member: string): DefinitionPage {
-  const text = rawText(raw);
-  const result: unknown = JSON.parse(text);
-  const page = typeof result === "object" && result !== null ? (result as Record<string, unknown>) : {};
-  const values = page[member];
-  const span = memberSpan(text, 0, member);
-  if (!Array.isArray(values) || !span) {
-    throw new GoblinError("BACKEND_ERROR", `The list has no array "${member}"`);
-  }
-  const definitions: Definition[] = [];
-  elementSpans(text, span.start).forEach(({ start, end }, i) => {
-    const value: unknown = values[i];
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) {
-      definitions.push({ text: text.slice(start, end), value: value as Record<string, unknown> });
-    }
-  });
-  const cursor = page["nextCursor"];
-  return { definitions, nextCursor: typeof cursor === "string" ? cursor : undefined, hints: hintsIn(page) };
-}
-
-function hintsIn({ ttlMs, cacheScope }: Readonly<Record<string, unknown>>): CacheHints {
+/** The hints of one page. */
+export function hintsIn({ ttlMs, cacheScope }: Readonly<Record<string, unknown>>): CacheHints {
   return {
     ttlMs: Number.isInteger(ttlMs) && (ttlMs as number) >= 0 ? (ttlMs as number) : NO_HINTS.ttlMs,
     cacheScope: cacheScope === "public" ? "public" : NO_HINTS.cacheScope,

@@ -165,6 +165,8 @@ class CombinedList implements NamedList {
     const come = blocks.filter((block) => before.blocks.get(block.source.serverId) !== block);
     if (gone.length === 0 && come.length === 0) return this;
     if ([...gone, ...come].some(hasAlias)) return undefined;
+    // Where most of the list changes it is faster made anew.
+    if (sizeOf(gone) + sizeOf(come) > this.entries.length) return undefined;
 
     const byName = new Map<string, NamedEntry | undefined>();
     const originals = new Map<string, readonly NamedEntry[] | undefined>();
@@ -197,6 +199,10 @@ class CombinedList implements NamedList {
     const entries = changedList(this.entries, lost.sort(), added.sort(byExposed));
     return new CombinedList(entries, { ...before, ...maps, options, blocks: after });
   }
+}
+
+function sizeOf(blocks: readonly Block[]): number {
+  return blocks.reduce((sum, { candidates }) => sum + candidates.length, 0);
 }
 
 function hasAlias({ candidates }: Block): boolean {

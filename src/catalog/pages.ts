@@ -1,9 +1,10 @@
 /**
  * One pager for all lists: sorted entries in, pages of raw JSON out.
  *
- * A page is serialised once for each snapshot and then served as the same bytes. A cursor encodes
- * the sort key of the last entry shown, not a position, so that entries that come or go between two
- * pages are neither repeated nor skipped.
+ * A page is serialised once for each snapshot and then served as the same bytes. It ends after so
+ * many entries, or earlier where it would become too large; one entry is always in it. A cursor
+ * encodes the sort key of the last entry shown, not a position, so that entries that come or go
+ * between two pages are neither repeated nor skipped.
  */
 import { GoblinError } from "../protocol/errors.ts";
 import type { Raw } from "../protocol/json-rpc.ts";
@@ -20,6 +21,9 @@ export interface Pager {
   readonly entries: readonly PageEntry[];
 }
 
+/** The most characters of one page, but for a single entry that has more. */
+const PAGE_CHARACTERS = 4 * 1024 * 1024;
+
 const CURSOR = /^[A-Za-z0-9_-]+$/;
 
 export function createPager(options: {
@@ -29,6 +33,18 @@ export function createPager(options: {
 }): Pager {
   const { member, entries, pageSize } = options;
   const pages = new Map<number, Raw>();
+  /** Where pages begin for a client that reads from the start. */
+  let starts: Set<number> | undefined;
+  const endAfter = (start: number): number => {
+    let size = 0;
+    let end = start;
+    while (end < entries.length && end - start < pageSize) {
+      size += entries[end]!.text.length;
+      if (size > PAGE_CHARACTERS && end > start) break;
+      end++;
+    }
+    return end;
+  };
 
   return {
     entries,
@@ -36,16 +52,23 @@ export function createPager(options: {
       const start = cursor === undefined ? 0 : startAfter(entries, decodeCursor(member, cursor));
       const known = pages.get(start);
       if (known !== undefined) return known;
-      const end = Math.min(start + pageSize, entries.length);
+      const end = endAfter(start);
       const texts = entries.slice(start, end).map((entry) => entry.text);
       const next = end < entries.length ? `,"nextCursor":"${encodeCursor(member, entries[end - 1]!.exposed)}"` : "";
       const page = Buffer.from(`{"${member}":[${texts.join(",")}]${next}}`);
       // Only regular page starts are kept: a client cannot fill the memory with pages at made-up
       // positions.
-      if (start % pageSize === 0) pages.set(start, page);
+      starts ??= startsOf(entries.length, endAfter);
+      if (starts.has(start)) pages.set(start, page);
       return page;
     },
   };
+}
+
+function startsOf(length: number, endAfter: (start: number) => number): Set<number> {
+  const starts = new Set([0]);
+  for (let at = endAfter(0); at < length; at = endAfter(at)) starts.add(at);
+  return starts;
 }
 
 function encodeCursor(member: string, key: string): string {

@@ -82,12 +82,16 @@ export function createSnapshot(
   const exposureIn = (wanted: ExposureSettings) =>
     decideExposure({ servers, tools: tools.entries, local: settings.local }, wanted);
   const exposure = exposureIn(settings.exposure);
-  const views = servers.map(resourceViewOf);
   const serverIds = configured.map(({ id }) => id);
-  const resources = createResourceIndex({ servers: views, mode: settings.uris, serverIds });
+  const offered = before && resourcesIn.get(before);
+  const views = servers.map((server) => resourceViewOf(server, offered));
+  const isSame =
+    offered?.mode === settings.uris && sameElements(offered.views, views) && sameElements(offered.serverIds, serverIds);
+  const same = isSame ? offered : undefined;
+  const resources = same?.index ?? createResourceIndex({ servers: views, mode: settings.uris, serverIds });
   const byServer = new Map(views.map((view) => [view.id, view]));
 
-  return {
+  const snapshot: Snapshot = {
     servers,
     standing: standingIn(configured),
     claims,
@@ -124,8 +128,34 @@ export function createSnapshot(
           return { exposed: entry.exposed, text: uriText(definition, "uriTemplate", entry) };
         }),
       pageSize: settings.pageSize,
+      known:
+        before && same?.pageSize === settings.pageSize
+          ? { resources: before.pagers.resources, templates: before.pagers.templates }
+          : {},
     }),
   };
+  const { pageSize, uris: mode } = settings;
+  resourcesIn.set(snapshot, { views, serverIds, mode, pageSize, index: resources });
+  return snapshot;
+}
+
+/**
+ * What a snapshot was made of, as far as the next one may take it over: most changes are of tools
+ * only.
+ */
+interface Offered {
+  readonly views: readonly ResourceView[];
+  /** Of all configured servers. */
+  readonly serverIds: readonly string[];
+  readonly mode: SnapshotSettings["uris"];
+  readonly pageSize: number;
+  readonly index: ResourceIndex;
+}
+
+const resourcesIn = new WeakMap<Snapshot, Offered>();
+
+function sameElements(a: readonly unknown[], b: readonly unknown[]): boolean {
+  return a.length === b.length && a.every((element, i) => element === b[i]);
 }
 
 /** The same view where nothing differs but how servers stand; none has been disabled or enabled. */
@@ -155,10 +185,14 @@ function isFilled(definitions: readonly Definition[]): boolean {
   return definitions.length > 0;
 }
 
-type PagerSources = Record<ListKind, () => readonly PageEntry[]> & { pageSize: number };
+type PagerSources = Record<ListKind, () => readonly PageEntry[]> & {
+  readonly pageSize: number;
+  /** Pages of an earlier snapshot that has the same lists. */
+  readonly known: Partial<Record<ListKind, Pager>>;
+};
 
 function lazyPagers(sources: PagerSources): Readonly<Record<ListKind, Pager>> {
-  const made: Partial<Record<ListKind, Pager>> = {};
+  const made: Partial<Record<ListKind, Pager>> = { ...sources.known };
   const pager = (kind: ListKind): Pager => {
     const member = Object.values(listMethods).find((method) => method.kind === kind)!.member;
     made[kind] ??= createPager({ member, entries: sources[kind](), pageSize: sources.pageSize });
@@ -186,29 +220,27 @@ function localPageEntry(definition: Definition): PageEntry {
 
 interface ResourceView {
   readonly id: string;
+  readonly lists: Pick<ServerLists, "resources" | "templates">;
   readonly resources: readonly { readonly uri: string; readonly definition: Definition }[];
   readonly templates: readonly { readonly uriTemplate: string; readonly definition: Definition }[];
 }
 
 /**
- * Kept by the identity of the lists, so that the index can reuse its work for servers that did not
- * change.
+ * The same one as before for a server whose resources did not change, so that the index can reuse
+ * its work.
  */
-const resourceViews = new WeakMap<ServerLists, ResourceView>();
-
-function resourceViewOf({ id, lists }: ServerView): ResourceView {
-  const known = resourceViews.get(lists);
-  if (known?.id === id) return known;
-  const view: ResourceView = {
+function resourceViewOf({ id, lists }: ServerView, before: Offered | undefined): ResourceView {
+  const known = before?.views.find((view) => view.id === id);
+  if (known?.lists.resources === lists.resources && known.lists.templates === lists.templates) return known;
+  return {
     id,
+    lists,
     resources: uniqueBy(lists.resources, "uri").map(([uri, definition]) => ({ uri, definition })),
     templates: uniqueBy(lists.templates, "uriTemplate").map(([uriTemplate, definition]) => ({
       uriTemplate,
       definition,
     })),
   };
-  resourceViews.set(lists, view);
-  return view;
 }
 
 function uniqueBy(definitions: readonly Definition[], key: string): [string, Definition][] {

@@ -2,8 +2,13 @@
  * Reads a text/event-stream: bytes in, events out. On the gateway's own line splitter and on bytes,
  * because an answer of many megabytes comes as one `data:` line in hundreds of chunks, and is then
  * passed on without being decoded.
+ *
+ * What an event takes is bounded by the cap, however many lines it is made of: an empty `data:`
+ * line counts, too.
  */
+
 import { LineSplitter } from "../structures/lines.ts";
+import { Pieces } from "../structures/pieces.ts";
 
 export interface StreamEvent {
   readonly event: string;
@@ -21,13 +26,19 @@ export interface EventStreamOptions {
 const COLON = 58;
 const SPACE = 32;
 const NEWLINE = Buffer.from("\n");
+const EDGE = 96;
+/** No server needs a longer name for an event; an id has to fit into a header. */
+const MAX_NAME = 256;
+const MAX_ID = 4096;
 
 export class EventStream {
   readonly #options: EventStreamOptions;
   readonly #lines: LineSplitter;
   #event = "message";
-  #data: Buffer[] = [];
-  #size = 0;
+  readonly #data = new Pieces();
+  #hasData = false;
+  /** The start of an event that is too large. */
+  #dropped: string | undefined;
   #id: string | undefined;
 
   constructor(options: EventStreamOptions) {
@@ -52,14 +63,13 @@ export class EventStream {
     const value = line.subarray(valueAt);
     switch (field) {
       case "data":
-        this.#size += value.length;
-        if (this.#size <= this.#options.cap) this.#data.push(value);
+        this.#take(value);
         break;
       case "event":
-        this.#event = value.toString("utf8");
+        this.#event = value.toString("utf8", 0, MAX_NAME);
         break;
       case "id":
-        this.#id = idOf(value.toString("utf8"));
+        this.#id = value.length > MAX_ID ? undefined : idOf(value.toString("utf8"));
         break;
       case "retry":
         if (/^\d{1,9}$/.test(value.toString("latin1"))) this.#options.retry?.(Number(value.toString("latin1")));
@@ -67,15 +77,21 @@ export class EventStream {
     }
   }
 
+  #take(value: Buffer): void {
+    if (this.#dropped !== undefined) return;
+    if (this.#hasData) this.#data.add(NEWLINE);
+    this.#hasData = true;
+    this.#data.add(value);
+    if (this.#data.size <= this.#options.cap) return;
+    this.#dropped = this.#data.head(EDGE);
+    this.#data.clear();
+  }
+
   #dispatch(): void {
-    if (this.#size > this.#options.cap) {
-      this.#options.overflow(this.#data[0]?.toString("latin1", 0, 96) ?? "", "");
-    } else if (this.#data.length > 0) {
-      const data = this.#data.length === 1 ? this.#data[0]! : joinLines(this.#data);
-      this.#options.event({ event: this.#event, data, id: this.#id });
-    }
-    this.#data = [];
-    this.#size = 0;
+    if (this.#dropped !== undefined) this.#options.overflow(this.#dropped, "");
+    else if (this.#hasData) this.#options.event({ event: this.#event, data: this.#data.take(), id: this.#id });
+    this.#hasData = false;
+    this.#dropped = undefined;
     this.#event = "message";
   }
 }
@@ -84,8 +100,4 @@ export class EventStream {
 function idOf(text: string): string | undefined {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is meant
   return /[\0-\x08\x0a-\x1f\x7f]/.test(text) ? undefined : text;
-}
-
-function joinLines(lines: readonly Buffer[]): Buffer {
-  return Buffer.concat(lines.flatMap((line, i) => (i === 0 ? [line] : [NEWLINE, line])));
 }

@@ -6,6 +6,7 @@
  * requests of a kind uses one `ExchangeHandler` for all of them.
  */
 
+import { Pieces } from "../structures/pieces.ts";
 import type { RequestHandle, RequestHandler } from "./connection.ts";
 import { EventStream } from "./event-stream.ts";
 import type { ConnectionPool } from "./pool.ts";
@@ -61,6 +62,8 @@ export class Exchange implements RequestHandler {
   /** The start of a body that is no message. */
   text = "";
   lastEventId: string | undefined;
+  /** The bytes of the body that have come. */
+  received = 0;
   /** How long the server wants to be left alone after the end of its stream, if it says so. */
   retryMs: number | undefined;
   readonly #user: ExchangeHandler;
@@ -68,7 +71,7 @@ export class Exchange implements RequestHandler {
   #stream: EventStream | undefined;
   /** A body whose length is known, and how much of it is there; or its pieces. */
   #body: Buffer | undefined;
-  #pieces: Buffer[] | undefined;
+  #pieces: Pieces | undefined;
   #size = 0;
 
   constructor(user: ExchangeHandler, id: number | undefined, about: unknown) {
@@ -99,6 +102,7 @@ export class Exchange implements RequestHandler {
   }
 
   body(lent: Buffer): void {
+    this.received += lent.length;
     if (this.#stream) this.#stream.push(Buffer.from(lent));
     else this.#keep(lent);
   }
@@ -106,7 +110,7 @@ export class Exchange implements RequestHandler {
   complete(): void {
     // The connection may be another request's by now.
     this.#posted = undefined;
-    const body = this.#body ?? (this.#pieces ? Buffer.concat(this.#pieces) : undefined);
+    const body = this.#body ?? this.#pieces?.take();
     this.#body = undefined;
     this.#pieces = undefined;
     try {
@@ -138,10 +142,10 @@ export class Exchange implements RequestHandler {
     this.#size += lent.length;
     if (this.#body) lent.copy(this.#body, before);
     else if (this.#size <= (this.#isSuccess ? this.#user.cap : ERROR_TEXT_CAP)) {
-      this.#pieces ??= [];
-      this.#pieces.push(Buffer.from(lent));
+      this.#pieces ??= new Pieces();
+      this.#pieces.addCopy(lent);
     } else if (this.#isSuccess) {
-      this.#user.overflow(this, this.#pieces?.[0]?.toString("latin1", 0, 96) ?? "", "");
+      this.#user.overflow(this, this.#pieces?.head(96) ?? "", "");
       this.abort("the answer is too large");
     }
   }

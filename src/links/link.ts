@@ -56,6 +56,8 @@ export interface Link {
   send(text: string, options?: SendOptions): void;
   /** The request's answer is not wanted any more. */
   drop(id: number): void;
+  /** Takes a request back that has not been written yet; false: it has. */
+  takeBack?(id: number): boolean;
   /**
    * The handshake is done: from now on send these headers along, and listen for messages that
    * belong to no request.

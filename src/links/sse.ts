@@ -1,14 +1,17 @@
 /**
  * A Link over the HTTP+SSE transport of the first protocol version: one GET stream on which
  * everything arrives, beginning with an `endpoint` event that says where to POST. The stream is the
- * connection: when it ends, the link is closed.
+ * connection: when it ends, the link is closed. A POST that the server does not answer is given up
+ * some time after nobody waits for its message any more.
  */
 
 import { type Exchange, exchange } from "../http-client/exchange.ts";
 import { ConnectionPool } from "../http-client/pool.ts";
 import { GoblinError } from "../protocol/errors.ts";
 import { idAtEdges } from "../structures/lines.ts";
+import { SmallMap } from "../structures/small-map.ts";
 import { httpProblem } from "./http-problem.ts";
+import { Lingering, type LingerOptions } from "./lingering.ts";
 import type { Link, LinkEvents, OpenLink, SendOptions } from "./link.ts";
 import { type HttpOptions, lowerCased } from "./streamable-http.ts";
 import { tooLarge } from "./too-large.ts";
@@ -45,7 +48,8 @@ export function sseLink(options: HttpOptions): OpenLink {
             const endpoint = endpointOf(data, url);
             if (!endpoint) return give("The endpoint event names no address on the same origin");
             settled();
-            link = new SseLink({ connections, stream, headers, path: endpoint, cap: options.messageCap }, events);
+            const { messageCap: cap, linger } = options;
+            link = new SseLink({ connections, stream, headers, path: endpoint, cap, linger }, events);
             resolve(link);
           },
           overflow: (_, head, tail) => tooLarge(events, options, { id: idAtEdges(head, tail), head }),
@@ -74,24 +78,29 @@ interface SseParts {
   readonly headers: Record<string, string>;
   readonly path: string;
   readonly cap: number;
+  readonly linger: LingerOptions | undefined;
 }
 
 class SseLink implements Link {
   readonly #parts: SseParts;
   readonly #events: LinkEvents;
+  readonly #lingering: Lingering;
+  /** The POSTs that are not answered yet. */
+  readonly #posts = new SmallMap<number, Exchange>();
   #headers: Record<string, string>;
   #closed = false;
 
   constructor(parts: SseParts, events: LinkEvents) {
     this.#parts = parts;
     this.#events = events;
+    this.#lingering = new Lingering(() => this.#unwanted(), parts.linger);
     this.#headers = { ...parts.headers, "content-type": "application/json" };
   }
 
   send(text: string, { id, accepted }: SendOptions = {}): void {
     if (this.#closed) return;
     const { connections, path, cap } = this.#parts;
-    exchange(
+    const posted = exchange(
       connections,
       { head: { method: "POST", path, headers: this.#headers }, body: text },
       {
@@ -99,17 +108,32 @@ class SseLink implements Link {
         message: () => {},
         overflow: () => {},
         done: (outcome) => {
+          this.#lingering.delete(outcome);
+          if (id !== undefined) this.#posts.delete(id);
           accepted?.();
           if (this.#closed || (!outcome.error && outcome.status !== undefined && outcome.status < 300)) return;
           const { error, unsent } = httpProblem(outcome);
           if (id === undefined) this.#events.problem(error.message);
-          else this.#events.failed(id, error, unsent ? "unsent" : outcome.error ? "unknown" : "over");
+          else if (this.#events.waiting(id)) {
+            this.#events.failed(id, error, unsent ? "unsent" : outcome.error ? "unknown" : "over");
+          }
         },
       },
     );
+    if (id === undefined) this.#lingering.add(posted);
+    else this.#posts.set(id, posted);
+    this.#lingering.sent();
   }
 
-  drop(): void {}
+  drop(id: number): void {
+    const posted = this.#posts.get(id);
+    if (posted) this.#lingering.add(posted);
+  }
+
+  /** The POSTs without an answer whose messages nobody waits for any more. */
+  #unwanted(): Exchange[] {
+    return this.#posts.keys().flatMap((id) => (this.#events.waiting(id) ? [] : this.#posts.get(id)!));
+  }
 
   established(headers: Readonly<Record<string, string>>): void {
     this.#headers = { ...this.#headers, ...headers };
@@ -118,6 +142,7 @@ class SseLink implements Link {
   lost(error: GoblinError): void {
     if (this.#closed) return;
     this.#closed = true;
+    this.#lingering.close();
     this.#events.closed(error);
     this.#parts.connections.destroy();
   }
@@ -125,6 +150,7 @@ class SseLink implements Link {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
+    this.#lingering.close();
     this.#parts.stream.abort();
     this.#parts.connections.destroy();
   }

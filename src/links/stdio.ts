@@ -3,16 +3,18 @@
  * stdout, stderr to the log.
  *
  * Writes are collected for one turn of the event loop and written at once; when the pipe is full
- * they wait for it. The child leads a process group of its own, and closing the link ends the whole
- * group: stdin is closed, then SIGTERM, then SIGKILL. The child gets the environment that a program
- * needs to run, and what its config entry says; never Goblin's own variables.
+ * they wait for it, up to
+ * `limits.unsentBytes`; a request beyond that fails. The child leads a process group of its own,
+ * and closing the link ends the whole group: stdin is closed, then SIGTERM, then SIGKILL. The child
+ * gets the environment that a program needs to run, and what its config entry says; never Goblin's
+ * own variables.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { GoblinError } from "../protocol/errors.ts";
-import { oneLine } from "../protocol/json-text.ts";
 import { idAtEdges, LineSplitter } from "../structures/lines.ts";
 import { withTimeout } from "../timing/with-timeout.ts";
 import type { Link, LinkEvents, OpenLink, SendOptions } from "./link.ts";
+import { Outgoing } from "./outgoing.ts";
 import { endWithProcess, hasEnded, hasMembers, killGroup } from "./process-groups.ts";
 import { type MessageLimit, tooLarge } from "./too-large.ts";
 
@@ -22,6 +24,8 @@ export interface StdioOptions extends MessageLimit {
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string | undefined;
   readonly stderr: (line: string) => void;
+  /** The most bytes that may wait for the program to read them. */
+  readonly unsentCap: number;
 }
 
 const STDERR_CAP = 8 * 1024;
@@ -101,7 +105,8 @@ class StdioLink implements Link {
   readonly #child: ChildProcess;
   readonly #events: LinkEvents;
   readonly #exited: Promise<void>;
-  #queue: string[] = [];
+  readonly #options: StdioOptions;
+  readonly #outgoing = new Outgoing();
   #scheduled = false;
   #blocked = false;
   #closing = false;
@@ -110,6 +115,7 @@ class StdioLink implements Link {
   constructor(child: ChildProcess, options: StdioOptions, events: LinkEvents) {
     this.#child = child;
     this.#events = events;
+    this.#options = options;
     endWithProcess(child.pid!);
     const stdout = new LineSplitter({
       cap: options.messageCap,
@@ -145,9 +151,10 @@ class StdioLink implements Link {
     });
   }
 
-  send(text: string, { accepted }: SendOptions = {}): void {
+  send(text: string, { id, accepted }: SendOptions = {}): void {
     if (this.#closed || this.#closing) return;
-    this.#queue.push(oneLine(text));
+    if (this.#blocked && this.#unsent + text.length > this.#options.unsentCap) this.#refuse(id);
+    else this.#outgoing.add(text, id);
     accepted?.();
     if (this.#scheduled || this.#blocked) return;
     this.#scheduled = true;
@@ -158,6 +165,10 @@ class StdioLink implements Link {
   }
 
   drop(): void {}
+
+  takeBack(id: number): boolean {
+    return this.#outgoing.takeBack(id);
+  }
 
   established(): void {}
 
@@ -196,16 +207,26 @@ class StdioLink implements Link {
   }
 
   #flush(): void {
-    if (this.#queue.length === 0 || this.#blocked || this.#closed) return;
-    const batch = this.#queue.length === 1 ? `${this.#queue[0]}\n` : `${this.#queue.join("\n")}\n`;
-    this.#queue = [];
-    this.#blocked = !this.#child.stdin!.write(batch);
+    if (this.#outgoing.size === 0 || this.#blocked || this.#closed) return;
+    this.#blocked = !this.#child.stdin!.write(this.#outgoing.takeAll());
+  }
+
+  get #unsent(): number {
+    return this.#outgoing.size + this.#child.stdin!.writableLength;
+  }
+
+  #refuse(id: number | undefined): void {
+    const { unsentCap, onLimit } = this.#options;
+    onLimit("unsentBytes");
+    const message = `The server does not read what it is sent: ${this.#unsent} bytes wait for it (limits.unsentBytes is ${unsentCap})`;
+    if (id === undefined) this.#events.problem(message);
+    else this.#events.failed(id, new GoblinError("BACKEND_UNAVAILABLE", message), "unsent");
   }
 
   #end(reason: string): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#queue = [];
+    this.#outgoing.clear();
     this.#events.closed(new GoblinError("BACKEND_UNAVAILABLE", `The server's process is gone: ${reason}`));
     this.#killGroup("SIGKILL");
   }

@@ -4,7 +4,8 @@
  *
  * A request whose stream breaks off is taken up again with Last-Event-ID where the server numbers
  * its events; it is never sent twice. A session that the server has forgotten closes the link, so
- * that a new one is made.
+ * that a new one is made. Whatever the server says, it is not asked again without a pause, and no
+ * exchange outlives the wait for it for long.
  */
 
 import { type Exchange, type ExchangeHandler, exchange } from "../http-client/exchange.ts";
@@ -16,8 +17,10 @@ import { GoblinError } from "../protocol/errors.ts";
 import { setMember } from "../protocol/json-text.ts";
 import { idAtEdges } from "../structures/lines.ts";
 import { SmallMap } from "../structures/small-map.ts";
+import { Reopening, shortestPause } from "../timing/reopening.ts";
 import { withTimeout } from "../timing/with-timeout.ts";
 import { httpProblem, isGone } from "./http-problem.ts";
+import { Lingering, type LingerOptions } from "./lingering.ts";
 import type { Fate, Link, LinkEvents, OpenLink, SendOptions } from "./link.ts";
 import { type MessageLimit, tooLarge } from "./too-large.ts";
 
@@ -25,6 +28,7 @@ export interface HttpOptions extends MessageLimit {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly connectMs: number;
+  readonly linger?: LingerOptions;
 }
 
 /** The stream of a request that broke before the answer. */
@@ -32,12 +36,20 @@ interface BrokenStream {
   readonly id: number;
   readonly call: Call | undefined;
   readonly lastEventId: string;
+  /** How often it broke, and how often in a row without any news. */
+  readonly breaks: number;
+  readonly tries: number;
 }
 
 const NONE = Object.freeze({});
 const SESSION = "mcp-session-id";
 const STREAM_RETRY_MS = 1000;
+/**
+ * How often a stream without news is asked for in vain, and how often the answer to one request may
+ * break off at all.
+ */
 const MAX_RESUMES = 5;
+const MAX_BREAKS = 1000;
 const END_SESSION_MS = 1000;
 
 export function httpLink(options: HttpOptions): OpenLink {
@@ -54,8 +66,9 @@ class HttpLink implements Link {
   #heads = new WeakMap<Readonly<Record<string, string>>, string>();
   readonly #posts: ExchangeHandler;
   readonly #exchanges = new SmallMap<number, Exchange>();
+  readonly #lingering: Lingering;
+  readonly #standingPause = new Reopening();
   #standing: Exchange | undefined;
-  #standingRetryMs = STREAM_RETRY_MS;
   #hadStanding = false;
   #lastEventId: string | undefined;
   /** The server wants a new session; what is under way is still answered. */
@@ -74,13 +87,16 @@ class HttpLink implements Link {
     this.#postHeaders["content-type"] = "application/json";
     this.#postHeaders["accept"] = "application/json, text/event-stream";
     this.#posts = this.#userOfPosts();
+    this.#lingering = new Lingering(() => this.#answered(), options.linger);
   }
 
   send(text: string, { id, headers, accepted, call }: SendOptions = {}): void {
     if (this.#closed || this.#forgotten) return;
     const request = { head: this.#headWith(headers ?? NONE), body: text, id, about: call };
     const posted = exchange(this.#connections, request, accepted ? this.#acceptedBy(accepted) : this.#posts);
-    if (id !== undefined && this.#events.waiting(id)) this.#exchanges.set(id, posted);
+    if (id === undefined) this.#lingering.add(posted);
+    else if (this.#events.waiting(id)) this.#exchanges.set(id, posted);
+    this.#lingering.sent();
   }
 
   drop(id: number): void {
@@ -98,6 +114,7 @@ class HttpLink implements Link {
     if (this.#closed) return;
     this.#closed = true;
     clearTimeout(this.#timer);
+    this.#lingering.close();
     this.#standing?.abort();
     for (const open of this.#exchanges.values()) open.abort();
     this.#exchanges.clear();
@@ -119,6 +136,11 @@ class HttpLink implements Link {
       overflow: ({ id }, head, tail) => this.#tooLarge(id ?? idAtEdges(head, tail), head),
       done: (outcome) => this.#posted(outcome),
     };
+  }
+
+  /** The streams that have brought their answer and are still open. */
+  #answered(): Exchange[] {
+    return this.#exchanges.keys().flatMap((id) => (this.#events.waiting(id) ? [] : this.#exchanges.get(id)!));
   }
 
   #acceptedBy(accepted: () => void): ExchangeHandler {
@@ -148,6 +170,7 @@ class HttpLink implements Link {
 
   #posted(outcome: Exchange): void {
     const { id } = outcome;
+    this.#lingering.delete(outcome);
     if (id !== undefined) this.#exchanges.delete(id);
     if (this.#closed) return;
     this.#judge(id, outcome);
@@ -160,8 +183,8 @@ class HttpLink implements Link {
       if (outcome.error || (outcome.status ?? 0) >= 300) this.#events.problem(httpProblem(outcome).error.message);
     } else if (this.#events.waiting(id)) {
       if (outcome.wasStream && outcome.lastEventId !== undefined) {
-        const broken = { id, call: callOf(outcome), lastEventId: outcome.lastEventId };
-        return this.#resumeAfter(outcome.retryMs ?? 0, broken, 0);
+        const broken = { id, call: callOf(outcome), lastEventId: outcome.lastEventId, breaks: 0, tries: 0 };
+        return this.#resumeAfter(outcome.retryMs ?? 0, broken);
       }
       if (forgotten) this.#events.failed(id, httpProblem(outcome).error, "unsent");
       else this.#refused(id, outcome);
@@ -183,25 +206,32 @@ class HttpLink implements Link {
     this.#events.failed(id, error, unsent ? "unsent" : fateOf(outcome));
   }
 
-  #resumeAfter(ms: number, broken: BrokenStream, tries: number): void {
-    setTimeout(() => this.#resume(broken, tries), ms).unref();
+  #resumeAfter(ms: number, broken: BrokenStream): void {
+    setTimeout(() => this.#resume(broken), Math.max(ms, shortestPause(broken.breaks))).unref();
   }
 
-  #resume(broken: BrokenStream, tries: number): void {
-    const { id, call, lastEventId } = broken;
+  #resume(broken: BrokenStream): void {
+    const { id, call, lastEventId, breaks, tries } = broken;
     if (this.#closed || !this.#events.waiting(id)) return;
     const resumed = exchange(this.#connections, this.#streamRequest(lastEventId), {
       cap: this.#limit.messageCap,
       message: (_, bytes) => this.#events.message(bytes, id, call),
       overflow: (_, head) => this.#tooLarge(id, head),
       done: (outcome) => {
+        this.#lingering.delete(outcome);
         this.#exchanges.delete(id);
         if (this.#closed || !this.#events.waiting(id)) return;
         const next = outcome.lastEventId ?? (tries < MAX_RESUMES ? lastEventId : undefined);
         const stopped = outcome.status !== undefined && outcome.status >= 300;
-        if (stopped || next === undefined) return this.#events.failed(id, httpProblem(outcome).error, "unknown");
-        const still = { ...broken, lastEventId: next };
-        this.#resumeAfter(outcome.retryMs ?? STREAM_RETRY_MS, still, outcome.lastEventId ? 0 : tries + 1);
+        if (stopped || next === undefined || breaks >= MAX_BREAKS) {
+          return this.#events.failed(id, httpProblem(outcome).error, "unknown");
+        }
+        this.#resumeAfter(outcome.retryMs ?? STREAM_RETRY_MS, {
+          ...broken,
+          lastEventId: next,
+          breaks: breaks + 1,
+          tries: outcome.lastEventId ? 0 : tries + 1,
+        });
       },
     });
     this.#exchanges.set(id, resumed);
@@ -209,6 +239,7 @@ class HttpLink implements Link {
 
   #openStanding(): void {
     if (this.#closed) return;
+    this.#standingPause.opened();
     this.#standing = exchange(this.#connections, this.#streamRequest(this.#lastEventId), {
       cap: this.#limit.messageCap,
       started: ({ status = 0 }) => {
@@ -223,13 +254,12 @@ class HttpLink implements Link {
         this.#standing = undefined;
         if (this.#closed || this.#forgotten) return;
         this.#lastEventId = outcome.lastEventId ?? this.#lastEventId;
-        this.#standingRetryMs = outcome.retryMs ?? this.#standingRetryMs;
         if (this.#hadStanding && outcome.status === 404) return this.#forget();
         // Servers without a standing stream say 405; others answer with all kinds of refusals.
         // Calls work without it.
         if (!this.#hadStanding && outcome.status !== undefined) return;
         if (isGone(outcome)) return this.#lose(httpProblem(outcome).error);
-        this.#timer = setTimeout(() => this.#openStanding(), this.#standingRetryMs);
+        this.#timer = setTimeout(() => this.#openStanding(), this.#standingPause.afterEnd(outcome.retryMs));
       },
     });
   }
@@ -261,6 +291,7 @@ class HttpLink implements Link {
     if (this.#closed) return;
     this.#closed = true;
     clearTimeout(this.#timer);
+    this.#lingering.close();
     this.#standing?.abort();
     this.#events.closed(error);
     this.#connections.destroy();

@@ -31,7 +31,15 @@ export const templateCard = z.object({
 /** The arguments that many of the meta tools share. */
 export const serverIdFilter = z.string().optional().describe("Only those of this server.");
 export const mimeTypeFilter = z.string().optional().describe('Only those of this MIME type; "image/*" is any image.');
-export const queryText = z.string().describe("What you are looking for, in your own words or as a name.");
+const MAX_QUERY = 1000;
+export const queryText = z
+  .string()
+  // Not part of the schema that models read: they need no word about it.
+  .refine(
+    ({ length }) => length <= MAX_QUERY,
+    `it may have ${MAX_QUERY} characters; say in a few words what you are looking for`,
+  )
+  .describe("What you are looking for, in your own words or as a name.");
 export const limitCount = z.int().min(1).max(100).default(10).describe("How many at most, best first.");
 
 /** Descriptions that are longer are cut in cards; `describe_…` has them whole. */

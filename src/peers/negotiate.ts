@@ -40,7 +40,7 @@ export interface ConnectorOptions {
   readonly transport: Transport;
   readonly clientInfo: Readonly<Record<string, unknown>>;
   /** Read for each connection, so that a new config takes effect. */
-  readonly settings: () => { readonly messageCap: number; readonly connectMs: number };
+  readonly settings: () => { readonly messageCap: number; readonly unsentCap: number; readonly connectMs: number };
   readonly onLimit: OnLimit;
   readonly stderr: (line: string) => void;
   /** The input schema of one of the server's tools. */
@@ -97,9 +97,9 @@ export function createConnector(options: ConnectorOptions): Connect {
 
   if (transport.kind === "stdio") {
     return async (events, owner, signal) => {
-      const { messageCap, connectMs } = options.settings();
+      const { messageCap, unsentCap, connectMs } = options.settings();
       const attempt = { events, owner, signal, connectMs };
-      const once = keepOpen(stdioLink({ ...transport, messageCap, onLimit, stderr: options.stderr }));
+      const once = keepOpen(stdioLink({ ...transport, messageCap, unsentCap, onLimit, stderr: options.stderr }));
       try {
         return await withHandshake(once.open, attempt);
       } catch (error) {
@@ -160,6 +160,7 @@ function keepOpen(open: OpenLink): { readonly open: OpenLink; close(): Promise<v
   const kept = (real: Link, isLast: () => boolean): Link => ({
     send: (text, sendOptions) => real.send(text, sendOptions),
     drop: (id) => real.drop(id),
+    takeBack: (id) => real.takeBack?.(id) ?? false,
     established: (headers) => real.established(headers),
     close: async () => {
       if (isLast()) await real.close();

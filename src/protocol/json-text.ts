@@ -25,7 +25,7 @@ const CLOSE_BRACKET = 93;
 const COMMA = 44;
 const COLON = 58;
 
-function skipSpace(text: string, pos: number): number {
+export function skipSpace(text: string, pos: number): number {
   let i = pos;
   for (;;) {
     const c = text.charCodeAt(i);
@@ -161,13 +161,13 @@ export function memberText(text: string, key: string): string | undefined {
   return span && text.slice(span.start, span.end);
 }
 
-/** The spans of the elements of the array at `pos`; none if there is no array. */
-export function elementSpans(text: string, pos: number): Span[] {
+/** The spans of the elements of the array at `pos`, up to so many; none if there is no array. */
+export function elementSpans(text: string, pos: number, most = Number.POSITIVE_INFINITY): Span[] {
   const spans: Span[] = [];
   let i = skipSpace(text, pos);
   if (text.charCodeAt(i) !== OPEN_BRACKET) return spans;
   i = skipSpace(text, i + 1);
-  while (i < text.length && text.charCodeAt(i) !== CLOSE_BRACKET) {
+  while (i < text.length && text.charCodeAt(i) !== CLOSE_BRACKET && spans.length < most) {
     const end = skipValue(text, i);
     spans.push({ start: i, end });
     i = skipSpace(text, end);

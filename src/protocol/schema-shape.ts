@@ -5,6 +5,9 @@
  * What must always hold: any JSON value is a valid input, however odd (a backend wrote it), and a
  * schema that refers to itself ends.
  */
+/** So many branches of a schema are named. */
+const SHOWN = 8;
+
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 export function isObject(value: unknown): value is Record<string, unknown> {
@@ -55,7 +58,8 @@ export function typeName(schema: JsonSchema, root: JsonSchema, depth = 0): strin
   const branches = schema.anyOf ?? schema.oneOf;
   if (Array.isArray(branches)) {
     if (depth > 3) return "…";
-    return branches.map((branch) => typeName(resolveSchema(branch, root), root, depth + 1)).join(" | ");
+    const names = branches.slice(0, SHOWN).map((branch) => typeName(resolveSchema(branch, root), root, depth + 1));
+    return [...names, ...(branches.length > SHOWN ? ["…"] : [])].join(" | ");
   }
   const type = typeOf(schema);
   if (type === "array") {

@@ -25,9 +25,7 @@ export function describeServers(servers: readonly ServerInfo[], { settled, clien
   const completes = !settled || infos.some(({ capabilities }) => "completions" in capabilities);
   const extensions = sharedExtensions(infos, client);
   const tasks = "tasks" in client && infos.some(({ capabilities }) => "tasks" in capabilities);
-  const instructions = servers
-    .flatMap(({ id, info }) => (info?.instructions ? [`## ${id}\n\n${info.instructions.trim()}`] : []))
-    .join("\n\n");
+  const instructions = servers.flatMap(({ id, info }) => (info ? sectionOf(id, info) : [])).join("\n\n");
   return {
     capabilities: {
       tools: { listChanged: true },
@@ -40,6 +38,30 @@ export function describeServers(servers: readonly ServerInfo[], { settled, clien
     },
     instructions: instructions === "" ? undefined : instructions,
   };
+}
+
+const BREAK = "\\n\\r\\v\\f\\u0085\\u2028\\u2029";
+const HEADING = new RegExp(`(^|[${BREAK}])([ \\t]*#+)(?![\\d#])`, "g");
+const UNDERLINE = new RegExp(`(\\S[ \\t]*(?:\\r\\n|[${BREAK}])[ \\t]*)(=+|-+)(?=[ \\t]*(?:$|[${BREAK}]))`, "g");
+const FENCE = new RegExp(`(?:^|[${BREAK}])[ \\t]*(\`\`\`|~~~)`, "g");
+
+const sections = new WeakMap<PeerInfo, string>();
+
+/**
+ * A server's words under its name. Its headings are put two levels down and nothing is left open,
+ * so that no line of it begins a section like another server's. The words are bounded where they
+ * come in.
+ */
+function sectionOf(id: string, info: PeerInfo): string[] {
+  if (!info.instructions) return [];
+  let text = sections.get(info);
+  if (text === undefined) {
+    text = info.instructions.trim().replace(HEADING, "$1$2##").replace(UNDERLINE, "$1\\$2");
+    const fences = [...text.matchAll(FENCE)];
+    if (fences.length % 2 === 1) text += `\n${fences.at(-1)![1]}`;
+    sections.set(info, text);
+  }
+  return [`## ${id}\n\n${text}`];
 }
 
 /** What the first server that has it says of each extension that the client has too. */

@@ -4,11 +4,15 @@
  *
  * Only the URI fields of content that carries one are touched: `contents[].uri`, `resource_link`
  * and embedded `resource`. Text, blobs, structured content and everything else stay the bytes that
- * came. A result without a `uri` member is not even parsed.
+ * came. A result without a `uri` member is not even parsed. In one result only so many URIs are
+ * looked up, and only so much work goes into them; the rest stays as it is.
  */
 import type { ResourceIndex } from "../catalog/resources/index.ts";
 import { type Raw, rawText } from "../protocol/json-rpc.ts";
 import { applyEdits, type Edit, elementSpans, memberSpan, type Span } from "../protocol/json-text.ts";
+import { MatchBudget, RESULT_CELLS } from "../uri-template/match-budget.ts";
+
+const MAX_BLOCKS = 5000;
 
 export interface RewriteContext {
   readonly serverId: string;
@@ -19,9 +23,16 @@ export function exposeUris(raw: Raw, method: string, context: RewriteContext): R
   // A key may be written with escapes; no server does, but then the text has to be looked at.
   if (!raw.includes('"uri"') && !raw.includes("\\u00")) return raw;
   const text = rawText(raw);
-  const edits: Edit[] = [];
-  for (const block of blocksOf(text, method)) collectEdits(text, block, context, edits);
+  const found: Found = { ...context, text, edits: [], budget: new MatchBudget(RESULT_CELLS) };
+  const { edits } = found;
+  for (const block of blocksOf(text, method)) collectEdits(block, found);
   return edits.length === 0 ? raw : applyEdits(text, edits);
+}
+
+interface Found extends RewriteContext {
+  readonly text: string;
+  readonly edits: Edit[];
+  readonly budget: MatchBudget;
 }
 
 /** The places of the objects that may carry a URI. */
@@ -31,12 +42,17 @@ function blocksOf(text: string, method: string): Span[] {
       return arrayMember(text, 0, "contents");
     case "tools/call":
       return arrayMember(text, 0, "content");
-    case "prompts/get":
-      return arrayMember(text, 0, "messages").flatMap((message) => {
+    case "prompts/get": {
+      const blocks: Span[] = [];
+      for (const message of arrayMember(text, 0, "messages")) {
         const content = memberSpan(text, message.start, "content");
-        if (!content) return [];
-        return text[content.start] === "[" ? elementSpans(text, content.start) : [content];
-      });
+        if (!content) continue;
+        const most = MAX_BLOCKS - blocks.length;
+        const own = text[content.start] === "[" ? elementSpans(text, content.start, most) : [content];
+        for (const block of own) blocks.push(block);
+      }
+      return blocks;
+    }
     default:
       return [];
   }
@@ -44,20 +60,21 @@ function blocksOf(text: string, method: string): Span[] {
 
 function arrayMember(text: string, pos: number, key: string): Span[] {
   const span = memberSpan(text, pos, key);
-  return span ? elementSpans(text, span.start) : [];
+  return span ? elementSpans(text, span.start, MAX_BLOCKS) : [];
 }
 
-function collectEdits(text: string, block: Span, context: RewriteContext, edits: Edit[]): void {
+function collectEdits(block: Span, found: Found): void {
+  const { text } = found;
   const own = memberSpan(text, block.start, "uri");
-  if (own) collectEdit(text, own, context, edits);
+  if (own) collectEdit(own, found);
   const resource = memberSpan(text, block.start, "resource");
   const embedded = resource && memberSpan(text, resource.start, "uri");
-  if (embedded) collectEdit(text, embedded, context, edits);
+  if (embedded) collectEdit(embedded, found);
 }
 
-function collectEdit(text: string, span: Span, { serverId, resources }: RewriteContext, edits: Edit[]): void {
+function collectEdit(span: Span, { text, serverId, resources, edits, budget }: Found): void {
   if (text[span.start] !== '"') return;
   const uri = JSON.parse(text.slice(span.start, span.end)) as string;
-  const exposed = resources.expose(serverId, uri);
+  const exposed = resources.expose(serverId, uri, budget);
   if (exposed !== undefined && exposed !== uri) edits.push({ ...span, text: JSON.stringify(exposed) });
 }

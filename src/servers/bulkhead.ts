@@ -1,7 +1,7 @@
 /**
  * How many requests one server may have under way, and how many may wait for a place. One slow
  * server fills its own bulkhead and nobody else's. A request that is cancelled while it waits gives
- * its place up.
+ * its place up, and nothing of it is kept.
  */
 import type { Call } from "../protocol/call.ts";
 import { GoblinError } from "../protocol/errors.ts";
@@ -12,17 +12,15 @@ export interface BulkheadLimits {
   readonly queue: number;
 }
 
-interface Waiter {
-  readonly resolve: () => void;
-  gone: boolean;
-}
+/** Lets a request that waited go on. */
+type Waiter = () => void;
 
 export class Bulkhead {
   readonly #onLimit: OnLimit;
   #limits: BulkheadLimits;
   #active = 0;
-  #waiting = 0;
-  #queue: Waiter[] = [];
+  /** In the order in which they came. */
+  readonly #queue = new Set<Waiter>();
 
   constructor(limits: BulkheadLimits, onLimit: OnLimit) {
     this.#limits = limits;
@@ -34,7 +32,7 @@ export class Bulkhead {
   }
 
   get queued(): number {
-    return this.#waiting;
+    return this.#queue.size;
   }
 
   configure(limits: BulkheadLimits): void {
@@ -51,7 +49,7 @@ export class Bulkhead {
       return undefined;
     }
     this.#onLimit("inFlightPerServer");
-    if (this.#waiting >= this.#limits.queue) {
+    if (this.#queue.size >= this.#limits.queue) {
       this.#onLimit("queuePerServer");
       const { inFlight, queue } = this.#limits;
       throw limitExceeded({
@@ -63,30 +61,18 @@ export class Bulkhead {
       });
     }
     return new Promise((resolve, reject) => {
-      const waiter: Waiter = { resolve, gone: false };
-      this.#queue.push(waiter);
-      this.#waiting++;
+      this.#queue.add(resolve);
       call.onCancel(() => {
-        if (waiter.gone) return;
-        waiter.gone = true;
-        this.#waiting--;
-        reject(new GoblinError("CANCELLED", "Cancelled before it was sent"));
+        if (this.#queue.delete(resolve)) reject(new GoblinError("CANCELLED", "Cancelled before it was sent"));
       });
     });
   }
 
   leave(): void {
-    for (;;) {
-      const next = this.#queue.shift();
-      if (!next) {
-        this.#active--;
-        return;
-      }
-      if (next.gone) continue;
-      next.gone = true;
-      this.#waiting--;
-      next.resolve();
-      return;
+    for (const next of this.#queue) {
+      this.#queue.delete(next);
+      return next();
     }
+    this.#active--;
   }
 }

@@ -13,7 +13,7 @@ import type { EventEmitter } from "node:events";
 import type { Catalog } from "../catalog/catalog.ts";
 import { emptyLists, inputSchemaOf, type ServerLists } from "../catalog/definitions.ts";
 import { DISABLED, KNOWN, STARTING } from "../catalog/standing.ts";
-import { Sync } from "../catalog/sync.ts";
+import { Sync } from "../catalog/sync/sync.ts";
 import type { LiveConfig } from "../config/live-config.ts";
 import type { Config } from "../config/schema/config.ts";
 import type { ServerConfig } from "../config/schema/server.ts";
@@ -64,7 +64,9 @@ export class Server {
   #isKnown = false;
   #sync: Sync | undefined;
   #graceTimer: NodeJS.Timeout | undefined;
+  /** Why a list could not be fetched, and what of those that were is not taken, by method. */
   #listProblem: string | undefined;
+  readonly #reductions = new Map<string, string>();
   #listTimer: NodeJS.Timeout | undefined;
 
   constructor(config: ServerConfig, host: ServerHost, options: ServerOptions) {
@@ -83,6 +85,7 @@ export class Server {
           clientInfo: options.clientInfo,
           settings: () => ({
             messageCap: options.config.current.limits.resultBytes,
+            unsentCap: options.config.current.limits.unsentBytes,
             connectMs: options.config.current.timeouts.connectMs,
           }),
           onLimit: options.onLimit,
@@ -143,6 +146,8 @@ export class Server {
 
   configure(config: Config): void {
     this.backend.configure(backendLimits(config));
+    // There may be room for more now.
+    if (this.#reductions.size > 0) void this.#sync?.all();
   }
 
   /** Lets the calls under way finish, within reason, then closes the connection. */
@@ -182,7 +187,11 @@ export class Server {
         log.warn(detail, "A list could not be fetched; what was known stays");
         this.#listProblem = `${method} failed: ${messageOf(error)}`;
       },
+      limits: () => config.current.limits,
+      onLimit: this.#options.onLimit,
+      reduced: (method, why) => this.#reduced(method, why),
     });
+    this.#reductions.clear();
     this.#sync = sync;
     this.setLevel(this.#host.logLevel);
     this.#listProblem = undefined;
@@ -194,7 +203,24 @@ export class Server {
     }
     if (this.#listProblem) this.#fetchAgain(sync, 0);
     if (this.#attached) await this.#host.subscribers.restored(this.id);
-    return this.#listProblem;
+    return this.#listProblem ?? this.#reduction();
+  }
+
+  /** A list that is not taken as a whole is said once, and stays visible as the server's state. */
+  #reduced(method: string, why: string | undefined): void {
+    const before = this.#reductions.get(method);
+    if (why === undefined) this.#reductions.delete(method);
+    else this.#reductions.set(method, why);
+    if (why === before) return;
+    if (why !== undefined) {
+      this.#options.log.warn({ server: this.id, method, reason: why }, "A list is not taken as a whole");
+    }
+    this.backend.setListProblem(this.#listProblem ?? this.#reduction());
+  }
+
+  #reduction(): string | undefined {
+    const [first] = this.#reductions;
+    return first && `${first[0]}: ${first[1]}`;
   }
 
   /** A list that could not be fetched is asked for again, as long as the connection stands. */
@@ -206,7 +232,7 @@ export class Server {
       await sync.all();
       if (this.#sync !== sync) return;
       if (this.#listProblem) this.#fetchAgain(sync, attempt + 1);
-      else this.backend.degrade(undefined);
+      else this.backend.setListProblem(this.#reduction());
     };
     this.#listTimer = setTimeout(() => void again(), backoffMs(attempt)).unref();
   }

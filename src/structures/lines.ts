@@ -3,10 +3,12 @@
  * piece.
  *
  * A line over the cap is dropped as a whole; its first and last bytes are reported, so that the
- * request it would have answered can be told. Memory is bounded by the cap. Used for stdio on both
- * sides and for event streams; Node's readline will not do, since it also ends a line at U+2028,
- * which JSON allows inside of strings.
+ * request it would have answered can be told. Memory is bounded by the cap, whatever the pieces.
+ * Used for stdio on both sides and for event streams; Node's readline will not do, since it also
+ * ends a line at U+2028, which JSON allows inside of strings.
  */
+import { Pieces } from "./pieces.ts";
+
 const NEWLINE = 10;
 const RETURN = 13;
 const EDGE = 96;
@@ -20,8 +22,7 @@ export interface LineOptions {
 
 export class LineSplitter {
   readonly #options: LineOptions;
-  #parts: Buffer[] = [];
-  #size = 0;
+  readonly #parts = new Pieces();
   #overflow: { head: string; tail: string } | undefined;
 
   constructor(options: LineOptions) {
@@ -46,16 +47,14 @@ export class LineSplitter {
       this.#options.overflow(head, (tail + last.toString("latin1", Math.max(0, last.length - EDGE))).slice(-EDGE));
       return;
     }
-    if (this.#size + last.length > this.#options.cap) {
+    if (this.#parts.size + last.length > this.#options.cap) {
       this.#keep(last);
       return this.#end(EMPTY);
     }
     let line = last;
-    if (this.#parts.length > 0) {
-      this.#parts.push(last);
-      line = Buffer.concat(this.#parts, this.#size + last.length);
-      this.#parts = [];
-      this.#size = 0;
+    if (this.#parts.size > 0) {
+      this.#parts.add(last);
+      line = this.#parts.take();
     }
     if (line.length > 0 && line[line.length - 1] === RETURN) line = line.subarray(0, -1);
     this.#options.line(line);
@@ -68,12 +67,10 @@ export class LineSplitter {
       );
       return;
     }
-    this.#parts.push(rest);
-    this.#size += rest.length;
-    if (this.#size <= this.#options.cap) return;
-    const head = Buffer.concat(this.#parts.slice(0, 2)).toString("latin1", 0, EDGE);
-    this.#parts = [];
-    this.#size = 0;
+    this.#parts.add(rest);
+    if (this.#parts.size <= this.#options.cap) return;
+    const head = this.#parts.head(EDGE);
+    this.#parts.clear();
     this.#overflow = { head, tail: rest.toString("latin1", Math.max(0, rest.length - EDGE)) };
   }
 }

@@ -6,10 +6,10 @@
  * always hold: time and memory are the URI's length times the number of parts, whatever the
  * template; nothing backtracks. Expansions as the RFC writes them are tried first; then values as
  * clients write them who do not encode (`{id}` takes `a@b`, but never crosses `/`, `?` or `#`).
- * Query and `;` parameters may come in any order and may be missing. A variable that occurs twice
- * must have one value.
+ * What would take longer than the budget allows does not match. Query and `;` parameters may come
+ * in any order and may be missing. A variable that occurs twice must have one value.
  */
-
+import { MatchBudget } from "./match-budget.ts";
 import { type PairTables, pairTables, walkPairs } from "./pairs.ts";
 import { type Capture, fits, holdsAt, plainValue, type Subject, splitTokens, subjectOf } from "./subject.ts";
 import {
@@ -34,10 +34,15 @@ interface ListTables {
 }
 type Tables = { readonly kind: "literal"; readonly entry: Uint8Array } | ListTables | PairTables;
 
-export function matchTemplate(template: UriTemplate, uri: string): Record<string, TemplateValue> | undefined {
+export function matchTemplate(
+  template: UriTemplate,
+  uri: string,
+  budget = new MatchBudget(MAX_CELLS),
+): Record<string, TemplateValue> | undefined {
+  if (!budget.spend(uri.length + 1)) return undefined;
   const tokens = tokenize(uri);
   if (!literalEndsMatch(template, tokens)) return undefined;
-  if (tokens.length * tableCount(template) > MAX_CELLS) return undefined;
+  if (!budget.spend(tokens.length * tableCount(template))) return undefined;
   const subject = subjectOf(tokens);
   return matchSubject(template, subject) ?? matchSubject(template, { ...subject, strict: false });
 }

@@ -8,6 +8,7 @@ import { PassThrough } from "node:stream";
 import { afterEach, describe, expect, test } from "vitest";
 import { limitsSchema } from "../../src/config/schema/settings.ts";
 import { bare, postText } from "../fixtures/bare.ts";
+import { deaf } from "../fixtures/deaf.ts";
 import { type RunningGoblin, startGoblin } from "../fixtures/goblin.ts";
 import { connectV1, disposeAll, rawHttp, type Scripted, startScripted, until } from "../fixtures/peers.ts";
 import { parsePrometheus } from "../fixtures/prometheus.ts";
@@ -23,12 +24,14 @@ interface Struck {
 interface Row {
   readonly limits: Record<string, number>;
   /** Added to the server's entry. */
-  readonly entry?: Record<string, unknown>;
+  readonly entry?: Record<string, unknown> | undefined;
   /** What has been counted once the limit has struck. */
   readonly counts: Record<string, number>;
   /** Makes the limit strike and answers with the words that the client got, if there are any. */
   readonly strike: (rig: Struck) => Promise<string | undefined>;
   readonly message?: string | RegExp;
+  /** Besides the one that is always there. */
+  readonly servers?: Record<string, unknown> | undefined;
 }
 
 const echo = { name: "one_echo", arguments: { text: "x" } };
@@ -109,6 +112,20 @@ const rows: Record<string, Row> = {
     message:
       "MCP error -32010: LimitExceeded: a message of the server is too large and was dropped (limits.resultBytes is 100000); ask for less at once, or raise the limit",
   },
+  catalogBytes: {
+    limits: { catalogBytes: 10 },
+    // Once for each of its lists.
+    counts: { "limits.catalogBytes": 4 },
+    strike: ({ goblin }) => reasonOf(goblin),
+    message:
+      "degraded: tools/list: LimitExceeded: what the server lists is too much; tools/list is cut after 0 entries (limits.catalogBytes is 10); let the server list less, or raise the limit",
+  },
+  definitionBytes: {
+    limits: { definitionBytes: 400 },
+    counts: { "limits.definitionBytes": 4 },
+    strike: ({ goblin }) => reasonOf(goblin),
+    message: 'degraded: tools/list: "add" and 3 more left out: it is over limits.definitionBytes',
+  },
   unreadBytes: {
     limits: { unreadBytes: 100_000 },
     counts: { "limits.unreadBytes": 1 },
@@ -129,6 +146,25 @@ const rows: Record<string, Row> = {
       return goblin.logs.find(({ extra }) => extra?.["limit"] !== undefined)?.msg;
     },
     message: "limits.unreadBytes was exceeded",
+  },
+  unsentBytes: {
+    limits: { unsentBytes: 200_000 },
+    counts: { "limits.unsentBytes": 1 },
+    servers: { deaf },
+    async strike({ goblin }) {
+      const raw = rawHttp(goblin.url);
+      await raw.initialize();
+      const call = () => raw.call("tools/call", { name: "deaf_listen", arguments: { text: "x".repeat(300_000) } });
+      const first = call();
+      const second = await until(async () => {
+        const answer = await Promise.race([call(), first]);
+        return answer.message.error;
+      });
+      void first.catch(() => {});
+      expect(second).toMatchObject({ code: -32011, data: { code: "BACKEND_UNAVAILABLE", serverId: "deaf" } });
+      return second.message;
+    },
+    message: /^The server does not read what it is sent: \d{6} bytes wait for it \(limits\.unsentBytes is 200000\)$/,
   },
   inFlightPerServer: {
     limits: { inFlightPerServer: 1 },
@@ -212,16 +248,28 @@ async function busy({ goblin, server }: Struck) {
   return { raw, first };
 }
 
+/** What the gateway says of the server. */
+async function reasonOf(goblin: RunningGoblin): Promise<string> {
+  const { items } = (await (await fetch(`${goblin.origin}/api/servers`)).json()) as {
+    items: { state: string; reason: string }[];
+  };
+  return `${items[0]!.state}: ${items[0]!.reason}`;
+}
+
 async function counted(goblin: RunningGoblin): Promise<Record<string, number>> {
   const families = parsePrometheus(await (await fetch(`${goblin.origin}/metrics`)).text());
   const { samples } = families.get("mcpLimitsExceededTotal")!;
   return Object.fromEntries(samples.map(({ labels, value }) => [labels["limit"], value]));
 }
 
-async function start(limits: Record<string, number>, entry: Record<string, unknown> = {}): Promise<Struck> {
+async function start(
+  limits: Record<string, number>,
+  { entry = {}, servers = {} }: Pick<Row, "entry" | "servers"> = {},
+): Promise<Struck> {
   // Over HTTP, so that questions of calls that run at once can be told apart.
   const server = await startScripted({ name: "one", transport: "http" });
-  return { server, goblin: await startGoblin({ mcpServers: { one: { ...server.entry, ...entry } }, limits }) };
+  const mcpServers = { one: { ...server.entry, ...entry }, ...servers };
+  return { server, goblin: await startGoblin({ mcpServers, limits }) };
 }
 
 test("every limit of the config has a series from the start, and a row here and in the docs", async () => {
@@ -234,8 +282,8 @@ test("every limit of the config has a series from the start, and a row here and 
   expect(listed.sort()).toEqual(Object.keys(rows).sort());
 });
 
-test.each(Object.entries(rows))("limits.%s", async (_, { limits, entry, counts, strike, message }) => {
-  const rig = await start(limits, entry);
+test.each(Object.entries(rows))("limits.%s", async (_, { limits, entry, counts, strike, message, servers }) => {
+  const rig = await start(limits, { entry, servers });
   const told = await strike(rig);
   if (message instanceof RegExp) expect(told).toMatch(message);
   else expect(told).toBe(message);

@@ -10,6 +10,7 @@
  */
 
 import { duplicates, flatId, isAppUri, prefixed, prefixedTemplate, uniqueFlatIds } from "../../identifiers/uris.ts";
+import { MAX_URI_LENGTH } from "../../uri-template/match-budget.ts";
 import { parseTemplate, type UriTemplate } from "../../uri-template/template.ts";
 import type { ServerNames } from "../server-names.ts";
 
@@ -62,6 +63,9 @@ interface Offer {
   readonly bareFlatId: string;
 }
 
+/** So many templates of one server are matched; the others are only listed. */
+const MAX_MATCHED = 1000;
+
 const offersOf = cachedByArray((serverId, uris: readonly string[]): Offer[] => {
   const seen = new Set<string>();
   const offers: Offer[] = [];
@@ -77,7 +81,14 @@ const templatesOf = cachedByArray((serverId, texts: readonly string[]) => {
   const parsed = new Map<string, UriTemplate>();
   const problems: TemplateProblem[] = [];
   for (const uriTemplate of new Set(texts)) {
-    const result = parseTemplate(uriTemplate);
+    if (parsed.size === MAX_MATCHED) {
+      problems.push({ serverId, uriTemplate, message: `it comes after ${MAX_MATCHED} others of its server` });
+      break;
+    }
+    const result: ReturnType<typeof parseTemplate> =
+      uriTemplate.length > MAX_URI_LENGTH
+        ? { ok: false, position: MAX_URI_LENGTH, message: `it is longer than ${MAX_URI_LENGTH} characters` }
+        : parseTemplate(uriTemplate);
     if (result.ok) parsed.set(uriTemplate, result.template);
     else problems.push({ serverId, uriTemplate, message: result.message });
   }

@@ -8,6 +8,7 @@
  * number of resources.
  */
 import { collapsedId, isAppUri, prefixed } from "../../identifiers/uris.ts";
+import { MAX_URI_LENGTH, MatchBudget, URI_CELLS } from "../../uri-template/match-budget.ts";
 import { createServerNames, type ServerNames } from "../server-names.ts";
 import {
   listResources,
@@ -53,7 +54,9 @@ export interface ResourceIndex {
   /** Sorted by `exposed`. */
   readonly templates: readonly TemplateEntry[];
   readonly problems: readonly TemplateProblem[];
-  /** The owner of a resource by any of its names. */
+  /**
+   * The owner of a resource by any of its names. What would take too long to find out is unknown.
+   */
   resolve(uri: string): ResourceResolution;
   /** The owner of a template by any of its names, or of a resource. */
   resolveTemplate(ref: string): ResourceResolution;
@@ -63,9 +66,9 @@ export interface ResourceIndex {
   mayHave(uri: string): readonly string[];
   /**
    * The clients' name of a URI that a backend used, if the catalog or one of that server's
-   * templates knows it.
+   * templates knows it. `shared`: for several URIs.
    */
-  expose(serverId: string, originalUri: string): string | undefined;
+  expose(serverId: string, originalUri: string, shared?: MatchBudget): string | undefined;
   /** The scheme that stands for a server in URIs, and the other way round. */
   prefixOf(serverId: string): string;
   serverOfPrefix(prefix: string): string | undefined;
@@ -103,23 +106,24 @@ export function createResourceIndex(options: ResourceIndexOptions): ResourceInde
   const finders = createFinders(templates.parsed);
   const byCollapsedId = lazily(() => uniqueCollapsedIds(resources.entries, names));
 
-  const throughTemplate = (uri: string): TemplateHit<TemplateEntry> | undefined => {
+  const throughTemplate = (uri: string, budget: MatchBudget): TemplateHit<TemplateEntry> | undefined => {
+    if (uri.length > MAX_URI_LENGTH) return undefined;
     const reading = names.read(uri);
-    if (reading === undefined) return finders.listed.find(uri) ?? finders.raw.find(uri);
+    if (reading === undefined) return finders.listed.find(uri, budget) ?? finders.raw.find(uri, budget);
     const finder = finders.own.get(reading.serverId);
     for (const expansion of reading.expansions) {
-      const hit = finder?.find(expansion);
+      const hit = finder?.find(expansion, budget);
       if (hit !== undefined) return hit;
     }
     return undefined;
   };
 
-  function resolve(uri: string): ResourceResolution {
+  function resolve(uri: string, budget = new MatchBudget(URI_CELLS)): ResourceResolution {
     const entries = resourceLookup.byAnyName(uri);
     if (entries.length > 1) return { kind: "ambiguous", candidates: entries.map(({ exposed }) => exposed).sort() };
     const entry = entries[0];
     if (entry !== undefined) return foundResource(entry);
-    const hit = throughTemplate(uri);
+    const hit = throughTemplate(uri, budget);
     if (hit !== undefined) {
       return {
         kind: "found",
@@ -142,30 +146,33 @@ export function createResourceIndex(options: ResourceIndexOptions): ResourceInde
     return { kind: "found", serverId, uri: uriTemplate, via: "template", position };
   }
 
-  const leadsTo = (name: string, serverId: string, uri: string) => {
-    const resolved = resolve(name);
+  const leadsTo = (name: string, to: { serverId: string; uri: string }, budget?: MatchBudget) => {
+    const { serverId, uri } = to;
+    const resolved = resolve(name, budget);
     return resolved.kind === "found" && resolved.serverId === serverId && resolved.uri === uri;
   };
 
-  function expose(serverId: string, originalUri: string): string | undefined {
+  function expose(serverId: string, originalUri: string, shared?: MatchBudget): string | undefined {
     const entry = resourceLookup.own(serverId, originalUri);
     if (entry !== undefined) return entry.exposed;
     if (isAppUri(originalUri)) return originalUri;
-    if (finders.own.get(serverId)?.find(originalUri) === undefined) return undefined;
+    const budget = new MatchBudget(URI_CELLS, shared);
+    if (finders.own.get(serverId)?.find(originalUri, budget) === undefined) return undefined;
     const prefixedForm = prefixed(prefixes.get(serverId) ?? "", originalUri);
     const flatForm = `${serverId}_${originalUri}`;
     const preferred = { prefixed: prefixedForm, flat: flatForm, raw: originalUri }[options.mode];
     // A name is only worth giving if it leads back to this server: another's entry or template may
     // claim the first choice.
-    return [preferred, prefixedForm, flatForm].find((name) => leadsTo(name, serverId, originalUri));
+    return [preferred, prefixedForm, flatForm].find((name) => leadsTo(name, { serverId, uri: originalUri }, budget));
   }
 
   function formOf({ serverId, form, uri, updated }: ResourceUpdate): string {
     if (updated === uri) return form;
     const like = rewriteLike(form, uri, updated);
-    if (leadsTo(like, serverId, updated)) return like;
+    const to = { serverId, uri: updated };
+    if (leadsTo(like, to)) return like;
     const named = form.startsWith(`${serverId}_`) ? flatNames(serverId, updated) : [];
-    const known = named.find((name) => leadsTo(name, serverId, updated)) ?? expose(serverId, updated);
+    const known = named.find((name) => leadsTo(name, to)) ?? expose(serverId, updated);
     if (known !== undefined) return known;
     // In no list and under no template: the same kind of name, unless that names something else.
     return resolve(like).kind === "unknown" ? like : prefixed(prefixes.get(serverId) ?? "", updated);
@@ -180,7 +187,7 @@ export function createResourceIndex(options: ResourceIndexOptions): ResourceInde
     resources: sortedByExposed(resources.entries),
     templates: sortedByExposed(templates.entries),
     problems: templates.problems,
-    resolve,
+    resolve: (uri) => resolve(uri),
     resolveTemplate,
     claimants: (uri) => names.read(uri)?.claimants ?? [],
     mayHave: (uri) => (options.mode === "raw" || isAppUri(uri) ? serverIds : []),

@@ -8,6 +8,7 @@
  */
 
 import { matchTemplate } from "../../uri-template/match.ts";
+import { MAX_URI_LENGTH, type MatchBudget } from "../../uri-template/match-budget.ts";
 import type { UriTemplate } from "../../uri-template/template.ts";
 import { canonicalUri } from "../../uri-template/tokens.ts";
 
@@ -25,7 +26,8 @@ export interface TemplateHit<Owner> {
 }
 
 export interface TemplateFinder<Owner> {
-  find(uri: string): TemplateHit<Owner> | undefined;
+  /** Undefined also when the budget does not suffice. */
+  find(uri: string, budget: MatchBudget): TemplateHit<Owner> | undefined;
 }
 
 interface Ranked<Owner> extends FiledTemplate<Owner> {
@@ -43,24 +45,30 @@ export function createTemplateFinder<Owner>(templates: readonly FiledTemplate<Ow
     else group.push(filed);
   }
   const lengths = [...new Set([...byLiteral.keys()].map((literal) => literal.length))];
-  return { find: (uri) => (ranked.length === 0 ? undefined : findIn(byLiteral, lengths, uri)) };
+  return {
+    find: (uri, budget) =>
+      ranked.length === 0 || uri.length > MAX_URI_LENGTH ? undefined : findIn({ byLiteral, lengths }, uri, budget),
+  };
 }
 
 function findIn<Owner>(
-  byLiteral: ReadonlyMap<string, readonly Ranked<Owner>[]>,
-  lengths: readonly number[],
+  { byLiteral, lengths }: { byLiteral: ReadonlyMap<string, readonly Ranked<Owner>[]>; lengths: readonly number[] },
   uri: string,
+  budget: MatchBudget,
 ): TemplateHit<Owner> | undefined {
   const canonical = canonicalUri(uri);
   const candidates: Ranked<Owner>[] = [];
   for (const length of lengths) {
-    if (length <= canonical.length) candidates.push(...(byLiteral.get(canonical.slice(0, length)) ?? []));
+    if (!budget.spend(1)) return undefined;
+    if (length > canonical.length) continue;
+    for (const filed of byLiteral.get(canonical.slice(0, length)) ?? []) candidates.push(filed);
   }
+  if (!budget.spend(candidates.length)) return undefined;
   candidates.sort((a, b) => a.rank - b.rank);
   for (const { head, template, owner } of candidates) {
     if (!uri.startsWith(head)) continue;
     const original = uri.slice(head.length);
-    if (matchTemplate(template, original) !== undefined) return { owner, uri: original };
+    if (matchTemplate(template, original, budget) !== undefined) return { owner, uri: original };
   }
   return undefined;
 }

@@ -44,20 +44,22 @@ export interface SearchTexts {
 
 const MAX_DESCRIPTION = 6_000;
 const MAX_LEAD = 240;
-const MAX_ARGS = 64;
+export const MAX_ARGS = 64;
+const MAX_NAME = 500;
 const MAX_ARG_TEXT = 300;
 
 export function textsOf(doc: SearchDoc): SearchTexts {
   const args = (doc.args ?? []).slice(0, MAX_ARGS);
   const description = (doc.description ?? "").trim().slice(0, MAX_DESCRIPTION);
+  const name = doc.name.slice(0, MAX_NAME);
   return {
-    name: doc.name === doc.originalName ? doc.name : `${doc.originalName} ${doc.name}`,
-    title: doc.title ?? "",
+    name: doc.name === doc.originalName ? name : `${doc.originalName.slice(0, MAX_NAME)} ${name}`,
+    title: (doc.title ?? "").slice(0, MAX_NAME),
     lead: description.slice(0, leadEnd(description)),
     description: description.slice(leadEnd(description)),
-    args: args.map((arg) => arg.name).join(" "),
+    args: args.map((arg) => arg.name.slice(0, MAX_ARG_TEXT)).join(" "),
     argTexts: args.map((arg) => (arg.description ?? "").slice(0, MAX_ARG_TEXT)).join(" "),
-    server: `${doc.serverId} ${doc.mimeType ?? ""}`,
+    server: `${doc.serverId} ${(doc.mimeType ?? "").slice(0, MAX_ARG_TEXT)}`,
   };
 }
 

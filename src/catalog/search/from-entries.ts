@@ -9,6 +9,8 @@ import type { Definition } from "../definitions.ts";
 import type { NamedEntry } from "../named.ts";
 import type { ResourceEntry } from "../resources/entries.ts";
 import type { Snapshot } from "../snapshot.ts";
+import { toolTokens } from "../tool-tokens.ts";
+import { MAX_ARGS } from "./document.ts";
 import type { SearchArg, SearchDoc, SearchKind } from "./index.ts";
 
 /** Neither a server id nor a kind contains it. */
@@ -25,7 +27,11 @@ export function nameIn(key: string): string {
 
 /** Every document of the snapshot, each made when it is taken. */
 export function* docsOf(snapshot: Snapshot): Generator<SearchDoc> {
-  for (const entry of snapshot.tools.entries) yield toolDoc(entry);
+  for (const entry of snapshot.tools.entries) {
+    // Here it costs a part of a slice; whoever asks for all of them at once finds them made.
+    toolTokens(entry);
+    yield toolDoc(entry);
+  }
   for (const entry of snapshot.prompts.entries) yield promptDoc(entry);
   for (const entry of snapshot.resources.resources) {
     const definition = snapshot.resource(entry.serverId, entry.position);
@@ -94,12 +100,14 @@ function texts({ value }: Definition, description = value["description"]): { tit
 function schemaArgs(schema: unknown): SearchArg[] {
   const properties = (schema as { properties?: unknown } | undefined | null)?.properties;
   if (typeof properties !== "object" || properties === null) return [];
-  return Object.entries(properties).map(([name, property]) => argument(name, property));
+  return Object.entries(properties)
+    .slice(0, MAX_ARGS)
+    .map(([name, property]) => argument(name, property));
 }
 
 function promptArgs(declared: unknown): SearchArg[] {
   if (!Array.isArray(declared)) return [];
-  return declared.flatMap((one: unknown) => {
+  return declared.slice(0, MAX_ARGS).flatMap((one: unknown) => {
     const name = (one as { name?: unknown } | null)?.name;
     return typeof name === "string" ? [argument(name, one)] : [];
   });

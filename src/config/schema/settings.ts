@@ -153,11 +153,22 @@ export const limitsSchema = z.strictObject({
     .default(16_384)
     .describe("The largest headers, all together, that one request may have."),
   resultBytes: countFromOne.default(67_108_864).describe("The largest answer that is taken from a server."),
+  catalogBytes: countFromOne
+    .default(16_777_216)
+    .describe("What all lists of one server may take together; a list is cut where it is over."),
+  definitionBytes: countFromOne
+    .default(1_048_576)
+    .describe(
+      "The largest tool, prompt, resource or template that is taken from a server's list; a larger one is left out.",
+    ),
   unreadBytes: countFromOne
     .default(67_108_864)
     .describe(
       "About how much may wait for a client that does not read its stream, or 4096 messages; then it is cut. So is one that reads nothing of a large answer for a minute.",
     ),
+  unsentBytes: countFromOne
+    .default(33_554_432)
+    .describe("About how much may wait for a program that does not read its stdin; then its calls are refused."),
   inFlightPerServer: countFromOne.default(256).describe("Calls that may run at once on one server."),
   queuePerServer: countFromZero.default(1024).describe("Calls that may wait for one server before more are refused."),
   connectionsPerServer: countFromOne

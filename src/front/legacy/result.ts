@@ -14,6 +14,7 @@ import { withTimeout } from "../../timing/with-timeout.ts";
 import type { FrontContext } from "../context.ts";
 import { withObjectOutputs, wrapsOutput } from "./tools.ts";
 
+const MAX_QUESTIONS = 32;
 const MAX_ROUNDS = 20;
 const CACHE_MEMBERS = new Set(["resultType", "ttlMs", "cacheScope"]);
 
@@ -67,6 +68,12 @@ async function askAll(text: string, call: Call): Promise<Answer> {
   const asked: Promise<{ key: string; answer: Answer }>[] = [];
   const requests = memberSpan(text, 0, "inputRequests");
   if (requests) {
+    let count = 0;
+    eachMember(text, requests.start, () => void count++);
+    if (count > MAX_QUESTIONS) {
+      const message = `The server asks ${count} questions at once, and may ask ${MAX_QUESTIONS}`;
+      return failure(new GoblinError("BACKEND_ERROR", message));
+    }
     eachMember(text, requests.start, (key, start, end) => {
       const request = text.slice(start, end);
       const { method } = JSON.parse(request) as { method?: unknown };

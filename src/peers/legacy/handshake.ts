@@ -2,9 +2,10 @@
  * What a server says to `initialize`: who it is and what it can do, or that it does not speak this.
  */
 import { GoblinError } from "../../protocol/errors.ts";
-import type { ErrorAnswer } from "../../protocol/json-rpc.ts";
+import type { ErrorAnswer, Raw } from "../../protocol/json-rpc.ts";
 import { toDisplayText } from "../../protocol/json-text.ts";
 import type { PeerInfo } from "../peer.ts";
+import { infoFrom, readDescription } from "../self-description.ts";
 
 const legacyVersions = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] as const;
 
@@ -21,22 +22,16 @@ export function initializeParams({ capabilities, clientInfo }: HandshakeOptions)
   return JSON.stringify({ protocolVersion: legacyVersions[0], capabilities, clientInfo });
 }
 
-export function readInitializeResult(text: string): PeerInfo {
-  const result = JSON.parse(text) as Record<string, unknown>;
-  const protocolVersion = result["protocolVersion"];
+export function readInitializeResult(raw: Raw): PeerInfo {
+  const { protocolVersion, capabilities, serverInfo, instructions } = readDescription(raw);
   if (typeof protocolVersion !== "string" || !(legacyVersions as readonly string[]).includes(protocolVersion)) {
     const known = legacyVersions.join(", ");
     throw new GoblinError(
       "BACKEND_UNAVAILABLE",
-      `The server speaks protocol version ${toDisplayText(protocolVersion)}; Goblin knows ${known}`,
+      `The server speaks protocol version ${toDisplayText(protocolVersion).slice(0, 100)}; Goblin knows ${known}`,
     );
   }
-  return {
-    protocolVersion,
-    capabilities: record(result["capabilities"]),
-    serverInfo: record(result["serverInfo"]),
-    instructions: typeof result["instructions"] === "string" ? result["instructions"] : undefined,
-  };
+  return infoFrom(protocolVersion, { capabilities, serverInfo, instructions });
 }
 
 /** The server answered `initialize` with an error: it is there, but does not speak this. */
@@ -48,8 +43,4 @@ export function handshakeProblem({ raw, symbol }: ErrorAnswer): GoblinError {
   return symbol === undefined
     ? new HandshakeRefused("BACKEND_UNAVAILABLE", `The handshake failed: ${reason}`)
     : new GoblinError("BACKEND_UNAVAILABLE", reason);
-}
-
-function record(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 }

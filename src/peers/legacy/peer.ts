@@ -20,13 +20,13 @@ import {
   failure,
   notificationText,
   paramsText,
-  rawText,
   requestText,
 } from "../../protocol/json-rpc.ts";
 import { dropMembers, elementSpans, memberSpan, setMember, toDisplayText } from "../../protocol/json-text.ts";
 import { changeKinds, severity } from "../../protocol/methods.ts";
 import { withTimeout } from "../../timing/with-timeout.ts";
 import { givenUp, whyGivenUp } from "../given-up.ts";
+import { OpenQuestions } from "../open-questions.ts";
 import type { Peer, PeerEvents, PeerInfo } from "../peer.ts";
 import { Pending } from "../pending.ts";
 import { type HandshakeOptions, handshakeProblem, initializeParams, readInitializeResult } from "./handshake.ts";
@@ -72,7 +72,7 @@ class LegacyPeer implements Peer, LinkEvents {
   readonly #events: PeerEvents;
   readonly #pending = new Pending();
   /** The server's own questions that we are answering, so that it can take them back. */
-  readonly #asked = new Map<string | number, AbortController>();
+  readonly #asked = new OpenQuestions();
   #link: Link | undefined;
   /** How severe a log message must be at least, as the server was last told. */
   #level = Number.POSITIVE_INFINITY;
@@ -93,7 +93,7 @@ class LegacyPeer implements Peer, LinkEvents {
     if (this.#ended) await link.close();
     const answer = await this.request("initialize", initializeParams(options));
     if (!answer.ok) throw handshakeProblem(answer);
-    this.info = readInitializeResult(rawText(answer.raw));
+    this.info = readInitializeResult(answer.raw);
     link.established({ "mcp-protocol-version": this.info.protocolVersion });
     await new Promise<void>((accepted) => link.send(notificationText("notifications/initialized"), { accepted }));
     this.#opened = true;
@@ -231,23 +231,24 @@ class LegacyPeer implements Peer, LinkEvents {
   async #answer(frame: RequestFrame, stream: number | undefined, call: Call | undefined): Promise<void> {
     const { id, method, text } = frame;
     if (method === "ping") return this.#link?.send(answerText(id, { ok: true, raw: "{}" }));
-    const taken = new AbortController();
-    this.#asked.set(id, taken);
     const origin = stream === undefined ? this.#pending.origin() : (call ?? "none");
+    let signal: AbortSignal;
+    try {
+      signal = this.#asked.add(id, typeof origin === "object" ? origin : undefined);
+    } catch (error) {
+      return this.#link?.send(answerText(id, failure(error)));
+    }
     const flights = this.#pending.waitingFor(origin, stream);
     for (const { deadline } of flights) deadline?.asks();
-    const answer = await this.#events.ask(method, paramsText(text), { origin, signal: taken.signal }).catch(failure);
+    const answer = await this.#events.ask(method, paramsText(text), { origin, signal }).catch(failure);
     for (const { deadline } of flights) deadline?.answered();
-    if (this.#asked.get(id) !== taken) return;
-    this.#asked.delete(id);
+    if (!this.#asked.answered(id, signal)) return;
     this.#link?.send(answerText(id, answer));
   }
 
   /** Nobody waits for the answers any more. */
   #dropQuestions(): void {
-    const open = [...this.#asked.values()];
-    this.#asked.clear();
-    for (const taken of open) taken.abort("The server has gone");
+    this.#asked.takeBackAll("The server has gone");
   }
 
   #notified(frame: NotificationFrame, stream: number | undefined, from: Call | undefined): void {
@@ -273,9 +274,7 @@ class LegacyPeer implements Peer, LinkEvents {
       case "notifications/cancelled": {
         const id = params["requestId"];
         if (typeof id !== "string" && typeof id !== "number") return;
-        const taken = this.#asked.get(id);
-        this.#asked.delete(id);
-        taken?.abort(params["reason"] === undefined ? undefined : toDisplayText(params["reason"]));
+        this.#asked.takeBack(id, params["reason"] === undefined ? undefined : toDisplayText(params["reason"]));
         return;
       }
       default: {
@@ -296,7 +295,10 @@ class LegacyPeer implements Peer, LinkEvents {
 
   #cancel(id: number, call: Call, reason: CancelReason): void {
     if (!this.#pending.has(id)) return;
-    this.notify("notifications/cancelled", JSON.stringify({ requestId: id, reason: whyGivenUp(call, reason) }));
+    // What was never written need not be called back.
+    if (!this.#link?.takeBack?.(id)) {
+      this.notify("notifications/cancelled", JSON.stringify({ requestId: id, reason: whyGivenUp(call, reason) }));
+    }
     this.#pending.giveUp(id, givenUp(reason));
     this.#link?.drop(id);
   }

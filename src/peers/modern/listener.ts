@@ -28,6 +28,8 @@ interface Stream {
   acknowledged: boolean;
 }
 
+const WORTH_MS = 5000;
+
 const OK: Answer = { ok: true, raw: "{}" };
 const members: readonly [member: string, kind: ChangeKind][] = [
   ["toolsListChanged", "tools"],
@@ -42,6 +44,7 @@ export class Listener {
   #current: Stream | undefined;
   #next: Stream | undefined;
   #attempt = 0;
+  #acknowledgedAt = 0;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
   #changing: Promise<unknown> = Promise.resolve();
@@ -91,7 +94,7 @@ export class Listener {
     const { resourceSubscriptions } = (params["notifications"] ?? {}) as { resourceSubscriptions?: unknown };
     const honoured = new Set(Array.isArray(resourceSubscriptions) ? resourceSubscriptions.map(String) : []);
     stream.acknowledged = true;
-    this.#attempt = 0;
+    this.#acknowledgedAt = performance.now();
     const before = this.#current;
     this.#current = stream;
     this.#next = undefined;
@@ -113,6 +116,8 @@ export class Listener {
     if (this.#current === stream) this.#current = undefined;
     if (this.#next === stream) this.#next = undefined;
     for (const resolve of stream.waiting.splice(0)) resolve(new Set());
+    // One that ends as soon as it was acknowledged was not worth opening.
+    if (stream.acknowledged && performance.now() - this.#acknowledgedAt >= WORTH_MS) this.#attempt = 0;
     if (!this.#closed) this.#reopenLater();
     return true;
   }

@@ -24,13 +24,14 @@ import {
 import { GoblinError, messageOf } from "../../protocol/errors.ts";
 import type { Flight } from "../../protocol/flight.ts";
 import { type Frame, readFrame } from "../../protocol/frame.ts";
-import { type Answer, failure, notificationText, paramsText, rawText, requestText } from "../../protocol/json-rpc.ts";
+import { type Answer, failure, notificationText, paramsText, type Raw, requestText } from "../../protocol/json-rpc.ts";
 import { dropMembers, memberText, prependMembers, setMember, toDisplayText } from "../../protocol/json-text.ts";
 import { changeKinds } from "../../protocol/methods.ts";
 import { withTimeout } from "../../timing/with-timeout.ts";
 import { givenUp, whyGivenUp } from "../given-up.ts";
 import type { Peer, PeerEvents, PeerInfo } from "../peer.ts";
 import { Pending } from "../pending.ts";
+import { infoFrom, readDescription } from "../self-description.ts";
 import { Listener } from "./listener.ts";
 import { RequestHeaders } from "./request-headers.ts";
 
@@ -122,7 +123,7 @@ class ModernPeer implements Peer, LinkEvents {
       }
       return false;
     }
-    const info = readDiscovery(rawText(answer.raw));
+    const info = readDiscovery(answer.raw);
     if (!info) return false;
     this.info = info;
     this.#opened = true;
@@ -308,6 +309,7 @@ class ModernPeer implements Peer, LinkEvents {
   /** Tells the server that nobody waits for this request any more. */
   #stop(id: number, reason = "Not needed any more"): void {
     this.#pending.settle(id, { ok: true, raw: "{}" });
+    if (this.#link?.takeBack?.(id)) return;
     if (this.#options.cancelByClosing) this.#link?.drop(id);
     else this.#link?.send(notificationText("notifications/cancelled", JSON.stringify({ requestId: id, reason })));
   }
@@ -325,17 +327,10 @@ function uriIn(params: string): string {
   return (JSON.parse(params) as { uri: string }).uri;
 }
 
-function readDiscovery(text: string): PeerInfo | undefined {
-  const result = JSON.parse(text) as Record<string, unknown>;
-  const versions = result["supportedVersions"];
+function readDiscovery(raw: Raw): PeerInfo | undefined {
+  const result = readDescription(raw);
+  const { supportedVersions: versions, capabilities, instructions } = result;
   if (!Array.isArray(versions) || !versions.includes(VERSION)) return undefined;
-  const { capabilities, instructions } = result;
   const serverInfo = metaOf(result)?.["io.modelcontextprotocol/serverInfo"];
-  return {
-    protocolVersion: VERSION,
-    capabilities:
-      typeof capabilities === "object" && capabilities !== null ? (capabilities as Record<string, unknown>) : {},
-    serverInfo: typeof serverInfo === "object" && serverInfo !== null ? (serverInfo as Record<string, unknown>) : {},
-    instructions: typeof instructions === "string" ? instructions : undefined,
-  };
+  return infoFrom(VERSION, { capabilities, serverInfo, instructions });
 }

@@ -99,3 +99,14 @@ test("call_tool does not call itself", async () => {
     data: { code: "INVALID_PARAMS" },
   });
 });
+
+test("a query of megabytes is refused, with how long it may be", async () => {
+  for (const name of ["search_tools", "search_prompts", "search_resources"]) {
+    expect(await refusal(name, { query: "x ".repeat(500) }).catch(() => "found")).toBe("found");
+    expect(await refusal(name, { query: "x ".repeat(2_000_000) })).toEqual({
+      code: -32602,
+      message: `${name} got a wrong "query": it may have 1000 characters; say in a few words what you are looking for`,
+      data: { code: "INVALID_PARAMS" },
+    });
+  }
+});

@@ -131,3 +131,19 @@ test("any history of changes gives the pages of a fresh start", () => {
     { numRuns: 200 },
   );
 });
+
+test("a change of tools takes resources and templates over as they are, and a change of those does not", () => {
+  const offered = { tools: ["t"], prompts: ["p"], resources: ["x:///1", "x:///2"], templates: ["y:///{a}"] };
+  const views = [view("a", offered), view("b", { ...offered, tools: [] })];
+  const before = createSnapshot(views, settings("prefixed"));
+  const page = before.pagers.resources.page(undefined);
+  const changed = { ...views[1]!, lists: { ...views[1]!.lists, tools: define("name", ["new"]) } };
+  const after = createSnapshot([views[0]!, changed], settings("prefixed"), before);
+  expect(after.resources).toBe(before.resources);
+  expect(after.pagers.resources.page(undefined)).toBe(page);
+  expect(after.resource("b", 1)?.value["uri"]).toBe("x:///2");
+  const more = { ...changed, lists: { ...changed.lists, resources: define("uri", ["x:///3"]) } };
+  const last = createSnapshot([views[0]!, more], settings("prefixed"), after);
+  expect(last.resources.resolve("b+x:///3").kind).toBe("found");
+  expect(createSnapshot([views[0]!, changed], settings("raw"), after).resources).not.toBe(after.resources);
+});

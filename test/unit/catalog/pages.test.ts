@@ -68,3 +68,22 @@ test("a cursor of another list is none", () => {
   const { nextCursor } = JSON.parse(pagerOf(["a", "b"], 1, "prompts").page(undefined).toString());
   expect(() => pagerOf(["a", "b"], 1).page(nextCursor)).toThrow("Invalid cursor");
 });
+
+test("a page ends before it is too large; an entry that is too large alone is a page of its own", () => {
+  const megabyte = "x".repeat(1024 * 1024);
+  const sizes = [1, 1, 1, 1, 1, 9, 1, 1];
+  const entries = sizes.map((size, i) => ({
+    exposed: String(i),
+    text: JSON.stringify({ name: String(i), pad: megabyte.repeat(size) }),
+  }));
+  const pager = createPager({ member: "tools", pageSize: 1000, entries });
+  const pages: string[][] = [];
+  let page: Page | undefined = read(pager);
+  while (page) {
+    pages.push(page.tools.map(({ name }) => name));
+    const cursor: string | undefined = page.nextCursor;
+    if (cursor !== undefined) expect(pager.page(cursor)).toBe(pager.page(cursor));
+    page = cursor === undefined ? undefined : read(pager, cursor);
+  }
+  expect(pages).toEqual([["0", "1", "2"], ["3", "4"], ["5"], ["6", "7"]]);
+});

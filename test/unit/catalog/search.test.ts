@@ -6,6 +6,7 @@
 import { performance } from "node:perf_hooks";
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
+import { textsOf } from "../../../src/catalog/search/document.ts";
 import {
   createSearchIndex,
   type SearchDoc,
@@ -308,4 +309,12 @@ it("indexes in slices that leave the event loop free", async () => {
   // Slices of a few milliseconds: were it one block, there would be one turn however long it took.
   expect(turns).toBeGreaterThan((performance.now() - started) / 40);
   expect(turns).toBeGreaterThan(3);
+});
+
+it("what is indexed of one entry is bounded, whichever of its texts is long", () => {
+  const long = "word ".repeat(200_000);
+  const args = Array.from({ length: 1000 }, () => ({ name: long, description: long }));
+  const doc = { key: "k", kind: "tool", name: long, originalName: `${long}!`, serverId: "s", mimeType: long } as const;
+  const texts = textsOf({ ...doc, title: long, description: long, args });
+  expect(Object.values(texts).join("").length).toBeLessThan(60_000);
 });

@@ -56,3 +56,15 @@ test("an event over the cap is dropped, in one line or in many; the next one arr
   expect(many.events).toEqual([["message", "ok", undefined]]);
   expect(many.overflows).toHaveLength(1);
 });
+
+test("empty lines count: an event of nothing but them is dropped at the cap, and its start is reported once", () => {
+  expect(read(`${"data:\n".repeat(100)}\n`, [], 100).events).toEqual([["message", "\n".repeat(99), undefined]]);
+  const { events, overflows } = read(`${"data:\n".repeat(5000)}\ndata: ok\n\n`, [], 100);
+  expect(events).toEqual([["message", "ok", undefined]]);
+  expect(overflows).toEqual(["\n".repeat(96)]);
+});
+
+test("an id that is too long for a header is none, and a name of an event is cut", () => {
+  const { events } = read(`id: ${"i".repeat(5000)}\nevent: ${"e".repeat(5000)}\ndata: x\n\n`, [], 10_000);
+  expect(events).toEqual([["e".repeat(256), "x", undefined]]);
+});

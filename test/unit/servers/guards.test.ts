@@ -7,6 +7,7 @@ import { Call, type Client } from "../../../src/protocol/call.ts";
 import { Breaker } from "../../../src/servers/breaker.ts";
 import { Bulkhead } from "../../../src/servers/bulkhead.ts";
 import { backoffMs } from "../../../src/timing/backoff.ts";
+import { Renewals } from "../../../src/timing/renewals.ts";
 import { Throttle } from "../../../src/timing/throttle.ts";
 
 const newCall = () => new Call({ method: "tools/call", params: {}, text: "{}", client: {} as Client, emit: () => {} });
@@ -52,6 +53,12 @@ describe("bulkhead", () => {
     await settled();
     expect([entered, bulkhead.active]).toEqual([true, 1]);
   });
+});
+
+test("a server that wants a new connection again and again gets it at once a few times, and then like any other", () => {
+  const renewals = new Renewals();
+  expect([1, 2, 3, 4, 5, 6, 7].map((ms) => renewals.pass(ms))).toEqual([true, true, true, true, true, false, false]);
+  expect(renewals.pass(20_000)).toBe(true);
 });
 
 describe("breaker", () => {

@@ -1,0 +1,177 @@
+/**
+ * Fetches what one server lists, and again when it says that a list has changed.
+ *
+ * Changes that are announced while a fetch is under way, or soon after one, cause one more fetch,
+ * however many come. The pause before it grows as long as they keep coming: a server that announces
+ * a change with every list is ready after the first, and asked seldom; one whose lists have indeed
+ * changed is asked again sooner, the fewer entries it has. A fetch that fails keeps the list that
+ * was known. A server is only asked for lists whose capability it declared.
+ */
+import type { Answer } from "../../protocol/json-rpc.ts";
+import type { OnLimit } from "../../protocol/limit-exceeded.ts";
+import { type ChangeKind, type ListKind, listMethods } from "../../protocol/methods.ts";
+import { Pace } from "../../timing/pace.ts";
+import { type Definition, emptyLists, type ServerLists, sameDefinitions } from "../definitions.ts";
+import { type FetchedList, fetchList, ListRefused } from "./fetch-list.ts";
+import { ListBudget } from "./list-budget.ts";
+
+export interface SyncLimits {
+  readonly catalogBytes: number;
+  readonly definitionBytes: number;
+}
+
+export interface SyncOptions {
+  /** Asks the server; `params` is raw JSON. */
+  readonly request: (method: string, params: string) => Promise<Answer>;
+  readonly declares: (capability: string) => boolean;
+  readonly update: (lists: ServerLists) => void;
+  readonly failed: (method: string, error: unknown) => void;
+  /** What of a list is not taken, and why; undefined: all of it is. */
+  readonly reduced: (method: string, why: string | undefined) => void;
+  readonly limits: () => SyncLimits;
+  readonly onLimit: OnLimit;
+  readonly known: ServerLists;
+  /** A round of fetching has ended, after so long. */
+  readonly synced?: (ms: number) => void;
+}
+
+interface Round {
+  readonly kinds: Set<ListKind>;
+  readonly ended: Promise<void>;
+  readonly end: () => void;
+}
+
+/** The longest pause after lists that have changed, and what is added to it for many entries. */
+const CHANGED_MS = 200;
+const ENTRIES_PER_MS = 5;
+
+const methodsByKind = Object.entries(listMethods).map(([method, spec]) => ({ method, ...spec }));
+type ListMethod = (typeof methodsByKind)[number];
+
+export class Sync {
+  readonly #options: SyncOptions;
+  readonly #budget: ListBudget;
+  readonly #pace = new Pace();
+  #lists: ServerLists;
+  /** The round that is under way, and the one after it. */
+  #current: Round | undefined;
+  #next: Round | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(options: SyncOptions) {
+    this.#options = options;
+    this.#lists = options.known;
+    this.#budget = new ListBudget(() => options.limits().catalogBytes);
+  }
+
+  /** Fetches everything; ends when all lists have been fetched or have failed once. */
+  all(): Promise<void> {
+    return this.#mark(["tools", "prompts", "resources", "templates"]);
+  }
+
+  changed(kind: ChangeKind): Promise<void> {
+    return this.#mark(kind === "resources" ? ["resources", "templates"] : [kind]);
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    this.#next?.end();
+  }
+
+  #mark(kinds: readonly ListKind[]): Promise<void> {
+    if (this.#closed) return Promise.resolve();
+    const isFirst = this.#next === undefined;
+    this.#next ??= newRound();
+    for (const kind of kinds) this.#next.kinds.add(kind);
+    const { ended } = this.#next;
+    if (isFirst && !this.#current) this.#schedule();
+    return ended;
+  }
+
+  #schedule(): void {
+    const waitMs = this.#pace.begin();
+    // Not at once: what is announced in the same piece of the stream belongs to the same round.
+    if (waitMs === 0) queueMicrotask(() => void this.#run());
+    else this.#timer = setTimeout(() => void this.#run(), waitMs).unref();
+  }
+
+  async #run(): Promise<void> {
+    const round = this.#next;
+    if (!round || this.#closed) return;
+    this.#next = undefined;
+    this.#current = round;
+    const started = performance.now();
+    const changed = await this.#fetchAll(round.kinds);
+    this.#options.synced?.(performance.now() - started);
+    this.#pace.ended(changed ? CHANGED_MS + this.#entries / ENTRIES_PER_MS : undefined);
+    this.#current = undefined;
+    round.end();
+    if (this.#next && !this.#closed) this.#schedule();
+  }
+
+  get #entries(): number {
+    return Object.values(this.#lists).reduce((sum, list) => sum + list.length, 0);
+  }
+
+  /** Whether a list has changed. */
+  async #fetchAll(kinds: ReadonlySet<ListKind>): Promise<boolean> {
+    const wanted = methodsByKind.filter(({ kind }) => kinds.has(kind));
+    const fetched = await Promise.all(wanted.map(async (method) => ({ method, list: await this.#fetch(method) })));
+    if (this.#closed) return false;
+    const next: Record<ListKind, readonly Definition[]> = { ...this.#lists };
+    let changed = false;
+    for (const { method, list } of fetched) {
+      if (!list) continue;
+      this.#options.reduced(method.method, reductionOf(list));
+      if (sameDefinitions(next[method.kind], list.definitions)) continue;
+      next[method.kind] = list.definitions;
+      changed = true;
+    }
+    if (!changed && this.#lists !== emptyLists) return false;
+    this.#lists = next;
+    this.#options.update(next);
+    return changed;
+  }
+
+  async #fetch(list: ListMethod): Promise<FetchedList | undefined> {
+    const { request, declares, limits, onLimit, failed } = this.#options;
+    const budget = this.#budget;
+    const before = budget.begin(list.kind);
+    if (!declares(list.capability)) return NOTHING;
+    try {
+      const fetched = await fetchList(list, { request, budget, definitionBytes: limits().definitionBytes });
+      if (fetched.cut !== undefined) onLimit("catalogBytes");
+      for (const { why } of fetched.leftOut) if (why === "too large") onLimit("definitionBytes");
+      return fetched;
+    } catch (error) {
+      // Servers that declare resources often have no templates method; that is an empty list, not a
+      // fault.
+      if (list.kind === "templates" && error instanceof ListRefused && error.rpcCode === -32601) return NOTHING;
+      budget.restore(list.kind, before);
+      if (!this.#closed) failed(list.method, error);
+      return undefined;
+    }
+  }
+}
+
+const NOTHING: FetchedList = { definitions: [], leftOut: [], cut: undefined };
+
+function newRound(): Round {
+  let end = (): void => {};
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  return { kinds: new Set(), ended, end };
+}
+
+/** What of a list is missing, in words. */
+function reductionOf({ leftOut, cut }: FetchedList): string | undefined {
+  const [first] = leftOut;
+  if (!first) return cut;
+  const reason = first.why === "too large" ? "it is over limits.definitionBytes" : "it is nested too deep";
+  const more = leftOut.length > 1 ? ` and ${leftOut.length - 1} more` : "";
+  const without = `"${first.name}"${more} left out: ${reason}`;
+  return cut === undefined ? without : `${without}; ${cut}`;
+}

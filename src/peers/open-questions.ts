@@ -1,0 +1,57 @@
+/**
+ * The questions of one server that wait for an answer, on one connection: by the server's id, so
+ * that it can take one back, and bounded, for one call and in all. A server that asks more is
+ * refused; those it asked before are answered.
+ */
+import type { Call } from "../protocol/call.ts";
+import { GoblinError } from "../protocol/errors.ts";
+
+const MOST_OF_CALL = 32;
+const MOST = 256;
+
+interface OpenQuestion {
+  readonly call: Call | undefined;
+  readonly abort: AbortController;
+}
+
+export class OpenQuestions {
+  readonly #open = new Map<string | number, OpenQuestion>();
+
+  /**
+   * Throws when there are too many. `call`: the one that it belongs to, if that is known. The
+   * signal aborts when the server takes the question back.
+   */
+  add(id: string | number, call: Call | undefined): AbortSignal {
+    if (this.#open.size >= MOST) throw tooMany("this server", MOST);
+    if (call && this.#countOf(call) >= MOST_OF_CALL) throw tooMany("this call", MOST_OF_CALL);
+    const abort = new AbortController();
+    this.#open.set(id, { call, abort });
+    return abort.signal;
+  }
+
+  /** False: it was taken back meanwhile. */
+  answered(id: string | number, signal: AbortSignal): boolean {
+    return this.#open.get(id)?.abort.signal === signal && this.#open.delete(id);
+  }
+
+  /** `reason`: what the server gave for it. */
+  takeBack(id: string | number, reason?: string): void {
+    const open = this.#open.get(id);
+    this.#open.delete(id);
+    open?.abort.abort(reason);
+  }
+
+  takeBackAll(reason: string): void {
+    for (const id of [...this.#open.keys()]) this.takeBack(id, reason);
+  }
+
+  #countOf(call: Call): number {
+    let count = 0;
+    for (const other of this.#open.values()) if (other.call === call) count++;
+    return count;
+  }
+}
+
+function tooMany(whose: string, most: number): GoblinError {
+  return new GoblinError("LimitExceeded", `LimitExceeded: ${most} questions of ${whose} wait for an answer already`);
+}

@@ -1,0 +1,67 @@
+/**
+ * What a server says of itself when it is connected, within bounds: all of it is kept for as long
+ * as the connection stands, and much of it is told to every client.
+ */
+
+import { GoblinError } from "../protocol/errors.ts";
+import { depthOf } from "../protocol/json-elements.ts";
+import { type Raw, rawText } from "../protocol/json-rpc.ts";
+import type { PeerInfo } from "./peer.ts";
+
+const MAX_BYTES = 4 * 1024 * 1024;
+/** Of what it can do, and of who it is. */
+const MAX_CHARACTERS = 64 * 1024;
+const MAX_DEPTH = 100;
+const INSTRUCTIONS = 16 * 1024;
+
+/** The members of the answer; throws when it is more than anybody has to say of himself. */
+export function readDescription(raw: Raw): Readonly<Record<string, unknown>> {
+  if (raw.length > MAX_BYTES) {
+    throw unusable(`the answer to the handshake has ${raw.length} bytes, and may have ${MAX_BYTES}`);
+  }
+  const text = rawText(raw);
+  if (depthOf(text) > MAX_DEPTH) throw unusable("the answer to the handshake is nested too deep");
+  return record(JSON.parse(text));
+}
+
+export function infoFrom(
+  protocolVersion: string,
+  said: Readonly<Record<"capabilities" | "serverInfo" | "instructions", unknown>>,
+): PeerInfo {
+  const capabilities = record(said.capabilities);
+  if (JSON.stringify(capabilities).length > MAX_CHARACTERS) {
+    throw unusable(`its capabilities have more than ${MAX_CHARACTERS} characters`);
+  }
+  const serverInfo = record(said.serverInfo);
+  const isLong = JSON.stringify(serverInfo).length > MAX_CHARACTERS;
+  return {
+    protocolVersion,
+    capabilities,
+    serverInfo: isLong ? essentials(serverInfo) : serverInfo,
+    instructions: typeof said.instructions === "string" ? cut(said.instructions) : undefined,
+  };
+}
+
+/** Without icons and whatever else made it long. */
+function essentials(serverInfo: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const short = Object.entries(serverInfo).filter(([, value]) => typeof value === "string" && value.length <= 1000);
+  return Object.fromEntries(short.filter(([key]) => ["name", "title", "version"].includes(key)));
+}
+
+/** Cut at the end of a line or word, with a mark. */
+function cut(instructions: string): string {
+  if (instructions.length <= INSTRUCTIONS) return instructions;
+  const head = instructions.slice(0, INSTRUCTIONS);
+  const boundary = Math.max(head.lastIndexOf("\n"), head.lastIndexOf(" "));
+  const kept = boundary > INSTRUCTIONS / 2 ? head.slice(0, boundary) : head.replace(/[\ud800-\udbff]$/, "");
+  // Through bytes: a part of a string would keep all of it in memory.
+  return Buffer.from(`${kept.trimEnd()}\n\n[cut by the gateway: ${instructions.length} characters]`).toString("utf8");
+}
+
+function unusable(why: string): GoblinError {
+  return new GoblinError("BACKEND_UNAVAILABLE", `The server cannot be used: ${why}`);
+}
+
+function record(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+}

@@ -1,0 +1,72 @@
+/**
+ * Bytes that arrive in pieces and become one.
+ *
+ * Memory is about the bytes themselves, however small the pieces: a large one is kept as it is,
+ * small ones are copied into blocks. A piece that is kept must not change afterwards.
+ */
+const BLOCK = 8 * 1024;
+
+export class Pieces {
+  #kept: Buffer[] = [];
+  /** The block that small pieces are copied into, and how much of it is filled. */
+  #block: Buffer | undefined;
+  #filled = 0;
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  add(piece: Buffer): void {
+    if (piece.length === 0) return;
+    this.#size += piece.length;
+    if (piece.length >= BLOCK || this.#size === piece.length) {
+      this.#seal();
+      this.#kept.push(piece);
+    } else this.#copy(piece);
+  }
+
+  /** For bytes that are only lent: nothing of the piece is kept but a copy. */
+  addCopy(piece: Buffer): void {
+    this.add(piece.length >= BLOCK || this.#size === 0 ? Buffer.from(piece) : piece);
+  }
+
+  /** The first bytes, as text. Of any three pieces in a row that are kept, one is large. */
+  head(length: number): string {
+    this.#seal();
+    return Buffer.concat(this.#kept.slice(0, 3)).toString("latin1", 0, Math.min(length, BLOCK));
+  }
+
+  /** All of it; nothing is left. */
+  take(): Buffer {
+    this.#seal();
+    const all = this.#kept.length === 1 ? this.#kept[0]! : Buffer.concat(this.#kept, this.#size);
+    this.clear();
+    return all;
+  }
+
+  clear(): void {
+    this.#kept = [];
+    this.#block = undefined;
+    this.#filled = 0;
+    this.#size = 0;
+  }
+
+  #copy(piece: Buffer): void {
+    let from = 0;
+    while (from < piece.length) {
+      this.#block ??= Buffer.allocUnsafe(BLOCK);
+      const copied = piece.copy(this.#block, this.#filled, from);
+      this.#filled += copied;
+      from += copied;
+      if (this.#filled === BLOCK) this.#seal();
+    }
+  }
+
+  #seal(): void {
+    if (!this.#block) return;
+    this.#kept.push(this.#block.subarray(0, this.#filled));
+    this.#block = undefined;
+    this.#filled = 0;
+  }
+}
