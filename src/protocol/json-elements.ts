@@ -14,21 +14,55 @@ const CLOSE_BRACE = 125;
 const OPEN_BRACKET = 91;
 const CLOSE_BRACKET = 93;
 const COMMA = 44;
+const COLON = 58;
 
-/** `array` is the span of the array, brackets and all. Throws where it is not valid JSON. */
-export function* elementsOf(text: string, array: Span): Generator<Span> {
-  const last = array.end - 1;
-  if (text.charCodeAt(last) !== CLOSE_BRACKET) throw notValid();
-  let at = skipSpace(text, array.start + 1);
-  if (at === last) return;
-  for (;;) {
-    const end = skipValue(text, at);
-    if (end === at || end > last) throw notValid();
-    yield { start: at, end };
-    at = skipSpace(text, end);
-    if (at === last) return;
-    if (text.charCodeAt(at) !== COMMA) throw notValid();
-    at = skipSpace(text, at + 1);
+/**
+ * Where the value of the first member with this key begins, in the object that the text is; -1:
+ * there is none. Nothing behind it is read.
+ */
+export function startOfMember(text: string, key: string): number {
+  let at = skipSpace(text, 0);
+  if (text.charCodeAt(at) !== OPEN_BRACE) return -1;
+  do {
+    const name = skipSpace(text, at + 1);
+    if (text.charCodeAt(name) !== QUOTE) return -1;
+    const end = skipValue(text, name);
+    const colon = skipSpace(text, end);
+    if (text.charCodeAt(colon) !== COLON) return -1;
+    at = skipSpace(text, colon + 1);
+    if (JSON.parse(text.slice(name, end)) === key) return at;
+    at = skipSpace(text, skipValue(text, at));
+  } while (text.charCodeAt(at) === COMMA);
+  return -1;
+}
+
+/** Reads the array at `start` element by element. Throws where it is not valid JSON. */
+export class ArrayReader {
+  readonly #text: string;
+  #at: number;
+  /** Where the array ends, once there are no more elements. */
+  end = -1;
+
+  constructor(text: string, start: number) {
+    this.#text = text;
+    this.#at = start;
+    if (text.charCodeAt(start) !== OPEN_BRACKET) throw notValid();
+    const first = skipSpace(text, start + 1);
+    if (text.charCodeAt(first) === CLOSE_BRACKET) this.end = first + 1;
+  }
+
+  /** Undefined: there are no more. */
+  next(): Span | undefined {
+    if (this.end !== -1) return undefined;
+    const text = this.#text;
+    const start = skipSpace(text, this.#at + 1);
+    const end = skipValue(text, start);
+    const after = skipSpace(text, end);
+    const mark = text.charCodeAt(after);
+    if (end === start || (mark !== COMMA && mark !== CLOSE_BRACKET)) throw notValid();
+    this.#at = after;
+    if (mark === CLOSE_BRACKET) this.end = after + 1;
+    return { start, end };
   }
 }
 

@@ -107,20 +107,14 @@ describe("a server that is down", () => {
     await rig.leftovers();
   });
 
-  it("that hangs is cut off by the breaker, and let in again by a probe", { timeout: 20_000 }, async () => {
+  it("that is slow for one client stays open to others: each call ends by its own limit", async () => {
     const rig = await startRig({ config: { timeouts: { callMs: 150 } } });
     rig.bad.setScript({ rules: [{ method: "tools/call", name: "echo", do: "hang" }] });
-    for (let n = 0; n < 5; n++) expect((await rig.call("echo")).error.code).toBe(-32001);
-    const refused = await rig.call("echo");
-    expect(refused.error).toMatchObject({ code: -32011, data: { serverId: "bad" } });
-    expect(refused.error.data.retryAfterMs).toBeGreaterThan(0);
-    expect(rig.state()).toBe("degraded");
-    await rig.others();
-    // An error of a tool is an answer like any other: it does not open the breaker, it closes it.
-    rig.bad.setScript({});
-    await new Promise((resolve) => setTimeout(resolve, refused.error.data.retryAfterMs + 50));
+    for (let n = 0; n < 6; n++) expect((await rig.call("echo")).error.code).toBe(-32001);
+    // An error of a tool is an answer like any other.
     expect((await rig.call("tool_error")).result.isError).toBe(true);
     expect(rig.state()).toBe("ready");
+    await rig.others();
     await rig.leftovers();
   });
 });

@@ -124,7 +124,8 @@ const rows: Record<string, Row> = {
     limits: { definitionBytes: 400 },
     counts: { "limits.definitionBytes": 4 },
     strike: ({ goblin }) => reasonOf(goblin),
-    message: 'degraded: tools/list: "add" and 3 more left out: it is over limits.definitionBytes',
+    message:
+      'degraded: tools/list: "add" and 3 more left out: it is too large (limits.definitionBytes is 400); raise the limit to have it listed',
   },
   unreadBytes: {
     limits: { unreadBytes: 100_000 },

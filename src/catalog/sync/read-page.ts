@@ -7,8 +7,9 @@
  * to follow; those are counted. A definition that is taken can be walked recursively.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
+
 import { GoblinError } from "../../protocol/errors.ts";
-import { depthOf, elementsOf } from "../../protocol/json-elements.ts";
+import { ArrayReader, depthOf, startOfMember } from "../../protocol/json-elements.ts";
 import { type Raw, rawText } from "../../protocol/json-rpc.ts";
 import { memberSpan, memberText } from "../../protocol/json-text.ts";
 import { type CacheHints, type Definition, hintsIn } from "../definitions.ts";
@@ -38,19 +39,14 @@ const NAME_CHARACTERS = 80;
 
 export async function readPage(raw: Raw, member: string, definitionBytes: number): Promise<DefinitionPage> {
   const text = rawText(raw);
-  const span = memberSpan(text, 0, member);
-  if (!span || text[span.start] !== "[") {
-    throw new GoblinError("BACKEND_ERROR", `The list has no array "${member}"`);
-  }
-  if (text.length - (span.end - span.start) > MAX_BESIDES) {
-    throw new GoblinError("BACKEND_ERROR", `A page has more than ${MAX_BESIDES} characters besides its "${member}"`);
-  }
-  const page = JSON.parse(`${text.slice(0, span.start)}[]${text.slice(span.end)}`) as Record<string, unknown>;
+  const start = startOfMember(text, member);
+  if (start === -1 || text[start] !== "[") throw refused(`The list has no array "${member}"`);
   const definitions: Definition[] = [];
   const leftOut: LeftOut[] = [];
   let until = performance.now() + SLICE_MS;
-  for (const { start, end } of elementsOf(text, span)) {
-    const element = text.slice(start, end);
+  const elements = new ArrayReader(text, start);
+  for (let span = elements.next(); span; span = elements.next()) {
+    const element = text.slice(span.start, span.end);
     if (isOver(element, definitionBytes)) leftOut.push({ name: nameIn(element), why: "too large" });
     else if (depthOf(element) > MAX_DEPTH) leftOut.push({ name: nameIn(element), why: "too deep" });
     else {
@@ -63,8 +59,19 @@ export async function readPage(raw: Raw, member: string, definitionBytes: number
     await nextTurn();
     until = performance.now() + SLICE_MS;
   }
+  if (text.length - (elements.end - start) > MAX_BESIDES) {
+    throw refused(`A page has more than ${MAX_BESIDES} characters besides its "${member}"`);
+  }
+  const besides = `${text.slice(0, start)}[]${text.slice(elements.end)}`;
+  const page = JSON.parse(besides) as Record<string, unknown>;
+  // Of members with the same key the last one counts, and that would be another list.
+  if (memberSpan(besides, 0, member)?.start !== start) throw refused(`The page has "${member}" twice`);
   const cursor = page["nextCursor"];
   return { definitions, leftOut, nextCursor: typeof cursor === "string" ? cursor : undefined, hints: hintsIn(page) };
+}
+
+function refused(message: string): GoblinError {
+  return new GoblinError("BACKEND_ERROR", message);
 }
 
 /** A character has up to three bytes; most texts need not be counted. */

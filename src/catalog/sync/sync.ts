@@ -124,7 +124,7 @@ export class Sync {
     let changed = false;
     for (const { method, list } of fetched) {
       if (!list) continue;
-      this.#options.reduced(method.method, reductionOf(list));
+      this.#options.reduced(method.method, reductionOf(list, this.#options.limits()));
       if (sameDefinitions(next[method.kind], list.definitions)) continue;
       next[method.kind] = list.definitions;
       changed = true;
@@ -167,10 +167,13 @@ function newRound(): Round {
 }
 
 /** What of a list is missing, in words. */
-function reductionOf({ leftOut, cut }: FetchedList): string | undefined {
+function reductionOf({ leftOut, cut }: FetchedList, { definitionBytes }: SyncLimits): string | undefined {
   const [first] = leftOut;
   if (!first) return cut;
-  const reason = first.why === "too large" ? "it is over limits.definitionBytes" : "it is nested too deep";
+  const reason =
+    first.why === "too large"
+      ? `it is too large (limits.definitionBytes is ${definitionBytes}); raise the limit to have it listed`
+      : "it is nested deeper than common JSON readers go";
   const more = leftOut.length > 1 ? ` and ${leftOut.length - 1} more` : "";
   const without = `"${first.name}"${more} left out: ${reason}`;
   return cut === undefined ? without : `${without}; ${cut}`;

@@ -81,7 +81,9 @@ describe("what is kept", () => {
     const { sync, names, reduced, onLimit } = open(() => `{"tools":[${wide},{"name":"ok"},${deep}]}`);
     await sync.all();
     expect(names()).toEqual(["ok"]);
-    expect(reduced).toEqual(['"wide" and 1 more left out: it is over limits.definitionBytes']);
+    expect(reduced).toEqual([
+      '"wide" and 1 more left out: it is too large (limits.definitionBytes is 10000); raise the limit to have it listed',
+    ]);
     expect(onLimit).toEqual(["definitionBytes"]);
   });
 
@@ -126,6 +128,10 @@ describe("a page", () => {
     '{"tools":{}}',
     '{"tools":[{}],}',
     '{"other":[]}',
+    '{"tools":[{}],"tools":[]}',
+    '{"tools":[{}],"\\u0074ools":[{}]}',
+    '{"tools" [{}]}',
+    '{"tools":[{}]} x',
     "[]",
     "null",
   ])("that is no list is refused: %s", async (text) => {
