@@ -38,7 +38,9 @@ const layers: Record<string, readonly string[]> = {
   calls: [
     ...["session", "routing", "meta", "servers", "catalog", "telemetry", "identifiers", "config", "protocol", "timing"],
   ],
-  front: ["calls", "session", "routing", "catalog", "telemetry", "config", "protocol", "structures", "timing"],
+  front: [
+    ...["calls", "session", "routing", "catalog", "telemetry", "config", "protocol", "structures", "timing", "text"],
+  ],
   admin: [
     "front",
     "calls",

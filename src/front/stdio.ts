@@ -9,6 +9,7 @@ import type { Inbound } from "../protocol/json-rpc.ts";
 import { oneLine } from "../protocol/json-text.ts";
 import { bodyTooLarge } from "../protocol/limit-exceeded.ts";
 import { LineSplitter } from "../structures/lines.ts";
+import { textOf } from "../text/utf8.ts";
 import { classifyIncoming } from "./classify.ts";
 import type { FrontContext } from "./context.ts";
 import { LegacyChannel } from "./legacy/channel.ts";
@@ -34,10 +35,12 @@ export function serveStdio(
   };
   const legacy = new LegacyChannel({ context, principal: "", write });
   const modern = new ModernChannel(context, write);
-  const take = (line: string): void => {
-    if (line.trim() === "") return;
+  const take = (bytes: Buffer): void => {
+    let line: string;
     let value: unknown;
     try {
+      line = textOf(bytes);
+      if (line.trim() === "") return;
       value = JSON.parse(line);
     } catch {
       return legacy.unreadable(new GoblinError("PARSE_ERROR", "Parse error: the message is not valid JSON"));
@@ -50,7 +53,7 @@ export function serveStdio(
   const cap = context.config.current.limits.bodyBytes;
   const lines = new LineSplitter({
     cap,
-    line: (line) => take(line.toString("utf8")),
+    line: take,
     overflow: () => {
       context.onLimit("bodyBytes");
       legacy.unreadable(bodyTooLarge(cap));

@@ -12,7 +12,7 @@ import type { Call } from "../protocol/call.ts";
 import type { GoblinError } from "../protocol/errors.ts";
 import type { Flight } from "../protocol/flight.ts";
 import { type Answer, failure } from "../protocol/json-rpc.ts";
-import { toDisplayText } from "../protocol/json-text.ts";
+import { logText } from "../protocol/log-text.ts";
 import { SmallMap } from "../structures/small-map.ts";
 import type { Audience, Origin } from "./peer.ts";
 
@@ -91,8 +91,8 @@ export class Pending {
     if (typeof id === "number" && this.#givenUp.delete(id)) return undefined;
     const wasSent = typeof id === "number" && id > 0 && id <= this.#lastId;
     return wasSent
-      ? `A second answer to one request (id ${toDisplayText(id)})`
-      : `An answer to a request that was never sent (id ${toDisplayText(id)})`;
+      ? `A second answer to one request (id ${logText(id)})`
+      : `An answer to a request that was never sent (id ${logText(id)})`;
   }
 
   failAll(error: GoblinError): void {

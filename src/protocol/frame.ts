@@ -1,17 +1,22 @@
 /**
  * Reads one message that a server sent, from its bytes.
  *
- * Small messages are parsed, which proves them valid. A large one that is plainly an answer (the id
- * stands right behind the head, or right before the end) is taken apart at those places and never
- * decoded; every other shape is parsed. A slice that is taken from between head and end may hold
- * members that follow `result`; since the envelope that is written around it ends in `}` as the
- * original did, these pass too.
+ * What is taken out of an answer is exactly one JSON value, and nothing that stood beside it. The
+ * two shapes that nearly every server writes are compared byte for byte around their result, which
+ * is proved by one scan and not decoded where it is large; every other shape is parsed. A message
+ * with an envelope that can be read in two ways is `broken`: it is nobody's answer, and the
+ * requests that it could have been for fail.
  */
-import { type Answer, answerOf, classify, type Inbound } from "./json-rpc.ts";
+
+import { textOf } from "../text/utf8.ts";
+import { type Answer, answerOf, classify, type Inbound, repeatedMember } from "./json-rpc.ts";
+import { MAX_DEPTH, scanValue } from "./json-scan.ts";
+import { eachMember } from "./json-text.ts";
 
 export type Frame =
   | Exclude<Inbound, { kind: "response" }>
-  | { readonly kind: "response"; readonly id: string | number; readonly answer: Answer };
+  | { readonly kind: "response"; readonly id: string | number; readonly answer: Answer }
+  | { readonly kind: "broken"; readonly ids: readonly number[]; readonly reason: string };
 
 /** From this size on, an answer's bytes are passed on without being decoded. */
 const LARGE = 16 * 1024;
@@ -19,60 +24,63 @@ const LARGE = 16 * 1024;
 const HEAD = '{"jsonrpc":"2.0","id":';
 const RESULT_AFTER_ID = ',"result":{';
 const RESULT_FIRST = '{"result":{';
-const TAIL = ',"jsonrpc":"2.0","id":';
+const TAIL = /^,"jsonrpc":"2\.0","id":(0|[1-9]\d{0,14})\}$/;
+const ID = /^(?:0|[1-9]\d{0,14})$/;
+/** The longest head or tail that is compared. */
+const EDGE = 64;
+const CLOSE_BRACE = 125;
 
+/** Throws where the bytes are no JSON. */
 export function readFrame(bytes: Buffer): Frame {
-  if (bytes.length >= LARGE) {
-    const large = readLargeAnswer(bytes);
-    if (large) return large;
-  }
-  const text = bytes.toString("utf8");
+  const plain = plainAnswer(bytes);
+  if (plain) return plain;
+  const text = textOf(bytes);
   const value: unknown = JSON.parse(text);
+  // What is shorter cannot be deeper.
+  if (bytes.length > MAX_DEPTH && scanValue(bytes, text.search(/\S/)) === -1) throw new SyntaxError("nested too deep");
   const message = classify(value, text);
-  if (message.kind !== "response") return message;
-  const bare = Object.keys(value as object).length === 3;
-  return { kind: "response", id: message.id, answer: (bare && quickResult(text, message.id)) || answerOf(text) };
+  if (message.kind === "invalid") return isAnswerLike(value) ? brokenFrame(text, message.reason) : message;
+  const twice = repeatedMember(text);
+  if (twice !== undefined) return brokenFrame(text, `"${twice}" stands in it twice`);
+  return message.kind === "response" ? { kind: "response", id: message.id, answer: answerOf(text) } : message;
 }
 
-/**
- * The two shapes that nearly every server writes, cut out without a scan; the text was parsed
- * before.
- */
-function quickResult(text: string, id: string | number): Answer | undefined {
-  if (typeof id !== "number") return undefined;
-  const tail = `${TAIL}${id}}`;
-  if (text.startsWith(RESULT_FIRST) && text.endsWith(tail)) {
-    return { ok: true, raw: text.slice(RESULT_FIRST.length - 1, text.length - tail.length) };
-  }
-  const head = `${HEAD}${id}${RESULT_AFTER_ID}`;
-  if (text.startsWith(head) && text.endsWith("}}")) return { ok: true, raw: text.slice(head.length - 1, -1) };
-  return undefined;
-}
-
-function readLargeAnswer(bytes: Buffer): Frame | undefined {
-  const head = bytes.toString("latin1", 0, 64);
+function plainAnswer(bytes: Buffer): Frame | undefined {
+  const head = bytes.toString("latin1", 0, EDGE);
   if (head.startsWith(HEAD)) {
-    const after = head.indexOf(",", HEAD.length);
-    const id = integer(head.slice(HEAD.length, after));
-    if (id === undefined || !head.startsWith(RESULT_AFTER_ID, after)) return undefined;
-    if (bytes.toString("latin1", bytes.length - 2) !== "}}") return undefined;
-    return large(id, bytes.subarray(after + RESULT_AFTER_ID.length - 1, bytes.length - 1));
+    const comma = head.indexOf(",", HEAD.length);
+    const id = head.slice(HEAD.length, comma);
+    if (!ID.test(id) || !head.startsWith(RESULT_AFTER_ID, comma)) return undefined;
+    const last = bytes.length - 1;
+    if (bytes[last] !== CLOSE_BRACE) return undefined;
+    const start = comma + RESULT_AFTER_ID.length - 1;
+    return scanValue(bytes, start) === last ? resultFrame(Number(id), bytes.subarray(start, last)) : undefined;
   }
   if (head.startsWith(RESULT_FIRST)) {
-    const end = bytes.toString("latin1", bytes.length - 64);
-    const at = end.lastIndexOf(TAIL);
-    if (at < 1 || !end.endsWith("}") || end[at - 1] !== "}") return undefined;
-    const id = integer(end.slice(at + TAIL.length, -1));
-    if (id === undefined) return undefined;
-    return large(id, bytes.subarray(RESULT_FIRST.length - 1, bytes.length - (end.length - at)));
+    const start = RESULT_FIRST.length - 1;
+    const end = scanValue(bytes, start);
+    if (end === -1 || end + EDGE < bytes.length) return undefined;
+    const tail = TAIL.exec(bytes.toString("latin1", end));
+    return tail ? resultFrame(Number(tail[1]), bytes.subarray(start, end)) : undefined;
   }
   return undefined;
 }
 
-function integer(text: string): number | undefined {
-  return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+function resultFrame(id: number, result: Buffer): Frame {
+  const raw = result.length >= LARGE ? result : result.toString("utf8");
+  return { kind: "response", id, answer: { ok: true, raw } };
 }
 
-function large(id: number, raw: Buffer): Frame {
-  return { kind: "response", id, answer: { ok: true, raw } };
+/** Whether somebody may wait for it. The ids of what has a method are the server's own. */
+function isAnswerLike(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "id" in value && value.id !== null && !("method" in value);
+}
+
+function brokenFrame(text: string, reason: string): Frame {
+  const ids: number[] = [];
+  eachMember(text, 0, (key, start, end) => {
+    const value = text.slice(start, end);
+    if (key === "id" && ID.test(value)) ids.push(Number(value));
+  });
+  return { kind: "broken", ids, reason };
 }

@@ -7,7 +7,7 @@
  * envelope around them is ours.
  */
 import { type ErrorCode, GoblinError, messageOf } from "./errors.ts";
-import { applyEdits, memberSpan, memberText, prependMembers, skipValue } from "./json-text.ts";
+import { applyEdits, locate, memberSpan, memberText, prependMembers, repeatedKey } from "./json-text.ts";
 
 export type Id = string | number;
 export type Raw = string | Buffer;
@@ -74,9 +74,40 @@ export function classify(value: unknown, text: string): Inbound {
   return { kind: "request", id, method, params: params ?? NO_PARAMS, text };
 }
 
+/** The members that make a message what it is. */
+const ENVELOPE = ["jsonrpc", "id", "method", "params", "result", "error"];
+const PARAMS = 2 * ENVELOPE.indexOf("params");
+const places = new Int32Array(2 * ENVELOPE.length);
+/** The params that say where a request goes, whose it is, and what it is given. */
+const DECISIVE = ["name", "uri", "ref", "taskId", "arguments", "_meta", "requestState", "inputResponses"];
+
+/**
+ * A member of the envelope that a message has twice. Of two values each reader takes the one it
+ * likes.
+ */
+export function repeatedMember(messageText: string): string | undefined {
+  return repeatedKey(messageText, ENVELOPE);
+}
+
 /** The raw JSON of a message's params, `{}` where it has none. */
 export function paramsText(messageText: string): string {
   return memberText(messageText, "params") ?? "{}";
+}
+
+/**
+ * The same, of a client's request that goes on to a server; throws where the two could read it
+ * differently.
+ */
+export function requestParams(messageText: string): string {
+  const twice = locate(messageText, ENVELOPE, places);
+  if (twice !== undefined) {
+    throw new GoblinError("INVALID_REQUEST", `Invalid request: "${twice}" stands in it twice; send it once`);
+  }
+  if (places[PARAMS] === -1) return "{}";
+  const params = messageText.slice(places[PARAMS], places[PARAMS + 1]);
+  const repeated = repeatedKey(params, DECISIVE);
+  if (repeated === undefined) return params;
+  throw new GoblinError("INVALID_PARAMS", `Invalid params: "${repeated}" stands in them twice; send it once`);
 }
 
 /** The answer inside a response message. */
@@ -165,12 +196,10 @@ export function answerHead(id: Id | null, answer: Answer): string {
 }
 
 export function answerText(id: Id | null, answer: Answer): string {
-  return `${answerHead(id, answer)}${typeof answer.raw === "string" ? answer.raw : answer.raw.toString("utf8")}}`;
+  return `${answerHead(id, answer)}${rawText(answer.raw)}}`;
 }
 
-/** The raw value as text, without what may follow it in a large answer (see `frame.ts`). */
+/** The raw value as text. */
 export function rawText(raw: Raw): string {
-  if (typeof raw === "string") return raw;
-  const text = raw.toString("utf8");
-  return text.slice(0, skipValue(text, 0));
+  return typeof raw === "string" ? raw : raw.toString("utf8");
 }

@@ -155,6 +155,45 @@ export function memberSpan(text: string, pos: number, key: string): Span | undef
   return start < 0 ? undefined : { start, end };
 }
 
+/**
+ * Finds members of an object in one walk: the value of `keys[k]` is from `places[2 * k]` to
+ * `places[2 * k + 1]`, -1 where it is missing.
+ * Answers the first key that is there for a second time, where the walk ends. At most 31 keys.
+ */
+export function locate(objectText: string, keys: readonly string[], places: Int32Array): string | undefined {
+  places.fill(-1);
+  let at = firstMember(objectText, 0);
+  for (;;) {
+    const next = nextMember(objectText, at);
+    if (next === undefined) return undefined;
+    const k = lastKeyIn(objectText, keys);
+    if (k !== -1) {
+      if (places[2 * k] !== -1) return keys[k];
+      places[2 * k] = valueStart;
+      places[2 * k + 1] = valueEnd;
+    }
+    if (next < 0) return undefined;
+    at = next;
+  }
+}
+
+/** Which of the keys the member that was read last has; -1: none. */
+function lastKeyIn(text: string, keys: readonly string[]): number {
+  if (hasEscape(text)) return keys.indexOf(lastKey(text));
+  const length = keyEnd - keyStart - 2;
+  for (let k = 0; k < keys.length; k++) {
+    if (keys[k]!.length === length && text.startsWith(keys[k]!, keyStart + 1)) return k;
+  }
+  return -1;
+}
+
+/** The first of the keys that an object has for a second time. */
+export function repeatedKey(objectText: string, keys: readonly string[]): string | undefined {
+  return locate(objectText, keys, scratch);
+}
+
+const scratch = new Int32Array(2 * 31);
+
 /** The raw text of a member's value. */
 export function memberText(text: string, key: string): string | undefined {
   const span = memberSpan(text, 0, key);

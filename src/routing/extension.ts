@@ -28,6 +28,7 @@ export const EXTENSION: RoutedMethod = { names: "extension", field: "name", time
 
 /** The servers that declared the extension which a method like `tasks/get` belongs to. */
 export function extensionOwners(method: string, servers: readonly ServerInfo[]): string[] {
+  // A method without a slash is of no family.
   const family = method.slice(0, Math.max(0, method.indexOf("/")));
   if (family === "" || family === "notifications") return [];
   return servers.filter(({ info }) => info && declares(info.capabilities, family)).map(({ id }) => id);

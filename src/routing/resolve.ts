@@ -11,7 +11,7 @@ import type { NamedEntry } from "../catalog/named.ts";
 import type { Snapshot } from "../catalog/snapshot.ts";
 import type { Call } from "../protocol/call.ts";
 import { GoblinError } from "../protocol/errors.ts";
-import { memberText, setMember } from "../protocol/json-text.ts";
+import { memberText, repeatedKey, setMember } from "../protocol/json-text.ts";
 import type { RoutedMethod } from "../protocol/methods.ts";
 
 export interface Route {
@@ -144,6 +144,11 @@ export function stringParam(call: Call, key: string): string {
   throw new GoblinError("INVALID_PARAMS", `${call.method} needs "${key}", a string`);
 }
 
+/** The server must not find another reference in it than was resolved here. */
 function withReference(params: string, key: string, value: string): string {
-  return setMember(params, "ref", setMember(memberText(params, "ref")!, key, JSON.stringify(value)));
+  const ref = memberText(params, "ref")!;
+  const twice = repeatedKey(ref, ["type", "name", "uri"]);
+  if (twice !== undefined)
+    throw new GoblinError("INVALID_PARAMS", `Invalid params: "${twice}" stands in "ref" twice; send it once`);
+  return setMember(params, "ref", setMember(ref, key, JSON.stringify(value)));
 }

@@ -25,6 +25,7 @@ import { Call, type Client } from "../protocol/call.ts";
 import { GoblinError, messageOf } from "../protocol/errors.ts";
 import { failure } from "../protocol/json-rpc.ts";
 import type { OnLimit } from "../protocol/limit-exceeded.ts";
+import { logText } from "../protocol/log-text.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { backoffMs } from "../timing/backoff.ts";
 import { Throttle } from "../timing/throttle.ts";
@@ -33,6 +34,9 @@ import { Backend, type BackendStatus } from "./backend.ts";
 import type { ServerEvents, Subscribers } from "./events.ts";
 import { hidingSecrets } from "./hide-secrets.ts";
 import { ask } from "./questions.ts";
+
+/** The gateway's own words, with a piece of what the server said in them. */
+const LONGEST_PROBLEM = 500;
 
 /** Where a server reports to, and whom it asks: the set that it belongs to. */
 export interface ServerHost {
@@ -183,7 +187,7 @@ export class Server {
       update: (lists) => this.#update(lists),
       synced: (ms) => this.#host.emit("synced", this.id, ms),
       failed: (method, error) => {
-        const detail = { server: this.id, method, error: messageOf(error) };
+        const detail = { server: this.id, method, error: logText(messageOf(error), LONGEST_PROBLEM) };
         log.warn(detail, "A list could not be fetched; what was known stays");
         this.#listProblem = `${method} failed: ${messageOf(error)}`;
       },
@@ -309,9 +313,9 @@ export class Server {
         if (heldBack === undefined) return;
         const more = {
           ...(heldBack > 0 && { heldBack }),
-          ...(detail !== undefined && { detail: detail.slice(0, 200) }),
+          ...(detail !== undefined && { detail: logText(detail) }),
         };
-        log.warn({ server: this.id, ...more }, message);
+        log.warn({ server: this.id, ...more }, logText(message, LONGEST_PROBLEM));
       },
     };
   }

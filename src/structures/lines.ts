@@ -75,8 +75,25 @@ export class LineSplitter {
   }
 }
 
+const ID_FIRST = /^\s*\[?\s*\{\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*(\d{1,15})\s*,/;
+const ID_LAST = /"id"\s*:\s*(\d{1,15})\s*\}\s*$/;
+/**
+ * Without the version beside it, the id in what is broken might be that of anything in a result.
+ */
+const ENVELOPE_LAST = /.*"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*(\d{1,15})\s*\}/s;
+
 /** The request id that the edges of a dropped answer give away, if they do. */
 export function idAtEdges(head: string, tail: string): number | undefined {
-  const first = /^\s*\{"jsonrpc":"2\.0","id":(\d{1,15}),/.exec(head) ?? /"id":(\d{1,15})\}\s*$/.exec(tail);
-  return first ? Number(first[1]) : undefined;
+  const found = ID_FIRST.exec(head) ?? ID_LAST.exec(tail);
+  return found ? Number(found[1]) : undefined;
+}
+
+/**
+ * The request ids that the edges of bytes give away, which may be the beginning of one answer and
+ * the end of another.
+ */
+export function idsAtEdges(bytes: Buffer): number[] {
+  const head = ID_FIRST.exec(bytes.toString("latin1", 0, EDGE));
+  const tail = ENVELOPE_LAST.exec(bytes.toString("latin1", Math.max(0, bytes.length - EDGE)));
+  return [head, tail].flatMap((found) => (found ? [Number(found[1])] : []));
 }

@@ -49,12 +49,16 @@ export function createLogger({ level, format, stream, tap }: LoggerOptions): Log
 
 const COLORS: Readonly<Record<string, number>> = { trace: 90, debug: 90, info: 36, warn: 33, error: 31, fatal: 31 };
 
+const CONTINUED = `\n${" ".repeat("12:00:00.000 level ".length)}`;
+
 function prettyLine({ time, level, server, msg, extra }: LogLine, color: boolean): string {
   const paint = (code: number, text: string): string => (color ? `\u001b[${code}m${text}\u001b[0m` : text);
   const clock = new Date(time).toISOString().slice(11, 23);
   const details = extra ? ` ${paint(90, plain(JSON.stringify(extra)))}` : "";
   const from = server ? `${paint(35, plain(server))} ` : "";
-  return `${paint(90, clock)} ${paint(COLORS[level] ?? 36, level.padEnd(5))} ${from}${plain(msg)}${details}\n`;
+  // What follows a line break is set in, so that it cannot be taken for a line of its own.
+  const text = plain(msg).replaceAll("\n", CONTINUED);
+  return `${paint(90, clock)} ${paint(COLORS[level] ?? 36, level.padEnd(5))} ${from}${text}${details}\n`;
 }
 
 /**

@@ -49,7 +49,11 @@ const http: Case[] = [
 ];
 
 const cases: [name: string, options: object, faults: Case[]][] = [
-  ["stdio", { transport: "stdio" }, [...anywhere, [{ do: "invalidJson" }, timeout]]],
+  [
+    "stdio",
+    { transport: "stdio" },
+    [...anywhere, [{ do: "invalidJson" }, unreadable], [{ do: "invalidJson", text: "{" }, timeout]],
+  ],
   ["HTTP with JSON answers", { transport: "http" }, [...anywhere.filter(([{ do: d }]) => d !== "wrongId"), ...http]],
   ["HTTP with event streams", { transport: "http", framing: "sse" }, [...anywhere.slice(1, 6), ...http.slice(0, 2)]],
   ["HTTP+SSE", { transport: "sse" }, [...anywhere.slice(1), [{ do: "status", status: 500 }, unavailable]]],

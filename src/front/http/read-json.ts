@@ -4,6 +4,7 @@
  */
 import { GoblinError } from "../../protocol/errors.ts";
 import { bodyTooLarge } from "../../protocol/limit-exceeded.ts";
+import { textOf } from "../../text/utf8.ts";
 import type { FrontContext } from "../context.ts";
 import type { HttpExchange } from "./exchange.ts";
 import { replyError } from "./reply.ts";
@@ -30,9 +31,10 @@ export function readJson(
       onLimit("bodyBytes");
       return replyError(x, 413, bodyTooLarge(bodyBytes));
     }
-    const text = bytes.toString("utf8");
+    let text: string;
     let value: unknown;
     try {
+      text = textOf(bytes);
       value = JSON.parse(text);
     } catch {
       return replyError(x, 400, new GoblinError("PARSE_ERROR", "Parse error: the body is not valid JSON"));

@@ -11,7 +11,8 @@ import {
   failure,
   type Inbound,
   type Params,
-  paramsText,
+  repeatedMember,
+  requestParams,
   success,
 } from "../../protocol/json-rpc.ts";
 import { toDisplayText } from "../../protocol/json-text.ts";
@@ -103,7 +104,7 @@ export async function answerRequest(
       case "logging/setLevel":
         return setLevel(context, session, params);
     }
-    const text = paramsText(message.text);
+    const text = requestParams(message.text);
     const call = new Call({ method, params, text, client: session, emit: (emitted) => to.emit(emitted), trace });
     session.begin(id, call);
     begun = call;
@@ -120,7 +121,7 @@ export async function answerRequest(
 /** Takes what needs no answer. */
 export function takeMessage(context: FrontContext, session: Session, message: OtherMessage): void {
   if (message.kind === "response") {
-    session.answered(message.id, answerOf(message.text));
+    session.answered(message.id, clientAnswer(message.text));
     return;
   }
   switch (message.method) {
@@ -135,6 +136,15 @@ export function takeMessage(context: FrontContext, session: Session, message: Ot
     case "notifications/roots/list_changed":
       context.sessions.emit("rootsChanged", session);
   }
+}
+
+/** What a client says to a server's question; an answer that can be read in two ways is none. */
+function clientAnswer(text: string): Answer {
+  const twice = repeatedMember(text);
+  if (twice === undefined) return answerOf(text);
+  return failure(
+    new GoblinError("INVALID_REQUEST", `The client's answer cannot be used: "${twice}" stands in it twice`),
+  );
 }
 
 function setLevel(context: FrontContext, session: Session, params: Params): Answer {

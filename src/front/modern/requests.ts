@@ -18,7 +18,7 @@ import {
   statelessVersions,
 } from "../../protocol/envelope.ts";
 import { GoblinError } from "../../protocol/errors.ts";
-import { type Answer, failure, type Inbound, type Params, paramsText, success } from "../../protocol/json-rpc.ts";
+import { type Answer, failure, type Inbound, type Params, requestParams, success } from "../../protocol/json-rpc.ts";
 import { dropMembers, eachMember, memberSpan, toDisplayText } from "../../protocol/json-text.ts";
 import { listMethods, lookUp, questionCapabilities, routedMethods, severity } from "../../protocol/methods.ts";
 import { Dialogue } from "../../session/dialogue.ts";
@@ -82,7 +82,7 @@ export class ModernFront {
       const call: Call = new Call({
         method,
         params,
-        text: paramsText(message.text),
+        text: requestParams(message.text),
         client,
         emit: (text) => dialogue.emit(text),
         trace: options.trace,

@@ -8,6 +8,7 @@ import type { Client } from "../../protocol/call.ts";
 import { SERVER_INFO } from "../../protocol/envelope.ts";
 import { GoblinError } from "../../protocol/errors.ts";
 import { type Answer, type ErrorAnswer, failure, type Raw, rawText, withErrorCode } from "../../protocol/json-rpc.ts";
+import { skipBlank } from "../../protocol/json-scan.ts";
 import { applyEdits, eachMember, prependMembers, setMember, toDisplayText } from "../../protocol/json-text.ts";
 import { listMethods, lookUp } from "../../protocol/methods.ts";
 import type { Question } from "../../session/dialogue.ts";
@@ -20,6 +21,8 @@ export interface ResultContext {
   readonly hints: CacheHints;
 }
 
+const OPEN_BRACE = 123;
+const CLOSE_BRACE = 125;
 const OLD_NOT_FOUND = -32002;
 const LINKS_REQUIRED = -32042;
 
@@ -50,6 +53,8 @@ function markOnce(raw: Raw, context: ResultContext): Raw {
 }
 
 function markResult(raw: Raw, { method, identity, hints }: ResultContext): Raw {
+  // There is nothing to mark on a result that is no object, which only a broken server sends.
+  if ((typeof raw === "string" ? raw.charCodeAt(0) : raw[0]) !== OPEN_BRACE) return raw;
   const cacheable =
     method === "server/discover" || method === "resources/read" || lookUp(listMethods, method) !== undefined;
   if (!raw.includes('"resultType"') && !raw.includes('"_meta"') && !(cacheable && raw.includes('"ttlMs"'))) {
@@ -86,9 +91,10 @@ function withIdentity(meta: string, identity: string): string {
 
 function prepend(raw: Raw, members: string): Raw {
   if (typeof raw === "string") return prependMembers(raw, members);
-  // A large result is never empty; its first byte is the brace (see protocol/frame.ts and
-  // catalog/pages.ts).
-  return Buffer.concat([Buffer.from(`{${members},`), raw.subarray(1)]);
+  // Its first byte is the brace (see protocol/frame.ts and catalog/pages.ts). Of large results some
+  // are all blanks.
+  const isEmpty = raw[skipBlank(raw, 1, raw.length)] === CLOSE_BRACE;
+  return Buffer.concat([Buffer.from(`{${members}${isEmpty ? "" : ","}`), raw.subarray(1)]);
 }
 
 /**

@@ -3,7 +3,7 @@
  */
 import { GoblinError } from "../../protocol/errors.ts";
 import type { ErrorAnswer, Raw } from "../../protocol/json-rpc.ts";
-import { toDisplayText } from "../../protocol/json-text.ts";
+import { logText } from "../../protocol/log-text.ts";
 import type { PeerInfo } from "../peer.ts";
 import { infoFrom, readDescription } from "../self-description.ts";
 
@@ -28,7 +28,7 @@ export function readInitializeResult(raw: Raw): PeerInfo {
     const known = legacyVersions.join(", ");
     throw new GoblinError(
       "BACKEND_UNAVAILABLE",
-      `The server speaks protocol version ${toDisplayText(protocolVersion).slice(0, 100)}; Goblin knows ${known}`,
+      `The server speaks protocol version ${logText(protocolVersion)}; Goblin knows ${known}`,
     );
   }
   return infoFrom(protocolVersion, { capabilities, serverInfo, instructions });
@@ -39,7 +39,7 @@ export class HandshakeRefused extends GoblinError {}
 
 /** Why there was no handshake: the server refused it, or could not be asked. */
 export function handshakeProblem({ raw, symbol }: ErrorAnswer): GoblinError {
-  const reason = toDisplayText((JSON.parse(raw) as { message?: unknown }).message);
+  const reason = logText((JSON.parse(raw) as { message?: unknown }).message);
   return symbol === undefined
     ? new HandshakeRefused("BACKEND_UNAVAILABLE", `The handshake failed: ${reason}`)
     : new GoblinError("BACKEND_UNAVAILABLE", reason);

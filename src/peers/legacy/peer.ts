@@ -22,6 +22,7 @@ import {
   paramsText,
   requestText,
 } from "../../protocol/json-rpc.ts";
+import { skipBlank } from "../../protocol/json-scan.ts";
 import { dropMembers, elementSpans, memberSpan, setMember, toDisplayText } from "../../protocol/json-text.ts";
 import { changeKinds, severity } from "../../protocol/methods.ts";
 import { withTimeout } from "../../timing/with-timeout.ts";
@@ -29,6 +30,7 @@ import { givenUp, whyGivenUp } from "../given-up.ts";
 import { OpenQuestions } from "../open-questions.ts";
 import type { Peer, PeerEvents, PeerInfo } from "../peer.ts";
 import { Pending } from "../pending.ts";
+import { failBroken, failUnreadable } from "../unusable.ts";
 import { type HandshakeOptions, handshakeProblem, initializeParams, readInitializeResult } from "./handshake.ts";
 
 export interface LegacyOptions extends HandshakeOptions {
@@ -182,7 +184,7 @@ class LegacyPeer implements Peer, LinkEvents {
       return this.#unreadable(bytes, stream, call);
     }
     try {
-      if (frame.kind === "invalid" && bytes[0] === 91) this.#batch(bytes, stream, call);
+      if (frame.kind === "invalid" && bytes[skipBlank(bytes, 0, bytes.length)] === 91) this.#batch(bytes, stream, call);
       else this.#take(frame, stream, call);
     } catch (error) {
       this.#events.problem(`A message of the server cannot be worked on: ${messageOf(error)}`);
@@ -198,12 +200,10 @@ class LegacyPeer implements Peer, LinkEvents {
   }
 
   #unreadable(bytes: Buffer, stream: number | undefined, call: Call | undefined): void {
-    const error = new GoblinError("BACKEND_ERROR", "The server's answer is not valid JSON");
-    if (stream !== undefined && this.#pending.settle(stream, failure(error))) return;
-    this.#events.problem("Not a JSON message", bytes.toString("utf8", 0, 200));
     // A server that broke off in the middle of a message may have gone on with a whole one in the
     // same line.
     const whole = bytes.lastIndexOf(MESSAGE_START);
+    if (failUnreadable(this, whole > 0 ? bytes.subarray(0, whole) : bytes, stream)) return;
     if (whole > 0) this.message(bytes.subarray(whole), stream, call);
   }
 
@@ -223,6 +223,8 @@ class LegacyPeer implements Peer, LinkEvents {
         return;
       case "notification":
         return this.#notified(frame, stream, call);
+      case "broken":
+        return failBroken(this, frame, stream);
       case "invalid":
         return this.#events.problem(`Not a JSON-RPC message: ${frame.reason}`);
     }

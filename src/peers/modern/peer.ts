@@ -26,12 +26,14 @@ import type { Flight } from "../../protocol/flight.ts";
 import { type Frame, readFrame } from "../../protocol/frame.ts";
 import { type Answer, failure, notificationText, paramsText, type Raw, requestText } from "../../protocol/json-rpc.ts";
 import { dropMembers, memberText, prependMembers, setMember, toDisplayText } from "../../protocol/json-text.ts";
+import { logText } from "../../protocol/log-text.ts";
 import { changeKinds } from "../../protocol/methods.ts";
 import { withTimeout } from "../../timing/with-timeout.ts";
 import { givenUp, whyGivenUp } from "../given-up.ts";
 import type { Peer, PeerEvents, PeerInfo } from "../peer.ts";
 import { Pending } from "../pending.ts";
 import { infoFrom, readDescription } from "../self-description.ts";
+import { failBroken, failUnreadable } from "../unusable.ts";
 import { Listener } from "./listener.ts";
 import { RequestHeaders } from "./request-headers.ts";
 
@@ -116,10 +118,7 @@ class ModernPeer implements Peer, LinkEvents {
       // A server that cannot be reached speaks no era; any other refusal is an earlier one's.
       if (answer.raw.includes(UNREACHABLE)) {
         await this.close();
-        throw new GoblinError(
-          "BACKEND_UNAVAILABLE",
-          toDisplayText(JSON.parse(memberText(answer.raw, "message") ?? "null")),
-        );
+        throw new GoblinError("BACKEND_UNAVAILABLE", logText(JSON.parse(memberText(answer.raw, "message") ?? "null")));
       }
       return false;
     }
@@ -179,9 +178,8 @@ class ModernPeer implements Peer, LinkEvents {
     try {
       frame = readFrame(bytes);
     } catch {
-      const error = new GoblinError("BACKEND_ERROR", "The server's answer is not valid JSON");
-      if (stream !== undefined && this.#pending.settle(stream, failure(error))) return;
-      return this.#events.problem("Not a JSON message", bytes.toString("utf8", 0, 200));
+      failUnreadable(this, bytes, stream);
+      return;
     }
     try {
       this.#take(frame, stream, call);
@@ -202,8 +200,10 @@ class ModernPeer implements Peer, LinkEvents {
         return this.#notified(frame, stream, call);
       case "request":
         return this.#events.problem(
-          `The server sent a request (${frame.method}), which its protocol version does not have`,
+          `The server sent a request (${logText(frame.method)}), which its protocol version does not have`,
         );
+      case "broken":
+        return failBroken(this, frame, stream);
       case "invalid":
         return this.#events.problem(`Not a JSON-RPC message: ${frame.reason}`);
     }

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { toStateless } from "../../../src/front/modern/result.ts";
 import { type Frame, readFrame } from "../../../src/protocol/frame.ts";
 import { answerText, rawText } from "../../../src/protocol/json-rpc.ts";
 
@@ -77,9 +78,66 @@ test.each(["", PAD])("errors, requests and notifications of any size are read as
   });
 });
 
+describe.each([
+  ["small", ""],
+  ["large", PAD],
+])("a %s answer that can be read in two ways", (_, pad) => {
+  const result = `{"pad":"${pad}"}`;
+
+  test.each([
+    [[3, 700], `{"jsonrpc":"2.0","id":3,"result":${result},"id":700}`],
+    [[700, 3], `{"result":${result},"id":700,"jsonrpc":"2.0","id":3}`],
+    [[700, 3], `{"result":${result},"\\u0069\\u0064":700,"jsonrpc":"2.0","id":3}`],
+    [[3], `{"jsonrpc":"2.0","id":3,"result":{},"result":${result}}`],
+    [[3], `{"result":${result},"result":{},"jsonrpc":"2.0","id":3}`],
+    [[3], `{"jsonrpc":"2.0","id":3,"error":{"code":1},"error":{"code":2,"data":${result}}}`],
+    [[3], `{"result":${result},"jsonrpc":"2.0","jsonrpc":"2.0","id":3}`],
+    [[3], `{"jsonrpc":"2.1","id":3,"result":${result}}`],
+    [[3], `{"jsonrpc":"2.0","id":3,"pad":${result}}`],
+  ])("is nobody's, and says whose it may be: %j", (ids, text) => {
+    expect(read(text)).toMatchObject({ kind: "broken", ids });
+  });
+
+  test.each([
+    `{"jsonrpc":"2.0","id":3,"result":${result}}}`,
+    `{"jsonrpc":"2.0","id":3,"result":${result}},{"id":4}`,
+    `{"jsonrpc":"2.0","id":03,"result":${result}}`,
+    `{"result":${result},"jsonrpc":"2.0","id":03}`,
+    `{"result":${result},"jsonrpc":"2.0","id":3}]`,
+    `{"jsonrpc":"2.0","id":3,"result":{"a":tru,"pad":${result}}}`,
+    `{"result":{"a":"\u0001","pad":${result}},"jsonrpc":"2.0","id":3}`,
+    `{"jsonrpc":"2.0","id":3,"result":{"a":${"[".repeat(20_000)}${"]".repeat(20_000)},"pad":${result}}}`,
+    `{"method":"m","jsonrpc":"2.0","params":{"a":${"[".repeat(20_000)}${"]".repeat(20_000)},"pad":${result}}}`,
+  ])("is no message if it is no JSON", (text) => {
+    expect(() => read(text)).toThrow();
+  });
+
+  test.each([
+    ['{"jsonrpc":"2.0","id":3,"result":{"x":"', '"}}'],
+    ['{"result":{"x":"', '"},"jsonrpc":"2.0","id":3}'],
+    ['{"jsonrpc":"2.0","method":"m","params":{"x":"', '"}}'],
+    ['{"jsonrpc":"2.0","id":3,"result":{"x":"\ufffd', '"}}'],
+  ])("is no message if it is no UTF-8: %s", (head, tail) => {
+    const bytes = (odd: number[]) => Buffer.concat([Buffer.from(head + pad), Buffer.from(odd), Buffer.from(tail)]);
+    expect(() => readFrame(bytes([0xff]))).toThrow();
+    expect(() => readFrame(bytes([0xed, 0xa0, 0x80]))).toThrow();
+    expect(() => readFrame(bytes([0xef, 0xbf, 0xbd]))).not.toThrow();
+  });
+});
+
+test("a result of blanks is no member before the ones that are put in", () => {
+  const frame = read(`{"jsonrpc":"2.0","id":3,"result":{${" ".repeat(30_000)}}}`);
+  if (frame.kind !== "response" || !frame.answer.ok) throw new Error("not an answer");
+  const marks = { method: "tools/call", identity: "{}", hints: { ttlMs: 0, cacheScope: "private" as const } };
+  const marked = toStateless(frame.answer, marks);
+  expect(JSON.parse(answerText(1, marked)).result.resultType).toBe("complete");
+});
+
 test("what is no message is invalid, what is no JSON throws", () => {
   expect(read("[]").kind).toBe("invalid");
-  expect(read('{"id":1,"result":{}}').kind).toBe("invalid");
+  expect(read('{"id":1,"method":"m"}').kind).toBe("invalid");
+  expect(read('{"id":null,"error":{}}').kind).toBe("invalid");
+  expect(read('{"id":1,"result":{}}').kind).toBe("broken");
   expect(() => read("{")).toThrow();
   expect(() => read("")).toThrow();
 });

@@ -110,7 +110,7 @@ test("a failure says its code in words, its number and what belongs to it", () =
   expect(failure("odd")).toMatchObject({ raw: '{"code":-32603,"message":"odd","data":{"code":"INTERNAL_ERROR"}}' });
 });
 
-test("the raw value of a large answer ends where the value ends", () => {
-  expect(rawText(Buffer.from('{"a":"}"},"extra":1'))).toBe('{"a":"}"}');
+test("the raw value as text", () => {
+  expect(rawText(Buffer.from('{"a":"é}"}'))).toBe('{"a":"é}"}');
   expect(rawText('{"a":1}')).toBe('{"a":1}');
 });

@@ -5,10 +5,12 @@ import {
   dropMembers,
   eachMember,
   elementSpans,
+  locate,
   memberSpan,
   memberText,
   oneLine,
   prependMembers,
+  repeatedKey,
   setMember,
   skipValue,
 } from "../../../src/protocol/json-text.ts";
@@ -137,4 +139,19 @@ test("a long string of escapes is walked in linear time", () => {
   const started = performance.now();
   expect(memberText(text, "b")).toBe("1");
   expect(performance.now() - started).toBeLessThan(500);
+});
+
+test("members are found in one walk, and a key that comes twice is named", () => {
+  const keys = ["name", "uri", "_meta"];
+  const places = new Int32Array(6);
+  const text = ' { "x" : [ {"name":1} ] , "uri" : "a,b" ,"na\\u006de":{ "uri" : 2 } } ';
+  expect(locate(text, keys, places)).toBeUndefined();
+  expect(text.slice(places[0], places[1])).toBe('{ "uri" : 2 }');
+  expect(text.slice(places[2], places[3])).toBe('"a,b"');
+  expect([...places.slice(4)]).toEqual([-1, -1]);
+  expect(repeatedKey('{"name":1,"uri":2,"name":3}', keys)).toBe("name");
+  expect(repeatedKey('{"name":1,"n\\u0061me":3}', keys)).toBe("name");
+  expect(repeatedKey('{"x":1,"x":2,"names":3,"nam":4}', keys)).toBeUndefined();
+  expect(repeatedKey("[1]", keys)).toBeUndefined();
+  expect(repeatedKey("{}", keys)).toBeUndefined();
 });

@@ -69,6 +69,11 @@ test("a method belongs to the servers that declared its extension", () => {
   expect(extensionOwners("notifications/skills", servers)).toEqual([]);
   expect(extensionOwners("plain", servers)).toEqual([]);
   expect(extensionOwners("skillsQ", servers)).toEqual([]);
+  // A letter more than the name of an extension.
+  expect(extensionOwners("tasksQ", servers)).toEqual([]);
+  expect(extensionOwners("skills", servers)).toEqual([]);
+  expect(extensionOwners("", servers)).toEqual([]);
+  expect(extensionOwners("/", servers)).toEqual([]);
 });
 
 test("the owner is found by task id, URI or name, and gets its own identifier", () => {

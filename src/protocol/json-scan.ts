@@ -1,0 +1,228 @@
+/**
+ * Proves that bytes hold one JSON value, without decoding or keeping anything of it.
+ *
+ * What passes is what `JSON.parse` takes of valid UTF-8, down to `MAX_DEPTH` levels. It is one pass
+ * that does not recurse. It runs for every answer of every server, and is written for speed: the
+ * functions share no state but a scratch table, and long strings are passed over by `indexOf`.
+ */
+import { isUtf8 } from "node:buffer";
+
+/** Anything nested deeper is no data; it only serves to break those who read it by recursion. */
+export const MAX_DEPTH = 10_000;
+
+const TAB = 9;
+const NEWLINE = 10;
+const RETURN = 13;
+const SPACE = 32;
+const QUOTE = 34;
+const PLUS = 43;
+const COMMA = 44;
+const MINUS = 45;
+const DOT = 46;
+const ZERO = 48;
+const NINE = 57;
+const COLON = 58;
+const OPEN_BRACKET = 91;
+const BACKSLASH = 92;
+const CLOSE_BRACKET = 93;
+const LOWER_E = 101;
+const LOWER_F = 102;
+const LOWER_N = 110;
+const LOWER_T = 116;
+const LOWER_U = 117;
+const OPEN_BRACE = 123;
+const CLOSE_BRACE = 125;
+
+/** The bytes that a string cannot simply contain: quotes, backslashes, control characters. */
+const notPlain = tableOf('"\\').fill(1, 0, SPACE);
+const escapable = tableOf('"\\/bfnrt');
+const hexDigits = tableOf("0123456789abcdefABCDEF");
+
+/** A string is looked at byte by byte for this long; behind it `indexOf` is faster. */
+const NEAR = 16;
+/** From this size on it pays to look for control characters in all of the bytes beforehand. */
+const SEARCHED = 512;
+/** Few enough bytes to stay in the processor's cache while they are searched again and again. */
+const BLOCK = 64 * 1024;
+
+/** For each open level whether it is an object. Nothing here awaits, so one table is enough. */
+const isObject = new Uint8Array(MAX_DEPTH + 1);
+
+/**
+ * The position behind the value whose first byte is at `from`; -1 if none that is valid is there.
+ */
+export function scanValue(bytes: Buffer, from: number): number {
+  if (!isUtf8(bytes)) return -1;
+  if (bytes.length < SEARCHED) return scan(bytes, from, false);
+  const breaks = breaksIn(bytes);
+  return breaks === "never valid" ? -1 : scan(bytes, from, breaks === "none");
+}
+
+/** Where a next token may begin. */
+export function skipBlank(bytes: Uint8Array, at: number, end: number): number {
+  let i = at;
+  while (i < end && isBlank(bytes[i]!)) i++;
+  return i;
+}
+
+function isBlank(c: number): boolean {
+  return c <= SPACE && (c === SPACE || c === NEWLINE || c === RETURN || c === TAB);
+}
+
+/** Line breaks and tabs may stand between tokens; the other control characters nowhere. */
+function breaksIn(bytes: Buffer): "none" | "some" | "never valid" {
+  let found: "none" | "some" = "none";
+  for (let at = 0; at < bytes.length; at += BLOCK) {
+    const block = bytes.subarray(at, at + BLOCK);
+    for (let control = 0; control < SPACE; control++) {
+      if (block.indexOf(control) === -1) continue;
+      if (!isBlank(control)) return "never valid";
+      found = "some";
+    }
+  }
+  return found;
+}
+
+/**
+ * `unbroken`: there are no control characters at all, so that nobody has to look for them in
+ * strings.
+ */
+function scan(bytes: Buffer, from: number, unbroken: boolean): number {
+  const end = bytes.length | 0;
+  let depth = 0;
+  let isKey = false;
+  /** Where the next ones are, as far as they were looked for. */
+  let quote = -1;
+  let backslash = -1;
+  let i = from | 0;
+  for (;;) {
+    let c = i < end ? bytes[i]! : 0;
+    if (c === QUOTE) {
+      i++;
+      // Not by Math.min, which would make numbers with a fraction of all of them.
+      let near = i + NEAR;
+      if (near > end || !unbroken) near = end;
+      for (;;) {
+        c = 0;
+        while (i < near) {
+          c = bytes[i]!;
+          if (notPlain[c] === 1) break;
+          i = (i + 1) | 0;
+        }
+        if (i >= near) {
+          if (i >= end) return -1;
+          if (quote < i) quote = bytes.indexOf(QUOTE, i);
+          if (quote === -1) return -1;
+          if (backslash < i) backslash = bytes.indexOf(BACKSLASH, i);
+          if (backslash === -1) backslash = end;
+          c = quote < backslash ? QUOTE : BACKSLASH;
+          i = quote;
+          if (backslash < quote) i = backslash;
+        }
+        i++;
+        if (c === QUOTE) break;
+        if (c !== BACKSLASH) return -1;
+        c = i < end ? bytes[i]! : 0;
+        if (escapable[c] === 1) i++;
+        else if (c === LOWER_U && hasHexDigits(bytes, i + 1, end)) i += 5;
+        else return -1;
+      }
+      if (isKey) {
+        isKey = false;
+        i = skipBlank(bytes, i, end);
+        if (i >= end || bytes[i] !== COLON) return -1;
+        i = skipBlank(bytes, i + 1, end);
+        continue;
+      }
+    } else if (isKey) return -1;
+    else if (c === OPEN_BRACE || c === OPEN_BRACKET) {
+      depth++;
+      if (depth > MAX_DEPTH) return -1;
+      isObject[depth] = c === OPEN_BRACE ? 1 : 0;
+      i = skipBlank(bytes, i + 1, end);
+      if (i >= end) return -1;
+      // The two brackets that close are two behind those that open.
+      if (bytes[i] !== c + 2) {
+        isKey = c === OPEN_BRACE;
+        continue;
+      }
+      depth--;
+      i++;
+    } else {
+      i = c >= MINUS && c <= NINE ? afterNumber(bytes, i, end) : afterLiteral(bytes, i);
+      if (i === -1) return -1;
+    }
+    // A value ended here, and with it maybe the levels around it.
+    for (;;) {
+      if (depth === 0) return i;
+      c = i < end ? bytes[i]! : 0;
+      if (c === COMMA) {
+        i = skipBlank(bytes, i + 1, end);
+        isKey = isObject[depth] === 1;
+        break;
+      }
+      if (c === (isObject[depth] === 1 ? CLOSE_BRACE : CLOSE_BRACKET)) depth--;
+      else if (!isBlank(c)) return -1;
+      i++;
+    }
+  }
+}
+
+/** Whether four of them begin at `at`. */
+function hasHexDigits(bytes: Uint8Array, at: number, end: number): boolean {
+  if (at + 4 > end) return false;
+  for (let i = at; i < at + 4; i++) if (hexDigits[bytes[i]!] === 0) return false;
+  return true;
+}
+
+function afterLiteral(bytes: Uint8Array, at: number): number {
+  switch (bytes[at]) {
+    case LOWER_T:
+      return afterWord(bytes, at, "true");
+    case LOWER_F:
+      return afterWord(bytes, at, "false");
+    case LOWER_N:
+      return afterWord(bytes, at, "null");
+    default:
+      return -1;
+  }
+}
+
+function afterWord(bytes: Uint8Array, at: number, word: string): number {
+  if (at + word.length > bytes.length) return -1;
+  for (let i = 1; i < word.length; i++) if (bytes[at + i] !== word.charCodeAt(i)) return -1;
+  return at + word.length;
+}
+
+function afterNumber(bytes: Uint8Array, at: number, end: number): number {
+  let i = bytes[at] === MINUS ? at + 1 : at;
+  const whole = i;
+  i = skipDigits(bytes, i, end);
+  if (i === whole || (bytes[whole] === ZERO && i > whole + 1)) return -1;
+  if (i < end && bytes[i] === DOT) {
+    const fraction = i + 1;
+    i = skipDigits(bytes, fraction, end);
+    if (i === fraction) return -1;
+  }
+  // An upper case letter is 32 below its lower case one.
+  if (i < end && (bytes[i]! | 32) === LOWER_E) {
+    i++;
+    if (i < end && (bytes[i] === PLUS || bytes[i] === MINUS)) i++;
+    const exponent = i;
+    i = skipDigits(bytes, exponent, end);
+    if (i === exponent) return -1;
+  }
+  return i;
+}
+
+function skipDigits(bytes: Uint8Array, at: number, end: number): number {
+  let i = at;
+  while (i < end && bytes[i]! >= ZERO && bytes[i]! <= NINE) i++;
+  return i;
+}
+
+function tableOf(characters: string): Uint8Array {
+  const table = new Uint8Array(256);
+  for (const character of characters) table[character.charCodeAt(0)] = 1;
+  return table;
+}
