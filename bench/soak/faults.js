@@ -1,120 +1,119 @@
 // @ts-check
-// What goes wrong in a soak, one at a time, at random: servers that crash, hang, lie, flood and come back, clients that do not behave,
-// a config that changes.
+// What goes wrong in a soak, one at a time, at random: servers that crash, hang, lie, flood and come back, clients that do not behave, a config
+// that changes, gateways that clients started themselves and that end.
 
 import { connect } from "node:net";
 
-/** @typedef {import("./backends.js").Backend} Backend */
-/** @typedef {import("./session.js").Session} Session */
-/** @typedef {{ backends: Backend[], writeConfig: (change: (state: ConfigState) => void) => void, open: () => Promise<Session>, url: string, random: () => number }} World */
-/** @typedef {{ generations: Record<string, number>, pageSize: number, callMs: number, extra: boolean }} ConfigState */
-
-/** Faults of the next call of `echo`; each is used up by one call. */
-const RULES = [
-  { do: "crash" },
-  { do: "drop" },
-  { do: "closeMidway" },
-  { do: "hang" },
-  { do: "half" },
-  { do: "late", ms: 2500 },
-  { do: "twice" },
-  { do: "wrongId" },
-  { do: "invalidJson" },
-  { do: "error" },
-  { do: "huge", mb: 1 },
-  { do: "flood", kind: "list_changed", count: 300 },
-  { do: "flood", kind: "message", count: 300 },
-  { do: "flood", kind: "stderr", count: 300 },
+/** Faults that one call meets; at a server with an address also those of HTTP. */
+const SPOILS = ["hang", "half", "late", "twice", "wrongId", "invalidJson", "error", "huge", "flood"];
+const HTTP_SPOILS = [
+  "drop",
+  "dropLate",
+  "closeMidway",
+  "status401",
+  "status404",
+  "status500",
+  "status503",
+  "empty",
+  "loseSession",
 ];
-const HTTP_RULES = [
-  { do: "status", status: 401 },
-  { do: "status", status: 404 },
-  { do: "status", status: 500 },
-  { do: "status", status: 503, retryAfter: 1 },
-  { do: "empty" },
-  { do: "loseSession" },
-];
+/** After these a server is away for longer each time, so they come at intervals. */
+const CRASHES = ["crash", "crashLate", "closeMidway"];
+const CRASH_EVERY_MS = 12_000;
+const LIES = [`Listening…\n`, `{"jsonrpc":"2.0"\n`, `null\n`];
 
-/** @param {World} world @returns {(() => Promise<string>)} */
-export function createFaults({ backends, writeConfig, open, url, random }) {
-  /** @template T @param {readonly T[]} list @returns {T} */
-  const pick = (list) => /** @type {T} */ (list[Math.floor(random() * list.length)]);
+/** @typedef {import("./servers.js").Server} Server */
+/** @typedef {{ servers: Server[], hub: import("./hub.js").Hub, weather: import("./weather.js").Weather, random: import("./random.js").Random, gateways(): string[], config: import("./config-file.js").ConfigFile, url: string, token: string, endOwnGateway(signal: "SIGTERM" | "SIGKILL"): void }} Scene */
 
-  /** A tool of a server that does harm; whatever it answers is right. @param {string} server @param {string} tool @param {object} [args] */
-  async function harm(server, tool, args = {}) {
-    const session = await open();
-    await session.post({ id: "harm", method: "tools/call", params: { name: `${server}_${tool}`, arguments: args } });
-    await session.close();
+/** @param {Scene} scene @returns {() => string} puts the next fault in and says which */
+export function createFaults({ servers, hub, weather, random, gateways, config, url, token, endOwnGateway }) {
+  /** @type {Map<string, number>} */
+  const crashed = new Map();
+  const mayCrash = (/** @type {Server} */ { name }) =>
+    performance.now() - (crashed.get(name) ?? -CRASH_EVERY_MS) >= CRASH_EVERY_MS;
+  const programs = servers.filter(({ wire }) => wire === "stdio");
+  const addresses = servers.filter(({ wire }) => wire !== "stdio");
+
+  /** @param {Server} server */
+  function crashing(server) {
+    crashed.set(server.name, performance.now());
+    weather.disturb(gateways(), server.name);
+  }
+
+  /** @param {Server} server @param {string} kind */
+  function spoil(server, kind) {
+    const lines = hub.of(server.name);
+    if (lines.length === 0) return "nothing: the server is away";
+    if (CRASHES.includes(kind)) crashed.set(server.name, performance.now());
+    hub.spoil(random.pick(lines), kind, weather.disturb(gateways(), server.name, { armed: true }));
+    return `${server.name}: ${kind}`;
   }
 
   /** @param {string} text */
-  async function bare(text) {
+  function bare(text) {
     const socket = connect(Number(new URL(url).port), "127.0.0.1");
     socket.on("error", () => {});
     socket.write(text);
-    await new Promise((resolve) => setTimeout(resolve, 30));
-    socket.destroy();
+    setTimeout(() => socket.destroy(), 30);
   }
 
   const faults = {
-    async rule() {
-      const backend = pick(backends);
-      const rule = pick(backend.transport === "http" ? [...RULES, ...HTTP_RULES] : RULES);
-      backend.script({ rules: [{ method: "tools/call", name: "echo", times: 1, ...rule }] });
-      return `${backend.id} will ${rule.do}`;
+    spoil: () => spoil(random.pick(programs), random.pick(SPOILS)),
+    spoilHttp: () =>
+      spoil(random.pick(addresses.filter(({ wire }) => wire === "http")), random.pick([...SPOILS, ...HTTP_SPOILS])),
+    crash() {
+      const server = random.pick(servers);
+      if (!mayCrash(server)) return faults.spoil();
+      if (random.chance(0.5)) return spoil(server, random.pick(["crash", "crashLate"]));
+      crashing(server);
+      server.kill();
+      return `${server.name}: killed`;
     },
-    async crash() {
-      const backend = pick(backends);
-      if (backend.transport === "stdio") await harm(backend.id, "exit", { code: 1 });
-      else backend.kill();
-      return `${backend.id} crashed`;
+    streams() {
+      const server = random.pick(addresses);
+      if (!mayCrash(server)) return faults.spoil();
+      crashing(server);
+      hub.tell(server.name, random.chance(0.5) ? { closeStreams: true } : { dropSessions: true });
+      return `${server.name}: closed its streams or forgot its sessions`;
     },
-    async streams() {
-      const backend = pick(backends.filter(({ transport }) => transport !== "stdio"));
-      await harm(backend.id, pick(["close_streams", "drop_sessions"]));
-      return `${backend.id} closed its streams or sessions`;
+    lie() {
+      const server = random.pick(programs);
+      hub.tell(server.name, { garbage: random.pick(LIES) });
+      return `${server.name}: printed what is no message`;
     },
-    async garbage() {
-      const backend = pick(backends.filter(({ transport }) => transport === "stdio"));
-      await harm(backend.id, "garbage", { text: "Listening…\n" });
-      return `${backend.id} printed garbage`;
+    lists() {
+      const server = random.pick(servers);
+      hub.tell(server.name, { lists: 100 });
+      return `${server.name}: said 100 times that its list has changed`;
     },
-    async replace() {
-      const { id } = pick(backends.filter(({ transport }) => transport === "stdio"));
-      writeConfig((state) => {
-        state.generations[id] = (state.generations[id] ?? 0) + 1;
+    replace() {
+      const server = random.pick(programs);
+      config.edit(({ generations }) => {
+        generations[server.name] = (generations[server.name] ?? 0) + 1;
       });
-      return `${id} replaced by an edit`;
+      return `${server.name}: replaced by an edit`;
     },
-    async settings() {
-      writeConfig((state) => {
-        state.pageSize = 10 + Math.floor(random() * 500);
-        state.callMs = 1000 + Math.floor(random() * 500);
-        state.extra = random() < 0.5;
+    settings() {
+      config.edit((settings) => {
+        settings.pageSize = 10 + Math.floor(random.next() * 500);
+        settings.callMs = 2500 + Math.floor(random.next() * 500);
       });
-      return "settings edited, a server added or removed";
+      return "settings edited";
     },
-    async brokenEdit() {
-      writeConfig((state) => {
-        state.pageSize = -1;
-      });
+    brokenEdit() {
+      config.break();
       return "a broken edit";
     },
-    async halfBody() {
-      const length = "content-length: 1000";
-      await bare(
-        `POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n${length}\r\n\r\n{"jsonrpc"`,
-      );
+    halfBody() {
+      const head = `POST /mcp HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${token}\r\ncontent-type: application/json`;
+      bare(`${head}\r\ncontent-length: 1000\r\n\r\n{"jsonrpc"`);
       return "a client sent half a body";
     },
-    async vanish() {
-      const session = await open();
-      const params = { name: `${pick(backends).id}_sleep`, arguments: { ms: 300 } };
-      const gone = AbortSignal.timeout(50);
-      await session.post({ id: "gone", method: "tools/call", params }, gone).catch(() => {});
-      session.vanish();
-      return "a client vanished in a call";
+    ownGateway() {
+      const signal = random.chance(0.5) ? "SIGTERM" : "SIGKILL";
+      endOwnGateway(signal);
+      return `a client's own gateway: ${signal}`;
     },
   };
-  return () => pick(Object.values(faults))();
+  return () => random.pick(Object.values(faults))();
 }

@@ -1,104 +1,120 @@
 // @ts-check
-// One client session over Streamable HTTP, as bare as it gets: every request by hand, every message that comes back kept.
+// A client's side of the protocol with a handshake: over HTTP the session outlives its connections and its gateway; over the other wires it ends
+// with the stream, and the client makes a new one and subscribes anew.
 
-let requests = 0;
+import { request } from "node:http";
+import { note } from "./updates.js";
+import { pause } from "./wait.js";
 
-/** @typedef {Awaited<ReturnType<typeof openSession>>} Session */
+const AGAIN_MS = 300;
+const VERSION = { http: "2025-11-25", sse: "2024-11-05", stdio: "2025-11-25" };
 
-/** @param {string} url @param {(session: object, server: string) => void} updated */
-export async function openSession(url, updated) {
-  const headers = {
-    "content-type": "application/json",
-    accept: "application/json, text/event-stream",
-    /** @type {string | undefined} */ "mcp-session-id": undefined,
-  };
-  const abort = new AbortController();
+/** @param {import("./client.js").Client} client @param {import("./client.js").World} world */
+export function createSession(client, world) {
+  const { problems, updates } = world;
+  const { wire, wireKind } = client;
+  const isSse = wireKind === "sse";
+  let isOpen = false;
+  /** @type {Promise<void> | undefined} */
+  let beginning;
+  let renewing = false;
+  let watching = false;
 
-  /** @param {object} message @param {AbortSignal} [signal] */
-  async function post(message, signal = AbortSignal.timeout(30_000)) {
-    const body = JSON.stringify({ jsonrpc: "2.0", ...message });
-    const given = Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined));
-    const response = await fetch(url, { method: "POST", headers: /** @type {any} */ (given), body, signal });
-    const text = await response.text();
-    return { response, messages: messagesIn(response, text) };
-  }
-
-  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "soak", version: "1" } };
-  const opened = await post({ id: "open", method: "initialize", params });
-  const id = opened.response.headers.get("mcp-session-id");
-  if (!id) throw new Error(`initialize: HTTP ${opened.response.status} ${JSON.stringify(opened.messages)}`);
-  headers["mcp-session-id"] = id;
-  await post({ method: "notifications/initialized" });
-
-  const session = {
-    /** The servers it is subscribed to, with the time from which that counts. @type {Map<string, number>} */
-    subscribed: new Map(),
-    url,
-    headers,
-    post,
-    nextId: () => `q${++requests}`,
-    /** @param {string} server */
-    async subscribe(server) {
-      const own = `s${++requests}`;
-      const { messages } = await post({
-        id: own,
-        method: "resources/subscribe",
-        params: { uri: `${server}+text:///hello` },
+  const speaker = {
+    /** Makes the session; whoever else wants it meanwhile waits for the same one. */
+    begin() {
+      beginning ??= handshake().finally(() => {
+        beginning = undefined;
       });
-      if (messages.some((message) => message.id === own && message.result))
-        session.subscribed.set(server, performance.now());
+      return beginning;
     },
-    /** Ends the session as one should. */
-    async close() {
-      abort.abort();
-      const given = { "mcp-session-id": String(headers["mcp-session-id"]) };
-      await fetch(url, { method: "DELETE", headers: given }).catch(() => {});
+    /** @param {string} method @param {any} params @param {{ began?: (id: number, giveUp: () => void) => void }} [options] */
+    ask: (method, params, options) => client.exchange(method, params, options),
+    /** @param {number} id */
+    giveUp(id) {
+      client.send({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: id, reason: "enough" } });
     },
-    /** Goes away without a word. */
-    vanish: () => abort.abort(),
+    /** The stream that was the session is gone. */
+    async down() {
+      if (renewing) return;
+      renewing = true;
+      isOpen = false;
+      for (const subscription of updates.of(client)) subscription.active = false;
+      await pause(AGAIN_MS / 3);
+      await client.wire.open();
+      renewing = false;
+      // The handshake that was under way may have been for the stream before.
+      while (!isOpen && !client.closed) await speaker.begin();
+      speaker.watch();
+    },
+    /** @type {((method: string, params: any) => void) | undefined} */
+    notified: undefined,
+    /** @param {number} code */
+    status(code) {
+      if (code !== 404 || wireKind !== "http" || !isOpen || renewing || client.closed) return;
+      renewing = true;
+      isOpen = false;
+      problems.add("lostSessions", `${client.id} (${client.kind}): HTTP 404`);
+      for (const subscription of updates.of(client)) subscription.active = false;
+      void speaker.begin().then(() => {
+        renewing = false;
+        speaker.watch();
+      });
+    },
+    /** Subscribes to what is wanted, again and again until all of it is granted. */
+    watch() {
+      if (!watching) void subscribe();
+    },
+    async end() {
+      if (wireKind !== "http") return;
+      await new Promise((resolve) => {
+        const req = request(wire.url ?? "", { method: "DELETE", headers: wire.headers }, (res) => {
+          res.resume();
+          res.on("close", resolve);
+        });
+        req.on("error", resolve);
+        req.end();
+      });
+    },
   };
-  void listen();
-  return session;
+  return speaker;
 
-  /** The standing stream, opened again whenever it ends. */
-  async function listen() {
-    while (!abort.signal.aborted) {
-      try {
-        const given = { accept: "text/event-stream", "mcp-session-id": String(headers["mcp-session-id"]) };
-        const response = await fetch(url, { headers: given, signal: abort.signal });
-        let rest = "";
-        const decoder = new TextDecoder();
-        for await (const chunk of response.body ?? []) {
-          rest += decoder.decode(chunk, { stream: true });
-          const blocks = rest.split("\n\n");
-          rest = blocks.pop() ?? "";
-          for (const block of blocks) for (const message of eventsIn(block)) heard(message);
-        }
-      } catch {
-        // Broken, or not wanted any more.
-      }
-      await new Promise((resolve) => setTimeout(resolve, 50));
+  async function handshake() {
+    const capabilities = { sampling: {}, ...(!isSse && { elicitation: {}, tasks: { requests: {} } }) };
+    const clientInfo = { name: client.id, version: "1" };
+    const params = { protocolVersion: VERSION[wireKind], capabilities, clientInfo };
+    while (!client.closed) {
+      delete wire.headers["mcp-session-id"];
+      delete wire.headers["mcp-protocol-version"];
+      const { message } = await client.exchange("initialize", params);
+      if (message?.result) break;
+      await pause(AGAIN_MS);
     }
+    if (client.closed) return;
+    if (wireKind === "http") wire.headers["mcp-protocol-version"] = VERSION.http;
+    client.send({ jsonrpc: "2.0", method: "notifications/initialized" });
+    isOpen = true;
+    wire.stand();
+    await client.exchange("logging/setLevel", { level: "info" });
   }
 
-  /** @param {any} message */
-  function heard(message) {
-    if (message.method !== "notifications/resources/updated") return;
-    const server = /^(\w+)\+/.exec(message.params?.uri ?? "")?.[1];
-    if (server) updated(session, server);
+  async function subscribe() {
+    watching = true;
+    for (;;) {
+      const missing = updates.of(client).filter(({ active }) => !active);
+      if (client.closed || missing.length === 0) break;
+      for (const subscription of missing) {
+        if (!isOpen) break;
+        const { server, uri } = subscription;
+        const { message } = await client.exchange("resources/subscribe", { uri: `${server}+${uri}` });
+        if (!message?.result || !isOpen) continue;
+        subscription.active = true;
+        note(subscription, "granted");
+        // What changed before the subscription was not promised, but is to be known.
+        void client.read(subscription);
+      }
+      await pause(AGAIN_MS);
+    }
+    watching = false;
   }
-}
-
-/** @param {Response} response @param {string} text @returns {any[]} */
-function messagesIn(response, text) {
-  if ((response.headers.get("content-type") ?? "").startsWith("text/event-stream")) {
-    return text.split("\n\n").flatMap(eventsIn);
-  }
-  return text === "" ? [] : [JSON.parse(text)];
-}
-
-/** @param {string} block @returns {any[]} */
-function eventsIn(block) {
-  const data = block.split("\n").filter((line) => line.startsWith("data:"));
-  return data.length === 0 ? [] : [JSON.parse(data.map((line) => line.slice(5)).join("\n"))];
 }
