@@ -45,6 +45,8 @@ export class Listener {
   #next: Stream | undefined;
   #attempt = 0;
   #acknowledgedAt = 0;
+  /** What a stream that broke had covered; changes may be missed until another is acknowledged. */
+  #gap: Set<string> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
   #changing: Promise<unknown> = Promise.resolve();
@@ -100,7 +102,18 @@ export class Listener {
     this.#next = undefined;
     if (before) this.#options.stop(before.id);
     for (const resolve of stream.waiting.splice(0)) resolve(honoured);
+    this.#reportGap();
     return true;
+  }
+
+  #reportGap(): void {
+    const gap = this.#gap;
+    if (!gap) return;
+    this.#gap = undefined;
+    this.#options.missed(
+      this.#kinds,
+      [...gap].filter((uri) => this.#uris.has(uri)),
+    );
   }
 
   /** Which stream a message on a shared channel belongs to, by its own words. */
@@ -113,7 +126,10 @@ export class Listener {
   ended(id: number): boolean {
     const stream = [this.#current, this.#next].find((candidate) => candidate?.id === id);
     if (!stream) return false;
-    if (this.#current === stream) this.#current = undefined;
+    if (this.#current === stream) {
+      this.#current = undefined;
+      this.#gap = new Set([...(this.#gap ?? []), ...stream.uris]);
+    }
     if (this.#next === stream) this.#next = undefined;
     for (const resolve of stream.waiting.splice(0)) resolve(new Set());
     // One that ends as soon as it was acknowledged was not worth opening.
@@ -158,7 +174,6 @@ export class Listener {
         await this.#step(async () => {
           if (this.#current || this.#next) return OK;
           await this.#open();
-          if (this.#current) this.#options.missed(this.#kinds, [...this.#uris]);
           return OK;
         });
       },
