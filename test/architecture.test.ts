@@ -25,6 +25,7 @@ const layers: Record<string, readonly string[]> = {
   demo: [],
   "http-client": ["structures", "text"],
   protocol: ["text"],
+  outbound: ["protocol"],
   identifiers: ["protocol", "uri-template"],
   config: ["protocol", "text"],
   telemetry: ["config", "protocol", "structures", "timing", "text"],
@@ -39,9 +40,11 @@ const layers: Record<string, readonly string[]> = {
     ...["session", "routing", "meta", "servers", "catalog", "telemetry", "identifiers", "config", "protocol", "timing"],
   ],
   front: [
-    ...["calls", "session", "routing", "catalog", "telemetry", "config", "protocol", "structures", "timing", "text"],
+    ...["outbound", "calls", "session", "routing", "catalog", "telemetry", "config", "protocol"],
+    ...["structures", "timing", "text"],
   ],
   admin: [
+    "outbound",
     "front",
     "calls",
     "session",

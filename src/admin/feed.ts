@@ -6,24 +6,26 @@
  * lists are sent at most four times a second; single calls and log lines are left out beyond a few
  * hundred a second, because the pulse carries the totals.
  */
+import { Outbox } from "../outbound/outbox.ts";
+import { UnreadBudget } from "../outbound/unread-budget.ts";
 import type { AdminEvent, AdminEventType } from "./events.ts";
 import type { AdminParts } from "./parts.ts";
 import { logEntry, type Views } from "./views.ts";
 
 const BUFFER_BYTES = 1024 * 1024;
+const STREAM_BYTES = 64 * 1024;
 const PULSE_MS = 1000;
 const LIST_MS = 250;
 const CALLS_PER_PULSE = 200;
 const LINES_PER_PULSE = 500;
 
-type Controller = ReadableStreamDefaultController<Uint8Array>;
 type ListName = Extract<AdminEventType, "subscriptions" | "sessions">;
 
 export class Feed {
   readonly #parts: AdminParts;
   readonly #views: Views;
   /** Each with the name of whoever reads it. */
-  readonly #streams = new Map<Controller, string>();
+  readonly #streams = new Map<Outbox, string>();
   readonly #changed = new Set<ListName>();
   readonly #encoder = new TextEncoder();
   #stopListening: (() => void) | undefined;
@@ -48,20 +50,31 @@ export class Feed {
 
   /** A new stream; its body ends when the client goes away, falls behind, or the gateway closes. */
   open(principal: string): ReadableStream<Uint8Array> {
-    let mine: Controller | undefined;
+    const budget = new UnreadBudget({ most: () => BUFFER_BYTES, struck: () => {} });
+    const outbox = new Outbox({ budget });
     return new ReadableStream<Uint8Array>(
       {
         start: (controller) => {
-          mine = controller;
-          this.#streams.set(controller, principal);
+          const end = (): void => {
+            this.#drop(outbox);
+            controller.close();
+          };
+          outbox.open({
+            get isFull() {
+              return (controller.desiredSize ?? 0) <= 0;
+            },
+            write: (text) => controller.enqueue(this.#encoder.encode(text)),
+            end,
+            cut: end,
+          });
+          this.#streams.set(outbox, principal);
           if (this.#streams.size === 1) this.#begin();
           this.#pulse();
         },
-        cancel: () => {
-          if (mine) this.#drop(mine);
-        },
+        pull: () => outbox.drained(),
+        cancel: () => this.#drop(outbox),
       },
-      { highWaterMark: BUFFER_BYTES, size: (chunk) => chunk.byteLength },
+      { highWaterMark: STREAM_BYTES, size: (chunk) => chunk.byteLength },
     );
   }
 
@@ -91,7 +104,7 @@ export class Feed {
 
   /** Ends the streams of those who are not let in any more. */
   #revoke(isValid: (principal: string) => boolean): void {
-    for (const [stream, principal] of [...this.#streams]) if (!isValid(principal)) this.#end(stream);
+    for (const [stream, principal] of [...this.#streams]) if (!isValid(principal)) stream.end();
   }
 
   #begin(): void {
@@ -134,19 +147,11 @@ export class Feed {
   }
 
   #send({ type, data }: AdminEvent): void {
-    const chunk = this.#encoder.encode(`event: ${type}\ndata: ${JSON.stringify(data)}\n\n`);
-    for (const stream of [...this.#streams.keys()]) {
-      if ((stream.desiredSize ?? 0) <= 0) this.#end(stream);
-      else stream.enqueue(chunk);
-    }
+    const text = `event: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
+    for (const stream of [...this.#streams.keys()]) stream.push(text);
   }
 
-  #end(stream: Controller): void {
-    this.#drop(stream);
-    stream.close();
-  }
-
-  #drop(stream: Controller): void {
+  #drop(stream: Outbox): void {
     if (!this.#streams.delete(stream) || this.#streams.size > 0) return;
     clearInterval(this.#pulseTimer);
     clearTimeout(this.#listTimer);

@@ -12,7 +12,13 @@ import { elementSpans } from "../protocol/json-text.ts";
 export type Incoming =
   | { readonly era: Era; readonly message: Inbound }
   /** Several messages in one array, which one legacy version has. */
-  | { readonly era: "legacy"; readonly batch: readonly Inbound[] };
+  | { readonly era: "legacy"; readonly batch: Batch };
+
+/** Counted at once, and only read when that is wanted. */
+export interface Batch {
+  readonly size: number;
+  messages(): readonly Inbound[];
+}
 
 export interface IncomingBody {
   /** `text` parsed. */
@@ -29,8 +35,9 @@ export interface EraChannel {
 
 export function classifyIncoming({ value, text }: IncomingBody, versionHeader?: string): Incoming {
   if (Array.isArray(value)) {
-    const spans = elementSpans(text, 0);
-    return { era: "legacy", batch: spans.map(({ start, end }, i) => classify(value[i], text.slice(start, end))) };
+    const messages = (): readonly Inbound[] =>
+      elementSpans(text, 0).map(({ start, end }, i) => classify(value[i], text.slice(start, end)));
+    return { era: "legacy", batch: { size: value.length, messages } };
   }
   return { era: bodyEra(value) ?? headerEra(versionHeader, value), message: classify(value, text) };
 }

@@ -4,6 +4,8 @@
  * wait on stdout.
  */
 import type { Readable, Writable } from "node:stream";
+import { Outbox, type Sink } from "../outbound/outbox.ts";
+import { UnreadBudget } from "../outbound/unread-budget.ts";
 import { GoblinError } from "../protocol/errors.ts";
 import type { Inbound } from "../protocol/json-rpc.ts";
 import { oneLine } from "../protocol/json-text.ts";
@@ -25,14 +27,19 @@ export function serveStdio(
   streams: { readonly input: Readable; readonly output: Writable },
 ): StdioFront {
   const { input, output } = streams;
-  const write = (text: string): void => {
-    const line = `${oneLine(text)}\n`;
-    if (output.write(line) || isClosed) return;
-    // A message may be large; what counts is what was still waiting when it came.
-    if (output.writableLength - line.length <= context.config.current.limits.unreadBytes) return;
-    context.onLimit("unreadBytes");
-    close();
+  let isFull = false;
+  const sink: Sink = {
+    get isFull() {
+      return isFull && !isClosed;
+    },
+    write: (text) => {
+      isFull = !output.write(`${oneLine(text)}\n`);
+    },
+    end() {},
+    cut: () => close(),
   };
+  const outbox = new Outbox({ budget: UnreadBudget.of(context) });
+  const write = (text: string): void => outbox.push(text);
   const legacy = new LegacyChannel({ context, principal: "", write });
   const modern = new ModernChannel(context, write);
   const take = (bytes: Buffer): void => {
@@ -67,6 +74,8 @@ export function serveStdio(
       input.pause();
       modern.close();
       legacy.close();
+      // What still waits is for the stream to deliver.
+      outbox.drained();
       resolve();
     };
   });
@@ -75,6 +84,11 @@ export function serveStdio(
   input.once("close", close);
   input.once("error", close);
   output.on("error", close);
+  output.on("drain", () => {
+    isFull = false;
+    outbox.drained();
+  });
+  outbox.open(sink);
   return { closed, close };
 }
 

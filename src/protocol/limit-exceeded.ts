@@ -23,6 +23,7 @@ export const limitNames = [
   "queuePerServer",
   "connectionsPerServer",
   "inFlightPerSession",
+  "batchMessages",
   "callsPerSecond",
   "callsAwaitingInput",
 ] as const;
@@ -45,6 +46,16 @@ export interface LimitViolation {
 /** A client's message is over `limits.bodyBytes`, whichever way it came. */
 export function bodyTooLarge(value: number): GoblinError {
   return limitExceeded({ limit: "bodyBytes", value, what: "the message is too large", advice: "send less at once" });
+}
+
+/** A client has `limits.inFlightPerSession` calls under way. */
+export function tooManyUnderWay(value: number): GoblinError {
+  return limitExceeded({
+    limit: "inFlightPerSession",
+    value,
+    what: "too many calls of this client are under way",
+    advice: "wait for one to be answered",
+  });
 }
 
 export function limitExceeded({ limit, value, what, advice, data }: LimitViolation): GoblinError {

@@ -13,7 +13,7 @@ import { join } from "node:path";
 import type { LiveConfig } from "../config/live-config.ts";
 import { stateFolder } from "../config/state-folder.ts";
 import { messageOf } from "../protocol/errors.ts";
-import { type Journal, type JournaledSubscription, openJournal, type Remembered } from "./journal.ts";
+import { type Journal, type JournaledSubscription, MAX_ENDED, openJournal, type Remembered } from "./journal.ts";
 import { createSealer, type Sealer, type SessionClaims } from "./seal.ts";
 import type { SessionStore } from "./store.ts";
 import type { Subscriptions } from "./subscriptions.ts";
@@ -36,7 +36,7 @@ export class Continuity {
   readonly #sealer: Sealer;
   readonly #config: Pick<LiveConfig, "current">;
   readonly #started = Date.now();
-  /** Sessions of earlier processes that ended in this one. */
+  /** Sessions of earlier processes that ended in this one, where no journal knows them. */
   readonly #ended = new Set<string>();
   /** The sessions whose ids were sealed or opened here: those that a later process can take up. */
   readonly #kept = new Set<string>();
@@ -94,8 +94,20 @@ export class Continuity {
 
   ended(key: string, issued: number): void {
     this.#kept.delete(key);
-    if (issued < this.#started) this.#ended.add(key);
+    if (issued < this.#started && !this.journal) this.#remember(key);
     this.journal?.ended(key);
+  }
+
+  /** Resolves when what happened so far would be known after a crash. */
+  async written(): Promise<void> {
+    await this.journal?.written();
+  }
+
+  #remember(key: string): void {
+    this.#ended.add(key);
+    if (this.#ended.size <= MAX_ENDED) return;
+    const [oldest] = this.#ended;
+    this.#ended.delete(oldest!);
   }
 
   /**

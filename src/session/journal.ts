@@ -2,10 +2,11 @@
  * What a restart must not forget of the sessions: their subscriptions and log levels, and which of
  * them have ended.
  *
- * A file of JSON lines, appended to asynchronously in the order of the events, so that no request
- * ever waits for it; when most of it is history it is written anew in one step. It holds no
- * credential: sessions stand in it under their inner keys, which no client can use. Losing it costs
- * subscriptions, nothing else; a half-written last line is skipped.
+ * A file of JSON lines, appended to asynchronously in the order of the events. No request waits for
+ * it but one that ends a session, which is answered when its end is written. When most of the file
+ * is history it is written anew in one step. It holds no credential: sessions stand in it under
+ * their inner keys, which no client can use. Losing it costs subscriptions, nothing else; a
+ * half-written last line is skipped. Of the sessions that ended, the last ones are known.
  */
 import { appendFile, readFile, rename, writeFile } from "node:fs/promises";
 import { messageOf } from "../protocol/errors.ts";
@@ -40,6 +41,8 @@ type Line =
   | { readonly op: "end"; readonly k: string; readonly t: number }
   | { readonly op: "alive"; readonly t: number };
 
+/** So many ended sessions are remembered. */
+export const MAX_ENDED = 10_000;
 const COMPACT_FROM = 1000;
 const ALIVE_EVERY_MS = 60_000;
 
@@ -61,6 +64,8 @@ export class Journal {
   /** When an earlier process was last known to run; 0: there was none. */
   readonly lastAlive: number;
   #waiting: string[] = [];
+  /** Those who want to know when what waits has been written. */
+  #waiters: (() => void)[] = [];
   #lines = 0;
   #work: Promise<void> | undefined;
   #isFailing = false;
@@ -104,6 +109,11 @@ export class Journal {
 
   ended(key: string): void {
     this.#write({ op: "end", k: key, t: Date.now() });
+  }
+
+  /** Resolves when what was given so far has been written, or could not be. */
+  async written(): Promise<void> {
+    if (this.#work) await new Promise<void>((resolve) => this.#waiters.push(resolve));
   }
 
   /** Drops sessions that are not open. */
@@ -161,6 +171,7 @@ export class Journal {
       case "end":
         this.#sessions.delete(line.k);
         this.#ended.set(line.k, line.t);
+        if (this.#ended.size > MAX_ENDED) this.#ended.delete(this.#ended.keys().next().value!);
         break;
       case "alive":
         break;
@@ -177,7 +188,9 @@ export class Journal {
     await new Promise((resolve) => setImmediate(resolve));
     while (this.#waiting.length > 0) {
       const batch = this.#waiting;
+      const waiters = this.#waiters;
       this.#waiting = [];
+      this.#waiters = [];
       try {
         if (this.#lines > COMPACT_FROM && this.#lines > 4 * this.#live) await this.compact();
         else await appendFile(this.#options.file, batch.join(""), { mode: 0o600 });
@@ -187,7 +200,9 @@ export class Journal {
         if (!this.#isFailing) this.#options.failed(messageOf(error));
         this.#isFailing = true;
       }
+      for (const told of waiters) told();
     }
+    for (const told of this.#waiters.splice(0)) told();
     this.#work = undefined;
   }
 

@@ -60,7 +60,10 @@ export class ResourceSubscriptions {
     const { serverId, uri } = await this.#find(form, { clientKey: key, call: flight.call });
     flight.serverId = serverId;
     const record = this.#record(key, { serverId, uri, form }, this.#toSession(key));
-    return named(await this.#parts.subscriptions.subscribe(record, flight), serverId);
+    const answer = await this.#parts.subscriptions.subscribe(record, flight);
+    // What is acknowledged outlives the process.
+    if (answer.ok) await this.#parts.continuity.written();
+    return named(answer, serverId);
   }
 
   /**

@@ -8,6 +8,7 @@
  */
 import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from "node:crypto";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
+import { bareCapabilities, shortInfo } from "./bounded.ts";
 
 export interface SessionClaims {
   /** The session's key: what everything inside the gateway knows it by. */
@@ -34,7 +35,6 @@ const TAG_BYTES = 16;
 const MARK_BYTES = 16;
 const MAX_LENGTH = 2048;
 const MAX_OPENED = 64 * 1024;
-const MAX_TEXT = 64;
 
 /** `scope` tells endpoints that share a key apart: what one sealed, another does not open. */
 export function createSealer(secret: string | Buffer, scope: string): Sealer {
@@ -57,8 +57,7 @@ export function createSealer(secret: string | Buffer, scope: string): Sealer {
       if (whole.length <= MAX_LENGTH) return whole;
       const short = encrypt({ ...claims, info: shortInfo(claims.info) });
       if (short.length <= MAX_LENGTH) return short;
-      const names = Object.keys(claims.capabilities).filter((name) => KNOWN_CAPABILITIES.has(name));
-      const capabilities = Object.fromEntries(names.map((name) => [name, {}]));
+      const capabilities = bareCapabilities(claims.capabilities);
       return encrypt({ ...claims, info: shortInfo(claims.info), capabilities });
     },
     open(id) {
@@ -84,15 +83,4 @@ export function createSealer(secret: string | Buffer, scope: string): Sealer {
       return digest.subarray(0, MARK_BYTES).toString("base64url");
     },
   };
-}
-
-const KNOWN_CAPABILITIES = new Set(["sampling", "elicitation", "roots", "experimental", "tasks", "extensions"]);
-
-function shortInfo(info: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const kept: Record<string, unknown> = {};
-  for (const name of ["name", "title", "version"]) {
-    const value = info[name];
-    if (typeof value === "string") kept[name] = value.slice(0, MAX_TEXT);
-  }
-  return kept;
 }

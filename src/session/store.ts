@@ -1,6 +1,7 @@
 /**
- * All sessions there are. Bounded: over the cap a new one is refused, and one that nobody uses is
- * ended after a while. A session with an open stream or a call under way is in use.
+ * All sessions there are. Bounded: over the cap a new one is refused, as is a stream of a client
+ * without a session, which takes the place of one. A session that nobody uses is ended after a
+ * while. A session with an open stream or a call under way is in use.
  */
 import { EventEmitter } from "node:events";
 import type { LiveConfig } from "../config/live-config.ts";
@@ -26,6 +27,8 @@ export class SessionStore extends EventEmitter<SessionEvents> {
   readonly #sessions = new Map<string, { readonly session: Session; readonly isActive: () => boolean }>();
   readonly #onLimit: OnLimit;
   readonly #config: LiveConfig;
+  /** Places that are held for clients without a session. */
+  #reserved = 0;
   #timer: NodeJS.Timeout;
 
   constructor(config: LiveConfig, onLimit: OnLimit) {
@@ -45,22 +48,27 @@ export class SessionStore extends EventEmitter<SessionEvents> {
 
   /** Takes a session in; throws when there may be no more. */
   add(session: Session, isActive: () => boolean): void {
-    const value = this.#config.current.limits.sessions;
-    if (this.#sessions.size >= value) {
-      this.#onLimit("sessions");
-      throw limitExceeded({
-        limit: "sessions",
-        value,
-        what: "too many sessions are open",
-        advice: "end one that is not needed or try again later",
-      });
-    }
+    this.#checkRoom();
     this.#sessions.set(session.key, { session, isActive });
     this.emit("opened", session);
     session.onEnd(() => {
       this.#sessions.delete(session.key);
       this.emit("ended", session);
     });
+  }
+
+  /**
+   * Holds the place of a session for a stream without one; throws when there may be no more. The
+   * returned function gives it up, once.
+   */
+  reserve(): () => void {
+    this.#checkRoom();
+    this.#reserved++;
+    let isHeld = true;
+    return () => {
+      if (isHeld) this.#reserved--;
+      isHeld = false;
+    };
   }
 
   get(id: string): Session | undefined {
@@ -74,6 +82,18 @@ export class SessionStore extends EventEmitter<SessionEvents> {
   close(): void {
     clearInterval(this.#timer);
     for (const session of this) session.close();
+  }
+
+  #checkRoom(): void {
+    const value = this.#config.current.limits.sessions;
+    if (this.#sessions.size + this.#reserved < value) return;
+    this.#onLimit("sessions");
+    throw limitExceeded({
+      limit: "sessions",
+      value,
+      what: "too many sessions are open",
+      advice: "end one that is not needed or try again later",
+    });
   }
 
   #startSweeping(): NodeJS.Timeout {

@@ -55,6 +55,8 @@ describe("a client", () => {
     const stream = await raw.stream({ verb: "GET" });
     const sse = await rawHttp(goblin.sseUrl).stream({ verb: "GET" });
     const endpoint = await until(() => sse.events[0]?.data);
+    const params = { protocolVersion: "2024-11-05", capabilities: {}, clientInfo: { name: "half", version: "1" } };
+    await rawHttp(`${goblin.origin}${endpoint}`).post({ jsonrpc: "2.0", id: 0, method: "initialize", params });
     const half = [
       postText("/mcp", session, '{"jsonrpc":"2.0","id":1,', 1000),
       postText(endpoint, {}, '{"jsonrpc":"2.0","id":2,', 1000),
@@ -91,6 +93,17 @@ describe("a client", () => {
     expect(metrics).not.toMatch(/^mcpRequestsInFlight\{.*\} [^0]/m);
     await rig.others();
     await Promise.all([stream.close(), sse.close()]);
+    await rig.leftovers();
+  });
+
+  it("that opens a stream and begins no session is cut", async () => {
+    const rig = await startRig({ config: { timeouts: { receiveMs: 250 } } });
+    const sse = await rawHttp(rig.goblin.sseUrl).stream({ verb: "GET" });
+    const endpoint = await until(() => sse.events[0]?.data);
+    await until(() => sse.ended, { what: "the end of the stream" });
+    const late = await rawHttp(`${rig.goblin.origin}${endpoint}`).post({ jsonrpc: "2.0", id: 1, method: "ping" });
+    expect(late.status).toBe(404);
+    await rig.others();
     await rig.leftovers();
   });
 

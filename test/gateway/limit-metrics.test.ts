@@ -214,6 +214,21 @@ const rows: Record<string, Row> = {
     message:
       "LimitExceeded: too many calls of this client are under way (limits.inFlightPerSession is 1); wait for one to be answered, or raise the limit",
   },
+  batchMessages: {
+    limits: { batchMessages: 2 },
+    counts: { "limits.batchMessages": 1 },
+    async strike({ goblin }) {
+      const raw = rawHttp(goblin.url);
+      await raw.initialize("2025-03-26");
+      const batch = [1, 2, 3].map((id) => ({ jsonrpc: "2.0", id, method: "ping" }));
+      expect((await raw.post(batch.slice(1))).json).toHaveLength(2);
+      const { status, json } = await raw.post(batch);
+      expect([status, json.id, json.error.data.limitName]).toEqual([413, null, "limits.batchMessages"]);
+      return json.error.message;
+    },
+    message:
+      "LimitExceeded: the batch has 3 messages (limits.batchMessages is 2); send fewer at once, or raise the limit",
+  },
   callsPerSecond: {
     limits: { callsPerSecond: 0.5 },
     counts: { "limits.callsPerSecond": 1 },
@@ -297,6 +312,29 @@ test.each(Object.entries(rows))("limits.%s", async (_, { limits, entry, counts, 
 });
 
 describe("limits that can be struck in several ways", () => {
+  test("sessions: by streams of clients that have none", async () => {
+    const { goblin } = await start({ sessions: 2 });
+    const sse = await rawHttp(goblin.sseUrl).stream({ verb: "GET" });
+    const endpoint = await until(() => sse.events[0]?.data);
+    const listening = stateless(goblin.url);
+    const listen = await listening.stream("subscriptions/listen", { notifications: { toolsListChanged: true } });
+    const refused = await rawHttp(goblin.sseUrl).send({ verb: "GET" });
+    expect([refused.status, refused.json.error.data]).toMatchObject([503, { limitName: "limits.sessions" }]);
+    expect((await rawHttp(goblin.url).initialize()).status).toBe(503);
+    const again = await listening.call("subscriptions/listen", { notifications: { toolsListChanged: true } });
+    expect([again.status, again.message.error.data]).toMatchObject([503, { limitName: "limits.sessions" }]);
+    expect((await counted(goblin))["limits.sessions"]).toBe(3);
+    // A stream's own session takes the place that was held for it; the end of one gives it back.
+    const params = { protocolVersion: "2024-11-05", capabilities: {}, clientInfo: { name: "sse", version: "1" } };
+    await rawHttp(`${goblin.origin}${endpoint}`).post({ jsonrpc: "2.0", id: 7, method: "initialize", params });
+    expect(await sse.next((message) => message.id === 7)).toHaveProperty("result");
+    await listen.close();
+    await until(async () => (await rawHttp(goblin.url).initialize()).status === 200);
+    expect((await rawHttp(goblin.url).initialize()).status).toBe(503);
+    await sse.close();
+    await until(async () => (await rawHttp(goblin.url).initialize()).status === 200);
+  });
+
   test("bodyBytes: at every door", async () => {
     const { goblin } = await start({ bodyBytes: 2000 });
     const large = JSON.stringify({ padding: "x".repeat(2000) });

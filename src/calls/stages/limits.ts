@@ -9,7 +9,7 @@
 import type { LiveConfig } from "../../config/live-config.ts";
 import type { Flight } from "../../protocol/flight.ts";
 import { type Answer, failure } from "../../protocol/json-rpc.ts";
-import { limitExceeded, type OnLimit } from "../../protocol/limit-exceeded.ts";
+import { limitExceeded, type OnLimit, tooManyUnderWay } from "../../protocol/limit-exceeded.ts";
 import type { Route } from "../../routing/resolve.ts";
 import type { Stage } from "../compose.ts";
 
@@ -38,13 +38,7 @@ export class ClientLimits implements Stage {
     const use = this.#countsOf(call.client.account);
     if (use.inFlight >= inFlightPerSession) {
       this.#onLimit("inFlightPerSession");
-      const error = limitExceeded({
-        limit: "inFlightPerSession",
-        value: inFlightPerSession,
-        what: "too many calls of this client are under way",
-        advice: "wait for one to be answered",
-      });
-      return failure(error, { requestId: call.requestId });
+      return failure(tooManyUnderWay(inFlightPerSession), { requestId: call.requestId });
     }
     const wait = callsPerSecond > 0 ? spend(use, callsPerSecond, performance.now()) : 0;
     if (wait > 0) {

@@ -143,7 +143,9 @@ export type ListsConfig = z.output<typeof listsSchema>;
 
 export const limitsSchema = z.strictObject({
   subscriptionsPerClient: countFromZero.default(100).describe("Resource subscriptions that one client may hold."),
-  sessions: countFromOne.default(10_000).describe("Sessions that may be open at once."),
+  sessions: countFromOne
+    .default(10_000)
+    .describe("Sessions that may be open at once, together with streams that clients without one hold open."),
   sessionIdleMs: positiveMs.default(1_800_000).describe("A session without traffic for this long is closed."),
   bodyBytes: countFromOne.default(4_194_304).describe("The largest request body that is read."),
   headerBytes: z
@@ -164,7 +166,7 @@ export const limitsSchema = z.strictObject({
   unreadBytes: countFromOne
     .default(67_108_864)
     .describe(
-      "About how much may wait for a client that does not read its stream, or 4096 messages; then it is cut. So is one that reads nothing of a large answer for a minute.",
+      "About how much one session may leave unread of all its streams and answers, or 4096 messages of one stream; then the stream is cut and further large answers are refused. Also the most that the answers of a batch may have together. A client that reads nothing of a large answer, or of a full stream, for a minute is cut too.",
     ),
   unsentBytes: countFromOne
     .default(33_554_432)
@@ -177,6 +179,9 @@ export const limitsSchema = z.strictObject({
       'ConnectionPool (of a program: processes) for single clients that one server may have with share "session". A call that would need one more is refused.',
     ),
   inFlightPerSession: countFromOne.default(256).describe("Calls that one session may have running at once."),
+  batchMessages: countFromOne
+    .default(100)
+    .describe("Messages that a client may send in one array, in the protocol version that has such."),
   callsPerSecond: z.number().min(0).default(0).describe("Calls that one session may start in a second; 0: no limit."),
   callsAwaitingInput: countFromOne
     .default(10_000)
@@ -199,7 +204,9 @@ export const timeoutsSchema = z
       ),
     receiveMs: positiveMs
       .default(60_000)
-      .describe("For a client's request to arrive in full; one that is sent too slowly, or not to the end, is cut."),
+      .describe(
+        "For a client's request to arrive in full; one that is sent too slowly, or not to the end, is cut. So is a stream of HTTP+SSE on which no session has begun by then.",
+      ),
     drainMs: msOrZero.default(10_000).describe("How long running calls may finish when the gateway shuts down."),
   })
   .refine((timeouts) => timeouts.callMs <= timeouts.maxCallMs, {

@@ -2,8 +2,6 @@
  * One HTTP request and its answer, as the protocol code sees them: the same over Node's own objects
  * (fast) and over the web's Request and Response (everywhere else, and tests in process).
  */
-import type { EventSink } from "../../session/outbox.ts";
-
 export interface HttpExchange {
   /** Headers that every answer gets, whoever makes it. */
   shared: Readonly<Record<string, string>> | undefined;
@@ -22,6 +20,8 @@ export interface HttpExchange {
   stream(headers: Readonly<Record<string, string>>, events: StreamEvents): RawStream;
   /** Runs once when the connection ends before the answer was complete. */
   onAbort(listener: () => void): void;
+  /** Runs once when the answer has left, or the connection has ended. */
+  onDone(listener: () => void): void;
 }
 
 export type Body = string | readonly (string | Buffer)[];
@@ -30,11 +30,15 @@ export interface StreamEvents {
   /** The stream can take more. */
   drained(): void;
   closed(): void;
+  /** Everything was sent, and the connection held for a while after. */
+  delivered?(): void;
 }
 
 export interface RawStream {
-  /** False: the stream is full; what was given is kept by the caller. */
-  write(text: string): boolean;
+  /** It takes nothing for now, or no more. */
+  readonly isFull: boolean;
+  /** May be called while it is not full. */
+  write(text: string): void;
   end(): void;
   /** Breaks off without waiting for the client to read what was written. */
   cut(): void;
@@ -46,16 +50,3 @@ export const STREAM_HEADERS = {
   "cache-control": "no-cache, no-transform",
   "x-accel-buffering": "no",
 } as const;
-
-/** Wraps a stream as a sink of numbered events. */
-export function eventSink(
-  stream: RawStream,
-  options: { readonly withIds: boolean; readonly event?: string },
-): EventSink {
-  const name = options.event ? `event: ${options.event}\n` : "";
-  return {
-    write: (id, data) => stream.write(`${name}${options.withIds ? `id: ${id}\n` : ""}data: ${data}\n\n`),
-    end: () => stream.end(),
-    cut: () => stream.cut(),
-  };
-}

@@ -4,20 +4,13 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Body, HttpExchange, RawStream, StreamEvents } from "./exchange.ts";
+import { StallWatch, type Unread } from "./stall-watch.ts";
 
 /** Larger answers do not fit into the socket's own buffers. */
 const LARGE = 256 * 1024;
 const EMPTY = Buffer.alloc(0);
-
-/**
- * What becomes of a client that does not take its answer: it must not keep it in memory for ever.
- */
-export interface Unread {
-  /** How long nothing of it may be read. */
-  readonly ms: number;
-  /** The client was cut off. */
-  cut(): void;
-}
+/** A connection that held for this long after the last byte has brought it to the client. */
+const DELIVERED_MS = 1000;
 
 export class NodeExchange implements HttpExchange {
   shared: Readonly<Record<string, string>> | undefined;
@@ -88,12 +81,7 @@ export class NodeExchange implements HttpExchange {
       response.end();
       response.uncork();
     }
-    if (length > LARGE) {
-      response.setTimeout(this.#unread.ms, () => {
-        this.#unread.cut();
-        response.destroy();
-      });
-    }
+    if (length > LARGE) new StallWatch(response, this.#unread).start();
   }
 
   /**
@@ -114,17 +102,26 @@ export class NodeExchange implements HttpExchange {
     const response = this.#response;
     response.writeHead(200, this.shared ? { ...headers, ...this.shared } : headers);
     response.flushHeaders();
+    const { socket } = response;
+    const stalls = new StallWatch(response, this.#unread);
     let full = false;
     response.on("drain", () => {
       full = false;
+      stalls.stop();
       events.drained();
     });
-    response.once("close", () => events.closed());
+    this.onDone(() => {
+      events.closed();
+      if (!events.delivered || !response.writableFinished) return;
+      setTimeout(() => socket?.destroyed === false && events.delivered?.(), DELIVERED_MS).unref();
+    });
     return {
+      get isFull() {
+        return full || response.writableEnded || response.destroyed;
+      },
       write(text) {
-        if (full || response.destroyed) return false;
         full = !response.write(text);
-        return true;
+        if (full) stalls.start();
       },
       end: () => void response.end(),
       cut: () => void response.destroy(),
@@ -135,5 +132,10 @@ export class NodeExchange implements HttpExchange {
     this.#response.on("close", () => {
       if (!this.#response.writableFinished) listener();
     });
+  }
+
+  onDone(listener: () => void): void {
+    if (this.#response.closed) queueMicrotask(listener);
+    else this.#response.once("close", listener);
   }
 }

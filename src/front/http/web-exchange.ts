@@ -70,11 +70,10 @@ export class WebExchange implements HttpExchange {
     );
     this.#answer(new Response(body, { headers: { ...headers, ...this.shared } }));
     return {
-      write(text) {
-        if (!open || !controller || (controller.desiredSize ?? 0) <= 0) return false;
-        controller.enqueue(encoder.encode(text));
-        return true;
+      get isFull() {
+        return !open || !controller || (controller.desiredSize ?? 0) <= 0;
       },
+      write: (text) => void (open && controller?.enqueue(encoder.encode(text))),
       cut() {
         if (!open) return;
         closed();
@@ -90,6 +89,11 @@ export class WebExchange implements HttpExchange {
 
   onAbort(listener: () => void): void {
     this.#request.signal.addEventListener("abort", listener, { once: true });
+  }
+
+  /** Whoever took the answer has it. */
+  onDone(listener: () => void): void {
+    void this.response.then(listener);
   }
 
   #answer(response: Response): void {

@@ -6,14 +6,17 @@ import type { Call } from "../../protocol/call.ts";
 import { GoblinError } from "../../protocol/errors.ts";
 import { type Answer, answerText, failure, type Id, type Inbound } from "../../protocol/json-rpc.ts";
 import type { Session } from "../../session/session.ts";
-import type { EraChannel } from "../classify.ts";
+import type { Batch, EraChannel } from "../classify.ts";
 import type { FrontContext } from "../context.ts";
-import { answerRequest, BATCH_VERSION, openSession, takeMessage } from "./requests.ts";
+import { batchProblem } from "./batch.ts";
+import { answerRequest, openSession, takeMessage } from "./requests.ts";
 
 export interface ChannelOptions {
   readonly context: FrontContext;
   readonly principal: string;
   readonly id?: string;
+  /** Gives up the place that is held for its session until that begins. */
+  readonly place?: () => void;
   /** Writes one message. */
   readonly write: (text: string) => void;
 }
@@ -26,11 +29,16 @@ export class LegacyChannel implements EraChannel {
     this.#options = options;
   }
 
+  /** It has a session. */
+  get isOpen(): boolean {
+    return this.#session !== undefined;
+  }
+
   /** Takes several messages that came in one array, where the version has such. */
-  takeBatch(messages: readonly Inbound[]): void {
-    if (messages.length > 0 && this.#session?.protocolVersion === BATCH_VERSION) {
-      for (const message of messages) this.take(message);
-    } else this.take({ kind: "invalid", id: null, reason: "a message must be a JSON object" });
+  takeBatch(batch: Batch): void {
+    const problem = batchProblem(this.#options.context, this.#session, batch);
+    if (problem) return this.unreadable(problem);
+    for (const message of batch.messages()) this.take(message);
   }
 
   /** What came cannot be read, so nobody knows which request it was. */
@@ -39,6 +47,7 @@ export class LegacyChannel implements EraChannel {
   }
 
   close(): void {
+    this.#options.place?.();
     this.#session?.close();
   }
 
@@ -65,10 +74,11 @@ export class LegacyChannel implements EraChannel {
   }
 
   #open(message: Extract<Inbound, { kind: "request" }>): void {
-    const { context, principal, id, write } = this.#options;
+    const { context, principal, id, write, place } = this.#options;
     try {
       const send = (text: string, _call: Call | undefined): void => write(text);
-      const opened = openSession(context, message.params, { principal, send, isActive: () => true, ...(id && { id }) });
+      const options = { principal, send, isActive: () => true, place, ...(id && { id }) };
+      const opened = openSession(context, message.params, options);
       this.#session = opened.session;
       this.#answer(message.id, opened.answer);
     } catch (error) {

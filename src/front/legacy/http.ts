@@ -7,19 +7,21 @@
  * takes one. Streams carry event ids: one that breaks can be taken up again. A broken connection
  * does not cancel a request; only `notifications/cancelled` does.
  */
+import { Outbox } from "../../outbound/outbox.ts";
+import { UnreadBudget } from "../../outbound/unread-budget.ts";
 import { GoblinError } from "../../protocol/errors.ts";
-import { answerText, failure, type Id, type Inbound } from "../../protocol/json-rpc.ts";
-import { oneLine } from "../../protocol/json-text.ts";
-import { Outbox, type UnreadLimit } from "../../session/outbox.ts";
+import { failure, type Id, type Inbound } from "../../protocol/json-rpc.ts";
 import type { Session } from "../../session/session.ts";
+import type { Batch } from "../classify.ts";
 import type { FrontContext } from "../context.ts";
 import type { HttpExchange } from "../http/exchange.ts";
 import { accepts, replyAnswer, replyError } from "../http/reply.ts";
 import { traceOf } from "../http/trace.ts";
+import { answerBatch, batchProblem } from "./batch.ts";
+import { KeptStreams } from "./kept-streams.ts";
 import { attach, PostReply, SESSION_HEADER, type Streams } from "./reply.ts";
 import {
   answerRequest,
-  BATCH_VERSION,
   type OpenOptions,
   openSession,
   resumeSession,
@@ -33,6 +35,7 @@ export class LegacyHttp {
   readonly #context: FrontContext;
   readonly #sessions = new Map<string, Session>();
   readonly #streams = new WeakMap<Session, Streams>();
+  readonly #kept = new KeptStreams();
 
   constructor(context: FrontContext) {
     this.#context = context;
@@ -74,14 +77,15 @@ export class LegacyHttp {
     const last = x.header("last-event-id");
     const outbox =
       (last !== undefined && streams.requests.get(last.slice(0, last.lastIndexOf("-")))) || streams.standing;
-    attach(x, outbox, last, streams.id);
+    attach(x, outbox, streams, last);
   }
 
   delete(x: HttpExchange, principal: string): void {
     const session = this.#session(x, principal, null);
     if (!session) return;
     session.close();
-    x.reply(204, {});
+    // An end that was answered holds, even if the process is killed now.
+    void this.#context.continuity.written().then(() => x.reply(204, {}));
   }
 
   /** Ends the sessions of those who are not let in any more, with their streams and calls. */
@@ -96,7 +100,7 @@ export class LegacyHttp {
       return replyError(x, 400, new GoblinError("INVALID_REQUEST", why), message.id);
     }
     try {
-      const streams = newStreams(this.#context);
+      const streams = this.#newStreams();
       const { session, answer } = openSession(this.#context, message.params, { principal, ...sinkFor(streams) });
       const { key, protocolVersion, capabilities, info, since: issued } = session;
       const id = this.#context.continuity.seal({ key, principal, protocolVersion, capabilities, info, issued });
@@ -112,13 +116,22 @@ export class LegacyHttp {
     const claims = this.#context.continuity.open(id, principal);
     if (!claims) return undefined;
     try {
-      const streams = newStreams(this.#context);
+      const streams = this.#newStreams();
       const session = resumeSession(this.#context, claims, sinkFor(streams));
       this.#register(session, streams, id);
       return session;
     } catch {
       return undefined;
     }
+  }
+
+  #newStreams(): Streams {
+    // What a client saw last of an earlier process's stream must not be taken for a place in this
+    // one.
+    const prefix = `s${Math.floor(Math.random() * 36 ** 4).toString(36)}`;
+    const budget = UnreadBudget.of(this.#context);
+    const standing = new Outbox({ budget, name: prefix });
+    return { id: "", prefix, standing, requests: new Map(), count: 0, budget, kept: this.#kept };
   }
 
   #register(session: Session, streams: Streams, id: string): void {
@@ -129,48 +142,33 @@ export class LegacyHttp {
       this.#sessions.delete(id);
       this.#context.continuity.ended(session.key, session.since);
       streams.standing.end();
-      for (const outbox of streams.requests.values()) outbox.end();
+      for (const outbox of streams.requests.values()) {
+        this.#kept.drop(outbox);
+        outbox.end();
+      }
     });
   }
 
   #request(x: HttpExchange, session: Session, message: Extract<Inbound, { kind: "request" }>): void {
     const reply = new PostReply(x, this.#streamsOf(session));
-    void answerRequest(this.#context, session, message, reply, traceOf(x)).then((answer) =>
-      reply.answer(message.id, answer),
-    );
+    void answerRequest(this.#context, session, message, reply, traceOf(x)).then((answer) => {
+      try {
+        reply.answer(message.id, answer);
+      } catch (error) {
+        reply.answer(message.id, failure(error));
+      }
+    });
   }
 
   /** A POST of several messages. */
-  batch(x: HttpExchange, messages: readonly Inbound[], principal: string): void {
+  batch(x: HttpExchange, batch: Batch, principal: string): void {
     const session = this.#session(x, principal, null);
     if (!session) return;
-    if (session.protocolVersion !== BATCH_VERSION || messages.length === 0) {
-      const why =
-        messages.length === 0 ? "an empty batch" : `protocol version ${session.protocolVersion} has no batches`;
-      return replyError(x, 400, new GoblinError("INVALID_REQUEST", `Invalid request: ${why}`));
-    }
-    void this.#answerBatch(x, session, messages);
-  }
-
-  async #answerBatch(x: HttpExchange, session: Session, messages: readonly Inbound[]): Promise<void> {
+    session.touch();
+    const problem = batchProblem(this.#context, session, batch);
+    if (problem) return replyError(x, isLimit(problem) ? 413 : 400, problem);
     const reply = new PostReply(x, this.#streamsOf(session));
-    const answers = await Promise.all(
-      messages.map(async (message) => {
-        if (message.kind === "invalid") {
-          return answerText(
-            message.id,
-            failure(new GoblinError("INVALID_REQUEST", `Invalid request: ${message.reason}`)),
-          );
-        }
-        if (message.kind === "request") {
-          const answer = await answerRequest(this.#context, session, message, reply);
-          return answer && answerText(message.id, answer);
-        }
-        takeMessage(this.#context, session, message);
-        return undefined;
-      }),
-    );
-    reply.answers(answers.filter((answer) => answer !== undefined));
+    void answerBatch(this.#context, batch.messages(), { session, reply });
   }
 
   #streamsOf(session: Session): Streams {
@@ -202,16 +200,9 @@ export class LegacyHttp {
   }
 }
 
-function newStreams(unread: UnreadLimit): Streams {
-  // What a client saw last of an earlier process's stream must not be taken for a place in this
-  // one.
-  const prefix = `s${Math.floor(Math.random() * 36 ** 4).toString(36)}`;
-  return { id: "", prefix, standing: new Outbox(prefix, unread), requests: new Map(), count: 0, unread };
-}
-
 function sinkFor({ standing }: Streams): Pick<OpenOptions, "send" | "isActive"> {
   return {
-    send: (text, call) => (call ? call.emit(text) : standing.push(oneLine(text))),
+    send: (text, call) => (call ? call.emit(text) : standing.push(text)),
     isActive: () => standing.isOpen,
   };
 }

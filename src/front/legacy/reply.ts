@@ -3,18 +3,21 @@
  * the answer.
  *
  * Streams carry event ids and are kept for a while after their end, so that a client which broke
- * off can come back for the rest.
+ * off can come back for the rest. All streams and answers of a session are under one budget of
+ * unread bytes.
  */
+import { Outbox } from "../../outbound/outbox.ts";
+import type { UnreadBudget } from "../../outbound/unread-budget.ts";
 import { GoblinError } from "../../protocol/errors.ts";
 import { type Answer, answerText, failure, type Id } from "../../protocol/json-rpc.ts";
-import { oneLine } from "../../protocol/json-text.ts";
-import { Outbox, type UnreadLimit } from "../../session/outbox.ts";
-import { eventSink, type HttpExchange, JSON_HEADERS, STREAM_HEADERS } from "../http/exchange.ts";
+import { openEventStream } from "../event-stream.ts";
+import { type HttpExchange, JSON_HEADERS, STREAM_HEADERS } from "../http/exchange.ts";
 import { accepts, replyAnswer } from "../http/reply.ts";
+import type { KeptStreams } from "./kept-streams.ts";
 
 export const SESSION_HEADER = "mcp-session-id";
-/** Answered streams whose client broke off are kept for this long. */
-const RESUME_MS = 60_000;
+/** Smaller answers fit into the buffers of the connection. */
+const LARGE = 64 * 1024;
 
 export interface Streams {
   /** What the client knows the session by. */
@@ -22,16 +25,19 @@ export interface Streams {
   /** Begins the names of all its streams. */
   readonly prefix: string;
   readonly standing: Outbox;
-  /** Streams of requests that the client may take up again, by number. */
+  /** Streams of requests that the client may take up again, by name. */
   readonly requests: Map<string, Outbox>;
   count: number;
-  readonly unread: UnreadLimit;
+  readonly budget: UnreadBudget;
+  /** Those of the requests that were answered, of all sessions. */
+  readonly kept: KeptStreams;
 }
 
 export class PostReply {
   readonly #x: HttpExchange;
   readonly #streams: Streams;
   readonly #takesStream: boolean;
+  #name = "";
   #outbox: Outbox | undefined;
   #answered = false;
 
@@ -44,15 +50,15 @@ export class PostReply {
 
   /** What is said after the answer has no stream of its own any more. */
   emit(text: string): void {
-    if (this.#takesStream && !this.#answered) (this.#outbox ?? this.#open()).push(oneLine(text));
-    else this.#streams.standing.push(oneLine(text));
+    if (this.#takesStream && !this.#answered) (this.#outbox ?? this.#open()).push(text);
+    else this.#streams.standing.push(text);
   }
 
   /** Undefined: the client cancelled the request and wants no answer. */
   answer(id: Id, answer: Answer | undefined): void {
     const outbox = this.#outbox;
     this.#answered = true;
-    if (answer && !outbox) replyAnswer(this.#x, id, answer);
+    if (answer && !outbox) this.#reply(id, answer);
     else if (answer) this.#finish(outbox!, [answerText(id, answer)]);
     else if (!outbox && this.#takesStream) this.#x.stream(STREAM_HEADERS, { drained() {}, closed() {} }).end();
     else if (!outbox) this.#x.reply(202, {});
@@ -67,34 +73,43 @@ export class PostReply {
     else this.#x.reply(200, JSON_HEADERS, `[${texts.join(",")}]`);
   }
 
+  #reply(id: Id, answer: Answer): void {
+    const { length } = answer.raw;
+    if (length <= LARGE) return replyAnswer(this.#x, id, answer);
+    const { budget } = this.#streams;
+    if (budget.isSpent) {
+      budget.strike();
+      return replyAnswer(this.#x, id, failure(budget.error));
+    }
+    this.#x.onDone(budget.hold(length));
+    replyAnswer(this.#x, id, answer);
+  }
+
   #open(): Outbox {
     const streams = this.#streams;
-    const name = `${streams.prefix}r${++streams.count}`;
-    const opened = new Outbox(name, streams.unread);
-    streams.requests.set(name, opened);
-    attach(this.#x, opened, undefined, streams.id);
+    this.#name = `${streams.prefix}r${++streams.count}`;
+    const opened = new Outbox({ budget: streams.budget, name: this.#name });
+    streams.requests.set(this.#name, opened);
+    attach(this.#x, opened, streams);
     this.#outbox = opened;
     return opened;
   }
 
-  #finish(stream: Outbox, texts: readonly string[]): void {
-    for (const text of texts) stream.push(oneLine(text));
-    stream.finish();
-    const { requests } = this.#streams;
-    setTimeout(() => {
-      for (const [name, kept] of requests) if (kept === stream) requests.delete(name);
-    }, RESUME_MS).unref();
+  #finish(outbox: Outbox, texts: readonly string[]): void {
+    for (const text of texts) outbox.push(text);
+    outbox.finish();
+    const { requests, kept } = this.#streams;
+    kept.keep(outbox, () => void requests.delete(this.#name));
   }
 }
 
 /**
  * Lets an outbox speak on this exchange, from the event after the last that the client has seen.
  */
-export function attach(x: HttpExchange, outbox: Outbox, lastEventId: string | undefined, sessionId: string): void {
-  const stream = x.stream(
-    { ...STREAM_HEADERS, [SESSION_HEADER]: sessionId },
-    { drained: () => outbox.drained(), closed: () => outbox.closed(sink) },
-  );
-  const sink = eventSink(stream, { withIds: true, event: "message" });
-  outbox.open(sink, lastEventId);
+export function attach(x: HttpExchange, outbox: Outbox, streams: Streams, lastEventId?: string): void {
+  openEventStream(x, outbox, {
+    headers: { [SESSION_HEADER]: streams.id },
+    lastEventId,
+    delivered: () => streams.kept.drop(outbox),
+  });
 }

@@ -17,6 +17,7 @@ import {
 } from "../../protocol/json-rpc.ts";
 import { toDisplayText } from "../../protocol/json-text.ts";
 import { severity } from "../../protocol/methods.ts";
+import { boundedCapabilities, boundedInfo } from "../../session/bounded.ts";
 import type { SessionClaims } from "../../session/seal.ts";
 import { Session } from "../../session/session.ts";
 import { cancelWords } from "../cancel-words.ts";
@@ -25,8 +26,6 @@ import { isSettled, settleWithClient } from "./result.ts";
 
 export const sessionVersions: readonly string[] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 const NEWEST = "2025-11-25";
-/** The one version in which several messages may come in one array. */
-export const BATCH_VERSION = "2025-03-26";
 
 type RequestMessage = Extract<Inbound, { kind: "request" }>;
 type OtherMessage = Extract<Inbound, { kind: "notification" | "response" }>;
@@ -36,6 +35,8 @@ export interface OpenOptions {
   readonly send: (text: string, call: Call | undefined) => void;
   readonly isActive: () => boolean;
   readonly id?: string;
+  /** Gives up the place that was held for the session. */
+  readonly place?: (() => void) | undefined;
 }
 
 /** Opens a session as `initialize` asks for; throws when there may be no more. */
@@ -52,10 +53,11 @@ export function openSession(
     id: options.id ?? randomUUID(),
     principal: options.principal,
     protocolVersion: sessionVersions.includes(wanted) ? wanted : NEWEST,
-    capabilities: record(params["capabilities"]),
-    info: record(params["clientInfo"]),
+    capabilities: boundedCapabilities(record(params["capabilities"])),
+    info: boundedInfo(record(params["clientInfo"])),
     send: options.send,
   });
+  options.place?.();
   context.sessions.add(session, options.isActive);
   const { capabilities, instructions } = context.directory.describe(session);
   const result = {

@@ -1,15 +1,17 @@
 /**
  * The HTTP+SSE transport of 2024-11-05: `GET /sse` opens the stream and names the address to POST
  * to; `POST /messages?sessionId=…` brings the client's messages, which are answered on the stream.
- * The session is the stream: when it breaks, everything it held is freed.
+ * The session is the stream: when it breaks, everything it held is freed. A stream counts as a
+ * session from its beginning, and ends if nobody initializes one on it for a while.
  */
 import { randomUUID } from "node:crypto";
+import { Outbox } from "../../outbound/outbox.ts";
+import { UnreadBudget } from "../../outbound/unread-budget.ts";
 import { GoblinError } from "../../protocol/errors.ts";
-import { oneLine } from "../../protocol/json-text.ts";
-import { Outbox } from "../../session/outbox.ts";
 import { classifyIncoming } from "../classify.ts";
 import type { FrontContext } from "../context.ts";
-import { eventSink, type HttpExchange, STREAM_HEADERS } from "../http/exchange.ts";
+import { openEventStream } from "../event-stream.ts";
+import type { HttpExchange } from "../http/exchange.ts";
 import { readJson } from "../http/read-json.ts";
 import { replyError } from "../http/reply.ts";
 import { LegacyChannel } from "./channel.ts";
@@ -31,26 +33,29 @@ export class SseFront {
   }
 
   get(x: HttpExchange, principal: string): void {
+    const place = this.#reserve(x);
+    if (!place) return;
     const id = randomUUID();
-    const outbox = new Outbox("s", this.#context);
+    const outbox = new Outbox({ budget: UnreadBudget.of(this.#context) });
     const channel = new LegacyChannel({
       context: this.#context,
       principal,
       id,
-      write: (text) => outbox.push(oneLine(text)),
+      place,
+      write: (text) => outbox.push(text),
     });
-    const stream = x.stream(STREAM_HEADERS, {
-      drained: () => outbox.drained(),
+    const { receiveMs } = this.#context.config.current.timeouts;
+    const unused = setTimeout(() => channel.isOpen || outbox.end(), receiveMs).unref();
+    this.#open.set(id, { channel, outbox, principal });
+    openEventStream(x, outbox, {
+      keepAliveMs: KEEP_ALIVE_MS,
+      greeting: `event: endpoint\ndata: /messages?sessionId=${id}\n\n`,
       closed: () => {
-        clearInterval(timer);
+        clearTimeout(unused);
         this.#open.delete(id);
         channel.close();
       },
     });
-    const timer = setInterval(() => stream.write(": keep-alive\n\n"), KEEP_ALIVE_MS).unref();
-    stream.write(`event: endpoint\ndata: /messages?sessionId=${id}\n\n`);
-    outbox.open(eventSink(stream, { withIds: false, event: "message" }), undefined);
-    this.#open.set(id, { channel, outbox, principal });
   }
 
   post(x: HttpExchange, principal: string): void {
@@ -67,6 +72,15 @@ export class SseFront {
       if ("batch" in incoming) open.channel.takeBatch(incoming.batch);
       else open.channel.take(incoming.message);
     });
+  }
+
+  #reserve(x: HttpExchange): (() => void) | undefined {
+    try {
+      return this.#context.sessions.reserve();
+    } catch (error) {
+      replyError(x, 503, error);
+      return undefined;
+    }
   }
 
   /** Ends all streams. */

@@ -2,15 +2,16 @@
  * 2026-07-28 over HTTP: POST only, the headers repeat what the body says, an event stream where
  * there is more than the answer, and closing the connection cancels.
  */
+import { Outbox } from "../../outbound/outbox.ts";
+import { UnreadBudget } from "../../outbound/unread-budget.ts";
 import { metaOf, PROTOCOL_VERSION } from "../../protocol/envelope.ts";
 import { GoblinError } from "../../protocol/errors.ts";
 import { answerText, type Inbound } from "../../protocol/json-rpc.ts";
-import { oneLine } from "../../protocol/json-text.ts";
 import { lookUp } from "../../protocol/methods.ts";
 import { decodeHeader, MIRROR_PREFIX, mirroredValue, mirrorsOf, nameFields } from "../../protocol/mirrors.ts";
-import type { UnreadLimit } from "../../session/outbox.ts";
 import type { FrontContext } from "../context.ts";
-import { type HttpExchange, type RawStream, STREAM_HEADERS } from "../http/exchange.ts";
+import { openEventStream } from "../event-stream.ts";
+import type { HttpExchange } from "../http/exchange.ts";
 import { accepts, replyAnswer, replyError } from "../http/reply.ts";
 import { traceOf } from "../http/trace.ts";
 import { type Listen, openListen } from "./listen.ts";
@@ -27,7 +28,7 @@ export class ModernHttp {
   readonly #front: ModernFront;
   /** What is open, and whose it is. */
   readonly #listens = new Map<Listen, string>();
-  readonly #streams = new Map<EventStream, string>();
+  readonly #streams = new Map<Outbox, string>();
 
   constructor(context: FrontContext) {
     this.#context = context;
@@ -71,19 +72,19 @@ export class ModernHttp {
   }
 
   #request(x: HttpExchange, message: RequestMessage, principal: string): void {
-    let stream: EventStream | undefined;
+    let stream: Outbox | undefined;
     const round = {
       principal,
       trace: traceOf(x),
       onAbort: (listener: () => void) => x.onAbort(listener),
       emit: (text: string) => {
         if (accepts(x, "text/event-stream")) stream ??= this.#open(x, principal);
-        stream?.send(text);
+        stream?.push(text);
       },
     };
     void this.#front.answer(message, round).then((answer) => {
       if (stream) {
-        stream.send(answerText(message.id, answer));
+        stream.push(answerText(message.id, answer));
         stream.finish();
       } else if (!answer.ok && BAD_REQUEST.has(answer.code))
         x.reply(400, { "content-type": "application/json" }, answerText(message.id, answer));
@@ -91,22 +92,34 @@ export class ModernHttp {
     });
   }
 
-  #open(x: HttpExchange, principal: string): EventStream {
-    const stream = openStream(x, this.#context, () => this.#streams.delete(stream));
+  #open(x: HttpExchange, principal: string): Outbox {
+    const stream = new Outbox({ budget: UnreadBudget.of(this.#context) });
     this.#streams.set(stream, principal);
+    openEventStream(x, stream, { keepAliveMs: KEEP_ALIVE_MS, closed: () => this.#streams.delete(stream) });
     return stream;
   }
 
   #listen(x: HttpExchange, message: RequestMessage, principal: string): void {
-    const stream = openStream(x, this.#context, () => {
-      this.#listens.delete(listen);
-      listen.close();
+    let place: () => void;
+    try {
+      place = this.#context.sessions.reserve();
+    } catch (error) {
+      return replyError(x, 503, error, message.id);
+    }
+    const stream = new Outbox({ budget: UnreadBudget.of(this.#context) });
+    openEventStream(x, stream, {
+      keepAliveMs: KEEP_ALIVE_MS,
+      closed: () => {
+        place();
+        this.#listens.delete(listen);
+        listen.close();
+      },
     });
     const listen = openListen(this.#context, {
       id: message.id,
       params: message.params,
       principal,
-      write: (text) => stream.send(text),
+      write: (text) => stream.push(text),
       ended: () => {
         this.#listens.delete(listen);
         stream.finish();
@@ -114,62 +127,6 @@ export class ModernHttp {
     });
     this.#listens.set(listen, principal);
   }
-}
-
-type EventStream = ReturnType<typeof openStream>;
-
-/**
- * An event stream that keeps what the client does not take at once, up to a bound; then the client
- * is cut off.
- */
-function openStream(x: HttpExchange, { config, onLimit }: UnreadLimit, closed?: () => void) {
-  const { unreadBytes } = config.current.limits;
-  let waiting: string[] = [];
-  let size = 0;
-  let finishing = false;
-  let over = false;
-  const stop = (): void => {
-    over = true;
-    clearInterval(timer);
-  };
-  const flush = (): void => {
-    while (waiting.length > 0 && stream.write(waiting[0]!)) size -= waiting.shift()!.length;
-    if (waiting.length === 0 && finishing && !over) {
-      stop();
-      stream.end();
-    }
-  };
-  const cut = (): void => {
-    stop();
-    waiting = [];
-    stream.cut();
-  };
-  const stream: RawStream = x.stream(STREAM_HEADERS, {
-    drained: flush,
-    closed: () => {
-      stop();
-      waiting = [];
-      closed?.();
-    },
-  });
-  const timer = setInterval(() => waiting.length === 0 && stream.write(": keep-alive\n\n"), KEEP_ALIVE_MS).unref();
-  return {
-    send(text: string): void {
-      if (over) return;
-      const event = `event: message\ndata: ${oneLine(text)}\n\n`;
-      size += event.length;
-      waiting.push(event);
-      flush();
-      if (size <= unreadBytes) return;
-      onLimit("unreadBytes");
-      cut();
-    },
-    cut,
-    finish(): void {
-      finishing = true;
-      flush();
-    },
-  };
 }
 
 /** Checked before version support: if header and body disagree, neither is authoritative. */

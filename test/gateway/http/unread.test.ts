@@ -1,21 +1,27 @@
 /**
- * A client that does not read its large answer is cut off after a while, and that is told; one that
- * reads slowly is not.
+ * A client that does not read its large answer, or its full stream, is cut off after a while, and
+ * that is told; one that reads slowly is not.
  */
 import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
-import { JSON_HEADERS } from "../../../src/front/http/exchange.ts";
+import { JSON_HEADERS, STREAM_HEADERS } from "../../../src/front/http/exchange.ts";
 import { NodeExchange } from "../../../src/front/http/node-exchange.ts";
 import { disposeAll, onDispose, until } from "../../fixtures/peers.ts";
 
 afterEach(disposeAll);
 
 const SIZE = 64 * 1024 * 1024;
-const LIMIT_MS = 300;
+const LIMIT_MS = 1200;
 
-async function ask() {
+const asAnswer = (x: NodeExchange): void => x.reply(200, JSON_HEADERS, [Buffer.alloc(SIZE, "x")]);
+const asEvents = (x: NodeExchange): void => {
+  const stream = x.stream(STREAM_HEADERS, { drained() {}, closed() {} });
+  stream.write("x".repeat(SIZE));
+};
+
+async function ask(serve = asAnswer) {
   let cuts = 0;
   let ended = false;
   const server = createServer((request, response) => {
@@ -23,7 +29,7 @@ async function ask() {
       ended = true;
     });
     const unread = { ms: LIMIT_MS, cut: () => void cuts++ };
-    new NodeExchange(request, response, unread).reply(200, JSON_HEADERS, [Buffer.alloc(SIZE, "x")]);
+    serve(new NodeExchange(request, response, unread));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
@@ -36,11 +42,21 @@ async function ask() {
   return { socket, cuts: () => cuts, ended: () => ended };
 }
 
-test("nothing is read", async () => {
-  const { socket, cuts, ended } = await ask();
+test.each([
+  ["an answer", asAnswer],
+  ["a stream", asEvents],
+])("nothing is read of %s", async (_, serve) => {
+  const { socket, cuts, ended } = await ask(serve);
   socket.pause();
   await until(ended);
   expect(cuts()).toBe(1);
+});
+
+test("nothing is read: the limit counts once", async () => {
+  const { socket, ended } = await ask();
+  socket.pause();
+  const first = await Promise.race([until(ended).then(() => "cut"), sleep(LIMIT_MS * 1.8).then(() => "not cut")]);
+  expect(first).toBe("cut");
 });
 
 test("little by little, for longer than the limit", async () => {

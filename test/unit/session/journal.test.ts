@@ -74,6 +74,30 @@ describe("the journal", () => {
     expect(journal.remembered("b")).toBeUndefined();
   });
 
+  it("remembers the last of the sessions that ended, not all there ever were", async () => {
+    const file = place();
+    const first = await openAt(file);
+    for (let i = 0; i < 25_000; i++) first.ended(`key-${i}`);
+    await first.close();
+    expect([first.hasEnded("key-0"), first.hasEnded("key-24999")]).toEqual([false, true]);
+    const second = await openAt(file);
+    expect([second.hasEnded("key-14999"), second.hasEnded("key-15000")]).toEqual([false, true]);
+    expect(readFileSync(file, "utf8").split("\n").length).toBeLessThan(10_010);
+  });
+
+  it("says when an end is written", async () => {
+    const file = place();
+    const journal = await openAt(file);
+    for (const key of ["a", "b", "c"]) {
+      journal.ended(key);
+      await journal.written();
+      expect(readFileSync(file, "utf8")).toContain(`"k":"${key}"`);
+    }
+    journal.ended("d");
+    await Promise.all([journal.written(), journal.written()]);
+    await journal.written();
+  });
+
   it("reports a file that cannot be written once, and goes on", async () => {
     const file = place();
     const problems: string[] = [];
