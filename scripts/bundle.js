@@ -1,9 +1,11 @@
 // @ts-check
-// Makes the command from what tsc wrote: few files instead of hundreds, the packages that every start needs among them. That halves the time to
-// start and saves a sixth of the memory (docs/performance.md). What the dashboard alone needs stays outside and is loaded by it.
+// Makes what is published from what tsc wrote: the command, the library and the demo servers' program, with every package that they need inside.
+// Who installs Goblin installs nothing else, and a start reads few files instead of hundreds (docs/performance.md). The types of the library are
+// the files that `dist/index.d.ts` leads to; they name no package.
 // `bundle/` lies as deep as `dist/` does: what a module finds by its own address (the manifest, the demo servers' program) it finds in both.
 
-import { rmSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 
@@ -12,11 +14,54 @@ const fromRoot = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url))
 
 rmSync(fromRoot("bundle"), { recursive: true, force: true });
 const build = await rolldown({
-  input: { goblin: fromRoot("dist/cli/run.js"), main: fromRoot("dist/demo/main.js") },
+  input: {
+    goblin: fromRoot("dist/cli/run.js"),
+    index: fromRoot("dist/index.js"),
+    main: fromRoot("dist/demo/main.js"),
+  },
   platform: "node",
   // Of packages that come in two forms the one with imports: the other finds its own files at run time.
   resolve: { mainFields: ["module", "main"] },
-  external: ["ink", "react", /^react\//],
+  // Of React the one without its checks, of Ink the one without developer tools.
+  transform: { define: { "process.env.NODE_ENV": '"production"' } },
+  plugins: [{ name: "no-devtools", load: (id) => (/\/ink\/build\/devtools\.js$/.test(id) ? "export {};" : null) }],
 });
-await build.write({ dir: fromRoot("bundle"), format: "esm", entryFileNames: "[name].js" });
+const { output } = await build.write({ dir: fromRoot("bundle"), format: "esm", entryFileNames: "[name].js" });
 await build.close();
+copyTypes(fromRoot("dist/index.d.ts"), new Set());
+writeFileSync(
+  fromRoot("bundle/LICENSES.txt"),
+  licences(output.flatMap((file) => ("moduleIds" in file ? file.moduleIds : []))),
+);
+
+/**
+ * @param {string} file
+ * @param {Set<string>} copied
+ */
+function copyTypes(file, copied) {
+  if (copied.has(file)) return;
+  copied.add(file);
+  const text = readFileSync(file, "utf8");
+  const target = join(fromRoot("bundle/types"), relative(fromRoot("dist"), file));
+  mkdirSync(dirname(target), { recursive: true });
+  writeFileSync(target, text);
+  for (const [, path] of text.matchAll(/\bfrom "(\.[^"]+)\.ts"/g))
+    copyTypes(join(dirname(file), `${path}.d.ts`), copied);
+}
+
+/**
+ * The licences of the packages inside, which ask to be passed on.
+ * @param {string[]} modules
+ */
+function licences(modules) {
+  const packages = modules.flatMap(
+    (id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(id.replaceAll("\\", "/"))?.[0] ?? [],
+  );
+  const texts = [...new Set(packages)].map((folder) => {
+    const { name, version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
+    const text = file === undefined ? "" : readFileSync(join(folder, file), "utf8").trim();
+    return `${name} ${version} (${license})\n\n${text}`;
+  });
+  return `Goblin's bundle contains these packages.\n\n${texts.sort().join(`\n\n${"-".repeat(80)}\n\n`)}\n`;
+}

@@ -5,6 +5,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { openApiDocument } from "../dist/admin/openapi.js";
 import { configJsonSchema } from "../dist/config/schema/json-schema.js";
+import { configObjectSource } from "../dist/config/schema/object-source.js";
 import { configReference } from "../dist/config/schema/reference.js";
 import { version } from "../dist/version.js";
 
@@ -13,6 +14,7 @@ const json = (value) => `${JSON.stringify(value, null, 2)}\n`;
 const files = {
   "docs/configuration.md": () => configReference(),
   "docs/openapi.json": () => json(openApiDocument({ version })),
+  "src/config/schema/config-object.ts": () => configObjectSource(),
   "schema/goblin.schema.json": () => json(configJsonSchema()),
 };
 

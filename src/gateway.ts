@@ -4,6 +4,7 @@
  */
 import type { Readable, Writable } from "node:stream";
 import { createAdmin } from "./admin/admin.ts";
+import { type Caller, callTool, type ToolCallInput } from "./admin/call-tool.ts";
 import { MetricsPage } from "./admin/metrics-page.ts";
 import type { ReloadResult } from "./admin/schema.ts";
 import { Relay } from "./calls/relay.ts";
@@ -120,6 +121,10 @@ export function createGateway({ log, configPath, reload, state, ...options }: Ga
   return {
     catalog,
     servers,
+    activity,
+    views: admin.views,
+    /** Calls a tool in the name of the program that the gateway is part of. */
+    callTool: (input: ToolCallInput, caller: Caller) => callTool({ relay, servers }, input, caller),
     fetch: front.fetch,
     snapshot: () => catalog.snapshot,
     /** Starts the servers; resolves when each has connected or failed once. */

@@ -1,8 +1,32 @@
 /** The public surface of the package. */
 
-export { ConfigError } from "./config/problems/problem.ts";
-export { loadConfig } from "./config/reading/load.ts";
-export { parseConfig } from "./config/reading/parse.ts";
-export type { Config } from "./config/schema/config.ts";
-export { createGateway, type Gateway, type GatewayOptions } from "./gateway.ts";
-export { createLogger, type Logger } from "./telemetry/logger.ts";
+export type {
+  GatewaySnapshot,
+  PromptArgument,
+  PromptCard,
+  ResourceCard,
+  ServerCard,
+  ServerState,
+  TemplateCard,
+  ToolCard,
+} from "./cards.ts";
+export { ConfigError, type Problem } from "./config/problems/problem.ts";
+export type { ConfigObject, ServerObject } from "./config/schema/config-object.ts";
+export {
+  CallError,
+  type CallOptions,
+  type CallRecord,
+  type ConfigChanges,
+  createGateway,
+  type Environment,
+  type Gateway,
+  type GatewayEvents,
+  type GatewayOptions,
+  type Listening,
+  type LoadedConfig,
+  type LogLine,
+  loadConfig,
+  type StdioClient,
+  type StdioStreams,
+  type ToolResult,
+} from "./library.ts";

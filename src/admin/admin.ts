@@ -11,7 +11,8 @@ import { Views } from "./views.ts";
 export interface Admin {
   /** `principal`: whoever asks, by the name that the guard found. */
   fetch(request: Request, principal: string): Promise<Response>;
-  readonly feed: Feed;
+  /** What there is, as rows. */
+  readonly views: Views;
   close(): void;
 }
 
@@ -21,7 +22,7 @@ export function createAdmin(parts: AdminParts): Admin {
   const api = lazy(async () => (await import("./api.ts")).createAdminApi(parts, views, feed));
   return {
     fetch: async (request, principal) => (await api()).fetch(request, { principal }),
-    feed,
+    views,
     close: () => feed.close(),
   };
 }

@@ -11,11 +11,12 @@ import type * as z from "zod";
 import { reportTokens } from "../catalog/token-report.ts";
 import { ConfigError } from "../config/problems/problem.ts";
 import { bodyTooLarge } from "../protocol/limit-exceeded.ts";
-import { callTool } from "./call-tool.ts";
+import { version } from "../version.ts";
+import { callTool, toolResponse } from "./call-tool.ts";
 import { ApiFailure, failureResponse } from "./failure.ts";
 import type { Feed } from "./feed.ts";
 import type { AdminParts } from "./parts.ts";
-import { type AdminRoute, type AdminRouteName, adminRoutes } from "./routes.ts";
+import { type AdminRoute, type AdminRouteName, adminRoutes, plainRoutes } from "./routes.ts";
 import { LogLevel } from "./schema.ts";
 import { logEntry, type Views } from "./views.ts";
 
@@ -62,6 +63,11 @@ export function createAdminApi(parts: AdminParts, views: Views, feed: Feed): Hon
       }
     });
   }
+  app.get(plainRoutes.getOpenApi.path, async (c) => {
+    // Nobody but who asks for it pays for it.
+    const { openApiDocument } = await import("./openapi.ts");
+    return c.json(openApiDocument({ version, url: new URL(c.req.url).origin }));
+  });
   app.notFound(() => failureResponse(new ApiFailure(404, "NOT_FOUND", "The API has no such path")));
   return app;
 }
@@ -125,8 +131,10 @@ function handlersOf(parts: AdminParts, views: Views, feed: Feed): Record<AdminRo
       logs.setLevel(level);
       return { level };
     },
-    callTool: ({ body, principal, signal }) =>
-      callTool(parts, body as { name: string; arguments?: Record<string, unknown> }, { principal, signal }),
+    callTool: async ({ body, principal, signal }) => {
+      const input = body as { name: string; arguments?: Record<string, unknown> };
+      return toolResponse(await callTool(parts, input, { name: "admin API", principal, signal }));
+    },
   };
 }
 

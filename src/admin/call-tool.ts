@@ -1,12 +1,12 @@
 /**
- * `POST /api/tools/call`: a tool call that takes the same way as any client's, in the name of a
- * client that supports nothing else. The result goes back as the server's own bytes. A request that
- * is broken off cancels the call.
+ * A tool call of the API or of the program that the gateway is part of. It takes the same way as
+ * any client's, in the name of a client that supports nothing else. Whoever breaks it off cancels
+ * the call. The API gives the result back as the server's own bytes.
  */
 import { randomUUID } from "node:crypto";
 import { Call, type Client } from "../protocol/call.ts";
 import { GoblinError } from "../protocol/errors.ts";
-import { type ErrorAnswer, failure, rawText } from "../protocol/json-rpc.ts";
+import { type Answer, type ErrorAnswer, failure, rawText } from "../protocol/json-rpc.ts";
 import { memberText, toDisplayText } from "../protocol/json-text.ts";
 import { ApiFailure } from "./failure.ts";
 import type { AdminParts } from "./parts.ts";
@@ -16,27 +16,45 @@ export interface ToolCallInput {
   readonly arguments?: Readonly<Record<string, unknown>>;
 }
 
+export interface Caller {
+  /** As the records of calls show it. */
+  readonly name: string;
+  readonly principal: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
 export async function callTool(
   { relay, servers }: Pick<AdminParts, "relay" | "servers">,
   input: ToolCallInput,
-  from: { readonly principal: string; readonly signal: AbortSignal },
-): Promise<Response> {
-  const client = adminClient(from.principal);
+  caller: Caller,
+): Promise<Answer> {
+  const client = clientFor(caller);
   const params = { name: input.name, ...(input.arguments && { arguments: input.arguments }) };
   const call = new Call({ method: "tools/call", params, text: JSON.stringify(params), client, emit: () => {} });
   const onAbort = (): void => call.cancel("client");
-  from.signal.addEventListener("abort", onAbort, { once: true });
+  if (caller.signal?.aborted) onAbort();
+  caller.signal?.addEventListener("abort", onAbort, { once: true });
   try {
-    const answer = await relay.handle(call);
-    if (!answer.ok) throw refusal(answer);
-    return new Response(`{"result":${rawText(answer.raw)}}`, { headers: { "content-type": "application/json" } });
+    return await relay.handle(call);
   } finally {
-    from.signal.removeEventListener("abort", onAbort);
+    caller.signal?.removeEventListener("abort", onAbort);
     servers.release(client.key);
   }
 }
 
-function adminClient(principal: string): Client {
+/** What `POST /api/tools/call` says. */
+export function toolResponse(answer: Answer): Response {
+  if (!answer.ok) throw refusal(answer);
+  return new Response(`{"result":${rawText(answer.raw)}}`, { headers: { "content-type": "application/json" } });
+}
+
+/** The error as code and words. */
+export function errorOf(answer: ErrorAnswer): { readonly code: string; readonly message: string } {
+  const message: unknown = JSON.parse(memberText(answer.raw, "message") ?? '""');
+  return { code: answer.symbol ?? String(answer.code), message: toDisplayText(message) };
+}
+
+function clientFor({ name, principal }: Caller): Client {
   const key = `api-${randomUUID()}`;
   return {
     key,
@@ -47,16 +65,16 @@ function adminClient(principal: string): Client {
     taskOwner: principal,
     protocolVersion: "2025-11-25",
     capabilities: {},
-    info: { name: "admin API" },
+    info: { name },
     logLevel: undefined,
     ask: async (method) =>
-      failure(new GoblinError("UNSUPPORTED_BY_CLIENT", `A call through the API cannot answer ${method}`)),
+      failure(new GoblinError("UNSUPPORTED_BY_CLIENT", `A call through the ${name} cannot answer ${method}`)),
   };
 }
 
 function refusal(answer: ErrorAnswer): ApiFailure {
-  const message: unknown = JSON.parse(memberText(answer.raw, "message") ?? '""');
-  return new ApiFailure(statusOf(answer), answer.symbol ?? String(answer.code), toDisplayText(message));
+  const { code, message } = errorOf(answer);
+  return new ApiFailure(statusOf(answer), code, message);
 }
 
 function statusOf({ symbol }: ErrorAnswer): number {

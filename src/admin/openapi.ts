@@ -7,7 +7,7 @@
  */
 import * as z from "zod";
 import * as events from "./events.ts";
-import { type AdminRoute, adminRoutes } from "./routes.ts";
+import { type AdminRoute, adminRoutes, plainRoutes, routeTags } from "./routes.ts";
 import * as schema from "./schema.ts";
 
 type Json = Record<string, unknown>;
@@ -16,29 +16,48 @@ const reasons: Record<number, string> = {
   200: "As asked",
   400: "The request is not understood",
   401: "A bearer token is needed",
+  403: "Not from this host or origin, or not with this token",
   404: "There is nothing by that name",
   409: "There is no config file to read",
+  413: "The body is larger than limits.bodyBytes",
+  415: "The body is not sent as application/json",
   422: "The config is not valid or not trusted; the running one stays",
   502: "The server answered with an error",
   503: "The server is not available",
   504: "The server did not answer in time",
 };
 
+export interface DocumentOptions {
+  readonly version: string;
+  /** Where the gateway is; where one is by default, unless told. */
+  readonly url?: string;
+}
+
 /** The document; pure, so that a test can compare it with the file that ships. */
-export function openApiDocument({ version }: { version: string }): Json {
+export function openApiDocument({ version, url = "http://127.0.0.1:3000" }: DocumentOptions): Json {
   const names = nameSchemas();
   const paths: Record<string, Json> = {};
-  for (const [operationId, route] of Object.entries<AdminRoute>(adminRoutes)) {
+  for (const [operationId, route] of Object.entries<AdminRoute>({ ...adminRoutes, ...plainRoutes })) {
     const path = route.path.replace(/:(\w+)/g, "{$1}");
     paths[path] = { ...paths[path], [route.method]: operation(operationId, route, names) };
   }
   return {
     openapi: "3.1.0",
-    info: { title: "Goblin admin API", version, description: "See and drive a running gateway." },
+    info: {
+      title: "Goblin admin API",
+      version,
+      description: "See and drive a running gateway.",
+      contact: { name: "Goblin contributors" },
+      license: { name: "MIT", identifier: "MIT" },
+    },
+    servers: [{ url, description: "The gateway" }],
+    tags: Object.entries(routeTags).map(([name, description]) => ({ name, description })),
     security: [{}, { bearer: [] }],
     paths,
     components: {
-      securitySchemes: { bearer: { type: "http", scheme: "bearer" } },
+      securitySchemes: {
+        bearer: { type: "http", scheme: "bearer", description: "One of gateway.admin.tokens, where there are any." },
+      },
       schemas: componentSchemas(names),
     },
   };
@@ -90,18 +109,41 @@ function withoutIdentity(value: object): Json {
 
 function operation(operationId: string, route: AdminRoute, names: Map<z.ZodType, string>): Json {
   const parameters = [...parametersOf(route.params, "path"), ...parametersOf(route.query, "query")];
-  const failures = [401, ...(route.errors ?? [])].map((status) => [
+  const failures = failuresOf(route).map((status) => [
     String(status),
     { description: reasons[status], content: jsonContent({ $ref: refTo("ApiError") }) },
   ]);
-  const content = route.response === undefined ? eventContent(names) : jsonContent(describe(route.response, names));
   return {
     operationId,
+    tags: [route.tag],
     summary: route.summary,
+    description: route.description,
+    ...(isOpen(route) && { security: [] }),
     ...(parameters.length > 0 && { parameters }),
     ...(route.request && { requestBody: { required: true, content: jsonContent(describe(route.request, names)) } }),
-    responses: { "200": { description: reasons[200], content }, ...Object.fromEntries(failures) },
+    responses: {
+      "200": { description: reasons[200], content: contentOf(route, names) },
+      ...(route === plainRoutes.getReady && {
+        "503": { description: "Servers are still starting", content: contentOf(route, names) },
+      }),
+      ...Object.fromEntries(failures),
+    },
   };
+}
+
+/** Host and Origin are looked at, but no token. */
+function isOpen(route: AdminRoute): boolean {
+  return route === plainRoutes.getHealth || route === plainRoutes.getReady;
+}
+
+function failuresOf(route: AdminRoute): number[] {
+  const ofGuard = isOpen(route) ? [403] : [401, 403];
+  return [...ofGuard, ...(route.errors ?? []), ...(route.method === "get" ? [] : [413, 415])].sort((a, b) => a - b);
+}
+
+function contentOf(route: AdminRoute, names: Map<z.ZodType, string>): Json {
+  if (route.response) return jsonContent(describe(route.response, names));
+  return route.type ? { [route.type]: { schema: { type: "string" } } } : eventContent(names);
 }
 
 function parametersOf(type: z.ZodObject | undefined, where: "path" | "query"): Json[] {

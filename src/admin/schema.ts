@@ -233,10 +233,10 @@ export function listOf<Item extends z.ZodType>(item: Item) {
 
 export const LogQuery = z.object({
   level: LogLevel.optional().describe("this level and above"),
-  server: z.string().optional(),
+  server: z.string().optional().describe("the lines of this server"),
   limit: z.coerce.number().int().min(1).max(10_000).optional().describe("the newest so many; 1000 unless told"),
 });
-export const ServerParams = z.object({ id: z.string() });
+export const ServerParams = z.object({ id: z.string().describe("the server's id") });
 export const LogLevelChange = z.object({ level: LogLevel });
 export const ToolCall = z.object({ name: z.string(), arguments: jsonObject.optional() });
 export const ToolCallResult = z.object({ result: jsonObject.describe("the result as the server gave it") });
@@ -247,3 +247,5 @@ export const ReloadResult = z.object({
   changed: z.array(z.string()),
 });
 export type ReloadResult = z.infer<typeof ReloadResult>;
+export const Health = z.object({ status: z.enum(["ok", "ready", "starting"]) });
+export const OpenApi = z.looseObject({ openapi: z.string() });

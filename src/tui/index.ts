@@ -85,13 +85,15 @@ export async function runTui(options: TuiOptions): Promise<number> {
  * inherit it.
  */
 async function importApp(): Promise<typeof import("./app.tsx")> {
-  const before = process.env.NODE_ENV;
-  process.env.NODE_ENV = "production";
+  // Not written out: the bundle replaces that name, React in it has no checks to begin with.
+  const { env } = process;
+  const before = env["NODE_ENV"];
+  env["NODE_ENV"] = "production";
   try {
     return await import("./app.tsx");
   } finally {
-    if (before === undefined) delete process.env.NODE_ENV;
-    else process.env.NODE_ENV = before;
+    if (before === undefined) delete env["NODE_ENV"];
+    else env["NODE_ENV"] = before;
   }
 }
 

@@ -91,6 +91,21 @@ export function foreignKey(path: KeyPath, isKnown: boolean, file: string): Forei
   return path.length === 3 && (path[0] === "mcpServers" || path[0] === "servers") ? serverKeys.get(key) : undefined;
 }
 
+export interface AcceptedKey {
+  readonly key: string;
+  readonly note: string;
+}
+
+/** The keys of other programs that a valid file may have, at its top level and in an entry. */
+export function acceptedForeignKeys(): Record<"file" | "server", readonly AcceptedKey[]> {
+  const accepted = (keys: ReadonlyMap<string, ForeignKey>): AcceptedKey[] =>
+    [...keys].flatMap(([key, foreign]) => {
+      if (foreign.kind === "renamed") return [];
+      return { key, note: foreign.kind === "warned" ? foreign.message : "ignored: a key of another program" };
+    });
+  return { file: accepted(topLevelKeys), server: accepted(serverKeys) };
+}
+
 /** The folder that the relative paths in a config file start from. */
 export function configFolder(file: string): string {
   const folder = dirname(file);

@@ -2,21 +2,7 @@
  * docs/configuration.md, written from the config's JSON Schema: every key, its type, its default,
  * what it does.
  */
-import { configJsonSchema } from "./json-schema.ts";
-
-interface Schema {
-  readonly type?: string;
-  readonly description?: string;
-  readonly default?: unknown;
-  readonly const?: unknown;
-  readonly enum?: readonly unknown[];
-  readonly anyOf?: readonly Schema[];
-  readonly items?: Schema;
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly additionalProperties?: Schema | false;
-}
-
-type Section = Schema & { readonly properties: Readonly<Record<string, Schema>> };
+import { ownKeys, type Schema, type Section } from "./json-schema.ts";
 
 const INTRO = `# Configuration
 
@@ -51,9 +37,7 @@ Without \`share\` a server is shared, with one exception: a program, as soon as 
 
 /** The page as it should be. */
 export function configReference(): string {
-  // The generated schema is an object with properties; zod types it as plain JSON.
-  const schema = configJsonSchema() as unknown as Section;
-  const { mcpServers, servers: _servers, inputs: _inputs, $schema: _schema, ...sections } = schema.properties;
+  const { mcpServers, servers: _servers, inputs: _inputs, $schema: _schema, ...sections } = ownKeys().properties;
   const entry = mcpServers?.additionalProperties;
   const parts = [INTRO, "## A server's entry", "Under `mcpServers` (or `servers`), by id."];
   if (isSection(entry)) parts.push(table(entry, ""), SHARING);

@@ -10,7 +10,7 @@ import { createMiddleware } from "hono/factory";
 import type { HttpExchange } from "./exchange.ts";
 import type { Guard } from "./guard.ts";
 import { type AddressName, type HttpFrontOptions, notAllowed, type Serve } from "./http.ts";
-import { WebExchange } from "./web-exchange.ts";
+import { WebExchange, webHeader } from "./web-exchange.ts";
 
 type Env = { Bindings: Partial<HttpBindings> };
 
@@ -28,19 +28,21 @@ export type App = ReturnType<typeof createApp>;
 
 const NOTHING = "Nothing here. The MCP endpoint is /mcp";
 const NOT_THE_API = "Nothing here but the API, under /api, and /metrics";
+/** What the API serves. */
+const API_PATHS = ["/api/*", "/openapi.json"];
 const ELSEWHERE = 'Served at an address of its own: see "gateway.admin" in the config';
 
 export function createApp(options: AppOptions) {
   const { address, servers } = options;
   const guard = () => options.guards[address];
   const app = new Hono<Env>();
-  for (const path of ["/mcp", "/sse", "/messages", "/api/*"]) app.options(path, preflight(guard));
+  for (const path of ["/mcp", "/sse", "/messages", ...API_PATHS]) app.options(path, preflight(guard));
   // The protocol's own routes do the same for themselves.
-  for (const path of ["/api/*", "/metrics", "/health", "/ready"]) app.use(path, crossOrigin(guard));
+  for (const path of [...API_PATHS, "/metrics", "/health", "/ready"]) app.use(path, crossOrigin(guard));
   if (address === "main") addEndpoints(app, options);
   if (address === "admin" || options.context.config.current.gateway.admin.port === undefined)
     addAdmin(app, options, guard);
-  else for (const path of ["/api/*", "/metrics"]) app.all(path, (c) => c.json(notFound(ELSEWHERE), 404));
+  else for (const path of [...API_PATHS, "/metrics"]) app.all(path, (c) => c.json(notFound(ELSEWHERE), 404));
   for (const path of ["/health", "/ready"]) app.use(path, admission(guard, "place"));
   app.get("/health", (c) => c.json({ status: "ok" }));
   app.get("/ready", (c) => (servers.settled ? c.json({ status: "ready" }) : c.json({ status: "starting" }, 503)));
@@ -79,7 +81,8 @@ function addEndpoints(app: Hono<Env>, { admit, exchange, endpoint, sse }: AppOpt
 }
 
 function addAdmin(app: Hono<Env>, { admin, metrics }: AppOptions, guard: () => Guard): void {
-  app.all("/api/*", admission(guard, "admin"), (c) => admin.fetch(c.req.raw, c.get("principal")));
+  for (const path of API_PATHS)
+    app.all(path, admission(guard, "admin"), (c) => admin.fetch(c.req.raw, c.get("principal")));
   app.get("/metrics", admission(guard, "client"), async (c) => {
     const { contentType, text } = await metrics.load();
     return c.body(await text(), 200, { "content-type": contentType });
@@ -91,9 +94,9 @@ function addAdmin(app: Hono<Env>, { admin, metrics }: AppOptions, guard: () => G
  * goes on.
  */
 function preflight(guard: () => Guard) {
-  return createMiddleware(async (c, next) => {
+  return createMiddleware<Env>(async (c, next) => {
     const { place, cors } = guard();
-    const header = (name: string): string | undefined => c.req.header(name);
+    const header = headersOf(c);
     const headers = place(header) ? undefined : cors.preflight(header);
     return headers ? c.body(null, 204, headers) : next();
   });
@@ -109,8 +112,8 @@ function crossOrigin(guard: () => Guard) {
 
 /** The guard for routes that are plain HTTP. */
 function admission(guard: () => Guard, right: "admin" | "client" | "place") {
-  return createMiddleware<{ Variables: { principal: string } }>(async (c, next) => {
-    const verdict = guard()[right]((name) => c.req.header(name));
+  return createMiddleware<Env & { Variables: { principal: string } }>(async (c, next) => {
+    const verdict = guard()[right](headersOf(c));
     if (!verdict) return next();
     if (verdict.ok) {
       c.set("principal", verdict.principal);
@@ -120,4 +123,9 @@ function admission(guard: () => Guard, right: "admin" | "client" | "place") {
     if (verdict.status === 401) c.header("www-authenticate", 'Bearer realm="goblin"');
     return c.json({ error: { code, message: verdict.message } }, verdict.status);
   });
+}
+
+/** The headers as they were sent: on Node, a request without a Host has none. */
+function headersOf(c: Pick<Context<Env>, "req" | "env">): (name: string) => string | undefined {
+  return c.env?.incoming ? (name) => c.req.header(name) : (name) => webHeader(c.req.raw, name);
 }

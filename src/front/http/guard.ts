@@ -43,6 +43,8 @@ export interface Guard {
 }
 
 const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]", "::1"]);
+const NO_HOST = "The request has no Host header";
+const ALLOW_HOST = 'add it to "gateway.allowedHosts"';
 const NO_ADMIN = 'The API needs an admin token: set "gateway.admin.tokens" and use one of them';
 const NOT_ADMIN = 'This token does not open the API: use one of "gateway.admin.tokens"';
 
@@ -63,11 +65,11 @@ export function createGuard(config: GuardConfig): Guard {
     const host = header("host");
     const name = host === undefined ? undefined : hostName(host);
     if (!anyHost && (name === undefined || !(LOOPBACK.has(name) || hosts.has(name)))) {
-      return refuse(403, 'Host not allowed: add it to "gateway.allowedHosts"');
+      return refuse(403, name === undefined ? NO_HOST : `Host ${quoted(name)} not allowed: ${ALLOW_HOST}`);
     }
     const origin = header("origin")?.toLowerCase();
     if (origin !== undefined && !anyOrigin && !origins.has(origin) && !isLoopbackOrigin(origin)) {
-      return refuse(403, 'Origin not allowed: add it to "gateway.allowedOrigins"');
+      return refuse(403, `Origin ${quoted(origin)} not allowed: add it to "gateway.allowedOrigins"`);
     }
     return undefined;
   };
@@ -150,6 +152,11 @@ export function isLoopback(host: string): boolean {
 
 function refuse(status: 401 | 403, message: string): Denial {
   return { ok: false, status, message };
+}
+
+/** What the client sent, in a length that an error may have. */
+function quoted(text: string): string {
+  return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
 }
 
 /** A name for whoever holds the token that does not give it away. */

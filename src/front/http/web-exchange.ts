@@ -23,7 +23,7 @@ export class WebExchange implements HttpExchange {
   }
 
   header(name: string): string | undefined {
-    return this.#request.headers.get(name) ?? undefined;
+    return webHeader(this.#request, name);
   }
 
   query(name: string): string | undefined {
@@ -101,4 +101,11 @@ export class WebExchange implements HttpExchange {
     this.#answered = true;
     this.#resolve(response);
   }
+}
+
+/** A header of a web Request. One made in process has no Host: there the host of its URL counts. */
+export function webHeader(request: Request, name: string): string | undefined {
+  const value = request.headers.get(name);
+  if (value !== null) return value;
+  return name === "host" ? new URL(request.url).host : undefined;
 }

@@ -18,7 +18,7 @@ test("a client's token reads and does nothing at the API; the operator's does", 
   const gateway = { auth: { tokens: ["client-token-1"] }, admin: { tokens: ["admin-token-1"] } };
   const { origin, url } = await startGoblin({ gateway });
   const status = async (path: string, init: RequestInit) => (await fetch(origin + path, init)).status;
-  for (const path of ["/api/state", "/api/sessions", "/api/calls", "/api/logs", "/api/events"]) {
+  for (const path of ["/api/state", "/api/sessions", "/api/calls", "/api/logs", "/api/events", "/openapi.json"]) {
     expect(await status(path, { headers: bearer("client-token-1") })).toBe(403);
   }
   for (const path of ["/api/reload", "/api/servers/x/restart", "/api/tools/call"]) {
@@ -35,6 +35,14 @@ test("a client's token reads and does nothing at the API; the operator's does", 
     expect((await client.initialize()).status).toBe(200);
     expect(await status("/metrics", { headers: bearer(token) })).toBe(200);
   }
+});
+
+test("it describes itself, at the address that it was asked at", async () => {
+  const { origin } = await startGoblin({ gateway: { admin: { tokens: ["admin-token-1"] } } });
+  expect((await fetch(`${origin}/openapi.json`)).status).toBe(401);
+  const answer = await fetch(`${origin}/openapi.json`, { headers: bearer("admin-token-1") });
+  expect(answer.headers.get("content-type")).toContain("application/json");
+  expect(await answer.json()).toMatchObject({ openapi: "3.1.0", servers: [{ url: origin }] });
 });
 
 test("with tokens for clients and none for admins it is closed, and names the key", async () => {
@@ -56,6 +64,8 @@ test("at an address of its own there is the API and nothing else, and no API els
   expect(own).not.toBe(origin);
   const status = async (address: string) => (await fetch(address, { headers: bearer("admin-token-1") })).status;
   expect(await status(`${own}/api/state`)).toBe(200);
+  expect(await status(`${own}/openapi.json`)).toBe(200);
+  expect(await status(`${origin}/openapi.json`)).toBe(404);
   expect(await status(`${own}/metrics`)).toBe(200);
   expect(await status(`${own}/health`)).toBe(200);
   expect(await status(`${own}/mcp`)).toBe(404);

@@ -1,6 +1,9 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { parse } from "jsonc-parser";
 import { expect, test } from "vitest";
+import * as z from "zod";
 import { configJsonSchema } from "../../../src/config/schema/json-schema.ts";
+import { configObjectSource } from "../../../src/config/schema/object-source.ts";
 
 interface Schema {
   description?: string;
@@ -45,3 +48,37 @@ test("every key is described", () => {
     if (schema.items !== undefined) walk(schema.items, path);
   }
 });
+
+test("config-object.ts is current", () => {
+  const file = new URL("../../../src/config/schema/config-object.ts", import.meta.url);
+  expect(readFileSync(file, "utf8"), "run `npm run build`").toBe(configObjectSource());
+});
+
+test("it has a name of its own", () => {
+  expect(configJsonSchema()).toMatchObject({ $id: "urn:goblin-mcp:config-schema" });
+});
+
+const golden = new URL("golden/", import.meta.url);
+// Of another program's settings file, known by its name, the schema cannot know the name.
+const accepted = readdirSync(golden).filter(
+  (name) => existsSync(new URL(`${name}/expected.json`, golden)) && !existsSync(new URL(`${name}/file.txt`, golden)),
+);
+
+test.each(accepted)("it accepts what `goblin check` accepts: %s", (name) => {
+  const text = readFileSync(new URL(`${name}/input.json`, golden), "utf8").replace(/^\uFEFF/, "");
+  expect(problemsOf(parse(text, [], { allowTrailingComma: true }))).toEqual([]);
+});
+
+test("it accepts keys of other programs and variables, and no others", () => {
+  const entry = { command: "x", autoApprove: ["a"], alwaysAllow: [], timeout: 60, _comment: "mine" };
+  expect(problemsOf({ globalShortcut: "Ctrl+Space", mcpServers: { one: entry } })).toEqual([]);
+  expect(problemsOf({ gateway: { allowedOrigins: ["${env:ORIGIN}"] } })).toEqual([]);
+  expect(problemsOf({ gateway: { allowedOrigins: ["no origin"] } })).toHaveLength(1);
+  expect(problemsOf({ mcpServers: { one: { command: "x", urll: "" } } })).toHaveLength(1);
+  expect(problemsOf({ mcpServer: {} })).toHaveLength(1);
+});
+
+function problemsOf(value: unknown): readonly unknown[] {
+  const { $id: _id, ...schema } = configJsonSchema();
+  return z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]).safeParse(value).error?.issues ?? [];
+}
