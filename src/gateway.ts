@@ -164,12 +164,13 @@ export function createGateway({ log, configPath, reload, state, ...options }: Ga
       http?.stopAccepting();
       if (drain) await relay.drain(config.current.timeouts.drainMs);
       await continuity.close();
-      stdioFront?.close();
+      stdioFront?.refuse();
       admin.close();
       front.close();
       sessions.close();
       search.close();
       await Promise.all([http?.close(), servers.close(), relay.close()]);
+      stdioFront?.close();
     },
   };
 }

@@ -183,7 +183,9 @@ export function createClient(who, world) {
     const isSampling = method === "sampling/createMessage";
     const nonce = String(isSampling ? params.messages?.[0]?.content?.text : params.message);
     const entry = own("foreignQuestions", nonce);
-    if (entry && of !== undefined && of !== nonce) {
+    // What the program asks names no call: among calls of one client, any may be asked.
+    const namesCall = entry && entry.server !== "pipe";
+    if (namesCall && of !== undefined && of !== nonce) {
       problems.add("foreignQuestions", `${of} (${client.kind}) was answered with the question of ${words(entry)}`);
     }
     const reply = client.replyTo(nonce);

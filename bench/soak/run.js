@@ -21,7 +21,7 @@ import { pause, until } from "./wait.js";
 import { createWeather } from "./weather.js";
 import { httpWire, sseWire, stdioWire } from "./wires.js";
 
-const TOKENS = ["soak-token-a", "soak-token-b"];
+const TOKENS = ["soak-token-a-0123456789abcdef", "soak-token-b-0123456789abcdef"];
 /** So many calls in calm weather say something about the rate of success. */
 const ENOUGH = 300;
 const FAULT_EVERY_MS = 700;

@@ -7,7 +7,7 @@ import type { Readable, Writable } from "node:stream";
 import { Outbox, type Sink } from "../outbound/outbox.ts";
 import { UnreadBudget } from "../outbound/unread-budget.ts";
 import { GoblinError } from "../protocol/errors.ts";
-import type { Inbound } from "../protocol/json-rpc.ts";
+import { answerText, failure, type Inbound } from "../protocol/json-rpc.ts";
 import { oneLine } from "../protocol/json-text.ts";
 import { bodyTooLarge } from "../protocol/limit-exceeded.ts";
 import { LineSplitter } from "../structures/lines.ts";
@@ -19,6 +19,8 @@ import { ModernChannel } from "./modern/channel.ts";
 
 export interface StdioFront {
   readonly closed: Promise<void>;
+  /** Refuses requests from now on, so that those that come too late are answered all the same. */
+  refuse(): void;
   close(): void;
 }
 
@@ -53,9 +55,14 @@ export function serveStdio(
       return legacy.unreadable(new GoblinError("PARSE_ERROR", "Parse error: the message is not valid JSON"));
     }
     const incoming = classifyIncoming({ value, text: line });
+    if (isRefusing) return refuseAll("batch" in incoming ? incoming.batch.messages() : [incoming.message]);
     if ("batch" in incoming) legacy.takeBatch(incoming.batch);
     else if (isCancel(incoming.message) && modern.cancel(incoming.message.params)) return;
     else (incoming.era === "modern" ? modern : legacy).take(incoming.message);
+  };
+  const refuseAll = (messages: readonly Inbound[]): void => {
+    const answer = failure(new GoblinError("BACKEND_UNAVAILABLE", "The gateway is shutting down"));
+    for (const message of messages) if (message.kind === "request") write(answerText(message.id, answer));
   };
   const cap = context.config.current.limits.bodyBytes;
   const lines = new LineSplitter({
@@ -67,6 +74,7 @@ export function serveStdio(
     },
   });
   let isClosed = false;
+  let isRefusing = false;
   let close = (): void => {};
   const closed = new Promise<void>((resolve) => {
     close = () => {
@@ -89,7 +97,10 @@ export function serveStdio(
     outbox.drained();
   });
   outbox.open(sink);
-  return { closed, close };
+  const refuse = (): void => {
+    isRefusing = true;
+  };
+  return { closed, refuse, close };
 }
 
 /** A cancellation names a request, not an era: it is for whoever has that request. */

@@ -53,8 +53,7 @@ const tools = {
     if (params.task === undefined) return {};
     const taskId = randomUUID();
     world.tasks.set(taskId, { nonce, done: false, at: new Date().toISOString() });
-    if (world.tasks.size > MAX_TASKS)
-      for (const oldest of world.tasks.keys()) return drop(world, oldest, { task: shown(world, taskId) });
+    if (world.tasks.size > MAX_TASKS) world.tasks.delete(world.tasks.keys().next().value);
     setTimeout(() => {
       const task = world.tasks.get(taskId);
       if (!task) return;
@@ -65,12 +64,6 @@ const tools = {
     return { task: shown(world, taskId) };
   },
 };
-
-/** @param {any} world @param {string} oldest @param {object} result */
-function drop(world, oldest, result) {
-  world.tasks.delete(oldest);
-  return result;
-}
 
 /** @param {any} call */
 export async function runTool(call) {
