@@ -44,10 +44,10 @@ it("writes one line for each call, with its outcome", async () => {
   const audited = lines(file);
   expect(audited.map(({ method, name, server, outcome, code }) => [method, name, server, outcome, code])).toEqual([
     ["tools/call", "one_echo", "one", "ok", undefined],
-    ["tools/call", "one_tool_error", "one", "tool_error", undefined],
-    ["tools/call", "one_fail", "one", "rpc_error", -32123],
-    ["tools/call", "one_sleep", "one", "transport_error", "TIMEOUT"],
-    ["tools/call", "nobody_knows", undefined, "rpc_error", "TOOL_NOT_FOUND"],
+    ["tools/call", "one_tool_error", "one", "tool-error", undefined],
+    ["tools/call", "one_fail", "one", "error", -32123],
+    ["tools/call", "one_sleep", "one", "timeout", "TIMEOUT"],
+    ["tools/call", "nobody_knows", undefined, "error", "TOOL_NOT_FOUND"],
     ["resources/read", "one+text:///hello", "one", "ok", undefined],
   ]);
   const [first] = audited;

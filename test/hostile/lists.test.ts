@@ -48,9 +48,9 @@ test.each(["before its answer", "after its answer"])(
   },
 );
 
-describe("a schema that is nested 20 000 levels deep", () => {
+describe("a schema that is nested 5 000 levels deep", () => {
   test.each(["outputSchema", "inputSchema"])("%s: the tool is left out, the others are listed", async (member) => {
-    const deep = `{"name":"deep","${member}":${'{"items":'.repeat(20_000)}{}${"}".repeat(20_000)}}`;
+    const deep = `{"name":"deep","${member}":${'{"items":'.repeat(5_000)}{}${"}".repeat(5_000)}}`;
     const { client, state } = await open({
       methods: {
         "tools/list": ({ id }, response) => {
@@ -68,5 +68,22 @@ describe("a schema that is nested 20 000 levels deep", () => {
       state: "degraded",
       reason: 'tools/list: "deep" left out: it is nested deeper than common JSON readers go',
     });
+  });
+
+  test("one of 20 000 levels fails the list of its server, and nobody else's", async () => {
+    const deep = `{"name":"deep","inputSchema":${'{"items":'.repeat(20_000)}{}${"}".repeat(20_000)}}`;
+    const { client, state } = await open({
+      methods: {
+        "tools/list": ({ id }, response) => {
+          response.writeHead(200, { "content-type": "application/json" });
+          response.end(`{"jsonrpc":"2.0","id":${id},"result":{"tools":[${deep}]}}`);
+        },
+      },
+    });
+    const { result } = (await client.call("tools/list", {})).message;
+    const names = result.tools.map(({ name }: { name: string }) => name);
+    expect(names).toContain("good_add");
+    expect(names).not.toContain("bad_deep");
+    expect((await state("bad")).reason).toContain("tools/list failed");
   });
 });
