@@ -1,22 +1,25 @@
 /**
- * One connection to an HTTP server, with one request on it at a time. All connections read into one
- * piece of memory, whose bytes are copied once, to where they stay.
+ * One connection to an HTTP server. It carries one request at a time. All connections read into one
+ * shared buffer; handlers copy the bytes that they keep.
  */
 import { connect, isIP, type Socket, type TcpSocketConnectOpts } from "node:net";
 import { connect as connectSecurely } from "node:tls";
 import { type AnswerHead, ResponseParser } from "./response-parser.ts";
 
-/** Is told what becomes of a request; `failed` or `complete` comes once, and last. */
+/**
+ * Receives the events of one request. Either `complete` or `failed` is called, exactly once and
+ * last.
+ */
 export interface RequestHandler {
   head(head: AnswerHead): void;
-  /** Bytes of the body, which are only there until this returns. */
+  /** Receives bytes of the body. They are valid only until this returns. */
   body(lent: Buffer): void;
   complete(): void;
-  /** `unreachable`: there was no connection to send it on. */
+  /** `unreachable`: the connection was never established, so the request was not sent. */
   failed(error: Error, unreachable: boolean): void;
 }
 
-/** How a request is given up. */
+/** Aborts a request. */
 export interface RequestHandle {
   abort(error: Error): void;
 }
@@ -24,33 +27,36 @@ export interface RequestHandle {
 export interface Address {
   readonly url: URL;
   readonly connectMs: number;
-  /** By which name the server is to be asked for, if not by the URL's. */
+  /** The host name for the Host header and TLS, if it differs from the URL's. */
   readonly host?: string | undefined;
 }
 
 /**
- * For how long a connection is kept that nobody uses, where the server does not say; and how much
- * earlier than it says.
+ * How long an idle connection stays open if the server sends no keep-alive timeout. Otherwise
+ * `MARGIN_MS` is subtracted from the server's timeout.
  */
 export const IDLE_MS = 4000;
 const MAX_IDLE_MS = 600_000;
 const MARGIN_MS = 1000;
 const PROBE_AFTER_MS = 60_000;
 /**
- * A connection that the server closes within this time after an answer might as well have had the
- * next request on it.
+ * If the server closes a connection this soon after a response, the next request could have been
+ * lost on it.
  */
 const YOUNG_MS = 1000;
 
-/** What all connections read into. */
+/** The read buffer of all connections. */
 export const shared = Buffer.allocUnsafeSlow(64 * 1024);
 
 export interface ConnectionOwner {
-  /** The connection may take another request. */
+  /**
+   * The connection can take another request. `isAll`: no further bytes had arrived with the
+   * response.
+   */
   answered(isAll: boolean): void;
   /**
-   * Before it was ready; by the server, soon after an answer and without a word of it; or in any
-   * other way.
+   * `unready`: never connected. `hung up`: the server closed a used connection without announcing
+   * it, either right after a response or before the next one began. `closed`: anything else.
    */
   onClose(how: "unready" | "hung up" | "closed"): void;
 }
@@ -61,16 +67,16 @@ export class Connection implements RequestHandle {
   readonly #keeper: ConnectionOwner;
   #user: RequestHandler | undefined;
   #error: Error | undefined;
-  /** The request that waits for the connection to be there. */
+  /** Sends the first request once the connection is established. */
   #first: (() => void) | undefined;
   #ready = false;
   #dead = false;
-  /** When it brought its last answer; 0: there was none yet. */
+  /** When the last response ended; 0 before the first one. */
   #answeredAt = 0;
   readonly #isSecure: boolean;
   #givenUp = false;
   #hungUp = false;
-  /** Until when it may be used again; 0 while, or because, it may not. */
+  /** The connection can be reused until this time; 0 while it is busy or must not be reused. */
   idleUntil = 0;
 
   constructor(socket: Socket, { url, connectMs }: Address, keeper: ConnectionOwner) {
@@ -88,7 +94,7 @@ export class Connection implements RequestHandle {
     const late = setTimeout(() => this.destroy(connectTimeout(connectMs)), connectMs);
     socket.once(this.#isSecure ? "secureConnect" : "connect", () => {
       clearTimeout(late);
-      // Not as options: those of a connection over TLS do not reach the socket below it.
+      // Set here because a TLS connection does not pass these options on to its TCP socket.
       socket.setNoDelay(true).setKeepAlive(true, PROBE_AFTER_MS);
       this.#ready = true;
       this.#first?.();
@@ -123,8 +129,8 @@ export class Connection implements RequestHandle {
   }
 
   /**
-   * So many bytes are in the shared memory. What a user throws must not reach the event loop: it is
-   * an error of this connection.
+   * Handles `count` bytes in the shared buffer. An exception in a handler must not reach the event
+   * loop: it fails this connection.
    */
   read(count: number): void {
     try {
@@ -155,13 +161,13 @@ export class Connection implements RequestHandle {
     if (!this.#user) return this.destroy();
     const used = this.#reader.read(bytes);
     if (!this.#reader.complete || this.#dead) return;
-    // A server that answers before it has read the whole request may never read the rest.
+    // A server that responds before it has read the whole request may never read the rest.
     const isClean = used === bytes.length && this.#reader.reusable && this.#socket.writableLength === 0;
     const idleMs = isClean ? idleMsAfter(this.#reader.keepAliveMs) : 0;
     if (idleMs > 0) {
       this.#answeredAt = Date.now();
       this.idleUntil = this.#answeredAt + idleMs;
-      // What comes over TLS comes in pieces, whatever else has arrived.
+      // TLS delivers data in records, so a short read does not mean that nothing else has arrived.
       this.#keeper.answered(bytes.length < shared.length && !this.#isSecure);
     } else this.destroy();
     this.#complete();
@@ -173,7 +179,7 @@ export class Connection implements RequestHandle {
     if (isComplete) this.#complete();
   }
 
-  /** By the server's hand. */
+  /** Handles a close or an error that the server caused. */
   #broken(error?: Error): void {
     const isYoung = this.#user ? this.#reader.nothingReceived : Date.now() - this.#answeredAt < YOUNG_MS;
     if (!this.#dead && this.#answeredAt > 0 && isYoung) this.#hungUp = true;
@@ -197,7 +203,7 @@ export class Connection implements RequestHandle {
   }
 }
 
-/** The bytes are in the shared memory when `read` is called, and not longer. */
+/** `read` finds its bytes in the shared buffer. They are valid only during that call. */
 export function openSocket({ url, host }: Address, session: Buffer | undefined, read: (count: number) => void): Socket {
   const secure = url.protocol === "https:";
   const callback = (count: number): boolean => {
@@ -219,7 +225,7 @@ export function openSocket({ url, host }: Address, session: Buffer | undefined, 
   });
 }
 
-/** Without the port, and an address of IPv6 without its brackets. */
+/** Returns the host without the port, and an IPv6 address without its brackets. */
 function nameIn(host: string): string {
   return host.replace(/:\d+$/, "").replace(/^\[|\]$/g, "");
 }

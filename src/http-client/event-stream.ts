@@ -1,10 +1,10 @@
 /**
- * Reads a text/event-stream: bytes in, events out. On the gateway's own line splitter and on bytes,
- * because an answer of many megabytes comes as one `data:` line in hundreds of chunks, and is then
- * passed on without being decoded.
+ * Parses a text/event-stream: bytes in, events out. It works on bytes and uses our own line
+ * splitter. A response of many megabytes arrives as one `data:` line in hundreds of chunks and is
+ * forwarded without decoding.
  *
- * What an event takes is bounded by the cap, however many lines it is made of: an empty `data:`
- * line counts, too.
+ * The cap bounds the memory of an event, no matter how many lines it has. An empty `data:` line
+ * counts too.
  */
 
 import { LineSplitter } from "../structures/lines.ts";
@@ -27,7 +27,7 @@ const COLON = 58;
 const SPACE = 32;
 const NEWLINE = Buffer.from("\n");
 const EDGE = 96;
-/** No server needs a longer name for an event; an id has to fit into a header. */
+/** Longer event names are cut. An id must fit into a header; longer ones are ignored. */
 const MAX_NAME = 256;
 const MAX_ID = 4096;
 
@@ -37,7 +37,7 @@ export class EventStream {
   #event = "message";
   readonly #data = new Pieces();
   #hasData = false;
-  /** The start of an event that is too large. */
+  /** The start of the current event, once it has exceeded the cap. */
   #dropped: string | undefined;
   #id: string | undefined;
 
@@ -96,7 +96,7 @@ export class EventStream {
   }
 }
 
-/** One that cannot be sent back in a header is none. */
+/** Ignores an id that cannot be sent back in a header. */
 function idOf(text: string): string | undefined {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is meant
   return /[\0-\x08\x0a-\x1f\x7f]/.test(text) ? undefined : text;

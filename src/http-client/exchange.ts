@@ -1,9 +1,9 @@
 /**
- * One HTTP request to a server and its answer.
+ * One HTTP request to a server and its response.
  *
- * A JSON answer is one message; an event stream is one message an event, handed on as it arrives.
- * Errors of the connection and of the status are reported once, through `done`. Whoever makes many
- * requests of a kind uses one `ExchangeHandler` for all of them.
+ * A JSON response is one message. In an event stream, each event is one message and is delivered as
+ * it arrives. Connection errors and HTTP errors are reported once, through `done`. Requests of one
+ * kind can share one `ExchangeHandler`.
  */
 
 import { Pieces } from "../structures/pieces.ts";
@@ -14,22 +14,22 @@ import type { HttpHead } from "./request-head.ts";
 import { type AnswerHead, headerIn } from "./response-parser.ts";
 
 export interface ExchangeRequest {
-  /** One that comes again is made once, by `headOf` of the connections. */
+  /** Build a head that is used repeatedly once, with `ConnectionPool.headOf`. */
   readonly head: HttpHead | string;
   readonly body?: string;
-  /** The request that this exchange is for, as its user knows it. */
+  /** The caller's id for this request. */
   readonly id?: number | undefined;
-  /** Whatever its user wants to have at hand as long as the exchange lasts. */
+  /** Any value that the caller needs while the exchange lasts. */
   readonly about?: unknown;
 }
 
-/** Is told what becomes of an exchange. */
+/** Receives the events of an exchange. */
 export interface ExchangeHandler {
-  /** The most bytes of one message. */
+  /** The maximum size of one message, in bytes. */
   readonly cap: number;
   started?(x: Exchange, headers: readonly string[]): void;
   message(x: Exchange, bytes: Buffer): void;
-  /** An event other than `message`, as the 2024 transport has. */
+  /** Receives events other than `message`, which the 2024 transport uses. */
   other?(event: string, data: Buffer): void;
   overflow(x: Exchange, head: string, tail: string): void;
   done(x: Exchange): void;
@@ -52,24 +52,27 @@ export function exchange(connections: ConnectionPool, request: ExchangeRequest, 
 export class Exchange implements RequestHandler {
   readonly id: number | undefined;
   readonly about: unknown;
-  /** Undefined while, or because, there is no answer. */
+  /** Undefined until a response arrives. */
   status: number | undefined;
   contentType = "";
   retryAfter: string | undefined;
   error: Error | undefined;
-  /** There was no connection to send the request on. */
+  /** The connection was never established, so the request was not sent. */
   unreachable = false;
-  /** The start of a body that is no message. */
+  /** The start of the body, if it is not a message. */
   text = "";
   lastEventId: string | undefined;
-  /** The bytes of the body that have come. */
+  /** Body bytes received so far. */
   received = 0;
-  /** How long the server wants to be left alone after the end of its stream, if it says so. */
+  /** The pause that the server asked for before the stream is reopened, if any. */
   retryMs: number | undefined;
   readonly #user: ExchangeHandler;
   #posted: RequestHandle | undefined;
   #stream: EventStream | undefined;
-  /** A body whose length is known, and how much of it is there; or its pieces. */
+  /**
+   * The body: one buffer if its length is known, otherwise pieces. `#size` counts the bytes
+   * received.
+   */
   #body: Buffer | undefined;
   #pieces: Pieces | undefined;
   #size = 0;
@@ -108,7 +111,7 @@ export class Exchange implements RequestHandler {
   }
 
   complete(): void {
-    // The connection may be another request's by now.
+    // The connection may already carry another request.
     this.#posted = undefined;
     const body = this.#body ?? this.#pieces?.take();
     this.#body = undefined;

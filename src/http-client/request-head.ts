@@ -1,4 +1,7 @@
-/** What a request to an HTTP server begins with, as text. */
+/**
+ * Builds the head of an HTTP/1.1 request as text. A header must never be able to change the framing
+ * of the request.
+ */
 import { framingHeaders, HEADER_NAME, HEADER_VALUE } from "../text/header-rules.ts";
 
 export interface HttpHead {

@@ -1,17 +1,17 @@
 /**
- * Reads the HTTP/1.1 answers of one connection: bytes in, as they come; head, body and end out, one
- * answer after the other.
+ * Parses the HTTP/1.1 responses of one connection, one after the other: bytes in; head, body and
+ * end out.
  *
- * Where an answer ends decides to whom the next bytes belong, so whatever is not clear about that
- * is an error (RFC 9112, part 6). The bytes of a body are only lent: they are in the memory that
- * the next read overwrites.
+ * The end of a response decides which request the next bytes belong to. Any ambiguity about it is
+ * therefore an error (RFC 9112, section 6). Body bytes are only lent: the next read overwrites
+ * them.
  */
 
 export interface AnswerHead {
   readonly status: number;
-  /** Names in lower case and values, alternating. */
+  /** Lower-case names and values, alternating. */
   readonly headers: readonly string[];
-  /** What the body will have, where the server says so. */
+  /** The length of the body, if the server declares it. */
   readonly length: number | undefined;
 }
 
@@ -20,7 +20,7 @@ export interface ResponseHandler {
   body(lent: Buffer): void;
 }
 
-/** The server does not speak HTTP as it should. */
+/** The response violates HTTP/1.1. */
 export class MalformedResponseError extends Error {
   readonly code = "BAD_HTTP";
 }
@@ -32,7 +32,7 @@ const RETURN = 13;
 const SPACE = 32;
 const ZERO = 48;
 const NOT_HTTP = "The answer is not HTTP/1.1";
-const LINE_END = "A line in the head of the answer does not end as it should";
+const LINE_END = "A line in the head of the answer does not end with CRLF";
 const HEAD_END = Buffer.from("\r\n\r\n");
 
 type Awaited = "head" | "length" | "close" | "size" | "chunk" | "chunkEnd" | "trailers" | "nothing";
@@ -40,12 +40,12 @@ type Awaited = "head" | "length" | "close" | "size" | "chunk" | "chunkEnd" | "tr
 export class ResponseParser {
   readonly #user: ResponseHandler;
   #awaited: Awaited = "head";
-  /** Of the body, or of its chunk. */
+  /** Bytes left in the body or in the current chunk. */
   #left = 0;
-  /** The start of a head or of a line whose end has not come. */
+  /** The start of an incomplete head or line. */
   #begun = "";
   #reusable = true;
-  /** For how long the server keeps a connection without requests, if it says so. */
+  /** The server's keep-alive timeout, if it sends one. */
   keepAliveMs: number | undefined;
 
   constructor(user: ResponseHandler) {
@@ -56,12 +56,12 @@ export class ResponseParser {
     return this.#awaited === "nothing";
   }
 
-  /** The connection can take another request after this answer. */
+  /** Whether the connection can take another request after this response. */
   get reusable(): boolean {
     return this.#reusable;
   }
 
-  /** Nothing of an answer has come. */
+  /** Whether no byte of the response has arrived. */
   get nothingReceived(): boolean {
     return this.#awaited === "head" && this.#begun === "";
   }
@@ -72,7 +72,7 @@ export class ResponseParser {
   }
 
   /**
-   * Takes the bytes up to the end of the answer; tells how many these were. Throws a
+   * Consumes bytes up to the end of the response and returns how many. Throws a
    * MalformedResponseError.
    */
   read(bytes: Buffer): number {
@@ -81,7 +81,7 @@ export class ResponseParser {
     return at;
   }
 
-  /** The server has closed the connection: whether that is the end of an answer. */
+  /** The server closed the connection. Returns whether that completes the response. */
   end(): boolean {
     if (this.#awaited !== "close") return false;
     this.#awaited = "nothing";
@@ -112,7 +112,7 @@ export class ResponseParser {
     return this.#longHead(bytes, at);
   }
 
-  /** One that comes in pieces. */
+  /** Reads a head that arrives in pieces. */
   #longHead(bytes: Buffer, at: number): number {
     const before = this.#begun.length;
     const text = this.#begun + bytes.toString("latin1", at, Math.min(bytes.length, at + MAX_HEAD + 1));
@@ -133,7 +133,7 @@ export class ResponseParser {
   #take(text: string): void {
     const status = statusOf(text);
     if (status < 200) {
-      if (status === 101) throw new MalformedResponseError("The server wants another protocol than HTTP/1.1");
+      if (status === 101) throw new MalformedResponseError("The server switched to a protocol other than HTTP/1.1");
       return;
     }
     const headers = headersOf(text);
@@ -173,7 +173,7 @@ export class ResponseParser {
     return end;
   }
 
-  /** A line between chunks: the size of one, the end of one, or what follows the last. */
+  /** Handles a line between chunks: a chunk size, the end of a chunk, or a trailer. */
   #between(line: string): void {
     if (this.#awaited === "trailers") {
       if (line === "") this.#awaited = "nothing";
@@ -237,7 +237,7 @@ function framingOf(headers: readonly string[], persistent: boolean): Framing {
         break;
       case "transfer-encoding":
         if (framing.chunked || value.toLowerCase() !== "chunked")
-          throw new MalformedResponseError("The answer is encoded in a way that is not known");
+          throw new MalformedResponseError("The answer has an unknown transfer encoding");
         framing.chunked = true;
         break;
       case "connection":
@@ -250,7 +250,7 @@ function framingOf(headers: readonly string[], persistent: boolean): Framing {
     }
   }
   if (closes) framing.persistent = false;
-  // Two statements about the length: the chunks count, but what follows is not to be trusted.
+  // Both lengths are given. Chunked encoding wins, but the connection must not be reused.
   if (framing.chunked && framing.length !== undefined) {
     framing.length = undefined;
     framing.persistent = false;
@@ -271,7 +271,7 @@ function keepAliveMs(value: string): number | undefined {
   return seconds ? Number(seconds[1]) * 1000 : undefined;
 }
 
-/** The first header of this name, which is in lower case. */
+/** Returns the first header with this name. `name` must be in lower case. */
 export function headerIn(headers: readonly string[], name: string): string | undefined {
   for (let i = 0; i < headers.length; i += 2) if (headers[i] === name) return headers[i + 1];
   return undefined;

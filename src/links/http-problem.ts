@@ -1,6 +1,6 @@
 /**
- * Says in words what an HTTP exchange without a usable answer means, and whether the server can
- * have acted on the request. Bodies are not quoted: they may echo credentials.
+ * Turns an HTTP exchange without a usable answer into an error, and tells whether the server can
+ * have acted on the request. The error never quotes the body, which may echo credentials.
  */
 
 import type { Exchange } from "../http-client/exchange.ts";
@@ -16,7 +16,7 @@ export const UNREACHABLE = "The server cannot be reached";
 const CERTIFICATE = /CERT|SIGNATURE|ISSUER/;
 const CERTIFICATE_ADVICE = ": its certificate is not accepted; if it is your own, name the file in NODE_EXTRA_CA_CERTS";
 
-/** Of errors before there was a connection, those that mean that there is no server. */
+/** Connection errors which mean that no server is there. */
 const NO_SERVER = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "CONNECT_TIMEOUT"]);
 
 export function isGone({ unreachable, error }: Pick<Exchange, "unreachable" | "error">): boolean {
@@ -43,8 +43,8 @@ export function httpProblem(outcome: Outcome): HttpProblem {
       return problem("The server does not know the session or the path (HTTP 404)", true);
     case 429:
     case 503:
-      // What stands before a server says 503 also when the server broke off in the middle of its
-      // work.
+      // A proxy also sends 503 when the server fails in the middle of a request, so the request may
+      // have been executed.
       return problem(
         `The server is busy (HTTP ${status})`,
         status === 429,

@@ -1,17 +1,17 @@
 /**
- * The exchanges with one server that nobody waits for any more: messages that need no answer, and
- * streams that the server keeps open behind their answer. Each has an end: when nothing came on it
- * for a while, after a longer while in any case, and when there are too many.
+ * Closes exchanges with one server that no caller waits for: messages without an answer, and
+ * streams that the server keeps open after the answer. An exchange is closed when it is idle for
+ * too long, when it is too old, or when there are too many.
  *
- * Looked after now and then, by one timer for all of them, so that a stream that ends soon after
- * its answer costs nothing.
+ * One timer checks all of them at intervals, so a stream that ends soon after its answer costs
+ * nothing.
  */
 
 import type { Exchange } from "../http-client/exchange.ts";
 import { SmallMap } from "../structures/small-map.ts";
 
 export interface LingerOptions {
-  /** How long one may stay on which nothing comes. */
+  /** How long an exchange may stay open without receiving data. */
   readonly idleMs?: number;
 }
 
@@ -32,14 +32,17 @@ export class Lingering {
   readonly #timer: NodeJS.Timeout;
   #sent = 0;
 
-  /** `answered`: the exchanges that are open though nobody waits for them any more. */
+  /** `answered`: returns the open exchanges that no caller waits for. */
   constructor(answered: () => readonly Exchange[], { idleMs = IDLE_MS }: LingerOptions = {}) {
     this.#idleMs = idleMs;
     this.#answered = answered;
     this.#timer = setInterval(() => this.#look(), idleMs / 3).unref();
   }
 
-  /** One more request was sent. */
+  /**
+   * Counts a request. Every `MOST` requests, answered exchanges are watched without waiting for the
+   * timer.
+   */
   sent(): void {
     if (++this.#sent % MOST === 0) for (const exchange of this.#answered()) this.add(exchange);
   }

@@ -1,70 +1,72 @@
 /**
- * The seam between a transport and a protocol: a Link carries messages to one server over one
+ * The boundary between transport and protocol: a Link carries messages to one server over one
  * transport. Links know bytes, not MCP.
  */
 import type { Call } from "../protocol/call.ts";
 import type { GoblinError } from "../protocol/errors.ts";
 
-/** Belongs to a message that a Link sends. */
+/** Options for one message that a Link sends. */
 export interface SendOptions {
-  /**
-   * The id of the request that this message is; its answer, or its failure, is reported under it.
-   */
+  /** The message's id, if it is a request. The link reports its answer or failure under this id. */
   readonly id?: number;
-  /** A frozen object comes again with every message that has the same headers. */
+  /**
+   * Pass the same frozen object for all messages with the same headers: links cache by identity.
+   */
   readonly headers?: Readonly<Record<string, string>>;
   /**
-   * Runs when the message has been taken (or refused): what is sent from then on arrives after it.
+   * Called when the server has accepted or refused the message. Messages sent from then on arrive
+   * after it.
    */
   readonly accepted?: () => void;
   /**
-   * The call that the request is for. It comes back with each message on the request's own answer
-   * stream.
+   * The call that this request belongs to. The link passes it back with every message on the
+   * request's answer stream.
    */
   readonly call?: Call | undefined;
 }
 
 /**
- * What the server may do with a request that failed: it never got it, it is done with it, or it may
- * still work on it.
+ * The state of a failed request at the server. `unsent`: the server never received it. `over`: the
+ * server is done with it. `unknown`: the server may still be working on it.
  */
 export type Fate = "unsent" | "over" | "unknown";
 
 export interface LinkEvents {
   /**
-   * A message arrived. `stream` is the request on whose own answer stream it came, where the
-   * transport has such, and `call` what that request was sent for; both also after the answer,
-   * until the stream closes.
+   * A message arrived. `stream`: the id of the request whose own answer stream carried it, if the
+   * transport has one. `call`: that request's call. Both are also set after the answer, until the
+   * stream closes.
    */
   message(bytes: Buffer, stream: number | undefined, call?: Call): void;
-  /** The request cannot be answered any more, though the link as such lives. */
+  /** The request will not be answered, but the link is still usable. */
   failed(id: number, error: GoblinError, fate: Fate): void;
-  /** Whether the request still waits for its answer. */
+  /** Returns whether the request still waits for its answer. */
   waiting(id: number): boolean;
   /**
-   * The link is gone, once. `renew`: the server answers, but wants a new connection; requests that
-   * are under way on this one are still answered or failed one by one.
+   * The link is closed. `renew`: the server is reachable but requires a new connection. Requests in
+   * flight on this link are then still answered or failed one by one, and a final call without
+   * `renew` may follow.
    */
   closed(error: GoblinError, renew?: boolean): void;
-  /** Messages that belong to no request may have been missed. */
+  /** Messages that belong to no request may have been lost. */
   missed?(): void;
-  /** Something odd that does no harm: garbage on stdout, an overlong line. */
+  /** Reports a harmless anomaly, for example garbage on stdout or an overlong line. */
   problem(message: string, detail?: string): void;
 }
 
 export interface Link {
   send(text: string, options?: SendOptions): void;
-  /** The request's answer is not wanted any more. */
+  /** The caller no longer wants the answer to this request. */
   drop(id: number): void;
-  /** Takes a request back that has not been written yet; false: it has. */
+  /** Removes a request from the write queue. Returns false if it was already written. */
   takeBack?(id: number): boolean;
   /**
-   * The handshake is done: from now on send these headers along, and listen for messages that
-   * belong to no request.
+   * The handshake is complete. From now on the link sends these headers with every message and
+   * listens for messages that belong to no request.
    */
   established(headers: Readonly<Record<string, string>>): void;
   close(): Promise<void>;
 }
 
-/** The signal gives up an attempt that is not wanted any more. */
+/** `signal` aborts the attempt. */
 export type OpenLink = (events: LinkEvents, signal?: AbortSignal) => Promise<Link>;

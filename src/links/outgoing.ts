@@ -1,18 +1,18 @@
 /**
- * The messages that wait to be written to a program: one line each, in order.
+ * The write queue of a stdio server: one message per line, in order.
  *
- * A request that was cancelled before it was written is taken back, so that nothing of it is kept
- * for a program that does not read.
+ * A request that is cancelled before it is written leaves the queue. Nothing of it is kept for a
+ * program that does not read.
  */
 import { oneLine } from "../protocol/json-text.ts";
 
 export class Outgoing {
   #lines: string[] = [];
-  /** The requests that the lines are, at the same places. */
+  /** Request ids, parallel to `#lines`. */
   #ids: (number | undefined)[] = [];
   #size = 0;
 
-  /** The characters that wait. */
+  /** The number of queued characters. */
   get size(): number {
     return this.#size;
   }
@@ -24,7 +24,7 @@ export class Outgoing {
     this.#size += line.length;
   }
 
-  /** False: it does not wait here any more. */
+  /** Removes a request. Returns false if it is not in the queue. */
   takeBack(id: number): boolean {
     const at = this.#ids.indexOf(id);
     if (at === -1) return false;
@@ -34,7 +34,7 @@ export class Outgoing {
     return true;
   }
 
-  /** Everything that waits, as it is written; nothing waits any more. */
+  /** Returns all queued lines as one text and empties the queue. */
   takeAll(): string {
     const all = this.#lines.length === 1 ? `${this.#lines[0]}\n` : `${this.#lines.join("\n")}\n`;
     this.clear();

@@ -1,21 +1,19 @@
 /**
- * No server's process outlives Goblin, however Goblin ends: its groups of processes are killed when
- * the process exits, and a watchdog does it when the process can do nothing any more (SIGKILL, out
- * of memory).
+ * Ensures that no server process outlives Goblin. Goblin kills its process groups when it exits. A
+ * watchdog kills them if Goblin cannot (SIGKILL, out of memory).
  *
- * The watchdog is one small shell for the whole process. It is told which groups there are, and
- * knows from the end of its stdin that Goblin is gone; what then does not end by itself is ended. A
- * group leaves the list when its server has ended, so that a number that is used anew is never
- * killed. It is a help and never a condition: without a shell, or on Windows, everything else works
- * the same.
+ * The watchdog is one small shell for the whole process. It receives the list of groups on stdin;
+ * the end of stdin means that Goblin is gone. It then ends every group that does not end by itself.
+ * A group leaves the list when its server has ended, so a recycled group id is never killed. The
+ * watchdog is optional: everything else works without a shell and on Windows.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Socket } from "node:net";
 
 const SHELL = "/bin/sh";
 /**
- * First the servers see the end of their stdin and may end by themselves; the second and third
- * chances are those of a link that closes.
+ * Gives servers time to exit on the end of their stdin, then sends SIGTERM, then SIGKILL: the same
+ * steps as closing a link.
  */
 const SCRIPT = `
 trap '' HUP INT TERM
@@ -44,11 +42,11 @@ let watchesExit = false;
 let watchdog: ChildProcess | undefined;
 let hasNoShell = process.platform === "win32";
 
-/** From now on this child's whole group ends with Goblin. */
+/** Ties the child's whole process group to Goblin: it ends when Goblin ends. */
 export function endWithProcess(pid: number): void {
   groups.add(pid);
   if (watchdog) tell(watchdog, "+", pid);
-  // In a turn of its own: servers that start at the same time do not wait for it.
+  // Deferred, so that servers that start at the same time do not wait for the shell.
   else if (!hasNoShell) setImmediate(watch);
   if (watchesExit) return;
   watchesExit = true;
@@ -57,22 +55,24 @@ export function endWithProcess(pid: number): void {
   });
 }
 
-/** The child has ended, and whatever it left behind with it. */
+/** Stops tracking a group whose processes have ended. */
 export function hasEnded(pid: number): void {
   if (groups.delete(pid) && watchdog) tell(watchdog, "-", pid);
 }
 
-/** Only a group that is still ours: the number of one that has ended may be another's by now. */
+/**
+ * Signals a group only while it is tracked: the id of an ended group may belong to another process.
+ */
 export function killGroup(pid: number, signal: NodeJS.Signals): void {
   if (groups.has(pid)) signalGroup(pid, signal);
 }
 
-/** Whether anybody is left in the group. */
+/** Returns whether the group still has processes. */
 export function hasMembers(pid: number): boolean {
   return signalGroup(pid, 0);
 }
 
-/** False: there is nobody. */
+/** Returns false if the group has no processes. */
 function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(process.platform === "win32" ? pid : -pid, signal);
@@ -83,7 +83,7 @@ function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
 
 function watch(): void {
   if (watchdog || groups.size === 0) return;
-  // A session of its own: Ctrl-C in the terminal is not for it.
+  // `detached` puts the watchdog into its own session, so Ctrl-C in the terminal does not reach it.
   const started = spawn(SHELL, ["-c", SCRIPT, "goblin-watchdog"], {
     stdio: ["pipe", "ignore", "ignore"],
     detached: true,
@@ -96,12 +96,12 @@ function watch(): void {
     watchdog = undefined;
   });
   started.once("exit", () => {
-    // The next server that starts gets another.
+    // The next server that starts gets a new watchdog.
     if (watchdog === started) watchdog = undefined;
   });
   started.stdin!.on("error", () => {});
   started.unref();
-  // A pipe to a child is a socket; the type says less.
+  // A pipe to a child is a Socket at run time; the declared type is wider.
   (started.stdin as Socket).unref();
   for (const pid of groups) tell(started, "+", pid);
 }

@@ -1,8 +1,8 @@
 /**
- * A Link over the HTTP+SSE transport of the first protocol version: one GET stream on which
- * everything arrives, beginning with an `endpoint` event that says where to POST. The stream is the
- * connection: when it ends, the link is closed. A POST that the server does not answer is given up
- * some time after nobody waits for its message any more.
+ * A Link over the HTTP+SSE transport of the first protocol version. One GET stream carries all
+ * incoming messages; its first event, `endpoint`, names the address for POSTs. When the stream
+ * ends, the link is closed. A POST without a response is aborted some time after the last caller
+ * stopped waiting for it.
  */
 
 import { type Exchange, exchange } from "../http-client/exchange.ts";
@@ -62,7 +62,10 @@ export function sseLink(options: HttpOptions): OpenLink {
     });
 }
 
-/** The address to POST to; another origin is refused, since the credentials would go there. */
+/**
+ * Returns the path to POST to. Another origin is rejected, because it would receive our
+ * credentials.
+ */
 function endpointOf(data: Buffer, base: URL): string | undefined {
   try {
     const url = new URL(data.toString("utf8"), base);
@@ -85,7 +88,7 @@ class SseLink implements Link {
   readonly #parts: SseParts;
   readonly #events: LinkEvents;
   readonly #lingering: Lingering;
-  /** The POSTs that are not answered yet. */
+  /** POSTs without a response, by message id. */
   readonly #posts = new SmallMap<number, Exchange>();
   #headers: Record<string, string>;
   #closed = false;
@@ -130,7 +133,7 @@ class SseLink implements Link {
     if (posted) this.#lingering.add(posted);
   }
 
-  /** The POSTs without an answer whose messages nobody waits for any more. */
+  /** POSTs without a response whose messages no caller waits for. */
   #unwanted(): Exchange[] {
     return this.#posts.keys().flatMap((id) => (this.#events.waiting(id) ? [] : this.#posts.get(id)!));
   }

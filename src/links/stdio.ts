@@ -1,13 +1,12 @@
 /**
- * A Link to a server that Goblin runs as a child process: one JSON message a line on stdin and
- * stdout, stderr to the log.
+ * A Link to a server that Goblin runs as a child process. Each line on stdin and stdout is one JSON
+ * message; stderr goes to the log.
  *
- * Writes are collected for one turn of the event loop and written at once; when the pipe is full
- * they wait for it, up to
- * `limits.unsentBytes`; a request beyond that fails. The child leads a process group of its own,
- * and closing the link ends the whole group: stdin is closed, then SIGTERM, then SIGKILL. The child
- * gets the environment that a program needs to run, and what its config entry says; never Goblin's
- * own variables.
+ * Writes are batched for one turn of the event loop. When the pipe is full they queue up to
+ * `limits.unsentBytes`; further requests fail. The child leads its own process group, and closing
+ * the link ends the whole group: close stdin, then SIGTERM, then SIGKILL. The child gets only the
+ * variables that programs need to run, and those of its config entry. It never gets Goblin's other
+ * variables.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { GoblinError } from "../protocol/errors.ts";
@@ -24,7 +23,7 @@ export interface StdioOptions extends MessageLimit {
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string | undefined;
   readonly stderr: (line: string) => void;
-  /** The most bytes that may wait for the program to read them. */
+  /** The maximum number of bytes that may wait for the program to read them. */
   readonly unsentCap: number;
 }
 
@@ -77,7 +76,8 @@ function childEnvironment(own: Readonly<Record<string, string>>): Record<string,
   const env: Record<string, string> = {};
   for (const name of INHERITED) {
     const value = process.env[name];
-    // A value that starts so is a shell function, which no server needs and some shells would run.
+    // This prefix marks an exported shell function. Servers do not need it, and some shells would
+    // run it.
     if (value !== undefined && !value.startsWith("()")) env[name] = value;
   }
   return { ...env, ...own };
@@ -135,11 +135,12 @@ class StdioLink implements Link {
       this.#blocked = false;
       this.#flush();
     });
-    // A broken pipe shows as the child's exit; without a listener it would end the gateway.
+    // A broken pipe is handled as the child's exit. Without a listener, the error would end the
+    // gateway.
     child.stdin!.on("error", () => {});
     child.on("error", () => {});
-    // A launcher may end before the server that it started. With nobody left in the group, its
-    // number may be used anew.
+    // A launcher may exit before the server that it started. Once the group is empty, its id may be
+    // recycled.
     child.once("exit", () => {
       if (!hasMembers(child.pid!)) hasEnded(child.pid!);
     });
@@ -196,7 +197,7 @@ class StdioLink implements Link {
     )
       return this.#killGroup("SIGKILL");
     this.#killGroup("SIGKILL");
-    // A grandchild that left the group may hold the pipes open; the pipes are ours to close.
+    // A grandchild that left the group may keep the pipes open, so close our ends.
     this.#child.stdout!.destroy();
     this.#child.stderr!.destroy();
     await withTimeout(
@@ -231,7 +232,7 @@ class StdioLink implements Link {
     this.#killGroup("SIGKILL");
   }
 
-  /** Whatever the child started and left behind goes with it. */
+  /** Signals the child's group, including processes that the child left behind. */
   #killGroup(signal: NodeJS.Signals): void {
     killGroup(this.#child.pid!, signal);
     if (this.#closed) hasEnded(this.#child.pid!);

@@ -1,11 +1,11 @@
 /**
- * A Link over Streamable HTTP: each message is a POST, its answer JSON or an event stream; a
- * standing GET stream brings what belongs to no request.
+ * A Link over Streamable HTTP: each message is a POST, answered with JSON or an event stream. A
+ * standing GET stream carries messages that belong to no request.
  *
- * A request whose stream breaks off is taken up again with Last-Event-ID where the server numbers
- * its events; it is never sent twice. A session that the server has forgotten closes the link, so
- * that a new one is made. Whatever the server says, it is not asked again without a pause, and no
- * exchange outlives the wait for it for long.
+ * If a request's stream breaks, it is resumed with Last-Event-ID where the server numbers its
+ * events. A request is never sent twice. If the server has lost the session, the link closes so
+ * that a new one is made. The link never retries without a pause, and exchanges without a waiting
+ * caller are closed.
  */
 
 import { type Exchange, type ExchangeHandler, exchange } from "../http-client/exchange.ts";
@@ -31,12 +31,12 @@ export interface HttpOptions extends MessageLimit {
   readonly linger?: LingerOptions;
 }
 
-/** The stream of a request that broke before the answer. */
+/** An answer stream that broke before the answer. */
 interface BrokenStream {
   readonly id: number;
   readonly call: Call | undefined;
   readonly lastEventId: string;
-  /** How often it broke, and how often in a row without any news. */
+  /** `breaks`: how often the stream broke. `tries`: how often in a row without a new event. */
   readonly breaks: number;
   readonly tries: number;
 }
@@ -45,8 +45,8 @@ const NONE = Object.freeze({});
 const SESSION = "mcp-session-id";
 const STREAM_RETRY_MS = 1000;
 /**
- * How often a stream without news is asked for in vain, and how often the answer to one request may
- * break off at all.
+ * `MAX_RESUMES`: attempts to resume a stream without a new event. `MAX_BREAKS`: how often one
+ * answer stream may break in all.
  */
 const MAX_RESUMES = 5;
 const MAX_BREAKS = 1000;
@@ -62,7 +62,7 @@ class HttpLink implements Link {
   readonly #events: LinkEvents;
   readonly #limit: MessageLimit;
   readonly #postHeaders: Record<string, string>;
-  /** What a POST begins with, by the headers of its message, for those that come again. */
+  /** Cached heads of POSTs, by the frozen headers of their messages. */
   #heads = new WeakMap<Readonly<Record<string, string>>, string>();
   readonly #posts: ExchangeHandler;
   readonly #exchanges = new SmallMap<number, Exchange>();
@@ -71,7 +71,7 @@ class HttpLink implements Link {
   #standing: Exchange | undefined;
   #hadStanding = false;
   #lastEventId: string | undefined;
-  /** The server wants a new session; what is under way is still answered. */
+  /** The server requires a new session. Requests in flight are still answered. */
   #forgotten = false;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
@@ -122,7 +122,7 @@ class HttpLink implements Link {
     this.#connections.destroy();
   }
 
-  /** What becomes of a POST; the same for all of them. */
+  /** Returns the handler that all POSTs share. */
   #userOfPosts(): ExchangeHandler {
     return {
       cap: this.#limit.messageCap,
@@ -138,7 +138,7 @@ class HttpLink implements Link {
     };
   }
 
-  /** The streams that have brought their answer and are still open. */
+  /** Returns streams that delivered their answer and are still open. */
   #answered(): Exchange[] {
     return this.#exchanges.keys().flatMap((id) => (this.#events.waiting(id) ? [] : this.#exchanges.get(id)!));
   }
@@ -155,8 +155,8 @@ class HttpLink implements Link {
     const known = this.#heads.get(headers);
     if (known !== undefined) return known;
     const head = { method: "POST" as const, path: this.#path, headers: { ...this.#postHeaders, ...headers } };
-    // What is made for one message must not be held in a table that the collector has to look
-    // through.
+    // Headers made for one message must not be cached: the entries would burden the garbage
+    // collector.
     if (!Object.isFrozen(headers)) return head;
     const made = this.#connections.headOf(head);
     this.#heads.set(headers, made);
@@ -190,13 +190,13 @@ class HttpLink implements Link {
       else this.#refused(id, outcome);
     }
     if (forgotten) this.#forget();
-    // One connection that could not be made says nothing about those that work.
+    // One failed connection attempt says nothing about connections that work.
     else if (isGone(outcome) || (outcome.unreachable && this.#exchanges.size === 0)) {
       this.#lose(httpProblem(outcome).error);
     }
   }
 
-  /** A refusal that is a JSON-RPC error is an answer; everything else fails the request. */
+  /** A JSON-RPC error in the body is the answer. Any other refusal fails the request. */
   #refused(id: number, outcome: Exchange): void {
     if (outcome.text && outcome.contentType.startsWith("application/json")) {
       const answer = withId(outcome.text, id);
@@ -244,7 +244,8 @@ class HttpLink implements Link {
       cap: this.#limit.messageCap,
       started: ({ status = 0 }) => {
         if (status >= 300) return;
-        // Without event ids nobody replays what was said while the stream was closed.
+        // Without event ids the server cannot replay messages that it sent while the stream was
+        // closed.
         if (this.#hadStanding && this.#lastEventId === undefined) this.#events.missed?.();
         this.#hadStanding = true;
       },
@@ -255,8 +256,8 @@ class HttpLink implements Link {
         if (this.#closed || this.#forgotten) return;
         this.#lastEventId = outcome.lastEventId ?? this.#lastEventId;
         if (this.#hadStanding && outcome.status === 404) return this.#forget();
-        // Servers without a standing stream say 405; others answer with all kinds of refusals.
-        // Calls work without it.
+        // Servers without a standing stream should send 405; some send other errors. Calls work
+        // without the stream.
         if (!this.#hadStanding && outcome.status !== undefined) return;
         if (isGone(outcome)) return this.#lose(httpProblem(outcome).error);
         this.#timer = setTimeout(() => this.#openStanding(), this.#standingPause.afterEnd(outcome.retryMs));
@@ -267,7 +268,7 @@ class HttpLink implements Link {
   #streamRequest(lastEventId: string | undefined) {
     const { "content-type": _, ...headers } = this.#postHeaders;
     headers["accept"] = "text/event-stream";
-    // Text in a header is made of bytes.
+    // Headers carry bytes: each UTF-8 byte becomes one latin1 character.
     if (lastEventId !== undefined) headers["last-event-id"] = Buffer.from(lastEventId).toString("latin1");
     return { head: { method: "GET" as const, path: this.#path, headers } };
   }
@@ -307,14 +308,14 @@ class HttpLink implements Link {
   }
 }
 
-/** `send` put it there. */
+/** Returns the call that `send` attached. */
 function callOf({ about }: Exchange): Call | undefined {
   return about as Call | undefined;
 }
 
 /**
- * A server that answered with a status is done with the request; one whose connection broke may not
- * be.
+ * A server that responded with a status is done with the request. If the connection or the stream
+ * broke, it may not be.
  */
 function fateOf({ status, wasStream }: Exchange): Fate {
   return status === undefined || wasStream ? "unknown" : "over";
@@ -325,8 +326,8 @@ function sessionForgotten(): GoblinError {
 }
 
 /**
- * The error answer with the request's id, where the text is one; servers often answer with
- * `"id":null`.
+ * Returns the error answer with the request's id, or undefined if the text is not one. Servers
+ * often send `"id":null`.
  */
 function withId(text: string, id: number): Buffer | undefined {
   try {

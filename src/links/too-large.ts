@@ -1,22 +1,18 @@
 /**
- * What becomes of a server's message that is over `limits.resultBytes`: it was dropped, the request
- * that it would have answered fails with an error that says so, and the connection goes on. The
- * same for every kind of link.
+ * Handles a server message over `limits.resultBytes`, for every kind of link. The message is
+ * dropped, its request fails with an error that names the limit, and the connection stays open.
  */
 
 import { limitExceeded, type OnLimit } from "../protocol/limit-exceeded.ts";
 import type { LinkEvents } from "./link.ts";
 
-/** What a link may take of its server, and whom it tells when that is too much. */
+/** The maximum size of a server's message, and the callback for violations. */
 export interface MessageLimit {
   readonly messageCap: number;
   readonly onLimit: OnLimit;
 }
 
-/**
- * `id` is the request, where it can be told; otherwise the start of the message is all there is to
- * report.
- */
+/** `id`: the request, if known. Otherwise the start of the message is reported as a problem. */
 export function tooLarge(
   events: Pick<LinkEvents, "failed" | "problem">,
   { messageCap, onLimit }: MessageLimit,

@@ -1,5 +1,6 @@
 /**
- * Why a call was given up, as the server is told: in the client's own words where it had some.
+ * The reason for a cancelled call, as sent to the server. The client's own reason is used if it
+ * gave one.
  */
 import type { Call, CancelReason } from "../protocol/call.ts";
 import { GoblinError } from "../protocol/errors.ts";
@@ -15,7 +16,7 @@ export function whyGivenUp(call: Call, reason: CancelReason): string {
   return call.cancelWords ?? WORDS[reason];
 }
 
-/** The answer of a call that was given up. */
+/** Returns the answer of a cancelled call. */
 export function givenUp(reason: CancelReason): Answer {
   return failure(new GoblinError("CANCELLED", WORDS[reason]));
 }

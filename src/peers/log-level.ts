@@ -1,6 +1,6 @@
 /**
- * Asks a connected server for log messages from this level on, if it has such. Undefined or "off":
- * nothing is asked.
+ * Sets the minimum log level on a connected server that supports logging. Sends nothing for
+ * undefined or "off".
  */
 import type { Peer } from "./peer.ts";
 

@@ -1,12 +1,12 @@
 /**
- * Makes Peers for a server as its config entry describes it: opens the right transport and finds
- * out what the server speaks.
+ * Connects to a server as its config entry describes: opens the right transport and detects which
+ * era the server speaks.
  *
- * An address is first asked for the protocol without a handshake, which costs one request; a
- * program is first offered the handshake, since some end when anything else comes first, and is
- * asked on the same process when it refuses. What was found is remembered for a while, and
- * forgotten when it stops being true. Without a `type`, an address that refuses Streamable HTTP is
- * tried as HTTP+SSE.
+ * For a URL, the modern protocol is tried first, which costs one request. For a program, the
+ * handshake is tried first, because some programs exit on any other first message. If the program
+ * refuses it, the modern protocol is tried on the same process. The need for a handshake is
+ * remembered for a while, and forgotten when it fails. Without a `type`, a URL that refuses
+ * Streamable HTTP is tried as HTTP+SSE.
  */
 
 import { UNREACHABLE } from "../links/http-problem.ts";
@@ -43,11 +43,11 @@ export interface ConnectorOptions {
   readonly settings: () => { readonly messageCap: number; readonly unsentCap: number; readonly connectMs: number };
   readonly onLimit: OnLimit;
   readonly stderr: (line: string) => void;
-  /** The input schema of one of the server's tools. */
+  /** Returns the input schema of one of the server's tools. */
   readonly inputSchema: (tool: string) => unknown;
 }
 
-/** The signal gives an attempt up that is not wanted any more. */
+/** `signal` aborts the attempt. */
 export type Connect = (events: PeerEvents, owner: Client | undefined, signal: AbortSignal) => Promise<Peer>;
 
 interface Attempt {
@@ -58,8 +58,8 @@ interface Attempt {
 }
 
 /**
- * A shared connection may be asked anything: which client a question goes to is decided when it
- * comes.
+ * A shared connection accepts every kind of question. The gateway chooses the client when a
+ * question arrives.
  */
 const SHARED_CAPABILITIES = {
   sampling: { tools: {}, context: {} },
@@ -72,7 +72,7 @@ const VERDICT_MS = 3_600_000;
 
 export function createConnector(options: ConnectorOptions): Connect {
   const { transport, onLimit } = options;
-  /** Until when the server is taken for one that needs the handshake. */
+  /** Until this time the server is assumed to need the handshake. */
   let handshakeUntil = 0;
 
   const withHandshake = (open: OpenLink, { events, owner, signal, connectMs }: Attempt): Promise<Peer> =>
@@ -139,10 +139,7 @@ function isUnreachable(error: unknown): boolean {
   return error instanceof GoblinError && error.message.includes(UNREACHABLE);
 }
 
-/**
- * Opens a link that outlives the peer that first used it, so that a second one can try on the same
- * process.
- */
+/** Opens a link that outlives the first peer, so that a second peer can try the same process. */
 function keepOpen(open: OpenLink): { readonly open: OpenLink; close(): Promise<void> } {
   let link: Link | undefined;
   let gone = false;

@@ -1,7 +1,7 @@
 /**
- * The questions of one server that wait for an answer, on one connection: by the server's id, so
- * that it can take one back, and bounded, for one call and in all. A server that asks more is
- * refused; those it asked before are answered.
+ * The open questions of one server on one connection, by the server's id, so that the server can
+ * cancel them. They are limited per call and in total. Further questions are refused; earlier ones
+ * are still answered.
  */
 import type { Call } from "../protocol/call.ts";
 import { GoblinError } from "../protocol/errors.ts";
@@ -18,8 +18,8 @@ export class OpenQuestions {
   readonly #open = new Map<string | number, OpenQuestion>();
 
   /**
-   * Throws when there are too many. `call`: the one that it belongs to, if that is known. The
-   * signal aborts when the server takes the question back.
+   * Throws if too many questions are open. `call`: the call that the question belongs to, if known.
+   * The returned signal aborts when the server cancels the question.
    */
   add(id: string | number, call: Call | undefined): AbortSignal {
     if (this.#open.size >= MOST) throw tooMany("this server", MOST);
@@ -29,12 +29,12 @@ export class OpenQuestions {
     return abort.signal;
   }
 
-  /** False: it was taken back meanwhile. */
+  /** Removes an answered question. Returns false if the server has cancelled it. */
   answered(id: string | number, signal: AbortSignal): boolean {
     return this.#open.get(id)?.abort.signal === signal && this.#open.delete(id);
   }
 
-  /** `reason`: what the server gave for it. */
+  /** `reason`: the server's reason, if it gave one. */
   takeBack(id: string | number, reason?: string): void {
     const open = this.#open.get(id);
     this.#open.delete(id);

@@ -8,16 +8,19 @@ import type { Flight } from "../protocol/flight.ts";
 import type { Answer } from "../protocol/json-rpc.ts";
 import type { ChangeKind } from "../protocol/methods.ts";
 
-/** Whose question it is: a call's, nobody's (no call is under way), or nobody can tell. */
+/**
+ * The call that a question belongs to. "none": no call is in flight. "several": more than one party
+ * could be meant.
+ */
 export type Origin = Call | "none" | "several";
 
-/** Who a log message is for: besides, the one party that all calls so far were of. */
+/** The recipients of a log message. `party`: the only party that has used the connection so far. */
 export type Audience = Origin | { readonly party: string };
 
-/** A server's question, and what becomes of it. */
+/** The context of a server's question. */
 export interface Asked {
   readonly origin: Origin;
-  /** Aborts when the server takes the question back, or has gone. */
+  /** Aborts when the server cancels the question or disconnects. */
   readonly signal: AbortSignal;
 }
 
@@ -26,11 +29,11 @@ export interface PeerEvents {
   updated(uri: string, params: string): void;
   /** A log message; `params` is raw JSON. */
   log(level: string, params: string, to: Audience): void;
-  /** The server says what has become of a task; `params` is raw JSON. */
+  /** The status of a task changed; `params` is raw JSON. */
   task(taskId: string, params: string): void;
   ask(method: string, params: string, asked: Asked): Promise<Answer>;
   closed(error: GoblinError, renew?: boolean): void;
-  /** Notifications may have been missed, though the connection stands. */
+  /** Notifications may have been lost, although the connection is still open. */
   missed?(): void;
   problem(message: string, detail?: string): void;
 }
@@ -42,22 +45,22 @@ export interface PeerInfo {
   readonly instructions: string | undefined;
 }
 
-/** A connected server. Requests are answered exactly once, whatever happens to the connection. */
+/** A connected server. Every request is answered exactly once, even if the connection breaks. */
 export interface Peer {
   readonly info: PeerInfo;
   readonly inFlight: number;
-  /**
-   * The server keeps nothing of one request for the next, so that no client can meet another's
-   * state on it.
-   */
+  /** The server keeps no state between requests, so no client can see another client's state. */
   readonly keepsNothing?: boolean;
   /**
-   * `params` is raw JSON with the server's own identifiers. Without a flight it is the gateway's
-   * own request.
+   * `params` is raw JSON with the server's own identifiers. A request without a flight is the
+   * gateway's own.
    */
   request(method: string, params: string, flight?: Flight): Promise<Answer>;
   notify(method: string, params?: string): void;
-  /** Asks for a sign of life where the protocol has one; any answer is one. */
+  /**
+   * Checks whether the server responds, if the protocol has a request for that. An error also
+   * counts.
+   */
   probe?(): Promise<boolean>;
   close(): Promise<void>;
 }

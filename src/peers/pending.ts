@@ -1,12 +1,11 @@
 /**
- * The requests that wait for a server's answer, by the id they were sent under, and whose message
- * it is that comes without a hint.
+ * The requests that wait for a server's answer, by the id they were sent with. It also decides
+ * which call a message without a stream belongs to.
  *
- * Every request that is added is answered once: by the server, by its own cancellation, or by the
- * end of the connection. Ids are numbers of our own, one counter for each connection, and serve as
- * progress tokens too; so no two clients can meet in them. A request that was given up counts as
- * under way until the server has answered it or can be supposed to be done with it: what a server
- * still says for it must not reach whoever comes next.
+ * Every request is answered once: by the server, by its cancellation, or by the end of the
+ * connection. Ids come from one counter per connection and also serve as progress tokens, so
+ * clients' ids never collide. A request that was given up (cancelled, or its stream broke) counts
+ * as in flight until the server is done with it. Its late messages must never reach another client.
  */
 import type { Call } from "../protocol/call.ts";
 import type { GoblinError } from "../protocol/errors.ts";
@@ -21,23 +20,23 @@ interface Entry {
   readonly resolve: (answer: Answer) => void;
 }
 
-/** Of a call that was given up only this is kept: its params may be large. */
+/** A call that was given up. Only this much is kept, because params may be large. */
 interface GivenUp {
   readonly party: string | undefined;
   readonly until: number;
 }
 
 const MAX_GIVEN_UP = 1000;
-/** For so long a server may go on with a call that nobody waits for. */
+/** How long a server may keep working on a call that was given up. */
 const GIVEN_UP_MS = 10 * 60_000;
 
 export class Pending {
   readonly #entries = new SmallMap<number, Entry>();
-  /** The oldest is first. */
+  /** Oldest first. */
   readonly #givenUp = new Map<number, GivenUp>();
-  /** Until then the server may speak for calls that had to be forgotten. */
+  /** Until this time the server may still send messages for given-up calls that were evicted. */
   #forgottenUntil = 0;
-  /** The party that all calls so far were of; null: there were several. */
+  /** The only party that has used the connection; null if there were several. */
   #soleUser: string | null | undefined;
   #lastId = 0;
 
@@ -59,13 +58,15 @@ export class Pending {
     return this.#entries.has(id);
   }
 
-  /** The flight that a progress token of ours stands for; a server may write the number as text. */
+  /**
+   * Returns the flight for one of our progress tokens. A server may send the number as a string.
+   */
   flightOf(token: unknown): Flight | undefined {
     const isToken = typeof token === "number" || typeof token === "string";
     return isToken ? this.#entries.get(Number(token))?.flight : undefined;
   }
 
-  /** False when no such request waits. */
+  /** Answers a request. Returns false if it is not waiting. */
   settle(id: number, answer: Answer): boolean {
     const entry = this.#entries.get(id);
     if (!entry) return false;
@@ -75,8 +76,8 @@ export class Pending {
   }
 
   /**
-   * Ends the request with an answer of our own; the server may still work on it, and answer. False
-   * when no such request waits.
+   * Answers a request on the gateway's side while the server may still work on it. Returns false if
+   * the request is not waiting.
    */
   giveUp(id: number, answer: Answer): boolean {
     const party = this.#entries.get(id)?.flight?.call.client.party;
@@ -86,7 +87,10 @@ export class Pending {
     return true;
   }
 
-  /** What is odd about an answer that nobody waits for; nothing, if its request was given up. */
+  /**
+   * Returns the problem with an answer that no request waits for; undefined if the request was
+   * given up.
+   */
   unexpectedAnswerReason(id: unknown): string | undefined {
     if (typeof id === "number" && this.#givenUp.delete(id)) return undefined;
     const wasSent = typeof id === "number" && id > 0 && id <= this.#lastId;
@@ -100,7 +104,9 @@ export class Pending {
     for (const id of this.#entries.keys()) this.settle(id, answer);
   }
 
-  /** The flights whose server may be waiting for the answer to a question of this origin. */
+  /**
+   * Returns the flights whose server may be waiting for the answer to a question of this origin.
+   */
   waitingFor(origin: Origin, stream: number | undefined): readonly Flight[] {
     if (typeof origin !== "object") return [];
     if (stream === undefined) return this.#entries.values().flatMap(({ flight }) => flight ?? []);
@@ -109,8 +115,8 @@ export class Pending {
   }
 
   /**
-   * Whose message it must be when it came with no hint: the newest call's, if all calls under way
-   * are one party's.
+   * Returns the origin of a message without a stream: the newest call, if all calls in flight
+   * belong to one party. Calls that were given up count too.
    */
   origin(): Origin {
     let newest: Call | undefined;
@@ -134,8 +140,8 @@ export class Pending {
   }
 
   /**
-   * The same for what is said outside of any call: it may be for whoever used the connection, if
-   * that is one party.
+   * Like `origin`, for log messages. If no call is in flight, they go to the party that alone has
+   * used the connection.
    */
   audience(): Audience {
     const origin = this.origin();

@@ -1,6 +1,6 @@
 /**
- * What a server says of itself when it is connected, within bounds: all of it is kept for as long
- * as the connection stands, and much of it is told to every client.
+ * Reads a server's description of itself and limits its size. The gateway keeps it as long as the
+ * connection lasts, and sends much of it to every client.
  */
 
 import { GoblinError } from "../protocol/errors.ts";
@@ -9,12 +9,12 @@ import { type Raw, rawText } from "../protocol/json-rpc.ts";
 import type { PeerInfo } from "./peer.ts";
 
 const MAX_BYTES = 4 * 1024 * 1024;
-/** Of what it can do, and of who it is. */
+/** The maximum for the capabilities and for the server info. */
 const MAX_CHARACTERS = 64 * 1024;
 const MAX_DEPTH = 100;
 const INSTRUCTIONS = 16 * 1024;
 
-/** The members of the answer; throws when it is more than anybody has to say of himself. */
+/** Returns the members of the answer. Throws if it is too large or nested too deeply. */
 export function readDescription(raw: Raw): Readonly<Record<string, unknown>> {
   if (raw.length > MAX_BYTES) {
     throw unusable(`the answer to the handshake has ${raw.length} bytes, and may have ${MAX_BYTES}`);
@@ -42,19 +42,19 @@ export function infoFrom(
   };
 }
 
-/** Without icons and whatever else made it long. */
+/** Keeps only the short standard members, without icons. */
 function essentials(serverInfo: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const short = Object.entries(serverInfo).filter(([, value]) => typeof value === "string" && value.length <= 1000);
   return Object.fromEntries(short.filter(([key]) => ["name", "title", "version"].includes(key)));
 }
 
-/** Cut at the end of a line or word, with a mark. */
+/** Cuts at the end of a line or word and adds a note. */
 function cut(instructions: string): string {
   if (instructions.length <= INSTRUCTIONS) return instructions;
   const head = instructions.slice(0, INSTRUCTIONS);
   const boundary = Math.max(head.lastIndexOf("\n"), head.lastIndexOf(" "));
   const kept = boundary > INSTRUCTIONS / 2 ? head.slice(0, boundary) : head.replace(/[\ud800-\udbff]$/, "");
-  // Through bytes: a part of a string would keep all of it in memory.
+  // A slice would keep the whole original string in memory; the round trip through bytes copies it.
   return Buffer.from(`${kept.trimEnd()}\n\n[cut by the gateway: ${instructions.length} characters]`).toString("utf8");
 }
 

@@ -1,7 +1,7 @@
 /**
- * What becomes of a message that cannot be used: it is nobody's answer. The requests that it may
- * have been meant for fail at once, as far as they can be told, and do not wait for an answer that
- * will not come. What is said of it names no more than its beginning.
+ * Handles messages that cannot be used. The requests that they may have answered fail at once,
+ * instead of waiting for an answer that will never come. Reports quote only the start of the
+ * message.
  */
 
 import type { LinkEvents } from "../links/link.ts";
@@ -13,8 +13,8 @@ type Told = Pick<LinkEvents, "waiting" | "failed" | "problem">;
 const SHOWN_BYTES = 200;
 
 /**
- * A message whose envelope says too much or too little. On a stream of its own a message is that
- * request's, whatever ids it names.
+ * Handles a message with a malformed envelope. On a request's own stream it fails that request, no
+ * matter which ids it names.
  */
 export function failBroken(
   peer: Told,
@@ -26,7 +26,10 @@ export function failBroken(
   peer.problem(`A message of the server cannot be used: ${reason}`);
 }
 
-/** Bytes that are no JSON. True: they were all that there was to say to a request of their own. */
+/**
+ * Handles bytes that are not JSON. Returns true if they arrived on a request's own stream and
+ * failed that request.
+ */
 export function failUnreadable(peer: Told, bytes: Buffer, stream: number | undefined): boolean {
   const error = new GoblinError("BACKEND_ERROR", "The server's answer is not valid JSON");
   if (stream !== undefined && failThose(peer, [stream], error)) return true;

@@ -1,9 +1,9 @@
 /**
- * One server as calls reach it: the breaker and the bulkhead in front, then the connection that all
- * clients share, or the client's own.
+ * One server as calls reach it: first the breaker and the bulkhead, then the shared connection or
+ * the client's own.
  *
- * A request that may have reached the server is never sent a second time; one that surely has not
- * may wait for a reconnect that is under way. Every call is answered.
+ * A request that may have reached the server is never sent twice. A request that was certainly not
+ * sent may wait for a reconnect in progress. Every call is answered.
  */
 
 import type { Peer, PeerEvents, PeerInfo } from "../peers/peer.ts";
@@ -34,30 +34,34 @@ export interface BackendStatus {
 
 export interface BackendHooks {
   /**
-   * A connection stands; ends when its lists have been fetched, with what is wrong if not all could
-   * be.
+   * A connection is established. Resolves when the lists have been fetched, with the problem if
+   * some could not be.
    */
   connected(peer: Peer): Promise<string | undefined>;
   status(status: BackendStatus): void;
-  /** What a connection reports; `owner` is the client it was made for, if it is not shared. */
+  /**
+   * Returns the event handlers for a connection. `owner`: its client, if the connection is not
+   * shared.
+   */
   events(owner: Client | undefined): Omit<PeerEvents, "closed">;
   /**
-   * Whether a client's own connection that broke is to be made again without waiting for its next
-   * call.
+   * Returns whether a client's broken connection must be restored before the client's next call.
    */
   wantsOwned(scope: string): boolean;
   ownedRestored(scope: string): void;
 }
 
 export interface BackendLimits extends BulkheadLimits {
-  /** How many connections of clients' own there may be, where the server is not shared. */
+  /**
+   * The maximum number of connections that belong to single clients, if the server is not shared.
+   */
   readonly connections: number;
 }
 
 export interface BackendOptions {
   readonly id: string;
   readonly share: "all" | "session";
-  /** Gives up, and leaves nothing behind, when the signal says so. */
+  /** Must release everything when the signal aborts. */
   readonly connect: (events: PeerEvents, owner: Client | undefined, signal: AbortSignal) => Promise<Peer>;
   readonly limits: BackendLimits;
   readonly onLimit: OnLimit;
@@ -127,17 +131,17 @@ export class Backend {
     await Promise.all([this.#connection.stop(reason), this.#owned.closeAll(), this.#lent.closeAll()]);
   }
 
-  /** The connection that a client has of its own. Rejects when it cannot be made. */
+  /** Returns the client's own connection. Rejects if it cannot be made. */
   peerOf(owner: Client): Promise<Peer> {
     return this.#owned.of(owner);
   }
 
-  /** Whether a client has a connection of its own, or one that is being made again. */
+  /** Returns whether a client has its own connection, or one that is being restored. */
   hasOwned(clientKey: string): boolean {
     return this.#owned.has(clientKey);
   }
 
-  /** Waits, within reason, until nothing is under way. */
+  /** Waits until no call is in flight, but not longer than `ms`. */
   async drained(ms: number): Promise<void> {
     const end = Date.now() + ms;
     while (this.#bulkhead.active > 0 && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 20));
@@ -148,22 +152,22 @@ export class Backend {
     this.#bulkhead.configure(limits);
   }
 
-  /** The client is gone, and with it the connection that was its own. */
+  /** Closes the connection of a client that is gone. */
   release(clientKey: string): void {
     this.#owned.release(clientKey);
   }
 
-  /** Tells the server about the client, on the client's own connection if it has one. */
+  /** Sends a notification on the client's own connection, if it has one. */
   notifyOwned(clientKey: string, method: string): void {
     this.#owned.notify(clientKey, method);
   }
 
-  /** The client wants other log messages than before, on its own connection if it has one. */
+  /** Sets the client's log level on its own connection, if it has one. */
   setOwnedLogLevel(owner: Client): void {
     this.#owned.setLogLevel(owner);
   }
 
-  /** What is wrong with the lists of the connected server; undefined: nothing any more. */
+  /** Sets the problem with the server's lists; undefined clears it. */
   setListProblem(problem: string | undefined): void {
     this.#connection.setListProblem(problem);
   }
@@ -185,7 +189,7 @@ export class Backend {
     try {
       const { peer } = this.#connection;
       let answer = await this.#send(method, params, flight);
-      // By now another connection may stand, or be about to.
+      // Retry only if there is a new connection, or one in progress.
       const mayRetry = !answer.ok && answer.unsent && !call.cancelled;
       const isOther = this.#connection.isConnecting || this.#connection.peer !== peer;
       if (mayRetry && isOther) answer = await this.#send(method, params, flight);
@@ -201,9 +205,7 @@ export class Backend {
     return peer ? peer.request(method, params, flight) : this.#sendLater(method, params, flight);
   }
 
-  /**
-   * Where a connection has to be waited for; a call that is given up meanwhile does not wait on.
-   */
+  /** Sends once a connection is available. A cancelled call stops waiting. */
   #sendLater(method: string, params: string, flight: Flight): Promise<Answer> {
     return new Promise((resolve, reject) => {
       flight.call.onCancel(() => resolve(failure(new GoblinError("CANCELLED", "Cancelled before it was answered"))));
@@ -229,8 +231,8 @@ export class Backend {
   }
 
   /**
-   * Only the transport speaks for the server's health: a tool that is slow for one client must not
-   * close the server to others.
+   * Only transport errors count against the server's health. A tool that is slow for one client
+   * must never block the server for others.
    */
   #judge(answer: Answer, { call }: Flight): void {
     this.#connection.heard();

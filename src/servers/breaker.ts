@@ -1,7 +1,7 @@
 /**
- * A circuit breaker for one server: after several failures of the transport in a row it refuses
- * calls for a while, then lets a single one through to see. What a tool or the server answers, even
- * an error, is a success here.
+ * A circuit breaker for one server. After several transport failures in a row it refuses calls for
+ * a while, then lets one call through as a probe. Any answer from the server counts as a success,
+ * even an error.
  */
 export interface BreakerOptions {
   readonly failures: number;
@@ -28,7 +28,7 @@ export class Breaker {
     return this.#openUntil > 0;
   }
 
-  /** Milliseconds until a call may be tried; 0 lets this one through. */
+  /** Returns the milliseconds until a call may be tried; 0 lets this call through. */
   retryAfterMs(): number {
     if (this.#openUntil === 0) return 0;
     const left = this.#openUntil - this.#now();
@@ -45,7 +45,7 @@ export class Breaker {
     this.#probing = false;
   }
 
-  /** The call ended without telling anything about the server. */
+  /** The call ended without evidence about the server's health. */
   abandoned(): void {
     this.#probing = false;
   }

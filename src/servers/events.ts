@@ -1,7 +1,7 @@
 /**
- * What the servers report. Parts that want to know listen on `Servers`; nobody relays.
+ * The events of the servers. Other parts listen on `Servers` directly; no part relays events.
  *
- * What must happen in order, with the servers waiting for it, is a call instead: see `Subscribers`.
+ * Steps that the servers must wait for are calls instead of events: see `Subscribers`.
  */
 
 import type { Audience } from "../peers/peer.ts";
@@ -18,27 +18,31 @@ export interface ServerLogMessage {
 export interface ServerEvents {
   log: [message: ServerLogMessage];
   /**
-   * A resource changed; `params` is raw JSON. `ownerKey`: the client whose own connection said so.
+   * A resource changed; `params` is raw JSON. `ownerKey`: the client whose own connection reported
+   * it.
    */
   updated: [serverId: string, uri: string, params: string, ownerKey: string | undefined];
-  /** A task has another state; `params` is raw JSON. `owner`: whose own connection said so. */
+  /**
+   * The status of a task changed; `params` is raw JSON. `owner`: the client whose own connection
+   * reported it.
+   */
   taskStatus: [serverId: string, taskId: string, params: string, owner: Client | undefined];
   status: [serverId: string, status: BackendStatus];
-  /** The connection that one client has of its own was made again. */
+  /** A client's own connection was restored, or may have lost notifications. */
   ownRestored: [serverId: string, ownerKey: string];
-  /** The server is gone for good, or disabled. */
+  /** The server was removed or disabled. */
   removed: [serverId: string];
   /** The server's lists have been fetched. */
   synced: [serverId: string, ms: number];
 }
 
-/** Who subscribed to resources, as the servers must know it. */
+/** The servers' view of the resource subscriptions. */
 export interface Subscribers {
   /**
-   * The server has a new connection, which knows nothing of earlier subscriptions. The server is
-   * not ready until this has ended.
+   * The server has a new connection without the earlier subscriptions. The server is not ready
+   * until this resolves.
    */
   restored(serverId: string): Promise<void>;
-  /** Whether this client's own connection must be made again by itself when it breaks. */
+  /** Returns whether this client's own connection must be restored without waiting for a call. */
   wantsConnection(serverId: string, ownerKey: string): boolean;
 }

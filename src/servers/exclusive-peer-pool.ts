@@ -1,14 +1,14 @@
 /**
- * The connections of a server that is not shared, for clients without a session: made with the
- * capabilities that a request names, and lent to one request at a time, since on one connection
- * nothing tells the questions of two apart.
+ * Connections to a server that is not shared, for clients without a session. Each is made with the
+ * capabilities of a request. Each serves one request at a time, because the questions of two
+ * requests could not be told apart.
  *
- * A connection that one party has used, with all that its server may have kept, is never lent to
- * another. Whoever is known by a token only may be anybody who has that token, so each of its
- * requests is a party of its own: its connection ends with the answer. Two things make it stay. The
- * server wants the request repeated, or began a task: whoever comes with that handle, and the same
- * token, goes on where it left off. And a channel that only one client can write to is a party that
- * comes again.
+ * A connection that one party has used is never lent to another party, because the server may have
+ * kept state. Several clients may share a token, so each request with only a token is its own
+ * party: its connection closes after the answer. There are two exceptions. If the server wants the
+ * request repeated or began a task, the connection waits for a request with the same handle and
+ * token. If only one client can write to a channel, its requests are one party, and the connection
+ * is reused.
  */
 
 import type { Peer } from "../peers/peer.ts";
@@ -20,30 +20,30 @@ import type { ConnectOwn, OwnConnection } from "./own-connections.ts";
 interface Lent {
   readonly connection: Promise<OwnConnection>;
   readonly abort: AbortController;
-  /** How many requests it has; more than one only where they are about the same task. */
+  /** The number of current requests; more than one only for the same task. */
   users: number;
   broken: boolean;
-  /** Whoever has this may have the connection. */
+  /** Only a request with this key may reuse the connection. */
   keptFor?: string | undefined;
   timer?: NodeJS.Timeout;
 }
 
 const IDLE_MS = 60_000;
 const MAX_IDLE = 8;
-/** As long as a client may take to answer a server's questions. */
+/** The time limit for a client to answer a server's questions. */
 const HANDLE_MS = 10 * 60_000;
 
 export class ExclusivePeerPool {
   readonly #connect: ConnectOwn;
   readonly #busy = new Set<Lent>();
-  /** The one that has been idle for the longest is first. */
+  /** Longest idle first. */
   readonly #idle = new Set<Lent>();
 
   constructor(connect: ConnectOwn) {
     this.#connect = connect;
   }
 
-  /** Sends a request, with these params, on a connection that no other request uses meanwhile. */
+  /** Sends a request on a connection that no other request uses meanwhile. */
   async use(call: Call, params: string, send: (peer: Peer) => Promise<Answer>): Promise<Answer> {
     const { client } = call;
     const task = textIn(params, "taskId");
@@ -52,7 +52,7 @@ export class ExclusivePeerPool {
     call.onCancel(() => {
       if (!connected) lent.abort.abort();
     });
-    // A task that is known to be there goes on, whatever is said of it.
+    // A known task keeps its connection, even if this request fails.
     let handle = task !== undefined && lent.keptFor === handleKey(client, task) ? task : undefined;
     try {
       const { peer } = await lent.connection;
@@ -65,7 +65,10 @@ export class ExclusivePeerPool {
     }
   }
 
-  /** Closes the connection that has been idle for the longest; undefined: there is none. */
+  /**
+   * Closes the connection that has been idle the longest. Returns undefined if no connection is
+   * idle.
+   */
   makeRoom(): Promise<void> | undefined {
     const [oldest] = this.#idle;
     return oldest && this.#close(oldest);
@@ -127,7 +130,7 @@ function find(among: Iterable<Lent>, keptFor: string): Lent | undefined {
   return undefined;
 }
 
-/** The party outlives the request. */
+/** Returns whether the party outlives the request. */
 function comesAgain({ party, key }: Client): boolean {
   return party !== key;
 }
@@ -136,7 +139,7 @@ function handleKey({ principal }: Client, handle: string): string {
   return `handle ${principal} ${handle}`;
 }
 
-/** What tells the server, when the client comes back, which of its requests or tasks is meant. */
+/** Returns the handle by which the server recognizes a repeated request or a task. */
 function handleIn(raw: Raw): string | undefined {
   if (!raw.includes('"requestState"') && !raw.includes('"taskId"')) return undefined;
   const text = rawText(raw);

@@ -1,6 +1,6 @@
 /**
- * How the gateway and each server are doing, for the meta tools. Of a server's config it tells
- * nothing but the kind of transport.
+ * The health of the gateway and of each server, for the meta tools. It never reveals a server's
+ * config beyond the kind of transport.
  */
 import type { ReloadHistory } from "../config/reload-history.ts";
 import type { ServerState } from "../protocol/server-states.ts";
@@ -20,7 +20,7 @@ export interface ServerHealth {
   readonly serverId: string;
   readonly state: ServerState;
   readonly reason: string | undefined;
-  /** Epoch milliseconds. */
+  /** Milliseconds since the epoch. */
   readonly since: number;
   readonly restarts: number;
   readonly inFlight: number;

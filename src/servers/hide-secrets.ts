@@ -1,11 +1,11 @@
 /**
- * Keeps a server's secrets out of the reason why it cannot be used: a server may quote in its
- * refusal what it was given, and that reason is told to clients and to the log.
+ * Removes a server's secrets from its connection errors. A server may quote our credentials in its
+ * refusal, and clients and the log see that message.
  */
 import { GoblinError } from "../protocol/errors.ts";
 import { createRedactor } from "../text/redact.ts";
 
-/** The same function, whose errors do not contain the secrets. */
+/** Wraps `connect` so that its errors never contain the secrets. */
 export function hidingSecrets<Args extends readonly unknown[], Result>(
   connect: (...args: Args) => Promise<Result>,
   secrets: readonly string[],

@@ -1,10 +1,9 @@
 /**
- * Connections that are one client's own, of a server that is not shared: how many there may be at
- * once, all together.
+ * Limits the number of connections that belong to single clients, for a server that is not shared.
  *
- * A place is taken before a connection is made and left when the connection has surely gone, which
- * for a program is its end. Where all places are taken, a connection that is only kept for later
- * makes room; if there is none, the new one is refused.
+ * A connection takes a slot before it is made and frees it when it is certainly closed; for a
+ * program, when the process has ended. If no slot is free, an idle connection is closed to make
+ * room. Without an idle connection, the new one is refused.
  */
 
 import type { Peer } from "../peers/peer.ts";
@@ -18,8 +17,8 @@ export interface OwnConnection {
 }
 
 /**
- * The signal gives the attempt up; `closed` tells that the connection broke. Rejects when it cannot
- * be made.
+ * `signal` aborts the attempt; `closed` is called when the connection breaks. Rejects if the
+ * connection cannot be made.
  */
 export type ConnectOwn = (
   owner: Client,
@@ -32,11 +31,11 @@ export interface OwnConnectionsOptions {
   readonly limit: () => number;
   readonly onLimit: OnLimit;
   readonly connect: (owner: Client, closed: (error: GoblinError) => void, signal: AbortSignal) => Promise<Peer>;
-  /** Closes a connection that is only kept for later; undefined: there is none. */
+  /** Closes an idle connection. Returns undefined if no connection is idle. */
   readonly makeRoom: () => Promise<void> | undefined;
 }
 
-/** Makes connections as long as there are places for them. */
+/** Returns a connector that enforces the limit. */
 export function ownConnections(options: OwnConnectionsOptions): ConnectOwn {
   let taken = 0;
   const take = async (): Promise<() => void> => {

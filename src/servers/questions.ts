@@ -1,6 +1,6 @@
 /**
- * Puts a server's question to the client it belongs to. Which one is known, or the server gets an
- * error; it is never guessed.
+ * Sends a server's question to the client it belongs to. If the client is not known for certain,
+ * the server gets an error. The gateway never guesses.
  */
 import type { Asked } from "../peers/peer.ts";
 import type { Client } from "../protocol/call.ts";
@@ -11,16 +11,17 @@ export interface Question extends Asked {
   readonly serverId: string;
   readonly method: string;
   readonly params: string;
-  /** The client whose own connection the question came on. */
+  /** The client whose own connection carried the question. */
   readonly owner: Client | undefined;
 }
 
 export async function ask({ serverId, method, params, origin, owner, signal }: Question): Promise<Answer> {
-  // First the call: a connection may have been made for an earlier request of its client.
+  // The call takes precedence: the connection may have been made for an earlier request of its
+  // client.
   if (typeof origin === "object") return origin.client.ask(method, params, { call: origin, signal });
   if (owner) return owner.ask(method, params, { call: undefined, signal });
-  // The gateway itself has no roots; servers ask for them right after the handshake, when no client
-  // is there yet.
+  // The gateway has no roots. Servers ask for them right after the handshake, before any client is
+  // there.
   if (method === "roots/list" && origin === "none") return { ok: true, raw: '{"roots":[]}' };
   const why =
     origin === "several"

@@ -1,12 +1,11 @@
 /**
- * One server of the gateway: its supervised connection, the lists that it has, and its place in the
- * catalog.
+ * One server: its supervised connection, its lists, and its entries in the catalog.
  *
- * Only a server that is attached shows: its lists are in the catalog, its updates and states are
- * reported. One that is being prepared to replace another, or that drains after it was replaced,
- * answers calls but changes nothing that clients see. A server that is down keeps its entries for a
- * grace period, then they are withdrawn until it is back. The catalog always knows whether a
- * server's lists are known, so that its names wait for it.
+ * Clients see only an attached server: its lists are in the catalog, and its updates and states are
+ * reported. A server that is about to replace another, or drains after its replacement, answers
+ * calls but changes nothing that clients see. A server that is down keeps its entries for a grace
+ * period; then they are withdrawn until it is back. The catalog always knows whether a server's
+ * lists are known, so that requests for its names can wait.
  */
 
 import type { EventEmitter } from "node:events";
@@ -35,10 +34,10 @@ import type { ServerEvents, Subscribers } from "./events.ts";
 import { hidingSecrets } from "./hide-secrets.ts";
 import { ask } from "./questions.ts";
 
-/** The gateway's own words, with a piece of what the server said in them. */
+/** Problem texts quote the server, so they are cut at this length. */
 const LONGEST_PROBLEM = 500;
 
-/** Where a server reports to, and whom it asks: the set that it belongs to. */
+/** The set that a server belongs to: receives its events and knows its subscribers. */
 export interface ServerHost {
   readonly emit: EventEmitter<ServerEvents>["emit"];
   readonly subscribers: Subscribers;
@@ -62,13 +61,16 @@ export class Server {
   #config: ServerConfig;
   #attached = false;
   #wasAttached = false;
-  /** Undefined until the first sync, and after they were withdrawn. */
+  /** Undefined until the first sync, and after a withdrawal. */
   #lists: ServerLists | undefined;
-  /** The lists have been fetched as a whole. */
+  /** Whether all lists have been fetched. */
   #isKnown = false;
   #sync: Sync | undefined;
   #graceTimer: NodeJS.Timeout | undefined;
-  /** Why a list could not be fetched, and what of those that were is not taken, by method. */
+  /**
+   * `#listProblem`: why a list could not be fetched. `#reductions`: why parts of fetched lists were
+   * left out, by method.
+   */
   #listProblem: string | undefined;
   readonly #reductions = new Map<string, string>();
   #listTimer: NodeJS.Timeout | undefined;
@@ -114,12 +116,12 @@ export class Server {
     return this.#config;
   }
 
-  /** Ends when the first attempt to connect has succeeded or failed. */
+  /** Resolves when the first attempt to connect has succeeded or failed. */
   async start(): Promise<void> {
     if (this.#config.enabled) await this.backend.start();
   }
 
-  /** From now on this is what clients see under the server's id. */
+  /** Makes this server the one that clients see under its id. */
   attach(): void {
     this.#attached = true;
     this.#wasAttached = true;
@@ -128,8 +130,8 @@ export class Server {
     this.#stand(this.backend.status);
     if (!this.#config.enabled) return catalog.update(this.id, emptyLists);
     if (this.#lists) catalog.update(this.id, this.#lists);
-    // What is listed is what the predecessor had; it may stay as long as a server that is down
-    // keeps its entries.
+    // The catalog still lists the predecessor's entries. They stay for the same grace period as
+    // those of a server that is down.
     else if (this.backend.status.state === "down") this.#graceTimer ??= this.#startGrace();
   }
 
@@ -141,7 +143,7 @@ export class Server {
     clearTimeout(this.#graceTimer);
   }
 
-  /** Takes over what needs no new connection: names, policies, timeouts. */
+  /** Applies settings that need no new connection: names, policies, timeouts. */
   adjust(config: ServerConfig): void {
     const { transport, share, enabled } = this.#config;
     this.#config = { ...config, transport, share, enabled };
@@ -150,11 +152,11 @@ export class Server {
 
   configure(config: Config): void {
     this.backend.configure(backendLimits(config));
-    // There may be room for more now.
+    // The new limits may allow more entries.
     if (this.#reductions.size > 0) void this.#sync?.all();
   }
 
-  /** Lets the calls under way finish, within reason, then closes the connection. */
+  /** Waits up to `drainMs` for calls in flight, then closes the connection. */
   async retire(drainMs: number): Promise<void> {
     this.detach();
     await this.backend.drained(drainMs);
@@ -188,7 +190,7 @@ export class Server {
       synced: (ms) => this.#host.emit("synced", this.id, ms),
       failed: (method, error) => {
         const detail = { server: this.id, method, error: logText(messageOf(error), LONGEST_PROBLEM) };
-        log.warn(detail, "A list could not be fetched; what was known stays");
+        log.warn(detail, "A list could not be fetched; the last known list stays");
         this.#listProblem = `${method} failed: ${messageOf(error)}`;
       },
       limits: () => config.current.limits,
@@ -210,14 +212,14 @@ export class Server {
     return this.#listProblem ?? this.#reduction();
   }
 
-  /** A list that is not taken as a whole is said once, and stays visible as the server's state. */
+  /** Logs a list that was accepted only in part, once, and shows it in the server's state. */
   #reduced(method: string, why: string | undefined): void {
     const before = this.#reductions.get(method);
     if (why === undefined) this.#reductions.delete(method);
     else this.#reductions.set(method, why);
     if (why === before) return;
     if (why !== undefined) {
-      this.#options.log.warn({ server: this.id, method, reason: why }, "A list is not taken as a whole");
+      this.#options.log.warn({ server: this.id, method, reason: why }, "A list was accepted only in part");
     }
     this.backend.setListProblem(this.#listProblem ?? this.#reduction());
   }
@@ -227,7 +229,7 @@ export class Server {
     return first && `${first[0]}: ${first[1]}`;
   }
 
-  /** A list that could not be fetched is asked for again, as long as the connection stands. */
+  /** Retries a failed list with backoff while the connection lasts. */
   #fetchAgain(sync: Sync, attempt: number): void {
     clearTimeout(this.#listTimer);
     const again = async (): Promise<void> => {
@@ -293,8 +295,8 @@ export class Server {
     return {
       changed: (kind) => void this.#sync?.changed(kind),
       updated: (uri, params) => {
-        // A server that was replaced may still change things for its last callers; one that never
-        // showed cannot.
+        // A replaced server may still change resources for its last callers. A server that was
+        // never attached cannot.
         if (this.#wasAttached) host.emit("updated", this.id, uri, params, owner?.key);
       },
       log: (level, params, to) => {

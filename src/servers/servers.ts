@@ -1,10 +1,10 @@
 /**
- * The set of servers, by id, as the config says now.
+ * The servers of the current config, by id.
  *
- * Servers start in parallel and none waits for another. A new config touches only what it changes:
- * a server that needs another connection is started beside the old one, takes its place when it has
- * been synced (or has failed), and the old one finishes its calls. Whatever was started here is
- * stopped by `close`.
+ * Servers start in parallel; none waits for another. A new config touches only the servers that it
+ * changes. If a server needs a new connection, its replacement starts beside it and takes over once
+ * it has synced or failed. The old server finishes its calls. `close` stops everything that was
+ * started here.
  */
 
 import { EventEmitter } from "node:events";
@@ -31,7 +31,7 @@ export interface ServersOptions {
   readonly catalog: Catalog;
   readonly log: Logger;
   readonly onLimit: OnLimit;
-  /** What the gateway calls itself towards servers. */
+  /** The gateway's `clientInfo` towards servers. */
   readonly clientInfo: Readonly<Record<string, unknown>>;
 }
 
@@ -44,15 +44,15 @@ export interface ServerInfo {
 const nobody: Subscribers = { restored: async () => {}, wantsConnection: () => false };
 
 export class Servers extends EventEmitter<ServerEvents> {
-  /** Set by the book of subscriptions, which needs the servers first. */
+  /** Set by `Subscriptions`, which is built after the servers. */
   subscribers: Subscribers = nobody;
   readonly #options: ServersOptions;
-  /** The most talkative log level that any session asked for. */
+  /** The most verbose log level that any session asked for. */
   #logLevel: string | undefined;
   #entries = new Map<string, Server>();
-  /** Servers that are about to take the place of the one with their id. */
+  /** Servers that are about to replace the one with the same id. */
   readonly #incoming = new Map<string, Server>();
-  /** Servers that finish their last calls. */
+  /** Replaced or removed servers that finish their last calls. */
   readonly #retiring = new Set<Server>();
   #started: Promise<void> | undefined;
   #settled = false;
@@ -65,7 +65,7 @@ export class Servers extends EventEmitter<ServerEvents> {
     for (const config of options.config.current.servers) this.#add(config);
   }
 
-  /** Ends when every enabled server has connected or failed once. */
+  /** Resolves when every enabled server has connected or failed once. */
   start(): Promise<void> {
     this.#started ??= Promise.all([...this.#entries.values()].map((server) => server.start())).then(() => {
       this.#settled = true;
@@ -89,13 +89,13 @@ export class Servers extends EventEmitter<ServerEvents> {
     return this.#entries.get(serverId)?.backend.status;
   }
 
-  /** Connected, synced and told of its subscriptions, if not without a fault. */
+  /** Returns whether the server is connected, synced and resubscribed. It may still be degraded. */
   isUsable(serverId: string): boolean {
     const state = this.status(serverId)?.state;
     return state === "ready" || state === "degraded";
   }
 
-  /** A capability that the connected server declared. */
+  /** Returns a capability that the connected server declared. */
   capability(serverId: string, name: string): unknown {
     return this.#entries.get(serverId)?.backend.peer?.info.capabilities[name];
   }
@@ -104,17 +104,16 @@ export class Servers extends EventEmitter<ServerEvents> {
     return this.#entries.get(serverId)?.backend;
   }
 
-  /** Whether the server can be subscribed to. */
   supportsSubscribe(serverId: string): boolean {
     return Boolean((this.capability(serverId, "resources") as { subscribe?: boolean } | undefined)?.subscribe);
   }
 
-  /** Whether all clients share one connection to the server. */
+  /** Returns whether all clients share one connection to the server. */
   isShared(serverId: string): boolean {
     return this.config(serverId)?.share !== "session";
   }
 
-  /** Whether a client has a connection of its own, or one that is being made again. */
+  /** Returns whether a client has its own connection, or one that is being restored. */
   hasOwned(serverId: string, clientKey: string): boolean {
     return this.backend(serverId)?.hasOwned(clientKey) ?? false;
   }
@@ -124,9 +123,7 @@ export class Servers extends EventEmitter<ServerEvents> {
     return server ? server.backend.forward(method, params, flight) : Promise.resolve(gone(serverId));
   }
 
-  /**
-   * A request of the gateway's own, on the shared connection or on the one that belongs to `owner`.
-   */
+  /** Sends the gateway's own request, on the shared connection or on the one of `owner`. */
   async own(serverId: string, method: string, params: string, owner?: Client): Promise<Answer> {
     let peer: Peer | undefined;
     try {
@@ -142,7 +139,7 @@ export class Servers extends EventEmitter<ServerEvents> {
     return withTimeout(peer.request(method, params), this.#options.config.current.timeouts.connectMs, failure(late));
   }
 
-  /** A client is gone. */
+  /** Closes the connections of a client that is gone. */
   release(clientKey: string): void {
     for (const { backend } of this.#entries.values()) backend.release(clientKey);
     for (const { backend } of this.#retiring) backend.release(clientKey);
@@ -160,21 +157,21 @@ export class Servers extends EventEmitter<ServerEvents> {
     return this.#logLevel;
   }
 
-  /** Asks every server for log messages from this level on, on the connections that all share. */
+  /** Sets the log level of every server, on the shared connections. */
   setLogLevel(level: string | undefined): void {
     this.#logLevel = level;
     for (const server of this.#entries.values()) server.setLevel(level);
   }
 
-  /** The same on the connections that a client has of its own. */
+  /** Sets the log level on the client's own connections. */
   setOwnedLogLevel(client: Client): void {
     for (const { backend } of this.#entries.values()) backend.setOwnedLogLevel(client);
   }
 
   /**
-   * Follows a new config, which is the live one by now. What is listed changes at once, except for
-   * servers that need a new connection; the promise ends when these have taken their places and new
-   * ones have connected or failed.
+   * Applies a config that is already the live one. The lists change at once, except for servers
+   * that need a new connection. Resolves when these have taken over and new servers have connected
+   * or failed.
    */
   apply(diff: ConfigDiff): Promise<void> {
     for (const id of diff.removed) this.#remove(id);
@@ -218,10 +215,10 @@ export class Servers extends EventEmitter<ServerEvents> {
     void this.#incoming.get(id)?.stop("replaced");
     const next = new Server(config, this, this.#options);
     this.#incoming.set(id, next);
-    // Who asks for what it has from now on waits for it.
+    // From now on, requests for its names wait until it has started.
     if (config.enabled && !this.#entries.get(id)?.config.enabled) this.#options.catalog.stand(id, STARTING);
     await this.#startAdded(next);
-    // Another config, or the end, may have come meanwhile.
+    // Another config may have replaced this server meanwhile, or the gateway may be closing.
     if (this.#incoming.get(id) !== next || this.#closed) return next.stop("replaced");
     this.#incoming.delete(id);
     const old = this.#entries.get(id);
@@ -251,7 +248,8 @@ export class Servers extends EventEmitter<ServerEvents> {
   }
 
   /**
-   * File order decides who keeps a name that several want, so it must be what a restart would give.
+   * File order decides which server keeps a contested name, so the order must be the same as after
+   * a restart.
    */
   #arrange(order: readonly string[]): void {
     const entries = new Map<string, Server>();

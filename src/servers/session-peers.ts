@@ -1,8 +1,8 @@
 /**
- * The connections of a server that is not shared: one for each scope of clients, made with the
- * client's own capabilities at its first request, closed when the client is gone. A connection that
- * breaks is forgotten; the next request makes a new one, and where somebody waits for its
- * notifications it is made again by itself, with growing pauses.
+ * Connections to a server that is not shared, one per client scope. Each is made with the client's
+ * own capabilities at its first request and closed when the client is gone. A broken connection is
+ * dropped, and the next request makes a new one. If the client waits for notifications, the
+ * connection is restored with backoff, without waiting for a request.
  */
 
 import { setLogLevel } from "../peers/log-level.ts";
@@ -14,7 +14,7 @@ import type { ConnectOwn, OwnConnection } from "./own-connections.ts";
 export interface OwnedOptions {
   readonly connect: ConnectOwn;
   readonly wants: (scope: string) => boolean;
-  /** A connection that had broken stands again. */
+  /** A broken connection was restored. */
   readonly restored: (scope: string) => void;
 }
 
@@ -27,7 +27,7 @@ interface Owned {
 export class SessionPeers {
   readonly #options: OwnedOptions;
   readonly #peers = new Map<string, Owned>();
-  /** Scopes whose connection broke and is not yet back, with the timer of the next attempt. */
+  /** Scopes with a broken connection, and the timer of the next attempt. */
   readonly #broken = new Map<string, NodeJS.Timeout | undefined>();
 
   constructor(options: OwnedOptions) {
@@ -94,7 +94,7 @@ export class SessionPeers {
     const { scope } = owner;
     if (this.#peers.get(scope) !== made) return;
     this.#peers.delete(scope);
-    // Where nobody waits for notifications there is nothing to restore.
+    // If no subscriber waits for notifications, there is nothing to restore.
     if (!this.#options.wants(scope)) return;
     this.#broken.set(scope, undefined);
     this.#retry(owner, 0);

@@ -1,9 +1,9 @@
 /**
- * The connection to one server that all clients share, under supervision: it is made, watched, and
- * made again without end, with growing pauses.
+ * The supervised connection to one server that all clients share. It is watched, and restored with
+ * backoff as often as necessary.
  *
- * One visible state (`protocol/server-states.ts`) with its reason. Every timer and attempt ends
- * with `stop`; what began before a start or a stop is ignored after it.
+ * It has one visible state (`protocol/server-states.ts`) with its reason. `stop` ends every timer
+ * and attempt. Results of work that began before a start or a stop are ignored.
  */
 import type { Peer, PeerEvents } from "../peers/peer.ts";
 import { type GoblinError, messageOf } from "../protocol/errors.ts";
@@ -13,14 +13,14 @@ import { Renewals } from "../timing/renewals.ts";
 import { withTimeout } from "../timing/with-timeout.ts";
 
 export interface ConnectionOptions {
-  /** Leaves nothing behind when the signal aborts. */
+  /** Must release everything when the signal aborts. */
   readonly connect: (closed: PeerEvents["closed"], signal: AbortSignal) => Promise<Peer>;
   /**
-   * A connection stands. Resolves when its lists have been fetched, with what is wrong if not all
-   * could be.
+   * A connection is established. Resolves when the lists have been fetched, with the problem if
+   * some could not be.
    */
   readonly connected: (peer: Peer) => Promise<string | undefined>;
-  /** The state or its reason is another. */
+  /** The state or its reason changed. */
   readonly changed: () => void;
 }
 
@@ -48,7 +48,7 @@ export class SharedConnection {
   #connecting: Promise<void> | undefined;
   #retryTimer: NodeJS.Timeout | undefined;
   #probeTimer: NodeJS.Timeout | undefined;
-  /** Counts starts, stops and losses, so that what began before one is ignored after it. */
+  /** Counts starts, stops and losses. Results from an earlier epoch are ignored. */
   #epoch = 0;
 
   constructor(options: ConnectionOptions) {
@@ -76,7 +76,7 @@ export class SharedConnection {
     return this.#restarts;
   }
 
-  /** How long until the next attempt, while there is no connection. */
+  /** The time until the next attempt, while there is no connection. */
   get retryAfterMs(): number | undefined {
     return this.#nextAttemptAt === undefined ? undefined : Math.max(0, this.#nextAttemptAt - Date.now());
   }
@@ -113,24 +113,24 @@ export class SharedConnection {
     await Promise.all([peer?.close(), this.#connecting]);
   }
 
-  /** The connection, if it stands or one that is being made right now stands in time. */
+  /** Returns the connection. Waits for an attempt in progress, up to a timeout. */
   async available(): Promise<Peer | undefined> {
     if (!this.#peer && this.#connecting) await withTimeout(this.#connecting, WAIT_FOR_CONNECT_MS, undefined);
     return this.#peer;
   }
 
-  /** The server was heard from. */
+  /** Records traffic from the server, which postpones the next probe. */
   heard(): void {
     this.#lastTraffic = Date.now();
   }
 
-  /** What is wrong with the lists of the connected server; undefined: nothing any more. */
+  /** Sets the problem with the server's lists; undefined clears it. */
   setListProblem(problem: string | undefined): void {
     this.#listProblem = problem;
     this.#judge();
   }
 
-  /** What is wrong with calls to the connected server; undefined: nothing any more. */
+  /** Sets the problem with calls to the server; undefined clears it. */
   setCallProblem(problem: string | undefined): void {
     this.#callProblem = problem;
     this.#judge();
@@ -174,8 +174,8 @@ export class SharedConnection {
   }
 
   /**
-   * `renew`: the server is well and only wants a new connection, which is made at once, though not
-   * again and again.
+   * `renew`: the server is healthy and only requires a new connection. It is made at once, but the
+   * rate is limited.
    */
   #lost(epoch: number, reason: string, renew = false): void {
     if (epoch !== this.#epoch) return;
@@ -189,8 +189,8 @@ export class SharedConnection {
       this.#reason = reason;
       return void this.#connect();
     }
-    // A server that had been well for a while starts anew; one that crashes again and again waits
-    // longer and longer.
+    // Reset the backoff for a server that was healthy for a while. It keeps growing for one that
+    // crashes repeatedly.
     if (this.#readySince > 0 && Date.now() - this.#readySince > STABLE_MS) this.#attempt = 0;
     this.#readySince = 0;
     const delay = backoffMs(this.#attempt++);
@@ -200,9 +200,7 @@ export class SharedConnection {
     this.#retryTimer.unref();
   }
 
-  /**
-   * A connection that has been silent is asked for a sign of life; one that gives none is replaced.
-   */
+  /** Probes a silent connection and replaces it if the server does not respond. */
   async #probe(): Promise<void> {
     const peer = this.#peer;
     if (!peer?.probe || Date.now() - this.#lastTraffic < PROBE_EVERY_MS || peer.inFlight > 0) return;

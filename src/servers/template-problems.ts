@@ -1,6 +1,6 @@
 /**
- * Says which templates do not parse, each once for as long as its server lists it: they are listed,
- * but nothing is ever routed by them.
+ * Logs resource templates that do not parse, once each while the server lists them. They are
+ * listed, but never used for routing.
  */
 import type { Catalog } from "../catalog/catalog.ts";
 import { shown } from "../catalog/find-or-throw.ts";
@@ -26,7 +26,7 @@ export function warnOfTemplates(catalog: Catalog, log: Logger): void {
         error: message,
         ...(heldBack > 0 && { heldBack }),
       };
-      log.warn(detail, "A resource template does not parse; nothing is routed by it");
+      log.warn(detail, "A resource template does not parse; it is not used for routing");
     }
   });
 }

@@ -1,10 +1,9 @@
 /**
- * Waiting for servers that are starting: who asks for something of theirs gets it as soon as it is
- * there.
+ * Holds requests for servers that are starting, until the requested entry is there.
  *
- * What must always hold: nobody waits for a server that is not starting; whoever waits is answered
- * exactly once: with what was asked for, with the reason why it cannot be had, or when its request
- * is cancelled, its time is up or its client is gone. After that nothing of it is kept.
+ * A request never waits for a server that is not starting. Every wait ends exactly once: with the
+ * entry, with an error, or by cancellation, timeout or the loss of the client. Nothing of it is
+ * kept after that.
  */
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Snapshot } from "../catalog/snapshot.ts";
@@ -28,13 +27,13 @@ type Find<Found> = (snapshot: Snapshot) => Found;
 export interface Asker {
   readonly clientKey: string;
   readonly call?: Call | undefined;
-  /** The time limit of the request, which is the limit here too. */
+  /** The deadline of the request, which also limits the wait. */
   readonly deadline?: Deadline | undefined;
 }
 
 interface Waiter extends Alarm {
   readonly clientKey: string;
-  /** Looks again, and ends the waiting unless a server is still starting. */
+  /** Looks again. Ends the wait unless a server is still starting. */
   look(): void;
   abandon(error: GoblinError): void;
 }
@@ -51,7 +50,7 @@ export class Waiting {
     this.#parts = parts;
   }
 
-  /** What is found now, or when the servers that it depends on have started. */
+  /** Returns the result now, or when the servers that it depends on have started. */
   async found<Found>(find: Find<Found>, asker: Asker): Promise<Found> {
     try {
       return find(this.#parts.catalog.snapshot);
@@ -61,7 +60,7 @@ export class Waiting {
     }
   }
 
-  /** A client is gone: it waits for nothing any more. */
+  /** Ends all waits of a client that is gone. */
   release(clientKey: string): void {
     for (const waiter of this.#waiters) {
       if (waiter.clientKey === clientKey) waiter.abandon(cancelled());

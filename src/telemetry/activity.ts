@@ -1,9 +1,10 @@
 /**
- * What went on lately, for the API and the dashboard: the newest calls, totals, and figures for
- * each server, tool and prompt.
+ * Recent activity, for the API and the dashboard: the newest calls, totals, and figures per server,
+ * tool and prompt.
  *
- * Bounded: a ring of calls, and figures only for names that a server offers, up to a cap. Whoever
- * listens hears of each call as it ends; with nobody listening a call costs one object.
+ * Memory is bounded: calls are in a ring buffer, and figures exist only for names that a server
+ * offers, up to a cap. Listeners receive each call as it ends. Without listeners a call costs one
+ * object.
  */
 
 import { Ring } from "../structures/ring.ts";
@@ -11,10 +12,10 @@ import { bucketOf, Latency } from "./latency.ts";
 import type { Outcome } from "./meters.ts";
 
 export interface CallRecord {
-  /** When it ended. */
+  /** When the call ended. */
   readonly time: number;
   readonly method: string;
-  /** As the client named it. */
+  /** The name that the client used. */
   readonly name: string | null;
   readonly serverId: string | null;
   readonly ms: number;
@@ -41,7 +42,7 @@ const MAX_NAMES = 20_000;
 
 export class Activity {
   readonly total = { calls: 0, errors: 0 };
-  /** Since it was last taken; the dashboard takes it once a second. */
+  /** Figures since the last `takeRecent`. The dashboard takes them once a second. */
   readonly recent = new Figures();
   inFlight = 0;
   readonly #calls = new Ring<CallRecord>(KEPT_CALLS);
@@ -50,7 +51,7 @@ export class Activity {
   readonly #names = new Map<string, Map<string, Figures>>();
   readonly #listeners = new Set<(call: CallRecord) => void>();
 
-  /** `entry` is the tool or prompt that was called, by the name that is listed. */
+  /** `entry`: the listed name of the tool or prompt that was called. */
   record(call: CallRecord, entry: string | undefined): void {
     const failed = call.outcome !== "ok" && call.outcome !== "cancelled";
     const bucket = bucketOf(call.ms);
@@ -88,7 +89,7 @@ export class Activity {
     return made;
   }
 
-  /** The figures since the last time. */
+  /** Returns the recent figures and resets them. */
   takeRecent(): {
     readonly calls: number;
     readonly errors: number;

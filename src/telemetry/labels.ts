@@ -1,15 +1,15 @@
 /**
- * The values that labels may have. Whatever comes from outside (a method, a MIME type, an error
- * code) is only ever a label if it is in a list here or in the config; everything else becomes one
- * word. So the number of series is bounded, whatever clients and servers send.
+ * The allowed values of metric labels. A value from outside (a method, a MIME type, an error code)
+ * is used only if a list here or the config contains it. All others share one label, so the number
+ * of series is bounded, no matter what clients and servers send.
  */
 import { errorCodes } from "../protocol/errors.ts";
 import type { ErrorAnswer } from "../protocol/json-rpc.ts";
 import { listMethods, routedMethods } from "../protocol/methods.ts";
 
-/** The server of a request that nobody owns. */
+/** The server label of requests that belong to no server. */
 export const NO_SERVER = "none";
-/** The server of what the gateway answers itself; no server can have this id. */
+/** The server label of requests that the gateway answers itself. No server can have this id. */
 export const GATEWAY = "goblin";
 
 const methods: ReadonlySet<string> = new Set([
@@ -61,7 +61,7 @@ export function methodLabel(method: string): string {
   return methods.has(method) ? method : "other";
 }
 
-/** `unknown`: the server did not say. */
+/** Returns `unknown` if the server sent no MIME type. */
 export function mimeLabel(mimeType: string | undefined): string {
   if (mimeType === undefined) return "unknown";
   if (mimeTypes.has(mimeType)) return mimeType;
@@ -69,7 +69,7 @@ export function mimeLabel(mimeType: string | undefined): string {
   return mimeTypes.has(plain) ? plain : "other";
 }
 
-/** The gateway's own code, or the number that a server gave. */
+/** Returns the gateway's own code, or the server's numeric code. */
 export function codeLabel(answer: ErrorAnswer): string {
   return answer.symbol ?? (rpcCodes.has(answer.code) ? String(answer.code) : "other");
 }

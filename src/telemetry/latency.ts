@@ -1,10 +1,10 @@
 /**
- * How long things took, as counts in fixed buckets: cheap to add to, small to keep, good enough for
- * percentiles and for Prometheus.
+ * A latency histogram with fixed buckets: cheap to update, small, and precise enough for
+ * percentiles and Prometheus.
  *
- * Buckets follow the preferred numbers R10 (ten to a decade, each a quarter wider than the last),
- * so a percentile is at most a quarter off, and every bound that Prometheus is shown is one of
- * them: its counts are exact.
+ * Buckets follow the R10 series of preferred numbers: ten per decade, each about a quarter wider
+ * than the last. A percentile is therefore off by at most a quarter. Every bound that Prometheus
+ * sees is a bucket bound, so its counts are exact.
  */
 const STEPS = [1, 1.25, 1.6, 2, 2.5, 3.15, 4, 5, 6.3, 8];
 const FIRST_DECADE = -2; // 0.01 ms
@@ -45,14 +45,16 @@ export class Latency {
     return this.#sumMs;
   }
 
-  /** `bucket` is `bucketOf(ms)`, for whoever adds the same time in several places. */
+  /** `bucket`: `bucketOf(ms)`, for callers that add one value to several histograms. */
   add(ms: number, bucket = bucketOf(ms)): void {
     this.#counts[bucket]!++;
     this.#count++;
     this.#sumMs += ms;
   }
 
-  /** The time that this share (0 to 1) stayed within; null while nothing was measured. */
+  /**
+   * Returns the time within which this share (0 to 1) of the values lies; null if there are none.
+   */
   quantile(share: number): number | null {
     if (this.#count === 0) return null;
     const rank = Math.max(1, Math.ceil(share * this.#count));
@@ -68,7 +70,7 @@ export class Latency {
     return boundsMs.at(-1)!;
   }
 
-  /** How many took no longer than each of the exposed bounds. */
+  /** Returns the number of values up to each exposed bound. */
   cumulative(): number[] {
     const result: number[] = [];
     let i = 0;

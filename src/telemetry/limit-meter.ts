@@ -1,6 +1,6 @@
 /**
- * How often each limit of the config struck: a number for the metrics, and now and then a line in
- * the log, since a client that is refused or cut is seldom the one who can raise the limit.
+ * Counts how often each configured limit was exceeded, for the metrics. It also logs a line at
+ * intervals, because the affected client can rarely raise the limit itself.
  */
 import { type LimitName, limitNames, type OnLimit } from "../protocol/limit-exceeded.ts";
 import { Throttle } from "../timing/throttle.ts";
@@ -24,7 +24,7 @@ export class LimitMeter {
     );
   }
 
-  /** Bound, to be handed to whatever enforces a limit. */
+  /** Bound to this meter, so that it can be passed to the parts that enforce limits. */
   readonly onLimit: OnLimit = (limit) => {
     const struck = this.#struck.get(limit)!;
     struck.times++;
@@ -33,7 +33,7 @@ export class LimitMeter {
     this.#log.warn({ limit: `limits.${limit}`, ...(heldBack > 0 && { heldBack }) }, `limits.${limit} was exceeded`);
   };
 
-  /** Every limit, also those that never struck, by its whole key. */
+  /** Returns all limits by their full config key, including those that were never exceeded. */
   *counts(): Generator<[key: string, times: number]> {
     for (const [limit, { times }] of this.#struck) yield [`limits.${limit}`, times];
   }

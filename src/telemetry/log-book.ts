@@ -1,7 +1,6 @@
 /**
- * What the log said lately, and how much it says: the newest lines for the API and the dashboard,
- * and the level, which can be changed while the gateway runs and then holds for every child logger
- * too.
+ * Keeps the newest log lines for the API and the dashboard, and controls the log level. A level
+ * change at run time applies to every child logger too.
  */
 import { type Logger, pino } from "pino";
 import { Ring } from "../structures/ring.ts";
@@ -16,19 +15,19 @@ export interface LogLine {
 }
 
 const KEPT_LINES = 2000;
-/** A longer line is kept without its details and with the beginning of its message. */
+/** A longer line is kept without its details, and its message is cut. */
 const LONGEST = 20_000;
 const LEAST_PRUNED = 1000;
 
 export class LogBook {
   readonly masker = new Masker();
-  /** As they were written; parsed when somebody asks. */
+  /** Raw lines, parsed on demand. */
   readonly #lines = new Ring<string>(KEPT_LINES);
   readonly #listeners = new Set<(line: LogLine) => void>();
   #loggers: WeakRef<Logger>[] = [];
   #pruneAt = LEAST_PRUNED;
 
-  /** Takes a line that was just written. */
+  /** Stores a line that was just written. */
   take(text: string): void {
     this.#lines.push(text.length <= LONGEST ? text : shortened(text));
     if (this.#listeners.size === 0) return;
@@ -36,7 +35,7 @@ export class LogBook {
     for (const listener of this.#listeners) listener(line);
   }
 
-  /** Oldest first. */
+  /** Returns the lines, oldest first. */
   lines(): LogLine[] {
     return this.#lines.items().map(readLine);
   }
@@ -46,7 +45,7 @@ export class LogBook {
     return () => this.#listeners.delete(listener);
   }
 
-  /** A logger, or a child of one, whose level is set here from now on. */
+  /** Puts a logger or a child logger under this book's level. */
   adopt(logger: Logger): void {
     this.#loggers.push(new WeakRef(logger));
     if (this.#loggers.length < this.#pruneAt) return;
@@ -54,7 +53,7 @@ export class LogBook {
     this.#pruneAt = Math.max(LEAST_PRUNED, this.#loggers.length * 2);
   }
 
-  /** Of the first logger, of which the others are children. */
+  /** The level of the first logger, which is the parent of the others. */
   get level(): string {
     return this.#loggers[0]?.deref()?.level ?? "info";
   }

@@ -1,4 +1,7 @@
-/** Keeps the log at the level that the config says, and the config's secrets out of it. */
+/**
+ * Applies the config's log level and keeps the config's secrets out of the log, also after a
+ * reload.
+ */
 import type { LiveConfig } from "../config/live-config.ts";
 import { logSecrets } from "../config/secrets.ts";
 import type { LogBook } from "./log-book.ts";

@@ -1,7 +1,7 @@
 /**
- * The gateway's log: pino lines to stderr, as JSON or, on a terminal, readable. A book keeps the
- * newest lines for the API and the dashboard. Headers, environments and arguments are never logged,
- * and the values that the config marks as secret are masked wherever they turn up.
+ * The gateway's log: pino lines to stderr, as JSON, or formatted on a terminal. A log book keeps
+ * the newest lines for the API and the dashboard. Headers, environments and arguments are never
+ * logged. Values that the config marks as secret are masked everywhere.
  */
 import { type Logger, pino } from "pino";
 import { LogBook, type LogLine, readLine } from "./log-book.ts";
@@ -17,7 +17,7 @@ export interface LoggerOptions {
 
 const books = new WeakMap<Logger, LogBook>();
 
-/** The book of a logger that was made here; an empty one for any other. */
+/** Returns the log book of a logger made here; for any other logger, a new empty one. */
 export function logBookOf(logger: Logger): LogBook {
   const known = books.get(logger);
   if (known) return known;
@@ -56,13 +56,14 @@ function prettyLine({ time, level, server, msg, extra }: LogLine, color: boolean
   const clock = new Date(time).toISOString().slice(11, 23);
   const details = extra ? ` ${paint(90, plain(JSON.stringify(extra)))}` : "";
   const from = server ? `${paint(35, plain(server))} ` : "";
-  // What follows a line break is set in, so that it cannot be taken for a line of its own.
+  // Continuation lines are indented, so that they cannot pass for separate log lines.
   const text = plain(msg).replaceAll("\n", CONTINUED);
   return `${paint(90, clock)} ${paint(COLORS[level] ?? 36, level.padEnd(5))} ${from}${text}${details}\n`;
 }
 
 /**
- * What a server wrote must not move the cursor or change the colours of the terminal that shows it.
+ * Replaces control characters: a server's text must not move the cursor or change the terminal's
+ * colours.
  */
 function plain(text: string): string {
   return text.replace(/(?![\t\n])\p{Cc}|[\p{Cs}\p{Zl}\p{Zp}]|(?![\u200c\u200d])\p{Cf}/gu, "�");

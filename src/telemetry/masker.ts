@@ -1,7 +1,7 @@
 /**
- * Keeps known secrets out of the log and out of errors, wherever they stand in a line: a server may
- * write its own key to stderr, and an error may quote a header; so values are looked for, not
- * fields. A line without a secret costs one search for each and nothing else.
+ * Keeps known secrets out of the log and out of errors. A server may write its key to stderr, and
+ * an error may quote a header, so the masker searches for values, not for fields. A line without a
+ * secret costs one search per secret.
  */
 import { createRedactor } from "../text/redact.ts";
 
@@ -9,9 +9,9 @@ export class Masker {
   #secrets: readonly string[] = [];
   #redact = createRedactor([]);
 
-  /** From now on these, and no others. */
+  /** Replaces the list of secrets. */
   hide(secrets: readonly string[]): void {
-    // As they look inside JSON, which is where they are looked for first.
+    // In their JSON form, because the lines are searched before they are parsed.
     this.#secrets = secrets.map((secret) => JSON.stringify(secret).slice(1, -1));
     this.#redact = createRedactor(secrets);
   }
@@ -20,10 +20,7 @@ export class Masker {
     return this.#redact(text);
   }
 
-  /**
-   * Any JSON. Only strings that hold a secret change; all else stays as it was written, to the last
-   * digit.
-   */
+  /** Masks any JSON. Only strings with a secret change; everything else keeps its exact text. */
   json(text: string): string {
     if (!this.#secrets.some((secret) => text.includes(secret))) return text;
     return text.replace(/"(?:[^"\\]|\\.)*"/g, (written) => {
@@ -34,7 +31,7 @@ export class Masker {
   }
 
   /**
-   * One line of JSON. Only values in it change, so that it stays a line of JSON with the same keys.
+   * Masks one line of JSON. Only values change, so the line stays valid JSON with the same keys.
    */
   jsonLine(line: string): string {
     if (!this.#secrets.some((secret) => line.includes(secret))) return line;

@@ -1,19 +1,18 @@
 /**
- * The counters of the hot path: plain numbers, one object for each server and method, found once by
- * the call that needs them. What scrapes them (`metrics.ts`) reads; nothing here knows Prometheus.
- * Label values come bounded from `labels.ts`.
+ * The counters of the hot path: plain numbers, one object per server and method. A call looks up
+ * its object once. `metrics.ts` reads them; nothing here knows Prometheus. `labels.ts` bounds the
+ * label values.
  */
 import { Latency } from "./latency.ts";
 
 export const outcomes = ["ok", "tool-error", "error", "timeout", "cancelled", "unavailable"] as const;
 export type Outcome = (typeof outcomes)[number];
 
-/** Everything that is counted of one kind of request to one server. */
+/** The counters for one method of one server. */
 export class Meter {
   readonly serverId: string;
   readonly method: string;
   readonly latency = new Latency();
-  /** By outcome, in the order of `outcomes`. */
   readonly ended: Record<Outcome, number> = {
     ok: 0,
     "tool-error": 0,

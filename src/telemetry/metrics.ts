@@ -1,10 +1,10 @@
 /**
- * The metrics at `/metrics`, in Prometheus' text format; the only file that knows prom-client.
+ * Serves `/metrics` in the Prometheus text format. This is the only file that knows prom-client.
  *
- * Nothing is kept here: every family reads the meters, or the state of the gateway, when it is
- * scraped, so a number cannot disagree with what it mirrors and a call pays for nothing but an
- * addition. `docs/metrics.md` lists the families; a test compares. Loaded by the first scrape: who
- * is never scraped does not pay for the package.
+ * It keeps no values: every metric reads the meters or the gateway's state at scrape time. So a
+ * number never disagrees with its source, and a call pays only for an addition. `docs/metrics.md`
+ * lists the metrics; a test compares. The first scrape loads this file, so a gateway that is never
+ * scraped does not load prom-client.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { serverStates } from "../protocol/server-states.ts";
@@ -21,15 +21,15 @@ export interface BackendReading {
   readonly entries: Readonly<Record<string, number>>;
 }
 
-/** What became of the readings of the config since the start. */
+/** The config reloads since the start. */
 export interface ReloadReading {
   readonly applied: number;
   readonly refused: number;
-  /** Defined while the last one is the refused one. */
+  /** Defined while the last reload was refused. */
   readonly refusal: object | undefined;
 }
 
-/** What is read at each scrape. */
+/** The sources that each scrape reads. */
 export interface MetricSources {
   readonly version: string;
   readonly meters: Meters;
@@ -42,7 +42,7 @@ export interface MetricSources {
 
 export interface Metrics {
   readonly contentType: string;
-  /** The whole page. */
+  /** Returns the whole page. */
   text(): Promise<string>;
 }
 
@@ -126,7 +126,7 @@ export function createMetrics(sources: MetricSources): Metrics {
   });
   counter(
     "mcpLimitsExceededTotal",
-    "How often a limit of the config struck",
+    "How often a configured limit was exceeded",
     "limit",
   )((add) => {
     for (const [limit, times] of sources.limits.counts()) add({ limit }, times);
@@ -200,7 +200,8 @@ export function createMetrics(sources: MetricSources): Metrics {
 let ofProcess: Registry | undefined;
 
 /**
- * CPU, memory, event-loop lag, garbage collection: of the process, so once for all gateways in it.
+ * Metrics of the process (CPU, memory, event-loop lag, garbage collection), shared by all its
+ * gateways.
  */
 function processMetrics(): Registry {
   if (!ofProcess) {
@@ -212,7 +213,7 @@ function processMetrics(): Registry {
 
 type Labels = Readonly<Record<string, string>>;
 
-/** A histogram whose buckets are kept by the meters. */
+/** A histogram whose buckets the meters keep. */
 class LatencyHistogram extends Histogram<string> {
   readonly #family: { readonly name: string; readonly help: string; readonly type: "histogram" };
   readonly #read: () => Iterable<[Labels, Latency]>;
@@ -223,7 +224,7 @@ class LatencyHistogram extends Histogram<string> {
     this.#read = read;
   }
 
-  /** What the registry asks for when it writes the page; the package's types leave it out. */
+  /** The registry calls this when it writes the page. The package's types omit it. */
   async getForPromString() {
     const { name } = this.#family;
     const values = [];

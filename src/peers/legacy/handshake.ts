@@ -1,5 +1,6 @@
 /**
- * What a server says to `initialize`: who it is and what it can do, or that it does not speak this.
+ * Builds the `initialize` request and reads its answer: the server's description of itself, or a
+ * refusal. Unknown protocol versions are rejected.
  */
 import { GoblinError } from "../../protocol/errors.ts";
 import type { ErrorAnswer, Raw } from "../../protocol/json-rpc.ts";
@@ -12,8 +13,8 @@ const legacyVersions = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] 
 export interface HandshakeOptions {
   readonly clientInfo: Readonly<Record<string, unknown>>;
   /**
-   * What the server may ask of us: everything for a shared connection, the client's own for one
-   * that is not.
+   * What the server may ask for: everything on a shared connection, otherwise the client's own
+   * capabilities.
    */
   readonly capabilities: Readonly<Record<string, unknown>>;
 }
@@ -34,10 +35,10 @@ export function readInitializeResult(raw: Raw): PeerInfo {
   return infoFrom(protocolVersion, { capabilities, serverInfo, instructions });
 }
 
-/** The server answered `initialize` with an error: it is there, but does not speak this. */
+/** The server answered `initialize` with an error: it is reachable, but may speak another era. */
 export class HandshakeRefused extends GoblinError {}
 
-/** Why there was no handshake: the server refused it, or could not be asked. */
+/** Returns why the handshake failed: the server refused it, or could not be reached. */
 export function handshakeProblem({ raw, symbol }: ErrorAnswer): GoblinError {
   const reason = logText((JSON.parse(raw) as { message?: unknown }).message);
   return symbol === undefined

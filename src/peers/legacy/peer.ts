@@ -1,11 +1,11 @@
 /**
- * A Peer that speaks the protocol versions with a handshake, 2024-11-05 to 2025-11-25:
- * `initialize`, then requests both ways.
+ * A Peer for the protocol versions with a handshake, 2024-11-05 to 2025-11-25: `initialize`, then
+ * requests in both directions.
  *
- * A client's progress token never leaves the gateway: each request gets a token of its own, and the
- * client's is put back. What comes on a request's own stream belongs to the call of that request,
- * also after its answer. What comes without a stream goes to a call only if nobody else's can be
- * meant; nothing is guessed.
+ * A client's progress token never leaves the gateway. Each request gets our own token, and the
+ * client's token is restored in notifications. A message on a request's stream belongs to that
+ * request's call, even after its answer. A message without a stream goes to a call only if no other
+ * party can be meant. The peer never guesses.
  */
 
 import type { Fate, Link, LinkEvents, OpenLink } from "../../links/link.ts";
@@ -37,7 +37,7 @@ export interface LegacyOptions extends HandshakeOptions {
   readonly open: OpenLink;
   readonly events: PeerEvents;
   readonly connectMs: number;
-  /** Gives the attempt up. */
+  /** Aborts the attempt. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -73,10 +73,10 @@ class LegacyPeer implements Peer, LinkEvents {
   info: PeerInfo = { protocolVersion: "", capabilities: {}, serverInfo: {}, instructions: undefined };
   readonly #events: PeerEvents;
   readonly #pending = new Pending();
-  /** The server's own questions that we are answering, so that it can take them back. */
+  /** The server's open questions, kept so that the server can cancel them. */
   readonly #asked = new OpenQuestions();
   #link: Link | undefined;
-  /** How severe a log message must be at least, as the server was last told. */
+  /** The minimum severity of log messages that the server was last asked for. */
   #level = Number.POSITIVE_INFINITY;
   #opened = false;
   #ended = false;
@@ -118,7 +118,8 @@ class LegacyPeer implements Peer, LinkEvents {
     const level = call?.client.logLevel;
     const wanted = level === undefined ? -1 : severity(level);
     if (wanted !== -1 && wanted < this.#level && "logging" in this.info.capabilities) {
-      // One request may ask for more than all sessions do; who did not ask does not get it.
+      // A call may ask for a lower level than all sessions. Clients that did not ask do not get
+      // these messages.
       const set = this.request("logging/setLevel", JSON.stringify({ level }));
       const givenUp = new Promise<void>((resolve) => call?.onCancel(() => resolve()));
       return Promise.race([withTimeout(set, SET_LEVEL_MS, undefined), givenUp]).then(() =>
@@ -187,11 +188,11 @@ class LegacyPeer implements Peer, LinkEvents {
       if (frame.kind === "invalid" && bytes[skipBlank(bytes, 0, bytes.length)] === 91) this.#batch(bytes, stream, call);
       else this.#take(frame, stream, call);
     } catch (error) {
-      this.#events.problem(`A message of the server cannot be worked on: ${messageOf(error)}`);
+      this.#events.problem(`A message of the server cannot be processed: ${messageOf(error)}`);
     }
   }
 
-  /** Servers of 2025-03-26 may answer with a batch. */
+  /** Handles a batch. Servers of 2025-03-26 may answer with one. */
   #batch(bytes: Buffer, stream: number | undefined, call: Call | undefined): void {
     const text = bytes.toString("utf8");
     for (const { start, end } of elementSpans(text, 0)) {
@@ -200,8 +201,8 @@ class LegacyPeer implements Peer, LinkEvents {
   }
 
   #unreadable(bytes: Buffer, stream: number | undefined, call: Call | undefined): void {
-    // A server that broke off in the middle of a message may have gone on with a whole one in the
-    // same line.
+    // A server that broke off in the middle of a message may have written a whole one on the same
+    // line.
     const whole = bytes.lastIndexOf(MESSAGE_START);
     if (failUnreadable(this, whole > 0 ? bytes.subarray(0, whole) : bytes, stream)) return;
     if (whole > 0) this.message(bytes.subarray(whole), stream, call);
@@ -248,7 +249,7 @@ class LegacyPeer implements Peer, LinkEvents {
     this.#link?.send(answerText(id, answer));
   }
 
-  /** Nobody waits for the answers any more. */
+  /** Cancels the server's open questions: their answers can no longer be delivered. */
   #dropQuestions(): void {
     this.#asked.takeBackAll("The server has gone");
   }
@@ -297,7 +298,7 @@ class LegacyPeer implements Peer, LinkEvents {
 
   #cancel(id: number, call: Call, reason: CancelReason): void {
     if (!this.#pending.has(id)) return;
-    // What was never written need not be called back.
+    // A request that was never written needs no cancellation message.
     if (!this.#link?.takeBack?.(id)) {
       this.notify("notifications/cancelled", JSON.stringify({ requestId: id, reason: whyGivenUp(call, reason) }));
     }
@@ -307,8 +308,8 @@ class LegacyPeer implements Peer, LinkEvents {
 }
 
 /**
- * The params as the server gets them: our progress token in place of the client's, and no keys of
- * another era.
+ * Returns the params for the server, with our progress token instead of the client's and without
+ * keys of the other era.
  */
 function outgoingParams(params: string, call: Call, id: number): string {
   const meta = call.params["_meta"];

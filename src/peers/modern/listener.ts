@@ -1,11 +1,10 @@
 /**
- * Keeps one `subscriptions/listen` stream open to a server: for its list changes, and for the
- * resources that somebody subscribed to.
+ * Keeps one `subscriptions/listen` stream open to a server, for list changes and for subscribed
+ * resources.
  *
- * The set is changed by opening a new stream and ending the old one when the new one was
- * acknowledged, so that nothing falls between. A stream that ends is opened again, with growing
- * pauses; since changes may have been missed meanwhile, everything it covered is then reported as
- * changed.
+ * To change the set, the listener opens a new stream. It closes the old one only when the new one
+ * is acknowledged, so no notification is lost. A stream that ends is reopened with backoff. Changes
+ * may have been lost meanwhile, so everything the stream covered is then reported as changed.
  */
 
 import { SUBSCRIPTION_ID } from "../../protocol/envelope.ts";
@@ -15,7 +14,7 @@ import type { ChangeKind } from "../../protocol/methods.ts";
 import { backoffMs } from "../../timing/backoff.ts";
 
 export interface ListenerOptions {
-  /** Sends the listen request; the answer comes when the stream ends gracefully. */
+  /** Sends the listen request. The answer arrives when the server ends the stream gracefully. */
   readonly start: (params: string) => { readonly id: number; readonly answer: Promise<Answer> };
   readonly stop: (id: number) => void;
   readonly missed: (kinds: readonly ChangeKind[], uris: readonly string[]) => void;
@@ -45,7 +44,7 @@ export class Listener {
   #next: Stream | undefined;
   #attempt = 0;
   #acknowledgedAt = 0;
-  /** What a stream that broke had covered; changes may be missed until another is acknowledged. */
+  /** URIs of broken streams. Their changes may be lost until a new stream is acknowledged. */
   #gap: Set<string> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
@@ -55,7 +54,7 @@ export class Listener {
     this.#options = options;
   }
 
-  /** How many streams are open. */
+  /** The number of open streams. */
   get streams(): number {
     return (this.#current ? 1 : 0) + (this.#next ? 1 : 0);
   }
@@ -89,7 +88,7 @@ export class Listener {
     });
   }
 
-  /** Takes the acknowledgement of a stream; false: it was none. */
+  /** Handles the acknowledgement of a stream. Returns false if the message is not one. */
   acknowledged(id: number, method: string, params: Readonly<Record<string, unknown>>): boolean {
     const stream = this.#next?.id === id ? this.#next : undefined;
     if (method !== "notifications/subscriptions/acknowledged" || !stream) return false;
@@ -116,13 +115,16 @@ export class Listener {
     );
   }
 
-  /** Which stream a message on a shared channel belongs to, by its own words. */
+  /** Returns the stream that a message on a shared channel names in its `_meta`. */
   streamOf(params: Readonly<Record<string, unknown>>): number | undefined {
     const id = (params["_meta"] as Record<string, unknown> | undefined)?.[SUBSCRIPTION_ID];
     return typeof id === "number" ? id : undefined;
   }
 
-  /** A stream ended; true if it was one of ours. It is opened again. */
+  /**
+   * Handles the end of a stream and schedules its reopening. Returns false if the stream is not
+   * ours.
+   */
   ended(id: number): boolean {
     const stream = [this.#current, this.#next].find((candidate) => candidate?.id === id);
     if (!stream) return false;
@@ -132,7 +134,7 @@ export class Listener {
     }
     if (this.#next === stream) this.#next = undefined;
     for (const resolve of stream.waiting.splice(0)) resolve(new Set());
-    // One that ends as soon as it was acknowledged was not worth opening.
+    // Do not reset the backoff for a stream that ends right after its acknowledgement.
     if (stream.acknowledged && performance.now() - this.#acknowledgedAt >= WORTH_MS) this.#attempt = 0;
     if (!this.#closed) this.#reopenLater();
     return true;
@@ -146,7 +148,7 @@ export class Listener {
     this.#current = this.#next = undefined;
   }
 
-  /** Opens a stream for what is wanted now; answers with the URIs that the server honours. */
+  /** Opens a stream for the current set. Resolves with the URIs that the server honours. */
   #open(): Promise<ReadonlySet<string>> {
     if (this.#closed) return Promise.resolve(new Set<string>());
     if (this.#next) this.#end(this.#next);

@@ -1,12 +1,10 @@
 /**
- * A Peer that speaks 2026-07-28: no handshake, every request describes its client, a question comes
- * back as the call's result, and one
- * `subscriptions/listen` stream brings changes and updates.
+ * A Peer for 2026-07-28: no handshake, and every request describes its client. A server's question
+ * arrives as the call's result. One `subscriptions/listen` stream carries changes and updates.
  *
- * A client of the same era is described by its own words; for others, and for the gateway's own
- * requests, the words are made. `resources/subscribe` and
- * `resources/unsubscribe` are answered here, by listening anew with the changed set; the old stream
- * ends only when the new one stands.
+ * A modern client's own `_meta` is forwarded. For other clients and for the gateway's own requests
+ * we build it. The peer answers `resources/subscribe` and `resources/unsubscribe` itself: it opens
+ * a listen stream with the changed set. The old stream ends only when the new one is acknowledged.
  */
 
 import { UNREACHABLE } from "../../links/http-problem.ts";
@@ -43,26 +41,28 @@ export interface ModernOptions {
   readonly clientInfo: Readonly<Record<string, unknown>>;
   readonly connectMs: number;
   readonly signal: AbortSignal;
-  /** Cancelling is closing the request's own stream; on a shared channel it is a message. */
+  /**
+   * Whether closing a request's stream cancels it. On a shared channel, cancelling takes a message.
+   */
   readonly cancelByClosing: boolean;
-  /** The input schema of one of the server's tools. */
+  /** Returns the input schema of one of the server's tools. */
   readonly inputSchema: (tool: string) => unknown;
 }
 
 type NotificationFrame = Extract<Frame, { kind: "notification" }>;
 
 const VERSION = statelessVersions[0]!;
-/** Stands for the gateway itself. */
+/** The key for the gateway itself in `#described`. */
 const NOBODY = {};
 
-/** Undefined: the server does not speak this era. Throws when it cannot be reached at all. */
+/** Returns undefined if the server does not speak this era. Throws if the server is unreachable. */
 export async function connectModern(options: ModernOptions): Promise<Peer | undefined> {
   const peer = new ModernPeer(options);
   const { signal } = options;
   const giveUp = (): void => void peer.close();
   signal.addEventListener("abort", giveUp, { once: true });
   try {
-    // A server that says nothing to this may still have waited for a handshake.
+    // A server that does not answer may be waiting for a handshake.
     if (!signal.aborted && (await withTimeout(peer.open(), options.connectMs, false))) return peer;
     await peer.close();
     if (signal.aborted) throw new GoblinError("CANCELLED", "The connection is not wanted any more");
@@ -78,7 +78,7 @@ class ModernPeer implements Peer, LinkEvents {
   readonly #events: PeerEvents;
   readonly #pending = new Pending();
   readonly #listener: Listener;
-  /** What was said of a client stays the same for its session. */
+  /** Cached descriptions: a client's description does not change during its session. */
   readonly #described = new WeakMap<object, string>();
   readonly #headers: RequestHeaders;
   #link: Link | undefined;
@@ -103,10 +103,7 @@ class ModernPeer implements Peer, LinkEvents {
     return this.#pending.size - this.#listener.streams;
   }
 
-  /**
-   * A program may keep what it likes; an address hears nothing that one request would tell the
-   * next.
-   */
+  /** An HTTP server gets nothing that links two requests. A program may keep any state. */
   get keepsNothing(): boolean {
     return this.#options.cancelByClosing;
   }
@@ -115,7 +112,7 @@ class ModernPeer implements Peer, LinkEvents {
     this.#link = await this.#options.open(this, this.#options.signal);
     const answer = await this.request("server/discover", "{}");
     if (!answer.ok) {
-      // A server that cannot be reached speaks no era; any other refusal is an earlier one's.
+      // An unreachable server proves nothing about its era. Any other refusal means an older one.
       if (answer.raw.includes(UNREACHABLE)) {
         await this.close();
         throw new GoblinError("BACKEND_UNAVAILABLE", logText(JSON.parse(memberText(answer.raw, "message") ?? "null")));
@@ -133,7 +130,7 @@ class ModernPeer implements Peer, LinkEvents {
   request(method: string, params: string, flight?: Flight): Promise<Answer> {
     if (method === "resources/subscribe") return this.#listener.add(uriIn(params));
     if (method === "resources/unsubscribe") return this.#listener.remove(uriIn(params));
-    // Here the level goes with each request.
+    // In this era, each request carries the log level.
     if (method === "logging/setLevel") return Promise.resolve({ ok: true, raw: "{}" });
     return this.#send(method, params, flight).answer;
   }
@@ -184,7 +181,7 @@ class ModernPeer implements Peer, LinkEvents {
     try {
       this.#take(frame, stream, call);
     } catch (error) {
-      this.#events.problem(`A message of the server cannot be worked on: ${messageOf(error)}`);
+      this.#events.problem(`A message of the server cannot be processed: ${messageOf(error)}`);
     }
   }
 
@@ -229,10 +226,7 @@ class ModernPeer implements Peer, LinkEvents {
     return { id, answer };
   }
 
-  /**
-   * The params with the description of the client in their `_meta`, and a progress token of our
-   * own.
-   */
+  /** Returns the params with the client's description and our own progress token in `_meta`. */
   #describe(params: string, call: Call | undefined, id: number): string {
     const token = call?.progressToken;
     const given = call && metaOf(call.params);
@@ -245,7 +239,7 @@ class ModernPeer implements Peer, LinkEvents {
     return setMember(params, "_meta", describesItself ? meta : prependMembers(meta, envelope));
   }
 
-  /** The members of `_meta` that describe a client which does not do so itself. */
+  /** Returns the `_meta` members that describe a client that does not describe itself. */
   #envelope(client: Client | undefined): string {
     const level = client?.logLevel;
     const logged = level && level !== "off" ? `,"${LOG_LEVEL}":"${level}"` : "";
@@ -284,7 +278,7 @@ class ModernPeer implements Peer, LinkEvents {
           this.#events.updated(params["uri"], withoutSubscription(paramsText(text)));
         return;
       case "notifications/cancelled": {
-        // Of all that we sent, a server may end only the streams that we listen on.
+        // A server may cancel only our listen streams, never our other requests.
         const id = params["requestId"];
         if (typeof id === "number" && this.#listener.ended(id)) this.#pending.settle(id, { ok: true, raw: "{}" });
         return;
@@ -306,7 +300,7 @@ class ModernPeer implements Peer, LinkEvents {
     this.#stop(id, whyGivenUp(call, reason));
   }
 
-  /** Tells the server that nobody waits for this request any more. */
+  /** Cancels a request that no caller waits for. */
   #stop(id: number, reason = "Not needed any more"): void {
     this.#pending.settle(id, { ok: true, raw: "{}" });
     if (this.#link?.takeBack?.(id)) return;
@@ -315,7 +309,7 @@ class ModernPeer implements Peer, LinkEvents {
   }
 }
 
-/** Which of our streams an update came on is nobody else's business. */
+/** Removes our stream's id, which must not reach clients. */
 function withoutSubscription(params: string): string {
   const meta = memberText(params, "_meta");
   if (!meta?.includes(SUBSCRIPTION_ID)) return params;

@@ -1,9 +1,9 @@
 /**
- * The headers that repeat what a request of 2026-07-28 says in its body: version, method, the name
- * of the thing, mirrored arguments.
+ * Builds the headers that repeat parts of a 2026-07-28 request body: version, method, name, and
+ * mirrored arguments.
  *
- * Plain calls of one tool get the same frozen object, so that a link can go by it; what clients
- * send can only make a bounded number of them stay.
+ * Plain calls of one tool share one frozen object, so that links can cache by identity. The number
+ * of cached objects is bounded, no matter what clients send.
  */
 import type { Call } from "../../protocol/call.ts";
 import type { Flight } from "../../protocol/flight.ts";
@@ -17,7 +17,7 @@ const MAX_KEPT = 10_000;
 export class RequestHeaders {
   readonly #version: string;
   readonly #inputSchema: (tool: string) => unknown;
-  /** Of calls to tools, by the tool's name. */
+  /** Headers of tool calls, by tool name. */
   readonly #calls = new Map<string, Headers>();
 
   constructor(version: string, inputSchema: (tool: string) => unknown) {
