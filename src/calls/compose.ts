@@ -1,10 +1,10 @@
 /**
  * Runs the stages that every routed request passes on its way to its server and back. Each stage
- * sees the request before it goes out and its answer when it returns.
+ * sees the request before it is sent and the answer when it returns.
  *
- * A request that a stage lets through leaves through that stage again, exactly once, whatever
- * happens to it. One promise serves all stages: functions that await each other make several for
- * each stage (docs/performance.md has what that saved).
+ * A request that a stage lets through leaves through that stage exactly once, whether it succeeds
+ * or fails. One promise serves all stages: nested async functions would create several per stage
+ * (docs/performance.md has the measurement).
  */
 import type { Flight } from "../protocol/flight.ts";
 import { type Answer, failure } from "../protocol/json-rpc.ts";
@@ -13,12 +13,15 @@ import type { Route } from "../routing/resolve.ts";
 export type Send = (flight: Flight, route: Route) => Promise<Answer>;
 
 export interface Stage {
-  /** An answer ends the request here: it goes no further, and this stage does not see it leave. */
+  /**
+   * Returns an answer to end the request here: later stages never see it, and this stage does not
+   * see it leave.
+   */
   enter?(flight: Flight, route: Route): Answer | undefined;
   leave?(flight: Flight, route: Route, answer: Answer): Answer;
 }
 
-/** The promise never rejects. */
+/** The returned function never rejects. */
 export function compose(stages: readonly Stage[], send: Send): Send {
   return async (flight, route) => {
     let passed = 0;
@@ -38,8 +41,8 @@ export function compose(stages: readonly Stage[], send: Send): Send {
 }
 
 /**
- * A stage that cannot work on an answer (a large one is passed on unparsed) turns it into an error;
- * all other stages are left as usual.
+ * Turns an exception in a stage into an error answer, for example on a large answer that was
+ * forwarded unparsed. The other stages still run.
  */
 function leave(stage: Stage, ...[flight, route, answer]: Parameters<NonNullable<Stage["leave"]>>): Answer {
   try {

@@ -1,4 +1,4 @@
-/** How a call ended, in the words that the metrics, the API and the audit log share. */
+/** The outcome of a call, in the terms that the metrics, the API and the audit log share. */
 import type { Call } from "../protocol/call.ts";
 import { type Answer, type Raw, rawText } from "../protocol/json-rpc.ts";
 import { memberText } from "../protocol/json-text.ts";
@@ -22,7 +22,7 @@ export function outcomeOf(call: Call, answer: Answer): Outcome {
   }
 }
 
-/** Whether a tool's result says that it failed. The text is parsed only if it could. */
+/** Whether a tool's result reports an error. The text is parsed only if it contains the key. */
 function isToolError(raw: Raw): boolean {
   const mayBe = typeof raw === "string" ? raw.includes(IS_ERROR) : raw.includes(IS_ERROR_BYTES);
   return mayBe && memberText(rawText(raw), "isError") === "true";

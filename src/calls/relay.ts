@@ -1,10 +1,10 @@
 /**
- * The one entrance for requests. A request takes one of four branches: a list comes from the
- * catalog's bytes, the gateway's own tools and the client's subscriptions are answered here, and
- * everything that names a server's thing, or belongs to an extension of one, passes the stages to
- * its server.
+ * The single entrance for requests. A request takes one of four branches. The catalog's prepared
+ * bytes answer a list. The gateway itself answers its own tools, and requests about the client's
+ * subscriptions and tasks. All requests for a server's tool, prompt, resource or extension pass the
+ * stages to that server.
  *
- * `handle` never rejects: whatever goes wrong is an answer. Every request is counted exactly once.
+ * `handle` never rejects: a failure becomes an error answer. Every request is counted exactly once.
  */
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Snapshot } from "../catalog/snapshot.ts";
@@ -55,13 +55,15 @@ type Respond = (flight: Flight) => Promise<Answer>;
 
 export class Relay {
   readonly #parts: RelayParts;
-  /** The requests of a session about its own subscriptions. */
+  /** Requests about the client's own subscriptions and tasks. */
   readonly #clientMethods: Readonly<Record<string, Respond>>;
   readonly #inFlight = new InFlight();
   readonly #metrics: CallMetrics;
   readonly #audit: Audit | undefined;
   readonly #route: Send;
-  /** For requests that the gateway makes to answer one of a client: they are not counted again. */
+  /**
+   * For requests that the gateway makes to answer a client's request: they are not counted again.
+   */
   readonly #routeInner: Send;
 
   constructor(parts: RelayParts) {
@@ -96,12 +98,12 @@ export class Relay {
     }
   }
 
-  /** Waits for the requests under way, but at most this long; those that are left are cancelled. */
+  /** Waits at most this long for the requests in flight, then cancels the rest. */
   drain(ms: number): Promise<void> {
     return this.#inFlight.drain(ms);
   }
 
-  /** Opens log files anew that were moved away. */
+  /** Reopens log files after rotation. */
   reopenLogs(): void {
     this.#audit?.reopen();
   }
@@ -132,7 +134,7 @@ export class Relay {
     throw new GoblinError("METHOD_NOT_FOUND", `Method not found: ${call.method.slice(0, 100)}`);
   }
 
-  /** The server that a request belongs to. If that is still starting, it is found later. */
+  /** Returns the route of a request. If its server is still starting, the route is found later. */
   #find(call: Call, spec: RoutedMethod): Route {
     const { snapshot } = this.#parts.catalog;
     const find = (newest: Snapshot): Route =>
@@ -151,7 +153,7 @@ export class Relay {
     return resolveExtension(call, { owners: extensionOwners(call.method, servers.infos()), snapshot, tasks });
   }
 
-  /** `tasks/list`: from the book of tasks, each with the state that its server tells now. */
+  /** `tasks/list`: lists the tasks in the book, each with its current state from its server. */
   #listTasks({ call }: Flight): Promise<Answer> {
     const owners = extensionOwners(call.method, this.#parts.servers.infos());
     if (owners.length === 0) throw new GoblinError("METHOD_NOT_FOUND", `Method not found: ${call.method}`);
@@ -184,7 +186,7 @@ export class Relay {
     return this.#forward(flight, route);
   }
 
-  /** For what the gateway answers itself, perhaps with a server's help. */
+  /** Answers a request in the gateway itself, which may still involve a server. */
   async #answerLocally(flight: Flight, respond: Respond): Promise<Answer> {
     this.#inFlight.add(flight);
     const end = this.#metrics.local(flight);

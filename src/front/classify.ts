@@ -1,9 +1,9 @@
 /**
- * Says once, at the edge, what came in: which era's front takes it, and which kind of message it
- * is. Plain values: it never throws and never touches a transport.
+ * Classifies each incoming message once, at the edge: which era's front handles it, and which kind
+ * of message it is. It never throws and never touches a transport.
  *
- * The body decides about the era; the version header counts only for a body that says nothing, and
- * a header that contradicts its body is the modern front's to refuse.
+ * The body decides the era. The version header counts only if the body names no version. The modern
+ * front rejects a header that contradicts its body.
  */
 import { type Era, eraOf, metaOf, PROTOCOL_VERSION } from "../protocol/envelope.ts";
 import { classify, type Inbound } from "../protocol/json-rpc.ts";
@@ -11,10 +11,10 @@ import { elementSpans } from "../protocol/json-text.ts";
 
 export type Incoming =
   | { readonly era: Era; readonly message: Inbound }
-  /** Several messages in one array, which one legacy version has. */
+  /** Several messages in one array. Only one legacy version allows this. */
   | { readonly era: "legacy"; readonly batch: Batch };
 
-/** Counted at once, and only read when that is wanted. */
+/** The size is known at once; the messages are split only on demand. */
 export interface Batch {
   readonly size: number;
   messages(): readonly Inbound[];
@@ -26,10 +26,10 @@ export interface IncomingBody {
   readonly text: string;
 }
 
-/** What one era's front does with a message on a two-way channel. */
+/** One era's handler for messages on a two-way channel. */
 export interface EraChannel {
   take(message: Inbound): void;
-  /** Ends everything that is under way. */
+  /** Cancels every request in flight. */
   close(): void;
 }
 
@@ -42,7 +42,10 @@ export function classifyIncoming({ value, text }: IncomingBody, versionHeader?: 
   return { era: bodyEra(value) ?? headerEra(versionHeader, value), message: classify(value, text) };
 }
 
-/** The era that the header names. A body that is an answer belongs to a legacy session. */
+/**
+ * Returns the era that the header names. A body that is an answer always belongs to a legacy
+ * session.
+ */
 export function headerEra(versionHeader: string | undefined, value?: unknown): Era {
   const named = versionHeader === undefined ? "legacy" : eraOf(versionHeader.trim());
   if (typeof value !== "object" || value === null) return named;

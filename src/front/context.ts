@@ -1,4 +1,4 @@
-/** The parts of the gateway that a front works with. A front takes the slice that it needs. */
+/** The parts of the gateway that the fronts use. Each front takes only the slice that it needs. */
 import type { Relay } from "../calls/relay.ts";
 import type { LiveConfig } from "../config/live-config.ts";
 import type { OnLimit } from "../protocol/limit-exceeded.ts";

@@ -1,6 +1,6 @@
 /**
- * Lets an outbox speak on an exchange, as server-sent events. Whoever opens one gets its messages
- * one line each; the stream tells the outbox when it has room and when it is over.
+ * Connects an outbox to an HTTP exchange as server-sent events, with one line of data for each
+ * message. The stream tells the outbox when it has room and when it has closed.
  */
 import type { Outbox, Sink } from "../outbound/outbox.ts";
 import { oneLine } from "../protocol/json-text.ts";
@@ -8,14 +8,14 @@ import { type HttpExchange, type RawStream, STREAM_HEADERS } from "./http/exchan
 
 export interface EventStreamOptions {
   readonly headers?: Readonly<Record<string, string>>;
-  /** How often something is said so that nobody between takes the connection for dead. */
+  /** The interval of keep-alive comments, which stop proxies from closing an idle connection. */
   readonly keepAliveMs?: number;
-  /** Written before all events. */
+  /** Written before the first event. */
   readonly greeting?: string;
-  /** What the client says it saw last. */
+  /** The last event that the client says it received. */
   readonly lastEventId?: string | undefined;
   readonly closed?: () => void;
-  /** Everything was sent, and the connection held for a while after. */
+  /** Runs when everything was sent and the connection stayed open for a while afterwards. */
   readonly delivered?: () => void;
 }
 

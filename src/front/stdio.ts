@@ -1,7 +1,7 @@
 /**
- * The gateway on stdin and stdout, for clients that start it themselves: one JSON message a line.
- * Only messages go to stdout; `closed` resolves when stdin ends, or when the client lets too much
- * wait on stdout.
+ * The gateway on stdin and stdout, for clients that start it themselves: one JSON message per line.
+ * Only messages go to stdout. `closed` resolves when stdin ends, or when too much output waits for
+ * the client.
  */
 import type { Readable, Writable } from "node:stream";
 import { Outbox, type Sink } from "../outbound/outbox.ts";
@@ -82,7 +82,7 @@ export function serveStdio(
       input.pause();
       modern.close();
       legacy.close();
-      // What still waits is for the stream to deliver.
+      // Hands the queued messages to the output stream, which delivers them.
       outbox.drained();
       resolve();
     };
@@ -103,7 +103,7 @@ export function serveStdio(
   return { closed, refuse, close };
 }
 
-/** A cancellation names a request, not an era: it is for whoever has that request. */
+/** A cancellation names a request but no era, so it goes to the front that has the request. */
 function isCancel(message: Inbound): message is Extract<Inbound, { kind: "notification" }> {
   return message.kind === "notification" && message.method === "notifications/cancelled";
 }

@@ -1,32 +1,32 @@
 /**
- * The queue of everything that is sent to a client on a stream: of a session, of one request, on
- * stdout, and of the API's events.
+ * The outbound queue of one stream to a client: of a session, of one request, on stdout, or of the
+ * API's events.
  *
- * A queue that is empty costs nothing: a message goes straight to the stream. Messages keep their
- * order, and notifications that say the same thing wait once. A client that listens but does not
- * read gets nothing left out in silence: when too much waits for it, its stream is cut.
+ * An empty queue costs nothing: a message goes straight to the stream. Messages keep their order,
+ * and identical notifications wait only once. Nothing is dropped silently while a client is
+ * connected: if too much waits for it, its stream is cut.
  *
- * A queue with a name can be taken up again after its stream broke. Its events carry ids, what was
- * written is kept up to a bound, and while nobody listens the oldest notifications are given up
- * first. A queue without a name keeps nothing that was written, and nothing once its stream is
- * closed. Either way it costs a bounded amount of memory.
+ * A named queue can resume after its stream broke. Its events carry ids, and written events are
+ * kept up to a bound. While no stream is connected, the oldest notifications are dropped first. A
+ * queue without a name keeps no written events, and keeps nothing once its stream has closed. Its
+ * memory is bounded in both cases.
  */
 import type { UnreadBudget } from "./unread-budget.ts";
 
 export interface Sink {
-  /** It takes nothing for now, or no more; `drained` says when it does again. */
+  /** Whether the stream accepts no data now; `drained` reports when it has room again. */
   readonly isFull: boolean;
-  /** May be called while it is not full. `id` is undefined where events have none. */
+  /** Must be called only while `isFull` is false. `id` is undefined if events have no ids. */
   write(text: string, id: string | undefined): void;
   end(): void;
-  /** Breaks the stream off without waiting for the client to read what was written. */
+  /** Closes the stream without waiting for the client to read the rest. */
   cut(): void;
 }
 
 export interface OutboxOptions {
-  /** Shared by all queues of one client. */
+  /** The budget that all queues of one client share. */
   readonly budget: UnreadBudget;
-  /** Begins the ids of the events, and tells the streams of one session apart. */
+  /** The prefix of the event ids, which tells the streams of one session apart. */
   readonly name?: string;
 }
 
@@ -39,22 +39,22 @@ const REPEATABLE = /^\{"jsonrpc":"2\.0","method":"notifications\/(resources\/upd
 const NOTIFICATION = /^\{"jsonrpc":"2\.0","method":/;
 const MAX_EVENTS = 1024;
 const MAX_BYTES = 4 * 1024 * 1024;
-/** Answers are large, and a slow reader is not yet a dead one: this many may wait. */
+/** The most events that may wait. It is generous: a slow reader is not yet a dead one. */
 const MAX_WAITING_EVENTS = 4096;
-/** Smaller messages are let through as long as the stream takes them, whatever else is unread. */
+/** Smaller messages are sent as long as the stream accepts them, regardless of the budget. */
 const LARGE = 64 * 1024;
 
 export class Outbox {
   readonly #name: string | undefined;
   readonly #budget: UnreadBudget;
-  /** What was written, and may have to be again. */
+  /** Written events that a client may ask for again. */
   #history: Event[] = [];
   #waiting: Event[] = [];
   #historyBytes = 0;
   #waitingBytes = 0;
-  /** What the stream took when it became full. */
+  /** The bytes that the stream accepted when it became full. */
   #stuckBytes = 0;
-  /** What the budget was told. */
+  /** The numbers last reported to the budget. */
   #unread = 0;
   #kept = 0;
   #count = 0;
@@ -71,7 +71,7 @@ export class Outbox {
     return this.#sink !== undefined;
   }
 
-  /** An open stream has not yet taken everything. */
+  /** Whether an open stream has not yet accepted everything. */
   get isWriting(): boolean {
     return this.#sink !== undefined && this.#waiting.length > 0;
   }
@@ -80,7 +80,7 @@ export class Outbox {
     return this.#historyBytes + this.#waitingBytes;
   }
 
-  /** How many events were given up because the client did not take them. */
+  /** The number of events dropped because the client did not read them. */
   get lost(): number {
     return this.#lost;
   }
@@ -102,8 +102,8 @@ export class Outbox {
   }
 
   /**
-   * Connects a stream; one that was there before is ended. `lastEventId` is what the client says it
-   * saw last.
+   * Connects a stream and ends the previous one. `lastEventId` is the last event that the client
+   * says it received.
    */
   open(sink: Sink, lastEventId?: string): void {
     const before = this.#sink;
@@ -116,12 +116,12 @@ export class Outbox {
     this.#settle();
   }
 
-  /** The stream broke; only the one that is connected counts. */
+  /** Handles a closed stream. Ignored unless it is the connected one. */
   closed(sink: Sink): void {
     if (this.#sink === sink) this.#release();
   }
 
-  /** The stream has room again. */
+  /** Continues writing: the stream has room again. */
   drained(): void {
     this.#stuckBytes = 0;
     this.#flush();
@@ -143,7 +143,7 @@ export class Outbox {
     sink?.end();
   }
 
-  /** Breaks the stream off; what waits is kept where it can be taken up again. */
+  /** Cuts the stream. A named queue keeps its events so that the client can resume. */
   cut(): void {
     const sink = this.#sink;
     this.#release();
@@ -172,7 +172,7 @@ export class Outbox {
   #flush(): void {
     const sink = this.#sink;
     if (!sink) return;
-    // A stream may say that it was drained while it is written to.
+    // A stream may call `drained` during a write.
     while (this.#waiting.length > 0 && !sink.isFull && this.#sink === sink) {
       const event = this.#waiting.shift()!;
       this.#waitingBytes -= event.text.length;
@@ -194,8 +194,8 @@ export class Outbox {
   }
 
   /**
-   * While nobody listens, a second "the list has changed" says nothing new. Only what was not yet
-   * written may go.
+   * Drops a waiting notification that the new one repeats. Only events that were not written may be
+   * dropped.
    */
   #dropSame(text: string): void {
     if (this.#waiting.length === 0 || !REPEATABLE.test(text)) return;
@@ -205,7 +205,7 @@ export class Outbox {
     this.#waiting.splice(at, 1);
   }
 
-  /** What was written may not have arrived. */
+  /** Queues the written events after `seen` again: they may not have arrived. */
   #rewind(seen: number): void {
     const at = this.#history.findIndex(({ id }) => id > seen);
     if (at === -1) return;
@@ -217,7 +217,7 @@ export class Outbox {
     }
   }
 
-  /** Tells the budget what there is, and gives up what is too much. */
+  /** Reports to the budget, then drops events beyond the limits. */
   #settle(): void {
     this.#report();
     while (this.#isTooMuch) {
@@ -239,7 +239,10 @@ export class Outbox {
     return events > MAX_EVENTS || (events > 1 && (this.bytes > MAX_BYTES || this.#budget.isFull));
   }
 
-  /** Nothing goes that an open stream is about to get, and answers stay for as long as possible. */
+  /**
+   * Picks the event to drop. Events for an open stream are never dropped, and answers are kept as
+   * long as possible.
+   */
   #oldestToGo(): number {
     if (this.#sink) return -1;
     if (this.#budget.isFull || this.#waiting.length > MAX_WAITING_EVENTS) return 0;

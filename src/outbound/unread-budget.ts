@@ -1,22 +1,22 @@
 /**
- * How many bytes one client may leave unread, over all its streams and answers together.
+ * The number of bytes that one client may leave unread, over all its streams and answers together.
  *
- * Unread is what waits for an open stream, and what a full connection has taken but not sent. Kept
- * is what a broken stream may be asked for again. Only unread bytes get a client cut off; kept ones
- * are given up before that.
+ * Unread bytes wait for an open stream, or were accepted by a full connection but not yet sent.
+ * Kept bytes are those that a client may ask for again after its stream broke. Only unread bytes
+ * get a client cut off; kept bytes are dropped before that.
  */
 import { limitExceeded, type OnLimit } from "../protocol/limit-exceeded.ts";
 
-/** The part of the gateway that says how much may wait, and whom to tell when it is more. */
+/** The limit from the config, and the counter to notify when it is exceeded. */
 export interface UnreadLimit {
   readonly config: { readonly current: { readonly limits: { readonly unreadBytes: number } } };
   readonly onLimit: OnLimit;
 }
 
 export interface BudgetOptions {
-  /** How many bytes there may be, now. */
+  /** The current limit in bytes. */
   readonly most: () => number;
-  /** The client was cut off, or refused something. */
+  /** Runs when the client is cut off or an answer is refused. */
   readonly struck: () => void;
 }
 
@@ -29,7 +29,7 @@ export class UnreadBudget {
     this.#options = options;
   }
 
-  /** The budget that `limits.unreadBytes` gives to one client. */
+  /** Returns the budget that `limits.unreadBytes` gives one client. */
   static of({ config, onLimit }: UnreadLimit): UnreadBudget {
     return new UnreadBudget({
       most: () => config.current.limits.unreadBytes,
@@ -37,12 +37,15 @@ export class UnreadBudget {
     });
   }
 
-  /** More than allowed is unread. A message may be large: what counts is what waits before it. */
+  /**
+   * Whether the unread bytes exceed the limit. One message may be large: only the bytes before it
+   * count.
+   */
   get isSpent(): boolean {
     return this.#unread > this.#options.most();
   }
 
-  /** More than allowed is unread or kept. */
+  /** Whether the unread and kept bytes together exceed the limit. */
   get isFull(): boolean {
     return this.#unread + this.#kept > this.#options.most();
   }
@@ -64,12 +67,12 @@ export class UnreadBudget {
     this.#options.struck();
   }
 
-  /** What a client gets instead of an answer for which there is no room. */
+  /** The error that replaces an answer when the budget is spent. */
   get error() {
     return limitExceeded({
       limit: "unreadBytes",
       value: this.#options.most(),
-      what: "too much that was sent to this client waits to be read",
+      what: "this client has too much unread data",
       advice: "read the earlier answers first",
     });
   }

@@ -1,59 +1,60 @@
 /**
- * What a client asked, and who asked it.
+ * A client's request, and the client that sent it.
  *
- * A front makes one Call for each request. Nothing of it ever changes, except that it can be
- * cancelled, once. Progress, log messages and questions back to the client go through this object,
- * so nothing has to be looked up by an id that two clients may share. What the gateway does about
- * a Call is its Flight.
+ * A front makes one Call for each request. A Call never changes, except that it can be cancelled
+ * once. Progress, log messages and questions to the client go through this object, so nothing is
+ * looked up by an id that two clients may share. The Flight holds the gateway's own state of the
+ * call.
  */
 import type { Answer, Params } from "./json-rpc.ts";
 
 export type LogLevel = "debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency";
 
-/** Who asks. One object for each session; for a client without sessions, one for each request. */
+/**
+ * The client. One object for each session; for a client without a session, one for each request.
+ */
 export interface Client {
-  /** Equal for all requests of one session, and for no other. */
+  /** The same for all requests of one session, and unique to it. */
   readonly key: string;
   /**
-   * Connections of one client's own are kept under this: the key of a session, or a party with its
-   * capabilities.
+   * The key of the client's own connections: the session's key, or a party with its capabilities.
    */
   readonly scope: string;
   /**
-   * Equal parties are surely one client. A session is one; so is a channel that only one client can
-   * write to. Where only a token is known, which several clients may have, each request is a party
-   * of its own.
+   * Identifies one client: equal parties are certainly the same client. A session is one party, and
+   * so is a channel that only one client can write to. Several clients may share a token, so each
+   * request with only a token is its own party.
    */
   readonly party: string;
   /**
-   * What limits on one client are counted under. Whoever has no session is known by its token and
-   * its own name for itself.
+   * The key that per-client limits are counted under. Without a session, it combines the token and
+   * the client's name.
    */
   readonly account: string;
-  /** Whoever authenticated; the empty string where nobody has to. */
+  /** The authenticated principal; the empty string if no authentication is required. */
   readonly principal: string;
-  /** Whose the tasks are that its calls begin; the empty string: whoever has a task's id. */
+  /** The owner of the tasks that its calls start. The empty string: anyone who has a task's id. */
   readonly taskOwner: string;
   readonly protocolVersion: string;
   readonly capabilities: Readonly<Record<string, unknown>>;
   readonly info: Readonly<Record<string, unknown>>;
-  /**
-   * Puts a server's question (sampling, elicitation, roots) to the client. `params` is raw JSON.
-   */
+  /** Asks the client a server's question (sampling, elicitation, roots). `params` is raw JSON. */
   ask(method: string, params: string, about: About): Promise<Answer>;
-  /** The least log level that this client asked for; undefined: nothing was said. */
+  /** The minimum log level that this client asked for; undefined if it set none. */
   readonly logLevel: LogLevel | "off" | undefined;
 }
 
-/** What a server's question belongs to. */
+/** The context of a server's question. */
 export interface About {
-  /** The call that it was asked for; undefined: it is for the client as such. */
+  /** The call that the question belongs to; undefined: it belongs to the client in general. */
   readonly call: Call | undefined;
-  /** Aborts when the server takes the question back; its reason is the server's own words. */
+  /**
+   * Aborts when the server withdraws the question. The signal's reason is the server's own text.
+   */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Why a call was given up before its answer. */
+/** Why a call was cancelled before its answer. */
 export type CancelReason = "client" | "timeout" | "shutdown";
 
 export interface CallOptions {
@@ -64,7 +65,7 @@ export interface CallOptions {
   readonly client: Client;
   /** Sends a notification that belongs to this request to its client. */
   readonly emit: (notification: string) => void;
-  /** Trace headers of the request, carried on to HTTP backends. */
+  /** Trace headers of the request, forwarded to HTTP servers. */
   readonly trace?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -95,7 +96,7 @@ export class Call {
     return this.#cancelled;
   }
 
-  /** Why it was given up, in the client's own words, if it said so. */
+  /** The client's own reason for cancelling, if it gave one. */
   get cancelWords(): string | undefined {
     return this.#cancelWords;
   }
@@ -122,7 +123,7 @@ export class Call {
     if (listeners) for (const listener of listeners) listener(reason);
   }
 
-  /** The same request with other params, for a tool that is called through another one. */
+  /** Returns the same request with other params, for a tool that is called through another one. */
   derive(options: { readonly method: string; readonly params: Params; readonly text: string }): Call {
     const call = new Call({
       ...options,

@@ -1,6 +1,6 @@
 /**
- * The keys that a request of 2026-07-28 carries in its `_meta` in place of a handshake, and that
- * its results carry back. Only the files that translate between the eras use them.
+ * The `_meta` keys that a 2026-07-28 request carries in place of a handshake, and that its results
+ * carry back. Only the files that translate between the eras use them.
  */
 export const META_PREFIX = "io.modelcontextprotocol/";
 export const PROTOCOL_VERSION = `${META_PREFIX}protocolVersion`;
@@ -13,14 +13,14 @@ export const SUBSCRIPTION_ID = `${META_PREFIX}subscriptionId`;
 /** The versions without a handshake, newest first. */
 export const statelessVersions: readonly string[] = ["2026-07-28"];
 
-/** Versions are dates; every one from this on is of that kind. */
+/** Whether the version has no handshake. Versions are dates, so they compare as text. */
 export function isStateless(version: string): boolean {
   return version >= "2026-07-28";
 }
 
 export type Era = "legacy" | "modern";
 
-/** Which kind of protocol a version is of. */
+/** Returns the era of a version. */
 export function eraOf(version: string): Era {
   return isStateless(version) ? "modern" : "legacy";
 }

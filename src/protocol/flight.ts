@@ -1,23 +1,22 @@
 /**
- * What the gateway does about one call: when it began, which server it goes to, and what the
- * stages hold for it.
+ * The gateway's state of one call: its start time, its server, and the data that the stages keep.
  *
- * The entrance makes one Flight for every request, also for those that the gateway answers itself,
- * so every stage finds its start time here and depends on no other stage.
+ * The relay makes one Flight for every request, including those that the gateway answers itself. So
+ * every stage finds the start time here and depends on no other stage.
  */
 import type { Call } from "./call.ts";
 
-/** The time limit of a flight, as the stage that keeps it and the peers that move it see it. */
+/** The timeout of a flight, shared by the stage that owns it and the peers that extend it. */
 export interface Deadline {
-  /** The server reported progress: the clock starts anew. */
+  /** Restarts the clock: the server reported progress. */
   progress(): void;
-  /** The server waits for an answer of the client, who may be a person: the clock stands still. */
+  /** Pauses the clock: the server waits for the client's answer, and the client may be a person. */
   asks(): void;
-  /** The server has that answer. */
+  /** Resumes the clock: the server has the answer. */
   answered(): void;
   stop(): void;
   readonly expired: boolean;
-  /** It expired while the client was asked, so the server is not to blame. */
+  /** Whether it expired while the client was being asked, so the server is not to blame. */
   readonly expiredWhileAsking: boolean;
   /** The limit that expired, in milliseconds. */
   readonly reached: number;
@@ -25,15 +24,15 @@ export interface Deadline {
 
 export class Flight {
   readonly call: Call;
-  /** On the clock of `performance.now()`. */
+  /** The start time, on the clock of `performance.now()`. */
   readonly startedAt = performance.now();
-  /** The server that the call belongs to; undefined until it is resolved, or if it has none. */
+  /** The server that the call belongs to; undefined if it is not yet resolved or has none. */
   serverId: string | undefined;
-  /** The identifier that the server knows the thing by. */
+  /** The server's own identifier of the tool, prompt or resource. */
   target: string | undefined;
-  /** Undefined for a call that has no time limit of its own. */
+  /** Undefined for a call without its own timeout. */
   deadline: Deadline | undefined;
-  /** The index in the list of flights under way. */
+  /** The index in the list of flights in progress. */
   slot = -1;
 
   constructor(call: Call) {

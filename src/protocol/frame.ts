@@ -1,11 +1,11 @@
 /**
  * Reads one message that a server sent, from its bytes.
  *
- * What is taken out of an answer is exactly one JSON value, and nothing that stood beside it. The
- * two shapes that nearly every server writes are compared byte for byte around their result, which
- * is proved by one scan and not decoded where it is large; every other shape is parsed. A message
- * with an envelope that can be read in two ways is `broken`: it is nobody's answer, and the
- * requests that it could have been for fail.
+ * The extracted answer is exactly one JSON value and never includes bytes beside it. The two shapes
+ * that nearly every server writes are compared byte for byte around their result. One scan
+ * validates the result, and a large result is not decoded. All other shapes are parsed. A message
+ * with an ambiguous envelope is `broken`: it answers no request, and the requests that it could
+ * belong to fail.
  */
 
 import { textOf } from "../text/utf8.ts";
@@ -18,7 +18,7 @@ export type Frame =
   | { readonly kind: "response"; readonly id: string | number; readonly answer: Answer }
   | { readonly kind: "broken"; readonly ids: readonly number[]; readonly reason: string };
 
-/** From this size on, an answer's bytes are passed on without being decoded. */
+/** Answers of at least this size are forwarded as bytes, without decoding. */
 const LARGE = 16 * 1024;
 
 const HEAD = '{"jsonrpc":"2.0","id":';
@@ -30,18 +30,18 @@ const ID = /^(?:0|[1-9]\d{0,14})$/;
 const EDGE = 64;
 const CLOSE_BRACE = 125;
 
-/** Throws where the bytes are no JSON. */
+/** Throws if the bytes are not JSON. */
 export function readFrame(bytes: Buffer): Frame {
   const plain = plainAnswer(bytes);
   if (plain) return plain;
   const text = textOf(bytes);
   const value: unknown = JSON.parse(text);
-  // What is shorter cannot be deeper.
+  // A shorter text cannot be nested that deep.
   if (bytes.length > MAX_DEPTH && scanValue(bytes, text.search(/\S/)) === -1) throw new SyntaxError("nested too deep");
   const message = classify(value, text);
   if (message.kind === "invalid") return isAnswerLike(value) ? brokenFrame(text, message.reason) : message;
   const twice = repeatedMember(text);
-  if (twice !== undefined) return brokenFrame(text, `"${twice}" stands in it twice`);
+  if (twice !== undefined) return brokenFrame(text, `"${twice}" appears in it twice`);
   return message.kind === "response" ? { kind: "response", id: message.id, answer: answerOf(text) } : message;
 }
 
@@ -71,7 +71,9 @@ function resultFrame(id: number, result: Buffer): Frame {
   return { kind: "response", id, answer: { ok: true, raw } };
 }
 
-/** Whether somebody may wait for it. The ids of what has a method are the server's own. */
+/**
+ * Whether a request may wait for this message. A message with a method carries the server's own id.
+ */
 function isAnswerLike(value: unknown): boolean {
   return typeof value === "object" && value !== null && "id" in value && value.id !== null && !("method" in value);
 }

@@ -1,9 +1,9 @@
 /**
- * The elements of an array in a text that nobody has parsed, one by one, and how deep a value is
- * nested.
+ * Reads the elements of an array in unparsed JSON text one by one, and measures the nesting depth
+ * of a value.
  *
- * What stands between the elements is checked; whoever parses each element has checked the whole
- * array. Nothing recurses.
+ * The text between the elements is checked, so a caller that parses each element has checked the
+ * whole array. Nothing recurses.
  */
 import { type Span, skipSpace, skipValue } from "./json-text.ts";
 
@@ -17,8 +17,8 @@ const COMMA = 44;
 const COLON = 58;
 
 /**
- * Where the value of the first member with this key begins, in the object that the text is; -1:
- * there is none. Nothing behind it is read.
+ * Returns the start of the value of the first member with this key, or -1 if the key is missing.
+ * Nothing after it is read.
  */
 export function startOfMember(text: string, key: string): number {
   let at = skipSpace(text, 0);
@@ -36,11 +36,11 @@ export function startOfMember(text: string, key: string): number {
   return -1;
 }
 
-/** Reads the array at `start` element by element. Throws where it is not valid JSON. */
+/** Reads the array at `start` element by element. Throws if it is not valid JSON. */
 export class ArrayReader {
   readonly #text: string;
   #at: number;
-  /** Where the array ends, once there are no more elements. */
+  /** The end of the array, once all elements are read; -1 before that. */
   end = -1;
 
   constructor(text: string, start: number) {
@@ -51,7 +51,7 @@ export class ArrayReader {
     if (text.charCodeAt(first) === CLOSE_BRACKET) this.end = first + 1;
   }
 
-  /** Undefined: there are no more. */
+  /** Returns undefined after the last element. */
   next(): Span | undefined {
     if (this.end !== -1) return undefined;
     const text = this.#text;
@@ -66,7 +66,7 @@ export class ArrayReader {
   }
 }
 
-/** How many objects and arrays of a value are inside of one another. */
+/** Returns the nesting depth of a value. */
 export function depthOf(text: string): number {
   let depth = 0;
   let deepest = 0;

@@ -1,10 +1,10 @@
 /**
- * JSON-RPC 2.0 envelopes: reading one message, and writing requests, answers and notifications
- * around raw JSON.
+ * JSON-RPC 2.0 envelopes: reads one message, and writes requests, answers and notifications around
+ * raw JSON.
  *
- * Results and errors travel through the gateway as the raw JSON text they came as (`Raw`: a string,
- * or the bytes of a large one), so that nothing in them is lost or paid for twice. Only the
- * envelope around them is ours.
+ * Results and errors pass through the gateway as their original JSON text (`Raw`: a string, or the
+ * bytes of a large one). So nothing in them is lost or parsed twice. Only the envelope is the
+ * gateway's own.
  */
 import { type ErrorCode, GoblinError, messageOf } from "./errors.ts";
 import { applyEdits, locate, memberSpan, memberText, prependMembers, repeatedKey } from "./json-text.ts";
@@ -13,16 +13,16 @@ export type Id = string | number;
 export type Raw = string | Buffer;
 export type Params = Readonly<Record<string, unknown>>;
 
-/** What a request ends with: the raw JSON of its result, or of its error object. */
+/** The end of a request: the raw JSON of its result, or of its error object. */
 export type Answer = { readonly ok: true; readonly raw: Raw } | ErrorAnswer;
 
 export interface ErrorAnswer {
   readonly ok: false;
   readonly raw: string;
   readonly code: number;
-  /** The gateway's own code where the error is the gateway's. */
+  /** The gateway's own code, if the gateway made the error. */
   readonly symbol?: ErrorCode;
-  /** The server surely did not act on the request, so that it may be sent again. */
+  /** The server certainly did not act on the request, so a retry is safe. */
   readonly unsent?: boolean;
 }
 
@@ -44,13 +44,15 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** An integer that a number cannot hold would come back as another one. */
+/**
+ * Whether the value is a usable id. An integer that a number cannot hold would come back changed.
+ */
 function isId(value: unknown): value is Id {
   if (typeof value === "string") return true;
   return typeof value === "number" && Math.abs(value) <= Number.MAX_SAFE_INTEGER;
 }
 
-/** Says what a parsed message is. `text` is its JSON text. */
+/** Classifies a parsed message. `text` is its JSON text. */
 export function classify(value: unknown, text: string): Inbound {
   if (!isRecord(value)) return { kind: "invalid", id: null, reason: "a message must be a JSON object" };
   const id = value["id"];
@@ -74,63 +76,59 @@ export function classify(value: unknown, text: string): Inbound {
   return { kind: "request", id, method, params: params ?? NO_PARAMS, text };
 }
 
-/** The members that make a message what it is. */
+/** The members of a JSON-RPC envelope. */
 const ENVELOPE = ["jsonrpc", "id", "method", "params", "result", "error"];
 const PARAMS = 2 * ENVELOPE.indexOf("params");
 const places = new Int32Array(2 * ENVELOPE.length);
-/** The params that say where a request goes, whose it is, and what it is given. */
+/** The params that decide a request's server, owner and input. */
 const DECISIVE = ["name", "uri", "ref", "taskId", "arguments", "_meta", "requestState", "inputResponses"];
 
 /**
- * A member of the envelope that a message has twice. Of two values each reader takes the one it
- * likes.
+ * Returns an envelope member that occurs twice in a message. Readers differ on which value counts.
  */
 export function repeatedMember(messageText: string): string | undefined {
   return repeatedKey(messageText, ENVELOPE);
 }
 
-/** The raw JSON of a message's params, `{}` where it has none. */
+/** Returns the raw JSON of a message's params, `{}` if it has none. */
 export function paramsText(messageText: string): string {
   return memberText(messageText, "params") ?? "{}";
 }
 
 /**
- * The same, of a client's request that goes on to a server; throws where the two could read it
- * differently.
+ * Returns the params of a client's request that goes to a server. Throws if the server could read
+ * them differently.
  */
 export function requestParams(messageText: string): string {
   const twice = locate(messageText, ENVELOPE, places);
   if (twice !== undefined) {
-    throw new GoblinError("INVALID_REQUEST", `Invalid request: "${twice}" stands in it twice; send it once`);
+    throw new GoblinError("INVALID_REQUEST", `Invalid request: "${twice}" appears in it twice; send it once`);
   }
   if (places[PARAMS] === -1) return "{}";
   const params = messageText.slice(places[PARAMS], places[PARAMS + 1]);
   const repeated = repeatedKey(params, DECISIVE);
   if (repeated === undefined) return params;
-  throw new GoblinError("INVALID_PARAMS", `Invalid params: "${repeated}" stands in them twice; send it once`);
+  throw new GoblinError("INVALID_PARAMS", `Invalid params: "${repeated}" appears in them twice; send it once`);
 }
 
-/** The answer inside a response message. */
+/** Returns the answer in a response message. */
 export function answerOf(messageText: string): Answer {
   const result = memberText(messageText, "result");
   const error = memberText(messageText, "error");
-  // Some servers always write both; the one that is not null counts.
+  // Some servers always write both members; the one that is not null counts.
   if (result !== undefined && (result !== "null" || error === undefined || error === "null")) {
     return { ok: true, raw: result };
   }
   return backendError(error ?? "null");
 }
 
-/**
- * An error object as a peer sent it; one without a usable code or message gets them, and keeps the
- * rest.
- */
+/** Returns a peer's error object. Adds a missing or invalid code or message, and keeps the rest. */
 function backendError(raw: string): ErrorAnswer {
   const value: unknown = JSON.parse(raw);
   if (!isRecord(value)) {
     const text = JSON.stringify({
       code: -32603,
-      message: "The server answered with an error that is no object",
+      message: "The server answered with an error that is not an object",
       data: value,
     });
     return { ok: false, raw: text, code: -32603 };
@@ -149,8 +147,8 @@ function putMember(objectText: string, key: string, value: string): string {
 }
 
 /**
- * Adds members to an error's `data` unless the peer set them itself; a `data` that is no object
- * stays as it is.
+ * Adds members to an error's `data`, unless the peer set them. A `data` that is not an object stays
+ * unchanged.
  */
 export function withErrorData(answer: ErrorAnswer, extra: Readonly<Record<string, string>>): ErrorAnswer {
   const span = memberSpan(answer.raw, 0, "data");
@@ -190,7 +188,7 @@ export function notificationText(method: string, params?: string): string {
   return `{"jsonrpc":"2.0","method":${JSON.stringify(method)}${tail}}`;
 }
 
-/** The text before an answer's raw value; the text after it is always `}`. */
+/** Returns the text before an answer's raw value. The text after it is always `}`. */
 export function answerHead(id: Id | null, answer: Answer): string {
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"${answer.ok ? "result" : "error"}":`;
 }
@@ -199,7 +197,6 @@ export function answerText(id: Id | null, answer: Answer): string {
   return `${answerHead(id, answer)}${rawText(answer.raw)}}`;
 }
 
-/** The raw value as text. */
 export function rawText(raw: Raw): string {
   return typeof raw === "string" ? raw : raw.toString("utf8");
 }

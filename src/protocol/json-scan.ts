@@ -1,13 +1,13 @@
 /**
- * Proves that bytes hold one JSON value, without decoding or keeping anything of it.
+ * Validates that bytes hold one JSON value, without decoding or keeping it.
  *
- * What passes is what `JSON.parse` takes of valid UTF-8, down to `MAX_DEPTH` levels. It is one pass
- * that does not recurse. It runs for every answer of every server, and is written for speed: the
- * functions share no state but a scratch table, and long strings are passed over by `indexOf`.
+ * It accepts exactly the valid UTF-8 that `JSON.parse` accepts, up to `MAX_DEPTH` levels. It makes
+ * one pass and does not recurse. It runs for every answer of every server, so it is written for
+ * speed. The functions share only a scratch table, and `indexOf` skips long strings.
  */
 import { isUtf8 } from "node:buffer";
 
-/** Anything nested deeper is no data; it only serves to break those who read it by recursion. */
+/** Deeper nesting is not data: it only serves to crash recursive readers. */
 export const MAX_DEPTH = 10_000;
 
 const TAB = 9;
@@ -33,24 +33,22 @@ const LOWER_U = 117;
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 
-/** The bytes that a string cannot simply contain: quotes, backslashes, control characters. */
+/** The bytes that end or interrupt a plain string: quotes, backslashes, control characters. */
 const notPlain = tableOf('"\\').fill(1, 0, SPACE);
 const escapable = tableOf('"\\/bfnrt');
 const hexDigits = tableOf("0123456789abcdefABCDEF");
 
-/** A string is looked at byte by byte for this long; behind it `indexOf` is faster. */
+/** The first bytes of a string are checked one by one; after that, `indexOf` is faster. */
 const NEAR = 16;
-/** From this size on it pays to look for control characters in all of the bytes beforehand. */
+/** From this size on, searching all bytes for control characters in advance is faster. */
 const SEARCHED = 512;
-/** Few enough bytes to stay in the processor's cache while they are searched again and again. */
+/** Small enough to stay in the CPU cache during repeated searches. */
 const BLOCK = 64 * 1024;
 
-/** For each open level whether it is an object. Nothing here awaits, so one table is enough. */
+/** For each open level, whether it is an object. Nothing here awaits, so one table is enough. */
 const isObject = new Uint8Array(MAX_DEPTH + 1);
 
-/**
- * The position behind the value whose first byte is at `from`; -1 if none that is valid is there.
- */
+/** Returns the position after the value whose first byte is at `from`, or -1 if it is not valid. */
 export function scanValue(bytes: Buffer, from: number): number {
   if (!isUtf8(bytes)) return -1;
   if (bytes.length < SEARCHED) return scan(bytes, from, false);
@@ -58,7 +56,7 @@ export function scanValue(bytes: Buffer, from: number): number {
   return breaks === "never valid" ? -1 : scan(bytes, from, breaks === "none");
 }
 
-/** Where a next token may begin. */
+/** Returns the start of the next token. */
 export function skipBlank(bytes: Uint8Array, at: number, end: number): number {
   let i = at;
   while (i < end && isBlank(bytes[i]!)) i++;
@@ -69,7 +67,10 @@ function isBlank(c: number): boolean {
   return c <= SPACE && (c === SPACE || c === NEWLINE || c === RETURN || c === TAB);
 }
 
-/** Line breaks and tabs may stand between tokens; the other control characters nowhere. */
+/**
+ * Searches for control characters. Line breaks and tabs are valid between tokens; the others are
+ * never valid.
+ */
 function breaksIn(bytes: Buffer): "none" | "some" | "never valid" {
   let found: "none" | "some" = "none";
   for (let at = 0; at < bytes.length; at += BLOCK) {
@@ -83,15 +84,12 @@ function breaksIn(bytes: Buffer): "none" | "some" | "never valid" {
   return found;
 }
 
-/**
- * `unbroken`: there are no control characters at all, so that nobody has to look for them in
- * strings.
- */
+/** `unbroken`: the bytes hold no control characters, so strings need not be checked for them. */
 function scan(bytes: Buffer, from: number, unbroken: boolean): number {
   const end = bytes.length | 0;
   let depth = 0;
   let isKey = false;
-  /** Where the next ones are, as far as they were looked for. */
+  /** The next quote and backslash, if already searched for. */
   let quote = -1;
   let backslash = -1;
   let i = from | 0;
@@ -99,7 +97,7 @@ function scan(bytes: Buffer, from: number, unbroken: boolean): number {
     let c = i < end ? bytes[i]! : 0;
     if (c === QUOTE) {
       i++;
-      // Not by Math.min, which would make numbers with a fraction of all of them.
+      // Without Math.min, which would turn all these variables into floating-point numbers.
       let near = i + NEAR;
       if (near > end || !unbroken) near = end;
       for (;;) {
@@ -141,7 +139,7 @@ function scan(bytes: Buffer, from: number, unbroken: boolean): number {
       isObject[depth] = c === OPEN_BRACE ? 1 : 0;
       i = skipBlank(bytes, i + 1, end);
       if (i >= end) return -1;
-      // The two brackets that close are two behind those that open.
+      // A closing bracket's code is its opening bracket's code plus two.
       if (bytes[i] !== c + 2) {
         isKey = c === OPEN_BRACE;
         continue;
@@ -152,7 +150,7 @@ function scan(bytes: Buffer, from: number, unbroken: boolean): number {
       i = c >= MINUS && c <= NINE ? afterNumber(bytes, i, end) : afterLiteral(bytes, i);
       if (i === -1) return -1;
     }
-    // A value ended here, and with it maybe the levels around it.
+    // A value ends here, and possibly the levels around it.
     for (;;) {
       if (depth === 0) return i;
       c = i < end ? bytes[i]! : 0;
@@ -168,7 +166,7 @@ function scan(bytes: Buffer, from: number, unbroken: boolean): number {
   }
 }
 
-/** Whether four of them begin at `at`. */
+/** Whether four hex digits begin at `at`. */
 function hasHexDigits(bytes: Uint8Array, at: number, end: number): boolean {
   if (at + 4 > end) return false;
   for (let i = at; i < at + 4; i++) if (hexDigits[bytes[i]!] === 0) return false;
@@ -204,7 +202,7 @@ function afterNumber(bytes: Uint8Array, at: number, end: number): number {
     i = skipDigits(bytes, fraction, end);
     if (i === fraction) return -1;
   }
-  // An upper case letter is 32 below its lower case one.
+  // An upper-case letter's code is 32 below its lower-case one.
   if (i < end && (bytes[i]! | 32) === LOWER_E) {
     i++;
     if (i < end && (bytes[i] === PLUS || bytes[i] === MINUS)) i++;

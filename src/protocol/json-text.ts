@@ -1,10 +1,11 @@
 /**
- * Surgery on JSON text: find the place of a member or element and replace just those characters.
+ * Edits JSON text in place: finds the span of a member or element and replaces only those
+ * characters.
  *
- * A gateway that parses and serialises again loses what JavaScript cannot hold (integers past 2^53,
- * -0,
- * 1.0, duplicate keys); replacing a span in the original text loses nothing. The text must be valid
- * JSON: callers have run `JSON.parse` on it, or it was made by us. Nothing here validates.
+ * Parsing and serialising would lose values that JavaScript cannot hold, such as integers past
+ * 2^53, -0, 1.0 and duplicate keys. Replacing a span of the original text loses nothing. The text
+ * must be valid JSON: callers have run `JSON.parse` on it, or the gateway wrote it. Nothing here
+ * validates.
  */
 
 export interface Span {
@@ -34,7 +35,7 @@ export function skipSpace(text: string, pos: number): number {
   }
 }
 
-/** `pos` is at the opening quote; answers the position after the closing one. */
+/** Returns the position after the closing quote. `pos` is at the opening one. */
 function skipString(text: string, pos: number): number {
   let close = text.indexOf('"', pos + 1);
   while (close !== -1) {
@@ -46,7 +47,7 @@ function skipString(text: string, pos: number): number {
   return text.length;
 }
 
-/** The position after the value that starts at `pos`. */
+/** Returns the position after the value that starts at `pos`. */
 export function skipValue(text: string, pos: number): number {
   const first = text.charCodeAt(pos);
   if (first === QUOTE) return skipString(text, pos);
@@ -73,24 +74,24 @@ export function skipValue(text: string, pos: number): number {
 }
 
 /**
- * The member that `nextMember` found last. Kept here rather than returned: this runs several times
- * for every message, and an object for each member would be most of its cost. Nothing in between
- * awaits, so nobody else can change it.
+ * The member that `nextMember` read last. Kept here rather than returned: this runs several times
+ * for every message, and one object per member would be most of the cost. Nothing awaits in
+ * between, so no other caller can change it.
  */
 let keyStart = 0;
 let keyEnd = 0;
 let valueStart = 0;
 let valueEnd = 0;
 
-/** Where the first member of the object at `pos` may begin; -1: there is no object. */
+/** Returns the start of the first member of the object at `pos`, or -1 if there is no object. */
 function firstMember(text: string, pos: number): number {
   const open = skipSpace(text, pos);
   return text.charCodeAt(open) === OPEN_BRACE ? skipSpace(text, open + 1) : -1;
 }
 
 /**
- * Reads the member at `pos`; answers where the next one begins, -1 after the last, and undefined if
- * there is none here.
+ * Reads the member at `pos`. Returns the start of the next one, -1 after the last, or undefined if
+ * there is no member here.
  */
 function nextMember(text: string, pos: number): number | undefined {
   if (pos < 0 || text.charCodeAt(pos) !== QUOTE) return undefined;
@@ -104,9 +105,7 @@ function nextMember(text: string, pos: number): number | undefined {
   return text.charCodeAt(comma) === COMMA ? skipSpace(text, comma + 1) : -1;
 }
 
-/**
- * Whether the member that was read last has this key; a key written with escapes is decoded first.
- */
+/** Whether the member read last has this key. A key with escapes is decoded first. */
 function keyIs(text: string, key: string): boolean {
   const length = keyEnd - keyStart - 2;
   if (length === key.length) return text.startsWith(key, keyStart + 1) || (hasEscape(text) && lastKey(text) === key);
@@ -123,8 +122,8 @@ function lastKey(text: string): string {
 }
 
 /**
- * Calls `visit` for each member of the object at `pos`, in order. A text without an object there
- * has no members.
+ * Calls `visit` for each member of the object at `pos`, in order. Does nothing if there is no
+ * object.
  */
 export function eachMember(text: string, pos: number, visit: (key: string, start: number, end: number) => void): void {
   let at = firstMember(text, pos);
@@ -137,7 +136,7 @@ export function eachMember(text: string, pos: number, visit: (key: string, start
   }
 }
 
-/** The span of a member's value; of duplicate keys the last one, as `JSON.parse` has it. */
+/** Returns the span of a member's value. The last of duplicate keys counts, as in `JSON.parse`. */
 export function memberSpan(text: string, pos: number, key: string): Span | undefined {
   let start = -1;
   let end = -1;
@@ -156,9 +155,9 @@ export function memberSpan(text: string, pos: number, key: string): Span | undef
 }
 
 /**
- * Finds members of an object in one walk: the value of `keys[k]` is from `places[2 * k]` to
- * `places[2 * k + 1]`, -1 where it is missing.
- * Answers the first key that is there for a second time, where the walk ends. At most 31 keys.
+ * Finds members of an object in one pass. The value of `keys[k]` is from `places[2 * k]` to
+ * `places[2 * k + 1]`, -1 if it is missing. Stops at the first duplicate of one of the keys and
+ * returns that key. At most 31 keys.
  */
 export function locate(objectText: string, keys: readonly string[], places: Int32Array): string | undefined {
   places.fill(-1);
@@ -177,7 +176,7 @@ export function locate(objectText: string, keys: readonly string[], places: Int3
   }
 }
 
-/** Which of the keys the member that was read last has; -1: none. */
+/** Returns the index of the key that the member read last has, or -1. */
 function lastKeyIn(text: string, keys: readonly string[]): number {
   if (hasEscape(text)) return keys.indexOf(lastKey(text));
   const length = keyEnd - keyStart - 2;
@@ -187,20 +186,22 @@ function lastKeyIn(text: string, keys: readonly string[]): number {
   return -1;
 }
 
-/** The first of the keys that an object has for a second time. */
+/** Returns the first of the keys that occurs twice in an object. */
 export function repeatedKey(objectText: string, keys: readonly string[]): string | undefined {
   return locate(objectText, keys, scratch);
 }
 
 const scratch = new Int32Array(2 * 31);
 
-/** The raw text of a member's value. */
+/** Returns the raw text of a member's value. */
 export function memberText(text: string, key: string): string | undefined {
   const span = memberSpan(text, 0, key);
   return span && text.slice(span.start, span.end);
 }
 
-/** The spans of the elements of the array at `pos`, up to so many; none if there is no array. */
+/**
+ * Returns the spans of the first `most` elements of the array at `pos`; empty if there is no array.
+ */
 export function elementSpans(text: string, pos: number, most = Number.POSITIVE_INFINITY): Span[] {
   const spans: Span[] = [];
   let i = skipSpace(text, pos);
@@ -230,7 +231,7 @@ export function applyEdits(text: string, edits: readonly Edit[]): string {
 }
 
 /**
- * Puts members in front of an object's own; `members` is JSON text without braces, such as
+ * Inserts members before an object's own; `members` is JSON text without braces, such as
  * `"a":1,"b":2`.
  */
 export function prependMembers(objectText: string, members: string): string {
@@ -241,9 +242,9 @@ export function prependMembers(objectText: string, members: string): string {
 }
 
 /**
- * Replaces a member's value, or adds the member in front. `value` is JSON text. Of duplicate keys
- * every one is replaced: whoever reads the text next may take another one of them than we did, and
- * must not find anything there that we have not seen.
+ * Replaces a member's value, or inserts the member first. `value` is JSON text. Replaces all
+ * duplicates: the next reader may pick another one, and must not find a value that the gateway has
+ * not checked.
  */
 export function setMember(objectText: string, key: string, value: string): string {
   let out = "";
@@ -262,7 +263,7 @@ export function setMember(objectText: string, key: string, value: string): strin
   return from > 0 ? out + objectText.slice(from) : prependMembers(objectText, `${JSON.stringify(key)}:${value}`);
 }
 
-/** The object without the members for which `drop` says so. */
+/** Returns the object without the members for which `drop` returns true. */
 export function dropMembers(objectText: string, drop: (key: string) => boolean): string {
   let kept = "";
   let dropped = false;
@@ -274,15 +275,16 @@ export function dropMembers(objectText: string, drop: (key: string) => boolean):
 }
 
 /**
- * The same JSON on one line, as line-framed transports need it. Inside of strings JSON has no raw
- * line breaks.
+ * Returns the same JSON on one line, for line-based transports. JSON strings never contain raw line
+ * breaks.
  */
 export function oneLine(text: string): string {
   return text.includes("\n") || text.includes("\r") ? text.replace(/[\r\n]/g, " ") : text;
 }
 
 /**
- * A value of somebody's JSON in words. `String` would throw on an object with a member `toString`.
+ * Returns any JSON value as display text. `String` would throw on an object with a member
+ * `toString`.
  */
 export function toDisplayText(value: unknown): string {
   return typeof value === "string" ? value : String(JSON.stringify(value));

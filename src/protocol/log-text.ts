@@ -1,14 +1,12 @@
 /**
- * What a server said, for a line of the log or the reason of an error: short, and on one line.
- * Whoever reads the log must be able to trust that a line is the gateway's, and that a server
- * cannot fill the disk with one.
+ * A server's text for a log line or an error reason: short, and on one line. A server must not be
+ * able to forge a log line or fill the disk with one.
  */
 import { toDisplayText } from "./json-text.ts";
 
 const LONGEST = 200;
 /**
- * Control characters, line and paragraph separators, and what turns the direction of writing
- * around.
+ * Control characters, line and paragraph separators, and characters that change the text direction.
  */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is meant
 const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;

@@ -1,7 +1,7 @@
 /**
- * What the gateway knows of MCP's methods: which list they read, where the identifier in their
- * params is and what kind of thing it names. Everything that treats tools, prompts, resources and
- * templates alike reads this table.
+ * The table of MCP methods: the list that each one reads, the param that holds its identifier, and
+ * the kind of thing it names. All code that treats tools, prompts, resources and templates alike
+ * reads this table.
  */
 import type { ErrorCode } from "./errors.ts";
 
@@ -11,7 +11,7 @@ export interface ListMethod {
   readonly kind: ListKind;
   /** The member of the result that holds the array. */
   readonly member: string;
-  /** The server capability without which the list is not asked for. */
+  /** The server capability that the list requires. */
   readonly capability: "tools" | "prompts" | "resources";
 }
 
@@ -23,9 +23,9 @@ export const listMethods: Readonly<Record<string, ListMethod>> = {
 };
 
 export interface RoutedMethod {
-  /** What the identifier names. */
+  /** The kind of thing that the identifier names. */
   readonly names: "tool" | "prompt" | "resource" | "reference" | "extension";
-  /** The member of the params that holds it. */
+  /** The member of the params that holds the identifier. */
   readonly field: "name" | "uri" | "ref";
   readonly timeout: ErrorCode;
 }
@@ -37,21 +37,19 @@ export const routedMethods: Readonly<Record<string, RoutedMethod>> = {
   "completion/complete": { names: "reference", field: "ref", timeout: "TIMEOUT" },
 };
 
-/** Own-property look-up: a method called `constructor` is unknown like any other. */
+/** Looks up own properties only: a method called `constructor` is unknown. */
 export function lookUp<T>(table: Readonly<Record<string, T>>, method: string): T | undefined {
   return Object.hasOwn(table, method) ? table[method] : undefined;
 }
 
-/** The client capability that each question of a server needs. */
+/** The client capability that each kind of server question requires. */
 export const questionCapabilities: Readonly<Record<string, string>> = {
   "sampling/createMessage": "sampling",
   "elicitation/create": "elicitation",
   "roots/list": "roots",
 };
 
-/**
- * The notification that says a list has changed, by kind of list (templates change with resources).
- */
+/** The notification for a changed list, by kind (templates change with resources). */
 export const changeNotifications = {
   tools: "notifications/tools/list_changed",
   prompts: "notifications/prompts/list_changed",
@@ -60,7 +58,7 @@ export const changeNotifications = {
 
 export type ChangeKind = keyof typeof changeNotifications;
 
-/** The other way round: which kind of list a notification is about. */
+/** The inverse: the kind of list that each notification is about. */
 export const changeKinds: ReadonlyMap<string, ChangeKind> = new Map(
   (Object.keys(changeNotifications) as ChangeKind[]).map((kind) => [changeNotifications[kind], kind]),
 );

@@ -1,22 +1,21 @@
 /**
  * Values that HTTP headers repeat from a request's body, so that proxies can route without reading
- * it: the method, the name of the thing, and the arguments that a tool's schema marks with
- * `x-mcp-header`. One place for how they are found, encoded and compared, for both sides of the
- * gateway.
+ * it. These are the method, the name, and the arguments that a tool's schema marks with
+ * `x-mcp-header`. Both sides of the gateway find, encode and compare them here.
  */
 import { HEADER_NAME } from "../text/header-rules.ts";
 import { toDisplayText } from "./json-text.ts";
 
 export interface Mirror {
-  /** The header without its prefix. */
+  /** The header name without its prefix. */
   readonly header: string;
-  /** Where the argument is. */
+  /** The path of the argument. */
   readonly path: readonly string[];
 }
 
 export const MIRROR_PREFIX = "mcp-param-";
 
-/** Which member of the params the `Mcp-Name` header repeats. */
+/** The member of the params that the `Mcp-Name` header repeats, by method. */
 export const nameFields: Readonly<Record<string, string>> = {
   "tools/call": "name",
   "prompts/get": "name",
@@ -30,7 +29,10 @@ const TYPES = new Set(["string", "integer", "boolean"]);
 const NONE: readonly Mirror[] = [];
 const known = new WeakMap<object, readonly Mirror[]>();
 
-/** The mirrored arguments that a tool's input schema declares; none if a declaration is invalid. */
+/**
+ * Returns the mirrored arguments that a tool's input schema declares; empty if a declaration is
+ * invalid.
+ */
 export function mirrorsOf(inputSchema: unknown): readonly Mirror[] {
   if (typeof inputSchema !== "object" || inputSchema === null) return NONE;
   let found = known.get(inputSchema);
@@ -63,7 +65,7 @@ function readMirrors(inputSchema: object): readonly Mirror[] {
   return valid ? found : NONE;
 }
 
-/** The argument's value as a header carries it before encoding; undefined: no header. */
+/** Returns the argument's value for a header, before encoding; undefined: no header. */
 export function mirroredValue(args: unknown, path: readonly string[]): string | undefined {
   let node: unknown = args;
   for (const key of path) {
@@ -79,14 +81,14 @@ export function mirroredValue(args: unknown, path: readonly string[]): string | 
 const OPEN = "=?base64?";
 const CLOSE = "?=";
 
-/** A text as a header value; what a header cannot carry as it is goes in base64. */
+/** Encodes a text as a header value. Uses base64 for text that a header cannot carry. */
 export function encodeHeader(value: string): string {
   const isPlain = /^[\x21-\x7e]([\t\x20-\x7e]*[\x21-\x7e])?$/.test(value);
   const looksEncoded = value.startsWith(OPEN) && value.endsWith(CLOSE);
   return isPlain && !looksEncoded ? value : `${OPEN}${Buffer.from(value).toString("base64")}${CLOSE}`;
 }
 
-/** Undefined: the header claims to be base64 and is not. */
+/** Decodes a header value. Returns undefined if its base64 is invalid. */
 export function decodeHeader(header: string): string | undefined {
   const value = header.trim();
   if (!value.startsWith(OPEN) || !value.endsWith(CLOSE)) return value;

@@ -1,11 +1,11 @@
 /**
- * Reads a tool's JSON Schema as far as a person needs it: resolves local references, folds "or
- * null" away, names a type.
+ * Reads a tool's JSON Schema for display: resolves local references, drops the "or null" branch,
+ * and names the type.
  *
- * What must always hold: any JSON value is a valid input, however odd (a backend wrote it), and a
- * schema that refers to itself ends.
+ * Invariant: any JSON value is a valid input, since a server wrote it, and a schema that refers to
+ * itself terminates.
  */
-/** So many branches of a schema are named. */
+/** The most branches of a schema that are named. */
 const SHOWN = 8;
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -35,7 +35,7 @@ export function requiredOf(schema: JsonSchema): ReadonlySet<string> {
   return new Set(Array.isArray(required) ? required.filter((name) => typeof name === "string") : []);
 }
 
-/** The type without `null`; undefined when there is none or several. */
+/** Returns the type without `null`; undefined if the schema names no type, or several. */
 export function typeOf(schema: JsonSchema): string | undefined {
   const { type } = schema;
   if (typeof type === "string") return type;
@@ -51,7 +51,7 @@ export function enumOf(schema: JsonSchema): readonly unknown[] | undefined {
   return Array.isArray(values) && values.length > 0 ? values : undefined;
 }
 
-/** A type in words: `string`, `integer[]`, `string | number`, `"a" | "b"`. */
+/** Returns a type as display text: `string`, `integer[]`, `string | number`, `"a" | "b"`. */
 export function typeName(schema: JsonSchema, root: JsonSchema, depth = 0): string {
   const values = enumOf(schema);
   if (values !== undefined) return values.map((value) => JSON.stringify(value)).join(" | ");

@@ -1,7 +1,7 @@
 /**
  * The states of a server, as the API, the metrics, the meta tools and the dashboard show them.
  *
- * connecting: an attempt is under way. ready: connected. degraded: connected, but the breaker is
+ * connecting: an attempt is in progress. ready: connected. degraded: connected, but the breaker is
  * open or a list could not be fetched. down: waiting for the next attempt. disabled: switched off.
  */
 export const serverStates = ["connecting", "ready", "degraded", "down", "disabled"] as const;

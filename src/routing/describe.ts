@@ -1,7 +1,7 @@
 /**
- * What the gateway says of itself to a client: what it does itself, what its servers can do, and
- * their instructions under their names. An extension is only mentioned where the client and at
- * least one server both know it.
+ * The gateway's description of itself to a client: its own features, its servers' capabilities, and
+ * their instructions under their names. An extension is listed only if both the client and at least
+ * one server have it.
  */
 
 import type { NamedEntry } from "../catalog/named.ts";
@@ -20,8 +20,8 @@ export interface DescribeOptions {
 
 export function describeServers(servers: readonly ServerInfo[], { settled, client }: DescribeOptions): Described {
   const infos = servers.flatMap(({ info }) => (info ? [info] : []));
-  // A server that is still starting may turn out to complete; what a client is not told now it will
-  // never ask for.
+  // A server that is still starting may support completion. A client never asks for a capability
+  // that it was not told of at the start.
   const completes = !settled || infos.some(({ capabilities }) => "completions" in capabilities);
   const extensions = sharedExtensions(infos, client);
   const tasks = "tasks" in client && infos.some(({ capabilities }) => "tasks" in capabilities);
@@ -48,9 +48,9 @@ const FENCE = new RegExp(`(?:^|[${BREAK}])[ \\t]*(\`\`\`|~~~)`, "g");
 const sections = new WeakMap<PeerInfo, string>();
 
 /**
- * A server's words under its name. Its headings are put two levels down and nothing is left open,
- * so that no line of it begins a section like another server's. The words are bounded where they
- * come in.
+ * Returns a server's instructions under its name. Its headings move down two levels and open code
+ * blocks are closed, so that no line can imitate another server's section. The length was bounded
+ * on arrival.
  */
 function sectionOf(id: string, info: PeerInfo): string[] {
   if (!info.instructions) return [];
@@ -64,7 +64,10 @@ function sectionOf(id: string, info: PeerInfo): string[] {
   return [`## ${id}\n\n${text}`];
 }
 
-/** What the first server that has it says of each extension that the client has too. */
+/**
+ * Returns the extensions that the client and a server share, each as the first of its servers
+ * describes it.
+ */
 function sharedExtensions(
   infos: readonly PeerInfo[],
   client: Readonly<Record<string, unknown>>,
@@ -84,7 +87,7 @@ function extensionsOf(capabilities: Readonly<Record<string, unknown>>): Readonly
   return typeof extensions === "object" && extensions !== null ? (extensions as Record<string, unknown>) : {};
 }
 
-/** What a tool's results look like, and the protocol version in which its server says so. */
+/** Returns a tool's output schema and the protocol version of its server. */
 export function describeOutput(
   entry: NamedEntry | undefined,
   servers: readonly ServerInfo[],

@@ -1,9 +1,9 @@
 /**
- * What the fronts may know of the servers and their things: what the gateway says of itself, and
- * the schemas and hints that an answer needs.
+ * The fronts' view of the servers: the gateway's description of itself, and the schemas and hints
+ * that an answer needs.
  *
- * It keeps nothing of its own. Every answer is read when it is asked for, so the next request sees
- * a reload or a change of the catalog.
+ * It keeps no state. Every answer is read on demand, so the next request sees a reload or a catalog
+ * change.
  */
 import type { Catalog } from "../catalog/catalog.ts";
 import { NO_HINTS } from "../catalog/definitions.ts";
@@ -15,7 +15,7 @@ import { extensionOwners } from "./extension.ts";
 import { resolve } from "./resolve.ts";
 
 export class Directory {
-  /** Who answers. */
+  /** The gateway's name and version. */
   readonly serverInfo: Readonly<Record<string, unknown>>;
   readonly #catalog: Catalog;
   readonly #servers: Servers;
@@ -26,28 +26,28 @@ export class Directory {
     this.#servers = servers;
   }
 
-  /** What the gateway offers to this client. */
+  /** Returns the gateway's description of itself for this client. */
   describe({ capabilities }: Client): Described {
     return describeServers(this.#servers.infos(), { settled: this.#servers.settled, client: capabilities });
   }
 
-  /** How long, and by whom, the answer to this method may be kept. */
+  /** Returns how long, and by whom, the answer to this method may be cached. */
   cacheHints(method: string): { readonly ttlMs: number; readonly cacheScope: "public" | "private" } {
     const list = lookUp(listMethods, method);
     return list ? this.#catalog.snapshot.cacheHints(list.kind) : NO_HINTS;
   }
 
-  /** The input schema of a tool, by any name that a call accepts. */
+  /** Returns the input schema of a tool, by any name that a call accepts. */
   inputSchema(tool: string): unknown {
     return this.#catalog.snapshot.tools.find(tool)?.definition.value["inputSchema"];
   }
 
-  /** The output schema of a tool, and the protocol version that its server speaks. */
+  /** Returns the output schema of a tool, and the protocol version of its server. */
   outputOf(tool: string): { readonly schema: unknown; readonly version: string } | undefined {
     return describeOutput(this.#catalog.snapshot.tools.find(tool), this.#servers.infos());
   }
 
-  /** The server that a call of a thing belongs to. */
+  /** Returns the server that a call belongs to. */
   ownerOf(call: Call): string | undefined {
     const routed = lookUp(routedMethods, call.method);
     try {
@@ -62,7 +62,7 @@ export class Directory {
     return extensionOwners(method, this.#servers.infos()).length > 0;
   }
 
-  /** Runs for every change of a list; returns how to stop that. */
+  /** Runs the listener for every change of a list. Returns a function that removes it. */
   onChange(listener: (kinds: readonly ChangeKind[]) => void): () => void {
     this.#catalog.on("listed", listener);
     return () => this.#catalog.off("listed", listener);

@@ -1,8 +1,8 @@
 /**
- * Methods that the gateway does not know, of extensions that a server declared: they go to their
- * owner where the request names one, by a task id, a URI or a name, or where only one server has
- * the extension. Which server is meant is never guessed, and what is under the prefix of a
- * configured server goes to no other.
+ * Routes methods that the gateway does not know, of extensions that a server declared. The request
+ * names the server by a task id, a URI or a name, or only one server has the extension. The gateway
+ * never guesses the server. An identifier under the prefix of a configured server never goes to
+ * another one.
  */
 import { assertThere, foundName, foundUri } from "../catalog/find-or-throw.ts";
 import type { Snapshot } from "../catalog/snapshot.ts";
@@ -19,16 +19,16 @@ export interface ExtensionOptions {
   readonly owners: readonly string[];
   readonly snapshot: Snapshot;
   readonly tasks: {
-    /** Whether the id of a task is this client's. */
+    /** Whether a task id belongs to this client. */
     opens(serverId: string, parts: TaskIdParts, client: Client): boolean;
   };
 }
 
 export const EXTENSION: RoutedMethod = { names: "extension", field: "name", timeout: "TIMEOUT" };
 
-/** The servers that declared the extension which a method like `tasks/get` belongs to. */
+/** Returns the servers that declared the extension of a method such as `tasks/get`. */
 export function extensionOwners(method: string, servers: readonly ServerInfo[]): string[] {
-  // A method without a slash is of no family.
+  // A method without a slash belongs to no extension.
   const family = method.slice(0, Math.max(0, method.indexOf("/")));
   if (family === "" || family === "notifications") return [];
   return servers.filter(({ info }) => info && declares(info.capabilities, family)).map(({ id }) => id);
@@ -77,8 +77,8 @@ function ownerByIdentifier(
   { snapshot, tasks }: ExtensionOptions,
 ): Owner | undefined {
   const { taskId, uri, name } = call.params;
-  // Whatever is about tasks is about one, whose owner can be told: no server's own view of all
-  // tasks is shown to a client.
+  // A task method must name one task, whose owner is known. A client must never see a server's own
+  // view of all tasks.
   if (typeof taskId === "string" || call.method.startsWith("tasks/")) {
     const asked = stringParam(call, "taskId");
     const split = splitTaskId(asked);
@@ -96,7 +96,7 @@ function ownerByIdentifier(
   if (typeof name === "string") {
     const entry = snapshot.tools.find(name) ?? snapshot.prompts.find(name);
     if (entry) return ownerOf(call, "name", { serverId: entry.serverId, own: entry.name });
-    // Whatever the name is of, everything is under the empty prefix.
+    // The empty prefix matches every name, so it claims nothing.
     const claimants = snapshot.tools.claimants(name).filter((id) => !snapshot.claims.isCatchAll(id));
     if (mustExist(claimants, sole, snapshot)) foundName("tool", snapshot, name);
   }
@@ -104,8 +104,8 @@ function ownerByIdentifier(
 }
 
 /**
- * Whether an identifier under these servers' prefixes may only go on if the catalog knows it:
- * others must not get it.
+ * Whether an identifier under these servers' prefixes must be in the catalog to be forwarded: no
+ * other server may get it.
  */
 function mustExist(claimants: readonly string[], sole: string | undefined, snapshot: Snapshot): boolean {
   return claimants.some((id) => id !== sole || snapshot.standing(id).kind !== "known");

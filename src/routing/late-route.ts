@@ -1,10 +1,9 @@
 /**
- * The route of a request whose server is still starting. It is on its way through the stages like
- * any other, under the id of the server that it belongs to by its prefix; where it goes is found
- * before it is sent.
+ * The route of a request whose server is still starting. It passes the stages under the id of the
+ * server that its prefix names. The real route is found before the request is sent.
  *
- * What must always hold: until `settle`, it leads nowhere; a stage that counts on the way out what
- * it counted on the way in counts it for `countedFor`.
+ * Invariant: until `settle`, the route has no target. A stage that counts on the way in and on the
+ * way out must use `countedFor` on the way out.
  */
 import type { Snapshot } from "../catalog/snapshot.ts";
 import type { Call } from "../protocol/call.ts";
@@ -14,10 +13,10 @@ import type { Route } from "./resolve.ts";
 export class LateRoute implements Route {
   readonly spec: RoutedMethod;
   readonly countedFor: string;
-  /** Looks for the route again. */
+  /** Resolves the request again. */
   readonly find: (snapshot: Snapshot) => Route;
   serverId: string;
-  /** Empty until it is found: a name from outside is no label. */
+  /** Empty until the route is found: a client's text must not become a metrics label. */
   name = "";
   target = "";
   params = "";
@@ -46,9 +45,7 @@ export class LateRoute implements Route {
   }
 }
 
-/**
- * The time limit that the config gives the tool of that name or alias, before the server lists it.
- */
+/** Returns the config's timeout for a tool by name or alias, before the server has listed it. */
 function timeoutOf(name: unknown, { serverId, snapshot }: Pick<Route, "serverId" | "snapshot">): number | undefined {
   const server = snapshot.servers.find(({ id }) => id === serverId);
   if (!server || typeof name !== "string" || !name.startsWith(server.prefix)) return undefined;

@@ -1,10 +1,9 @@
 /**
- * From a request to its owner: which server, which of its identifiers, and the params with that
- * identifier in them.
+ * Resolves a request to its server, the server's own identifier, and the params that contain it.
  *
- * Pure: a call and a snapshot in, a route out. Names and URIs are looked up, never cut apart; what
- * is unknown or ambiguous is an error here, and no server hears of it. What belongs to a server
- * that is starting is an error that says so (`awaits`); the entrance makes a `LateRoute` of it.
+ * Pure: it takes a call and a snapshot, and returns a route. Names and URIs are looked up, never
+ * split. An unknown or ambiguous identifier is an error here, and no server sees it. If the server
+ * is still starting, the error says so (`awaits`), and the relay makes a `LateRoute`.
  */
 import { foundName, foundUri } from "../catalog/find-or-throw.ts";
 import type { NamedEntry } from "../catalog/named.ts";
@@ -21,11 +20,11 @@ export interface Route {
   readonly name: string;
   /** The identifier that the server knows. */
   readonly target: string;
-  /** The params as the server gets them, in JSON. */
+  /** The params for the server, in JSON. */
   readonly params: string;
-  /** The tool's own time limit, where it has one. */
+  /** The tool's own timeout, if it has one. */
   readonly timeoutMs: number | undefined;
-  /** The snapshot that the route was found in; identifiers in the answer are put back by it. */
+  /** The snapshot that the route was found in. It also translates the identifiers in the answer. */
   readonly snapshot: Snapshot;
   readonly mimeType: string | undefined;
 }
@@ -106,7 +105,7 @@ function resourceRoute(call: Call, spec: RoutedMethod, snapshot: Snapshot): Rout
   };
 }
 
-/** The owner of a resource, by any form of its URI. */
+/** Returns the server of a resource, by any form of its URI. */
 export function findResource(snapshot: Snapshot, uri: string) {
   return foundUri(snapshot.resources.resolve(uri), snapshot, uri);
 }
@@ -144,11 +143,14 @@ export function stringParam(call: Call, key: string): string {
   throw new GoblinError("INVALID_PARAMS", `${call.method} needs "${key}", a string`);
 }
 
-/** The server must not find another reference in it than was resolved here. */
+/**
+ * Replaces the identifier in `ref`. The server must never read another reference than the one
+ * resolved here.
+ */
 function withReference(params: string, key: string, value: string): string {
   const ref = memberText(params, "ref")!;
   const twice = repeatedKey(ref, ["type", "name", "uri"]);
   if (twice !== undefined)
-    throw new GoblinError("INVALID_PARAMS", `Invalid params: "${twice}" stands in "ref" twice; send it once`);
+    throw new GoblinError("INVALID_PARAMS", `Invalid params: "${twice}" appears in "ref" twice; send it once`);
   return setMember(params, "ref", setMember(ref, key, JSON.stringify(value)));
 }

@@ -1,11 +1,11 @@
 /**
- * Puts the clients' form of URIs into a server's result, so that what a client reads in an answer
- * it can read, subscribe to and complete.
+ * Puts the clients' form of URIs into a server's result, so that a client can read, subscribe to
+ * and complete every URI it receives.
  *
- * Only the URI fields of content that carries one are touched: `contents[].uri`, `resource_link`
- * and embedded `resource`. Text, blobs, structured content and everything else stay the bytes that
- * came. A result without a `uri` member is not even parsed. In one result only so many URIs are
- * looked up, and only so much work goes into them; the rest stays as it is.
+ * Only the URI fields of content are changed: `contents[].uri`, `resource_link` and embedded
+ * `resource`. Text, blobs, structured content and all other bytes stay unchanged. A result without
+ * a `uri` member is not parsed. The number of URIs and the matching work per result are bounded;
+ * URIs beyond that stay unchanged.
  */
 import type { ResourceIndex } from "../catalog/resources/index.ts";
 import { type Raw, rawText } from "../protocol/json-rpc.ts";
@@ -20,7 +20,8 @@ export interface RewriteContext {
 }
 
 export function exposeUris(raw: Raw, method: string, context: RewriteContext): Raw {
-  // A key may be written with escapes; no server does, but then the text has to be looked at.
+  // A key could be written with escapes. No known server does this, but then the text must be
+  // parsed.
   if (!raw.includes('"uri"') && !raw.includes("\\u00")) return raw;
   const text = rawText(raw);
   const found: Found = { ...context, text, edits: [], budget: new MatchBudget(RESULT_CELLS) };
@@ -35,7 +36,7 @@ interface Found extends RewriteContext {
   readonly budget: MatchBudget;
 }
 
-/** The places of the objects that may carry a URI. */
+/** Returns the spans of the objects that may carry a URI. */
 function blocksOf(text: string, method: string): Span[] {
   switch (method) {
     case "resources/read":

@@ -1,8 +1,9 @@
 /**
- * What a client says of itself, cut to what is needed: it is kept for as long as the session, and
+ * Cuts a client's description of itself to a bounded size: it is kept as long as the session, and
  * there may be thousands.
  *
- * What an honest client says is kept whole. Nothing that is kept refers to the message it came in.
+ * A description of normal size is kept whole. The kept values never hold on to the message that
+ * they came in.
  */
 import { GoblinError } from "../protocol/errors.ts";
 
@@ -13,7 +14,7 @@ const MAX_CAPABILITIES = 8192;
 const MAX_TEXT = 64;
 const KNOWN_CAPABILITIES = new Set(["sampling", "elicitation", "roots", "experimental", "tasks", "extensions"]);
 
-/** Name, title and version, none of them long. */
+/** Returns name, title and version, each cut to a short length. */
 export function shortInfo(info: Said): Said {
   const kept: Record<string, unknown> = {};
   for (const name of ["name", "title", "version"]) {
@@ -23,18 +24,20 @@ export function shortInfo(info: Said): Said {
   return kept;
 }
 
-/** Those that the protocol knows, without their details. */
+/** Returns the capabilities that the protocol knows, without their details. */
 export function bareCapabilities(capabilities: Said): Said {
   return Object.fromEntries(Object.keys(known(capabilities)).map((name) => [name, {}]));
 }
 
 export function boundedInfo(info: Said): Said {
   const text = JSON.stringify(info);
-  // Parsed anew: a part of a long string would keep all of it.
+  // Parsed again, because a slice of a long string would keep the whole string in memory.
   return text.length <= MAX_INFO ? info : (JSON.parse(JSON.stringify(shortInfo(info))) as Said);
 }
 
-/** Throws when even those that the protocol knows are too much. */
+/**
+ * Drops unknown capabilities if there are too many. Throws if the known ones alone are too large.
+ */
 export function boundedCapabilities(capabilities: Said): Said {
   if (JSON.stringify(capabilities).length <= MAX_CAPABILITIES) return capabilities;
   const kept = known(capabilities);

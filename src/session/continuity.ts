@@ -1,11 +1,10 @@
 /**
- * Sessions that outlive the process: ids that another process can open, and what it must know
- * besides.
+ * Sessions that survive a restart: ids that another process can open, and the state that it needs.
  *
- * An id is taken up only if it was sealed with this key for this endpoint, belongs to whoever
- * presents it, was issued by an earlier process, is not too old, and its session has not ended.
- * Everything else is unknown here, and its client starts anew. Without a state folder the key lives
- * as long as the process, and so do the sessions.
+ * A session is resumed only if its id was sealed with this key for this endpoint and an earlier
+ * process issued it. It must also belong to the principal that presents it, be young enough, and
+ * not have ended. Any other id is unknown, and its client starts a new session. Without a state
+ * folder, the key and the sessions live only as long as the process.
  */
 import { randomBytes } from "node:crypto";
 import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
@@ -18,14 +17,16 @@ import { createSealer, type Sealer, type SessionClaims } from "./seal.ts";
 import type { SessionStore } from "./store.ts";
 import type { Subscriptions } from "./subscriptions.ts";
 
-/** However often it is used, a session id of an earlier process is not taken up after this. */
+/** The maximum age of a resumed session, however often it is used. */
 const MAX_AGE_MS = 7 * 24 * 3_600_000;
 const KEY_BYTES = 32;
 
 export interface ContinuityOptions {
   readonly sealer: Sealer;
   readonly journal: Journal | undefined;
-  /** A session may be unused for `limits.sessionIdleMs`, the time without a process included. */
+  /**
+   * `limits.sessionIdleMs` limits the idle time of a session, including the time without a process.
+   */
   readonly config: Pick<LiveConfig, "current">;
   readonly sessions: Pick<SessionStore, "get">;
   readonly subscriptions: Pick<Subscriptions, "on">;
@@ -36,9 +37,9 @@ export class Continuity {
   readonly #sealer: Sealer;
   readonly #config: Pick<LiveConfig, "current">;
   readonly #started = Date.now();
-  /** Sessions of earlier processes that ended in this one, where no journal knows them. */
+  /** Sessions of earlier processes that ended in this one. Used only without a journal. */
   readonly #ended = new Set<string>();
-  /** The sessions whose ids were sealed or opened here: those that a later process can take up. */
+  /** The sessions whose ids were sealed or opened here, so a later process can resume them. */
   readonly #kept = new Set<string>();
   readonly #forgetting: NodeJS.Timeout | undefined;
 
@@ -49,7 +50,7 @@ export class Continuity {
     if (!journal) return;
     subscriptions.on("added", (record) => this.#subscribed(record.clientKey, record));
     subscriptions.on("removed", ({ clientKey, serverId, uri }) => this.unsubscribed(clientKey, serverId, uri));
-    // Sessions that have not come back by then are not taken up any more.
+    // Sessions that have not been resumed by then have expired.
     const forget = (): void => journal.forget((key) => sessions.get(key) !== undefined);
     this.#forgetting = setTimeout(forget, this.#idleMs).unref();
   }
@@ -63,13 +64,13 @@ export class Continuity {
     return this.#sealer.seal(claims);
   }
 
-  /** What was negotiated for a session that an earlier process held. */
+  /** Returns the claims of a session that an earlier process held, if it may be resumed. */
   open(id: string, principal: string): SessionClaims | undefined {
     const claims = this.#sealer.open(id);
     if (!claims || claims.principal !== principal || claims.issued >= this.#started) return undefined;
     if (this.#ended.has(claims.key) || this.journal?.hasEnded(claims.key)) return undefined;
     const now = Date.now();
-    // Only the journal tells when the earlier process ended; without it, age alone counts.
+    // Only the journal knows when the earlier process ended. Without it, only the age counts.
     const lastSeen = this.journal ? Math.max(claims.issued, this.journal.lastAlive) : now;
     if (now - lastSeen > this.#idleMs || now - claims.issued > MAX_AGE_MS) return undefined;
     this.#kept.add(claims.key);
@@ -98,7 +99,7 @@ export class Continuity {
     this.journal?.ended(key);
   }
 
-  /** Resolves when what happened so far would be known after a crash. */
+  /** Resolves when all events so far would survive a crash. */
   async written(): Promise<void> {
     await this.journal?.written();
   }
@@ -110,9 +111,7 @@ export class Continuity {
     this.#ended.delete(oldest!);
   }
 
-  /**
-   * From here on nothing is written: sessions that end now are to be taken up by the next process.
-   */
+  /** Stops writing: the next process must be able to resume the sessions that end from now on. */
   async close(): Promise<void> {
     clearTimeout(this.#forgetting);
     await this.journal?.close();
@@ -122,7 +121,7 @@ export class Continuity {
 export interface StateOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /**
-   * The address that the sessions belong to, as `host:port`; undefined: it is not the same after a
+   * The address that the sessions belong to, as `host:port`. Undefined: it changes with each
    * restart.
    */
   readonly endpoint: string | undefined;
@@ -134,7 +133,9 @@ export interface SessionState {
   readonly journal: Journal | undefined;
 }
 
-/** The key and the journal of this endpoint, as far as there can be any. */
+/**
+ * Opens the key and the journal of this endpoint. Falls back to a temporary key without a journal.
+ */
 export async function openState({ env, endpoint, warn }: StateOptions): Promise<SessionState> {
   const secret = env["GOBLIN_SECRET"];
   const without = { sealer: secret ? createSealer(secret, "") : ephemeralSealer(), journal: undefined };
@@ -145,7 +146,7 @@ export async function openState({ env, endpoint, warn }: StateOptions): Promise<
     const sealer = secret ? createSealer(secret, "") : createSealer(await readKey(join(folder, "key")), endpoint);
     const journal = await openJournal({
       file: join(folder, `sessions-${endpoint.replace(/[^A-Za-z0-9.]+/g, "-")}.jsonl`),
-      failed: (message) => warn(`Subscriptions cannot be kept for a restart: ${message}`),
+      failed: (message) => warn(`Subscriptions will not survive a restart: ${message}`),
       keepEndedMs: MAX_AGE_MS,
     });
     return { sealer, journal };
@@ -155,12 +156,12 @@ export async function openState({ env, endpoint, warn }: StateOptions): Promise<
   }
 }
 
-/** A key that is forgotten with the process. */
+/** Returns a sealer with a key that only this process knows. */
 export function ephemeralSealer(): Sealer {
   return createSealer(randomBytes(KEY_BYTES), "");
 }
 
-/** The key in this file, which is made if it is missing. A key that others can read is none. */
+/** Reads the key in this file, or creates it. Rejects a key that other users can read. */
 async function readKey(file: string): Promise<Buffer> {
   try {
     await writeFile(file, randomBytes(KEY_BYTES), { flag: "wx", mode: 0o600 });
@@ -171,6 +172,6 @@ async function readKey(file: string): Promise<Buffer> {
     throw new Error(`${file} can be read by others; remove it, or set its mode to 0600`);
   }
   const key = await readFile(file);
-  if (key.length !== KEY_BYTES) throw new Error(`${file} is no key of ${KEY_BYTES} bytes; remove it`);
+  if (key.length !== KEY_BYTES) throw new Error(`${file} is not a key of ${KEY_BYTES} bytes; remove it`);
   return key;
 }

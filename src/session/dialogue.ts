@@ -1,7 +1,7 @@
 /**
- * One call of a client that answers questions only by repeating its request: the call runs on its
- * own, and each round of the client's waits for either its answer or the next questions of its
- * server.
+ * One call of a client that answers questions only by repeating its request. The call runs
+ * independently of the client's requests. Each round waits for the call's answer or for the
+ * server's next questions.
  */
 import type { Call } from "../protocol/call.ts";
 import { GoblinError } from "../protocol/errors.ts";
@@ -22,9 +22,9 @@ const nowhere = (): void => {};
 
 export class Dialogue {
   readonly call: Call;
-  /** Where notifications of the call go in this round; nowhere between rounds. */
+  /** Receives the call's notifications in this round; discards them between rounds. */
   emit: (text: string) => void = nowhere;
-  /** By key; most calls are never asked anything. */
+  /** The open questions by key. Created on demand: most calls have none. */
   #open: Map<string, Open> | undefined;
   #count = 0;
   #answer: Answer | undefined;
@@ -34,7 +34,7 @@ export class Dialogue {
     this.call = call;
   }
 
-  /** Begins the call. */
+  /** Starts the call. */
   run(start: (call: Call) => Promise<Answer>): void {
     start(this.call).then(
       (answer) => this.#ended(answer),
@@ -42,17 +42,17 @@ export class Dialogue {
     );
   }
 
-  /** A round is under way. */
+  /** Whether a round is in progress. */
   get isWaitedFor(): boolean {
     return this.#wake !== undefined;
   }
 
-  /** No round is under way any more. */
+  /** Ends the round: notifications are discarded until the next one. */
   rest(): void {
     this.emit = nowhere;
   }
 
-  /** `signal` aborts when the server takes the question back. */
+  /** Asks the client a question. `signal` aborts when the server withdraws it. */
   ask(method: string, params: string, signal?: AbortSignal): Promise<Answer> {
     if (this.#answer || this.call.cancelled) return Promise.resolve(over());
     return new Promise((resolve) => {
@@ -60,12 +60,12 @@ export class Dialogue {
       this.#open ??= new Map();
       this.#open.set(key, { key, method, params, resolve });
       signal?.addEventListener("abort", () => this.#open?.delete(key) && resolve(over()), { once: true });
-      // Questions that are asked together are put together.
+      // Waits briefly, so that questions asked together reach the client together.
       setImmediate(() => this.#tellQuestions());
     });
   }
 
-  /** Hands over the client's answers, in raw JSON by key. */
+  /** Delivers the client's answers, as raw JSON by key. */
   give(responses: ReadonlyMap<string, string>): void {
     for (const [key, raw] of responses) {
       const question = this.#open?.get(key);
@@ -74,7 +74,7 @@ export class Dialogue {
     }
   }
 
-  /** The answer, or all questions that are open. */
+  /** Waits for the answer or for open questions. */
   next(): Promise<Answer | readonly Question[]> {
     return new Promise((resolve) => {
       this.#wake = resolve;
@@ -102,7 +102,7 @@ export class Dialogue {
   }
 }
 
-/** Whoever asked hears something, whatever became of the call. */
+/** The answer to a question that can no longer be answered: the asker must always get one. */
 function over(): Answer {
   return failure(new GoblinError("CANCELLED", "The call that the question belonged to is over"));
 }

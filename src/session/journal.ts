@@ -1,12 +1,12 @@
 /**
- * What a restart must not forget of the sessions: their subscriptions and log levels, and which of
- * them have ended.
+ * The session state that must survive a restart: subscriptions, log levels, and which sessions have
+ * ended.
  *
- * A file of JSON lines, appended to asynchronously in the order of the events. No request waits for
- * it but one that ends a session, which is answered when its end is written. When most of the file
- * is history it is written anew in one step. It holds no credential: sessions stand in it under
- * their inner keys, which no client can use. Losing it costs subscriptions, nothing else; a
- * half-written last line is skipped. Of the sessions that ended, the last ones are known.
+ * The file holds JSON lines, appended asynchronously in the order of the events. Only a request
+ * that ends a session waits until its line is written. When most of the file is outdated, it is
+ * rewritten atomically. It holds no credentials: it names sessions by their internal keys, which no
+ * client can use. Losing the file loses subscriptions and nothing else. A half-written last line is
+ * skipped. Only a bounded number of ended sessions is remembered, the most recent ones.
  */
 import { appendFile, readFile, rename, writeFile } from "node:fs/promises";
 import { messageOf } from "../protocol/errors.ts";
@@ -25,7 +25,7 @@ export interface Remembered {
 export interface JournalOptions {
   readonly file: string;
   readonly failed: (message: string) => void;
-  /** Ended sessions are remembered for as long as their ids could be used. */
+  /** How long an ended session is remembered: as long as its id could be used. */
   readonly keepEndedMs: number;
 }
 
@@ -41,7 +41,7 @@ type Line =
   | { readonly op: "end"; readonly k: string; readonly t: number }
   | { readonly op: "alive"; readonly t: number };
 
-/** So many ended sessions are remembered. */
+/** The most ended sessions that are remembered. */
 export const MAX_ENDED = 10_000;
 const COMPACT_FROM = 1000;
 const ALIVE_EVERY_MS = 60_000;
@@ -61,10 +61,10 @@ export class Journal {
   readonly #sessions = new Map<string, Kept>();
   readonly #ended = new Map<string, number>();
   readonly #timer: NodeJS.Timeout;
-  /** When an earlier process was last known to run; 0: there was none. */
+  /** When an earlier process was last known to run; 0 if there was none. */
   readonly lastAlive: number;
   #waiting: string[] = [];
-  /** Those who want to know when what waits has been written. */
+  /** Callbacks that run once the waiting lines are written. */
   #waiters: (() => void)[] = [];
   #lines = 0;
   #work: Promise<void> | undefined;
@@ -111,7 +111,7 @@ export class Journal {
     this.#write({ op: "end", k: key, t: Date.now() });
   }
 
-  /** Resolves when what was given so far has been written, or could not be. */
+  /** Resolves when all lines so far were written, or failed to be. */
   async written(): Promise<void> {
     if (this.#work) await new Promise<void>((resolve) => this.#waiters.push(resolve));
   }
@@ -121,7 +121,7 @@ export class Journal {
     for (const key of [...this.#sessions.keys()]) if (!isOpen(key)) this.ended(key);
   }
 
-  /** Writes the file anew with nothing but what counts. */
+  /** Rewrites the file with only the current state. */
   async compact(): Promise<void> {
     const now = Date.now();
     for (const [key, at] of this.#ended) if (now - at > this.#options.keepEndedMs) this.#ended.delete(key);
@@ -139,8 +139,8 @@ export class Journal {
   }
 
   /**
-   * Nothing that happens after this is written: a gateway that shuts down ends sessions that are to
-   * live on.
+   * Stops writing: a gateway that shuts down ends its sessions, but the next process must resume
+   * them.
    */
   async close(): Promise<void> {
     if (this.#closed) return;

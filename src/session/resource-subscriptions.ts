@@ -1,6 +1,6 @@
 /**
- * Subscribes clients to resources: finds the resource, keeps the record, and delivers updates in
- * the form of the URI that the client used.
+ * Subscribes clients to resources: finds the resource, keeps the record, and delivers updates with
+ * the URI form that the client used.
  */
 import type { Catalog } from "../catalog/catalog.ts";
 import type { LogLevel } from "../protocol/call.ts";
@@ -61,14 +61,12 @@ export class ResourceSubscriptions {
     flight.serverId = serverId;
     const record = this.#record(key, { serverId, uri, form }, this.#toSession(key));
     const answer = await this.#parts.subscriptions.subscribe(record, flight);
-    // What is acknowledged outlives the process.
+    // An acknowledged subscription must survive a restart.
     if (answer.ok) await this.#parts.continuity.written();
     return named(answer, serverId);
   }
 
-  /**
-   * `resources/unsubscribe` of a session. A resource that is listed no more can still be let go.
-   */
+  /** `resources/unsubscribe` of a session. Works even if the resource is no longer listed. */
   async unsubscribeSession(flight: Flight): Promise<Answer> {
     const { subscriptions } = this.#parts;
     const { call } = flight;
@@ -79,12 +77,12 @@ export class ResourceSubscriptions {
     return named(await subscriptions.unsubscribe({ clientKey, serverId, uri }, flight), serverId);
   }
 
-  /** The resource, once its server has started. */
+  /** Finds the resource; waits if its server is still starting. */
   #find(form: string, asker: Asker): Promise<ReturnType<typeof findResource>> {
     return this.#parts.waiting.found((snapshot) => findResource(snapshot, form), asker);
   }
 
-  /** Restores what a session had in an earlier process. */
+  /** Restores the subscriptions and log level that a session had in an earlier process. */
   #resume(session: Session): void {
     const { continuity, servers, sessions, subscriptions } = this.#parts;
     const { subscriptions: records = [], logLevel } = continuity.remembered(session.key) ?? {};

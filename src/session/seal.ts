@@ -1,17 +1,17 @@
 /**
- * Session ids that carry what the session negotiated, encrypted and authenticated (AES-256-GCM), so
- * that another process with the same key can take the session up. Nobody without the key can make,
- * read or change one.
+ * Session ids that contain the negotiated state, encrypted and authenticated (AES-256-GCM). Another
+ * process with the same key can resume the session. Nobody without the key can forge, read or
+ * change an id.
  *
- * An id is bounded: what a client says of itself is cut to what is needed, so that the id always
- * fits into a header.
+ * An id is bounded so that it always fits into a header: the client's description of itself is cut
+ * if necessary.
  */
 import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from "node:crypto";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { bareCapabilities, shortInfo } from "./bounded.ts";
 
 export interface SessionClaims {
-  /** The session's key: what everything inside the gateway knows it by. */
+  /** The session's internal key. */
   readonly key: string;
   readonly principal: string;
   readonly protocolVersion: string;
@@ -23,9 +23,9 @@ export interface SessionClaims {
 
 export interface Sealer {
   seal(claims: SessionClaims): string;
-  /** Undefined: not sealed with this key, or changed since. */
+  /** Returns undefined if the id was not sealed with this key, or was changed. */
   open(id: string): SessionClaims | undefined;
-  /** A short text that nobody without the key can make of the given one; the same each time. */
+  /** Returns a short code for the text, always the same. Nobody without the key can compute it. */
   mark(text: string): string;
 }
 
@@ -36,7 +36,7 @@ const MARK_BYTES = 16;
 const MAX_LENGTH = 2048;
 const MAX_OPENED = 64 * 1024;
 
-/** `scope` tells endpoints that share a key apart: what one sealed, another does not open. */
+/** `scope` separates endpoints that share a key: one cannot open an id that another sealed. */
 export function createSealer(secret: string | Buffer, scope: string): Sealer {
   const key = createHash("sha256").update("goblin session\0").update(secret).digest();
   const bound = Buffer.from(scope);
@@ -64,7 +64,7 @@ export function createSealer(secret: string | Buffer, scope: string): Sealer {
       if (id.length > MAX_LENGTH) return undefined;
       const bytes = Buffer.from(id, "base64url");
       if (bytes[0] !== FORMAT || bytes.length <= 1 + IV_BYTES + TAG_BYTES) return undefined;
-      // Text that decodes to the same bytes in two spellings would be two ids of one session.
+      // Two spellings that decode to the same bytes would be two ids of one session.
       if (bytes.toString("base64url") !== id) return undefined;
       try {
         const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(1, 1 + IV_BYTES)).setAAD(bound);

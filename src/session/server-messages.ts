@@ -1,10 +1,10 @@
 /**
- * What passes between servers and sessions outside of calls and subscriptions: log messages and
- * their level, changed roots, changed lists, and the end of a session.
+ * Messages between servers and sessions outside of calls and subscriptions: log messages and their
+ * level, changed roots, changed lists, and the end of a session.
  *
- * A log message goes to the client whose call or connection it belongs to, or who alone used that
- * connection; where nobody did, to the only client there is. Where several could be meant nobody
- * gets it: one client's messages must not reach another.
+ * A log message goes to the client whose call or connection it belongs to, or to the only client
+ * that used the connection. If nobody used it, the message goes to the only client of the gateway.
+ * If several clients are possible, nobody gets it: one client's messages must never reach another.
  */
 import type { Catalog } from "../catalog/catalog.ts";
 import { Call, type Client } from "../protocol/call.ts";
@@ -56,7 +56,7 @@ export class ServerMessages {
     if (level !== this.#servers.logLevel) this.#servers.setLogLevel(level);
   }
 
-  /** The most talkative level that any session asked for. */
+  /** Returns the most verbose level that any session asked for. */
   #wantedLevel(): string | undefined {
     let least: number | undefined;
     for (const { logLevel } of this.#sessions) {
@@ -67,8 +67,8 @@ export class ServerMessages {
   }
 
   /**
-   * Tells every session which lists changed, once its handshake is over. Clients without a session
-   * hear of it on streams of their own, which their front keeps.
+   * Tells every session whose handshake is complete which lists changed. Clients without a session
+   * get this on their own streams, which their front keeps.
    */
   #announce(kinds: readonly ChangeKind[]): void {
     const texts = kinds.map((kind) => notificationText(changeNotifications[kind]));

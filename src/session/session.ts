@@ -1,9 +1,9 @@
 /**
- * One client's session: who it is, what it negotiated, what it has under way, and how to reach it
- * outside of an answer.
+ * One client's session: its identity, its negotiated state, its calls in flight, and the way to
+ * reach the client outside of an answer.
  *
- * A session belongs to the principal that opened it and to nobody else. It owns its calls, its open
- * questions and whatever was registered with `onEnd`; ending it, which happens once, ends them all.
+ * A session belongs only to the principal that opened it. It owns its calls, its open questions and
+ * the callbacks registered with `onEnd`. It ends once, and that ends all of them.
  */
 import type { About, Call, Client, LogLevel } from "../protocol/call.ts";
 import { GoblinError } from "../protocol/errors.ts";
@@ -18,11 +18,11 @@ export interface SessionOptions {
   readonly capabilities: Readonly<Record<string, unknown>>;
   readonly info: Readonly<Record<string, unknown>>;
   /**
-   * Sends a message to the client: on the call's own stream where there is one, else on the
-   * standing one.
+   * Sends a message to the client: on the call's own stream if it has one, otherwise on the
+   * standing stream.
    */
   readonly send: (text: string, call: Call | undefined) => void;
-  /** When it began, if that was before now. */
+  /** The start time, if an earlier process opened the session. */
   readonly since?: number;
 }
 
@@ -39,7 +39,7 @@ export class Session implements Client {
   readonly since: number;
   logLevel: LogLevel | "off" | undefined;
   lastUsed = Date.now();
-  /** The handshake is complete; only then may the client be notified. */
+  /** Whether the handshake is complete. The client must not be notified before that. */
   initialized = false;
   readonly #send: (text: string, call: Call | undefined) => void;
   readonly #calls = new SmallMap<Id, Call>();
@@ -74,10 +74,7 @@ export class Session implements Client {
     this.lastUsed = Date.now();
   }
 
-  /**
-   * Registers a request under the id that the client gave it. An id that is still in use is
-   * refused.
-   */
+  /** Registers a request under the client's id. Throws if the id is still in use. */
   begin(id: Id, call: Call): void {
     if (this.#calls.has(id)) {
       throw new GoblinError(
@@ -93,7 +90,7 @@ export class Session implements Client {
     this.lastUsed = Date.now();
   }
 
-  /** `words`: why, as the client puts it. */
+  /** `words`: the client's own reason. */
   cancel(id: Id, words?: string): void {
     this.#calls.get(id)?.cancel("client", words);
   }
@@ -120,7 +117,7 @@ export class Session implements Client {
     });
   }
 
-  /** Hands the client's answer to whoever asked. False: nobody did. */
+  /** Delivers the client's answer to the asker. Returns false if the question is unknown. */
   answered(id: Id, answer: Answer): boolean {
     const resolve = this.#questions.get(id);
     if (!resolve) return false;
@@ -146,10 +143,7 @@ export class Session implements Client {
     this.answered(id, failure(callIsOver()));
   }
 
-  /**
-   * The client is told that nobody waits for its answer any more, so that it does not ask its user
-   * on.
-   */
+  /** Withdraws a question. The client is told, so that it stops asking its user. */
   #takeBack(id: Id, reason: string, call: Call | undefined): void {
     if (!this.#questions.has(id)) return;
     this.#abandonQuestion(id);

@@ -1,10 +1,9 @@
 /**
- * The book of subscriptions: one record for each (client, server, URI), and the topics that they
- * form.
+ * The book of subscriptions: one record for each (client, server, URI), grouped into topics.
  *
- * A topic is one subscription at a server: one for each (server, URI) that clients share, one for
- * each client where connections are not shared. The book only keeps; what servers are told, and
- * when, is decided in `subscriptions.ts`.
+ * A topic is one subscription at a server. Clients on a shared connection share one topic for each
+ * (server, URI); other clients have their own. The book only stores records. `subscriptions.ts`
+ * decides what to tell the servers, and when.
  */
 
 /** One client's subscription. */
@@ -16,9 +15,9 @@ export interface SubscriptionRecord {
   /** The URI as this client wrote it. */
   readonly form: string;
   readonly since: number;
-  /** Only a client with a session can have a connection of its own to a server. */
+  /** Only a client with a session can have its own connection to a server. */
   readonly hasSession: boolean;
-  /** Tells the client; `params` is raw JSON with the server's own URI. */
+  /** Notifies the client; `params` is raw JSON with the server's own URI. */
   readonly deliver: (serverUri: string, params: string) => void;
 }
 
@@ -26,21 +25,21 @@ export interface Topic {
   readonly key: string;
   readonly serverId: string;
   readonly uri: string;
-  /** The client whose own connection it is on; undefined: the one that all share. */
+  /** The client whose own connection carries the topic; undefined: the shared connection. */
   readonly owner: string | undefined;
   readonly records: Map<string, SubscriptionRecord>;
-  /** The last step that was begun; the next one waits for it. */
+  /** The last step that was started. The next one waits for it. */
   last: Promise<unknown>;
-  /** The server knows of it. */
+  /** Whether the server has this subscription. */
   active: boolean;
 }
 
 export class SubscriptionBook {
-  /** Server, then topic key, then the topic. */
+  /** The topics by server, then by topic key. */
   readonly #topics = new Map<string, Map<string, Topic>>();
   readonly #byClient = new Map<string, Set<SubscriptionRecord>>();
   readonly #topicOf = new Map<SubscriptionRecord, Topic>();
-  /** The client on whose own connection a record belongs, if any. */
+  /** Returns the client whose own connection carries a record, if any. */
   readonly #ownerOf: (record: SubscriptionRecord) => string | undefined;
 
   constructor(ownerOf: (record: SubscriptionRecord) => string | undefined) {
@@ -70,7 +69,7 @@ export class SubscriptionBook {
     return undefined;
   }
 
-  /** What a client subscribed to under this form of a URI. */
+  /** Returns the client's subscription under this form of a URI. */
   findForm(clientKey: string, form: string): SubscriptionRecord | undefined {
     for (const record of this.#byClient.get(clientKey) ?? []) if (record.form === form) return record;
     return undefined;
@@ -88,7 +87,7 @@ export class SubscriptionBook {
     return this.topicsOf(serverId).filter(({ owner }) => owner === clientKey);
   }
 
-  /** The topics that an update of this URI concerns: its own, and those above it. */
+  /** Returns the topics that an update of this URI concerns: its own, and those of its parents. */
   *topicsFor(serverId: string, uri: string, owner: string | undefined): Generator<Topic> {
     const topics = this.#topics.get(serverId);
     if (!topics) return;
@@ -98,7 +97,7 @@ export class SubscriptionBook {
     }
   }
 
-  /** Adds a record, in place of `known`. Returns its topic. */
+  /** Adds a record, replacing `known`. Returns its topic. */
   put(record: SubscriptionRecord, known: SubscriptionRecord | undefined): Topic {
     const topic = (known && this.#topicOf.get(known)) ?? this.#topicFor(record);
     const own = this.#byClient.get(record.clientKey) ?? new Set();
@@ -112,7 +111,7 @@ export class SubscriptionBook {
     return topic;
   }
 
-  /** Removes a record. Returns the topic that it was in. */
+  /** Removes a record. Returns its former topic. */
   take(record: SubscriptionRecord): Topic | undefined {
     const topic = this.#topicOf.get(record);
     topic?.records.delete(record.clientKey);
@@ -123,7 +122,7 @@ export class SubscriptionBook {
     return topic;
   }
 
-  /** Whether a server is shared may have changed, and with it what belongs together. */
+  /** Rebuilds a server's topics if its connection has become shared or exclusive. */
   regroup(serverId: string): void {
     const records = this.topicsOf(serverId).flatMap((topic) => [...topic.records.values()]);
     if (records.every((record) => this.#topicOf.get(record)?.owner === this.#ownerOf(record))) return;
@@ -131,7 +130,7 @@ export class SubscriptionBook {
     for (const record of records) this.#join(this.#topicFor(record), record);
   }
 
-  /** Forgets a topic that nobody is subscribed to and no server knows of. */
+  /** Removes a topic that has no subscribers and that the server does not have. */
   forgetIdle(topic: Topic): void {
     if (topic.records.size > 0 || topic.active) return;
     const topics = this.#topics.get(topic.serverId);
@@ -168,7 +167,7 @@ function topicKey(uri: string, owner: string | undefined): string {
 /** Longer URIs have no parents: the work would grow with the square of their length. */
 const MAX_LENGTH = 4096;
 
-/** Every URI of which this one is a part, by path or as a fragment. */
+/** Returns every URI that contains this one, by path or as a fragment. */
 function parentsOf(uri: string): string[] {
   const parents: string[] = [];
   if (uri.length > MAX_LENGTH) return parents;

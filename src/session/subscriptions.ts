@@ -1,11 +1,11 @@
 /**
- * Who wants to hear of which resource, and what the servers know of it.
+ * Keeps the servers' subscriptions in line with those of the clients.
  *
- * At the server there is one subscription for each topic, however many clients share it: the first
- * client subscribes, the last one unsubscribes. Steps for one topic run one after the other, so a
- * quick unsubscribe never overtakes its subscribe. After a reconnect the server is asked anew, and
- * every subscriber that may have missed an update is told once. A server that cannot be subscribed
- * to is tracked here alone; its updates are delivered all the same.
+ * The server has one subscription for each topic, however many clients share it: the first client
+ * subscribes, the last one unsubscribes. Steps for one topic run one after the other, so a quick
+ * unsubscribe never overtakes its subscribe. After a reconnect, the gateway subscribes again and
+ * notifies every subscriber that may have missed an update once. If a server does not support
+ * subscriptions, only the gateway tracks them; its updates are still delivered.
  */
 import { EventEmitter } from "node:events";
 import type { LiveConfig } from "../config/live-config.ts";
@@ -39,7 +39,10 @@ const OK: Answer = { ok: true, raw: "{}" };
 export class Subscriptions extends EventEmitter<SubscriptionEvents> implements Subscribers {
   readonly #parts: SubscriptionParts;
   readonly #book: SubscriptionBook;
-  /** Those who may have missed an update; they are told once the server knows of them again. */
+  /**
+   * Subscribers that may have missed an update. They are notified once the server has their
+   * subscription again.
+   */
   readonly #stale = new Set<SubscriptionRecord>();
 
   constructor(parts: SubscriptionParts) {
@@ -65,7 +68,7 @@ export class Subscriptions extends EventEmitter<SubscriptionEvents> implements S
     return this.#book.records();
   }
 
-  /** What a client subscribed to under this form of a URI. */
+  /** Returns the client's subscription under this form of a URI. */
   find(clientKey: string, form: string): SubscriptionRecord | undefined {
     return this.#book.findForm(clientKey, form);
   }
@@ -96,11 +99,11 @@ export class Subscriptions extends EventEmitter<SubscriptionEvents> implements S
     const topic = record && this.#take(record);
     if (!topic) return OK;
     const answer = await this.#step(topic, () => this.#ensureInactive(topic, flight));
-    // A connection that is gone took the subscription with it.
+    // A lost connection took the subscription with it.
     return !answer.ok && answer.symbol === "BACKEND_UNAVAILABLE" ? OK : answer;
   }
 
-  /** Takes up a subscription of an earlier process. It stays whatever the server says. */
+  /** Resumes a subscription of an earlier process. It stays even if the server refuses it. */
   async resume(record: SubscriptionRecord): Promise<void> {
     if (this.#book.find(record.clientKey, record.serverId, record.uri)) return;
     const topic = this.#put(record, undefined);
@@ -108,7 +111,7 @@ export class Subscriptions extends EventEmitter<SubscriptionEvents> implements S
     if (this.#parts.servers.isUsable(record.serverId)) await this.#resync(topic);
   }
 
-  /** The client is gone. */
+  /** Ends all subscriptions of a client that has disconnected. */
   dropClient(clientKey: string): void {
     for (const record of this.#book.recordsOf(clientKey)) {
       const topic = this.#take(record);
@@ -117,8 +120,8 @@ export class Subscriptions extends EventEmitter<SubscriptionEvents> implements S
   }
 
   /**
-   * The server has a new connection: it is asked anew for everything, and each subscriber is told
-   * once, since it may have missed a change.
+   * Subscribes again after a reconnect. Notifies each subscriber once, since it may have missed an
+   * update.
    */
   async restored(serverId: string): Promise<void> {
     this.#book.regroup(serverId);
@@ -131,7 +134,7 @@ export class Subscriptions extends EventEmitter<SubscriptionEvents> implements S
     return this.#book.ownedTopics(serverId, ownerKey).length > 0;
   }
 
-  /** Tells everybody who subscribed to the resource, or to something above it, once. */
+  /** Notifies each client once that subscribed to the resource or to one of its parents. */
   #updated(serverId: string, uri: string, params: string, ownerKey: string | undefined): void {
     const told = new Set<string>();
     for (const topic of this.#book.topicsFor(serverId, uri, ownerKey)) {
@@ -146,11 +149,11 @@ export class Subscriptions extends EventEmitter<SubscriptionEvents> implements S
   async #ownRestored(serverId: string, clientKey: string): Promise<void> {
     const topics = this.#book.ownedTopics(serverId, clientKey);
     if (this.#parts.servers.isUsable(serverId)) return this.#renew(topics);
-    // What the server can do is known once it is ready; `restored` or `#ready` goes on from here.
+    // The server's capabilities are known once it is ready; `restored` or `#ready` continues then.
     for (const topic of topics) this.#markStale(topic);
   }
 
-  /** The server is ready: whoever subscribed while it was not is told now. */
+  /** Activates the subscriptions that were made while the server was not ready. */
   async #ready(serverId: string): Promise<void> {
     if (this.#stale.size === 0) return;
     await Promise.all(this.#book.topicsOf(serverId).map((topic) => this.#resync(topic)));
@@ -195,14 +198,14 @@ export class Subscriptions extends EventEmitter<SubscriptionEvents> implements S
     if (topic.records.size > 0) return OK;
     const wasActive = topic.active;
     topic.active = false;
-    // A connection of the client's own goes away with it; only the shared one has to be told.
+    // A client's own connection closes with the client; only a shared connection needs the request.
     const isTold = wasActive && (flight !== undefined || topic.owner === undefined);
     const answer = isTold ? await this.#ask("resources/unsubscribe", topic, flight) : OK;
     this.#book.forgetIdle(topic);
     return answer;
   }
 
-  /** A topic that all share is the gateway's own request; an owned one is its client's. */
+  /** Sends a shared topic as the gateway's own request, and an owned one as its client's. */
   #ask(method: Method, { serverId, uri, owner }: Topic, flight: Flight | undefined): Promise<Answer> {
     const { servers, sessions } = this.#parts;
     const params = JSON.stringify({ uri });
@@ -219,7 +222,8 @@ export class Subscriptions extends EventEmitter<SubscriptionEvents> implements S
   }
 
   /**
-   * Updates that nobody can subscribe to come on the shared connection; a client may have no other.
+   * Returns the owner of a record's topic. Without subscribe support, updates come on the shared
+   * connection, since the client may have no other.
    */
   #ownerOf({ serverId, clientKey, hasSession }: SubscriptionRecord): string | undefined {
     const { servers } = this.#parts;

@@ -1,10 +1,9 @@
 /**
- * `tasks/list`, answered from the book: the servers' own lists have everybody's tasks in them. Each
- * task is asked for at its server, so what is listed is its state now, with every member that the
- * server gave it.
+ * `tasks/list`, answered from the book: a server's own list would show everybody's tasks. Each task
+ * is fetched from its server, so the list shows the current state with all members.
  *
- * A task that its server does not know any more leaves the book. One whose server cannot be asked
- * is left out this time.
+ * A task that its server no longer knows leaves the book. A task whose server cannot be reached is
+ * left out this time.
  */
 import type { Call } from "../protocol/call.ts";
 import { errorCodes, GoblinError } from "../protocol/errors.ts";
@@ -14,10 +13,10 @@ import type { Task, Tasks } from "./tasks.ts";
 
 const PAGE = 20;
 const NOT_FOUND = errorCodes.INVALID_PARAMS;
-/** What is said of the answer rather than of the task. */
+/** Members that describe the answer, not the task. */
 const ENVELOPE = new Set(["_meta", "resultType"]);
 
-/** `get` takes a `tasks/get` to its server and never rejects. */
+/** `get` sends a `tasks/get` to its server and never rejects. */
 export async function listTasks(call: Call, tasks: Tasks, get: (call: Call) => Promise<Answer>): Promise<Answer> {
   const state = async (task: Task): Promise<string | undefined> => {
     const params = { taskId: tasks.exposed(task.serverId, task.taskId, call.client) };

@@ -1,13 +1,12 @@
 /**
- * Whose task it is that a server runs. Servers behind a shared connection cannot know; so only its
- * owner gets at it here, and only its owner hears what the server says of it.
+ * The owners of the tasks that servers run. A server behind a shared connection cannot tell clients
+ * apart. So only the owner can use a task here, and only the owner gets its status notifications.
  *
- * What must always hold: an id opens a task for the owner that it was sealed for and for nobody
- * else. The owner is whoever holds the token, in whatever session; without tokens the session;
- * without either whoever has the id, which is why it must not be guessable even where the server's
- * own ids are. A server that gives an id out anew gives it to its new owner. The book is what is
- * listed and told, and is bounded, for each owner and in all. A task that falls out of it stays
- * closed to others.
+ * Invariant: an id opens a task only for the owner that it was sealed for. The owner is the token's
+ * holder, in any session; without tokens, the session. Without either, anyone with the id is the
+ * owner, so the id must be unguessable even if the server's ids are not. If a server reuses an id,
+ * the task belongs to the new owner. The book decides which tasks are listed and notified. It is
+ * bounded, per owner and overall. A task that drops out of it stays closed to others.
  */
 import { timingSafeEqual } from "node:crypto";
 import type { Catalog } from "../catalog/catalog.ts";
@@ -20,24 +19,24 @@ import type { SessionStore } from "./store.ts";
 
 export interface TaskParts {
   readonly servers: Pick<Servers, "on" | "isShared">;
-  /** Only a client with a session can be told something at any time; others have to ask. */
+  /** Only a client with a session can be notified at any time; others must poll. */
   readonly sessions: Pick<SessionStore, "on" | "get">;
   readonly catalog: Pick<Catalog, "snapshot">;
   readonly sealer: Pick<Sealer, "mark">;
 }
 
-/** Who asks for a task. */
+/** The client that uses a task. */
 export type TaskClient = Pick<Client, "key" | "scope" | "taskOwner">;
 
 export interface Task {
-  /** What it is kept under. */
+  /** The key in the book. */
   readonly key: string;
   readonly serverId: string;
   readonly taskId: string;
   readonly owner: string;
-  /** Its place among the owner's tasks. */
+  /** Its position among the owner's tasks. */
   readonly number: number;
-  /** Who used it last, and hears of it. */
+  /** The client that used it last and gets its notifications. */
   clientKey: string;
 }
 
@@ -54,7 +53,7 @@ export class Tasks {
   readonly #parts: TaskParts;
   readonly #tasks = new Map<string, Task>();
   readonly #owners = new Map<string, Owned>();
-  /** What was said of tasks before the answer that began them was seen. */
+  /** Status notifications that arrived before the answer that started their task. */
   readonly #early = new Map<string, string[]>();
 
   constructor(parts: TaskParts) {
@@ -70,14 +69,15 @@ export class Tasks {
     const early = this.#early.get(key);
     if (!early) return;
     this.#early.delete(key);
-    // After the answer, which is the first that the client hears of its task.
+    // The client must see the answer first: it announces the task.
     setImmediate(() => {
       for (const params of early) this.#tell(key, params);
     });
   }
 
   /**
-   * Whether the id is this client's; if so, the client is the one to hear of the task from now on.
+   * Whether the id belongs to this client. If so, the client gets the task's notifications from now
+   * on.
    */
   opens(serverId: string, { seal, taskId }: Pick<TaskIdParts, "seal" | "taskId">, client: TaskClient): boolean {
     const known = this.#tasks.get(this.#key(serverId, taskId, client));
@@ -87,16 +87,18 @@ export class Tasks {
     return true;
   }
 
-  /** The id by which this client knows the task; undefined: it is not its task. */
+  /**
+   * Returns the id by which this client knows the task, or undefined if the client does not own it.
+   */
   exposed(serverId: string, taskId: string, client: TaskClient): string | undefined {
     const task = this.#tasks.get(this.#key(serverId, taskId, client));
     return task?.owner === client.taskOwner ? this.#exposed(task) : undefined;
   }
 
-  /** The owner's tasks with their ids, oldest first, behind the one with this number. */
+  /** Returns the owner's tasks after the one with this number, oldest first. */
   page(owner: string, after: number, size: number): { readonly page: readonly Task[]; readonly more: boolean } {
     const behind: Task[] = [];
-    // Nobody's tasks are everybody's who has their ids; they are in no list.
+    // Tasks without an owner belong to anyone with their ids, so no list may show them.
     if (owner === "") return { page: [], more: false };
     for (const task of this.#owners.get(owner)?.tasks.values() ?? []) {
       if (task.number <= after) continue;
@@ -120,7 +122,7 @@ export class Tasks {
     this.#parts.sessions.get(task.clientKey)?.notify(notificationText("notifications/tasks/status", text));
   }
 
-  /** The server does not know it any more. */
+  /** Removes a task that the server no longer knows. */
   forget(task: Task): void {
     const { key } = task;
     if (this.#tasks.get(key) !== task) return;
@@ -130,7 +132,7 @@ export class Tasks {
     if (owned.tasks.size === 0) this.#owners.delete(task.owner);
   }
 
-  /** A session that ends takes with it what nobody else can own. */
+  /** Removes the tasks that only the ended session could own. */
   #dropClient(clientKey: string): void {
     for (const task of this.#owners.get(clientKey)?.tasks.values() ?? []) this.forget(task);
   }
@@ -158,7 +160,9 @@ export class Tasks {
     if (this.#tasks.size > MAX_TASKS) this.forget(this.#tasks.values().next().value!);
   }
 
-  /** A session that has a connection of its own has tasks that no other connection knows. */
+  /**
+   * Returns the key of a task. A session's own connection has tasks that no other connection knows.
+   */
   #key(serverId: string, taskId: string, { key, scope }: TaskClient): string {
     const hasOwn = scope === key && !this.#parts.servers.isShared(serverId);
     return keyOf(serverId, taskId, hasOwn ? key : "");

@@ -61,7 +61,7 @@ test("a result with a hundred questions is an error, and the client is asked not
     },
   });
   await expect(client.callTool({ name: "one_echo", arguments: { text: "x" } })).rejects.toThrow(
-    "The server asks 100 questions at once, and may ask 32",
+    "The server asks 100 questions at once; at most 32 are allowed",
   );
   expect(asked).toBe(0);
 });

@@ -112,5 +112,5 @@ test("a client's answer to a question that can be read in two ways is none", asy
   const body = `{"jsonrpc":"2.0","id":${JSON.stringify(question.id)},"result":{"roots":[]},"result":{"roots":[]}}`;
   expect((await client.send({ body })).status).toBe(202);
   const answer = await stream.next((message) => message.id === 7);
-  expect(JSON.stringify(answer)).toContain("stands in it twice");
+  expect(JSON.stringify(answer)).toContain("appears in it twice");
 });

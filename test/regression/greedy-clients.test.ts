@@ -103,7 +103,7 @@ test.runIf(onLinux)(
     expect(residentBytes(served) - before).toBeLessThan(350 * MB);
     const { message } = await raw.call("tools/call", { name: "one_big", arguments: { bytes: MB } });
     expect(message.error.message).toBe(
-      "LimitExceeded: too much that was sent to this client waits to be read (limits.unreadBytes is 67108864); read the earlier answers first, or raise the limit",
+      "LimitExceeded: this client has too much unread data (limits.unreadBytes is 67108864); read the earlier answers first, or raise the limit",
     );
     const small = await raw.call("tools/call", { name: "one_echo", arguments: { text: "small" } });
     expect(small.message.result.structuredContent).toEqual({ text: "small" });

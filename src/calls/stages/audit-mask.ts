@@ -1,6 +1,6 @@
 /**
- * Arguments as they may be written down: whatever is named like a secret, or looks like one, is
- * left out. Pure.
+ * Masks arguments for the audit log: values that are named like a secret, or look like one, are
+ * replaced. Pure.
  */
 const SECRET_NAME =
   /pass(word|wd|phrase)?$|^pwd$|secret|token|api[-_]?key|access[-_]?key|private[-_]?key|authorization|credential|cookie|^auth$/i;

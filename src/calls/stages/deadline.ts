@@ -1,7 +1,7 @@
 /**
- * The time limit of a request. Progress from the server starts the clock anew, and while the client
- * is asked something it stands still, both up to a limit on the whole. When it runs out the request
- * is cancelled, which ends it wherever it is, and its answer becomes a timeout error.
+ * The timeout of a request. Progress from the server restarts the clock, and a question to the
+ * client pauses it, both up to an overall limit. On expiry, the request is cancelled wherever it
+ * is, and its answer becomes a timeout error.
  */
 import type { LiveConfig } from "../../config/live-config.ts";
 import type { Call } from "../../protocol/call.ts";
@@ -36,7 +36,7 @@ export class Deadlines implements Stage {
     const { deadline } = flight;
     deadline?.stop();
     if (!deadline?.expired || answer.ok) return answer;
-    // Nothing was sent: the answer already says that the server was not there in time.
+    // Nothing was sent: the answer already says that the server did not start in time.
     if (route instanceof LateRoute && !route.isFound) return answer;
     return timeout(flight, route, deadline.reached);
   }
@@ -52,7 +52,7 @@ function timeout({ call, startedAt }: Flight, { serverId, name, spec }: Route, t
 
 interface DeadlineLimits {
   readonly limitMs: number;
-  /** Of the whole call, however much progress it reports. */
+  /** The overall limit of the call, regardless of progress. */
   readonly maxMs: () => number;
 }
 
@@ -61,7 +61,7 @@ class CallDeadline implements Alarm, Deadline {
   place = -1;
   expired = false;
   expiredWhileAsking = false;
-  /** The limit that the request reaches when the clock runs out: its own, or the overall one. */
+  /** The limit that applies when the clock runs out: the request's own, or the overall one. */
   reached: number;
   readonly #limit: number;
   readonly #call: Call;

@@ -1,7 +1,4 @@
-/**
- * The requests that are being answered right now, so that a gateway that shuts down can let them
- * finish.
- */
+/** The requests in flight, so that a gateway that shuts down can let them finish. */
 import type { Flight } from "../../protocol/flight.ts";
 import type { Answer } from "../../protocol/json-rpc.ts";
 import type { Route } from "../../routing/resolve.ts";
@@ -9,8 +6,8 @@ import type { Stage } from "../compose.ts";
 
 export class InFlight implements Stage {
   /**
-   * Each flight knows its slot, so it is removed at once. An array rather than a Set, see
-   * `structures/small-map.ts`.
+   * Each flight knows its slot, so removal is constant time. An array is faster than a Set here,
+   * see `structures/small-map.ts`.
    */
   readonly #flights: Flight[] = [];
   #wake: (() => void) | undefined;
@@ -37,7 +34,7 @@ export class InFlight implements Stage {
     if (this.#flights.length === 0) this.#wake?.();
   }
 
-  /** Waits until nothing is under way, but at most this long; what is left then is cancelled. */
+  /** Waits at most this long for the requests in flight, then cancels the rest. */
   async drain(ms: number): Promise<void> {
     if (this.#flights.length === 0) return;
     await new Promise<void>((resolve) => {

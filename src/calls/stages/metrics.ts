@@ -1,6 +1,6 @@
 /**
- * Counts every request exactly once, under bounded labels: routed ones as a stage, those that the
- * gateway answers itself and those that it refuses by `answered` and `refused`.
+ * Counts every request exactly once, under bounded labels. Routed requests are counted as they pass
+ * the stage; `local`, `listed` and `refused` count all others.
  */
 import type { Call } from "../../protocol/call.ts";
 import type { Flight } from "../../protocol/flight.ts";
@@ -24,7 +24,6 @@ export class CallMetrics implements Stage {
     this.#activity = activity;
   }
 
-  /** A request sets out to its server. */
   enter({ call }: Flight, { serverId }: Route): undefined {
     this.#begin(this.#meters.meter(serverId, methodLabel(call.method)));
   }
@@ -37,7 +36,9 @@ export class CallMetrics implements Stage {
     return answer;
   }
 
-  /** The gateway begins to answer a request itself; returns what to call with the answer. */
+  /**
+   * Counts a request that the gateway answers itself. Returns the function to call with the answer.
+   */
   local(flight: Flight): (answer: Answer) => void {
     const { method } = flight.call;
     const own = this.#meters.meter(GATEWAY, methodLabel(method));
@@ -49,12 +50,12 @@ export class CallMetrics implements Stage {
     };
   }
 
-  /** A list was answered. Lists are counted, but they are no calls. */
+  /** Counts a list. Lists are not calls, so the activity does not show them. */
   listed({ call, startedAt }: Flight): void {
     this.#meters.meter(GATEWAY, call.method).end("ok", performance.now() - startedAt, undefined);
   }
 
-  /** A request reached nobody. */
+  /** Counts a request that was refused before it reached a server. */
   refused(flight: Flight, answer: Answer): void {
     const { call, serverId = NO_SERVER } = flight;
     if (call.method === "resources/read") this.#meters.countRead(serverId, mimeLabel(undefined), "failure");
@@ -94,7 +95,7 @@ export class CallMetrics implements Stage {
   }
 }
 
-/** What the client named, short enough to keep. */
+/** Returns the name or URI in the request, cut to a bounded length. */
 function nameOf({ params }: Call): string | null {
   const { name, uri } = params as { name?: unknown; uri?: unknown };
   const given = typeof name === "string" ? name : uri;

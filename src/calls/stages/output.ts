@@ -1,7 +1,6 @@
 /**
- * The last look at an answer before it goes back: identifiers in the clients' form, and errors that
- * say which server they are from. A server's error keeps its code, message and data, except for
- * secrets of the config.
+ * Prepares an answer for the client: identifiers get the clients' form, and errors name their
+ * server. A server's error keeps its code, message and data, except for secrets from the config.
  */
 
 import { begunTask, exposeTaskIds, splitTaskId } from "../../identifiers/task-ids.ts";

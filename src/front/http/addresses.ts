@@ -1,7 +1,7 @@
 /**
- * The addresses that the gateway listens on: one for clients, and one for the API where the config
- * gives it one of its own. Both are opened or none is; where they are does not change while the
- * process lives.
+ * The addresses that the gateway listens on: one for clients, and a separate one for the API if the
+ * config sets it. Either both open or neither does. The addresses never change while the process
+ * runs.
  */
 import type { Config } from "../../config/schema/config.ts";
 import { watchConfig } from "../../config/watch.ts";
@@ -20,7 +20,7 @@ export interface AddressesOptions {
 }
 
 export interface Addresses extends Omit<HttpServer, "renew"> {
-  /** Where the API is, if not at the same address. */
+  /** The URL of the API, if it has its own address. */
   readonly adminUrl: string | undefined;
 }
 
@@ -43,10 +43,10 @@ export async function openAddresses({ front, config, log, onLimit }: AddressesOp
     throw error;
   }
   if (!isLoopback(host) && auth.tokens.length === 0) {
-    log.warn(`Listening on ${host} without gateway.auth: everybody who reaches this address can use all servers`);
+    log.warn(`Listening on ${host} without gateway.auth: anyone who can reach this address can use every server`);
   }
   if (own && !isLoopback(adminHost) && auth.tokens.length + admin.tokens.length === 0) {
-    log.warn(`The API listens on ${adminHost} without gateway.admin.tokens: everybody who reaches it can use it`);
+    log.warn(`The API listens on ${adminHost} without gateway.admin.tokens: anyone who can reach it can use it`);
   }
   const all = own ? [main, own] : [main];
   const unfollow =
@@ -56,9 +56,9 @@ export async function openAddresses({ front, config, log, onLimit }: AddressesOp
       watch: watchConfig,
       changed(next) {
         for (const server of all) server.renew(next);
-        log.info({ file: tls.cert }, "The certificate was read again");
+        log.info({ file: tls.cert }, "Reloaded the certificate");
       },
-      failed: (message) => log.error(`The certificate in use stays: ${message}`),
+      failed: (message) => log.error(`Keeping the current certificate: ${message}`),
     }));
   return {
     url: main.url,

@@ -1,6 +1,6 @@
 /**
- * All routes as a Hono app. On Node the protocol's own work on the raw request and answer objects
- * and tell Hono that the answer was sent; on other runtimes the same code runs on web objects.
+ * All routes as a Hono app. On Node, the MCP routes use the raw request and response and tell Hono
+ * that they have replied. On other runtimes, the same code runs on web objects.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
@@ -15,7 +15,7 @@ import { WebExchange, webHeader } from "./web-exchange.ts";
 type Env = { Bindings: Partial<HttpBindings> };
 
 export interface AppOptions extends HttpFrontOptions {
-  /** The address that it is for. */
+  /** The address that this app serves. */
   readonly address: AddressName;
   /** Runs the guard, then the route. */
   readonly admit: (x: HttpExchange, serve: Serve) => void;
@@ -27,17 +27,16 @@ export interface AppOptions extends HttpFrontOptions {
 export type App = ReturnType<typeof createApp>;
 
 const NOTHING = "Nothing here. The MCP endpoint is /mcp";
-const NOT_THE_API = "Nothing here but the API, under /api, and /metrics";
-/** What the API serves. */
+const NOT_THE_API = "Not found. Only the API, under /api, and /metrics are served here";
 const API_PATHS = ["/api/*", "/openapi.json"];
-const ELSEWHERE = 'Served at an address of its own: see "gateway.admin" in the config';
+const ELSEWHERE = 'Served at its own address: see "gateway.admin" in the config';
 
 export function createApp(options: AppOptions) {
   const { address, servers } = options;
   const guard = () => options.guards[address];
   const app = new Hono<Env>();
   for (const path of ["/mcp", "/sse", "/messages", ...API_PATHS]) app.options(path, preflight(guard));
-  // The protocol's own routes do the same for themselves.
+  // The MCP routes set these headers themselves.
   for (const path of [...API_PATHS, "/metrics", "/health", "/ready"]) app.use(path, crossOrigin(guard));
   if (address === "main") addEndpoints(app, options);
   if (address === "admin" || options.context.config.current.gateway.admin.port === undefined)
@@ -55,7 +54,7 @@ function notFound(message: string) {
   return { error: { code: "NOT_FOUND", message } };
 }
 
-/** What clients speak the protocol with. */
+/** Adds the MCP endpoints. */
 function addEndpoints(app: Hono<Env>, { admit, exchange, endpoint, sse }: AppOptions): void {
   const route = (serve: Serve) => (c: Context<Env>) => {
     // Hono answers HEAD with the GET route, which here would open a stream.
@@ -90,8 +89,8 @@ function addAdmin(app: Hono<Env>, { admin, metrics }: AppOptions, guard: () => G
 }
 
 /**
- * Answers what a browser asks before it sends a request to another origin; what is no such question
- * goes on.
+ * Answers a browser's CORS preflight request. Any other OPTIONS request goes on to the next
+ * handler.
  */
 function preflight(guard: () => Guard) {
   return createMiddleware<Env>(async (c, next) => {
@@ -110,7 +109,7 @@ function crossOrigin(guard: () => Guard) {
   });
 }
 
-/** The guard for routes that are plain HTTP. */
+/** Runs the guard for plain HTTP routes. */
 function admission(guard: () => Guard, right: "admin" | "client" | "place") {
   return createMiddleware<Env & { Variables: { principal: string } }>(async (c, next) => {
     const verdict = guard()[right](headersOf(c));
@@ -125,7 +124,7 @@ function admission(guard: () => Guard, right: "admin" | "client" | "place") {
   });
 }
 
-/** The headers as they were sent: on Node, a request without a Host has none. */
+/** Reads the headers exactly as sent. On Node, a request without a Host header has no host. */
 function headersOf(c: Pick<Context<Env>, "req" | "env">): (name: string) => string | undefined {
   return c.env?.incoming ? (name) => c.req.header(name) : (name) => webHeader(c.req.raw, name);
 }

@@ -1,25 +1,24 @@
 /**
- * The certificate and the key that the gateway shows to clients, read from their files. What cannot
- * be used is an error that names the file and says what to do. Files that change are taken up
- * together: until both fit, those before stay in use.
+ * The TLS certificate and key of the gateway, read from their files. An unusable file causes an
+ * error that names the file and the fix. When the files change, both are replaced together: until
+ * they match, the previous pair stays in use.
  */
 import { readFile } from "node:fs/promises";
 import { createSecureContext } from "node:tls";
 import { messageOf } from "../../protocol/errors.ts";
 
-/** The paths. */
 export interface CertificateFiles {
   readonly cert: string;
   readonly key: string;
 }
 
-/** What is in the files. */
+/** The contents of the files. */
 export interface Certificate {
   readonly cert: Buffer;
   readonly key: Buffer;
 }
 
-/** Calls `onChange` whenever the file at `path` is another. */
+/** Calls `onChange` whenever the file at `path` changes. */
 export type Watch = (path: string, onChange: () => void) => Promise<{ close(): void }>;
 
 export interface FollowCertificateOptions {
@@ -41,17 +40,14 @@ export async function readCertificate(files: CertificateFiles): Promise<Certific
   };
   fits(
     { cert },
-    `gateway.tls.cert: ${files.cert} is no certificate: give one in PEM, followed by those that it depends on`,
+    `gateway.tls.cert: ${files.cert} is not a certificate: give one in PEM, followed by its intermediate certificates`,
   );
-  fits(
-    { key },
-    `gateway.tls.key: ${files.key} is no private key that can be used: give one in PEM, without a passphrase`,
-  );
+  fits({ key }, `gateway.tls.key: ${files.key} is not a usable private key: give one in PEM, without a passphrase`);
   fits({ cert, key }, `gateway.tls: the key ${files.key} does not belong to the certificate ${files.cert}`);
   return { cert, key };
 }
 
-/** Reads the files again when one of them changes; answers how to stop that. */
+/** Reloads the files when one of them changes. Returns a function that stops watching. */
 export async function followCertificate(options: FollowCertificateOptions): Promise<() => void> {
   const { files, watch, changed, failed } = options;
   let last: Promise<void> = Promise.resolve();
@@ -77,9 +73,9 @@ async function read(path: string, name: string): Promise<Buffer> {
     const { code } = error as NodeJS.ErrnoException;
     const why =
       code === "ENOENT"
-        ? "does not exist: correct the path, or take gateway.tls out to listen without encryption"
+        ? "does not exist: correct the path, or remove gateway.tls to listen without encryption"
         : code === "EACCES"
-          ? "may not be read by the user that runs Goblin: change its owner or its mode"
+          ? "cannot be read by the user that runs Goblin: change its owner or its mode"
           : `cannot be read (${messageOf(error)})`;
     throw new Error(`${name}: ${path} ${why}`, { cause: error });
   }

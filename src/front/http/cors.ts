@@ -1,20 +1,20 @@
 /**
- * What tells a browser that a page may talk to the gateway: for pages of the origins in
- * `gateway.allowedOrigins`, and for no others.
+ * CORS headers: they let pages of the origins in `gateway.allowedOrigins` talk to the gateway, and
+ * no others.
  *
- * What must always hold: an origin that is not in the config is told nothing, however local it is,
- * so that no page elsewhere reads an answer. A preflight is asked without the token, which the
- * request that follows it still needs.
+ * Invariant: an origin that is not in the config gets no CORS headers, not even a local one, so its
+ * pages cannot read an answer. A preflight request carries no token; the request that follows it
+ * still needs one.
  */
 
 export type CorsHeaders = Readonly<Record<string, string>>;
 
 export interface Cors {
-  /** For every answer to a page of this origin. */
+  /** Returns the headers for every answer to a page of this origin. */
   answer(origin: string | undefined): CorsHeaders | undefined;
   /**
-   * For the question that a browser asks before the request; undefined: it is none, or not to be
-   * answered.
+   * Returns the headers for a preflight request. Undefined: the request is not a preflight, or its
+   * origin is not allowed.
    */
   preflight(header: (name: string) => string | undefined): CorsHeaders | undefined;
 }
@@ -24,7 +24,7 @@ const HEADERS = [
   ...["authorization", "content-type", "accept", "last-event-id"],
   ...["mcp-session-id", "mcp-protocol-version", "mcp-method", "mcp-name"],
 ];
-/** Headers that mirror a tool's arguments are named by the tools. */
+/** Headers that mirror a tool's arguments. The tools choose their names. */
 const MIRROR = /^mcp-param-[\w.-]{1,100}$/;
 const MAX_MIRRORS = 100;
 const KNOWN_FOR_S = "600";

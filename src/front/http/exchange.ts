@@ -1,46 +1,48 @@
 /**
- * One HTTP request and its answer, as the protocol code sees them: the same over Node's own objects
- * (fast) and over the web's Request and Response (everywhere else, and tests in process).
+ * One HTTP request and its answer, as the protocol code sees them. Implemented on Node's own
+ * objects (fast), and on the web's Request and Response (other runtimes and in-process tests).
  */
 export interface HttpExchange {
-  /** Headers that every answer gets, whoever makes it. */
+  /** Headers that are added to every answer. */
   shared: Readonly<Record<string, string>> | undefined;
   readonly method: string;
-  /** `name` in lower case. */
+  /** `name` must be in lower case. */
   header(name: string): string | undefined;
   query(name: string): string | undefined;
   /**
-   * Reads the body and calls `done` once: without it when it is larger than allowed, not at all
-   * when the client breaks off.
+   * Reads the body and calls `done` at most once. `done` gets undefined if the body exceeds the
+   * limit, and is not called if the client disconnects.
    */
   body(limit: number, done: (body: Buffer | undefined) => void): void;
-  /** Sends the whole answer. May be called once; after the client has gone it does nothing. */
+  /**
+   * Sends the whole answer. Must be called only once; does nothing if the client has disconnected.
+   */
   reply(status: number, headers: Readonly<Record<string, string>>, body?: Body): void;
   /** Answers with an event stream. */
   stream(headers: Readonly<Record<string, string>>, events: StreamEvents): RawStream;
-  /** Runs once when the connection ends before the answer was complete. */
+  /** Runs the listener once, if the connection ends before the answer is complete. */
   onAbort(listener: () => void): void;
-  /** Runs once when the answer has left, or the connection has ended. */
+  /** Runs the listener once, when the answer was sent or the connection has ended. */
   onDone(listener: () => void): void;
 }
 
 export type Body = string | readonly (string | Buffer)[];
 
 export interface StreamEvents {
-  /** The stream can take more. */
+  /** The stream has room again. */
   drained(): void;
   closed(): void;
-  /** Everything was sent, and the connection held for a while after. */
+  /** Everything was sent, and the connection stayed open for a while afterwards. */
   delivered?(): void;
 }
 
 export interface RawStream {
-  /** It takes nothing for now, or no more. */
+  /** Whether the stream accepts no data now, because of backpressure or because it has ended. */
   readonly isFull: boolean;
-  /** May be called while it is not full. */
+  /** Must be called only while `isFull` is false. */
   write(text: string): void;
   end(): void;
-  /** Breaks off without waiting for the client to read what was written. */
+  /** Closes the connection without waiting for the client to read the rest. */
   cut(): void;
 }
 

@@ -1,12 +1,11 @@
 /**
- * Who may talk to the gateway at all. Everything that is served over HTTP passes here first.
+ * Decides who may talk to the gateway. Every HTTP request passes here first.
  *
- * A page in a browser must not reach a gateway on the user's machine: the Host header must name an
- * address that the gateway is meant to be reached by (DNS rebinding), and an Origin, where there is
- * one, must be allowed. With tokens configured, a request needs one of them; they are compared in
- * constant time. What all clients share is looked after with tokens of its own: a client's token
- * does not open the API, an admin's token opens everything. A refusal tells nothing about what
- * exists.
+ * A page in a browser must not reach a gateway on the user's machine. So the Host header must name
+ * an allowed address (DNS rebinding), and an Origin header must be allowed. If tokens are
+ * configured, every request except health checks and preflights needs one; they are compared in
+ * constant time. The API has its own tokens: a client token does not open the API, and an admin
+ * token opens everything. A refusal reveals nothing about the gateway's servers.
  */
 
 import { createHash, timingSafeEqual } from "node:crypto";
@@ -33,11 +32,11 @@ export type Verdict = { readonly ok: true; readonly principal: string } | Denial
 type Header = (name: string) => string | undefined;
 
 export interface Guard {
-  /** Host and Origin alone, for what needs no token. */
+  /** Checks only Host and Origin, for routes that need no token. */
   place(header: Header): Denial | undefined;
   client(header: Header): Verdict;
   admin(header: Header): Verdict;
-  /** Whether somebody whom an earlier config let in would be let in by this one. */
+  /** Returns whether this config still admits a principal that an earlier config admitted. */
   admits(principal: string, right: "client" | "admin"): boolean;
   readonly cors: Cors;
 }
@@ -51,8 +50,8 @@ const NOT_ADMIN = 'This token does not open the API: use one of "gateway.admin.t
 export function createGuard(config: GuardConfig): Guard {
   const hosts = new Set(config.allowedHosts.map(hostName));
   const isLocal = isLoopback(config.host);
-  // A gateway on another interface is reached by names that it cannot know; tokens protect it, and
-  // allowedHosts if given.
+  // A gateway on a public interface cannot know the names it is reached by. Tokens protect it, and
+  // allowedHosts if set.
   const anyHost = !isLocal && hosts.size === 0;
   hosts.add(hostName(config.host));
   const origins = new Set(config.allowedOrigins.map((origin) => origin.toLowerCase()));
@@ -98,7 +97,7 @@ export function createGuard(config: GuardConfig): Guard {
   };
 }
 
-/** The guards of the config as it is now, one for each address: the API may have its own. */
+/** The guards for the current config, one for each address: the API may have its own address. */
 export class LiveGuards extends EventEmitter<{ changed: [] }> {
   #main: Guard;
   #admin: Guard;
@@ -136,7 +135,10 @@ function known(token: string): Known {
   return { digest: sha256(token), principal: principalOf(token) };
 }
 
-/** Whose token the request has; all are compared, so that the time taken says nothing. */
+/**
+ * Returns the principal of the request's token. Compares all tokens, so that the time taken reveals
+ * nothing.
+ */
 function holder(header: Header, tokens: readonly Known[]): Verdict {
   const authorization = header("authorization") ?? "";
   if (!/^bearer /i.test(authorization)) return refuse(401, "A bearer token is required");
@@ -154,12 +156,12 @@ function refuse(status: 401 | 403, message: string): Denial {
   return { ok: false, status, message };
 }
 
-/** What the client sent, in a length that an error may have. */
+/** Quotes the client's text, cut to a safe length for an error. */
 function quoted(text: string): string {
   return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
 }
 
-/** A name for whoever holds the token that does not give it away. */
+/** Returns a name for the token's holder that does not reveal the token. */
 function principalOf(token: string): string {
   return `token:${sha256(`principal ${token}`).toString("hex").slice(0, 12)}`;
 }
@@ -169,8 +171,8 @@ function sha256(text: string): Buffer {
 }
 
 /**
- * Host without its port, in lower case; an address in brackets with something behind it but a port
- * is no such address.
+ * Returns the host without its port, in lower case. A bracketed address followed by anything except
+ * a port is not parsed as an address.
  */
 function hostName(host: string): string {
   const lower = host.toLowerCase();

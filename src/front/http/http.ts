@@ -1,10 +1,10 @@
 /**
- * The HTTP side: which request is answered by whom, behind the guard.
+ * The HTTP front: sends each request through the guard to its handler.
  *
- * The one route that every call takes, a POST to the endpoint, is served on Node's own objects
- * right here: Hono's request, context and response objects were 3 % of a profile of small calls
- * (docs/performance.md). All others are Hono's, which is loaded when the servers have started, or
- * with the first request that needs it: that is 40 ms which the servers' start does not wait for.
+ * The hot route, POST to the endpoint, is served here on Node's own objects. Hono's request,
+ * context and response objects were 3 % of a profile of small calls (docs/performance.md). Hono
+ * serves all other routes. It is loaded after the servers have started, or on the first request
+ * that needs it. Loading takes 40 ms, which must not delay the servers.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { GoblinError, messageOf } from "../../protocol/errors.ts";
@@ -21,7 +21,7 @@ import { NodeExchange } from "./node-exchange.ts";
 import { readJson } from "./read-json.ts";
 import { replyError } from "./reply.ts";
 
-/** The two addresses that there may be: the clients', and one for the API alone. */
+/** The possible addresses: one for clients, and one for the API alone. */
 export type AddressName = "main" | "admin";
 export type Serve = (x: HttpExchange, principal: string) => void;
 
@@ -32,22 +32,21 @@ export interface HttpFrontOptions {
   readonly context: FrontContext;
   readonly guards: LiveGuards;
   readonly servers: { readonly settled: boolean };
-  /** The admin API, with its whole paths, for clients that passed the guard. */
+  /** The admin API, which gets full paths. It serves only clients that passed the guard. */
   readonly admin: { fetch(request: Request, principal: string): Promise<Response> };
   readonly metrics: { load(): Promise<{ readonly contentType: string; text(): Promise<string> }> };
 }
 
 export interface HttpFront {
-  /** Serves a request of Node's server. */
   serve(incoming: IncomingMessage, outgoing: ServerResponse): void;
-  /** The same at the address of the API, where nothing else is. */
+  /** Serves a request at the API's own address, where only the API is served. */
   serveAdmin(incoming: IncomingMessage, outgoing: ServerResponse): void;
   /**
-   * Loads what most requests do not need, before one does: a program that is replaced under way may
-   * not be there later.
+   * Loads the rarely needed code in advance: an upgrade may remove the program's files while it
+   * runs.
    */
   load(): void;
-  /** The same for the web's objects. */
+  /** Serves a web Request. */
   fetch(request: Request): Promise<Response>;
   close(): void;
 }
@@ -109,10 +108,10 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
     try {
       ({ listener } = await apps[address]());
     } catch (error) {
-      const why = `The gateway's program cannot be read any more; start it again (${messageOf(error)})`;
+      const why = `The gateway's program files can no longer be read; restart the gateway (${messageOf(error)})`;
       return replyError(new NodeExchange(incoming, outgoing, unread), 500, new GoblinError("INTERNAL_ERROR", why));
     }
-    // Whoever went away meanwhile would not be seen to go.
+    // If the client disconnected while Hono was loading, its `close` event has already fired.
     if (!outgoing.destroyed) await listener(incoming, outgoing);
   };
 
@@ -136,7 +135,7 @@ export function notAllowed(allow: string): (x: HttpExchange) => void {
   return (x) => x.reply(405, { allow });
 }
 
-/** Without a body, the header is all there is to go by. */
+/** A request without a body has only the header to name its era. */
 function isModern(x: HttpExchange): boolean {
   return headerEra(x.header(VERSION_HEADER)) === "modern";
 }

@@ -1,15 +1,15 @@
 /**
- * An exchange on Node's IncomingMessage and ServerResponse: no web streams, no copies, one write
- * for a small answer.
+ * An exchange on Node's IncomingMessage and ServerResponse: no web streams, no copies, and one
+ * write for a small answer.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Body, HttpExchange, RawStream, StreamEvents } from "./exchange.ts";
 import { StallWatch, type Unread } from "./stall-watch.ts";
 
-/** Larger answers do not fit into the socket's own buffers. */
+/** Larger answers do not fit into the socket's buffers. */
 const LARGE = 256 * 1024;
 const EMPTY = Buffer.alloc(0);
-/** A connection that held for this long after the last byte has brought it to the client. */
+/** If the connection stays open this long after the last byte, the answer counts as delivered. */
 const DELIVERED_MS = 1000;
 
 export class NodeExchange implements HttpExchange {
@@ -56,7 +56,8 @@ export class NodeExchange implements HttpExchange {
     request.on("end", () => {
       if (size <= limit) done(all ? Buffer.concat(all) : (first ?? EMPTY));
     });
-    // Whoever breaks off gets no answer; without a listener it would end the gateway.
+    // A client that disconnects gets no answer. Without this listener, the error would crash the
+    // gateway.
     request.on("error", () => {});
   }
 
@@ -71,7 +72,7 @@ export class NodeExchange implements HttpExchange {
     for (const name in headers) lines.push(name, headers[name]!);
     if (this.shared) for (const name in this.shared) lines.push(name, this.shared[name]!);
     if (status !== 204) lines.push("content-length", String(length));
-    // An unread body would be taken for the next request on this connection.
+    // Node would read the rest of this body as the next request on the connection.
     if (!this.#request.complete) lines.push("connection", "close");
     response.writeHead(status, lines);
     if (!parts) this.#end(body as string, length);
@@ -85,8 +86,8 @@ export class NodeExchange implements HttpExchange {
   }
 
   /**
-   * Head and body as one text in one write. `end(body)` would put an empty one behind it, and make
-   * a list of both for the system: 5 % of a small call.
+   * Sends head and body in one write. `end(body)` would append an empty chunk and make the system
+   * call take a list: 5 % of a small call.
    */
   #end(body: string, length: number): void {
     const response = this.#response;

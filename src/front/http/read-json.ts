@@ -1,6 +1,6 @@
 /**
- * Reads the JSON body of a POST, or replies with what is wrong with it: the content type, the size,
- * the text. A client that goes away in the middle gets nothing and harms nobody.
+ * Reads the JSON body of a POST, or replies with an error about its content type, size or syntax. A
+ * client that disconnects while sending gets no answer and affects nobody else.
  */
 import { GoblinError } from "../../protocol/errors.ts";
 import { bodyTooLarge } from "../../protocol/limit-exceeded.ts";
@@ -16,7 +16,7 @@ export interface JsonBody {
 
 const JSON_TYPE = /^application\/json\s*(;|$)/i;
 
-/** Calls `take` with the body, once, or replies with what is wrong. */
+/** Calls `take` once with the body, or replies with an error. */
 export function readJson(
   x: HttpExchange,
   { config, onLimit }: Pick<FrontContext, "config" | "onLimit">,

@@ -1,7 +1,7 @@
 /**
- * The last words on a connection whose request cannot be taken: headers that are too large, a
- * request that is not sent to the end, or something that is no HTTP. Node would say it with a bare
- * status line; this names the limit, so that whoever reads it knows what to do.
+ * Answers a connection whose request cannot be read: the headers are too large, the request never
+ * completes, or it is not HTTP. Node would send a bare status line. This answer names the limit, so
+ * that the client's user knows the fix.
  */
 import { type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
@@ -15,11 +15,11 @@ export interface RefuseOptions {
   readonly onLimit: OnLimit;
 }
 
-/** For the server's `clientError`. */
+/** Handles the server's `clientError` event. */
 export function refuseConnection(error: NodeJS.ErrnoException, socket: Socket, options: RefuseOptions): void {
   const [status, reason] = verdict(error, options);
-  // Node keeps the answer under way here. Words in the middle of one would be taken for a part of
-  // it.
+  // Node keeps the response in progress here. An error written in the middle of it would be read as
+  // part of it.
   const underWay = (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage;
   if (!socket.writable || underWay?.headersSent) return void socket.destroy();
   const body = answerText(null, failure(reason));
@@ -41,6 +41,6 @@ function verdict(error: NodeJS.ErrnoException, options: RefuseOptions): [status:
       return [408, new GoblinError("TIMEOUT", message)];
     }
     default:
-      return [400, new GoblinError("INVALID_REQUEST", "Invalid request: it is no valid HTTP")];
+      return [400, new GoblinError("INVALID_REQUEST", "Invalid request: it is not valid HTTP")];
   }
 }

@@ -1,6 +1,6 @@
 /**
- * How an answer or an error becomes an HTTP reply, and what a client says it takes. The same for
- * every protocol version.
+ * Sends answers and errors as HTTP replies, and reads the Accept header. The same for every
+ * protocol version.
  */
 import { type Answer, answerHead, answerText, failure, type Id } from "../../protocol/json-rpc.ts";
 import { type Body, type HttpExchange, JSON_HEADERS } from "./exchange.ts";

@@ -1,8 +1,8 @@
 /**
- * The listening socket: opened once, closed so that answers under way still reach their clients.
+ * The listening socket. It closes gracefully, so that answers in flight still reach their clients.
  *
- * A client that sends its request too slowly, or not to the end, is cut by the server's own time
- * limits; it holds nothing but its socket.
+ * The server's timeouts cut off a client that sends its request too slowly or never completes it.
+ * Until then, the client holds only its socket.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createSecureServer } from "node:https";
@@ -17,11 +17,11 @@ export interface HttpServerOptions {
   readonly serve: (incoming: IncomingMessage, outgoing: ServerResponse) => void;
   readonly host: string;
   readonly port: number;
-  /** Listens with https where it is given. */
+  /** Serves https if set. */
   readonly certificate?: Certificate | undefined;
-  /** The most that the headers of a request may have, all together. */
+  /** The maximum size of all headers of a request together. */
   readonly headerBytes: number;
-  /** For a request to arrive in full. */
+  /** The timeout for a request to arrive in full. */
   readonly receiveMs: number;
   readonly onLimit: OnLimit;
   readonly log: Pick<Logger, "error">;
@@ -30,18 +30,18 @@ export interface HttpServerOptions {
 export interface HttpServer {
   readonly url: string;
   readonly port: number;
-  /** For connections from now on. */
+  /** Replaces the certificate for new connections. */
   renew(certificate: Certificate): void;
-  /** No more connections; those that are idle are closed, the others when they become so. */
+  /** Accepts no more connections. Closes idle ones now, and the others when they become idle. */
   stopAccepting(): void;
   close(): Promise<void>;
 }
 
 const HEADERS_MS = 20_000;
-/** How late a request that is not sent to the end may be cut. */
+/** The interval of checks for incomplete requests: a timeout may fire this much late. */
 const CHECK_MS = 5000;
 const IDLE_MS = 60_000;
-/** How long the last answers may take to leave. */
+/** The time allowed for the last answers to be sent. */
 const FLUSH_MS = 1000;
 
 export async function listenHttp(options: HttpServerOptions): Promise<HttpServer> {

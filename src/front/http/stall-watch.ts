@@ -1,17 +1,16 @@
 /**
- * Cuts a client off that reads nothing of what it was sent for some time: it must not keep an
- * answer in memory for ever.
+ * Cuts off a client that reads nothing for some time: it must not keep an answer in memory forever.
  *
- * Node tells when a connection has been idle for a time, and takes bytes that the client read for
- * activity. It notices the first of them only when the time is over, and waits once more. So it is
- * asked for short times, which are counted as long as they follow each other.
+ * Node reports when a connection has been idle, and counts bytes that the client reads as activity.
+ * But it notices the first byte read only when its timeout expires, and then waits for another
+ * timeout. So this class sets short timeouts and counts consecutive ones.
  */
 import type { ServerResponse } from "node:http";
 
 export interface Unread {
-  /** How long nothing may be read. */
+  /** How long the client may read nothing. */
   readonly ms: number;
-  /** The client was cut off. */
+  /** Runs when the client is cut off. */
   cut(): void;
 }
 
@@ -44,7 +43,7 @@ export class StallWatch {
 
   #wasIdle(): void {
     const now = performance.now();
-    // When something was read, the time began anew at its end, and took at least twice as long.
+    // If the client read something, Node restarted the timeout, so it took at least twice as long.
     if (now - this.#lastAt > 1.9 * this.#everyMs) this.#idle = 0;
     this.#lastAt = now;
     this.#idle++;

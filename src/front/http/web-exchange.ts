@@ -1,6 +1,6 @@
 /**
- * An exchange on the web's Request, whose answer is a Response that `response` resolves to: for
- * other runtimes and for tests in process. The protocol code is the same as on Node.
+ * An exchange on a web Request, for other runtimes and in-process tests. `response` resolves to the
+ * answer. The protocol code is the same as on Node.
  */
 import type { Body, HttpExchange, RawStream, StreamEvents } from "./exchange.ts";
 
@@ -31,7 +31,7 @@ export class WebExchange implements HttpExchange {
   }
 
   body(limit: number, done: (body: Buffer | undefined) => void): void {
-    // Whoever breaks off gets no answer.
+    // A client that disconnects gets no answer.
     this.#read(limit).then(done, () => {});
   }
 
@@ -91,7 +91,7 @@ export class WebExchange implements HttpExchange {
     this.#request.signal.addEventListener("abort", listener, { once: true });
   }
 
-  /** Whoever took the answer has it. */
+  /** The web API does not report delivery, so an answer counts as sent once it exists. */
   onDone(listener: () => void): void {
     void this.response.then(listener);
   }
@@ -103,7 +103,10 @@ export class WebExchange implements HttpExchange {
   }
 }
 
-/** A header of a web Request. One made in process has no Host: there the host of its URL counts. */
+/**
+ * Returns a header of a web Request. A Request made in process has no Host header, so its URL
+ * supplies the host.
+ */
 export function webHeader(request: Request, name: string): string | undefined {
   const value = request.headers.get(name);
   if (value !== null) return value;

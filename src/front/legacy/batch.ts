@@ -1,9 +1,9 @@
 /**
- * Several messages in one array, which one protocol version has.
+ * Several messages in one array. Only one protocol version allows this.
  *
- * A batch is no way around the limits: its messages are counted before any is read, its requests
- * are calls of their session like others, and its answers are joined up to a bound. Whatever goes
- * wrong, the client gets an answer.
+ * A batch must not bypass the limits. Its messages are counted before any is read, its requests
+ * count as calls of their session, and its joined answers are bounded. The client always gets an
+ * answer, even if something fails.
  */
 import { GoblinError } from "../../protocol/errors.ts";
 import { type Answer, answerText, failure, type Inbound } from "../../protocol/json-rpc.ts";
@@ -16,7 +16,7 @@ import { answerRequest, takeMessage } from "./requests.ts";
 
 const BATCH_VERSION = "2025-03-26";
 
-/** Says why this batch is not taken. */
+/** Returns the reason to reject this batch, if any. */
 export function batchProblem(
   { config, onLimit }: Pick<FrontContext, "config" | "onLimit">,
   session: Session | undefined,
@@ -39,7 +39,7 @@ export function batchProblem(
   });
 }
 
-/** Answers a batch that came in one POST. Never rejects. */
+/** Answers a batch from one POST. Never rejects. */
 export async function answerBatch(
   context: FrontContext,
   messages: readonly Inbound[],
@@ -47,7 +47,7 @@ export async function answerBatch(
 ): Promise<void> {
   const { limits } = context.config.current;
   let size = 0;
-  /** An answer that would make the whole too large is given up for an error. */
+  /** Replaces an answer with an error if it would make the whole reply too large. */
   const join = (id: string | number | null, answer: Answer): string => {
     if (size + answer.raw.length <= limits.unreadBytes) {
       size += answer.raw.length;

@@ -1,6 +1,6 @@
 /**
- * A session over one two-way channel, as HTTP+SSE and stdio are: every message in, every message
- * out on the same stream. The session begins with `initialize` and ends with the channel.
+ * A session over one two-way channel, such as HTTP+SSE or stdio: all messages share one stream. The
+ * session begins with `initialize` and ends with the channel.
  */
 import type { Call } from "../../protocol/call.ts";
 import { GoblinError } from "../../protocol/errors.ts";
@@ -15,9 +15,8 @@ export interface ChannelOptions {
   readonly context: FrontContext;
   readonly principal: string;
   readonly id?: string;
-  /** Gives up the place that is held for its session until that begins. */
+  /** Releases the reservation that holds a place for the session until it begins. */
   readonly place?: () => void;
-  /** Writes one message. */
   readonly write: (text: string) => void;
 }
 
@@ -29,19 +28,21 @@ export class LegacyChannel implements EraChannel {
     this.#options = options;
   }
 
-  /** It has a session. */
+  /** Whether the session has begun. */
   get isOpen(): boolean {
     return this.#session !== undefined;
   }
 
-  /** Takes several messages that came in one array, where the version has such. */
+  /** Handles a batch, if the session's version allows one. */
   takeBatch(batch: Batch): void {
     const problem = batchProblem(this.#options.context, this.#session, batch);
     if (problem) return this.unreadable(problem);
     for (const message of batch.messages()) this.take(message);
   }
 
-  /** What came cannot be read, so nobody knows which request it was. */
+  /**
+   * Answers with an error without an id: the message could not be read, so its request is unknown.
+   */
   unreadable(error: GoblinError): void {
     this.#answer(null, failure(error));
   }

@@ -1,11 +1,11 @@
 /**
  * Streamable HTTP with sessions (2025-03-26 to 2025-11-25) on `/mcp`: POST for messages, GET for
- * the standing stream, DELETE to end.
+ * the standing stream, DELETE to end the session.
  *
- * A POST is answered with JSON as long as the answer is all there is to say; the first notification
- * or question that belongs to the request turns the answer into an event stream, if the client
- * takes one. Streams carry event ids: one that breaks can be taken up again. A broken connection
- * does not cancel a request; only `notifications/cancelled` does.
+ * A POST is answered with JSON if the answer is its only message. The first notification or
+ * question of the request turns the reply into an event stream, if the client accepts one. Streams
+ * carry event ids, so a client can resume a broken one. A broken connection does not cancel a
+ * request; only `notifications/cancelled` does.
  */
 import { Outbox } from "../../outbound/outbox.ts";
 import { UnreadBudget } from "../../outbound/unread-budget.ts";
@@ -41,7 +41,7 @@ export class LegacyHttp {
     this.#context = context;
   }
 
-  /** A POST of one message of this era. */
+  /** Handles a POST of one message. */
   post(x: HttpExchange, message: Inbound, principal: string): void {
     if (message.kind === "invalid") {
       return replyError(x, 400, new GoblinError("INVALID_REQUEST", `Invalid request: ${message.reason}`), message.id);
@@ -84,11 +84,11 @@ export class LegacyHttp {
     const session = this.#session(x, principal, null);
     if (!session) return;
     session.close();
-    // An end that was answered holds, even if the process is killed now.
+    // Once answered, the end must hold even if the process is killed now.
     void this.#context.continuity.written().then(() => x.reply(204, {}));
   }
 
-  /** Ends the sessions of those who are not let in any more, with their streams and calls. */
+  /** Ends the sessions of principals that are no longer admitted, with their streams and calls. */
   revoke(isValid: (principal: string) => boolean): void {
     for (const session of this.#sessions.values()) if (!isValid(session.principal)) session.close();
   }
@@ -111,7 +111,7 @@ export class LegacyHttp {
     }
   }
 
-  /** A session of an earlier process, whose id says all that was agreed on. */
+  /** Resumes a session of an earlier process. Its id contains everything that was negotiated. */
   #resume(id: string, principal: string): Session | undefined {
     const claims = this.#context.continuity.open(id, principal);
     if (!claims) return undefined;
@@ -126,8 +126,7 @@ export class LegacyHttp {
   }
 
   #newStreams(): Streams {
-    // What a client saw last of an earlier process's stream must not be taken for a place in this
-    // one.
+    // An event id of an earlier process must not match an event of this one.
     const prefix = `s${Math.floor(Math.random() * 36 ** 4).toString(36)}`;
     const budget = UnreadBudget.of(this.#context);
     const standing = new Outbox({ budget, name: prefix });
@@ -160,7 +159,7 @@ export class LegacyHttp {
     });
   }
 
-  /** A POST of several messages. */
+  /** Handles a POST of several messages. */
   batch(x: HttpExchange, batch: Batch, principal: string): void {
     const session = this.#session(x, principal, null);
     if (!session) return;
@@ -175,7 +174,7 @@ export class LegacyHttp {
     return this.#streams.get(session)!;
   }
 
-  /** The session that the request names, or a reply that says why there is none. */
+  /** Returns the session that the request names, or replies with an error. */
   #session(x: HttpExchange, principal: string, id: Id | null): Session | undefined {
     const sessionId = x.header(SESSION_HEADER);
     if (sessionId === undefined) {

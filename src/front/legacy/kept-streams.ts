@@ -1,9 +1,8 @@
 /**
- * Streams of answered requests that their clients may still ask for: those that broke, for as long
- * as a client may take to come back.
+ * Broken streams of answered requests, kept for a while so that their clients can resume them.
  *
- * Nothing is kept that was surely delivered, and all together they keep a bounded amount: beyond it
- * the oldest go. The newest is kept whatever its size.
+ * A stream that was delivered is never kept. The total size is bounded: beyond it, the oldest
+ * streams are dropped. The newest is kept regardless of its size.
  */
 import type { Outbox } from "../../outbound/outbox.ts";
 
@@ -17,11 +16,11 @@ interface Kept {
 }
 
 export class KeptStreams {
-  /** The oldest first. */
+  /** Oldest first. */
   readonly #kept = new Map<Outbox, Kept>();
   #bytes = 0;
 
-  /** `forget` runs when nobody can ask for the stream any more. */
+  /** `forget` runs when the stream can no longer be resumed. */
   keep(outbox: Outbox, forget: () => void): void {
     const timer = setTimeout(() => this.drop(outbox), RESUME_MS).unref();
     const { bytes } = outbox;
@@ -40,7 +39,7 @@ export class KeptStreams {
     outbox.end();
   }
 
-  /** What an open stream is still to get is under its session's budget, and stays. */
+  /** A stream that is still being written counts against its session's budget, so it stays. */
   #evict(newest: Outbox): void {
     for (const outbox of this.#kept.keys()) {
       if (this.#bytes <= MAX_BYTES) return;

@@ -1,10 +1,9 @@
 /**
- * The answer to one POST of a session: JSON, or an event stream from the first message that is not
- * the answer.
+ * The reply to one POST of a session: JSON, or an event stream once there is a message besides the
+ * answer.
  *
- * Streams carry event ids and are kept for a while after their end, so that a client which broke
- * off can come back for the rest. All streams and answers of a session are under one budget of
- * unread bytes.
+ * Streams carry event ids and are kept for a while after their end, so that a client can reconnect
+ * and read the rest. All streams and answers of a session share one budget of unread bytes.
  */
 import { Outbox } from "../../outbound/outbox.ts";
 import type { UnreadBudget } from "../../outbound/unread-budget.ts";
@@ -16,20 +15,20 @@ import { accepts, replyAnswer } from "../http/reply.ts";
 import type { KeptStreams } from "./kept-streams.ts";
 
 export const SESSION_HEADER = "mcp-session-id";
-/** Smaller answers fit into the buffers of the connection. */
+/** Smaller answers fit into the connection's buffers. */
 const LARGE = 64 * 1024;
 
 export interface Streams {
-  /** What the client knows the session by. */
+  /** The session id that the client uses. */
   id: string;
-  /** Begins the names of all its streams. */
+  /** The prefix of the names of all its streams. */
   readonly prefix: string;
   readonly standing: Outbox;
-  /** Streams of requests that the client may take up again, by name. */
+  /** The resumable streams of requests, by name. */
   readonly requests: Map<string, Outbox>;
   count: number;
   readonly budget: UnreadBudget;
-  /** Those of the requests that were answered, of all sessions. */
+  /** The streams of answered requests, of all sessions. */
   readonly kept: KeptStreams;
 }
 
@@ -48,13 +47,16 @@ export class PostReply {
     if (this.#takesStream && !accepts(x, "application/json")) this.#open();
   }
 
-  /** What is said after the answer has no stream of its own any more. */
+  /**
+   * Sends a message of this request. After the answer, its own stream has ended, so the standing
+   * stream carries it.
+   */
   emit(text: string): void {
     if (this.#takesStream && !this.#answered) (this.#outbox ?? this.#open()).push(text);
     else this.#streams.standing.push(text);
   }
 
-  /** Undefined: the client cancelled the request and wants no answer. */
+  /** Sends the answer. Undefined: the client cancelled the request and gets no answer. */
   answer(id: Id, answer: Answer | undefined): void {
     const outbox = this.#outbox;
     this.#answered = true;
@@ -62,7 +64,7 @@ export class PostReply {
     else if (answer) this.#finish(outbox!, [answerText(id, answer)]);
     else if (!outbox && this.#takesStream) this.#x.stream(STREAM_HEADERS, { drained() {}, closed() {} }).end();
     else if (!outbox) this.#x.reply(202, {});
-    // A stream with numbered events that ended without an answer would be taken up again and again.
+    // A client would resume a stream with event ids that ended without an answer, again and again.
     else this.#finish(outbox, [answerText(id, failure(new GoblinError("CANCELLED", "Cancelled by the client")))]);
   }
 
@@ -103,9 +105,7 @@ export class PostReply {
   }
 }
 
-/**
- * Lets an outbox speak on this exchange, from the event after the last that the client has seen.
- */
+/** Connects an outbox to this exchange, starting after the last event that the client received. */
 export function attach(x: HttpExchange, outbox: Outbox, streams: Streams, lastEventId?: string): void {
   openEventStream(x, outbox, {
     headers: { [SESSION_HEADER]: streams.id },

@@ -1,6 +1,6 @@
 /**
- * The protocol versions with a handshake and sessions, 2024-11-05 to 2025-11-25, whatever they are
- * carried by: opening a session, answering its requests, taking its notifications and answers.
+ * The protocol versions with a handshake and sessions, 2024-11-05 to 2025-11-25, on any transport:
+ * opens sessions, answers their requests, and handles their notifications and answers.
  */
 import { randomUUID } from "node:crypto";
 import { Call, type LogLevel } from "../../protocol/call.ts";
@@ -35,11 +35,11 @@ export interface OpenOptions {
   readonly send: (text: string, call: Call | undefined) => void;
   readonly isActive: () => boolean;
   readonly id?: string;
-  /** Gives up the place that was held for the session. */
+  /** Releases the reservation that held a place for the session. */
   readonly place?: (() => void) | undefined;
 }
 
-/** Opens a session as `initialize` asks for; throws when there may be no more. */
+/** Opens a session for an `initialize` request. Throws if the limit of sessions is reached. */
 export function openSession(
   context: FrontContext,
   params: Params,
@@ -69,7 +69,7 @@ export function openSession(
   return { session, answer: success(result) };
 }
 
-/** Goes on with a session that an earlier process opened; throws when there may be no more. */
+/** Resumes a session that an earlier process opened. Throws if the limit of sessions is reached. */
 export function resumeSession(
   context: FrontContext,
   claims: SessionClaims,
@@ -84,8 +84,8 @@ export function resumeSession(
 }
 
 /**
- * Undefined: the client cancelled the request and wants no answer. Never rejects: what goes wrong
- * is the answer.
+ * Answers one request. Returns undefined if the client cancelled it and gets no answer. Never
+ * rejects: a failure becomes an error answer.
  */
 export async function answerRequest(
   context: FrontContext,
@@ -120,7 +120,7 @@ export async function answerRequest(
   }
 }
 
-/** Takes what needs no answer. */
+/** Handles a message that needs no answer. */
 export function takeMessage(context: FrontContext, session: Session, message: OtherMessage): void {
   if (message.kind === "response") {
     session.answered(message.id, clientAnswer(message.text));
@@ -140,12 +140,12 @@ export function takeMessage(context: FrontContext, session: Session, message: Ot
   }
 }
 
-/** What a client says to a server's question; an answer that can be read in two ways is none. */
+/** Reads a client's answer to a server's question. An ambiguous answer becomes an error. */
 function clientAnswer(text: string): Answer {
   const twice = repeatedMember(text);
   if (twice === undefined) return answerOf(text);
   return failure(
-    new GoblinError("INVALID_REQUEST", `The client's answer cannot be used: "${twice}" stands in it twice`),
+    new GoblinError("INVALID_REQUEST", `The client's answer cannot be used: "${twice}" appears in it twice`),
   );
 }
 

@@ -1,7 +1,7 @@
 /**
- * A result of a server without handshake, for a client that has one: its questions are put to the
- * client and the request is repeated with the answers, and what the client's version does not know
- * is taken off.
+ * Translates a result of a server without a handshake for a client with one. It asks the client the
+ * server's questions and repeats the request with the answers. It removes members that the client's
+ * version does not know.
  */
 import { randomUUID } from "node:crypto";
 import type { Call } from "../../protocol/call.ts";
@@ -18,14 +18,14 @@ const MAX_QUESTIONS = 32;
 const MAX_ROUNDS = 20;
 const CACHE_MEMBERS = new Set(["resultType", "ttlMs", "cacheScope"]);
 
-/** Whether this is what the client may get as it is. */
+/** Whether the client may get this answer unchanged. */
 export function isSettled(call: Call, answer: Answer): boolean {
   return !answer.ok || (call.method !== "tools/list" && !answer.raw.includes('"resultType"'));
 }
 
 /**
- * Carries a call on from its first answer, through all its questions to its end, in the client's
- * terms.
+ * Takes a call from its first answer through all questions to its final answer, in the form that
+ * the client's version expects.
  */
 export async function settleWithClient(
   call: Call,
@@ -53,7 +53,7 @@ export async function settleWithClient(
   return failure(new GoblinError("BACKEND_ERROR", `The server still asks for input after ${MAX_ROUNDS} rounds`));
 }
 
-/** The client is not waited for without end; its questions are taken back. */
+/** Gives up on a client that does not answer in time, and withdraws its questions. */
 function unanswered(call: Call, limit: number, serverId: string | undefined): Answer {
   call.cancel("timeout");
   const message = `Timeout: the client did not answer the server's questions within ${limit} ms (timeouts.maxCallMs)`;
@@ -61,9 +61,7 @@ function unanswered(call: Call, limit: number, serverId: string | undefined): An
   return failure(new GoblinError("TIMEOUT", message, { data }), { requestId: call.requestId });
 }
 
-/**
- * Puts all questions to the client; the answer holds the responses by key, or is the first refusal.
- */
+/** Asks the client all questions. Returns the responses by key, or the first refusal. */
 async function askAll(text: string, call: Call): Promise<Answer> {
   const asked: Promise<{ key: string; answer: Answer }>[] = [];
   const requests = memberSpan(text, 0, "inputRequests");
@@ -71,7 +69,7 @@ async function askAll(text: string, call: Call): Promise<Answer> {
     let count = 0;
     eachMember(text, requests.start, () => void count++);
     if (count > MAX_QUESTIONS) {
-      const message = `The server asks ${count} questions at once, and may ask ${MAX_QUESTIONS}`;
+      const message = `The server asks ${count} questions at once; at most ${MAX_QUESTIONS} are allowed`;
       return failure(new GoblinError("BACKEND_ERROR", message));
     }
     eachMember(text, requests.start, (key, start, end) => {
@@ -88,7 +86,7 @@ async function askAll(text: string, call: Call): Promise<Answer> {
   return { ok: true, raw: `{${members.join(",")}}` };
 }
 
-/** Earlier versions tell questions with a link apart by an id of their own. */
+/** Adds the id that earlier versions use to tell questions with a link apart. */
 function withElicitationId(params: string): string {
   const { mode, elicitationId } = JSON.parse(params) as { mode?: unknown; elicitationId?: unknown };
   return mode === "url" && elicitationId === undefined
@@ -116,7 +114,7 @@ function withoutMarks(text: string, { method, params }: Call, directory: Pick<Di
   return method === "tools/call" ? wrapStructured(plain, wrapsOutput(directory, params["name"])) : plain;
 }
 
-/** Earlier versions only know objects as structured content. */
+/** Wraps structured content that is not an object: earlier versions allow only objects. */
 function wrapStructured(text: string, always: boolean): string {
   const span = memberSpan(text, 0, "structuredContent");
   if (!span || (text[span.start] === "{" && !always)) return text;

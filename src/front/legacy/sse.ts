@@ -1,8 +1,10 @@
 /**
- * The HTTP+SSE transport of 2024-11-05: `GET /sse` opens the stream and names the address to POST
- * to; `POST /messages?sessionId=…` brings the client's messages, which are answered on the stream.
+ * The HTTP+SSE transport of 2024-11-05. `GET /sse` opens the stream and names the address to POST
+ * to. `POST /messages?sessionId=…` carries the client's messages, and the stream carries the
+ * answers.
+ *
  * The session is the stream: when it breaks, everything it held is freed. A stream counts as a
- * session from its beginning, and ends if nobody initializes one on it for a while.
+ * session from the start, and ends if its client does not initialize in time.
  */
 import { randomUUID } from "node:crypto";
 import { Outbox } from "../../outbound/outbox.ts";
@@ -83,12 +85,11 @@ export class SseFront {
     }
   }
 
-  /** Ends all streams. */
   close(): void {
     this.revoke(() => false);
   }
 
-  /** Ends the streams of those who are not let in any more. */
+  /** Ends the streams of principals that are no longer admitted. */
   revoke(isValid: (principal: string) => boolean): void {
     for (const [id, { outbox, channel, principal }] of this.#open) {
       if (isValid(principal)) continue;

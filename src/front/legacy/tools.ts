@@ -1,10 +1,9 @@
 /**
- * Tools whose structured content need not be an object, for clients of the versions in which it
- * must be: the content is put under `result`, and the schema in the list says so. A strict client
- * would otherwise refuse the whole list because of one such tool.
+ * Adapts tools whose structured content need not be an object, for clients whose version requires
+ * one. It puts the content under `result`, and the listed schema says so. Otherwise, a strict
+ * client would reject the whole list because of one tool.
  *
- * Only tools of servers that may have such schemas are touched; what a server of the client's own
- * kind lists passes as it is.
+ * Only tools of servers whose version allows these schemas are changed. All others pass unchanged.
  */
 import { isStateless } from "../../protocol/envelope.ts";
 import { type Raw, rawText } from "../../protocol/json-rpc.ts";
@@ -13,7 +12,7 @@ import type { Directory } from "../../routing/directory.ts";
 
 type Outputs = Pick<Directory, "outputOf">;
 
-/** Pages are made once for each catalog, and so are these. */
+/** Each page is built once per catalog, so its wrapped form is cached too. */
 const pages = new WeakMap<Buffer, Raw>();
 
 export function wrapsOutput(outputs: Outputs, tool: unknown): boolean {
@@ -23,9 +22,9 @@ export function wrapsOutput(outputs: Outputs, tool: unknown): boolean {
   return typeof schema === "object" && schema !== null && (schema as { type?: unknown }).type !== "object";
 }
 
-/** A page of `tools/list` in which every output schema is one of an object. */
+/** Returns a page of `tools/list` in which every output schema describes an object. */
 export function withObjectOutputs(raw: Raw, outputs: Outputs): Raw {
-  // First the look-up: to search megabytes for a word costs a good part of sending them.
+  // Looks in the cache first: searching megabytes for a word costs a good part of sending them.
   const known = typeof raw === "string" ? undefined : pages.get(raw);
   if (known !== undefined) return known;
   const wrapped = raw.includes('"outputSchema"') ? wrapSchemas(rawText(raw), outputs) : undefined;
@@ -35,7 +34,7 @@ export function withObjectOutputs(raw: Raw, outputs: Outputs): Raw {
   return page;
 }
 
-/** Undefined: nothing has to change. */
+/** Returns undefined if nothing needs to change. */
 function wrapSchemas(text: string, outputs: Outputs): string | undefined {
   const list = memberSpan(text, 0, "tools");
   if (!list) return undefined;
@@ -55,12 +54,12 @@ function underResult(schema: unknown): Record<string, unknown> {
   return { type: "object", properties: { result: moveReferences(schema) }, required: ["result"] };
 }
 
-/** Members whose values are data, in which `$ref` is a word like any other. */
+/** Members whose values are data, where `$ref` has no special meaning. */
 const DATA = new Set(["const", "enum", "default", "examples"]);
-/** Members whose values are schemas by names that the author chose. */
+/** Members that hold schemas under names chosen by the author. */
 const BY_NAME = new Set(["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"]);
 
-/** References to the schema's root follow it to its new place. */
+/** Moves references to the schema's root to its new place. */
 function moveReferences(node: unknown, isByName = false): unknown {
   if (Array.isArray(node)) return node.map((element) => moveReferences(element));
   if (typeof node !== "object" || node === null) return node;

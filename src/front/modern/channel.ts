@@ -1,6 +1,6 @@
 /**
- * 2026-07-28 over one two-way channel, as stdio is: requests are told apart by their ids,
- * `notifications/cancelled` gives one up, and a listen request is answered when it ends.
+ * 2026-07-28 over one two-way channel, such as stdio. Ids tell requests apart,
+ * `notifications/cancelled` cancels one, and a listen request is answered when it ends.
  */
 import { randomUUID } from "node:crypto";
 import { GoblinError } from "../../protocol/errors.ts";
@@ -17,10 +17,10 @@ export class ModernChannel implements EraChannel {
   readonly #context: FrontContext;
   readonly #front: ModernFront;
   readonly #write: (text: string) => void;
-  /** How to cancel each request that is under way. */
+  /** The function that cancels each request in flight. */
   readonly #open = new Map<Id, (words?: string) => void>();
   readonly #listens = new Set<Listen>();
-  /** Only one client can write to this channel. */
+  /** One party, since only one client can write to this channel. */
   readonly #party = `channel:${randomUUID()}`;
 
   constructor(context: FrontContext, write: (text: string) => void) {
@@ -29,12 +29,12 @@ export class ModernChannel implements EraChannel {
     this.#write = write;
   }
 
-  /** Only requests matter in this version; a cancellation comes through `cancel`. */
+  /** Handles requests and ignores other messages. A cancellation comes through `cancel`. */
   take(message: Inbound): void {
     if (message.kind === "request") this.#request(message);
   }
 
-  /** Cancels the request that the params of a cancellation name; false: there is none. */
+  /** Cancels the request that a cancellation names. Returns false if it is unknown. */
   cancel({ requestId: id, reason }: Params): boolean {
     const abort = typeof id === "string" || typeof id === "number" ? this.#open.get(id) : undefined;
     abort?.(cancelWords(reason));

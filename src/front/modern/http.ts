@@ -1,6 +1,6 @@
 /**
- * 2026-07-28 over HTTP: POST only, the headers repeat what the body says, an event stream where
- * there is more than the answer, and closing the connection cancels.
+ * 2026-07-28 over HTTP: POST only. The headers repeat parts of the body, and closing the connection
+ * cancels the request. The reply becomes an event stream if there are messages besides the answer.
  */
 import { Outbox } from "../../outbound/outbox.ts";
 import { UnreadBudget } from "../../outbound/unread-budget.ts";
@@ -26,7 +26,7 @@ type RequestMessage = Extract<Inbound, { kind: "request" }>;
 export class ModernHttp {
   readonly #context: FrontContext;
   readonly #front: ModernFront;
-  /** What is open, and whose it is. */
+  /** The open listen requests and streams, each with its principal. */
   readonly #listens = new Map<Listen, string>();
   readonly #streams = new Map<Outbox, string>();
 
@@ -62,10 +62,7 @@ export class ModernHttp {
     this.#front.close();
   }
 
-  /**
-   * Ends the streams of those who are not let in any more, and with them the calls that they belong
-   * to.
-   */
+  /** Ends the streams of principals that are no longer admitted, and the calls behind them. */
   revoke(isValid: (principal: string) => boolean): void {
     for (const [listen, principal] of this.#listens) if (!isValid(principal)) listen.end();
     for (const [stream, principal] of this.#streams) if (!isValid(principal)) stream.cut();
@@ -137,7 +134,7 @@ function versionMismatch(x: HttpExchange, message: RequestMessage): GoblinError 
   return mismatch("MCP-Protocol-Version", header, version);
 }
 
-/** Whether the other headers repeat what the body says. */
+/** Checks that the other headers match the body. */
 function headerProblem(x: HttpExchange, message: RequestMessage, context: FrontContext): GoblinError | undefined {
   const method = x.header("mcp-method")?.trim();
   if (method !== message.method) return mismatch("Mcp-Method", method, message.method);

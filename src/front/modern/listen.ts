@@ -1,9 +1,9 @@
 /**
- * `subscriptions/listen`: one long answer that brings a client everything it asked to hear of:
- * changed lists and updated resources.
+ * `subscriptions/listen`: one long answer that carries all notifications that a client asked for,
+ * about changed lists and updated resources.
  *
- * The first message says what is honoured; every message carries the id of the request; a graceful
- * end is the request's result.
+ * The first message acknowledges the accepted filters. Every message carries the id of the request.
+ * A graceful end is the request's result.
  */
 import { randomUUID } from "node:crypto";
 import { SERVER_INFO, SUBSCRIPTION_ID } from "../../protocol/envelope.ts";
@@ -18,14 +18,14 @@ export interface ListenOptions {
   readonly params: Params;
   readonly principal: string;
   readonly write: (text: string) => void;
-  /** The answer is complete. */
+  /** Runs when the answer is complete. */
   readonly ended: () => void;
 }
 
 export interface Listen {
-  /** Ends it from our side, with a result. */
+  /** Ends it from the gateway's side, with a result. */
   end(): void;
-  /** The client has gone. */
+  /** Stops it because the client has disconnected. */
   close(): void;
 }
 
@@ -75,7 +75,7 @@ export function openListen(context: FrontContext, { id, params, write, ended }: 
 
   async function begin(filter: Record<string, unknown>): Promise<void> {
     const kinds = new Set(filters.filter(([member]) => filter[member] === true).map(([, kind]) => kind));
-    // Changes that happen while the subscriptions are made are told after the acknowledgement.
+    // Changes during the subscribing are sent after the acknowledgement.
     const early: ChangeKind[] = [];
     let acknowledged = false;
     stopChanges = context.directory.onChange((changed) => {

@@ -1,10 +1,10 @@
 /**
- * The protocol without handshake and sessions, 2026-07-28, whatever it is carried by: each request
- * says for itself which version it speaks and what its client can do.
+ * The protocol without handshake and sessions, 2026-07-28, on any transport: each request names its
+ * own version and its client's capabilities.
  *
- * A server's question in the middle of a call becomes the call's answer (`input_required`), and the
- * client's repeated request takes the call up again. Every result says what kind it is and who
- * answered; lists and reads say how long they may be kept.
+ * A server's question during a call becomes the call's answer (`input_required`), and the client's
+ * retry resumes the call. Every result names its type and the server that answered. Lists and reads
+ * carry cache hints.
  */
 import { createHash } from "node:crypto";
 import { type About, Call, type Client, type LogLevel } from "../../protocol/call.ts";
@@ -30,23 +30,23 @@ type RequestMessage = Extract<Inbound, { kind: "request" }>;
 
 export interface RoundOptions {
   readonly principal: string;
-  /** The channel that the request came on, where only one client can write to it. */
+  /** The channel of the request, if only one client can write to it. */
   readonly party?: string;
-  /** Sends a notification of this request. */
+  /** Sends a notification that belongs to this request. */
   readonly emit: (text: string) => void;
-  /** Runs when the client gives the request up, with its reason if it gave one. */
+  /** Runs the listener when the client cancels the request, with its reason if it gave one. */
   readonly onAbort: (listener: (words?: string) => void) => void;
   readonly trace?: Readonly<Record<string, string>> | undefined;
 }
 
 const TASKS = `${META_PREFIX}tasks`;
-/** Of the tasks that 2025-11-25 tried out; the extension has no such methods. */
+/** Methods of the experimental tasks in 2025-11-25, which the extension does not have. */
 const removedMethods = new Set(["tasks/list", "tasks/result"]);
 
 export class ModernFront {
   readonly #context: FrontContext;
   readonly #parked: ParkedCalls;
-  /** Who answers, in JSON. */
+  /** The gateway's server info, in JSON. */
   readonly #identity: string;
 
   constructor(context: FrontContext) {
@@ -58,7 +58,7 @@ export class ModernFront {
     this.#identity = JSON.stringify(context.directory.serverInfo);
   }
 
-  /** Whether there is such a method in this version. */
+  /** Whether this version has the method. */
   knows(method: string): boolean {
     return (
       method === "server/discover" ||
@@ -69,8 +69,8 @@ export class ModernFront {
   }
 
   /**
-   * Answers one request; a call that waits for input goes on behind it. Never rejects: what goes
-   * wrong is the answer.
+   * Answers one request. A call that waits for input continues in the background. Never rejects: a
+   * failure becomes an error answer.
    */
   async answer(message: RequestMessage, options: RoundOptions): Promise<Answer> {
     const { method, params } = message;
@@ -148,7 +148,7 @@ function missingTasks(): GoblinError {
   return new GoblinError("MISSING_CLIENT_CAPABILITY", `The client did not declare ${TASKS}`, { data });
 }
 
-/** Who makes this one request, by its own words. */
+/** The client of one request, as the request describes it. */
 class RequestClient implements Client {
   readonly key = `request:${++requests}`;
   readonly party: string;
@@ -159,7 +159,7 @@ class RequestClient implements Client {
   readonly capabilities: Readonly<Record<string, unknown>>;
   readonly info: Readonly<Record<string, unknown>>;
   readonly logLevel: LogLevel | "off";
-  /** What questions are put through. */
+  /** Carries questions to the client. */
   dialogue: Dialogue | undefined;
   #scope: string | undefined;
 
@@ -184,7 +184,7 @@ class RequestClient implements Client {
     return this.#scope;
   }
 
-  /** There is no way to ask but by the answer to a call. */
+  /** Asks the client through the answer to a call, which is the only way in this version. */
   ask(method: string, params: string, { call, signal }: About): Promise<Answer> {
     const capability = lookUp(questionCapabilities, method);
     if (call && this.dialogue && capability !== undefined && capability in this.capabilities) {
@@ -199,7 +199,7 @@ function nameIn(info: unknown): string {
   return typeof name === "string" ? name.slice(0, 100) : "";
 }
 
-/** What is wrong with the request's own description of itself, if anything. */
+/** Returns the problem with the request's version, capabilities or client info, if any. */
 export function envelopeProblem(params: Params): GoblinError | undefined {
   const meta = metaOf(params) ?? {};
   const version = meta[PROTOCOL_VERSION];
@@ -227,7 +227,7 @@ function responsesIn(paramsJson: string): Map<string, string> {
   return responses;
 }
 
-/** The same request without what belongs to the round before. */
+/** Returns the same request without the members of the previous round. */
 function withoutRetry(call: Call): Call {
   const { inputResponses: _, requestState: __, ...params } = call.params;
   const text = dropMembers(call.text, (key) => key === "inputResponses" || key === "requestState");

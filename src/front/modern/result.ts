@@ -1,7 +1,7 @@
 /**
- * A result or error as 2026-07-28 has it: marked with its kind and with who answered, with cache
- * hints where they are required, and without the codes that this version does not know. What a
- * server of the same version said already stays, but for its identity.
+ * Puts a result or error into the form of 2026-07-28. It adds the result type, the gateway's
+ * identity and the required cache hints, and replaces error codes that this version does not know.
+ * Marks that a server of the same version set stay, except for its identity.
  */
 import type { CacheHints } from "../../catalog/definitions.ts";
 import type { Client } from "../../protocol/call.ts";
@@ -15,9 +15,9 @@ import type { Question } from "../../session/dialogue.ts";
 
 export interface ResultContext {
   readonly method: string;
-  /** Who answers, in JSON. */
+  /** The gateway's server info, in JSON. */
   readonly identity: string;
-  /** For lists: what the servers behind them allow. */
+  /** For lists: the cache hints that their servers allow. */
   readonly hints: CacheHints;
 }
 
@@ -26,7 +26,7 @@ const CLOSE_BRACE = 125;
 const OLD_NOT_FOUND = -32002;
 const LINKS_REQUIRED = -32042;
 
-/** Pages are made once for each catalog, and marked once for each kind of mark. */
+/** Each page is built once per catalog, so its marked form is cached too. */
 const pages = new WeakMap<Buffer, { readonly marks: string; readonly page: Raw }>();
 
 export function toStateless(answer: Answer, context: ResultContext): Answer {
@@ -40,7 +40,7 @@ export function toStateless(answer: Answer, context: ResultContext): Answer {
   return answer;
 }
 
-/** A list of megabytes is neither searched nor copied again for every client. */
+/** Marks a list once: megabytes must not be searched and copied again for every client. */
 function markOnce(raw: Raw, context: ResultContext): Raw {
   const { method, identity, hints } = context;
   if (typeof raw === "string" || !lookUp(listMethods, method)) return markResult(raw, context);
@@ -53,7 +53,7 @@ function markOnce(raw: Raw, context: ResultContext): Raw {
 }
 
 function markResult(raw: Raw, { method, identity, hints }: ResultContext): Raw {
-  // There is nothing to mark on a result that is no object, which only a broken server sends.
+  // Only a broken server sends a result that is not an object. It has no members to mark.
   if ((typeof raw === "string" ? raw.charCodeAt(0) : raw[0]) !== OPEN_BRACE) return raw;
   const cacheable =
     method === "server/discover" || method === "resources/read" || lookUp(listMethods, method) !== undefined;
@@ -74,7 +74,7 @@ function markResult(raw: Raw, { method, identity, hints }: ResultContext): Raw {
   return members.length > 0 ? prependMembers(marked, members.join(",")) : marked;
 }
 
-/** All that has to be known of a result, in one pass over it. */
+/** Collects the keys and the `_meta` spans of a result in one pass. */
 function membersOf(text: string) {
   const keys = new Set<string>();
   const meta: { start: number; end: number }[] = [];
@@ -91,15 +91,15 @@ function withIdentity(meta: string, identity: string): string {
 
 function prepend(raw: Raw, members: string): Raw {
   if (typeof raw === "string") return prependMembers(raw, members);
-  // Its first byte is the brace (see protocol/frame.ts and catalog/pages.ts). Of large results some
-  // are all blanks.
+  // The first byte is the brace (see protocol/frame.ts and catalog/pages.ts). A large result may be
+  // nothing but whitespace inside.
   const isEmpty = raw[skipBlank(raw, 1, raw.length)] === CLOSE_BRACE;
   return Buffer.concat([Buffer.from(`{${members}${isEmpty ? "" : ","}`), raw.subarray(1)]);
 }
 
 /**
- * A server of an earlier version refuses a call until links were opened; for this version these are
- * questions.
+ * Turns a refusal of an earlier version's server, which wants links opened first, into this
+ * version's questions.
  */
 export function linkQuestions(answer: ErrorAnswer, client: Client): Question[] | undefined {
   if (answer.code !== LINKS_REQUIRED) return undefined;

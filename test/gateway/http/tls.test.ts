@@ -104,13 +104,9 @@ describe("what cannot be used is named, with what to do", () => {
     [
       "no certificate",
       () => writeFileSync(files.cert, "x"),
-      /^gateway\.tls\.cert: .*cert\.pem is no certificate: give one in PEM/,
+      /^gateway\.tls\.cert: .*cert\.pem is not a certificate: give one in PEM/,
     ],
-    [
-      "no key",
-      () => writeFileSync(files.key, "x"),
-      /^gateway\.tls\.key: .*key\.pem is no private key that can be used/,
-    ],
+    ["no key", () => writeFileSync(files.key, "x"), /^gateway\.tls\.key: .*key\.pem is not a usable private key/],
     [
       "the key of another",
       () => writeFileSync(files.key, other.key),
