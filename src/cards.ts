@@ -1,6 +1,7 @@
 /**
- * What a gateway has at a moment, as plain data for the program that it is part of. The types stand
- * for themselves: no package and no part of the gateway shows in them.
+ * A gateway's current state as plain data, for the program that embeds it.
+ *
+ * Invariant: the types are self-contained. They mention no package and no internals of the gateway.
  */
 
 /**
@@ -27,9 +28,9 @@ export interface ServerCard {
 
 /** A tool, as clients see it. */
 export interface ToolCard {
-  /** What clients call it by. */
+  /** The name that clients use. */
   readonly name: string;
-  /** What its server calls it. */
+  /** The server's own name for it. */
   readonly originalName: string;
   readonly serverId: string;
   readonly title?: string | undefined;
@@ -39,7 +40,7 @@ export interface ToolCard {
   /** A JSON Schema. */
   readonly outputSchema?: Readonly<Record<string, unknown>> | undefined;
   readonly annotations?: Readonly<Record<string, unknown>> | undefined;
-  /** False when clients find it by search only. */
+  /** False if clients find it only by search. */
   readonly listed: boolean;
 }
 
@@ -83,7 +84,7 @@ export interface TemplateCard {
   readonly mimeType?: string | undefined;
 }
 
-/** Everything at one moment; a copy that nothing changes later. */
+/** Everything at one moment, as a copy that never changes. */
 export interface GatewaySnapshot {
   readonly servers: readonly ServerCard[];
   readonly tools: readonly ToolCard[];

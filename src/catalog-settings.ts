@@ -1,4 +1,7 @@
-/** The catalog of a config: names, pages, exposure and the gateway's own tools as it says now. */
+/**
+ * Derives the catalog's settings from the config: names, pages, exposure and the gateway's own
+ * tools.
+ */
 import { Catalog } from "./catalog/catalog.ts";
 import type { SnapshotSettings } from "./catalog/snapshot.ts";
 import type { LiveConfig } from "./config/live-config.ts";

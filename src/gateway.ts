@@ -1,6 +1,7 @@
 /**
- * Builds a gateway from its parts, and starts, reloads and closes it. The only file that knows all
- * parts; it holds no protocol and no policy.
+ * Builds a gateway from its parts, and starts, reloads and closes it.
+ *
+ * Invariant: this is the only file that knows all parts. It contains no protocol and no policy.
  */
 import type { Readable, Writable } from "node:stream";
 import { createAdmin } from "./admin/admin.ts";
@@ -40,7 +41,7 @@ import { version } from "./version.ts";
 export interface GatewayOptions {
   readonly config: Config;
   readonly log: Logger;
-  /** Where the config came from; the API shows it. */
+  /** The path of the config file, shown by the API. */
   readonly configPath?: string | undefined;
   /** Reads the config again. */
   readonly reload?: (() => Promise<ReloadResult>) | undefined;
@@ -50,18 +51,16 @@ export interface GatewayOptions {
 
 export interface Reloaded {
   readonly diff: ConfigDiff;
-  /** The reading before this one had been refused. */
+  /** The previous reload had failed. */
   readonly recovered: boolean;
-  /**
-   * Resolves when changed servers have taken their places and new ones have connected or failed.
-   */
+  /** Resolves when changed servers are replaced and new ones have connected or failed. */
   readonly done: Promise<void>;
 }
 
 export interface Listening {
   readonly url: string;
   readonly port: number;
-  /** Where the API is, if not at the same address. */
+  /** The address of the API, if it differs. */
   readonly adminUrl: string | undefined;
 }
 
@@ -123,18 +122,18 @@ export function createGateway({ log, configPath, reload, state, ...options }: Ga
     servers,
     activity,
     views: admin.views,
-    /** Calls a tool in the name of the program that the gateway is part of. */
+    /** Calls a tool on behalf of the program that embeds the gateway. */
     callTool: (input: ToolCallInput, caller: Caller) => callTool({ relay, servers }, input, caller),
     fetch: front.fetch,
     snapshot: () => catalog.snapshot,
-    /** Starts the servers; resolves when each has connected or failed once. */
+    /** Starts the servers. Resolves when each has connected or failed once. */
     start: () => servers.start(),
 
     /** Starts the servers and listens on the configured address. */
     async listen(): Promise<Listening> {
       http = await openAddresses({ front, config: config.current, onLimit, log });
       address.url = http.url;
-      // Hono loads after the servers have started, which is what users wait for.
+      // Hono loads after the servers start, because users wait for the servers.
       void servers.start().then(front.load);
       return { url: http.url, port: http.port, adminUrl: http.adminUrl };
     },
@@ -146,20 +145,23 @@ export function createGateway({ log, configPath, reload, state, ...options }: Ga
       return stdioFront;
     },
 
-    /** Follows another config: only what changed is touched. */
+    /** Applies another config and touches only the differences. */
     reload(next: Config): Reloaded {
       const diff = config.replace(next);
       for (const key of diff.restartNeeded) log.warn({ key }, `${key} takes effect after a restart`);
       return { diff, done: servers.apply(diff), recovered: reloads.apply() };
     },
 
-    /** The config cannot be read or followed: shown everywhere until a `reload` succeeds. */
+    /**
+     * Records that the config could not be read or applied. The problem is shown until a `reload`
+     * succeeds.
+     */
     reloadFailed: (error: unknown) => reloads.refuse(error, configPath ?? "config"),
 
-    /** Opens log files anew that were moved away. */
+    /** Reopens log files that were rotated. */
     reopenLogs: () => relay.reopenLogs(),
 
-    /** With `drain`, calls under way may finish within `timeouts.drainMs`. */
+    /** With `drain`, calls in flight may finish within `timeouts.drainMs`. */
     async close({ drain = false }: { readonly drain?: boolean } = {}): Promise<void> {
       http?.stopAccepting();
       if (drain) await relay.drain(config.current.timeouts.drainMs);

@@ -1,23 +1,25 @@
 /**
- * The config that a program gives to its gateway: read from a file, or an object as it would stand
- * in one. Both are checked by the same rules and refused with the same errors; an object has keys
- * but no lines to name.
+ * The config that a program passes to its gateway: a loaded file, or an object with the same
+ * content.
+ *
+ * Invariant: both are checked by the same rules and rejected with the same errors. Problems of an
+ * object have keys but no line numbers.
  */
 import { readFileSync } from "node:fs";
 import { ConfigError } from "./config/problems/problem.ts";
 import { parseConfig } from "./config/reading/parse.ts";
 import type { Config } from "./config/schema/config.ts";
 
-/** What was read, which is nobody's business but the gateway's. */
+/** The loaded configs, hidden from the program. */
 const configs = new WeakMap<object, Config>();
 
-/** Remembers what was read from a file for the object that stands for it. */
+/** Associates a loaded config with the object that the program holds. */
 export function keep<Loaded extends object>(loaded: Loaded, config: Config): Loaded {
   configs.set(loaded, config);
   return loaded;
 }
 
-/** The file that it came from. */
+/** Returns the path of the file, if the config came from one. */
 export function pathOf(given: object): string | undefined {
   return configs.has(given) && "path" in given ? String(given.path) : undefined;
 }

@@ -1,8 +1,9 @@
 /**
- * The gateway as a program's own part: the public face of what `gateway.ts` assembles. Nothing of
- * the inside is handed out: what comes back is plain data, and what goes wrong is a `ConfigError`
- * or a `CallError`. A listener of `events` runs on a turn of its own, so that one that throws does
- * not disturb the gateway.
+ * The public API for embedding the gateway in a program, on top of `gateway.ts`.
+ *
+ * Invariants: no internals are handed out; results are plain data, and errors are a `ConfigError`
+ * or a `CallError`. A listener of `events` runs in its own turn of the event loop, so one that
+ * throws does not disturb the gateway.
  */
 import { EventEmitter } from "node:events";
 import type { Readable, Writable } from "node:stream";
@@ -18,14 +19,14 @@ import { configOf, keep, pathOf } from "./given-config.ts";
 import { rawText } from "./protocol/json-rpc.ts";
 import { createLogger } from "./telemetry/logger.ts";
 
-/** A config file that was read and is valid. Made by `loadConfig`, taken by `createGateway`. */
+/** A valid config file. `loadConfig` returns it, and `createGateway` takes it. */
 export interface LoadedConfig {
   readonly path: string;
-  /** What was left out on purpose, such as settings of other programs. */
+  /** Settings that were ignored on purpose, for example those of other programs. */
   readonly warnings: readonly Problem[];
 }
 
-/** Where `${env:NAME}` is looked up. */
+/** The variables for `${env:NAME}`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
@@ -33,8 +34,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
  * VS Code.
  *
  * @param path - The file. Relative paths in it start from its folder.
- * @param env - Where `${env:NAME}` is looked up; the environment of this process unless given.
- * @throws {@link ConfigError} with every problem and its place.
+ * @param env - The variables for `${env:NAME}`; by default the environment of this process.
+ * @throws {@link ConfigError} with every problem and its location.
  */
 export async function loadConfig(path: string, env: Environment = process.env): Promise<LoadedConfig> {
   const { config, warnings } = await readConfig(path, env);
@@ -47,24 +48,24 @@ export interface LogLine {
   readonly time: number;
   /** From `trace` to `fatal`. */
   readonly level: string;
-  /** The server that it is about. */
+  /** The server that the line is about. */
   readonly server?: string;
   readonly msg: string;
   readonly extra?: Readonly<Record<string, unknown>>;
 }
 
 export interface GatewayOptions {
-  /** What {@link loadConfig} returned, or an object as it would stand in goblin.json. */
+  /** The result of {@link loadConfig}, or an object with the content of a goblin.json. */
   readonly config: LoadedConfig | ConfigObject;
-  /** Takes the lines of the log from `log.level` of the config on. Without it nothing is logged. */
+  /** Receives log lines at or above the config's `log.level`. Without it, nothing is logged. */
   readonly log?: ((line: LogLine) => void) | undefined;
 }
 
 export interface Listening {
-  /** Where MCP clients connect. */
+  /** The URL for MCP clients. */
   readonly url: string;
   readonly port: number;
-  /** Where the API is, if not at the same address. */
+  /** The address of the API, if it differs. */
   readonly adminUrl: string | undefined;
 }
 
@@ -75,28 +76,28 @@ export interface StdioStreams {
 
 /** One client on a pair of streams. */
 export interface StdioClient {
-  /** Resolves when the client is gone. */
+  /** Resolves when the client has disconnected. */
   readonly closed: Promise<void>;
   close(): void;
 }
 
-/** What a new config changed: ids of servers, and keys of settings with dots. */
+/** The changes by a new config: ids of servers, and dotted keys of settings. */
 export interface ConfigChanges {
   readonly added: readonly string[];
   readonly removed: readonly string[];
   readonly changed: readonly string[];
   readonly settings: readonly string[];
-  /** Keys that differ too, but count only for a gateway made anew: a socket stays where it is. */
+  /** Keys that also differ but need a new gateway, for example the port. */
   readonly restartNeeded: readonly string[];
 }
 
-/** A call that has ended. */
+/** A finished call. */
 export interface CallRecord {
   /** When it ended, in epoch milliseconds. */
   readonly time: number;
-  /** Such as `tools/call`. */
+  /** For example `tools/call`. */
   readonly method: string;
-  /** The tool, prompt or URI as the client named it. */
+  /** The tool, prompt or URI, as named by the client. */
   readonly name: string | null;
   readonly serverId: string | null;
   readonly ms: number;
@@ -107,17 +108,17 @@ export interface CallRecord {
 }
 
 export interface GatewayEvents {
-  /** A server has another state; `server` is null when it was removed. */
+  /** A server changed its state. `server` is null if the server was removed. */
   server: [change: { readonly id: string; readonly server: ServerCard | null }];
-  /** Tools, prompts or resources came, went or changed. */
+  /** Tools, prompts or resources were added, removed or changed. */
   catalog: [change: { readonly kinds: readonly ("tools" | "prompts" | "resources")[] }];
   /** A call has ended. */
   call: [call: CallRecord];
-  /** `reload` took up another config. */
+  /** `reload` applied another config. */
   config: [changes: ConfigChanges];
 }
 
-/** The result of a tool, as its server gave it. */
+/** The result of a tool, unchanged. */
 export interface ToolResult {
   readonly content?: readonly { readonly type: string; readonly [key: string]: unknown }[];
   readonly structuredContent?: unknown;
@@ -131,9 +132,9 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A call that had no result: the tool is not there, or its server could not be asked. */
+/** A call without a result: the tool does not exist, or its server did not answer. */
 export class CallError extends Error {
-  /** One of the codes in docs/errors.md, or the number that the server answered with. */
+  /** One of the codes in docs/errors.md, or the number of the server's error. */
   readonly code: string;
 
   constructor(code: string, message: string) {
@@ -146,44 +147,44 @@ export class CallError extends Error {
 /** A running gateway. */
 export interface Gateway {
   /**
-   * Serves a web `Request`: `/mcp`, `/sse`, `/api`, as the listening gateway does. The host of its
+   * Serves a web `Request` to `/mcp`, `/sse` or `/api`, like a listening gateway. The host of its
    * URL must be `localhost`, `127.0.0.1` or one of `gateway.allowedHosts`. Starts the servers.
    */
   fetch(request: Request): Promise<Response>;
-  /** Starts the servers and listens on `gateway.host` and `gateway.port` of the config. */
+  /** Starts the servers and listens on the config's `gateway.host` and `gateway.port`. */
   listen(): Promise<Listening>;
-  /** Starts the servers and serves one client, on the process's own streams unless given others. */
+  /** Starts the servers and serves one client, by default on the streams of this process. */
   stdio(streams?: StdioStreams): StdioClient;
-  /** Starts the servers; resolves when each has connected or failed once. */
+  /** Starts the servers. Resolves when each has connected or failed once. */
   start(): Promise<void>;
   /**
    * Calls a tool by the name that clients use. Starts the servers.
    *
-   * @throws {@link CallError} when there is no result. A tool's failure is one, with `isError`.
+   * @throws {@link CallError} if there is no result. A tool's failure is a result with `isError`.
    */
   callTool(name: string, args?: Readonly<Record<string, unknown>>, options?: CallOptions): Promise<ToolResult>;
-  /** What there is now. */
+  /** Returns the current servers and their entries. */
   snapshot(): GatewaySnapshot;
   readonly events: EventEmitter<GatewayEvents>;
   /**
-   * Follows another config and touches only what it changes. Resolves when changed servers have
-   * taken their places and new ones have connected or failed.
+   * Applies another config and touches only the differences. Resolves when changed servers are
+   * replaced and new ones have connected or failed.
    *
-   * @throws {@link ConfigError} when the config is not valid; the one in use stays.
+   * @throws {@link ConfigError} if the config is not valid. The current one then stays in use.
    */
   reload(config: LoadedConfig | ConfigObject): Promise<ConfigChanges>;
   /**
-   * Ends the servers, the clients and all that was opened. With `drain`, calls under way may finish
-   * within `timeouts.drainMs`.
+   * Stops the servers, disconnects the clients and closes everything that was opened. With `drain`,
+   * calls in flight may finish within `timeouts.drainMs`.
    */
   close(options?: { readonly drain?: boolean | undefined }): Promise<void>;
 }
 
 /**
- * Makes a gateway. Nothing is started before the first of `listen`, `stdio`, `start`, `fetch` and
+ * Creates a gateway. It starts nothing before the first `listen`, `stdio`, `start`, `fetch` or
  * `callTool`.
  *
- * @throws {@link ConfigError} when the config is not valid.
+ * @throws {@link ConfigError} if the config is not valid.
  */
 export function createGateway({ config: given, log: takeLine }: GatewayOptions): Gateway {
   const config = configOf(given);

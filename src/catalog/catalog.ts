@@ -1,10 +1,10 @@
 /**
- * Everything that all servers offer, as one immutable snapshot that is replaced as a whole when a
- * server's lists change.
+ * The combined catalog of all servers: one immutable snapshot, replaced as a whole when a server's
+ * lists change.
  *
- * Readers take `catalog.snapshot` once and keep it for as long as they work; they never see half a
- * change. Changes within one turn of the event loop are combined into one snapshot and one set of
- * events: `change` for whatever differs, `listed` for the lists that look different to a client.
+ * Invariant: a reader that takes `catalog.snapshot` once never sees half a change. Changes within
+ * one turn of the event loop become one snapshot and one set of events. `change` reports every
+ * difference, `listed` only the lists that look different to clients.
  */
 import { EventEmitter } from "node:events";
 import type { ChangeKind } from "../protocol/methods.ts";
@@ -13,23 +13,20 @@ import { createSnapshot, type ServerView, type Snapshot, type SnapshotSettings, 
 import { KNOWN, type Standing } from "./standing.ts";
 
 export interface CatalogEvents {
-  /** Something was added, removed or updated, listed or not, with the kinds of things. */
+  /** Entries of these kinds were added, removed or updated, listed or not. */
   change: [kinds: readonly ChangeKind[]];
-  /** Lists that clients see differently now. */
+  /** Clients now see these lists differently. */
   listed: [kinds: readonly ChangeKind[]];
   tools: [];
   prompts: [];
   resources: [];
-  /**
-   * There is a new snapshot with other entries or settings, whether clients see a difference or
-   * not.
-   */
+  /** A new snapshot has different entries or settings, even if clients see no difference. */
   swap: [];
-  /** There is a new snapshot; perhaps nothing differs but how servers stand. */
+  /** There is a new snapshot. Perhaps only the standing of a server differs. */
   snapshot: [];
 }
 
-/** What a model needs to choose a tool. */
+/** The light form of a tool: enough for a model to choose it. */
 export interface ToolCard {
   readonly name: string;
   readonly description: string | undefined;
@@ -41,7 +38,7 @@ export class Catalog extends EventEmitter<CatalogEvents> {
   #snapshot: Snapshot;
   #settings: SnapshotSettings;
   #scheduled = false;
-  /** What was reported changes more than how servers stand. */
+  /** True if a reported change goes beyond the standing of servers. */
   #differs = false;
 
   constructor(settings: SnapshotSettings) {
@@ -50,15 +47,15 @@ export class Catalog extends EventEmitter<CatalogEvents> {
     this.#snapshot = createSnapshot([], settings);
   }
 
-  /** The newest snapshot, with every change that was reported before. */
+  /** Returns the newest snapshot, with every change reported so far. */
   get snapshot(): Snapshot {
     if (this.#scheduled) this.#swap();
     return this.#snapshot;
   }
 
   /**
-   * Adds a configured server or replaces its settings; its lists and its standing stay. Servers
-   * keep the order in which they were added.
+   * Adds a configured server or replaces its settings, and keeps its lists and its standing.
+   * Servers keep the order in which they were added.
    */
   put(server: Omit<ServerView, "lists" | "standing">): void {
     const { lists, standing } = this.#servers.get(server.id) ?? { lists: emptyLists, standing: KNOWN };
@@ -66,7 +63,7 @@ export class Catalog extends EventEmitter<CatalogEvents> {
     this.#schedule();
   }
 
-  /** Says how a server stands to its lists. */
+  /** Sets the standing of a server. */
   stand(serverId: string, standing: Standing): void {
     const server = this.#servers.get(serverId);
     if (!server || (server.standing.kind === standing.kind && standing.kind !== "down")) return;
@@ -85,7 +82,7 @@ export class Catalog extends EventEmitter<CatalogEvents> {
     if (this.#servers.delete(serverId)) this.#schedule();
   }
 
-  /** Puts the servers in this order, which decides who keeps a name that several want. */
+  /** Reorders the servers. The order decides which server keeps a contested name. */
   arrange(order: readonly string[]): void {
     const known = this.#servers;
     this.#servers = new Map(order.flatMap((id) => (known.has(id) ? [[id, known.get(id)!]] : [])));
@@ -102,7 +99,8 @@ export class Catalog extends EventEmitter<CatalogEvents> {
   }
 
   /**
-   * All servers' tools, listed or not: their whole definitions, or the light form without schemas.
+   * Returns the tools of all servers, listed or not: complete definitions, or the light form
+   * without schemas.
    */
   listTools(options: { readonly compact: true }): ToolCard[];
   listTools(options?: { readonly compact?: false }): Definition["value"][];
@@ -115,7 +113,7 @@ export class Catalog extends EventEmitter<CatalogEvents> {
     });
   }
 
-  /** The complete definition of a tool, with its schema, under any name that a call accepts. */
+  /** Returns a tool's complete definition, with its schema, by any name that a call accepts. */
   getTool(name: string): Definition["value"] | undefined {
     const entry = this.snapshot.tools.find(name);
     return entry && (JSON.parse(entry.text) as Definition["value"]);

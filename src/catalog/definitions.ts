@@ -1,6 +1,8 @@
 /**
- * What a server lists, kept as it came: for each entry its raw JSON (nothing is lost) and the
- * parsed value (to look into). Lists are immutable; a new sync makes new ones.
+ * A server's lists, stored unchanged: the raw JSON of each entry, so nothing is lost, and its
+ * parsed value.
+ *
+ * Invariant: lists are immutable. A new sync makes new ones.
  */
 import type { ListKind } from "../protocol/methods.ts";
 
@@ -13,16 +15,16 @@ export type ServerLists = Readonly<Record<ListKind, readonly Definition[]>>;
 
 export const emptyLists: ServerLists = { tools: [], prompts: [], resources: [], templates: [] };
 
-/** How long, and by whom, a list may be kept. */
+/** How long a list may be cached, and by whom. */
 export interface CacheHints {
   readonly ttlMs: number;
   readonly cacheScope: "public" | "private";
 }
 
-/** What holds for a list whose server says nothing. */
+/** The hints for a list whose server sends none. */
 export const NO_HINTS: CacheHints = { ttlMs: 0, cacheScope: "private" };
 
-/** The hints of one page. */
+/** Reads the hints of one page. */
 export function hintsIn({ ttlMs, cacheScope }: Readonly<Record<string, unknown>>): CacheHints {
   return {
     ttlMs: Number.isInteger(ttlMs) && (ttlMs as number) >= 0 ? (ttlMs as number) : NO_HINTS.ttlMs,
@@ -30,7 +32,7 @@ export function hintsIn({ ttlMs, cacheScope }: Readonly<Record<string, unknown>>
   };
 }
 
-/** The hints for several lists together: the shortest time, and private if one is. */
+/** Combines the hints of several lists: the shortest time, and private if any list is private. */
 export function combineHints(hints: readonly CacheHints[]): CacheHints {
   if (hints.length === 0) return NO_HINTS;
   return {
@@ -54,14 +56,14 @@ export function stringOf(definition: Definition, key: string): string | undefine
   return typeof value === "string" ? value : undefined;
 }
 
-/** Whether two lists would look the same to a client. */
+/** Returns whether two lists look the same to a client. */
 export function sameDefinitions(a: readonly Definition[], b: readonly Definition[]): boolean {
   return a === b || (a.length === b.length && a.every((definition, i) => definition.text === b[i]!.text));
 }
 
 const mirroring = new WeakMap<ServerLists, ReadonlyMap<string, unknown>>();
 
-/** The input schema of a tool, if it says that arguments are repeated in headers; few do. */
+/** Returns a tool's input schema if it repeats arguments in headers. Few tools do. */
 export function inputSchemaOf(lists: ServerLists, tool: string): unknown {
   let schemas = mirroring.get(lists);
   if (!schemas) {

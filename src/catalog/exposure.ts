@@ -1,10 +1,10 @@
 /**
- * Which tools clients see in their list, and which they find by search only. A tool that is not
- * listed stays callable.
+ * Decides which tools clients see in their list and which they find only by search. Unlisted tools
+ * stay callable.
  *
- * Pure. A server's own setting replaces the gateway's. "auto" lists everything while the whole list
- * is estimated under the budget, and nothing but the gateway's own tools (and what servers' own
- * settings list) from there on.
+ * Pure. A server's setting replaces the gateway's. "auto" lists everything while the estimated size
+ * is under the budget. Above it, only the gateway's own tools and those listed by a server's
+ * setting remain.
  */
 import type { Definition } from "./definitions.ts";
 import type { NamedEntry } from "./named.ts";
@@ -14,12 +14,12 @@ export type ServerExposure = "all" | "search" | { readonly pinned: readonly stri
 
 export interface ExposureSettings {
   readonly mode: "all" | "search" | "auto";
-  /** For "auto". */
+  /** Used by "auto" only. */
   readonly budgetTokens: number;
 }
 
 export interface Exposure {
-  /** What the setting came to. */
+  /** The effective mode: "auto" resolves to one of these. */
   readonly mode: "all" | "search";
   readonly listsAll: boolean;
   isListed(entry: NamedEntry): boolean;

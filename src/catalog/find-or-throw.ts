@@ -1,9 +1,9 @@
 /**
- * The errors for names and URIs that nobody has, or that several have. The same ones whether
- * something is called, read or described, so that a client can tell by the code.
+ * Finds a name or URI in the catalog, or throws the error for an unknown or ambiguous one. Calls,
+ * reads and descriptions share these errors, so clients can rely on the code.
  *
- * What must always hold: a name under a configured server's prefix is that server's. If the server
- * is not there to ask, the error says so. A server that is disabled is as if it had nothing.
+ * Invariant: a name under a configured server's prefix belongs to that server. If its lists are
+ * unknown, the error says so. A disabled server counts as empty.
  */
 import { type ErrorCode, GoblinError } from "../protocol/errors.ts";
 import type { NamedEntry, NamedList } from "./named.ts";
@@ -11,7 +11,7 @@ import type { FoundResource, ResourceIndex, ResourceResolution } from "./resourc
 import type { Standing } from "./standing.ts";
 
 const SHOWN = 200;
-/** When to ask again where nobody can know. */
+/** The advised retry delay if the server's next attempt is unknown. */
 const RETRY_MS = 1000;
 
 const kinds = {
@@ -19,7 +19,7 @@ const kinds = {
   prompt: { list: "prompts", code: "PROMPT-001", title: "Prompt" },
 } as const satisfies Record<string, { list: string; code: ErrorCode; title: string }>;
 
-/** What a name is looked up in. */
+/** The lists to look a name up in. */
 export interface Names {
   readonly tools: NamedList;
   readonly prompts: NamedList;
@@ -27,7 +27,7 @@ export interface Names {
   standing(serverId: string): Standing;
 }
 
-/** The entry of that name; an error if there is none, or if several servers have it. */
+/** Returns the entry of that name. Throws if no server has it, or if several do. */
 export function foundName(kind: keyof typeof kinds, names: Names, name: string): NamedEntry {
   const { list, code, title } = kinds[kind];
   const entry = names[list].find(name);
@@ -40,7 +40,7 @@ export function foundName(kind: keyof typeof kinds, names: Names, name: string):
   throw new GoblinError(code, message, { data: { candidates } });
 }
 
-/** What the URI was resolved to; an error if that is nothing, or several things. */
+/** Returns the resource behind a resolution. Throws if it is unknown or ambiguous. */
 export function foundUri(resolution: ResourceResolution, names: Names, uri: string): FoundResource {
   if (resolution.kind === "found") return resolution;
   if (resolution.kind === "unknown") {
@@ -54,7 +54,7 @@ export function foundUri(resolution: ResourceResolution, names: Names, uri: stri
   throw new GoblinError("AMBIGUOUS", message, { data: { uri: shown(uri), candidates } });
 }
 
-/** An error unless what these servers have is known. */
+/** Throws unless the lists of all these servers are known. */
 export function assertThere(names: Pick<Names, "standing">, serverIds: readonly string[]): void {
   assertStarted(names, serverIds);
   for (const serverId of serverIds) {
@@ -75,7 +75,7 @@ function assertStarted(names: Pick<Names, "standing">, serverIds: readonly strin
   throw new GoblinError("BACKEND_UNAVAILABLE", `Server "${serverId}" is still starting`, { data, awaits });
 }
 
-/** A name from outside, short enough for a message. */
+/** Shortens a client's text for use in a message. */
 export function shown(text: string): string {
   return text.length <= SHOWN ? text : `${text.slice(0, SHOWN)}… (${text.length} characters)`;
 }

@@ -2,11 +2,12 @@
  * The combined list of tools, or of prompts: every server's entries under the names that clients
  * see.
  *
- * Deterministic: the same servers give the same names in the same order, whatever order they come
- * in and whatever was there before. Look-up is by map only: the exposed name, else the namespaced
- * original of an aliased entry, else an original name that just one server has and that is under no
- * configured server's prefix: such a name is that server's alone, whatever state it is in. A change
- * of one server costs what that server has, and a copy of the list.
+ * Invariant: the same servers give the same names in the same order, regardless of earlier states.
+ *
+ * Look-up uses maps only, in this order: the exposed name; the namespaced original of an aliased
+ * entry; an original name that exactly one server has. A name under a configured server's prefix
+ * belongs to that server alone, even while the server is down. Changing one server costs time in
+ * proportion to its entries, plus one copy of the list.
  */
 
 import { assignNames, type Named, type NameRules, ownName } from "../identifiers/names.ts";
@@ -51,28 +52,32 @@ export interface NamedList {
   /** Sorted by exposed name. */
   readonly entries: readonly NamedEntry[];
   find(name: string): NamedEntry | undefined;
-  /** The entries with this original name, if it is accepted as one. */
+  /**
+   * The entries with this original name. Empty if the name is under a configured server's prefix.
+   */
   owners(name: string): readonly NamedEntry[];
-  /** The configured servers that the name belongs to by its prefix, whatever they list now. */
+  /** The configured servers whose prefix the name has, regardless of their current lists. */
   claimants(name: string): readonly string[];
 }
 
 interface Candidate extends Named {
   readonly definition: Definition;
   readonly override: EntryOverride | undefined;
-  /** The namespaced original, where an alias took its place. */
+  /** The namespaced original of an aliased entry. */
   readonly other: string | undefined;
 }
 
-/** What one server contributes; the same for as long as nothing about it changes. */
+/**
+ * One server's contribution. The object stays the same until something about the server changes.
+ */
 interface Block {
   readonly source: NamedSource;
   readonly candidates: readonly Candidate[];
 }
 
 /**
- * The list that these servers make. It does not depend on `before`; what of it stays the same is
- * taken from there.
+ * Builds the combined list of these servers. The result does not depend on `before`; unchanged
+ * parts are reused from it.
  */
 export function combineNamed(sources: readonly NamedSource[], options: NameRules, before?: NamedList): NamedList {
   const known = before instanceof CombinedList ? before : undefined;
@@ -87,7 +92,7 @@ interface Parts {
   readonly byName: OverlayMap<string, NamedEntry>;
   readonly originals: OverlayMap<string, readonly NamedEntry[]>;
   readonly others: ReadonlyMap<string, NamedEntry | undefined>;
-  /** No two entries want the same name, so that every name is its entry's own affair. */
+  /** No collisions: each name depends only on its own entry. */
   readonly isClear: boolean;
 }
 
@@ -145,7 +150,7 @@ class CombinedList implements NamedList {
     return this.#parts.options.claims.of(name);
   }
 
-  /** The block of a server about which nothing has changed. */
+  /** Returns a server's block if nothing about the server has changed. */
   blockFor({ serverId, prefix, definitions, policy }: NamedSource): Block | undefined {
     const block = this.#parts.blocks.get(serverId);
     const known = block?.source;
@@ -154,8 +159,8 @@ class CombinedList implements NamedList {
   }
 
   /**
-   * The list of other blocks, made from this one; undefined where more than the changed servers'
-   * own names may be others.
+   * Derives the list for other blocks from this one. Returns undefined if names of unchanged
+   * servers could be affected.
    */
   changedTo(blocks: readonly Block[], options: NameRules): CombinedList | undefined {
     const before = this.#parts;
@@ -165,7 +170,7 @@ class CombinedList implements NamedList {
     const come = blocks.filter((block) => before.blocks.get(block.source.serverId) !== block);
     if (gone.length === 0 && come.length === 0) return this;
     if ([...gone, ...come].some(hasAlias)) return undefined;
-    // Where most of the list changes it is faster made anew.
+    // If most of the list changes, rebuilding it is faster.
     if (sizeOf(gone) + sizeOf(come) > this.entries.length) return undefined;
 
     const byName = new Map<string, NamedEntry | undefined>();
@@ -217,12 +222,12 @@ export function byExposed(a: Exposed, b: Exposed): number {
   return a.exposed < b.exposed ? -1 : 1;
 }
 
-/** From so many entries on, a list is copied faster as a whole. */
+/** Above this length, `concat` is faster than pushing one by one. */
 const LONG = 2000;
 
 /**
- * The sorted list without these names and with these entries, both sorted too. What stays is copied
- * in whole stretches.
+ * Returns the sorted list without the names in `gone` and with the entries in `added`, both sorted.
+ * Copies unchanged stretches as a whole.
  */
 export function changedList<T extends Exposed>(
   list: readonly T[],
@@ -258,7 +263,7 @@ export function changedList<T extends Exposed>(
   return all;
 }
 
-/** The first of so many places from which on the condition holds. */
+/** Binary search: the first index for which `holds` is true. */
 function firstIndex(end: number, holds: (index: number) => boolean, from = 0): number {
   let low = from;
   let high = end;
@@ -281,7 +286,7 @@ function sameOptions(a: NameRules, b: NameRules): boolean {
   return true;
 }
 
-/** Whether the servers that are in both come in the same order. */
+/** Returns whether the servers in both maps have the same order. */
 function sameOrder(a: ReadonlyMap<string, Block>, b: ReadonlyMap<string, Block>): boolean {
   const left = [...a.keys()].filter((id) => b.has(id));
   const right = [...b.keys()].filter((id) => a.has(id));
@@ -312,8 +317,7 @@ function isAllowed(name: string, policy: NamePolicy, override: EntryOverride | u
 }
 
 /**
- * Serialised entries are kept with their definition, so that a change of one server costs nothing
- * for the others.
+ * Serialised entries by definition, so that a change of one server costs nothing for the others.
  */
 const entryCache = new WeakMap<Definition, NamedEntry>();
 

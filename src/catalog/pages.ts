@@ -1,16 +1,15 @@
 /**
  * One pager for all lists: sorted entries in, pages of raw JSON out.
  *
- * A page is serialised once for each snapshot and then served as the same bytes. It ends after so
- * many entries, or earlier where it would become too large; one entry is always in it. A cursor
- * encodes the sort key of the last entry shown, not a position, so that entries that come or go
- * between two pages are neither repeated nor skipped.
+ * Each page is serialised once per snapshot. It ends at the page size, or earlier at the character
+ * limit, and has at least one entry. A cursor encodes the sort key of the last entry shown, not a
+ * position. Entries that appear or vanish between two pages therefore cause no repeats and no gaps.
  */
 import { GoblinError } from "../protocol/errors.ts";
 import type { Raw } from "../protocol/json-rpc.ts";
 
 export interface PageEntry {
-  /** The exposed name or URI, by which a list is sorted. Unique, and in the order of code units. */
+  /** The exposed name or URI: the sort key. Unique, and ordered by code units. */
   readonly exposed: string;
   /** The entry's JSON. */
   readonly text: string;
@@ -21,7 +20,7 @@ export interface Pager {
   readonly entries: readonly PageEntry[];
 }
 
-/** The most characters of one page, but for a single entry that has more. */
+/** The most characters in one page, except for a single larger entry. */
 const PAGE_CHARACTERS = 4 * 1024 * 1024;
 
 const CURSOR = /^[A-Za-z0-9_-]+$/;
@@ -56,8 +55,7 @@ export function createPager(options: {
       const texts = entries.slice(start, end).map((entry) => entry.text);
       const next = end < entries.length ? `,"nextCursor":"${encodeCursor(member, entries[end - 1]!.exposed)}"` : "";
       const page = Buffer.from(`{"${member}":[${texts.join(",")}]${next}}`);
-      // Only regular page starts are kept: a client cannot fill the memory with pages at made-up
-      // positions.
+      // Only regular page starts are cached: made-up cursors must not fill the memory.
       starts ??= startsOf(entries.length, endAfter);
       if (starts.has(start)) pages.set(start, page);
       return page;
@@ -83,13 +81,13 @@ function decodeCursor(member: string, cursor: unknown): string {
         return value[1];
       }
     } catch {
-      // falls through to the one error for all bad cursors
+      // Falls through to the one error for all bad cursors.
     }
   }
   throw new GoblinError("INVALID_PARAMS", `Invalid cursor for ${member}: use the nextCursor of an earlier page`);
 }
 
-/** The position of the first entry whose key is greater. */
+/** Returns the position of the first entry whose key is greater. */
 function startAfter(entries: readonly PageEntry[], key: string): number {
   let low = 0;
   let high = entries.length;

@@ -1,33 +1,32 @@
 /**
- * The configured servers by what stands in front of their URIs and ids, and whose a name is by
- * that.
+ * Maps the prefixes of URIs and ids to the configured servers, and finds the owner of a name.
  *
- * What must always hold: it depends on the config alone. A name under a server's prefix is that
- * server's, whatever the servers list and in whatever state they are.
+ * Invariant: the result depends on the config alone. A name under a server's prefix belongs to that
+ * server, regardless of any server's lists or state.
  */
 import type { Claims } from "../identifiers/claims.ts";
 import { assignPrefixes, flatClaims, unprefixed, unprefixedExpansions, uriPrefixOf } from "../identifiers/uris.ts";
 
-/** `file:///` and a flat id is what some editors make of the id. */
+/** Some editors turn a flat id into `file:///` and the id. */
 const FILE = "file:///";
 
-/** A name as its owner's: what may be the server's own text for it, likeliest first. */
+/** A name with its owner and the possible originals at that server, likeliest first. */
 export interface Reading {
   readonly serverId: string;
-  /** All servers that the name may belong to; more than one only for an id with a suffix. */
+  /** All servers that may own the name. More than one only for an id with a suffix. */
   readonly claimants: readonly string[];
   readonly flatId: string | undefined;
   readonly uris: readonly string[];
-  /** The same for an expansion of a template. */
+  /** The same for the expansion of a template. */
   readonly expansions: readonly string[];
 }
 
 export interface ServerNames {
-  /** The URI schemes that stand for the servers, by server id. */
+  /** The URI scheme of each server, by server id. */
   readonly prefixes: ReadonlyMap<string, string>;
   readonly byPrefix: ReadonlyMap<string, string>;
   readonly flat: Claims;
-  /** Whose a name is; undefined: it is under no configured server's prefix. */
+  /** Finds a name's owner. Returns undefined if no configured server's prefix matches. */
   read(name: string): Reading | undefined;
 }
 
@@ -41,7 +40,7 @@ export function createServerNames(serverIds: readonly string[]): ServerNames {
     const claimants = flat.of(id);
     const serverId = claimants[0];
     if (serverId === undefined) return undefined;
-    // What looks like another server's id with its suffix is no URI of this one.
+    // An id that looks like another server's id with its suffix is not a URI of this server.
     const uris = flat.needsSuffix(serverId, id) ? [] : [id.slice(serverId.length + 1)];
     return { serverId, claimants, flatId: id, uris, expansions: uris };
   };
@@ -64,7 +63,7 @@ export function createServerNames(serverIds: readonly string[]): ServerNames {
     flat,
     read(name) {
       const flatReading = asFlat(name);
-      // An id may hold a plus sign: the longer of two prefixes is the more certain one.
+      // An id may contain a plus sign. Of two matching prefixes, the longer one is more certain.
       return flatReading?.serverId.includes("+") ? flatReading : (asPrefixed(name) ?? flatReading);
     },
   };

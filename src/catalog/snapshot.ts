@@ -1,7 +1,7 @@
 /**
- * One immutable view of everything that is offered: the four combined lists, their look-ups and
- * their pages. Pure: servers and settings in, snapshot out. Nobody changes a snapshot; the catalog
- * replaces it.
+ * One immutable view of the whole catalog: the four combined lists, their look-ups and their pages.
+ *
+ * Pure: servers and settings in, snapshot out. Nothing changes a snapshot; the catalog replaces it.
  */
 import type { Claims } from "../identifiers/claims.ts";
 import { nameClaims } from "../identifiers/names.ts";
@@ -28,37 +28,37 @@ export interface SnapshotSettings {
   readonly maxNameLength: number;
   readonly uris: "prefixed" | "flat" | "raw";
   readonly pageSize: number;
-  /** The gateway's own tools; their names are taken before any server's. */
+  /** The gateway's own tools. Their names take precedence over any server's. */
   readonly local: readonly Definition[];
   readonly exposure: ExposureSettings;
 }
 
 export interface Snapshot {
-  /** All but the disabled ones. */
+  /** All servers except the disabled ones. */
   readonly servers: readonly ServerView[];
-  /** How a configured server stands to its lists; one that is not configured has nothing. */
+  /** The standing of a server. Servers that are not configured count as disabled. */
   standing(serverId: string): Standing;
-  /** The configured servers and the prefixes of their names, whatever state they are in. */
+  /** The name prefixes of all configured servers, regardless of their state. */
   readonly claims: Claims;
-  /** The servers' tools, listed or not; the gateway's own are in `local` and in the pages. */
+  /** The servers' tools, listed or not. The gateway's own are in `local` and in the pages. */
   readonly tools: NamedList;
   readonly local: readonly Definition[];
   readonly exposure: Exposure;
-  /** The exposure there would be with another setting. */
+  /** The exposure that another mode would give. */
   exposureIn(mode: Exposure["mode"]): Exposure;
   readonly prompts: NamedList;
   readonly resources: ResourceIndex;
   readonly pagers: Readonly<Record<ListKind, Pager>>;
-  /** How long, and by whom, a combined list may be kept. */
+  /** How long a combined list may be cached, and by whom. */
   cacheHints(kind: ListKind): CacheHints;
-  /** The definitions behind an entry of `resources`, by server and position. */
+  /** The definition of an entry of `resources`, by server and position. */
   resource(serverId: string, position: number): Definition | undefined;
   template(serverId: string, position: number): Definition | undefined;
 }
 
 /**
- * The view of these servers, all that are configured. It does not depend on `before`, which only
- * saves work that need not be done again.
+ * Builds the view of all configured servers. The result does not depend on `before`, which only
+ * saves work.
  */
 export function createSnapshot(
   configured: readonly ServerView[],
@@ -139,13 +139,10 @@ export function createSnapshot(
   return snapshot;
 }
 
-/**
- * What a snapshot was made of, as far as the next one may take it over: most changes are of tools
- * only.
- */
+/** The inputs of a snapshot that the next one can reuse. Most changes affect tools only. */
 interface Offered {
   readonly views: readonly ResourceView[];
-  /** Of all configured servers. */
+  /** The ids of all configured servers. */
   readonly serverIds: readonly string[];
   readonly mode: SnapshotSettings["uris"];
   readonly pageSize: number;
@@ -158,7 +155,7 @@ function sameElements(a: readonly unknown[], b: readonly unknown[]): boolean {
   return a.length === b.length && a.every((element, i) => element === b[i]);
 }
 
-/** The same view where nothing differs but how servers stand; none has been disabled or enabled. */
+/** Returns the same view with new standings. No server may have been disabled or enabled. */
 export function withStandings(before: Snapshot, configured: readonly ServerView[]): Snapshot {
   const servers = configured.filter(({ standing }) => standing.kind !== "disabled");
   return { ...before, servers, standing: standingIn(configured) };
@@ -187,7 +184,7 @@ function isFilled(definitions: readonly Definition[]): boolean {
 
 type PagerSources = Record<ListKind, () => readonly PageEntry[]> & {
   readonly pageSize: number;
-  /** Pages of an earlier snapshot that has the same lists. */
+  /** Pages of an earlier snapshot with the same lists. */
   readonly known: Partial<Record<ListKind, Pager>>;
 };
 
@@ -226,7 +223,7 @@ interface ResourceView {
 }
 
 /**
- * The same one as before for a server whose resources did not change, so that the index can reuse
+ * Returns the previous view if the server's resources did not change, so that the index can reuse
  * its work.
  */
 function resourceViewOf({ id, lists }: ServerView, before: Offered | undefined): ResourceView {
@@ -260,7 +257,7 @@ interface UriText {
 
 const uriTexts = new WeakMap<Definition, UriText>();
 
-/** The definition with the client's URI in it and the flat id in its `_meta`. */
+/** Returns the definition with the client's URI, and with the flat id in its `_meta`. */
 function uriText(
   definition: Definition,
   key: string,

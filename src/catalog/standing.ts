@@ -1,18 +1,18 @@
 /**
- * How a configured server stands to its lists: whether a name of its that is not there may still
- * come.
+ * The standing of a configured server: whether a name that is missing from its lists may still
+ * appear.
  *
- * What must always hold: it is data, told by whoever runs the server; nobody who looks up a name
- * asks the server itself.
+ * Invariant: a standing is data, set by the code that runs the server. A look-up never asks the
+ * server.
  */
 export type Standing =
-  /** Its lists are known: what is not in them does not exist. */
+  /** Its lists are known: a missing name does not exist. */
   | { readonly kind: "known" }
-  /** Its lists are being fetched for the first time, or anew after they were withdrawn. */
+  /** Its lists are being fetched, for the first time or again after they were withdrawn. */
   | { readonly kind: "starting" }
-  /** Its lists are not known and nobody fetches them now. */
+  /** Its lists are unknown, and no fetch is under way. */
   | { readonly kind: "down"; readonly reason: string; readonly retryAt?: number | undefined }
-  /** Configured, but not to be used: nothing of it exists, and nothing else has its names. */
+  /** Configured but switched off: it has no entries, and no other server gets its names. */
   | { readonly kind: "disabled" };
 
 export const KNOWN: Standing = { kind: "known" };

@@ -1,10 +1,8 @@
 /**
- * What the tool list costs a model before its first word: for each server, for the whole list, and
- * for the list that would be there with another exposure. Also the names that model APIs do not
- * take.
+ * Reports the token cost of the tool list: per server, in total, and for other exposures. Also
+ * reports names that model APIs refuse.
  *
- * Pure: a snapshot in, numbers out. All of them are estimates by the one estimator of
- * `text/token-estimate.ts`.
+ * Pure: a snapshot in, numbers out. All numbers are estimates of `text/token-estimate.ts`.
  */
 import type { NamedEntry } from "./named.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -21,7 +19,7 @@ export interface ServerCost {
   readonly serverId: string;
   readonly tools: number;
   readonly tokens: number;
-  /** Of these, what is in the list now. */
+  /** The part that is listed now. */
   readonly listedTools: number;
   readonly listedTokens: number;
 }
@@ -32,24 +30,24 @@ export interface ListCost {
 }
 
 export interface TokenReport {
-  /** How tools are listed now; what "auto" came to. */
+  /** The effective mode: "auto" is resolved. */
   readonly mode: "all" | "search";
   readonly servers: readonly ServerCost[];
-  /** The gateway's own tools; part of every list. */
+  /** The gateway's own tools, which are in every list. */
   readonly own: ListCost;
-  /** The list with every tool in it. */
+  /** The list with every tool. */
   readonly all: ListCost;
-  /** The list with `tools.expose: "search"`, and what servers' own settings keep in it. */
+  /** The list with `tools.expose: "search"`, plus the tools that servers' settings list. */
   readonly search: ListCost;
-  /** The list as it is. */
+  /** The current list. */
   readonly listed: ListCost;
-  /** The servers' tools, first the heaviest. */
+  /** The servers' tools, heaviest first. */
   readonly tools: readonly ToolCost[];
-  /** Names that do not match `^[a-zA-Z0-9_-]{1,64}$`, which some model APIs ask for. */
+  /** Names that do not match `^[a-zA-Z0-9_-]{1,64}$`. Some model APIs refuse them. */
   readonly refusedNames: readonly { readonly name: string; readonly serverId: string }[];
 }
 
-/** What the strictest of the common model APIs take as the name of a tool. */
+/** The tool names that the strictest common model APIs accept. */
 export const MODEL_API_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 
 export function reportTokens(snapshot: Snapshot): TokenReport {

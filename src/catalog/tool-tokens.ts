@@ -1,12 +1,11 @@
 /**
- * What the definition of a tool costs a model, estimated once for each definition and kept as long
- * as it lives.
+ * Estimates the token cost of a tool's definition, once per definition.
  */
 import { estimateTokens } from "../text/token-estimate.ts";
 
 const counted = new WeakMap<object, number>();
 
-/** Takes an entry of the catalog or a definition: whatever holds the JSON that clients see. */
+/** Returns the estimated tokens of a catalog entry or a definition. */
 export function toolTokens(tool: { readonly text: string }): number {
   const known = counted.get(tool);
   if (known !== undefined) return known;

@@ -1,6 +1,5 @@
 /**
- * Demo server `clock`: the time here and elsewhere, and a resource that changes by itself every
- * second.
+ * Demo server `clock`: the time in any time zone, and a resource that changes every second.
  */
 import { type Demo, type Fields, stringArgument, structured, ToolFailure } from "./demo.ts";
 
@@ -12,7 +11,7 @@ const moment = {
     iso: { type: "string", description: "The moment in UTC, ISO 8601" },
     timeZone: { type: "string" },
     local: { type: "string", description: "Date and time of day in that zone" },
-    offset: { type: "string", description: "Distance from UTC, such as GMT+02:00" },
+    offset: { type: "string", description: "Offset from UTC, such as GMT+02:00" },
   },
   required: ["iso", "timeZone", "local", "offset"],
 };
@@ -40,7 +39,7 @@ export function createClock(): Demo {
         definition: {
           name: "convert",
           title: "Convert a time",
-          description: "What a moment is called in another time zone",
+          description: "Converts a time to another time zone",
           inputSchema: {
             type: "object",
             properties: {

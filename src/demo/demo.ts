@@ -1,17 +1,17 @@
 /**
- * What a demo server is: plain data and functions, no protocol. `line-server.ts` turns one into an
- * MCP server.
+ * The definition of a demo server: plain data and functions, no protocol. `line-server.ts` turns it
+ * into an MCP server.
  *
- * A tool that cannot do what it was asked throws a `ToolFailure`; the caller then gets a result
- * with `isError`. Everything else that is thrown is a protocol error.
+ * A tool throws a `ToolFailure` to return a result with `isError`. Any other error becomes a
+ * protocol error.
  */
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export type Fields = { [key: string]: Json };
 
-/** What a running call can do besides returning a result. */
+/** The actions of a running call besides returning a result. */
 export interface Turn {
-  /** Aborted when the client cancels the call or goes away. */
+  /** Aborted when the client cancels the call or disconnects. */
   readonly signal: AbortSignal;
   readonly clientCapabilities: Fields;
   progress(done: number, total: number, message: string): void;
@@ -35,11 +35,11 @@ export interface DemoPrompt {
 export interface DemoResources {
   list(): Fields[];
   templates(): Fields[];
-  /** The contents, or nothing if there is no such resource. */
+  /** Returns the contents, or undefined if the resource does not exist. */
   read(uri: string): Fields | undefined;
 }
 
-/** How a demo tells its client that something changed by itself. */
+/** Notifies the client of changes. */
 export interface Changes {
   resourceListChanged(): void;
   resourceUpdated(uri: string): void;
@@ -52,10 +52,11 @@ export interface Demo {
   readonly prompts?: DemoPrompt[];
   readonly resources?: DemoResources;
   /**
-   * Values for an argument of a prompt or a template, before they are narrowed to what was typed.
+   * Returns values for an argument of a prompt or a template. The caller filters them by the typed
+   * text.
    */
   complete?(ref: Fields, argument: string): string[];
-  /** Called once; whatever it starts has to end with the signal. */
+  /** Called once. Everything it starts must end with the signal. */
   start?(changes: Changes, signal: AbortSignal): void;
 }
 
@@ -72,7 +73,7 @@ export function stringArgument(args: Fields, name: string): string {
   return value;
 }
 
-/** A whole number within bounds; the fallback when it was not given. */
+/** Returns an integer within bounds, or the fallback if the argument is missing. */
 export function numberArgument(
   args: Fields,
   name: string,
@@ -90,8 +91,8 @@ export function text(value: string): Fields {
 }
 
 /**
- * A result for a tool with an output schema: the same value for programs and, as text, for everyone
- * else.
+ * Builds a result for a tool with an output schema: the same value as structured content and as
+ * text.
  */
 export function structured(value: Fields, ...more: Fields[]): Fields {
   return { content: [text(JSON.stringify(value)), ...more], structuredContent: value };

@@ -1,6 +1,6 @@
 /**
- * The demo servers that ship with the package, as commands to start. They run without any
- * configuration, so that the first start of the gateway has something to show.
+ * The demo servers that ship with the package, as commands to start. They need no configuration, so
+ * that a first start has something to show.
  */
 import { fileURLToPath } from "node:url";
 

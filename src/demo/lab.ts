@@ -1,6 +1,6 @@
 /**
- * Demo server `lab`: one tool for each thing that a call can do besides returning text: progress,
- * cancellation, logging, an image, a failure, a question to the user.
+ * Demo server `lab`: one tool for each feature besides plain text: progress, cancellation, logging,
+ * an image, a failure, a question to the user.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Demo, LOG_LEVELS, numberArgument, stringArgument, ToolFailure, text } from "./demo.ts";
@@ -69,7 +69,7 @@ export function createLab(): Demo {
       {
         definition: {
           name: "fail",
-          description: "Fails: an error result, which is something else than a broken server",
+          description: "Always fails with an error result; the server itself stays healthy",
           inputSchema: { type: "object", properties: { reason: { type: "string" } } },
         },
         run: (args) => {

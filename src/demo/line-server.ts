@@ -1,8 +1,8 @@
 /**
- * Speaks MCP for a demo server: one JSON-RPC message a line, in on one stream, out on the other.
+ * Speaks MCP for a demo server over two streams, one JSON-RPC message per line.
  *
- * Every request is answered exactly once, unless the client cancelled it. When the input ends,
- * everything that is still running is aborted and the returned promise resolves.
+ * Invariant: every request is answered exactly once, unless the client cancelled it. When the input
+ * ends, running calls are aborted and the returned promise resolves.
  */
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
@@ -76,8 +76,7 @@ export function serveLines(demo: Demo, input: Readable, output: Writable): Promi
     methods["prompts/get"] = (params) => {
       const prompt = prompts.find((candidate) => candidate.definition.name === params.name);
       if (!prompt) return fail(-32602, `Unknown prompt: ${params.name}`);
-      // Prompt arguments are strings on the wire; a number that slipped in reads the same as its
-      // text.
+      // Prompt arguments are strings on the wire. A number sent by mistake is converted.
       const args = Object.fromEntries(Object.entries(fields(params.arguments)).map(([k, v]) => [k, String(v)]));
       const missing = prompt.definition.arguments.filter((argument) => argument.required && !args[argument.name]);
       if (missing.length > 0) fail(-32602, `Missing argument: ${missing.map((argument) => argument.name).join(", ")}`);
@@ -187,13 +186,13 @@ export function serveLines(demo: Demo, input: Readable, output: Writable): Promi
       resolve();
     };
     createInterface({ input }).on("line", receive).on("close", end);
-    // The client went away while we were writing to it.
+    // The client disconnected while we were writing.
     output.on("error", end);
   });
 }
 
 function fields(value: unknown): Fields {
-  // Parsed JSON that is an object and no array has exactly this type.
+  // Parsed JSON that is an object but not an array has exactly this type.
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 }
 

@@ -1,7 +1,7 @@
 /**
- * The program behind every demo server: `node main.js clock|notes|lab`, MCP over stdin and stdout.
+ * The program of every demo server: `node main.js clock|notes|lab`, MCP over stdin and stdout.
  *
- * It ends when its input ends, whatever is still running.
+ * It exits when its input ends, even if calls are still running.
  */
 import { createClock } from "./clock.ts";
 import type { Demo } from "./demo.ts";

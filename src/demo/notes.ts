@@ -1,6 +1,6 @@
 /**
- * Demo server `notes`: a notebook in memory. Every note is a resource, so adding one changes the
- * resource list and editing one updates it.
+ * Demo server `notes`: a notebook in memory. Each note is a resource: adding one changes the
+ * resource list, and editing one sends an update.
  */
 import {
   type Changes,
@@ -48,7 +48,7 @@ export function createNotes(): Demo {
 
   const tools: DemoTool[] = [
     {
-      definition: tool("add", "Writes a note", { title: "Title", text: "What it says" }, ["title", "text"]),
+      definition: tool("add", "Writes a note", { title: "Title", text: "Text of the note" }, ["title", "text"]),
       run: (args) => {
         const note = add(stringArgument(args, "title"), stringArgument(args, "text"));
         changes.resourceListChanged();
@@ -66,7 +66,12 @@ export function createNotes(): Demo {
     },
     {
       definition: {
-        ...tool("search", "Finds notes that contain a text; all of them without one", { query: "Text to find" }, []),
+        ...tool(
+          "search",
+          "Finds notes that contain a text; lists all notes without one",
+          { query: "Text to find" },
+          [],
+        ),
         outputSchema: {
           type: "object",
           properties: {
@@ -91,7 +96,7 @@ export function createNotes(): Demo {
     },
     {
       definition: {
-        ...tool("remove", "Throws a note away", { id: "Note id" }, ["id"]),
+        ...tool("remove", "Deletes a note", { id: "Note id" }, ["id"]),
         annotations: { destructiveHint: true, openWorldHint: false },
       },
       run: (args) => {

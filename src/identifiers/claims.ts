@@ -1,19 +1,19 @@
 /**
- * Which configured servers a name belongs to, by the prefixes in the config alone.
+ * Finds the configured servers that own a name, by the prefixes in the config alone.
  *
- * Always holds: a name belongs to the servers with the longest prefix that begins it, in whatever
- * state they are. A server whose own prefix begins a longer one has names under the longer one too,
- * but only with a suffix; and what merely looks like a suffix under the longer one gets another.
- * So the names of servers with different prefixes never meet, whatever the servers list.
+ * Invariant: a name belongs to the servers with the longest matching prefix, regardless of their
+ * state. One server's prefix can begin another's longer prefix. Its names under the longer prefix
+ * then carry a suffix. A name of the longer prefix that only looks suffixed gets a real suffix. So
+ * servers with different prefixes never share a name, regardless of their lists.
  */
 export interface Claim {
   readonly serverId: string;
-  /** The empty prefix claims what no other prefix does. */
+  /** The empty prefix claims all names that no other prefix claims. */
   readonly prefix: string;
 }
 
 interface Neighbours {
-  /** The longer prefixes that begin with the server's own. */
+  /** The longer prefixes that begin with this server's prefix. */
   readonly longer: readonly string[];
   readonly hasShorter: boolean;
 }
@@ -24,11 +24,11 @@ export class Claims {
   readonly servers: readonly Claim[];
   readonly #suffix: RegExp;
   readonly #byPrefix = new Map<string, string[]>();
-  /** The lengths that prefixes have, the longest first. */
+  /** The lengths of all prefixes, longest first. */
   readonly #lengths: readonly number[];
   readonly #neighbours = new Map<string, Neighbours>();
 
-  /** `suffix` matches every name that ends in what tells names apart. */
+  /** `suffix` matches every name that ends in a distinguishing suffix. */
   constructor(servers: readonly Claim[], suffix: RegExp) {
     this.servers = servers;
     this.#suffix = suffix;
@@ -47,7 +47,7 @@ export class Claims {
   }
 
   /**
-   * The servers that a name belongs to, or may belong to if it has a suffix; the longest prefix
+   * Returns the servers that own a name, or may own it if it has a suffix; the longest prefix
    * first.
    */
   of(name: string): readonly string[] {
@@ -61,15 +61,12 @@ export class Claims {
     return found;
   }
 
-  /** Whether the server's prefix is the empty one. */
+  /** Returns whether the server's prefix is empty. */
   isCatchAll(serverId: string): boolean {
     return this.#byPrefix.get("")?.includes(serverId) ?? false;
   }
 
-  /**
-   * Whether a server's own name for something needs a suffix, so that it cannot be another
-   * server's.
-   */
+  /** Returns whether a server's name needs a suffix because another server could claim it. */
   needsSuffix(serverId: string, name: string): boolean {
     const neighbours = this.#neighbours.get(serverId);
     if (!neighbours) return false;
@@ -77,7 +74,7 @@ export class Claims {
     return neighbours.hasShorter && this.#suffix.test(name);
   }
 
-  /** Whether these are the same servers with the same prefixes, in the same order. */
+  /** Returns whether both have the same servers with the same prefixes, in the same order. */
   equals(other: Claims): boolean {
     const { servers } = other;
     return (

@@ -1,11 +1,11 @@
 /**
- * The names that clients see for tools and prompts: prefix + original name, cut to a length, with a
- * suffix where another server's prefix could claim it.
+ * Builds the names that clients see for tools and prompts: prefix and original name, cut to a
+ * length. A name that another server's prefix could claim gets a suffix.
  *
- * Always holds: a name depends only on the config and on its own server and name. Only servers that
- * share a prefix can want the same name; then every one of them gets a hash of its own origin, so
- * the outcome does not depend on any order. A reserved name is nobody's.
- * Names are resolved through the map built from this, never by cutting them apart.
+ * Invariants: a name depends only on the config, its server and its original name. Only servers
+ * with the same prefix can collide. Then each of them gets a hash of its origin, so the order does
+ * not matter. No server gets a reserved name. Names are resolved through the map built here, never
+ * by splitting them.
  */
 import { createHash } from "node:crypto";
 import { type Claim, Claims } from "./claims.ts";
@@ -13,7 +13,7 @@ import { type Claim, Claims } from "./claims.ts";
 export interface Named {
   readonly serverId: string;
   readonly name: string;
-  /** Prefix and name (or alias) joined. */
+  /** The prefix joined with the name or alias. */
   readonly wanted: string;
 }
 
@@ -22,14 +22,14 @@ const SUFFIX = /-[0-9a-f]{6,64}$/;
 
 export interface NameRules {
   readonly maxLength: number;
-  /** Names that no server can have. */
+  /** Names that no server may have. */
   readonly reserved: ReadonlySet<string>;
   readonly claims: Claims;
 }
 
 /**
- * The claims of all configured servers on names of this length. A cut name keeps so much of its
- * prefix.
+ * Creates the claims of all configured servers. A prefix longer than the uncut part of a name is
+ * cut, too.
  */
 export function nameClaims(servers: readonly Claim[], maxLength: number): Claims {
   const kept = maxLength - HASH_DIGITS - 1;
@@ -47,14 +47,14 @@ function withHash(wanted: string, hash: string, maxLength: number): string {
   return `${cut(wanted, maxLength - hash.length - 1)}-${hash}`;
 }
 
-/** Cuts without leaving half of a surrogate pair. */
+/** Cuts a text without splitting a surrogate pair. */
 function cut(text: string, length: number): string {
   if (text.length <= length) return text;
   const last = text.charCodeAt(length - 1);
   return text.slice(0, last >= 0xd800 && last <= 0xdbff ? length - 1 : length);
 }
 
-/** The name of an entry as long as no other wants the same. */
+/** Returns an entry's name in the absence of collisions. */
 export function ownName(entry: Named, { maxLength, claims }: Omit<NameRules, "reserved">): string {
   const { wanted, serverId } = entry;
   return wanted.length > maxLength || claims.needsSuffix(serverId, wanted)
@@ -66,7 +66,7 @@ function suffixed({ wanted, serverId, name }: Named, options: { digits: number; 
   return withHash(wanted, originHash(serverId, name).slice(0, options.digits), options.maxLength);
 }
 
-/** The exposed name of each entry, in the order given; all of them differ, and none is reserved. */
+/** Returns the exposed name of each entry, in the given order: all different, none reserved. */
 export function assignNames(entries: readonly Named[], rules: NameRules): string[] {
   const { maxLength, reserved } = rules;
   const names = entries.map((entry) => ownName(entry, rules));

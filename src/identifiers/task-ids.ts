@@ -2,10 +2,9 @@
  * Ids of tasks that a server runs for a client: the server's URI prefix, `+`, a seal, `.`, and the
  * server's own id.
  *
- * The prefix makes the id routable: a client that asks for the task later, perhaps of another
- * gateway process, names its server by that. The seal says whose task it is: it fits one owner, one
- * server and one task, and cannot be guessed. So nothing has to be kept for a task to stay its
- * owner's, however many there are and however often the gateway starts anew.
+ * The prefix makes the id routable, even through another gateway process. The seal proves
+ * ownership: it is valid for one owner, one server and one task, and cannot be guessed. So the
+ * gateway stores nothing per task, and tasks keep their owner across restarts.
  */
 import { applyEdits, type Edit, elementSpans, memberSpan, memberText, type Span } from "../protocol/json-text.ts";
 
@@ -30,8 +29,8 @@ export function splitTaskId(exposed: string): TaskIdParts | undefined {
 const RELATED = "io.modelcontextprotocol/related-task";
 
 /**
- * The id of the task that a result begins instead of an answer: in a member of its own, or the
- * result is the task.
+ * Returns the id of a task that the result starts: in its `task` member, or the result itself is
+ * the task.
  */
 export function begunTask(text: string): string | undefined {
   const task = memberSpan(text, 0, "task");
@@ -40,9 +39,9 @@ export function begunTask(text: string): string | undefined {
 }
 
 /**
- * Puts the clients' ids into a result that speaks of tasks: its own, that of the task in it, those
- * in a list of tasks. `expose` answers undefined for a task that is not this client's: its id stays
- * as it is, and opens nothing.
+ * Replaces task ids in a result with the clients' ids: in the result, in its task, and in a list of
+ * tasks. If `expose` returns undefined, the task belongs to another client. Its id stays unchanged
+ * and gives no access.
  */
 export function exposeTaskIds(text: string, expose: (taskId: string) => string | undefined): string {
   const edits: Edit[] = [];

@@ -1,11 +1,11 @@
 /**
- * The forms in which a backend's URI can be named: flat id, collapsed id, prefixed URI, prefixed
+ * The forms of a server's URI that clients can use: flat id, collapsed id, prefixed URI, prefixed
  * template.
  *
- * What must always hold: every form depends on the server id and the URI alone (plus, where forms
- * meet, on the set of those that meet), never on order or time; prefixed forms of different
- * (server, URI) pairs differ, and `unprefixed` undoes `prefixed`. Flat and collapsed ids lose
- * information: they are resolved by look-up, never by cutting strings.
+ * Invariants: a form depends only on the server id and the URI, and on the set of colliding forms;
+ * never on order or time. Prefixed forms of different (server, URI) pairs differ, and `unprefixed`
+ * undoes `prefixed`. Flat and collapsed ids lose information: they are resolved by look-up, never
+ * by splitting strings.
  */
 import { createHash } from "node:crypto";
 import { encodeUnreserved } from "../uri-template/tokens.ts";
@@ -21,22 +21,22 @@ const CARRIER = "raw:";
 const FLAT_SUFFIX = /~[0-9a-f]{8,64}$/;
 const SURROGATE_OCTETS = /%ED%([AB][0-9A-F])%([89AB][0-9A-F])/gi;
 
-/** Is it a URI by RFC 3986's alphabet, with a scheme? */
+/** Returns whether the text has a scheme and only characters that RFC 3986 allows. */
 export function isUri(text: string): boolean {
   return URI_CHARACTERS.test(text) && !STRAY_PERCENT.test(text);
 }
 
-/** MCP Apps' URIs: hosts compare them to the ones in tool definitions, so they keep their form. */
+/** MCP Apps' URIs keep their form, because hosts compare them with those in tool definitions. */
 export function isAppUri(uri: string): boolean {
   return uri.startsWith("ui://");
 }
 
-/** `file:///logs/app.log` of `filesystem` is `filesystem_file___logs_app.log`. */
+/** `file:///logs/app.log` of `filesystem` becomes `filesystem_file___logs_app.log`. */
 export function flatId(serverId: string, uri: string): string {
   return `${serverId}_${flatBody(uri)}`;
 }
 
-/** A flat id without its server. */
+/** Returns a flat id without its server. */
 export function flatBody(uri: string): string {
   const delimiter = SCHEME_DELIMITER.exec(uri);
   if (delimiter === null) return safeRuns(uri);
@@ -47,7 +47,9 @@ function safeRuns(text: string): string {
   return text.replace(/[^A-Za-z0-9.~-]+/g, "_");
 }
 
-/** The older id in which the scheme delimiter is collapsed too: `filesystem_file_logs_app.log`. */
+/**
+ * Returns the older id, which also collapses the scheme delimiter: `filesystem_file_logs_app.log`.
+ */
 export function collapsedId(serverId: string, uri: string): string {
   return `${serverId}_${collapsedBody(uri)}`;
 }
@@ -57,9 +59,9 @@ export function collapsedBody(uri: string): string {
 }
 
 /**
- * Makes names unique: where several contenders share one, each gets a suffix of hex digits of its
- * own digest, 8 of them and more if that still meets another name. What is `marked` always gets
- * one, and contends for nothing else. The result for a contender does not depend on the order.
+ * Makes names unique. Colliding names each get a suffix from their own digest: 8 hex digits, or
+ * more if they still collide. A `marked` name always gets a suffix, so its bare form collides with
+ * nothing. Results do not depend on the order.
  */
 export function uniqueNames(
   bare: readonly string[],
@@ -83,7 +85,7 @@ export function uniqueNames(
   return names;
 }
 
-/** The names that occur more than once. */
+/** Returns the names that occur more than once. */
 export function duplicates(names: readonly string[]): Set<string> {
   const seen = new Set<string>();
   const twice = new Set<string>();
@@ -95,13 +97,12 @@ export function duplicates(names: readonly string[]): Set<string> {
 }
 
 function sha256(text: string): string {
-  // UTF-8 would turn every lone surrogate into the same character, and different texts into the
-  // same digest.
+  // UTF-8 would encode every lone surrogate the same way, so different texts would share a digest.
   const exact = LONE_SURROGATE.test(text) ? encodeUnreserved(text) : text;
   return createHash("sha256").update(exact).digest("hex");
 }
 
-/** The claims of all configured servers on flat ids. */
+/** Creates the claims of all configured servers on flat ids. */
 export function flatClaims(serverIds: Iterable<string>): Claims {
   return new Claims(
     [...serverIds].map((serverId) => ({ serverId, prefix: `${serverId}_` })),
@@ -110,8 +111,8 @@ export function flatClaims(serverIds: Iterable<string>): Claims {
 }
 
 /**
- * Flat ids of entries, with `~` and hex digits of sha256(server id LF URI) where several share one,
- * and where another server's id could claim it.
+ * Makes flat ids unique. Ids that collide, or that another server could claim, get `~` and hex
+ * digits of sha256(server id LF URI).
  */
 export function uniqueFlatIds(
   entries: readonly { readonly serverId: string; readonly uri: string }[],
@@ -127,7 +128,8 @@ export function uniqueFlatIds(
 }
 
 /**
- * A URI scheme for each server: its id in lower case, `-` for what a scheme may not hold, unique.
+ * Assigns a unique URI scheme to each server: its id in lower case, with `-` for characters that a
+ * scheme may not contain.
  */
 export function assignPrefixes(serverIds: Iterable<string>): Map<string, string> {
   const ids = [...new Set(serverIds)];
@@ -141,15 +143,16 @@ function schemeOf(serverId: string): string {
 }
 
 /**
- * `filesystem+file:///logs/app.log`; what is no URI travels percent-encoded as `filesystem+raw:…`.
+ * Prefixes a URI: `filesystem+file:///logs/app.log`. A text that is not a URI is percent-encoded:
+ * `filesystem+raw:…`.
  */
 export function prefixed(prefix: string, uri: string): string {
-  // A URI of the scheme `raw` is carried as well, or it would read as a carrier.
+  // A URI of the scheme `raw` is encoded as well, or it would read as an encoded text.
   if (isUri(uri) && !uri.toLowerCase().startsWith(CARRIER)) return `${prefix}+${uri}`;
   return `${prefix}+${CARRIER}${encodeUnreserved(uri)}`;
 }
 
-/** What a prefixed URI says: the prefix and the backend's own URI. */
+/** Splits a prefixed URI into the prefix and the server's own URI. */
 export function unprefixed(text: string): { prefix: string; uri: string } | undefined {
   const split = splitPrefix(text);
   if (split === undefined) return undefined;
@@ -158,27 +161,20 @@ export function unprefixed(text: string): { prefix: string; uri: string } | unde
 }
 
 /**
- * The template whose expansions begin with the server's prefix. A template that names no scheme of
- * its own follows the carrier's head as it is, because a client encodes the values and only the
- * values.
+ * Returns the template whose expansions begin with the server's prefix. A template without a scheme
+ * follows `raw:` unencoded, because clients encode only the values.
  */
 export function prefixedTemplate(prefix: string, template: string): string {
   return templateHead(prefix, template) + template;
 }
 
-/**
- * What stands before the backend's own template in its prefixed form, and before each of its
- * expansions.
- */
+/** Returns the part in front of the server's template and of each of its expansions. */
 function templateHead(prefix: string, template: string): string {
   const scheme = SCHEME_DELIMITER.exec(template)?.[1];
   return scheme === undefined || scheme.toLowerCase() === "raw" ? `${prefix}+${CARRIER}` : `${prefix}+`;
 }
 
-/**
- * What an expansion of a prefixed template (or the template itself) may have been before the
- * prefix, likeliest first.
- */
+/** Returns the possible originals of a prefixed template or of its expansion, likeliest first. */
 export function unprefixedExpansions(text: string): { prefix: string; uris: string[] } | undefined {
   const split = splitPrefix(text);
   if (split === undefined) return undefined;
@@ -189,7 +185,7 @@ export function unprefixedExpansions(text: string): { prefix: string; uris: stri
   return { prefix, uris: verbatim === decoded ? [verbatim] : [verbatim, decoded] };
 }
 
-/** The scheme-like text before the first plus sign, in lower case as schemes are compared. */
+/** Returns the scheme-like text before the first plus sign, in lower case like schemes. */
 export function uriPrefixOf(text: string): string | undefined {
   return ANY_CASE_PREFIX.exec(text)?.[1]?.toLowerCase();
 }
@@ -201,7 +197,7 @@ function splitPrefix(text: string): { prefix: string; rest: string } | undefined
 
 function decodeCarried(text: string): string {
   try {
-    // Lone surrogates are no UTF-8; each is decoded by itself, between stretches that are.
+    // Lone surrogates are not valid UTF-8, so each is decoded separately.
     let decoded = "";
     let at = 0;
     for (const match of text.matchAll(SURROGATE_OCTETS)) {

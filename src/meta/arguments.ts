@@ -1,6 +1,6 @@
 /**
- * Reads a meta tool's arguments, or says what is wrong with them in the words of the tool's own
- * schema: what is missing, what it is for, what is there that does not belong.
+ * Reads a meta tool's arguments, or reports what is wrong with them in terms of the tool's schema:
+ * a missing argument and its purpose, or an unexpected one.
  */
 import * as z from "zod";
 import type { Call } from "../protocol/call.ts";

@@ -1,9 +1,10 @@
 /**
  * `call_tool`: calls any tool by its name, listed or not.
  *
- * The request goes on as a call of that tool, through the same entrance as a direct one: the same
- * policies, limits and metrics, its progress and questions to the same client, and the very bytes
- * of its answer. It never calls itself.
+ * The request enters the gateway again as a direct call of that tool. The same policies, limits and
+ * metrics apply, the same client gets progress and questions, and the answer's bytes are unchanged.
+ *
+ * Invariant: `call_tool` never calls itself.
  */
 import * as z from "zod";
 import type { Snapshot } from "../catalog/snapshot.ts";
@@ -29,7 +30,7 @@ export const callTool: MetaTool = {
     description:
       "Calls any tool by name, also one that is not in your own tool list, and returns its result unchanged. Get the schema of its arguments from describe_tool first.",
     input,
-    // What the tool does is not known here, so the most careful hints are the right ones.
+    // The called tool is unknown here, so the hints assume the worst.
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
   }),
   async answer(call, context, relay) {
@@ -46,14 +47,14 @@ function assertKnown(name: string, snapshot: Snapshot): void {
   try {
     findTool(name, snapshot);
   } catch (error) {
-    // The call itself waits for a server that is starting.
+    // The call itself waits for a starting server.
     if (!(error instanceof GoblinError && error.awaits)) throw error;
   }
 }
 
 /**
- * The same request, with the tool's name and arguments in place of ours; everything else in its
- * params stays.
+ * Returns the same request with the tool's name and arguments in place of ours. All other params
+ * stay.
  */
 function asCallOf(name: string, call: Call): Call {
   const ours = memberText(call.text, "arguments") ?? "{}";

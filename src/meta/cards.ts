@@ -1,6 +1,6 @@
 /**
- * The compact forms in which things are listed and found: just enough to choose one, and the name
- * to describe or use it by.
+ * Cards: the compact form of entries in lists and search results. A card has just enough to choose
+ * an entry, and the name to describe or use it.
  */
 import * as z from "zod";
 import type { Definition } from "../catalog/definitions.ts";
@@ -28,21 +28,21 @@ export const templateCard = z.object({
   serverId: z.string(),
 });
 
-/** The arguments that many of the meta tools share. */
+/** Arguments shared by many meta tools. */
 export const serverIdFilter = z.string().optional().describe("Only those of this server.");
 export const mimeTypeFilter = z.string().optional().describe('Only those of this MIME type; "image/*" is any image.');
 const MAX_QUERY = 1000;
 export const queryText = z
   .string()
-  // Not part of the schema that models read: they need no word about it.
+  // A refinement is not part of the JSON Schema that models read, and they need not know the limit.
   .refine(
     ({ length }) => length <= MAX_QUERY,
-    `it may have ${MAX_QUERY} characters; say in a few words what you are looking for`,
+    `it may have at most ${MAX_QUERY} characters; say in a few words what you are looking for`,
   )
   .describe("What you are looking for, in your own words or as a name.");
 export const limitCount = z.int().min(1).max(100).default(10).describe("How many at most, best first.");
 
-/** Descriptions that are longer are cut in cards; `describe_…` has them whole. */
+/** The most characters of a description in a card. `describe_…` returns the whole text. */
 const BRIEF = 400;
 
 export function toolCardOf(entry: NamedEntry): z.input<typeof toolCard> {
@@ -93,7 +93,9 @@ export function brief(description: string): string {
   return `${cut.slice(0, Math.max(cut.lastIndexOf(" "), BRIEF / 2))}…`;
 }
 
-/** Whether a MIME type passes a filter, which may end in `/*`. Parameters and case do not count. */
+/**
+ * Returns whether a MIME type matches a filter, which may end in `/*`. Ignores parameters and case.
+ */
 export function isOfMimeType(mimeType: string | undefined, filter: string | undefined): boolean {
   if (filter === undefined) return true;
   if (mimeType === undefined) return false;

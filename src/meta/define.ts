@@ -1,9 +1,9 @@
 /**
- * What a meta tool is: a tool of the gateway's own, defined by zod schemas, answered from the
+ * Defines a meta tool: a tool of the gateway itself, described by zod schemas and answered from the
  * catalog.
  *
- * What is listed is derived from the schemas and from nothing else. A result carries its JSON
- * twice, as structured content and as text, and both are the same characters.
+ * Invariants: the listed definition is derived from the schemas alone. A result carries its JSON
+ * twice, as structured content and as text, with identical characters.
  */
 import * as z from "zod";
 import type { Catalog } from "../catalog/catalog.ts";
@@ -16,16 +16,16 @@ import type { Health } from "../servers/health.ts";
 import type { Waiting } from "../servers/waiting.ts";
 import { readArguments } from "./arguments.ts";
 
-/** What the meta tools may see and do. */
+/** The parts of the gateway that meta tools may use. */
 export interface MetaContext {
   readonly catalog: Pick<Catalog, "snapshot">;
-  /** Waits for what belongs to a server that is starting. */
+  /** Waits for entries of a starting server. */
   readonly waiting: Pick<Waiting, "found">;
   readonly search: Pick<CatalogSearch, "find">;
   readonly health: Health;
 }
 
-/** The entrance that every request takes. */
+/** The entrance for all requests. */
 export interface CallHandler {
   handle(call: Call): Promise<Answer>;
 }
@@ -33,11 +33,11 @@ export interface CallHandler {
 export interface MetaTool {
   readonly name: MetaToolName;
   readonly definition: Definition;
-  /** Errors are thrown. `relay` takes what the tool passes on. */
+  /** Throws on errors. `relay` handles the calls that the tool passes on. */
   readonly answer: (call: Call, context: MetaContext, relay: CallHandler) => Promise<Answer>;
 }
 
-/** JSON text that holds more than JavaScript can, such as a server's definition as it came. */
+/** JSON that must not be reparsed, for example a server's original definition. */
 export class JsonText {
   readonly text: string;
 
@@ -55,7 +55,7 @@ export interface Described {
   readonly annotations: Readonly<Record<string, boolean>>;
 }
 
-/** Changes nothing and asks nobody outside; the other hints mean nothing then. */
+/** Changes nothing and contacts nothing outside. The other hints do not apply then. */
 const READ_ONLY = { readOnlyHint: true, openWorldHint: false };
 
 export function defineMetaTool<In extends z.ZodObject, Out extends z.ZodObject>(
@@ -95,10 +95,10 @@ export function definitionOf({ name, title, description, input, output, annotati
 
 function jsonSchema(schema: z.ZodObject): Record<string, unknown> {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
-    // As input: members that are not named stay allowed where the schema allows them.
+    // As input: unnamed members stay allowed if the schema allows them.
     io: "input",
     override: ({ jsonSchema: part }) => {
-      // Every whole number is within these; a model should not have to read them.
+      // Every integer is within these bounds, so models need not read them.
       if (part.minimum === Number.MIN_SAFE_INTEGER) delete part.minimum;
       if (part.maximum === Number.MAX_SAFE_INTEGER) delete part.maximum;
     },

@@ -1,21 +1,23 @@
 /**
- * Adds to a not-found error the names that were probably meant.
+ * Adds suggestions to a not-found error: the names that were probably meant.
  */
 
 import { GoblinError } from "../protocol/errors.ts";
 import { nearest } from "../text/nearest-name.ts";
 
 const SUGGESTED = 3;
-/** More names than this are not compared: nobody should wait for a suggestion. */
+/** The most names to compare: a suggestion must not take long. */
 const COMPARED = 20_000;
 
-/** What `find` finds; if it finds nothing, its error with the nearest of these names. */
+/**
+ * Returns the result of `find`. If it throws a not-found error, adds the nearest names to the
+ * error.
+ */
 export function orNearest<Found>(find: () => Found, name: string, names: () => readonly string[]): Found {
   try {
     return find();
   } catch (error) {
-    // An ambiguous name already comes with its candidates, and one of a server that is away is no
-    // mistake.
+    // An ambiguous name already has candidates, and a name of an unavailable server is not a typo.
     if (!(error instanceof GoblinError) || error.data?.["candidates"] !== undefined) throw error;
     if (error.code === "BACKEND_UNAVAILABLE") throw error;
     const didYouMean = nearest(name, names().slice(0, COMPARED), SUGGESTED);

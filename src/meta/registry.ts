@@ -1,6 +1,7 @@
 /**
- * All meta tools, and which of them are offered. A name that is not offered is no meta tool's: it
- * can neither be listed nor called.
+ * All meta tools, and the choice of those offered.
+ *
+ * Invariant: a meta tool that is not offered can be neither listed nor called.
  */
 import type { Definition } from "../catalog/definitions.ts";
 import type { MetaToolName } from "../config/schema/settings.ts";
@@ -29,10 +30,10 @@ const metaTools: Readonly<Record<MetaToolName, MetaTool>> = {
   goblin_health: goblinHealth,
 };
 
-/** Another name under which a meta tool is called, unless a server's tool is listed under it. */
+/** Other names of meta tools. A server's tool with the same listed name takes precedence. */
 const aliases: Readonly<Record<string, MetaToolName>> = { health: "goblin_health" };
 
-/** The definitions to list. */
+/** Returns the definitions to list. */
 export function metaDefinitions(enabled: readonly MetaToolName[]): Definition[] {
   return [...new Set(enabled)].map((name) => metaTools[name].definition);
 }
@@ -46,7 +47,8 @@ export class LocalTools {
   }
 
   /**
-   * The tool that a call names, if the snapshot lists it. `relay` takes what the tool passes on.
+   * Returns the tool that a call names, if the snapshot lists it. `relay` handles the calls that
+   * the tool passes on.
    */
   find(name: unknown): ((call: Call, relay: CallHandler) => Promise<Answer>) | undefined {
     if (typeof name !== "string") return undefined;

@@ -122,7 +122,7 @@ function resourceText(snapshot: Snapshot, { serverId, uri, position }: FoundReso
   return withMembers(definition.text, { uri: entry.exposed, id: entry.flatId, originalUri: uri, serverId });
 }
 
-/** The template itself, or the one that a URI belongs to. */
+/** Describes the template itself, or the one that a URI belongs to. */
 function templateText(snapshot: Snapshot, { serverId, uri, position }: FoundResource, asked: string): string {
   const entry = snapshot.resources.templates.find((one) => one.serverId === serverId && one.position === position)!;
   const definition = snapshot.template(serverId, position)!;

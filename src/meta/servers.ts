@@ -1,7 +1,8 @@
 /**
- * The meta tools about the gateway and its servers: who is there, how they are doing, and what
- * their tools cost a model. Nothing of a server's config is shown but its id and the kind of its
- * transport.
+ * The meta tools about the gateway and its servers: which servers there are, their health, and the
+ * token cost of their tools.
+ *
+ * Invariant: of a server's config, only its id and its kind of transport are shown.
  */
 import * as z from "zod";
 import { reportTokens } from "../catalog/token-report.ts";

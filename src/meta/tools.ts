@@ -1,6 +1,5 @@
 /**
- * The meta tools by which a model finds its way through the servers' tools: list them, search them,
- * look one up.
+ * The meta tools for the servers' tools: list them, search them, look one up.
  */
 import * as z from "zod";
 import { foundName } from "../catalog/find-or-throw.ts";
@@ -67,7 +66,8 @@ export const searchTools = defineMetaTool({
 });
 
 /**
- * The tool of that name; the error that a call would get, and the nearest names, if there is none.
+ * Returns the tool of that name. Otherwise throws the same error as a call would, with the nearest
+ * names.
  */
 export function findTool(name: string, snapshot: Snapshot) {
   const { tools, local } = snapshot;

@@ -1,4 +1,4 @@
-/** What is made at most once, when it is first wanted. */
+/** Wraps a factory so that it runs at most once, on first use. */
 export function lazy<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => {

@@ -1,11 +1,12 @@
 /**
- * Splits a byte stream into lines, without decoding and without copying a line that arrives in one
- * piece.
+ * Splits a byte stream into lines, without decoding, and without copying a line that arrives in one
+ * chunk.
  *
- * A line over the cap is dropped as a whole; its first and last bytes are reported, so that the
- * request it would have answered can be told. Memory is bounded by the cap, whatever the pieces.
- * Used for stdio on both sides and for event streams; Node's readline will not do, since it also
- * ends a line at U+2028, which JSON allows inside of strings.
+ * Invariant: memory is bounded by the cap. A line over the cap is dropped, and its first and last
+ * bytes are reported to identify its request.
+ *
+ * Used for stdio on both sides and for event streams. Node's readline does not fit: it also ends a
+ * line at U+2028, which JSON allows in strings.
  */
 import { Pieces } from "./pieces.ts";
 
@@ -77,20 +78,18 @@ export class LineSplitter {
 
 const ID_FIRST = /^\s*\[?\s*\{\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*(\d{1,15})\s*,/;
 const ID_LAST = /"id"\s*:\s*(\d{1,15})\s*\}\s*$/;
-/**
- * Without the version beside it, the id in what is broken might be that of anything in a result.
- */
+/** Requires the version next to the id: in a broken line, a bare id could be part of a result. */
 const ENVELOPE_LAST = /.*"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*(\d{1,15})\s*\}/s;
 
-/** The request id that the edges of a dropped answer give away, if they do. */
+/** Returns the request id of a dropped answer, if its edges show one. */
 export function idAtEdges(head: string, tail: string): number | undefined {
   const found = ID_FIRST.exec(head) ?? ID_LAST.exec(tail);
   return found ? Number(found[1]) : undefined;
 }
 
 /**
- * The request ids that the edges of bytes give away, which may be the beginning of one answer and
- * the end of another.
+ * Returns the request ids at the edges of the bytes. They may be the start of one answer and the
+ * end of another.
  */
 export function idsAtEdges(bytes: Buffer): number[] {
   const head = ID_FIRST.exec(bytes.toString("latin1", 0, EDGE));

@@ -1,13 +1,12 @@
 /**
- * A map that never changes; another one with a few entries changed shares the rest with it.
+ * An immutable map. A changed copy shares its unchanged entries.
  *
- * A change costs what was changed lately, not what the map holds: the changes lie over a base, and
- * are put into a new base when they have become many. What is read at one time stays as it was for
- * as long as somebody holds it.
+ * The cost of a change depends on the number of recent changes, not on the size of the map. Changes
+ * lie over a base and are merged into a new base once there are many.
  */
 export class OverlayMap<K, V> {
   readonly #base: ReadonlyMap<K, V>;
-  /** Undefined: the base's entry is gone. */
+  /** Undefined marks a deleted entry of the base. */
   readonly #changes: ReadonlyMap<K, V | undefined>;
 
   constructor(base: ReadonlyMap<K, V>, changes: ReadonlyMap<K, V | undefined> = new Map()) {
@@ -19,7 +18,7 @@ export class OverlayMap<K, V> {
     return this.#changes.has(key) ? this.#changes.get(key) : this.#base.get(key);
   }
 
-  /** The same but for these entries; undefined takes one away. */
+  /** Returns a copy with these changes; undefined deletes an entry. */
   with(changes: ReadonlyMap<K, V | undefined>): OverlayMap<K, V> {
     const all = new Map(this.#changes);
     for (const [key, value] of changes) all.set(key, value);

@@ -1,14 +1,14 @@
 /**
- * Bytes that arrive in pieces and become one.
+ * A buffer that collects chunks of bytes.
  *
- * Memory is about the bytes themselves, however small the pieces: a large one is kept as it is,
- * small ones are copied into blocks. A piece that is kept must not change afterwards.
+ * Invariant: memory stays close to the number of bytes, however small the chunks. Large chunks are
+ * kept without a copy and must not change afterwards; small ones are copied into blocks.
  */
 const BLOCK = 8 * 1024;
 
 export class Pieces {
   #kept: Buffer[] = [];
-  /** The block that small pieces are copied into, and how much of it is filled. */
+  /** The block for small chunks, and its fill level. */
   #block: Buffer | undefined;
   #filled = 0;
   #size = 0;
@@ -26,18 +26,18 @@ export class Pieces {
     } else this.#copy(piece);
   }
 
-  /** For bytes that are only lent: nothing of the piece is kept but a copy. */
+  /** Adds borrowed bytes: only a copy is kept. */
   addCopy(piece: Buffer): void {
     this.add(piece.length >= BLOCK || this.#size === 0 ? Buffer.from(piece) : piece);
   }
 
-  /** The first bytes, as text. Of any three pieces in a row that are kept, one is large. */
+  /** Returns the first bytes as text. Of three chunks kept in a row, at least one is large. */
   head(length: number): string {
     this.#seal();
     return Buffer.concat(this.#kept.slice(0, 3)).toString("latin1", 0, Math.min(length, BLOCK));
   }
 
-  /** All of it; nothing is left. */
+  /** Returns all bytes and empties the buffer. */
   take(): Buffer {
     this.#seal();
     const all = this.#kept.length === 1 ? this.#kept[0]! : Buffer.concat(this.#kept, this.#size);

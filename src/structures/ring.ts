@@ -1,4 +1,4 @@
-/** The newest so many of something; older ones make room. */
+/** A fixed-size ring buffer. */
 export class Ring<T> {
   readonly #size: number;
   readonly #items: T[] = [];
@@ -13,7 +13,7 @@ export class Ring<T> {
     this.#next = (this.#next + 1) % this.#size;
   }
 
-  /** Oldest first. */
+  /** Returns the items, oldest first. */
   items(): T[] {
     return [...this.#items.slice(this.#next), ...this.#items.slice(0, this.#next)];
   }

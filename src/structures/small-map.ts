@@ -1,12 +1,11 @@
 /**
- * A map for few entries that come and go all the time, such as the requests under way on one
- * connection.
+ * A map for few, short-lived entries, for example the requests in flight on one connection.
  *
- * Not a `Map`: V8 makes a new table for a Map every few dozen additions and links the old one to
- * it, so that a table which has reached the old generation keeps all later tables, and whatever was
- * in them, alive until a full collection. Seen under load: with Maps a third of what each minor
- * collection looked at was promoted; with arrays, over stdio servers, next to nothing. Looking up
- * is linear; the entries are as many as the limits on requests in flight allow.
+ * It does not use `Map`: V8 gives a Map a new table every few dozen additions and links the old
+ * table to it. Once an old table reaches the old generation, it keeps all later tables and their
+ * contents alive until a full collection. Measured under load: with Maps, minor collections
+ * promoted a third of the objects they visited; with arrays and stdio servers, almost nothing.
+ * Look-up is linear, and limits on requests in flight bound the size.
  */
 export class SmallMap<K, V> {
   readonly #keys: K[] = [];
@@ -38,8 +37,7 @@ export class SmallMap<K, V> {
     if (at === -1) return false;
     const keys = this.#keys;
     const values = this.#values;
-    // By hand: `copyWithin` asks of each element whether it is there, `splice` makes an array of
-    // what it takes out.
+    // A plain loop: `copyWithin` checks each element for holes, and `splice` allocates an array.
     for (let i = at + 1; i < keys.length; i++) {
       keys[i - 1] = keys[i]!;
       values[i - 1] = values[i]!;
@@ -49,7 +47,7 @@ export class SmallMap<K, V> {
     return true;
   }
 
-  /** Copies, oldest first: what they are used for may change the map. */
+  /** Returns a copy, oldest first: callers may change the map while iterating. */
   keys(): K[] {
     return [...this.#keys];
   }

@@ -1,5 +1,5 @@
 /**
- * Numbers, sizes, durations and clock times as a person reads them in a narrow column.
+ * Formats numbers, sizes, durations and clock times for people, in narrow columns.
  */
 
 export function formatCount(value: number): string {
@@ -16,7 +16,7 @@ export function formatBytes(value: number | undefined): string {
   return `${trim(value / 1024 ** 3)} GB`;
 }
 
-/** A latency; `null` is "not measured yet". */
+/** Formats a latency; `null` means "not measured yet". */
 export function formatMs(value: number | null): string {
   if (value === null) return "–";
   if (value < 10) return `${trim(value)} ms`;
@@ -24,7 +24,7 @@ export function formatMs(value: number | null): string {
   return `${trim(value / 1000)} s`;
 }
 
-/** A span of time, in its two largest units. */
+/** Formats a duration in its two largest units. */
 export function formatDuration(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   if (seconds < 60) return `${seconds}s`;

@@ -1,6 +1,6 @@
 /**
- * Allow and deny patterns of the config: `*` stands for any characters, `?` for one; everything
- * else is literal. Matching is a two-pointer walk, so that no pattern can make it slow.
+ * Matches the allow and deny patterns of the config: `*` stands for any characters, `?` for one,
+ * and everything else is literal. Matching is a two-pointer walk, so no pattern can make it slow.
  */
 export function matchesGlob(pattern: string, text: string): boolean {
   let p = 0;

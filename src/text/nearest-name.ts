@@ -1,25 +1,25 @@
 /**
- * "Did you mean": the names nearest to one that does not exist.
+ * "Did you mean": finds the names nearest to one that does not exist.
  *
- * Names are compared without case and separators by edit distance (a swap of neighbours is one
- * edit), with and without their first word, which usually names the server. A name that has all the
- * words asked for is near as well, however long the rest of it is. What is too far is not
- * suggested: a wrong suggestion is worse than none.
+ * Names are compared by edit distance, ignoring case and separators; a swap of neighbours is one
+ * edit. The first word, usually the server's, may be missing. A name that contains all the words of
+ * the request is near as well, regardless of its length. Distant names are never suggested: a wrong
+ * suggestion is worse than none.
  *
- * Must always hold: the answer does not depend on the order of the candidates, and ten thousand of
- * them cost milliseconds, because a distance is only computed as far as it can still matter.
+ * Invariants: the result does not depend on the order of the candidates. Ten thousand candidates
+ * take milliseconds, because each distance is computed only up to the limit.
  */
 
 const SEPARATOR = /[_\-./:]/;
 const NOT_ASCII = /[^\0-\x7f]/;
 const MAX_NAME = 128;
 const MAX_EDITS = 4;
-/** Without its first word a name is a little less near. */
+/** The cost of ignoring a name's first word. */
 const PREFIX_COST = 0.5;
-/** Having all the words is as good as this many edits, and up to one more the more is left over. */
+/** The cost of matching all words, in edits. Left-over characters add up to one more. */
 const WORDS_COST = 1.5;
 
-/** The `count` nearest of the candidates, nearest first, equal ones by name. */
+/** Returns the `count` nearest candidates, nearest first, equal ones by name. */
 export function nearest(name: string, candidates: Iterable<string>, count = 3): string[] {
   const wanted = bare(name);
   if (wanted === "" || count < 1) return [];
@@ -49,7 +49,7 @@ function wordsCost(own: string, wanted: string, words: readonly string[]): numbe
 }
 
 /**
- * Edit distance within a band around the diagonal; what is above the limit is infinite. Reuses its
+ * Computes the edit distance in a band around the diagonal; infinite above the limit. Reuses its
  * three rows.
  */
 function createDistance(): (a: string, b: string, limit: number) => number {
@@ -92,7 +92,7 @@ function bare(name: string): string {
   return lower.replace(NOT_ASCII.test(lower) ? /[^\p{L}\p{N}]+/gu : /[^a-z0-9]+/g, "");
 }
 
-/** The words of a name; single letters would be in everything. */
+/** Returns the words of a name, without single letters, which would match almost everything. */
 function wordsOf(name: string): string[] {
   const spaced = name.slice(0, MAX_NAME).replace(/([a-z0-9])([A-Z])/g, "$1 $2");
   return (spaced.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).filter((word) => word.length > 1);

@@ -1,11 +1,11 @@
 /**
- * Takes secrets out of texts that come from outside, such as a server's own words for why it
- * refused us, which may echo the credentials that it was given. Longer secrets go first, so that no
- * rest of one stays behind.
+ * Removes secrets from untrusted texts: a server's error message may echo the credentials we sent.
+ *
+ * Longer secrets are replaced first, so that no part of one remains.
  */
 
 const HIDDEN = "[hidden]";
-/** Shorter values are words like "true", which would be hidden where they mean nothing. */
+/** Shorter values are words like "true": hiding them would garble unrelated text. */
 const SHORTEST = 6;
 
 export function createRedactor(secrets: Iterable<string>): (text: string) => string {

@@ -1,17 +1,16 @@
 /**
- * How many tokens a text (a tool definition as JSON, as it goes into a model's context) costs,
- * estimated.
+ * Estimates the tokens of a text, usually a tool's JSON definition in a model's context.
  *
- * No tokenizer, no vocabulary: the text is read once and each class of characters costs what it
- * costs on average. The costs were fitted to OpenAI's o200k_base on 785 tool definitions of 34
- * public MCP servers and rounded. For one of these definitions the mean error is 2 %, 95 of 100 are
- * within 5 %, the worst is off by 12 %, the sum by 1 %; against cl100k_base 3 %, 7 %, 15 %, 2 %. A
- * fit to half of the servers errs no more on the other half. (Bytes divided by four:
- * 10 and 12 % mean.) Tokenizers of other models differ from these two by more than the estimate
+ * There is no tokenizer and no vocabulary: one pass adds up an average cost per class of
+ * characters. The costs were fitted to OpenAI's o200k_base on 785 tool definitions of 34 public MCP
+ * servers, then rounded. Per definition, the mean error is 2 %, 95 of 100 are within 5 %, and the
+ * worst is off by 12 %; the sum is off by 1 %. Against cl100k_base these are 3 %, 7 %, 15 % and 2
+ * %. A fit to half of the servers has the same error on the other half. (Bytes divided by four: 10
+ * and 12 % mean error.) Tokenizers of other models differ from these two by more than the estimate
  * does.
  *
- * Must always hold: linear in the text, deterministic, 0 for no text, and never less for a text
- * than for its beginning by more than rounding.
+ * Invariants: linear time, deterministic, 0 for an empty text. A prefix never costs more than the
+ * whole text, except for rounding.
  */
 
 /** A word of up to eight letters is about one token; camelCase starts a new one. */
@@ -25,11 +24,11 @@ const DIGITS = 1.3;
 const PUNCTUATION = 0.78;
 const MARKS_IN_TOKEN = 3;
 const MARK_BEYOND = 0.6;
-/** One space belongs to the word after it, more are a token. */
+/** One space belongs to the next word; several are a token. */
 const WIDE_SPACE = 1.6;
 /**
- * Anything else, by UTF-16 unit: East Asian characters have tokens of their own, symbols and emoji
- * take several.
+ * Other characters, by UTF-16 code unit. East Asian characters take about one token; symbols and
+ * emoji take several.
  */
 const EAST_ASIAN = 0.8;
 const FOREIGN = 1.3;

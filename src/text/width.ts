@@ -1,8 +1,8 @@
 /**
- * How many terminal cells a text takes, and cutting, padding and wrapping by cells.
+ * Measures text in terminal cells, and cuts, pads and wraps it by cells.
  *
- * What must always hold: `toWidth` returns a text of exactly the width that was asked for. Input is
- * clean text: without control characters every grapheme takes 0, 1 or 2 cells.
+ * Invariant: `toWidth` returns exactly the requested width. Input must be clean text: without
+ * control characters, every grapheme takes 0, 1 or 2 cells.
  */
 const ascii = /^[\u0020-\u007e]*$/;
 const wide =
@@ -24,7 +24,7 @@ function graphemeWidth(grapheme: string): number {
   return wide.test(grapheme) || emoji.test(grapheme) ? 2 : 1;
 }
 
-/** The longest beginning that takes at most `width` cells. */
+/** Returns the longest prefix that takes at most `width` cells. */
 export function take(text: string, width: number): string {
   if (width <= 0) return "";
   if (ascii.test(text)) return text.slice(0, width);
@@ -38,12 +38,12 @@ export function take(text: string, width: number): string {
   return text.slice(0, end);
 }
 
-/** Looks at no more of a long text than it must. */
+/** Returns whether the text fits, without measuring more of it than necessary. */
 export function fits(text: string, width: number): boolean {
   return take(text, width).length === text.length;
 }
 
-/** At most `width` cells; what was cut is shown by an ellipsis. */
+/** Shortens a text to at most `width` cells and marks a cut with an ellipsis. */
 export function shorten(text: string, width: number): string {
   return fits(text, width) ? text : width < 1 ? "" : `${take(text, width - 1)}…`;
 }
@@ -58,8 +58,8 @@ export function toWidth(text: string, width: number, align: "left" | "right" = "
 }
 
 /**
- * Breaks one line at spaces, and inside a word that is longer than a line; an indent is kept on
- * what follows.
+ * Wraps one line at spaces, or inside a word that is longer than a line. Keeps the indent on the
+ * following lines.
  */
 export function wrap(text: string, width: number): string[] {
   if (fits(text, width)) return [text];
@@ -67,7 +67,7 @@ export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   let rest = text;
   for (let head = take(rest, width); head.length < rest.length; head = take(rest, width)) {
-    // A grapheme that is wider than the whole line is taken anyway, else this would never end.
+    // A grapheme wider than the line is taken anyway, or the loop would never end.
     const hard = head.length > 0 ? head.length : 2;
     const space = rest[hard] === " " ? hard : rest.lastIndexOf(" ", hard - 1);
     const at = space > indent.length ? space : hard;

@@ -1,26 +1,26 @@
 /**
- * Any number of alarms on one timer, which is set to the earliest of them.
+ * Any number of alarms on one timer, which is set to the earliest one.
  *
- * An alarm costs an entry in an array. A timer of its own for each call, set and cleared thousands
- * of times in a second, let whole requests survive into the old generation (docs/performance.md);
- * here a timer is set only when an alarm is due before all others.
+ * An alarm costs one array entry. One timer per call, set and cleared thousands of times a second,
+ * let whole requests survive into the old generation (docs/performance.md). Here the timer is set
+ * only if a new alarm is due before all others.
  */
 export interface Alarm {
-  /** When it is due, on the clock of `performance.now()`. */
+  /** The due time, on the clock of `performance.now()`. */
   due: number;
-  /** Where the alarms keep it; -1: it is not set. */
+  /** The alarm's index in `Alarms`; -1 if it is not set. */
   place: number;
-  /** Runs once, when it is due; it is not set any more. */
+  /** Runs once, when the alarm is due. The alarm is no longer set then. */
   ring(): void;
 }
 
 export class Alarms {
   readonly #set: Alarm[] = [];
   #timer: NodeJS.Timeout | undefined;
-  /** When the timer will run. */
+  /** When the timer will fire. */
   #next = Number.POSITIVE_INFINITY;
 
-  /** Sets the alarm, or moves it. */
+  /** Sets or moves the alarm. */
   set(alarm: Alarm, due: number): void {
     alarm.due = due;
     if (alarm.place === -1) alarm.place = this.#set.push(alarm) - 1;
@@ -40,7 +40,7 @@ export class Alarms {
   #wakeAt(due: number): void {
     clearTimeout(this.#timer);
     this.#next = due;
-    // Nothing waits for this timer alone: whoever set an alarm has a connection open.
+    // Unref'd: every alarm belongs to an open connection, which keeps the process alive.
     this.#timer = setTimeout(() => this.#wake(), Math.max(0, Math.ceil(due - performance.now()))).unref();
   }
 
@@ -49,7 +49,7 @@ export class Alarms {
     const now = performance.now();
     const due = this.#set.filter((alarm) => alarm.due <= now);
     for (const alarm of due) {
-      // One that rang before it may have cleared or moved it.
+      // An alarm that rang earlier may have cleared or moved this one.
       if (alarm.place === -1 || alarm.due > now) continue;
       this.clear(alarm);
       alarm.ring();

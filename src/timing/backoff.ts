@@ -1,6 +1,5 @@
 /**
- * How long to wait before the next attempt: doubling from half a second to half a minute, with a
- * quarter of jitter.
+ * The delay before the next attempt: doubles from 0.5 s to 30 s, with ±25 % jitter.
  */
 const FIRST_MS = 500;
 const LAST_MS = 30_000;

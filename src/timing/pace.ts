@@ -1,10 +1,10 @@
 /**
- * How long to wait before something is done again that somebody else can ask for at any time: not
- * at all after a while of quiet, and longer and longer for as long as it keeps being asked for.
+ * Paces a task that others can request at any time. After a quiet period it runs at once. While
+ * requests keep coming, the pause doubles up to a limit.
  */
 const FIRST_MS = 50;
 const LONGEST_MS = 10_000;
-/** It was quiet if nobody asked for this much longer than the last pause. */
+/** Added to twice the last pause: a gap longer than that counts as quiet. */
 const QUIET_MS = 1000;
 
 export class Pace {
@@ -17,7 +17,7 @@ export class Pace {
     this.#now = now;
   }
 
-  /** It is asked for; answers how long it has to wait. */
+  /** Called on a request. Returns the time to wait. */
   begin(): number {
     const quietMs = this.#now() - this.#endedAt;
     if (quietMs > 2 * this.#pauseMs + QUIET_MS) {
@@ -28,7 +28,7 @@ export class Pace {
     return Math.max(0, Math.ceil(this.#pauseMs - quietMs));
   }
 
-  /** It was done; the next pause is at most so long. */
+  /** Called when the task is done, with the limit for the next pause. */
   ended(longestMs = LONGEST_MS): void {
     this.#endedAt = this.#now();
     this.#longestMs = Math.min(longestMs, LONGEST_MS);

@@ -1,6 +1,6 @@
 /**
- * How often a connection may be made anew without a pause because its server wants another one: a
- * few times in a row, then like any other that broke.
+ * Limits immediate reconnects at a server's request: a few in a row, then the normal backoff
+ * applies.
  */
 const MOST = 5;
 const WINDOW_MS = 10_000;
@@ -9,7 +9,7 @@ export class Renewals {
   #began = Number.NEGATIVE_INFINITY;
   #count = 0;
 
-  /** Whether the connection may be made at once. */
+  /** Returns whether the connection may be opened at once. */
   pass(now = performance.now()): boolean {
     if (now - this.#began > WINDOW_MS) {
       this.#began = now;

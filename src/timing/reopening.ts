@@ -1,11 +1,10 @@
 /**
- * How long to wait before a stream is opened again that its server has ended: as long as the server
- * asks for, but never without a pause, and longer and longer while the streams end as soon as they
- * are open.
+ * The delay before reopening a stream that its server ended. It is at least the server's requested
+ * delay, and never zero. It grows while streams end right after opening.
  */
 const SHORTEST_MS = 1000;
 const LONGEST_MS = 30_000;
-/** A stream that lived so long was worth opening. */
+/** A stream that lived this long counts as useful. */
 const WORTH_MS = 5000;
 
 export class Reopening {
@@ -22,7 +21,7 @@ export class Reopening {
     this.#openedAt = this.#now();
   }
 
-  /** The stream has ended; `askedMs` is what the server said about the next one, if it did. */
+  /** Called when the stream ends. `askedMs` is the server's requested delay, if any. */
   afterEnd(askedMs: number | undefined): number {
     this.#askedMs = askedMs ?? this.#askedMs;
     const wasWorth = this.#now() - this.#openedAt >= WORTH_MS;
@@ -33,8 +32,8 @@ export class Reopening {
 }
 
 /**
- * For an answer that breaks off again and again: next to nothing at first, since somebody waits for
- * it.
+ * The pause before resuming a broken answer. The first retry is immediate, since a caller is
+ * waiting.
  */
 export function shortestPause(breaks: number): number {
   return breaks === 0 ? 0 : Math.min(SHORTEST_MS, 50 * 2 ** Math.min(breaks - 1, 10));

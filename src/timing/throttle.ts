@@ -1,6 +1,6 @@
 /**
- * Keeps a log readable when the same trouble comes without end: a few messages in each span of time
- * pass, the rest is counted.
+ * Keeps a log readable when the same problem repeats: a few messages per interval pass, and the
+ * rest are counted.
  */
 export interface ThrottleOptions {
   readonly burst: number;
@@ -21,7 +21,8 @@ export class Throttle {
   }
 
   /**
-   * Undefined: hold this one back. Otherwise it may pass, and this many were held back before it.
+   * Returns undefined to suppress the message. Otherwise returns the number of messages suppressed
+   * before it.
    */
   pass(): number | undefined {
     const now = this.#now();

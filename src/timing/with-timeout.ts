@@ -1,6 +1,5 @@
 /**
- * Waits for a promise, but no longer than `ms`: then answers `late`. The timer never outlives the
- * wait.
+ * Waits for a promise for at most `ms`, then resolves to `late`. The timer never outlives the wait.
  */
 export async function withTimeout<T, L>(promise: Promise<T>, ms: number, late: L): Promise<T | L> {
   let timer: NodeJS.Timeout | undefined;

@@ -1,16 +1,15 @@
 /**
- * How much work may go into finding out whose a URI is. Templates and URIs are written by servers
- * and clients alike; whoever writes them so that it would take longer finds them unknown.
+ * Limits the work of finding a URI's owner. Servers and clients write the templates and URIs; one
+ * that would exceed the limit counts as unknown.
  *
- * Counted in cells: one for each character of the URI and each part of a template that it is
- * compared with.
+ * The unit is a cell: one character of the URI compared with one part of a template.
  */
 
 /** For one URI, over all templates and all its names. */
 export const URI_CELLS = 1 << 19;
 /** For all URIs of one result. */
 export const RESULT_CELLS = 1 << 20;
-/** A longer URI, or template, is never matched. */
+/** Longer URIs and templates are never matched. */
 export const MAX_URI_LENGTH = 8 * 1024;
 
 export class MatchBudget {
@@ -22,7 +21,7 @@ export class MatchBudget {
     this.#shared = shared;
   }
 
-  /** False: that is more than there is, and from now on there is nothing. */
+  /** Spends cells. Returns false if too few are left; the budget is then empty for good. */
   spend(cells: number): boolean {
     this.#left = cells > this.#left || this.#shared?.spend(cells) === false ? 0 : this.#left - cells;
     return this.#left > 0;

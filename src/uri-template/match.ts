@@ -1,13 +1,15 @@
 /**
- * The inverse of template expansion: does a URI match a template, and with which values?
+ * The inverse of template expansion: tests whether a URI matches a template, and with which values.
  *
- * Works right to left with one table for each part of the template (`table[i]` = the parts from
- * here on accept the URI from token i on), then reads the values off left to right. What must
- * always hold: time and memory are the URI's length times the number of parts, whatever the
- * template; nothing backtracks. Expansions as the RFC writes them are tried first; then values as
- * clients write them who do not encode (`{id}` takes `a@b`, but never crosses `/`, `?` or `#`).
- * What would take longer than the budget allows does not match. Query and `;` parameters may come
- * in any order and may be missing. A variable that occurs twice must have one value.
+ * Works right to left with one table per part of the template: `table[i]` is set if this part and
+ * those after it accept the URI from token i on. The values are then read off left to right.
+ *
+ * Invariant: time and memory are at most the URI's length times the number of parts; nothing
+ * backtracks. A match that exceeds the budget fails.
+ *
+ * RFC expansions are tried first, then values of clients that do not encode: `{id}` accepts `a@b`,
+ * but never crosses `/`, `?` or `#`. Query and `;` parameters may be missing or in any order. A
+ * variable that occurs twice must have the same value.
  */
 import { MatchBudget } from "./match-budget.ts";
 import { type PairTables, pairTables, walkPairs } from "./pairs.ts";
@@ -22,7 +24,7 @@ import {
 } from "./template.ts";
 import { decodeTokens, tokenClass, tokenize } from "./tokens.ts";
 
-/** Above this product of URI length and template parts a match is refused rather than paid for. */
+/** The limit for URI length × template parts. Larger matches are refused. */
 const MAX_CELLS = 1 << 26;
 
 const EQUALS = 61;
@@ -47,7 +49,7 @@ export function matchTemplate(
   return matchSubject(template, subject) ?? matchSubject(template, { ...subject, strict: false });
 }
 
-/** Most URIs fail here, before any table is made. */
+/** A cheap test that rejects most URIs before any table is made. */
 function literalEndsMatch(template: UriTemplate, tokens: Uint16Array): boolean {
   const first = template.parts[0];
   const last = template.parts.at(-1);
@@ -84,7 +86,7 @@ function tablesOf(part: TemplateLiteral | TemplateExpression, subject: Subject, 
   return listTables(part, subject, after);
 }
 
-/** Knuth-Morris-Pratt, because a literal like `aaaa…b` against `aaaa…` must stay linear too. */
+/** Uses Knuth-Morris-Pratt: a literal like `aaaa…b` against `aaaa…` must stay linear, too. */
 function literalTable(literal: Uint16Array, tokens: Uint16Array, after: Uint8Array): Uint8Array {
   const table = new Uint8Array(tokens.length + 1);
   const borders = new Uint32Array(literal.length);
@@ -105,11 +107,11 @@ function literalTable(literal: Uint16Array, tokens: Uint16Array, after: Uint8Arr
 
 const classCache = new Map<string, Uint8Array>();
 
-/** Which tokens a variable's value in an unnamed expression may hold. */
+/** Returns the tokens that a variable's value in an unnamed expression may contain. */
 function valueClass(expression: TemplateExpression, variable: TemplateVariable, strict: boolean): Uint8Array {
   const style = operatorStyles[expression.operator];
   const { explode } = variable;
-  // A bare comma is a list's, and a prefix modifier takes no lists.
+  // A bare comma separates list items, and a variable with a prefix modifier takes no lists.
   const list = variable.prefix === 0 && !explode;
   const key = `${expression.operator}|${explode}|${list}|${strict}`;
   const cached = classCache.get(key);
@@ -124,7 +126,7 @@ function valueClass(expression: TemplateExpression, variable: TemplateVariable, 
   return made;
 }
 
-/** `starts[k][i]`: the URI is accepted when variable k's value begins at token i. */
+/** `starts[k][i]`: the URI is accepted if variable k's value begins at token i. */
 function listTables(expression: TemplateExpression, subject: Subject, after: Uint8Array): ListTables {
   const { tokens } = subject;
   const style = operatorStyles[expression.operator];
@@ -136,8 +138,7 @@ function listTables(expression: TemplateExpression, subject: Subject, after: Uin
     if (variable === undefined) continue;
     const allowed = valueClass(expression, variable, subject.strict);
     const start = new Uint8Array(tokens.length + 1);
-    // The nearest possible end decides: if a value may not reach that far, it may reach no end at
-    // all.
+    // The nearest possible end decides: a value that cannot reach it can reach no end.
     let end = -1;
     for (let i = tokens.length; i >= 0; i -= 1) {
       if (after[i] === 1 || (tokens[i] === separator && anyLater[i + 1] === 1)) end = i;
@@ -190,9 +191,9 @@ function agree(a: { value: TemplateValue; prefix: boolean }, b: { value: Templat
 }
 
 /**
- * Gives an expression's values to `capture` and returns where it ends, -1 when values disagree. A
- * value ends at the first separator after which the next variable can go on; the last one is as
- * long as it can be.
+ * Passes an expression's values to `capture` and returns its end, or -1 if values disagree. A value
+ * ends at the first separator from which the next variable can continue. The last value is as long
+ * as possible.
  */
 function walkList(
   expression: TemplateExpression,

@@ -1,10 +1,9 @@
 /**
- * The part of template matching for `;`, `?` and `&`: `name=value` pairs in any order, any of them
- * missing.
+ * The part of template matching for `;`, `?` and `&`: optional `name=value` pairs in any order.
  *
- * What must always hold: one right-to-left pass fills the tables, so time is linear in the URI for
- * each variable. A variable takes one pair; only an exploded one takes several, under its own name
- * (a list) or under any other (a map).
+ * Invariant: one right-to-left pass fills the tables, so each variable takes linear time. A
+ * variable takes one pair. Only an exploded one takes several, under its own name (a list) or any
+ * other (a map).
  */
 
 import { type Capture, fits, holdsAt, plainValue, type Subject } from "./subject.ts";
@@ -16,11 +15,11 @@ const EQUALS = 61;
 export interface PairTables {
   readonly kind: "pairs";
   readonly entry: Uint8Array;
-  /** `pair[i]`: the URI is accepted when a pair begins at token i. */
+  /** `pair[i]`: the URI is accepted if a pair begins at token i. */
   readonly pair: Uint8Array;
   /** `valueEnd[i]`: the nearest possible end of a value that begins at token i, or -1. */
   readonly valueEnd: Int32Array;
-  /** The same for a whole pair of an exploded variable, whose name may be any. */
+  /** The same for a whole pair of an exploded variable, with any name. */
   readonly pairEnd: Int32Array;
 }
 
@@ -82,8 +81,8 @@ function takesPair(variable: TemplateVariable, subject: Subject, spot: { table: 
 }
 
 /**
- * Where the value of a pair with this variable's name begins (at the name's end if there is no
- * `=`), or -1.
+ * Returns where the value of a pair with this variable's name begins, or -1. Without `=`, that is
+ * the end of the name.
  */
 function namedValue(variable: TemplateVariable, subject: Subject, spot: { table: PairTables; at: number }): number {
   const { tokens } = subject;
@@ -97,8 +96,8 @@ function namedValue(variable: TemplateVariable, subject: Subject, spot: { table:
 }
 
 /**
- * Gives an expression's values to `capture` and returns where it ends, -1 when a name repeats or
- * values disagree.
+ * Passes an expression's values to `capture` and returns its end, or -1 if a name repeats or values
+ * disagree.
  */
 export function walkPairs(
   expression: TemplateExpression,
@@ -138,7 +137,7 @@ export function walkPairs(
   return at;
 }
 
-/** The first separator after which a pair can follow, or else the farthest end. */
+/** Returns the first separator that a pair can follow, or else the farthest end. */
 function endOf(
   variable: TemplateVariable,
   subject: Subject,

@@ -1,8 +1,8 @@
 /**
- * A URI under match, as the parts of the template matcher share it.
+ * The URI to match, as shared by the parts of the template matcher.
  *
- * What must always hold: nothing here knows a template's structure, and every look is constant time
- * but for the length of what it compares.
+ * Invariant: nothing here depends on a template's structure, and each access takes constant time,
+ * plus the length compared.
  */
 import type { TemplateValue, TemplateVariable } from "./template.ts";
 import { decodeTokens, OCTET } from "./tokens.ts";
@@ -12,15 +12,17 @@ const COMMA = 44;
 export interface Subject {
   readonly tokens: Uint16Array;
   /**
-   * `characters[i]`: how many characters stand before token i; the octets of one encoded character
+   * `characters[i]`: the number of characters before token i. The octets of one encoded character
    * count once.
    */
   readonly characters: Uint32Array;
-  /** Only values as the RFC encodes them, or also those of clients that do not encode. */
+  /**
+   * True: only RFC-encoded values match. False: values of clients that do not encode match, too.
+   */
   readonly strict: boolean;
 }
 
-/** Takes a variable's value; false when it contradicts an earlier one. */
+/** Takes a variable's value. Returns false if it contradicts an earlier one. */
 export type Capture = (variable: TemplateVariable, value: TemplateValue) => boolean;
 
 export function subjectOf(tokens: Uint16Array): Subject {
@@ -38,13 +40,13 @@ export function holdsAt(tokens: Uint16Array, wanted: Uint16Array, at: number): b
   return true;
 }
 
-/** Whether a value from one token to another is short enough for the variable's prefix modifier. */
+/** Returns whether a value is short enough for the variable's prefix modifier. */
 export function fits(subject: Subject, variable: TemplateVariable, from: number, to: number): boolean {
   if (variable.prefix === 0) return true;
   return (subject.characters[to] ?? 0) - (subject.characters[from] ?? 0) <= variable.prefix;
 }
 
-/** A value in which a bare comma can only come from a list. */
+/** Decodes a value in which a bare comma can only separate list items. */
 export function plainValue(tokens: Uint16Array): TemplateValue {
   if (!tokens.includes(COMMA)) return decodeTokens(tokens, false);
   return splitTokens(tokens, COMMA).map((item) => decodeTokens(item, false));

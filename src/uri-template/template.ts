@@ -1,11 +1,11 @@
 /**
- * RFC 6570 URI templates as values: parsing and expansion, levels 1 to 4, every operator and
- * modifier.
+ * RFC 6570 URI templates: parsing and expansion, levels 1 to 4, all operators and modifiers.
  *
- * What must always hold: parsing never throws, a fault says what is wrong and where; the number of
- * variables is capped, so that matching stays bounded whatever a backend sends. Two departures from
- * the RFC, because real servers need them: a hyphen may stand inside a variable's name, and
- * characters that a literal may not hold are percent-encoded instead of refused.
+ * Invariants: parsing never throws; a problem has a message and a position. The number of variables
+ * is capped, so that matching stays bounded for any template.
+ *
+ * Real servers need two deviations from the RFC. A hyphen may be part of a variable's name.
+ * Characters that a literal may not contain are percent-encoded instead of refused.
  */
 import { canonicalUri, encodeReserved, encodeUnreserved, tokenize } from "./tokens.ts";
 
@@ -16,7 +16,7 @@ export type TemplateValues = Readonly<Record<string, TemplateValue | undefined>>
 export interface TemplateVariable {
   readonly name: string;
   readonly nameTokens: Uint16Array;
-  /** The `:n` modifier in characters; 0 when there is none. */
+  /** The `:n` modifier in characters, or 0. */
   readonly prefix: number;
   readonly explode: boolean;
 }
@@ -36,9 +36,11 @@ export interface TemplateExpression {
 export interface UriTemplate {
   readonly text: string;
   readonly parts: readonly (TemplateLiteral | TemplateExpression)[];
-  /** Characters outside expressions: the more, the more specific the template is. */
+  /**
+   * The number of characters outside of expressions. More of them make a template more specific.
+   */
   readonly literalCharacters: number;
-  /** The literal before the first expression, in canonical form: no URI that lacks it can match. */
+  /** The literal before the first expression, in canonical form. A URI without it cannot match. */
   readonly literalPrefix: string;
 }
 
@@ -46,7 +48,7 @@ export type TemplateParse =
   | { readonly ok: true; readonly template: UriTemplate }
   | { readonly ok: false; readonly message: string; readonly position: number };
 
-/** How an operator's expansion looks: RFC 6570, appendix A. */
+/** The style of an operator's expansion: RFC 6570, appendix A. */
 export interface OperatorStyle {
   readonly first: string;
   readonly separator: string;
@@ -148,9 +150,7 @@ function parseVariable(spec: string, offset: number): TemplateVariable | Fault {
   return { name, nameTokens: tokenize(name), prefix: Number(length), explode };
 }
 
-/**
- * The URI that a template and values yield; variables without a value are left out as the RFC says.
- */
+/** Expands a template to a URI. Variables without a value are left out, as the RFC requires. */
 export function expandTemplate(template: UriTemplate, values: TemplateValues): string {
   let uri = "";
   for (const part of template.parts) uri += part.kind === "literal" ? part.text : expandExpression(part, values);
@@ -179,7 +179,7 @@ function expandVariable(variable: TemplateVariable, value: TemplateValue, style:
   const items: [string | undefined, string][] = isList(value)
     ? value.map((item) => [undefined, encode(item)])
     : Object.entries(value).map(([key, item]) => [encode(key), encode(item)]);
-  // The RFC gives a prefix of a list or map no meaning: such a value counts as missing.
+  // The RFC gives a prefix of a list or map no meaning, so the value counts as missing.
   if (items.length === 0 || variable.prefix > 0) return undefined;
   if (!variable.explode) {
     const joined = items.map(([key, item]) => (key === undefined ? item : `${key},${item}`)).join(",");

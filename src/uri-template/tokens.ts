@@ -1,12 +1,11 @@
 /**
- * The alphabet in which templates and URIs are compared: one token for each URI character, one for
- * each encoded octet.
+ * The alphabet for comparing templates and URIs: one token per URI character or encoded octet.
  *
- * What must always hold: two spellings that RFC 3986 calls equivalent (`%7e`, `%7E`, `~`) have the
- * same tokens, a character that a URI may not hold has the tokens of its encoded form, and every
- * function here takes one pass.
- * `OCTET + n` is the token of the octet n where it stands percent-encoded and is no unreserved
- * character.
+ * Invariants: spellings that RFC 3986 calls equivalent (`%7e`, `%7E`, `~`) have the same tokens. A
+ * character that a URI may not contain has the tokens of its encoded form. Every function here
+ * takes one pass.
+ *
+ * `OCTET + n` is the token of the percent-encoded octet n, unless n is an unreserved character.
  */
 export const OCTET = 256;
 const TOKEN_KINDS = 512;
@@ -28,7 +27,7 @@ function tableOf(characters: string): Uint8Array {
 }
 
 /**
- * A class of tokens: unreserved ones only or all of them, with some characters added or taken away.
+ * Builds a class of tokens: the unreserved ones or all of them, with characters added or removed.
  */
 export function tokenClass(base: "unreserved" | "all", change: { add?: string; remove?: string }): Uint8Array {
   const table = new Uint8Array(TOKEN_KINDS);
@@ -60,7 +59,7 @@ export function tokenize(text: string): Uint16Array {
   return tokens.subarray(0, size);
 }
 
-/** The one spelling of a URI that all its equivalents share. */
+/** Returns the canonical spelling, the same for all equivalents of a URI. */
 export function canonicalUri(text: string): string {
   if (PLAIN.test(text)) return text;
   let canonical = "";
@@ -72,7 +71,7 @@ function spell(token: number): string {
   return token < OCTET ? String.fromCharCode(token) : (hexOf[token - OCTET] ?? "");
 }
 
-/** The octet that `%XX` at this place stands for, or -1. */
+/** Returns the octet of a `%XX` at this position, or -1. */
 function octetAt(text: string, at: number): number {
   const high = hexDigit(text.charCodeAt(at + 1));
   const low = hexDigit(text.charCodeAt(at + 2));
@@ -86,8 +85,8 @@ function hexDigit(code: number): number {
 }
 
 /**
- * UTF-8, and the same scheme for a lone surrogate, which JSON can carry and `encodeURIComponent`
- * throws at.
+ * Encodes as UTF-8. Also encodes lone surrogates, which JSON allows and `encodeURIComponent`
+ * rejects.
  */
 function utf8(point: number): number[] {
   if (point < 0x80) return [point];
@@ -96,13 +95,14 @@ function utf8(point: number): number[] {
   return [0xf0 | (point >> 18), 0x80 | ((point >> 12) & 63), 0x80 | ((point >> 6) & 63), 0x80 | (point & 63)];
 }
 
-/** Percent-encodes everything but unreserved characters. */
+/** Percent-encodes everything except unreserved characters. */
 export function encodeUnreserved(text: string): string {
   return encode(text, false);
 }
 
 /**
- * Percent-encodes what no URI may hold; reserved characters and encoded octets stay as they are.
+ * Percent-encodes characters that a URI may not contain. Reserved characters and encoded octets
+ * stay unchanged.
  */
 export function encodeReserved(text: string): string {
   return PLAIN.test(text) ? text : encode(text, true);
@@ -126,7 +126,7 @@ function encode(text: string, keepReserved: boolean): string {
   return encoded;
 }
 
-/** Octets as text; where they are no UTF-8 they stay percent-encoded. */
+/** Decodes octets as text. Octets that are not UTF-8 stay percent-encoded. */
 function decodeOctets(octets: readonly number[]): string {
   try {
     return strictUtf8.decode(Uint8Array.from(octets));
@@ -135,14 +135,14 @@ function decodeOctets(octets: readonly number[]): string {
   }
 }
 
-/** Would a bare `%` here read as the start of an encoded octet? */
+/** Returns whether a bare `%` here would read as the start of an encoded octet. */
 function hexFollows(tokens: Uint16Array, at: number): boolean {
   return hexDigit(tokens[at + 1] ?? 0) !== -1 && hexDigit(tokens[at + 2] ?? 0) !== -1;
 }
 
 /**
- * The text that tokens stand for. With `keepReserved`, encoded reserved characters (and `%25` where
- * it must) stay encoded, so that a reserved expansion of the text gives the same tokens again.
+ * Decodes tokens to text. With `keepReserved`, encoded reserved characters stay encoded, and `%25`
+ * where it must. A reserved expansion of that text gives the same tokens again.
  */
 export function decodeTokens(tokens: Uint16Array, keepReserved: boolean): string {
   let text = "";

@@ -108,7 +108,7 @@ export const rows: Record<string, Row> = {
     counts: { "limits.catalogBytes": 4 },
     strike: ({ goblin }) => reasonOf(goblin),
     message:
-      "degraded: tools/list: LimitExceeded: what the server lists is too much; tools/list is cut after 0 entries (limits.catalogBytes is 10); let the server list less, or raise the limit",
+      "degraded: tools/list: LimitExceeded: the server's lists are too large; tools/list is cut after 0 entries (limits.catalogBytes is 10); let the server list less, or raise the limit",
   },
   definitionBytes: {
     limits: { definitionBytes: 400 },

@@ -1,12 +1,14 @@
 /**
- * The lists of resources and templates as clients see them: what each backend offers, under unique
- * names.
+ * Builds the lists of resources and templates as clients see them: every server's entries under
+ * unique names.
  *
- * What must always hold: exposed names and flat ids are unique and do not depend on the order of
- * servers; no name can be read as another configured server's; a URI that a backend lists twice is
- * one entry; a template that does not parse is listed but never matched. A flat id and a prefixed
- * URI depend on the config and on their own server only; a raw URI also on who else owns it. What
- * depends on one server alone is computed once for its arrays and kept as long as they live.
+ * Invariants: exposed names and flat ids are unique and do not depend on the order of servers. No
+ * name can be read as another configured server's. A URI that a server lists twice becomes one
+ * entry. A template that does not parse is listed but never matched.
+ *
+ * A flat id or prefixed URI depends only on the config and its own server. A raw URI also depends
+ * on the other servers that list it. Results that depend on one server alone are cached by its
+ * arrays.
  */
 
 import { duplicates, flatId, isAppUri, prefixed, prefixedTemplate, uniqueFlatIds } from "../../identifiers/uris.ts";
@@ -24,12 +26,12 @@ export interface ResourceServer {
 
 export interface ResourceEntry {
   readonly serverId: string;
-  /** The backend's own URI. */
+  /** The server's own URI. */
   readonly uri: string;
   /** The URI that clients see. */
   readonly exposed: string;
   readonly flatId: string;
-  /** The index in the server's own list. */
+  /** The index in the server's list. */
   readonly position: number;
 }
 
@@ -48,8 +50,8 @@ export interface TemplateProblem {
 }
 
 /**
- * Entries in the order of servers and their lists, and the flat ids that several of them would have
- * had.
+ * Entries in the order of servers and their lists, and the flat ids on which several of them
+ * collide.
  */
 export interface Listing<Entry> {
   readonly entries: readonly Entry[];
@@ -63,7 +65,7 @@ interface Offer {
   readonly bareFlatId: string;
 }
 
-/** So many templates of one server are matched; the others are only listed. */
+/** The most templates of one server that are matched. Further ones are only listed. */
 const MAX_MATCHED = 1000;
 
 const offersOf = cachedByArray((serverId, uris: readonly string[]): Offer[] => {
@@ -82,7 +84,7 @@ const templatesOf = cachedByArray((serverId, texts: readonly string[]) => {
   const problems: TemplateProblem[] = [];
   for (const uriTemplate of new Set(texts)) {
     if (parsed.size === MAX_MATCHED) {
-      problems.push({ serverId, uriTemplate, message: `it comes after ${MAX_MATCHED} others of its server` });
+      problems.push({ serverId, uriTemplate, message: `the server has more than ${MAX_MATCHED} templates` });
       break;
     }
     const result: ReturnType<typeof parseTemplate> =
@@ -95,7 +97,7 @@ const templatesOf = cachedByArray((serverId, texts: readonly string[]) => {
   return { parsed, problems };
 });
 
-/** Remembers a result for as long as the array lives that it came from. */
+/** Caches a result for the lifetime of its source array. */
 function cachedByArray<Result>(compute: (serverId: string, texts: readonly string[]) => Result) {
   const results = new WeakMap<object, { serverId: string; result: Result }>();
   return (serverId: string, source: object, texts: () => readonly string[]): Result => {
@@ -173,14 +175,15 @@ export function listTemplates(
 }
 
 /**
- * Each entry's preferred form, or the prefixed one, which no other entry can have, where preferred
- * forms meet another's.
+ * Returns each entry's preferred form. If that form collides, returns the prefixed one, which is
+ * always unique.
  */
 function uniqueForms(preferred: readonly string[], prefixedForms: readonly string[]): readonly string[] {
   const differing = preferred.filter((form, i) => form !== prefixedForms[i]);
   if (differing.length === 0) return preferred;
   const met = duplicates(differing);
-  // Only a form with a plus sign can be another entry's prefixed form; most lists have none.
+  // Only a form with a plus sign can equal another entry's prefixed form. Most lists have no plus
+  // sign.
   const taken = new Set(differing.some((form) => form.includes("+")) ? prefixedForms : []);
   return preferred.map((form, i) => (met.has(form) || taken.has(form) ? (prefixedForms[i] ?? form) : form));
 }
@@ -193,7 +196,7 @@ function withShared<Entry extends { flatId: string }>(
   const shared = new Map<string, Entry[]>();
   const entries = offers.map((offer, index) => {
     const entry = entryOf(offer, index);
-    // A bare id that another server could have is not this one's at all.
+    // A bare id that another server could own never belongs to this server.
     if (entry.flatId !== offer.bareFlatId && !flat.needsSuffix(offer.serverId, offer.bareFlatId)) {
       const group = shared.get(offer.bareFlatId) ?? [];
       group.push(entry);

@@ -1,20 +1,20 @@
 /**
- * How a client that knows a resource by one name is told of another one below it, in the same kind
- * of name.
+ * Renames an updated resource in the form that the client used to subscribe.
  *
- * What must always hold: pure functions of strings; the same URI gives back the very name the
- * client used.
+ * Invariant: pure functions of strings. The same URI gives back exactly the client's name.
  */
 import { collapsedBody, flatBody, prefixed } from "../../identifiers/uris.ts";
 
-/** Is the second URI a part of the first: below its path, or a fragment of it? */
+/** Returns whether the child is a part of the parent: below its path, or a fragment of it. */
 export function subResourceOf(parent: string, child: string): boolean {
   if (parent === "" || child.length <= parent.length || !child.startsWith(parent)) return false;
   const next = child[parent.length];
   return parent.endsWith("/") || next === "/" || next === "#";
 }
 
-/** The name of `updatedUri` in the form in which `subscribedForm` names `resolvedUri`. */
+/**
+ * Returns the name of `updatedUri` in the same form that `subscribedForm` has for `resolvedUri`.
+ */
 export function rewriteLike(subscribedForm: string, resolvedUri: string, updatedUri: string): string {
   if (updatedUri === resolvedUri) return subscribedForm;
   if (subscribedForm === resolvedUri) return updatedUri;
@@ -24,9 +24,7 @@ export function rewriteLike(subscribedForm: string, resolvedUri: string, updated
   return rewriteId(subscribedForm, resolvedUri, updatedUri) ?? updatedUri;
 }
 
-/**
- * The same for flat and collapsed ids, with or without the suffix that keeps colliding ones apart.
- */
+/** Does the same for flat and collapsed ids, with or without a collision suffix. */
 function rewriteId(form: string, resolvedUri: string, updatedUri: string): string | undefined {
   for (const bodyOf of [flatBody, collapsedBody]) {
     const body = `_${bodyOf(resolvedUri)}`;

@@ -1,11 +1,10 @@
 /**
- * All resources and templates of all servers, and the way from any name of one to its owner.
+ * All resources and templates of all servers, and the look-up from any name to its owner.
  *
- * What must always hold: immutable once made; every name that a client may use is accepted in every
- * mode, in one fixed order; a name under the prefix of a configured server is that server's alone;
- * what is in no list and matches no template is unknown, so that no backend ever hears of it; a
- * name that several share is ambiguous, never a guess. Cost of a look-up does not depend on the
- * number of resources.
+ * Invariants: the index is immutable. Every mode accepts every form of a name, in one fixed order.
+ * A name under a configured server's prefix belongs to that server alone. A URI that is neither
+ * listed nor matched by a template is unknown, and no server hears of it. A shared name is
+ * ambiguous, never a guess. The cost of a look-up does not depend on the number of resources.
  */
 import { collapsedId, isAppUri, prefixed } from "../../identifiers/uris.ts";
 import { MAX_URI_LENGTH, MatchBudget, URI_CELLS } from "../../uri-template/match-budget.ts";
@@ -26,10 +25,10 @@ import { createTemplateFinder, type FiledTemplate, type TemplateFinder, type Tem
 export interface FoundResource {
   readonly kind: "found";
   readonly serverId: string;
-  /** The backend's own URI or template: what is sent to it. */
+  /** The server's own URI or template, as sent to the server. */
   readonly uri: string;
   readonly via: "resource" | "template";
-  /** The index in the server's resources, or templates, by `via`. */
+  /** The index in the server's resources or templates, depending on `via`. */
   readonly position: number;
 }
 
@@ -42,9 +41,9 @@ export interface ResourceUpdate {
   readonly serverId: string;
   /** The name that the client subscribed with. */
   readonly form: string;
-  /** The backend's URI that this name resolved to. */
+  /** The server's URI that this name resolved to. */
   readonly uri: string;
-  /** The backend's URI that was updated: the same, or one below it. */
+  /** The server's URI that was updated: the same one, or one below it. */
   readonly updated: string;
 }
 
@@ -55,35 +54,34 @@ export interface ResourceIndex {
   readonly templates: readonly TemplateEntry[];
   readonly problems: readonly TemplateProblem[];
   /**
-   * The owner of a resource by any of its names. What would take too long to find out is unknown.
+   * Finds the owner of a resource by any of its names. Unknown also if the match budget runs out.
    */
   resolve(uri: string): ResourceResolution;
-  /** The owner of a template by any of its names, or of a resource. */
+  /** Finds the owner of a template by any of its names, or of a resource. */
   resolveTemplate(ref: string): ResourceResolution;
-  /** The configured servers that a name belongs to by its prefix, whatever they list now. */
+  /** The configured servers whose prefix the name has, regardless of their current lists. */
   claimants(uri: string): readonly string[];
-  /** The configured servers that could list a name which is under nobody's prefix. */
+  /** The configured servers that could list a name without any server's prefix. */
   mayHave(uri: string): readonly string[];
   /**
-   * The clients' name of a URI that a backend used, if the catalog or one of that server's
-   * templates knows it. `shared`: for several URIs.
+   * Returns the clients' name for a server's URI if the server lists it or one of its templates
+   * matches. `shared` is one budget for several URIs.
    */
   expose(serverId: string, originalUri: string, shared?: MatchBudget): string | undefined;
-  /** The scheme that stands for a server in URIs, and the other way round. */
+  /** The URI scheme of a server, and the server of a scheme. */
   prefixOf(serverId: string): string;
   serverOfPrefix(prefix: string): string | undefined;
-  /** The name under which a subscriber is told of an update. */
+  /** Returns the name to use when telling a subscriber about an update. */
   formOf(update: ResourceUpdate): string;
 }
 
 export interface ResourceIndexOptions {
-  /**
-   * In config order. What is derived from an array is kept with it: pass a new array when a list
-   * changed.
-   */
+  /** In config order. Results are cached by array: pass a new array when a list changes. */
   readonly servers: readonly ResourceServer[];
   readonly mode: UriMode;
-  /** The ids of all configured servers, so that no prefix changes while some are not connected. */
+  /**
+   * The ids of all configured servers, so that prefixes stay the same while some are disconnected.
+   */
   readonly serverIds?: readonly string[];
 }
 
@@ -161,8 +159,8 @@ export function createResourceIndex(options: ResourceIndexOptions): ResourceInde
     const prefixedForm = prefixed(prefixes.get(serverId) ?? "", originalUri);
     const flatForm = `${serverId}_${originalUri}`;
     const preferred = { prefixed: prefixedForm, flat: flatForm, raw: originalUri }[options.mode];
-    // A name is only worth giving if it leads back to this server: another's entry or template may
-    // claim the first choice.
+    // The name must lead back to this server: another server's entry or template may claim the
+    // first choice.
     return [preferred, prefixedForm, flatForm].find((name) => leadsTo(name, { serverId, uri: originalUri }, budget));
   }
 
@@ -174,7 +172,7 @@ export function createResourceIndex(options: ResourceIndexOptions): ResourceInde
     const named = form.startsWith(`${serverId}_`) ? flatNames(serverId, updated) : [];
     const known = named.find((name) => leadsTo(name, to)) ?? expose(serverId, updated);
     if (known !== undefined) return known;
-    // In no list and under no template: the same kind of name, unless that names something else.
+    // Neither listed nor matched: keep the client's form, unless it already names something else.
     return resolve(like).kind === "unknown" ? like : prefixed(prefixes.get(serverId) ?? "", updated);
   }
 
@@ -202,7 +200,10 @@ function foundResource({ serverId, uri, position }: ResourceEntry): ResourceReso
   return { kind: "found", serverId, uri, via: "resource", position };
 }
 
-/** Finders for templates as listed, as the backends wrote them, and for each server alone. */
+/**
+ * Creates finders for the listed templates, for the servers' own spelling, and for each server
+ * alone.
+ */
 function createFinders(parsed: ReadonlyMap<TemplateEntry, FiledTemplate<TemplateEntry>["template"]>): {
   listed: TemplateFinder<TemplateEntry>;
   raw: TemplateFinder<TemplateEntry>;
@@ -223,7 +224,7 @@ function createFinders(parsed: ReadonlyMap<TemplateEntry, FiledTemplate<Template
   return { listed: createTemplateFinder(listed), raw: createTemplateFinder(raw), own };
 }
 
-/** Without those that another configured server's id could claim. */
+/** Skips ids that another configured server could claim. */
 function uniqueCollapsedIds(entries: readonly ResourceEntry[], { flat }: ServerNames): Map<string, ResourceEntry> {
   const ids = new Map<string, ResourceEntry>();
   const shared = new Set<string>();
@@ -237,7 +238,7 @@ function uniqueCollapsedIds(entries: readonly ResourceEntry[], { flat }: ServerN
   return ids;
 }
 
-/** By code units, so that the order is the same everywhere. */
+/** Sorts by code units, so that the order is the same in every locale. */
 function sortedByExposed<Entry extends { readonly exposed: string }>(entries: readonly Entry[]): Entry[] {
   return [...entries].sort((a, b) => (a.exposed < b.exposed ? -1 : a.exposed > b.exposed ? 1 : 0));
 }

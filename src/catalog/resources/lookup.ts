@@ -1,11 +1,11 @@
 /**
- * Finds an entry by any name that it has, without trying templates: as listed or by its flat id;
- * else, if the name is under a configured server's prefix, among that server's entries only; else
- * by the backend's own URI.
+ * Finds an entry by any of its names, without trying templates. The listed name and the flat id
+ * come first. A name under a configured server's prefix is then looked up at that server only.
+ * Other names are looked up as the servers' own URIs.
  *
- * What must always hold: every step is a map look-up, so that its cost does not depend on the
- * number of entries; a name that several entries share gives all of them, never one by chance; a
- * name that is a configured server's is never looked for at another.
+ * Invariants: every step is a map look-up, so the cost does not depend on the number of entries. A
+ * shared name returns all its entries, never a random one. A name under one server's prefix is
+ * never looked up at another server.
  */
 
 import type { Reading, ServerNames } from "../server-names.ts";
@@ -18,9 +18,9 @@ export interface Named {
 }
 
 export interface Lookup<Entry> {
-  /** The entries under a name: none, one, or several that share it. */
+  /** The entries with this name: none, one, or several that share it. */
   byAnyName(name: string): readonly Entry[];
-  /** The entry of a server under the backend's own URI or template. */
+  /** The server's entry with this URI or template of its own. */
   own(serverId: string, text: string): Entry | undefined;
 }
 
@@ -29,7 +29,7 @@ export function createLookup<Entry extends Named>(
   servers: ServerNames,
   text: {
     readonly of: (entry: Entry) => string;
-    /** What the server's own text may be. */
+    /** The possible originals at the server. */
     readonly read: (reading: Reading) => readonly string[];
   },
 ): Lookup<Entry> {
@@ -41,7 +41,7 @@ export function createLookup<Entry extends Named>(
     listed.set(entry.exposed, entry);
     flat.set(entry.flatId, entry);
     const owners = raw.get(own);
-    // Nearly every URI has one owner: no array for each.
+    // Nearly every URI has one owner, so an array for each would waste memory.
     if (owners === undefined) raw.set(own, entry);
     else if (Array.isArray(owners)) owners.push(entry);
     else raw.set(own, [owners, entry]);

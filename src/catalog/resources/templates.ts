@@ -1,10 +1,10 @@
 /**
- * Which of many templates does a URI belong to?
+ * Finds the template that a URI belongs to.
  *
- * Templates are filed under their leading literal, so that a look-up asks only those that can
- * match. What must always hold: of several that match, the one with the most literal characters
- * wins, then the one that came first; the URI handed back is the one sent, without the head that
- * the gateway put in front of the template.
+ * Templates are filed under their leading literal, so a look-up tries only the ones that can match.
+ *
+ * Invariants: of several matches, the one with the most literal characters wins, then the first
+ * one. The returned URI is the requested one without the gateway's prefix.
  */
 
 import { matchTemplate } from "../../uri-template/match.ts";
@@ -13,7 +13,7 @@ import type { UriTemplate } from "../../uri-template/template.ts";
 import { canonicalUri } from "../../uri-template/tokens.ts";
 
 export interface FiledTemplate<Owner> {
-  /** What the gateway put in front of the backend's template in the form looked up here. */
+  /** The gateway's prefix in front of the server's template. */
   readonly head: string;
   readonly template: UriTemplate;
   readonly owner: Owner;
@@ -21,12 +21,12 @@ export interface FiledTemplate<Owner> {
 
 export interface TemplateHit<Owner> {
   readonly owner: Owner;
-  /** The backend's own URI. */
+  /** The server's own URI. */
   readonly uri: string;
 }
 
 export interface TemplateFinder<Owner> {
-  /** Undefined also when the budget does not suffice. */
+  /** Returns undefined also if the budget runs out. */
   find(uri: string, budget: MatchBudget): TemplateHit<Owner> | undefined;
 }
 

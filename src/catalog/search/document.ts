@@ -1,15 +1,14 @@
 /**
- * What can be searched for: one entry of the catalog, reduced to its names and texts, and these
- * texts by field.
+ * A searchable document: one entry of the catalog, reduced to its names and its texts by field.
  *
- * Must always hold: the texts of a field are bounded, so that a backend with book-length
- * descriptions can neither stall the indexing slice nor fill the index.
+ * Invariant: the texts of a field are bounded. Book-length descriptions can neither stall an
+ * indexing slice nor fill the index.
  */
 
 export type SearchKind = "tool" | "prompt" | "resource" | "template";
 
 export interface SearchDoc {
-  /** Unique over all kinds and servers: kind, server id and original name. */
+  /** Unique over all kinds and servers: kind, server id and exposed name. */
   readonly key: string;
   readonly kind: SearchKind;
   /** The name or URI that clients see. */
@@ -32,8 +31,7 @@ export interface SearchTexts {
   readonly name: string;
   readonly title: string;
   /**
-   * The first sentence of the description: it says what the thing does, the rest often says what
-   * else to know.
+   * The first sentence of the description. It usually says what the tool does; the rest is detail.
    */
   readonly lead: string;
   readonly description: string;
@@ -68,7 +66,7 @@ function leadEnd(description: string): number {
   return sentence < 0 ? Math.min(description.length, MAX_LEAD) : sentence + 1;
 }
 
-/** Whether two states of one entry are found by the same queries. */
+/** Returns whether the same queries find both states of an entry. */
 export function sameDoc(a: SearchDoc, b: SearchDoc): boolean {
   return (
     a.name === b.name &&

@@ -1,11 +1,11 @@
 /**
- * The search over the catalog: keeps the index in step with it, off the request path and only for
- * the servers that changed.
+ * Searches the catalog, and keeps the index in step with it: off the request path, and only for
+ * servers that changed.
  *
  * Documents are made in slices of a few milliseconds between events. A search waits until the index
- * knows of everything in the newest snapshot, so that what a client has been told of is found, and
- * until most of it is indexed: to look through thousands of entries one by one would hold up
- * everybody. Nobody else waits for anything.
+ * knows every entry of the newest snapshot, so that it finds everything the client was told about.
+ * It also waits until most entries are indexed: scanning thousands one by one would block all other
+ * requests. Nothing else waits for the index.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { withTimeout } from "../../timing/with-timeout.ts";
@@ -14,20 +14,20 @@ import { docsOf, nameIn } from "./from-entries.ts";
 import type { SearchDoc, SearchIndex, SearchOptions } from "./index.ts";
 
 export interface CatalogSearch {
-  /** The exposed names of what was found, best first. */
+  /** Returns the exposed names of the hits, best first. */
   find(query: string, options: SearchOptions): Promise<string[]>;
   close(): void;
 }
 
 const SLICE_MS = 4;
-/** So many entries are looked through in a few milliseconds. */
+/** A scan of this many entries takes a few milliseconds. */
 const MANY_PENDING = 500;
-/** A server that changes without end must not hold up a search for ever. */
+/** The longest wait: a server that changes constantly must not block a search forever. */
 const SETTLE_MS = 5000;
 
 export function feedSearch(catalog: Catalog, index: SearchIndex): CatalogSearch {
   const given = new Map<string, readonly SearchDoc[]>();
-  /** Counts snapshots; the index knows those up to `taken`. */
+  /** Counts snapshots. The index knows those up to `taken`. */
   let version = 1;
   let taken = 0;
   let running = false;
@@ -72,9 +72,9 @@ export function feedSearch(catalog: Catalog, index: SearchIndex): CatalogSearch 
 
   return {
     async find(query, options) {
-      // Reading the snapshot reports changes that were still waiting for their turn.
+      // Reading the snapshot applies changes that were still scheduled.
       void catalog.snapshot;
-      // Only what is known now is waited for: a server that changes without end must not hold up a
+      // Wait only for the current version: a server that changes constantly must not block a
       // search.
       const wanted = version;
       while (taken < wanted && !closed) await new Promise<void>((resolve) => waiting.push(resolve));
@@ -90,7 +90,9 @@ export function feedSearch(catalog: Catalog, index: SearchIndex): CatalogSearch 
   };
 }
 
-/** The documents of each server, made slice by slice; undefined if they are not wanted any more. */
+/**
+ * Makes the documents of each server, slice by slice. Returns undefined if `isOver` becomes true.
+ */
 async function byServer(
   docs: Iterable<SearchDoc>,
   isOver: () => boolean,

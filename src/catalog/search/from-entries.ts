@@ -1,9 +1,8 @@
 /**
- * The catalog's entries as documents of the search index, and the way back from a hit to its entry.
+ * Turns the catalog's entries into search documents, and the key of a hit back into a name.
  *
- * A document is made once for each definition and kept with it, so that a change of one server
- * costs nothing for the others. The key of a document holds the server and the exposed name, so
- * that a hit needs no table of its own.
+ * Each document is made once per definition, so a change of one server costs nothing for the
+ * others. The key contains the server and the exposed name, so a hit needs no extra table.
  */
 import type { Definition } from "../definitions.ts";
 import type { NamedEntry } from "../named.ts";
@@ -13,22 +12,22 @@ import { toolTokens } from "../tool-tokens.ts";
 import { MAX_ARGS } from "./document.ts";
 import type { SearchArg, SearchDoc, SearchKind } from "./index.ts";
 
-/** Neither a server id nor a kind contains it. */
+/** No server id and no kind contains it. */
 const SEPARATOR = "\n";
 
 function keyOf(kind: SearchKind, serverId: string, name: string): string {
   return kind + SEPARATOR + serverId + SEPARATOR + name;
 }
 
-/** The exposed name in a key. */
+/** Returns the exposed name in a key. */
 export function nameIn(key: string): string {
   return key.slice(key.indexOf(SEPARATOR, key.indexOf(SEPARATOR) + 1) + 1);
 }
 
-/** Every document of the snapshot, each made when it is taken. */
+/** Yields every document of the snapshot, each made on demand. */
 export function* docsOf(snapshot: Snapshot): Generator<SearchDoc> {
   for (const entry of snapshot.tools.entries) {
-    // Here it costs a part of a slice; whoever asks for all of them at once finds them made.
+    // Estimated here, within a slice, so that a later report of all tools finds the numbers cached.
     toolTokens(entry);
     yield toolDoc(entry);
   }

@@ -1,14 +1,13 @@
 /**
- * The search behind the meta tools: one index for each kind of entry (tools, prompts, resources,
- * templates).
+ * The search index behind the meta tools, with one part for each kind of entry: tools, prompts,
+ * resources, templates.
  *
- * Documents come and go by server. Changes are queued and worked off in slices of a few
- * milliseconds between events, never within a request. A query answers from what is indexed plus a
- * plain scan of what is not, so that an entry is found from the moment it is known, and one that is
- * gone is never returned.
+ * Documents come and go by server. Changes are queued and processed in slices of a few milliseconds
+ * between events, never within a request. A query combines the index with a plain scan of the
+ * queue. So a new entry is found at once, and a removed one is never returned.
  *
- * Must always hold: `live` is the truth; `dirty` has every key whose indexed state differs from it;
- * the answers of a settled index depend on `live` alone, not on the order in which it came about.
+ * Invariants: `live` is the truth. `dirty` has every key whose indexed state differs from it. The
+ * results of a settled index depend on `live` alone, not on the order of changes.
  */
 
 import { type SearchDoc, type SearchKind, sameDoc } from "./document.ts";
@@ -27,34 +26,37 @@ export interface SearchOptions {
 
 export interface SearchHit {
   readonly key: string;
-  /** Comparable within one answer only. */
+  /** Comparable only within one result. */
   readonly score: number;
 }
 
 export interface SearchIndex {
-  /** Makes these the documents of the server; only what differs is touched. */
+  /** Replaces the documents of the server. Only the differences are touched. */
   replaceServer(serverId: string, docs: readonly SearchDoc[]): void;
   removeServer(serverId: string): void;
-  /** Best first, equal scores by name. A query without any word lists everything by name. */
+  /**
+   * Returns the best hits first, equal scores by name. A query without words lists everything by
+   * name.
+   */
   search(query: string, options: SearchOptions): SearchHit[];
-  /** Known documents, indexed or not. */
+  /** The number of known documents, indexed or not. */
   readonly size: number;
-  /** Documents that a query has to look through one by one, since they are not indexed yet. */
+  /** The number of documents that are not indexed yet; a query scans them one by one. */
   readonly pending: number;
-  /** Resolves once everything known by then is indexed, or the index is closed. */
+  /** Resolves when all documents are indexed, or the index is closed. */
   settled(): Promise<void>;
   close(): void;
 }
 
 /**
- * Longer slices index faster, shorter ones leave more room for calls; the garbage collector adds
- * its own pauses.
+ * Longer slices index faster; shorter ones leave more time for calls. Garbage collection adds to
+ * both.
  */
 const SLICE_MS = 3;
 
 interface KindIndex {
   readonly terms: TermIndex;
-  /** The state of each document that the index holds. */
+  /** The indexed state of each document. */
   readonly indexed: Map<string, SearchDoc>;
 }
 
@@ -127,7 +129,7 @@ export function createSearchIndex(): SearchIndex {
       for (const doc of live.values()) if (doc.kind === kind) take(doc, 0);
     } else {
       for (const { doc, score } of index.terms.match(terms)) if (!dirty.has(doc.key)) take(doc, score);
-      // What the index knows says nothing about what it does not have yet.
+      // The index's vocabulary says nothing about documents that are not indexed yet.
       const scan = createScan(parseQuery(query, () => false));
       for (const [key, dirtyKind] of dirty) {
         const doc = dirtyKind === kind ? live.get(key) : undefined;

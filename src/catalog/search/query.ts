@@ -1,9 +1,8 @@
 /**
- * Reads what somebody asks ("how do I see who changed this file?") as weighted search terms.
+ * Turns a question ("how do I see who changed this file?") into weighted search terms.
  *
- * Words that say nothing about a tool are dropped (unless there is nothing else), and some words
- * bring their synonyms at a lower weight, right after them, so that a synonym is never taken for a
- * word of the question.
+ * Stop words are dropped, unless there are no other words. Some words bring synonyms at a lower
+ * weight. Synonyms come right after their word, so that none counts as a word of the question.
  */
 
 import { splitRuns, stem } from "./words.ts";
@@ -11,20 +10,20 @@ import { splitRuns, stem } from "./words.ts";
 export interface QueryTerm {
   readonly word: string;
   readonly stem: string;
-  /** A synonym of the last term before it that is none. */
+  /** True for a synonym of the nearest term before it that is not a synonym. */
   readonly synonym: boolean;
   readonly weight: number;
   /** Whether words that begin with it count, too. */
   readonly prefix: boolean;
-  /** How many typos are forgiven where nothing else is found; 0 for none. */
+  /** The number of typos to forgive if nothing else is found. */
   readonly typos: number;
 }
 
 const SYNONYM_WEIGHT = 0.25;
 
 /**
- * Words of a question that name no tool. Verbs that tools are named after (get, list, show) are not
- * among them.
+ * Words of a question that name no tool. Common verbs of tool names (get, list, show) are not
+ * included.
  */
 const STOP = new Set(
   (
@@ -36,9 +35,9 @@ const STOP = new Set(
 );
 
 /**
- * Sets of words that tools and people use for the same thing. SmallMap, because they help little
- * (docs/search.md); a set that lowered the measured ranking (get, show, read, view) is not among
- * them.
+ * Words that tools and people use for the same thing. The sets are few, because they help little
+ * (docs/search.md). The set "get, show, read, view" is missing because it lowered the measured
+ * ranking.
  */
 const SYNONYM_SETS = [
   "create add new make open",
@@ -68,9 +67,9 @@ for (const set of SYNONYM_SETS) {
 const MAX_WORDS = 32;
 
 /**
- * `known` tells whether a word is in the index. A compound that it knows stands for itself, and its
- * parts are no more than synonyms of it; otherwise they are words of their own. Without any word in
- * the text there are no terms.
+ * Parses a text into terms; a text without words gives no terms. `known` tells whether a word is in
+ * the index. A known compound counts as one word with its parts as synonyms; the parts of an
+ * unknown compound count as words.
  */
 export function parseQuery(text: string, known: (word: string) => boolean): QueryTerm[] {
   const runs = splitRuns(text).flatMap(({ whole, parts }) =>

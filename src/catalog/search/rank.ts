@@ -1,8 +1,7 @@
 /**
- * Orders what a search found: entries that answer more of the question first, entries that are
- * named in it before all others, equal ones by name.
+ * Orders the hits of a search: entries named in the query first, then by score, equal ones by name.
  *
- * Must always hold: the order depends on the entries, their scores and the query alone.
+ * Invariant: the order depends only on the entries, their scores and the query.
  */
 
 import type { SearchDoc } from "./document.ts";
@@ -13,7 +12,7 @@ export interface Found {
   readonly score: number;
 }
 
-/** The first `limit` of what was found, best first. */
+/** Returns the best `limit` hits, best first. */
 export function rank(found: readonly Found[], query: string, limit: number): Found[] {
   const text = query.trim();
   const bare = bareName(text);
@@ -26,8 +25,7 @@ export function rank(found: readonly Found[], query: string, limit: number): Fou
     const scored = nearness === 0 ? one : { doc: one.doc, score: top + nearness };
     if (floor !== undefined && compare(floor, scored) < 0) continue;
     best.push(scored);
-    // Sorting ten thousand weak hits to return five would cost too much, so what is kept is cut
-    // back now and then.
+    // Trimmed now and then: sorting ten thousand weak hits to return five would cost too much.
     if (best.length < 2 * limit + 64) continue;
     best.sort(compare);
     best.length = limit;
@@ -37,13 +35,13 @@ export function rank(found: readonly Found[], query: string, limit: number): Fou
 }
 
 /**
- * 3 for the exposed name, 2 for the original one, 1 for either but for case and separators, 0 for
- * none of these.
+ * Returns 3 for the exposed name, 2 for the original one, 1 for either without case and separators,
+ * else 0.
  */
 function namedBy({ name, originalName }: SearchDoc, text: string, bare: string): number {
   if (name === text) return 3;
   if (originalName === text) return 2;
-  // A name without its separators is no longer than with them; that rules most of them out.
+  // Removing separators never makes a name longer, so the length rules most names out.
   if (originalName.length >= bare.length && bareName(originalName) === bare) return 1;
   return name.length >= bare.length && bareName(name) === bare ? 1 : 0;
 }

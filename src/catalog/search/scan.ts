@@ -1,12 +1,13 @@
 /**
- * Finds entries that are known but not indexed yet, by looking for the query's words in their raw
- * texts.
+ * Finds entries that are not indexed yet by scanning their raw texts for the query's words.
  *
- * Must always hold: it finds every entry that the index will find by word, stem, prefix or synonym
- * once it is there (stems are the beginnings of their words, but for -ies, and words are substrings
- * of the folded text), and it is cheap: it looks at raw texts with few regular expressions and
- * copies none. Typos are not forgiven here, and the scores are coarse: how many words of the query
- * are in the name, else whether any is in the other texts.
+ * Invariant: the scan finds every entry that the index would find by word, stem, prefix or synonym.
+ * This holds because words are substrings of the folded text, and stems (except -ies) are prefixes
+ * of their words.
+ *
+ * The scan is cheap: it runs a few regular expressions on raw texts and copies nothing. It forgives
+ * no typos. Scores are coarse: the number of query words in the name, else whether any word is in
+ * the other texts.
  */
 
 import type { SearchDoc } from "./document.ts";
@@ -17,7 +18,7 @@ const FOREIGN = /[^\0-\x7f]/;
 const NAME_SCORE = 6;
 const TEXT_SCORE = 2;
 
-/** Makes a function that gives a document's score: 0 where no word of the query is found in it. */
+/** Creates a function that scores a document: 0 if it contains no word of the query. */
 export function createScan(terms: readonly QueryTerm[]): (doc: SearchDoc) => number {
   const words: string[][] = [];
   for (const { stem, synonym } of terms) {
@@ -40,7 +41,7 @@ export function createScan(terms: readonly QueryTerm[]): (doc: SearchDoc) => num
   };
 }
 
-/** The patterns ignore case, so that only accents need folding. */
+/** The patterns ignore case, so only accents need folding. */
 const plain = (text: string): string => (FOREIGN.test(text) ? fold(text) : text);
 
 /** Words consist of letters and digits, so nothing needs escaping. */

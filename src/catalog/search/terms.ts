@@ -1,17 +1,16 @@
 /**
- * The inverted index: which documents have which word, and how well they answer a list of terms
- * (BM25F).
+ * The inverted index: maps words to documents, and scores documents for a list of terms (BM25F).
  *
- * A word counts by the fields it stands in, so that one word in name, title and description is
- * worth more than in one of them, but less than two different words. Of the terms that stand for
- * one word of the question (the word itself, words that begin with it, misspellings, synonyms) only
- * the best counts.
+ * A word counts once per field. In name, title and description it is worth more than in one of
+ * them, but less than two different words. Several terms can stand for one word of the question:
+ * the word itself, longer words, misspellings and synonyms. Only the best of them counts.
  *
- * Must always hold: scores depend on the documents alone, not on the order of additions and
- * removals: integers are summed, maxima taken, and the sum over the words runs in the order of the
- * question. (Slots come from the index itself, so that reading the arrays at them cannot miss;
- * hence the casts.) The only user of minisearch, whose radix tree finds words by prefix and by edit
- * distance; its own scores cannot be had in this form, nor in this time.
+ * Invariant: scores depend on the documents alone, not on the order of additions and removals.
+ * Integers are summed, maxima are taken, and the sum over words runs in the order of the question.
+ * Slots come from the index itself, so array reads at a slot never miss; hence the casts.
+ *
+ * This is the only user of minisearch. Its radix tree finds words by prefix and by edit distance;
+ * its scoring is too slow and does not fit.
  */
 
 import SearchableMap from "minisearch/SearchableMap";
@@ -22,10 +21,10 @@ import { formsPrefix, splitWords, stem } from "./words.ts";
 
 export interface TermIndex {
   add(doc: SearchDoc): void;
-  /** Takes the very document that was added. */
+  /** Takes the same object that was added. */
   remove(doc: SearchDoc): void;
   has(word: string): boolean;
-  /** Every document that answers any of the terms, in no order. */
+  /** Returns every document that matches any of the terms, unordered. */
   match(terms: readonly QueryTerm[]): Found[];
 }
 
@@ -41,25 +40,24 @@ const FIELD_WEIGHTS: Record<keyof SearchTexts, number> = {
 };
 const FIELDS = Object.keys(FIELD_WEIGHTS) as (keyof SearchTexts)[];
 /**
- * BM25: how soon more of the same word stops counting, and how much a long text is held against a
- * document.
+ * BM25 parameters: how fast repeats of a word stop counting, and how much long texts are penalised.
  */
 const SATURATION = 4;
 const LENGTH_SHARE = 0.75;
-/** What another form of a word, a word that begins with it, and a misspelling count. */
+/** The weights of another form of a word, of a word that begins with it, and of a misspelling. */
 const FORM_WEIGHT = 0.4;
 const PREFIX_WEIGHT = 0.15;
 const FUZZY_WEIGHT = 0.3;
-/** A word of the question that is answered by a synonym only counts this much of a word. */
+/** The fraction of a word that counts as answered if only a synonym matches. */
 const SYNONYM_ANSWERS = 0.4;
 
 /**
- * The documents that have a word, each with what the word counts in it: slot × COUNTS + count, one
- * small integer. Half the objects of two arrays: what survives a collection while ten thousand
- * entries are indexed is what a call then waits for.
+ * The documents that contain a word, each with the word's count: slot × COUNTS + count, as one
+ * small integer. One array instead of two halves the objects that garbage collection must keep, and
+ * so its pauses.
  */
 type Postings = number[];
-/** One more than a word can count that stands in every field. */
+/** One more than the highest count: that of a word in every field. */
 const COUNTS = 1 + Object.values(FIELD_WEIGHTS).reduce((sum, weight) => sum + weight, 0);
 
 export function createTermIndex(): TermIndex {
@@ -70,7 +68,7 @@ export function createTermIndex(): TermIndex {
   const free: number[] = [];
   const slotOf = new Map<SearchDoc, number>();
   let totalLength = 0;
-  // Scratch of `match`, all zero between calls.
+  // Scratch arrays of `match`, all zero between calls.
   let scores = new Float64Array(0);
   let answered = new Float64Array(0);
   let wordScore = new Float64Array(0);
@@ -115,8 +113,8 @@ export function createTermIndex(): TermIndex {
   }
 
   /**
-   * Notes for every document with the word what it is worth, unless another form of the word was
-   * worth more.
+   * Records the word's score for each of its documents, unless another form of the word scored
+   * higher.
    */
   function note(postings: Postings, weight: number, answers: number, touched: number[]): void {
     const rarity = Math.log(1 + (slotOf.size - postings.length + 0.5) / (postings.length + 0.5));
@@ -135,8 +133,8 @@ export function createTermIndex(): TermIndex {
   }
 
   /**
-   * The word itself, its other forms, words that begin with it; misspellings only where there are
-   * none of these.
+   * Scores the word, its other forms and words that begin with it. Tries misspellings only if there
+   * are no such hits.
    */
   function noteTerm({ word, stem: stemmed, synonym, weight, prefix, typos }: QueryTerm, touched: number[]): void {
     const answers = synonym ? SYNONYM_ANSWERS : 1;
@@ -185,7 +183,7 @@ export function createTermIndex(): TermIndex {
     const matches: Found[] = [];
     for (const slot of found) {
       const doc = docs[slot];
-      // The share of the question that is answered: two words of two beat one rare word.
+      // The answered share of the question: two words of two beat one rare word.
       const score = ((scores[slot] as number) * (answered[slot] as number)) / wordCount;
       scores[slot] = 0;
       answered[slot] = 0;
@@ -197,7 +195,7 @@ export function createTermIndex(): TermIndex {
   return { add, remove, match, has: (word) => words.has(word) };
 }
 
-/** How much of the word itself another word is worth. */
+/** Returns the weight of another word relative to the word itself. */
 function shareOf(other: string, word: string, stemmed: string, prefix: boolean): number {
   if (other === word) return 1;
   if (stem(other) === stemmed) return FORM_WEIGHT;
@@ -205,7 +203,7 @@ function shareOf(other: string, word: string, stemmed: string, prefix: boolean):
   return (PREFIX_WEIGHT * other.length) / (other.length + 0.3 * (other.length - word.length));
 }
 
-/** What each word of a document counts: the sum over the fields that have it, each once. */
+/** Returns the count of each word of a document: the sum of the weights of its fields. */
 function countWords(doc: SearchDoc): Map<string, number> {
   const counts = new Map<string, number>();
   const lastField = new Map<string, string>();

@@ -1,14 +1,13 @@
 /**
- * Turns any text (names, URIs, prose) into the words that search compares.
+ * Splits any text (names, URIs, prose) into the words that the search compares.
  *
- * A run of letters and digits is split at case changes and between letters and digits; the whole
- * run is kept as well, so that `GitHub` is found as `github` and `createIssue` by `issue`. Every
- * word is folded (lower case, no accents). Scripts without spaces between words become pairs of
- * characters.
+ * A run of letters and digits is split at case changes and between letters and digits. The whole
+ * run is kept as well: `github` finds `GitHub`, and `issue` finds `createIssue`. Every word is
+ * folded: lower case, no accents. Scripts without spaces become pairs of characters.
  *
- * Must always hold: the same text gives the same words, in linear time; each word is a substring of
- * `fold(text)`, and a stem is the beginning of its word, but for -ies and -ied, which become y. The
- * scan of entries that are not indexed yet relies on it.
+ * Invariants: the same text gives the same words, in linear time. Each word is a substring of
+ * `fold(text)`. A stem is a prefix of its word, except that -ies and -ied become y. The scan of
+ * entries that are not indexed yet relies on this.
  */
 
 const ASCII_RUN = /[A-Za-z0-9]+/g;
@@ -21,25 +20,25 @@ const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script
 const VOWEL = /[aeiouy]/;
 const MAX_WORD = 40;
 
-/** One run of letters and digits: as a whole, and its parts where it has several. */
+/** One run of letters and digits: the whole, and its parts if there are several. */
 export interface WordRun {
   readonly whole: string;
   readonly parts: readonly string[];
 }
 
-/** The form in which texts are compared: lower case, without accents. */
+/** Folds a text for comparison: lower case, without accents. */
 export function fold(text: string): string {
   return stripAccents(text).toLowerCase();
 }
 
-/** The runs of letters and digits in a text, in order. */
+/** Returns the runs of letters and digits in a text, in order. */
 export function splitRuns(text: string): WordRun[] {
   const plain = stripAccents(text);
   const ascii = !NOT_ASCII.test(plain);
   return (plain.match(ascii ? ASCII_RUN : ANY_RUN) ?? []).map(splitRun);
 }
 
-/** The words of a text, compounds before their parts. */
+/** Returns the words of a text, compounds before their parts. */
 export function splitWords(text: string): string[] {
   const words: string[] = [];
   const plain = stripAccents(text);
@@ -51,7 +50,7 @@ export function splitWords(text: string): string[] {
   return words;
 }
 
-/** Tools repeat the same few thousand words, so their parts are remembered. */
+/** Tools repeat the same few thousand words, so their parts are cached. */
 const remembered = new Map<string, WordRun>();
 const MAX_REMEMBERED = 20_000;
 
@@ -65,7 +64,7 @@ function rememberedRun(run: string): WordRun {
   return split;
 }
 
-/** Parts of one character carry no meaning and are left out. */
+/** Leaves out parts of one character, which carry no meaning. */
 function splitRun(run: string): WordRun {
   const parts = NOT_ASCII.test(run) ? foreignParts(run) : run.match(PARTS);
   const whole = run.toLowerCase().slice(0, MAX_WORD);
@@ -74,9 +73,9 @@ function splitRun(run: string): WordRun {
 }
 
 /**
- * A light English stemmer: plural, -ing, -ed, -tion and a final e. It does not aim at words, only
- * at giving the forms of one word the same stem: create, creates, creating, created, creation →
- * creat. Words are indexed as they are; the stem finds the other forms of a word that is asked for.
+ * A light English stemmer: plural, -ing, -ed, -tion and a final e. A stem need not be a word; it
+ * must only be the same for all forms of one word: create, creates, creating, created, creation →
+ * creat. The index holds whole words; the stem finds the other forms of a query's word.
  */
 export function stem(word: string): string {
   if (word.length < 4 || NOT_ASCII.test(word)) return word;
@@ -101,12 +100,12 @@ function strip(word: string): string {
   return word.endsWith("e") && word.length > 3 ? word.slice(0, -1) : word;
 }
 
-/** Where in the index the other forms of a word are: they begin with this. */
+/** Returns the prefix that all other forms of a word share in the index. */
 export function formsPrefix(stemmed: string): string {
   return stemmed.endsWith("y") ? stemmed.slice(0, -1) : stemmed;
 }
 
-/** running → runn → run; but call, press and add keep their ending. */
+/** Turns runn into run; call, press and add keep their double letter. */
 function undouble(word: string): string {
   const last = word.at(-1);
   return last === word.at(-2) && !"lsdz".includes(last ?? "") ? word.slice(0, -1) : word;

@@ -1,7 +1,8 @@
 /**
- * Fetches one list of a server, page by page, within a budget. A server whose cursors go in
- * circles, or never end, is stopped; one that lists more than there is room for has its list cut
- * there, and what it listed so far counts.
+ * Fetches one list of a server, page by page, within a budget.
+ *
+ * Invariant: every fetch ends. Repeated or endless cursors fail it. A list that exceeds the budget
+ * is cut, and the entries so far are kept.
  */
 import { GoblinError } from "../../protocol/errors.ts";
 import type { Answer } from "../../protocol/json-rpc.ts";
@@ -18,17 +19,17 @@ export interface ListSource {
 }
 
 export interface FetchOptions {
-  /** Asks the server; `params` is raw JSON. */
+  /** Sends a request to the server; `params` is raw JSON. */
   readonly request: (method: string, params: string) => Promise<Answer>;
   readonly budget: ListBudget;
-  /** The most bytes of one entry. */
+  /** The size limit of one entry, in bytes. */
   readonly definitionBytes: number;
 }
 
 export interface FetchedList {
   readonly definitions: readonly Definition[];
   readonly leftOut: readonly LeftOut[];
-  /** Why the list is not whole, if it was cut. */
+  /** The reason if the list was cut. */
   readonly cut: string | undefined;
 }
 
@@ -73,7 +74,7 @@ export async function fetchList({ method, kind, member }: ListSource, options: F
 }
 
 function tooMuch(method: string, kept: number, value: number): string {
-  const what = `what the server lists is too much; ${method} is cut after ${kept} entries`;
+  const what = `the server's lists are too large; ${method} is cut after ${kept} entries`;
   return limitExceeded({ limit: "catalogBytes", value, what, advice: "let the server list less" }).message;
 }
 

@@ -1,16 +1,15 @@
 /**
- * How much of one server's lists is kept: bytes for all of its lists together, whatever they are
- * made of.
+ * Limits the memory for one server's lists: a number of bytes for all of them together.
  *
- * A page is paid for as it came, before it is parsed, and each entry besides for what the gateway
- * makes of it. What a list has paid is given back when it is fetched anew, or when the list that
- * was known before stays.
+ * A page is charged by its raw size before it is parsed, and each entry for its estimated overhead.
+ * A list's charge is refunded when the list is fetched again. If the old list stays, its charge is
+ * restored.
  */
 import type { ListKind } from "../../protocol/methods.ts";
 
 /**
- * About what an entry takes besides its text: the parsed value, and its places in the tables by
- * which it is found and searched.
+ * The estimated overhead of an entry: its parsed value and its places in the look-up and search
+ * tables.
  */
 const ENTRY_BYTES = 1000;
 
@@ -26,7 +25,9 @@ export class ListBudget {
     return this.#limit();
   }
 
-  /** What the list has paid, to be set again if the list that comes now is not kept. */
+  /**
+   * Resets the list's charge and returns the old one, for `restore` if the new list is not kept.
+   */
   begin(kind: ListKind): number {
     const before = this.#paid.get(kind) ?? 0;
     this.#paid.set(kind, 0);
@@ -37,12 +38,12 @@ export class ListBudget {
     this.#paid.set(kind, paid);
   }
 
-  /** False: there is not enough left, and nothing is paid. */
+  /** Charges a page. Returns false and charges nothing if the budget does not suffice. */
   page(kind: ListKind, bytes: number): boolean {
     return this.#resync(kind, bytes);
   }
 
-  /** How many of so many entries there is room for. */
+  /** Charges as many entries as fit and returns their number. */
   entries(kind: ListKind, count: number): number {
     const room = Math.max(0, Math.floor((this.#limit() - this.#total()) / ENTRY_BYTES));
     const taken = Math.min(room, count);

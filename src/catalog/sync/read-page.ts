@@ -1,10 +1,10 @@
 /**
- * Takes one page of a server's list apart, slice by slice between events, since a page may have
- * megabytes.
+ * Splits one page of a server's list into definitions. Works in slices between events, since a page
+ * can be megabytes long.
  *
- * Nothing is trusted: what is no valid JSON fails the page. An element that is no object is left
- * out, and so is one that is larger than it may be or nested deeper than any reader could be asked
- * to follow; those are counted. A definition that is taken can be walked recursively.
+ * Invariant: the page is untrusted. Invalid JSON fails it. Elements that are not objects are
+ * skipped. Elements that are too large or too deeply nested are left out and reported. Every
+ * returned definition is safe to walk recursively.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 
@@ -22,17 +22,14 @@ export interface DefinitionPage {
 }
 
 export interface LeftOut {
-  /** The start of its name or URI, as far as it can be told. */
+  /** The start of its name or URI, or "?" if it has neither. */
   readonly name: string;
   readonly why: "too large" | "too deep";
 }
 
-/**
- * Common JSON readers give up at 128 levels; a page of a list has three before the definition
- * begins.
- */
+/** Common JSON readers stop at 128 levels. A page nests its definitions three levels deep. */
 const MAX_DEPTH = 100;
-/** What a page may have besides its list. */
+/** The most characters of a page outside of its list. */
 const MAX_BESIDES = 1024 * 1024;
 const SLICE_MS = 8;
 const NAME_CHARACTERS = 80;
@@ -64,7 +61,7 @@ export async function readPage(raw: Raw, member: string, definitionBytes: number
   }
   const besides = `${text.slice(0, start)}[]${text.slice(elements.end)}`;
   const page = JSON.parse(besides) as Record<string, unknown>;
-  // Of members with the same key the last one counts, and that would be another list.
+  // With duplicate keys, JSON.parse takes the last one, which would be a different list.
   if (memberSpan(besides, 0, member)?.start !== start) throw refused(`The page has "${member}" twice`);
   const cursor = page["nextCursor"];
   return { definitions, leftOut, nextCursor: typeof cursor === "string" ? cursor : undefined, hints: hintsIn(page) };
@@ -74,7 +71,7 @@ function refused(message: string): GoblinError {
   return new GoblinError("BACKEND_ERROR", message);
 }
 
-/** A character has up to three bytes; most texts need not be counted. */
+/** A UTF-16 code unit takes at most three bytes, so most texts need no counting. */
 function isOver(text: string, bytes: number): boolean {
   return text.length > bytes || (text.length * 3 > bytes && Buffer.byteLength(text) > bytes);
 }

@@ -1,11 +1,13 @@
 /**
- * Fetches what one server lists, and again when it says that a list has changed.
+ * Fetches one server's lists, and fetches them again when the server announces a change.
  *
- * Changes that are announced while a fetch is under way, or soon after one, cause one more fetch,
- * however many come. The pause before it grows as long as they keep coming: a server that announces
- * a change with every list is ready after the first, and asked seldom; one whose lists have indeed
- * changed is asked again sooner, the fewer entries it has. A fetch that fails keeps the list that
- * was known. A server is only asked for lists whose capability it declared.
+ * Changes announced during a fetch, or soon after it, cause one more fetch, however many there are.
+ * The pause before each fetch grows while announcements continue. A server that announces a change
+ * with every list is therefore ready after the first fetch, and then asked rarely. If its lists
+ * really changed, the pause is shorter, the more so the fewer entries it has.
+ *
+ * Invariants: a failed fetch keeps the known list. A server is only asked for lists whose
+ * capability it declares.
  */
 import type { Answer } from "../../protocol/json-rpc.ts";
 import type { OnLimit } from "../../protocol/limit-exceeded.ts";
@@ -21,17 +23,17 @@ export interface SyncLimits {
 }
 
 export interface SyncOptions {
-  /** Asks the server; `params` is raw JSON. */
+  /** Sends a request to the server; `params` is raw JSON. */
   readonly request: (method: string, params: string) => Promise<Answer>;
   readonly declares: (capability: string) => boolean;
   readonly update: (lists: ServerLists) => void;
   readonly failed: (method: string, error: unknown) => void;
-  /** What of a list is not taken, and why; undefined: all of it is. */
+  /** Reports why a list is incomplete, or undefined if it is complete. */
   readonly reduced: (method: string, why: string | undefined) => void;
   readonly limits: () => SyncLimits;
   readonly onLimit: OnLimit;
   readonly known: ServerLists;
-  /** A round of fetching has ended, after so long. */
+  /** Called after each round of fetching, with its duration. */
   readonly synced?: (ms: number) => void;
 }
 
@@ -41,7 +43,9 @@ interface Round {
   readonly end: () => void;
 }
 
-/** The longest pause after lists that have changed, and what is added to it for many entries. */
+/**
+ * The longest pause after a real change, and the number of entries that add a millisecond to it.
+ */
 const CHANGED_MS = 200;
 const ENTRIES_PER_MS = 5;
 
@@ -53,7 +57,7 @@ export class Sync {
   readonly #budget: ListBudget;
   readonly #pace = new Pace();
   #lists: ServerLists;
-  /** The round that is under way, and the one after it. */
+  /** The round under way, and the one after it. */
   #current: Round | undefined;
   #next: Round | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -65,7 +69,7 @@ export class Sync {
     this.#budget = new ListBudget(() => options.limits().catalogBytes);
   }
 
-  /** Fetches everything; ends when all lists have been fetched or have failed once. */
+  /** Fetches all lists. Resolves when each of them was fetched or has failed once. */
   all(): Promise<void> {
     return this.#mark(["tools", "prompts", "resources", "templates"]);
   }
@@ -92,7 +96,7 @@ export class Sync {
 
   #schedule(): void {
     const waitMs = this.#pace.begin();
-    // Not at once: what is announced in the same piece of the stream belongs to the same round.
+    // Deferred, so that announcements in the same chunk of the stream join the same round.
     if (waitMs === 0) queueMicrotask(() => void this.#run());
     else this.#timer = setTimeout(() => void this.#run(), waitMs).unref();
   }
@@ -115,7 +119,7 @@ export class Sync {
     return Object.values(this.#lists).reduce((sum, list) => sum + list.length, 0);
   }
 
-  /** Whether a list has changed. */
+  /** Returns whether any list changed. */
   async #fetchAll(kinds: ReadonlySet<ListKind>): Promise<boolean> {
     const wanted = methodsByKind.filter(({ kind }) => kinds.has(kind));
     const fetched = await Promise.all(wanted.map(async (method) => ({ method, list: await this.#fetch(method) })));
@@ -146,8 +150,8 @@ export class Sync {
       for (const { why } of fetched.leftOut) if (why === "too large") onLimit("definitionBytes");
       return fetched;
     } catch (error) {
-      // Servers that declare resources often have no templates method; that is an empty list, not a
-      // fault.
+      // Many servers with resources lack the templates method. That means an empty list, not a
+      // failure.
       if (list.kind === "templates" && error instanceof ListRefused && error.rpcCode === -32601) return NOTHING;
       budget.restore(list.kind, before);
       if (!this.#closed) failed(list.method, error);
@@ -166,7 +170,7 @@ function newRound(): Round {
   return { kinds: new Set(), ended, end };
 }
 
-/** What of a list is missing, in words. */
+/** Describes the missing part of a list. */
 function reductionOf({ leftOut, cut }: FetchedList, { definitionBytes }: SyncLimits): string | undefined {
   const [first] = leftOut;
   if (!first) return cut;

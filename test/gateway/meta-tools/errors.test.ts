@@ -105,7 +105,7 @@ test("a query of megabytes is refused, with how long it may be", async () => {
     expect(await refusal(name, { query: "x ".repeat(500) }).catch(() => "found")).toBe("found");
     expect(await refusal(name, { query: "x ".repeat(2_000_000) })).toEqual({
       code: -32602,
-      message: `${name} got a wrong "query": it may have 1000 characters; say in a few words what you are looking for`,
+      message: `${name} got a wrong "query": it may have at most 1000 characters; say in a few words what you are looking for`,
       data: { code: "INVALID_PARAMS" },
     });
   }

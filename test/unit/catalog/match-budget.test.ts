@@ -53,7 +53,7 @@ describe("templates", () => {
     expect(index.resolve("t999://1").kind).toBe("found");
     expect(index.resolve("t1000://1").kind).toBe("unknown");
     expect(index.problems).toEqual([
-      { serverId: "a", uriTemplate: "t1000://{x}", message: "it comes after 1000 others of its server" },
+      { serverId: "a", uriTemplate: "t1000://{x}", message: "the server has more than 1000 templates" },
     ]);
   });
 
