@@ -1,7 +1,6 @@
 /**
- * The admin API as the gateway holds it: the feed, which is told of everything that happens, and
- * the API itself, which is loaded with the first request. A gateway that nobody looks into does not
- * pay for the API's schemas.
+ * The admin API as the gateway sees it. The feed listens from the start. The API itself loads with
+ * its first request, so an unused API's schemas cost nothing.
  */
 import { lazy } from "../structures/lazy.ts";
 import { Feed } from "./feed.ts";
@@ -9,9 +8,9 @@ import type { AdminParts } from "./parts.ts";
 import { Views } from "./views.ts";
 
 export interface Admin {
-  /** `principal`: whoever asks, by the name that the guard found. */
+  /** `principal`: the caller's name, as established by the guard. */
   fetch(request: Request, principal: string): Promise<Response>;
-  /** What there is, as rows. */
+  /** The gateway's state as the API's rows. */
   readonly views: Views;
   close(): void;
 }

@@ -1,9 +1,9 @@
 /**
- * The admin API as a Hono app: a handler for each route of the table, no more and no fewer.
+ * The admin API as a Hono app: exactly one handler for each route of the table.
  *
- * Whoever mounts it puts the guard in front. Anything that acts must be sent as JSON: a page
- * elsewhere cannot send that without being asked for its origin first. Every failure answers `{
- * error: { code, message } }`.
+ * The caller must mount it behind the guard. Requests that act must be JSON: a page of another
+ * origin cannot send JSON without a CORS preflight. Every failure answers `{ error: { code, message
+ * } }`.
  */
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
@@ -20,11 +20,11 @@ import { type AdminRoute, type AdminRouteName, adminRoutes, plainRoutes } from "
 import { LogLevel } from "./schema.ts";
 import { logEntry, type Views } from "./views.ts";
 
-/** The name of whoever asks. */
+/** `principal`: the caller's name. */
 type AdminEnv = { Bindings: { principal: string } };
 
 interface Request {
-  /** Checked against the route's schemas. */
+  /** Validated against the route's schemas, as are `query` and `body`. */
   readonly params: Record<string, unknown>;
   readonly query: Record<string, unknown>;
   readonly body: unknown;
@@ -64,7 +64,7 @@ export function createAdminApi(parts: AdminParts, views: Views, feed: Feed): Hon
     });
   }
   app.get(plainRoutes.getOpenApi.path, async (c) => {
-    // Nobody but who asks for it pays for it.
+    // Loaded on demand: most gateways never serve the document.
     const { openApiDocument } = await import("./openapi.ts");
     return c.json(openApiDocument({ version, url: new URL(c.req.url).origin }));
   });

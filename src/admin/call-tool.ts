@@ -1,7 +1,7 @@
 /**
- * A tool call of the API or of the program that the gateway is part of. It takes the same way as
- * any client's, in the name of a client that supports nothing else. Whoever breaks it off cancels
- * the call. The API gives the result back as the server's own bytes.
+ * Calls a tool for the API or for the program that embeds the gateway. The call takes the same path
+ * as any client's; its client has no capabilities. An abort signal cancels it. The API returns the
+ * result as the server's own bytes.
  */
 import { randomUUID } from "node:crypto";
 import { Call, type Client } from "../protocol/call.ts";
@@ -17,7 +17,7 @@ export interface ToolCallInput {
 }
 
 export interface Caller {
-  /** As the records of calls show it. */
+  /** The client's name in call records. */
   readonly name: string;
   readonly principal: string;
   readonly signal?: AbortSignal | undefined;
@@ -42,13 +42,13 @@ export async function callTool(
   }
 }
 
-/** What `POST /api/tools/call` says. */
+/** Returns the response of `POST /api/tools/call`. */
 export function toolResponse(answer: Answer): Response {
   if (!answer.ok) throw refusal(answer);
   return new Response(`{"result":${rawText(answer.raw)}}`, { headers: { "content-type": "application/json" } });
 }
 
-/** The error as code and words. */
+/** Returns the error's code and message. */
 export function errorOf(answer: ErrorAnswer): { readonly code: string; readonly message: string } {
   const message: unknown = JSON.parse(memberText(answer.raw, "message") ?? '""');
   return { code: answer.symbol ?? String(answer.code), message: toDisplayText(message) };

@@ -1,8 +1,7 @@
 /**
- * A refused edit of the config as the API shows it, and back into the one line that a person reads.
+ * Converts a rejected config edit to the API's shape, and back to the line that people read.
  *
- * What must always hold: both sides of the API say it in the same words as `goblin check`; nothing
- * leaves unmasked.
+ * Invariant: both sides of the API use the wording of `goblin check`, and every text is masked.
  */
 import { formatProblem } from "../config/problems/problem.ts";
 import type { ReloadFailure } from "../config/reload-history.ts";
@@ -29,7 +28,7 @@ export function configProblem(
   return { at, summary: more === 0 ? first : `${first}, and ${more} more`, problems: shown };
 }
 
-/** `goblin.json:12:5 mcpServers.docs.urll: unknown key (did you mean "url"?)` */
+/** Formats one line: `goblin.json:12:5 mcpServers.docs.urll: unknown key (did you mean "url"?)` */
 export function problemLine({ file, line, column, key, message, hint }: Located): string {
   return formatProblem({
     file,

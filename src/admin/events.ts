@@ -1,10 +1,9 @@
 /**
- * What `GET /api/events` streams: one server-sent event for each, its type in `event:`, its value
- * as JSON in `data:`.
+ * The events of `GET /api/events`: server-sent events with the type in `event:` and the value as
+ * JSON in `data:`.
  *
- * What must always hold: a client that reads every list once after the stream opened and applies
- * what follows is never behind; a stream is never silent for longer than the pulse's second, so
- * silence means a dead connection.
+ * Invariant: a client that opens the stream, then reads every list once and applies the events, is
+ * never stale. The pulse comes every second, so a longer silence means a dead connection.
  */
 import * as z from "zod";
 import {
@@ -20,7 +19,7 @@ import {
   TokenTotals,
 } from "./schema.ts";
 
-/** Once a second: the totals, and the last second's figures for sparklines. */
+/** Sent once a second: the totals, and the last second's figures for sparklines. */
 export const Pulse = z.object({
   time: z.number(),
   uptimeMs: z.number().nonnegative(),
@@ -49,7 +48,7 @@ export const ConfigEvent = z.object({
   problem: ConfigProblem.nullable().describe("as in the state; null when a reload has mended it"),
 });
 
-/** Event type → schema of its data. */
+/** Maps an event type to the schema of its data. */
 export const adminEvents = {
   state: Pulse,
   server: ServerEvent,

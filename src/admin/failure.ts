@@ -1,4 +1,4 @@
-/** A request to the admin API that failed, and the answer that says so. */
+/** A failed request to the admin API, and its error response. */
 import { messageOf } from "../protocol/errors.ts";
 import type { ApiError } from "./schema.ts";
 

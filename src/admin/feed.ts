@@ -1,10 +1,10 @@
 /**
- * The live events of the API: collects what happens, and writes it to every open stream.
+ * Collects the gateway's live events and writes them to every open stream of the API.
  *
- * What must always hold: with no stream open nothing is computed; a stream that is not read is
- * ended when its buffer is full (its client comes back and reads everything anew), never grown;
- * lists are sent at most four times a second; single calls and log lines are left out beyond a few
- * hundred a second, because the pulse carries the totals.
+ * Invariant: without an open stream nothing is computed. A stream's buffer is bounded: when it is
+ * full the stream ends, and the client reconnects and reads everything again. Lists are sent at
+ * most four times a second. Calls and log lines beyond a few hundred a second are dropped, because
+ * the pulse carries the totals.
  */
 import { Outbox } from "../outbound/outbox.ts";
 import { UnreadBudget } from "../outbound/unread-budget.ts";
@@ -24,7 +24,7 @@ type ListName = Extract<AdminEventType, "subscriptions" | "sessions">;
 export class Feed {
   readonly #parts: AdminParts;
   readonly #views: Views;
-  /** Each with the name of whoever reads it. */
+  /** Maps each open stream to its reader's principal. */
   readonly #streams = new Map<Outbox, string>();
   readonly #changed = new Set<ListName>();
   readonly #encoder = new TextEncoder();
@@ -48,7 +48,7 @@ export class Feed {
     guards.on("changed", () => this.#revoke((principal) => guards.main.admits(principal, "admin")));
   }
 
-  /** A new stream; its body ends when the client goes away, falls behind, or the gateway closes. */
+  /** Opens a stream; it ends when the client disconnects or falls behind, or the gateway closes. */
   open(principal: string): ReadableStream<Uint8Array> {
     const budget = new UnreadBudget({ most: () => BUFFER_BYTES, struck: () => {} });
     const outbox = new Outbox({ budget });
@@ -102,7 +102,7 @@ export class Feed {
     this.#revoke(() => false);
   }
 
-  /** Ends the streams of those who are not let in any more. */
+  /** Ends the streams of readers whose access was revoked. */
   #revoke(isValid: (principal: string) => boolean): void {
     for (const [stream, principal] of [...this.#streams]) if (!isValid(principal)) stream.end();
   }

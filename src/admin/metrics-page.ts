@@ -1,6 +1,6 @@
 /**
- * The page at `/metrics`, made from the gateway's parts. The package that writes it is loaded by
- * the first scrape, so a gateway that is never scraped does not pay for it.
+ * Renders `/metrics` from the gateway's parts. The first scrape loads the metrics package, so a
+ * gateway that is never scraped does not pay for it.
  */
 import type { Catalog } from "../catalog/catalog.ts";
 import type { ReloadHistory } from "../config/reload-history.ts";

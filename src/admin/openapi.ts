@@ -1,9 +1,8 @@
 /**
- * The OpenAPI 3.1 document of the admin API, made from the route table and the same zod schemas
- * that the handlers use.
+ * Generates the admin API's OpenAPI 3.1 document from the route table and the handlers' zod
+ * schemas.
  *
- * What must always hold: no shape is written here by hand, so the document cannot disagree with the
- * API.
+ * Invariant: no shape is written here by hand, so the document cannot disagree with the API.
  */
 import * as z from "zod";
 import * as events from "./events.ts";
@@ -29,11 +28,11 @@ const reasons: Record<number, string> = {
 
 export interface DocumentOptions {
   readonly version: string;
-  /** Where the gateway is; where one is by default, unless told. */
+  /** The gateway's URL; default: the default address. */
   readonly url?: string;
 }
 
-/** The document; pure, so that a test can compare it with the file that ships. */
+/** Returns the document. Pure, so that a test can compare it with the shipped file. */
 export function openApiDocument({ version, url = "http://127.0.0.1:3000" }: DocumentOptions): Json {
   const names = nameSchemas();
   const paths: Record<string, Json> = {};
@@ -64,8 +63,7 @@ export function openApiDocument({ version, url = "http://127.0.0.1:3000" }: Docu
 }
 
 /**
- * Exported schemas become components under their own names; parameters and lists are written in
- * place.
+ * Names the components: exported schemas keep their own names; parameters and lists are inlined.
  */
 function nameSchemas(): Map<z.ZodType, string> {
   const parameters = new Set<unknown>(Object.values<AdminRoute>(adminRoutes).flatMap((r) => [r.params, r.query]));
@@ -84,7 +82,8 @@ function registryOf(names: Map<z.ZodType, string>) {
 
 const refTo = (id: string) => `#/components/schemas/${id}`;
 
-// The input side leaves objects open: a client must not break on a field that a later version adds.
+// Uses the input side, which leaves objects open: a client must not break on fields that a later
+// version adds.
 function componentSchemas(names: Map<z.ZodType, string>): Json {
   const { schemas } = z.toJSONSchema(registryOf(names), { uri: refTo, io: "input" });
   return Object.fromEntries(Object.entries(schemas).map(([id, value]) => [id, withoutIdentity(value)]));
@@ -93,7 +92,7 @@ function componentSchemas(names: Map<z.ZodType, string>): Json {
 function describe(type: z.ZodType, names: Map<z.ZodType, string>): Json {
   const name = names.get(type);
   if (name !== undefined) return { $ref: refTo(name) };
-  // A list is the one shape that has no name: its item has one.
+  // A list is the only shape without a name, but its item has one.
   if (type instanceof z.ZodObject && type.shape.items instanceof z.ZodArray) {
     const { properties, ...rest } = withoutIdentity(z.toJSONSchema(type, { io: "input" }));
     const items = { type: "array", items: describe(type.shape.items.element as z.ZodType, names) };
@@ -131,7 +130,7 @@ function operation(operationId: string, route: AdminRoute, names: Map<z.ZodType,
   };
 }
 
-/** Host and Origin are looked at, but no token. */
+/** Returns whether the route needs no token; Host and Origin are still checked. */
 function isOpen(route: AdminRoute): boolean {
   return route === plainRoutes.getHealth || route === plainRoutes.getReady;
 }
@@ -149,8 +148,8 @@ function contentOf(route: AdminRoute, names: Map<z.ZodType, string>): Json {
 function parametersOf(type: z.ZodObject | undefined, where: "path" | "query"): Json[] {
   if (type === undefined) return [];
   return Object.entries(type.shape).map(([name, value]) => {
-    // A coerced number says "anything" of its input, so a parameter is described by what it
-    // becomes.
+    // The input type of a coerced number is "anything", so a parameter is described by its output
+    // type.
     const { description, ...shape } = withoutIdentity(z.toJSONSchema(value as z.ZodType));
     return {
       name,

@@ -1,4 +1,4 @@
-/** The parts of a running gateway that the admin API shows and drives. */
+/** The parts of a running gateway that the admin API reads and controls. */
 import type { Relay } from "../calls/relay.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { LiveConfig } from "../config/live-config.ts";
@@ -16,23 +16,23 @@ export interface AdminParts {
   readonly config: LiveConfig;
   readonly configPath: string | undefined;
   readonly reloads: ReloadHistory;
-  /** Reads the config again. Undefined: there is no config file. */
+  /** Reads the config again; undefined if there is no config file. */
   readonly reload: (() => Promise<ReloadResult>) | undefined;
-  /** Where MCP clients connect; an empty URL while nothing listens. */
+  /** The endpoint for MCP clients; the URL is empty while nothing listens. */
   readonly address: { readonly url: string };
   readonly catalog: Catalog;
   readonly servers: Servers;
   readonly sessions: SessionStore;
   readonly subscriptions: Subscriptions;
   readonly relay: Relay;
-  /** Says who may still read the events when the tokens change. */
+  /** Decides which event streams may stay open when the tokens change. */
   readonly guards: LiveGuards;
   readonly activity: Activity;
   readonly logs: LogBook;
   readonly onLimit: OnLimit;
 }
 
-/** The level as the API names it: a log that is off shows nothing below fatal either. */
+/** Returns the level that the API reports: a silent log also shows nothing below fatal. */
 export function shownLevel(level: string): LogLevel {
   return level === "silent" ? "fatal" : (level as LogLevel);
 }

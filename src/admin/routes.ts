@@ -1,9 +1,8 @@
 /**
- * The admin API as data: every route with its parameters, body and answer.
+ * The admin API's route table: parameters, body and answer of each route.
  *
- * The HTTP app mounts these, the OpenAPI document describes these, the clients call these; a route
- * that is not here does not exist. Paths are written in the router's form (`:id`) and are relative
- * to the gateway's root.
+ * The HTTP app, the OpenAPI document and the clients all use this table; a route that is not here
+ * does not exist. Paths use the router's form (`:id`) and are relative to the gateway's root.
  */
 import type * as z from "zod";
 import {
@@ -29,7 +28,7 @@ import {
   ToolCallResult,
 } from "./schema.ts";
 
-/** The groups of routes, and what each is about. */
+/** The groups of routes with their descriptions. */
 export const routeTags = {
   gateway: "The gateway as a whole: its state, its config, what happens in it.",
   servers: "The servers behind the gateway.",
@@ -45,22 +44,22 @@ export interface AdminRoute {
   readonly path: string;
   readonly tag: RouteTag;
   readonly summary: string;
-  /** What a caller should know beyond the summary. */
+  /** Notes for a caller beyond the summary. */
   readonly description: string;
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
   readonly request?: z.ZodType;
-  /** Absent for the event stream, whose events have schemas of their own, and for text. */
+  /** Absent for text and for the event stream, whose events have their own schemas. */
   readonly response?: z.ZodType;
-  /** The media type of text. */
+  /** The media type of a text response. */
   readonly type?: string;
-  /** The failures that a caller can run into, beyond those of the guard. */
+  /** The status codes of failures, besides those of the guard. */
   readonly errors?: readonly number[];
 }
 
 const noSuchServer = [404] as const;
 
-/** What is served beside the API; described with it, but not part of it. */
+/** Routes beside the API: the document describes them, but they are not part of it. */
 export const plainRoutes = {
   getHealth: {
     method: "get",

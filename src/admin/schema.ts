@@ -1,10 +1,10 @@
 /**
- * The shapes that the admin API speaks: what it answers, what it takes, what it streams.
+ * The admin API's request, response and event schemas.
  *
  * They are the single source for the API's handlers, its OpenAPI document and its clients (the
- * terminal dashboard, the command line). What must always hold: times are epoch milliseconds,
- * durations end in `Ms`, every list answers `{ items, total }`, every failure `{ error: { code,
- * message } }`, and a number that is not known yet is `null`, never 0.
+ * dashboard, the command line). Invariant: times are epoch milliseconds and durations end in `Ms`.
+ * Every list answers `{ items, total }`, every failure `{ error: { code, message } }`. An unknown
+ * number is `null`, never 0.
  */
 import * as z from "zod";
 import { serverStates } from "../protocol/server-states.ts";
@@ -226,7 +226,7 @@ export type LogEntry = z.infer<typeof LogEntry>;
 export const ApiError = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
 export type ApiError = z.infer<typeof ApiError>;
 
-/** What a list endpoint answers. */
+/** Returns the schema of a list endpoint's answer. */
 export function listOf<Item extends z.ZodType>(item: Item) {
   return z.object({ items: z.array(item), total: count });
 }

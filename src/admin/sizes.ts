@@ -1,4 +1,4 @@
-/** How much each server offers, and what its tools cost a model: counted once for each snapshot. */
+/** Counts each server's items and the token cost of its tools, once for each snapshot. */
 import type { Snapshot } from "../catalog/snapshot.ts";
 import { toolTokens } from "../catalog/tool-tokens.ts";
 import type { TokenTotals } from "./schema.ts";

@@ -1,9 +1,9 @@
 /**
- * The gateway's state as the API's rows. Reads, never changes; what is costly is computed once for
+ * Builds the API's rows from the gateway's state. Read-only; expensive values are computed once for
  * each snapshot.
  *
- * The whole id of a session is a credential and never leaves here; a server's words for why it is
- * down are masked like the log.
+ * A session's full id is a credential and never leaves here. A server's failure reason is masked
+ * like the log.
  */
 
 import type { Definition } from "../catalog/definitions.ts";
@@ -46,7 +46,7 @@ export class Views {
     return reloads.refusal ? configProblem(reloads.refusal, logs.masker) : null;
   }
 
-  /** What changes from second to second. */
+  /** Returns the figures that change from second to second. */
   totals() {
     const { activity, logs } = this.#parts;
     const { calls, errors } = activity.total;
@@ -243,7 +243,7 @@ function objects<Key extends string>(value: Value, ...keys: Key[]): Partial<Reco
   return found;
 }
 
-/** The annotations and the server's own `_meta`, where there are any. */
+/** Returns the annotations merged with the server's own `_meta`, if there are any. */
 function metaOf(value: Value): { meta?: Record<string, unknown> } {
   const meta = { ...objects(value, "annotations"), ...objectOf(value["_meta"]) };
   return Object.keys(meta).length > 0 ? { meta } : {};

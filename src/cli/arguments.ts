@@ -1,7 +1,7 @@
 /**
- * From `key=value` words to the arguments of a tool, by its JSON schema: numbers, booleans, enums
- * and JSON where the schema asks for them, text where it asks for text. Pure. What does not fit is
- * a `UsageError` that names the argument and says what it takes.
+ * Converts `key=value` words to a tool's arguments by its JSON schema: numbers, booleans, enums,
+ * JSON or text. Pure. A value that does not fit is a `UsageError` that names the argument and the
+ * expected type.
  */
 import { nearest } from "../config/problems/nearest.ts";
 import {
@@ -32,7 +32,7 @@ export function buildArguments({ pairs, json }: ArgumentWords, schema: JsonSchem
     const property = resolveSchema(declared, schema);
     const value = convertText(key, text, property, schema);
     const before = result[key];
-    // A list may be given word by word.
+    // A list may be given one element at a time.
     result[key] = typeOf(property) === "array" && Array.isArray(before) ? [...before, ...(value as unknown[])] : value;
   }
   const missing = [...requiredOf(root)].filter((name) => !Object.hasOwn(result, name));
@@ -54,7 +54,7 @@ export interface PromptArgument {
   readonly required?: boolean | undefined;
 }
 
-/** The arguments of a prompt, which are all text. */
+/** Returns a prompt's arguments, which are all text. */
 export function promptArguments(pairs: readonly string[], known: readonly PromptArgument[]): Record<string, string> {
   const wanted = known.map(({ name, required }) => ({ name, type: "string", required: required === true }));
   return Object.fromEntries(pairs.map((word) => splitPair(word, () => takes("prompt", wanted))));
@@ -75,7 +75,7 @@ function toolArguments(root: JsonSchema, schema: JsonSchema): Wanted[] {
   }));
 }
 
-/** What must be given first; brackets around what may be. */
+/** Describes the arguments: required ones first, optional ones in brackets. */
 function takes(what: "tool" | "prompt", wanted: readonly Wanted[]): string {
   if (wanted.length === 0) return `the ${what} takes no arguments`;
   const ordered = [...wanted].sort((a, b) => Number(b.required) - Number(a.required));
@@ -108,7 +108,7 @@ function unknownKey(key: string, known: readonly string[]): UsageError {
   return new UsageError(`the tool has no argument "${key}" (${hint})`);
 }
 
-/** @throws UsageError that says what the schema takes */
+/** Converts a text to the schema's type. @throws UsageError that names the expected type */
 export function convertText(key: string, text: string, schema: JsonSchema, root: JsonSchema): unknown {
   const wrong = (what: string): UsageError => new UsageError(`${key}=${text}: expected ${what}`);
   const allowed = enumOf(schema);
@@ -146,7 +146,7 @@ export function convertText(key: string, text: string, schema: JsonSchema, root:
   }
 }
 
-/** A list as JSON, or one element of it. */
+/** Accepts a whole list as JSON, or one element of it. */
 function toArray(key: string, text: string, schema: JsonSchema, root: JsonSchema): unknown[] {
   if (text.trimStart().startsWith("[")) {
     const value = loose(text);
@@ -162,7 +162,7 @@ interface Word {
   readonly root: JsonSchema;
 }
 
-/** Text fits everything, so it is tried last. */
+/** Tries text last, because text fits everything. */
 function firstFitting(branches: readonly unknown[], { key, text, root }: Word): unknown {
   const schemas = branches.map((branch) => resolveSchema(branch, root));
   const ordered = [...schemas].sort((a, b) => Number(typeOf(a) === "string") - Number(typeOf(b) === "string"));
@@ -177,7 +177,7 @@ function firstFitting(branches: readonly unknown[], { key, text, root }: Word): 
   throw new UsageError(`${key}=${text}: expected ${ordered.map((schema) => typeName(schema, root)).join(" or ")}`);
 }
 
-/** JSON where it is JSON, text where it is not. */
+/** Parses JSON; other text stays text. */
 function loose(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,4 +1,4 @@
-/** The commands that use a gateway, and the options they share. Each is loaded when it is used. */
+/** The commands that use a gateway, with their shared options. Each loads when it is used. */
 import type { Command } from "commander";
 import { listKinds, shells } from "./choices.ts";
 
@@ -11,16 +11,21 @@ export function addClientCommands(program: Command, done: (action: Promise<numbe
         "a running gateway (default: the one that this folder's config would start, or port 3000)",
       )
       .option("-t, --token <token>", "its bearer token (default: $GOBLIN_TOKEN)")
-      .option("-c, --config <file>", "no running gateway: start the servers of this config, and stop them after")
-      .option("--json", "as JSON");
+      .option("-c, --config <file>", "start this config's servers for this command; needs no running gateway")
+      .option("--json", "print JSON");
   const saving = (command: Command): Command =>
     client(command).option("-o, --out <folder>", "save images, audio and other bytes there");
 
   client(
     program.command("status").description("health of a gateway and its servers; exit code 1 if one is not ready"),
   ).action((options) => done(import("./commands/status.ts").then((it) => it.status(options))));
-  client(program.command("list").argument("[what]", listKinds.join(" | ")).description("what the gateway has"))
-    .option("-s, --server <id>", "only of this server")
+  client(
+    program
+      .command("list")
+      .argument("[what]", listKinds.join(" | "))
+      .description("list the gateway's tools, prompts, resources or servers"),
+  )
+    .option("-s, --server <id>", "only this server's")
     .action((what, options) => done(import("./commands/list.ts").then((it) => it.list(what, options))));
   saving(
     program
@@ -31,9 +36,9 @@ export function addClientCommands(program: Command, done: (action: Promise<numbe
   )
     .option("-a, --args <json>", "arguments as a JSON object; - reads it from stdin")
     .action((name, pairs, options) => done(import("./commands/call.ts").then((it) => it.call(name, pairs, options))));
-  saving(program.command("read").argument("<uri>", "in any form").description("read a resource")).action(
-    (uri, options) => done(import("./commands/read.ts").then((it) => it.read(uri, options))),
-  );
+  saving(
+    program.command("read").argument("<uri>", "as listed, or as its server names it").description("read a resource"),
+  ).action((uri, options) => done(import("./commands/read.ts").then((it) => it.read(uri, options))));
   saving(
     program
       .command("prompt")
@@ -43,9 +48,9 @@ export function addClientCommands(program: Command, done: (action: Promise<numbe
   ).action((name, pairs, options) =>
     done(import("./commands/prompt.ts").then((it) => it.prompt(name, pairs, options))),
   );
-  client(
-    program.command("tokens").description("what the tools cost a model, and what listing fewer of them would"),
-  ).action((options) => done(import("./commands/tokens.ts").then((it) => it.tokens(options))));
+  client(program.command("tokens").description("token cost of the tools, and of shorter tool lists")).action(
+    (options) => done(import("./commands/tokens.ts").then((it) => it.tokens(options))),
+  );
   program
     .command("tui")
     .description("the dashboard in the terminal, attached to a running gateway")

@@ -1,11 +1,10 @@
 /**
- * Follows the config file of a running gateway: reads it again when it changes or somebody asks,
- * and applies what is new.
+ * Reloads the config file of a running gateway when it changes or on request, and applies the
+ * changes.
  *
- * One reading at a time, in the order in which they were asked for. A file that is not valid is
- * reported, to the log and to the gateway, which shows it until a reading succeeds; it changes
- * nothing. The same goes for a file that was found in the current folder and says something that
- * nobody has trusted yet; it is read again when somebody does.
+ * Reloads run one at a time, in order. An invalid file changes nothing: it is reported to the log
+ * and to the gateway, which shows the problem until a reload succeeds. The same holds for a file in
+ * the current folder that is not trusted yet; trusting it triggers another reload.
  */
 import type { ReloadResult } from "../admin/schema.ts";
 import { ConfigError, formatProblem, formatWarning } from "../config/problems/problem.ts";
@@ -19,9 +18,9 @@ import { TrustStore } from "./trust/trust-store.ts";
 
 export interface FollowOptions {
   readonly file: LoadedConfig;
-  /** It lies in the current folder, and what it says next has to be trusted as well. */
+  /** The file lies in the current folder, so every new version needs trust. */
   readonly found: boolean;
-  /** The file's config with what the command line says on top. */
+  /** Applies the command line's options to the file's config. */
   readonly override: (config: Config) => Config;
   readonly gateway: () => Pick<Gateway, "reload" | "reloadFailed">;
   readonly log: Logger;
@@ -45,14 +44,14 @@ export class ConfigFollower {
     this.#watches.push(await watchConfig(trusted, () => this.#refused && this.reloadQuietly()));
   }
 
-  /** @throws ConfigError */
+  /** Reads the file again and applies it. @throws ConfigError */
   reload(): Promise<ReloadResult> {
     const next = this.#last.then(() => this.#read());
     this.#last = next.catch(() => {});
     return next;
   }
 
-  /** For when nobody waits for the outcome; the log tells it. */
+  /** Reloads for callers that ignore the outcome; the log has it. */
   reloadQuietly(): void {
     this.reload().catch(() => {});
   }
@@ -78,12 +77,12 @@ export class ConfigFollower {
         removed: [...diff.removed],
         changed: [...ids(diff.changed), ...ids(diff.adjusted)],
       };
-      if (!diff.same || recovered) log.info({ ...result, settings: diff.settings }, "The config was read again");
+      if (!diff.same || recovered) log.info({ ...result, settings: diff.settings }, "The config was reloaded");
       return result;
     } catch (error) {
       const problems = error instanceof ConfigError ? error.problems.map(formatProblem) : [String(error)];
       this.#refused = true;
-      log.error({ problems }, "The config is not valid or not trusted; the one in use stays");
+      log.error({ problems }, "The config is not valid or not trusted; the previous one stays in use");
       gateway().reloadFailed(error);
       throw error;
     }

@@ -1,7 +1,6 @@
 /**
- * The config that a command works with: the file that was named, the one that is found, or the demo
- * servers when there is none. One that is found in the current folder counts only once its digest
- * is trusted.
+ * Chooses a command's config: the named file, else the one found, else the demo servers. A file
+ * found in the current folder takes effect only if its digest is trusted.
  */
 import { resolve } from "node:path";
 import { formatWarning } from "../config/problems/problem.ts";
@@ -15,9 +14,9 @@ import { requireTrust } from "./trust/consent.ts";
 
 export interface ChosenConfig {
   readonly config: Config;
-  /** Undefined: the demo. */
+  /** Undefined for the demo. */
   readonly file: LoadedConfig | undefined;
-  /** The file was found in the current folder, so each reading of it needs consent. */
+  /** The file was found in the current folder, so each new version needs consent. */
   readonly found: boolean;
 }
 
@@ -27,7 +26,9 @@ export interface ChooseOptions {
   readonly port?: number | undefined;
 }
 
-/** `permit` decides on a file that was found; it may ask. @throws ConfigError */
+/**
+ * Loads the config. `permit` decides about a found file and may ask the user. @throws ConfigError
+ */
 export async function chooseConfig(
   options: ChooseOptions,
   permit: (file: ConfigText) => Promise<void> = requireTrust,
@@ -40,7 +41,7 @@ export async function chooseConfig(
   return { file, found, config: withAddress(config, options) };
 }
 
-/** What was said on the command line counts, whatever the file says. */
+/** Applies the address from the command line, which overrides the file. */
 export function withAddress(config: Config, { host, port }: ChooseOptions): Config {
   const gateway = { ...config.gateway, ...(host !== undefined && { host }), ...(port !== undefined && { port }) };
   return { ...config, gateway };

@@ -1,9 +1,9 @@
 /**
- * An exception that nobody caught is a mistake in this program. It is logged in full; the sessions
- * of everybody else must not end because of it.
+ * Keeps the gateway running after an uncaught exception. The exception is a bug in this program: it
+ * is logged in full, but must not end other clients' sessions.
  *
- * A log that cannot be written (the terminal is gone, the disk is full) is none: to log that would
- * end here again, for ever.
+ * Write errors of the log itself (the terminal is gone, the disk is full) are ignored: logging them
+ * would loop forever.
  */
 import { messageOf } from "../protocol/errors.ts";
 import type { Logger } from "../telemetry/logger.ts";
@@ -12,7 +12,7 @@ export function surviveUncaughtErrors(log: Logger): void {
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
   const tell = (error: unknown): void => {
     const stack = error instanceof Error ? error.stack : undefined;
-    log.error({ error: messageOf(error), stack }, "An unexpected error, please report it; the gateway goes on");
+    log.error({ error: messageOf(error), stack }, "Unexpected error, please report it; the gateway keeps running");
   };
   process.on("uncaughtException", tell);
   process.on("unhandledRejection", tell);

@@ -1,9 +1,9 @@
 /**
- * How a command's failure looks: one line that helps, and no stack unless it is asked for; with
- * --json, one line of JSON.
+ * Prints a command's failure: one helpful line, with a stack only on request; with --json, one line
+ * of JSON.
  *
- * What must always hold: a message may hold what a server or a file said, so nothing in it reaches
- * the terminal but printable characters.
+ * Invariant: a message may quote a server or a file, so only printable characters reach the
+ * terminal.
  */
 import { CommanderError } from "commander";
 import { ConfigError } from "../config/problems/problem.ts";
@@ -18,11 +18,11 @@ export interface ReportOptions {
   readonly json: boolean;
 }
 
-/** Answers the exit code: 1 it failed, 2 it was called wrongly. */
+/** Prints the error. Returns the exit code: 1 failure, 2 wrong usage. */
 export function reportError(error: unknown, { verbose, json }: ReportOptions): number {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return 0;
-    // Otherwise commander has printed its own message.
+    // Without --json, commander has already printed its message.
     if (json) complainInJson(new UsageError(error.message.replace(/^error: /, "")));
     return 2;
   }
@@ -57,7 +57,6 @@ function kindOf(error: unknown): Record<string, unknown> {
 function describe(error: unknown): string {
   const { code, port } = error as { code?: string; port?: number };
   if (code === "EADDRINUSE") return `port ${port} is in use: choose another with --port, or 0 for a free one`;
-  if (code === "EACCES" && port !== undefined)
-    return `port ${port} may not be used by this user: choose one above 1023`;
+  if (code === "EACCES" && port !== undefined) return `this user may not listen on port ${port}: choose one above 1023`;
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,7 +1,7 @@
 /**
- * The command line: what there is to type, and how errors look. One file a command; `console` is
- * only used here and below. Exit codes: 0 fine, 1 it failed, 2 it was called wrongly. The gateway
- * is loaded by the commands that run one: a shell that completes a word must not wait for it.
+ * The command line: its commands, options and error output. Each command has its own file; only
+ * these files use `console`. Exit codes: 0 success, 1 failure, 2 wrong usage. Only the commands
+ * that run a gateway load it, because shell completion must be fast.
  */
 import { Command, InvalidArgumentError } from "commander";
 import { version } from "../version.ts";
@@ -21,7 +21,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     .version(version, "-V, --version")
     .option("-v, --verbose", "show stack traces")
     .showSuggestionAfterError()
-    // Its commands inherit both. With --json an error is printed once, as JSON.
+    // Commands inherit both settings. With --json an error is printed once, as JSON.
     .configureOutput(json ? { outputError: () => {} } : {})
     .exitOverride();
 
@@ -40,9 +40,9 @@ export async function run(argv: readonly string[]): Promise<number> {
     .action(async (options) => done((await import("./commands/stdio.ts")).stdio(options)));
   program
     .command("check")
-    .description("validate a config; says where and what is wrong")
+    .description("validate a config and locate its problems")
     .option("-c, --config <file>", "config file")
-    .option("--json", "as JSON")
+    .option("--json", "print JSON")
     .action((options) =>
       done(
         check({
@@ -57,14 +57,14 @@ export async function run(argv: readonly string[]): Promise<number> {
   program
     .command("trust")
     .argument("[file]", "the config (default: the one in this folder)")
-    .description("allow a config that lies in a folder to run its servers, until it changes")
-    .option("-l, --list", "show what is trusted")
-    .option("--json", "as JSON")
+    .description("let a config found in a folder run its servers, until it changes")
+    .option("-l, --list", "list the trusted configs")
+    .option("--json", "print JSON")
     .action(async (file, options) => done((await import("./commands/trust.ts")).trust(file, options)));
   program
     .command("untrust")
     .argument("[file]", "the config (default: the one in this folder)")
-    .description("take that back")
+    .description("no longer trust a config")
     .action(async (file) => done((await import("./commands/trust.ts")).untrust(file)));
 
   addClientCommands(program, done);

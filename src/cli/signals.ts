@@ -1,12 +1,11 @@
 /**
- * The signals that a running gateway listens to. SIGINT and SIGTERM ask it to end; a second one
- * ends the process at once. SIGHUP asks it to read its config again, except when it says that the
- * terminal is gone.
+ * Handles the signals of a running gateway. SIGINT and SIGTERM stop it; a second one exits at once.
+ * SIGHUP reloads the config, unless it means that the terminal is gone.
  */
 import { closeSync, openSync } from "node:fs";
 
 export interface Signals {
-  /** Resolves when the process is asked to end. */
+  /** Resolves when a signal asks the process to stop. */
   readonly ended: Promise<void>;
 }
 
@@ -26,7 +25,7 @@ export function listenToSignals(hangup: () => void): Signals {
   return { ended };
 }
 
-/** Ends the process even if something that was forgotten keeps it alive. */
+/** Exits even if a forgotten handle keeps the process alive. */
 export function exitSoon(): void {
   setTimeout(() => process.exit(), 1000).unref();
 }

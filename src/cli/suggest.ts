@@ -1,4 +1,4 @@
-/** What to say about a name that does not exist: what was probably meant, else where to look. */
+/** Errors for names that do not exist: with the probable name, else with where to look. */
 import { nearest } from "../config/problems/nearest.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -7,7 +7,7 @@ export interface Missing {
   readonly kind: "tool" | "prompt" | "resource" | "server";
   readonly name: string;
   readonly known: readonly string[];
-  /** What helps where no known name is near. */
+  /** The hint if no known name is similar. */
   readonly otherwise: string;
 }
 
@@ -18,7 +18,7 @@ export function noSuch({ kind, name, known, otherwise }: Missing): UsageError {
   );
 }
 
-/** @throws UsageError unless there is a server of this id */
+/** Checks that the server exists. @throws UsageError if not */
 export function requireServer(name: string, known: readonly string[]): void {
   if (known.includes(name)) return;
   const otherwise = known.length === 0 ? "there are none" : `there are ${known.join(", ")}`;

@@ -1,7 +1,4 @@
-/**
- * A command that was called wrongly: it ends with exit code 2, and its message says what would be
- * right.
- */
+/** A wrongly used command: it exits with code 2, and the message names the correct usage. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }

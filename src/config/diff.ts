@@ -1,10 +1,9 @@
 /**
- * What changes between two configs, so that a running gateway can follow an edit without starting
- * over.
+ * Computes the difference between two configs, so that a running gateway can follow an edit without
+ * a restart.
  *
- * Pure. Applied to the old config, the difference gives the new one. A server is in at most one of
- * `added`,
- * `changed`, `adjusted` and `removed`, and in none of them if nothing of it changed.
+ * Pure. Applying the difference to the old config gives the new one. A server is in at most one of
+ * `added`, `changed`, `adjusted` and `removed`; an unchanged server is in none.
  */
 import type { Config } from "./schema/config.ts";
 import type { ServerConfig } from "./schema/server.ts";
@@ -22,13 +21,13 @@ export interface ConfigDiff {
   readonly settings: readonly string[];
   /** Those of `settings` that only a restart can apply. */
   readonly restartNeeded: readonly string[];
-  /** Nothing differs at all. */
+  /** The configs are equal. */
   readonly same: boolean;
 }
 
 const CONNECTION_KEYS = ["transport", "enabled", "share"] as const satisfies readonly (keyof ServerConfig)[];
 
-/** A listening socket and an open log stay as they were made. */
+/** A listening socket and an open log keep their settings. */
 const RESTART_KEYS: ReadonlySet<string> = new Set([
   ...["gateway.host", "gateway.port", "gateway.admin.host", "gateway.admin.port"],
   ...["gateway.tls", "gateway.tls.cert", "gateway.tls.key"],
@@ -37,8 +36,8 @@ const RESTART_KEYS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The next config as far as a running gateway can follow it: sockets stay where they are, and so
- * does whoever may reach them.
+ * Returns the next config with the old addresses and TLS files: listening sockets stay as they are
+ * while the gateway runs, and access checks must match the address in use.
  */
 export function keepAddresses(old: Config, next: Config): Config {
   const { host, port, tls, admin } = old.gateway;
@@ -83,7 +82,7 @@ function isSection(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Equal as JSON is: prototypes and the order of keys do not count. */
+/** Compares as JSON: prototypes and key order are ignored. */
 function isSame(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;

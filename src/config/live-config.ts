@@ -1,10 +1,10 @@
 /**
- * The config as it is now.
+ * Holds the current config.
  *
- * It is replaced as a whole, never changed in place; parts read `current` whenever they need a
- * value, so a reload takes effect with the next request. Parts that must act on a change listen for
- * `changed`, which is emitted after `current` is the new config. A server that was switched on or
- * off by hand stays so until the file says otherwise.
+ * It is replaced as a whole, never changed in place. Parts read `current` when they need a value,
+ * so a reload takes effect with the next request. Parts that must act on a change listen for
+ * `changed`, which fires after `current` is replaced. A server that was switched on or off by hand
+ * stays so until its entry's `enabled` changes in the file.
  */
 import { EventEmitter } from "node:events";
 import { type ConfigDiff, diffConfig, keepAddresses } from "./diff.ts";
@@ -16,13 +16,13 @@ export interface LiveConfigEvents {
 
 interface Switch {
   readonly enabled: boolean;
-  /** What the file said when the server was switched. */
+  /** The file's value of `enabled` when the server was switched. */
   readonly inFile: boolean;
 }
 
 export class LiveConfig extends EventEmitter<LiveConfigEvents> {
   #current: Config;
-  /** The config as the file has it. */
+  /** The config from the file, without manual switches. */
   #file: Config;
   readonly #switches = new Map<string, Switch>();
 

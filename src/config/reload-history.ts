@@ -1,9 +1,9 @@
 /**
- * What became of the readings of the config while the gateway runs: how many were applied, how many
- * refused, and why the last one was.
+ * Records the outcome of config reloads: how many were applied, how many were rejected, and why the
+ * last one was.
  *
- * What must always hold: a refusal is kept until a later reading is applied, so that whoever looks
- * in between sees it; it names places and keys, never a value of the file.
+ * Invariant: a rejection is kept until a later reload succeeds, so that anyone who looks in between
+ * sees it. It names places and keys, never a value of the file.
  */
 import { EventEmitter } from "node:events";
 import { messageOf } from "../protocol/errors.ts";
@@ -29,12 +29,12 @@ export class ReloadHistory extends EventEmitter<{ changed: [] }> {
     return this.#refused;
   }
 
-  /** Why the config in use is not the one in the file; undefined while it is. */
+  /** Why the file's config is not in use; undefined while it is. */
   get refusal(): ReloadFailure | undefined {
     return this.#refusal;
   }
 
-  /** Returns whether the reading before this one had been refused. */
+  /** Records a success. Returns whether the previous reload was rejected. */
   apply(): boolean {
     const recovered = this.#refusal !== undefined;
     this.#applied++;
@@ -43,7 +43,7 @@ export class ReloadHistory extends EventEmitter<{ changed: [] }> {
     return recovered;
   }
 
-  /** `file`: used for problems without a location. */
+  /** Records a rejection. `file`: used for problems without a location. */
   refuse(error: unknown, file: string): void {
     this.#refused++;
     const located = error instanceof ConfigError ? error.problems : [];

@@ -1,16 +1,16 @@
 /**
- * The values in a config that nobody should see but whom they are for: tokens, environments,
- * headers, and the parts of a URL that may hold a key.
+ * Collects the secret values of a config: tokens, environment values, headers, and the parts of a
+ * URL that may hold a key.
  */
 import type { Config } from "./schema/config.ts";
 import type { ServerTransport } from "./schema/server.ts";
 
-/** A shorter value is an ordinary word, which would be blotted out everywhere. */
+/** Shorter values are ordinary words; masking them would garble every text. */
 const LEAST_LENGTH = 6;
 
 /**
- * What must not appear in a log. Arguments and paths are not among it: hiding those would make a
- * log useless.
+ * Returns the values that must not appear in a log. Arguments and paths are not included: without
+ * them a log is useless.
  */
 export function logSecrets({ servers, gateway }: Pick<Config, "servers" | "gateway">): string[] {
   const found = [
@@ -22,12 +22,12 @@ export function logSecrets({ servers, gateway }: Pick<Config, "servers" | "gatew
 }
 
 /**
- * What must not appear in an error of this server's connection: there, arguments and the whole
- * address go too.
+ * Returns the values that must not appear in this server's connection errors, including arguments
+ * and the URL's path.
  */
 export function secretsOf(transport: ServerTransport): string[] {
   if (transport.kind === "stdio") {
-    // A secret argument stands alone or behind "=", as in --token=…
+    // A secret argument stands alone or after "=", as in --token=…
     return [...keysOf(transport), ...transport.args.flatMap((arg) => [arg, arg.slice(arg.indexOf("=") + 1)])];
   }
   if (!URL.canParse(transport.url)) return [...keysOf(transport), transport.url];
@@ -38,7 +38,7 @@ export function secretsOf(transport: ServerTransport): string[] {
 
 function keysOf(transport: ServerTransport): string[] {
   if (transport.kind === "stdio") return Object.values(transport.env);
-  // `Bearer abc` is secret as a whole and without its first word.
+  // `Bearer abc` is secret both as a whole and without the scheme.
   const headers = Object.values(transport.headers).flatMap((value) => [value, value.slice(value.indexOf(" ") + 1)]);
   if (!URL.canParse(transport.url)) return headers;
   const { username, password, searchParams } = new URL(transport.url);

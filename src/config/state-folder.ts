@@ -1,6 +1,6 @@
 /**
- * Where Goblin keeps what has to outlive its process: keys, journals, the configs that were
- * trusted. Only the user may look into it; whoever makes it gives it the mode 0700.
+ * Returns the folder for data that must survive a restart: keys, journals, trusted configs. It is
+ * private to the user: its creator must set mode 0700.
  */
 import { homedir } from "node:os";
 import { join } from "node:path";

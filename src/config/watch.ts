@@ -1,12 +1,10 @@
 /**
- * Tells when the text of a config file changes, however that happens: written in place, replaced by
- * rename (as editors do), or reached through symbolic links that are swapped (as Kubernetes does
- * with `..data`).
+ * Watches a config file for changes of its text: written in place, replaced by rename (as editors
+ * do), or reached through swapped symbolic links (as Kubernetes does with `..data`).
  *
- * Folders are watched, never the file, because a watch on a file dies with it. An event is only a
- * reason to look:
- * `onChange` is called when the text differs from the one seen last or the file is back, and not
- * while it is missing.
+ * It watches folders, never the file, because a watch on a file dies with the file. An event is
+ * only a reason to look. `onChange` fires when the text differs from the last one seen or a missing
+ * file is back, never while the file is missing.
  */
 import { type FSWatcher, watch } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
@@ -14,11 +12,11 @@ import { foldersOnTheWay } from "./reading/link-folders.ts";
 import { digestOf } from "./reading/load.ts";
 
 export interface WatchOptions {
-  /** How long the file must be quiet before it is looked at. */
+  /** How long the file must be quiet before it is read. */
   readonly debounceMs?: number;
-  /** How often to look without any event, for file systems that send none; 0: never. */
+  /** The polling interval for file systems that send no events; 0: no polling. */
   readonly pollMs?: number;
-  /** The digest of the text that is in use; without it, the text found at the start. */
+  /** The digest of the text in use; default: the text found at the start. */
   readonly since?: string;
 }
 
@@ -26,7 +24,7 @@ export interface ConfigWatch {
   close(): void;
 }
 
-/** Watching has begun when the promise resolves. */
+/** Starts watching; resolves when the watches are in place. */
 export async function watchConfig(
   path: string,
   onChange: () => void,
@@ -46,7 +44,7 @@ export async function watchConfig(
     quiet = setTimeout(look, debounceMs);
   }
 
-  /** One look at a time: an event during a look asks for another one after it. */
+  /** Looks at the file. Only one look runs at a time; an event meanwhile requests another. */
   async function look(): Promise<void> {
     if (looking) {
       lookAgain = true;
@@ -55,12 +53,12 @@ export async function watchConfig(
     looking = true;
     do {
       lookAgain = false;
-      // Folders first: a change after the reading then still raises an event.
+      // Folders first, so that a change after the read still raises an event.
       await watchFolders();
       const digest = await readDigest(path);
       if (closed) return;
-      // A reading of the missing file may have failed in the meantime: that it is back is a change,
-      // whatever its text.
+      // A reload may have failed while the file was missing, so its return counts as a change even
+      // with the same text.
       if (digest === undefined) lastDigest = "";
       else if (digest !== lastDigest) {
         const isFirst = lastDigest === undefined;
@@ -72,8 +70,7 @@ export async function watchConfig(
   }
 
   /**
-   * Watches the folders that matter now, each by its identity: one that was replaced is another
-   * folder.
+   * Watches the folders that matter now, by device and inode: a replaced folder needs a new watch.
    */
   async function watchFolders(): Promise<void> {
     const wanted = new Map<string, string>();
@@ -99,7 +96,7 @@ export async function watchConfig(
       });
       watchers.set(identity, watcher);
     } catch {
-      // Gone again, or the system has no watches left: polling still sees the file.
+      // The folder is gone, or the system has no watches left. Polling still sees the file.
     }
   }
 
@@ -110,7 +107,7 @@ export async function watchConfig(
 
   const poll = pollMs > 0 ? setInterval(look, pollMs).unref() : undefined;
   await look();
-  // A file that does not exist yet counts as empty, so that its appearance is a change.
+  // A missing file counts as empty, so that its appearance is a change.
   lastDigest ??= "";
 
   return {

@@ -1,6 +1,6 @@
 /**
- * Warns of what is valid but protects nothing: tokens that can be guessed, and credentials that are
- * sent where everybody on the way can read them. The warnings name the place and never the value.
+ * Warns about valid settings that protect nothing: guessable tokens, and credentials sent without
+ * encryption. A warning names the key, never the value.
  */
 import type { KeyPath } from "./problems/locate.ts";
 import type { Report } from "./problems/report.ts";
@@ -8,7 +8,7 @@ import type { ServerTransport } from "./schema/server.ts";
 import type { GatewayConfig } from "./schema/settings.ts";
 
 const LEAST_LENGTH = 16;
-/** What is left of a token without the words that everybody tries. */
+/** The shortest acceptable rest of a token after common words are removed. */
 const LEAST_REST = 8;
 const LEAST_DIFFERENT = 6;
 const WORDS =
@@ -36,16 +36,19 @@ function weakness(token: string): string | undefined {
     .replace(WORDS, "")
     .replace(/[^a-z0-9]/g, "");
   if (rest.length < LEAST_REST) return "it is made of common words";
-  return new Set(token).size < LEAST_DIFFERENT ? "it repeats few characters" : undefined;
+  return new Set(token).size < LEAST_DIFFERENT ? "it has few distinct characters" : undefined;
 }
 
-/** `path` is that of the server's entry. */
+/**
+ * Warns about credential headers that go to another host over plain HTTP. `path`: the server's
+ * entry.
+ */
 export function warnOfOpenCredentials(transport: ServerTransport, path: KeyPath, report: Report): void {
   if (transport.kind === "stdio" || !URL.canParse(transport.url)) return;
   const { protocol, hostname } = new URL(transport.url);
   if (protocol !== "http:" || LOOPBACK.test(hostname)) return;
   for (const name of Object.keys(transport.headers).filter((header) => CREDENTIAL.test(header))) {
-    const message = `is sent to ${hostname} without encryption, for everybody on the way to read; use https://`;
+    const message = `is sent to ${hostname} without encryption; use https://`;
     report.warn([...path, "headers", name], message);
   }
 }

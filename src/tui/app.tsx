@@ -1,7 +1,8 @@
 /**
- * Binds the layers: Ink's keys to actions, the store to the dashboard, the dashboard to the screen.
+ * Connects the layers: Ink's keys to actions, the store to the dashboard, the dashboard to the
+ * screen.
  *
- * Loaded on demand, because Ink and React are not needed for anything else the program does.
+ * Loaded on demand, because only the dashboard needs Ink and React.
  */
 import { type Key, render, useInput } from "ink";
 import { Component, type ReactNode, useRef, useSyncExternalStore } from "react";
@@ -16,7 +17,7 @@ export interface MountOptions {
   readonly effects: Effects;
   readonly screen: Screen;
   readonly stdin: NodeJS.ReadStream;
-  /** A view threw while it was drawn; nothing is on the screen any more. */
+  /** Called when a view throws while rendering; the screen is empty then. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -33,7 +34,7 @@ export function mount({ store, effects, screen, stdin, onError }: MountOptions):
   const app = render(tree, {
     stdout: screen.stream,
     stdin,
-    debug: true, // whole frames, which the screen compares line by line
+    debug: true, // complete frames, which the screen compares line by line
     exitOnCtrlC: false,
     patchConsole: false,
   });
@@ -41,8 +42,8 @@ export function mount({ store, effects, screen, stdin, onError }: MountOptions):
 }
 
 /**
- * Catches what views throw. Ink's own guard draws the error, and if that fails too, nobody ever
- * hears of it.
+ * Catches errors of views. Ink's own boundary draws the error, and if that fails too, the error is
+ * lost.
  */
 class Guard extends Component<{ readonly onError: (error: unknown) => void; readonly children: ReactNode }> {
   static getDerivedStateFromError(): { failed: boolean } {
@@ -50,7 +51,7 @@ class Guard extends Component<{ readonly onError: (error: unknown) => void; read
   }
   override readonly state = { failed: false };
   override componentDidCatch(error: unknown): void {
-    // Not at once: React is in the middle of a commit, and the answer to this is to unmount.
+    // Deferred: the handler unmounts, and React is in the middle of a commit.
     setImmediate(() => this.props.onError(error));
   }
   override render(): ReactNode {
@@ -78,11 +79,11 @@ function App({ store, effects }: { store: Store; effects: Effects }) {
   return <Dashboard state={state} />;
 }
 
-// Bracketed paste, without the escape character that Ink takes off.
+// The bracketed paste markers, without the escape character that Ink removes.
 const pasteStart = "[200~";
 const pasteEnd = "[201~";
 
-/** Ink names a line end or a tab that it gets alone, and gives no text for it. */
+/** Ink names a single line ending or tab and passes no text for it. */
 function pastedText(input: string, key: Key): string {
   return key.return || key.tab ? " " : input;
 }
@@ -105,6 +106,6 @@ const named: readonly [keyof Key, KeyName][] = [
 
 function pressOf(input: string, key: Key): KeyPress {
   const name = named.find(([flag]) => key[flag] === true)?.[1];
-  // Terminals send 0x7f for the backspace key, which Ink calls delete.
+  // Terminals send 0x7f for the backspace key, which Ink names delete.
   return { input, name: name === "delete" ? "backspace" : name, ctrl: key.ctrl, shift: key.shift, meta: key.meta };
 }

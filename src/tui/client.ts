@@ -1,10 +1,9 @@
 /**
- * The admin API over HTTP, as the dashboard uses it: reads, actions and the event stream.
+ * The dashboard's client for the admin API over HTTP: reads, actions and the event stream.
  *
- * What must always hold: every answer is checked against the API's schemas before it is used; every
- * failure is an
- * `AdminClientError` whose message a person can read; a stream that falls silent is given up,
- * because the gateway sends at least once a second.
+ * Invariant: every answer is validated against the API's schemas before use. Every failure is an
+ * `AdminClientError` with a readable message. A silent stream is closed, because the gateway sends
+ * at least one event a second.
  */
 import type * as z from "zod";
 import { type AdminEvent, adminEvents } from "../admin/events.ts";
@@ -22,10 +21,10 @@ export class AdminClientError extends Error {
 }
 
 export interface AdminClientOptions {
-  /** The gateway's root, or any URL on it. */
+  /** Any URL on the gateway. */
   readonly url: string;
   readonly token?: string | undefined;
-  /** How long the stream may be silent. */
+  /** The timeout for a silent stream. */
   readonly silenceMs?: number;
 }
 
@@ -41,9 +40,7 @@ type ResponseRoute = AdminRoute & { readonly response: z.ZodType };
 export interface AdminClient {
   readonly url: string;
   request<Route extends ResponseRoute>(route: Route, options?: RequestOptions): Promise<z.infer<Route["response"]>>;
-  /**
-   * Resolves when the stream has opened and ended; rejects when it could not be opened or broke.
-   */
+  /** Resolves when the stream ends; rejects if it cannot be opened or breaks. */
   stream(handlers: StreamHandlers): Promise<void>;
 }
 
@@ -59,7 +56,7 @@ export function createAdminClient({ url, token, silenceMs = 10_000 }: AdminClien
   return {
     url: root.href.replace(/\/$/, ""),
     async request<Route extends ResponseRoute>(route: Route, options: RequestOptions = {}) {
-      // Whatever acts is sent as JSON, with a body or without: the gateway asks for it.
+      // The gateway requires JSON for every action, even without a body.
       const type = route.method === "get" ? {} : { "content-type": "application/json" };
       const init: RequestInit = {
         method: route.method.toUpperCase(),
@@ -70,7 +67,7 @@ export function createAdminClient({ url, token, silenceMs = 10_000 }: AdminClien
       const response = await open(addressOf(root, route, options), init);
       const parsed = route.response.safeParse(await readJson(response));
       if (!parsed.success) throw misunderstood(route.path, parsed.error);
-      // safeParse of this route's own schema made it.
+      // This route's own schema produced this value.
       return parsed.data as z.infer<Route["response"]>;
     },
     async stream({ onOpen, onEvent, signal }) {
@@ -146,12 +143,12 @@ async function readEvents(response: Response, onEvent: (event: AdminEvent) => vo
   }
 }
 
-/** An event of a type or shape that is not known is from a newer gateway: passed over. */
+/** Parses an event. Unknown types and shapes come from a newer gateway and are ignored. */
 function readEvent(type: string, data: string): AdminEvent | undefined {
   if (!Object.hasOwn(adminEvents, type)) return undefined;
   try {
     const parsed = adminEvents[type as AdminEvent["type"]].safeParse(JSON.parse(data));
-    // The type names the schema that made the data.
+    // The type selects the schema that produced the data.
     return parsed.success ? ({ type, data: parsed.data } as AdminEvent) : undefined;
   } catch {
     return undefined;
@@ -161,7 +158,7 @@ function readEvent(type: string, data: string): AdminEvent | undefined {
 function misunderstood(path: string, error: z.ZodError): AdminClientError {
   const issue = error.issues[0];
   const where = issue === undefined ? "" : ` (${issue.path.join(".")}: ${issue.message})`;
-  return new AdminClientError("SHAPE", `${path} answers in a shape that this version does not know${where}`);
+  return new AdminClientError("SHAPE", `${path} sent an answer that this version does not understand${where}`);
 }
 
 function asClientError(error: unknown): AdminClientError {

@@ -1,8 +1,8 @@
 /**
- * What actions do in the world: calls to the gateway, the clipboard, leaving.
+ * The side effects of actions: calls to the gateway, the clipboard, quitting.
  *
- * An effect follows from an action and the states before and after it. What must always hold: a
- * call that was left is cancelled, and its late answer changes nothing.
+ * An effect depends on an action and the states before and after it. Invariant: leaving a running
+ * call cancels it, and its late answer changes nothing.
  */
 import { adminRoutes } from "../admin/routes.ts";
 import { strip } from "../text/clean.ts";
@@ -15,7 +15,7 @@ import { selectedItem } from "./state/select.ts";
 import type { Store } from "./store.ts";
 
 export interface Effects {
-  /** Runs an action: the state first, then what follows from it. */
+  /** Runs an action: first the state, then its effects. */
   perform(action: Action): void;
   close(): void;
 }
@@ -94,7 +94,7 @@ export function createEffects({ client, store, copy, redraw, quit }: EffectsOpti
         case "reload":
           void attempt(async () => {
             const { added, removed, changed } = await client.request(adminRoutes.reload, { body: {} });
-            return `Config read again: ${added.length} added, ${removed.length} removed, ${changed.length} changed`;
+            return `Config reloaded: ${added.length} added, ${removed.length} removed, ${changed.length} changed`;
           });
           return;
         case "copy": {
@@ -126,8 +126,8 @@ function runningTool(state: State): string | undefined {
 }
 
 /**
- * What the copy key takes: a name that pasted into a shell or chat is one line without control
- * characters.
+ * Returns the text for the copy key. Names become one line without control characters, safe to
+ * paste into a shell.
  */
 function copyText(state: State): string | undefined {
   if (state.mode.name === "call") return state.mode.form.stage.name === "done" ? state.mode.form.stage.text : undefined;

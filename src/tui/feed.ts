@@ -1,11 +1,10 @@
 /**
- * Keeps the state fed: opens the event stream, reads every list, reads again what changed, and
+ * Keeps the state up to date: opens the event stream, reads every list, rereads changed lists, and
  * reconnects.
  *
- * What must always hold: the stream is open before the lists are read, and what it told while a
- * list was on its way is applied again after it, so that no change falls between; a list is not
- * read twice at the same time; after a loss everything is read again; nothing goes on after
- * `close`.
+ * Invariant: the stream opens before the lists are read, and events that arrive during a read are
+ * applied again after it, so no change is lost. A list is never read twice at the same time. After
+ * a disconnect everything is read again. Nothing runs after `close`.
  */
 import type { AdminEvent, AdminEventType } from "../admin/events.ts";
 import { adminRoutes } from "../admin/routes.ts";
@@ -20,9 +19,9 @@ export interface Feed {
 export interface FeedOptions {
   readonly client: AdminClient;
   readonly store: Store;
-  /** The first pause before a new attempt; it doubles up to ten times as long. */
+  /** The first delay before a reconnect; it doubles up to ten times its value. */
   readonly backoffMs?: number;
-  /** How often figures that no event carries are read again while they change. */
+  /** How often to reread figures that no event carries, while they change. */
   readonly refreshMs?: number;
 }
 
@@ -125,7 +124,7 @@ export function startFeed({ client, store, backoffMs = 500, refreshMs = 5000 }: 
     }
   };
 
-  // Latency and totals per tool and server come with no event of their own.
+  // No event carries latency and totals per tool and server.
   const refresh = setInterval(() => {
     const { link, panel } = store.state();
     if (!called || link.status !== "up") return;
@@ -136,7 +135,7 @@ export function startFeed({ client, store, backoffMs = 500, refreshMs = 5000 }: 
         : panel === "overview" || panel === "servers"
           ? (["servers"] as const)
           : [];
-    for (const name of names) read(name, closed.signal).catch(() => undefined); // the stream notices a loss
+    for (const name of names) read(name, closed.signal).catch(() => undefined); // the stream reports a disconnect
   }, refreshMs);
 
   void run();
@@ -148,7 +147,7 @@ export function startFeed({ client, store, backoffMs = 500, refreshMs = 5000 }: 
   };
 }
 
-/** Events that say how what is read as a whole is now; applying one twice changes nothing. */
+/** Events that replace the state of a list; applying one twice changes nothing. */
 const listOfEvent: Partial<Record<AdminEventType, keyof Loaded>> = {
   server: "servers",
   subscriptions: "subscriptions",

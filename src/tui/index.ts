@@ -1,9 +1,9 @@
 /**
  * The terminal dashboard: attaches to a running gateway through its admin API.
  *
- * What must always hold: `runTui` resolves with an exit code after the terminal is as it was
- * before, and leaves no timer, connection or listener behind; a signal ends the dashboard, what
- * else the process does is its caller's to end.
+ * Invariant: `runTui` restores the terminal before it resolves with an exit code, and leaves no
+ * timer, connection or listener behind. A signal ends only the dashboard; the caller ends the rest
+ * of the process.
  */
 
 import { cleanLines } from "../text/clean.ts";
@@ -16,7 +16,7 @@ import { createStore } from "./store.ts";
 import { copyToClipboard, takeOver } from "./terminal.ts";
 
 export interface TuiOptions {
-  /** The gateway's URL; any path on it will do. */
+  /** Any URL on the gateway; its path is ignored. */
   readonly url: string;
   readonly token?: string | undefined;
   readonly stdin?: NodeJS.ReadStream;
@@ -27,7 +27,7 @@ export interface TuiOptions {
 export async function runTui(options: TuiOptions): Promise<number> {
   const { stdin = process.stdin, stdout = process.stdout, stderr = process.stderr } = options;
   if (!stdin.isTTY || !stdout.isTTY) {
-    stderr.write("The dashboard needs a terminal: standard input and output must both be one.\n");
+    stderr.write("The dashboard needs a terminal: standard input and output must both be a terminal.\n");
     return 1;
   }
   const client = createAdminClient({ url: options.url, token: options.token });
@@ -37,11 +37,10 @@ export async function runTui(options: TuiOptions): Promise<number> {
   const screen = createScreen(stdout);
 
   return new Promise((resolve) => {
-    // What was begun so far, last first to end: a crash can come at any point of the start.
+    // Closers run in reverse order. A crash can come at any point of the start.
     const closers: (() => void)[] = [];
     const finish = (code: number, error?: unknown): void => {
-      // First of all, whatever may fail after it; the last frame that Ink draws must not land on
-      // the person's screen.
+      // First, in case a later step fails. Ink's last frame must not land on the user's screen.
       screen.close();
       takeover.restore();
       for (const close of closers.splice(0).reverse()) close();
@@ -56,8 +55,7 @@ export async function runTui(options: TuiOptions): Promise<number> {
       terminal: stdout,
       onCrash(error) {
         finish(1, error);
-        // The program may have been half way through anything; it does not go on after an
-        // exception.
+        // The process state is unknown after an uncaught exception, so it must not continue.
         process.exit(1);
       },
       onSignalled: finish,
@@ -80,12 +78,12 @@ export async function runTui(options: TuiOptions): Promise<number> {
 }
 
 /**
- * React chooses its build by NODE_ENV when it is loaded; the development build keeps a measurement
- * of every frame for ever. The variable is put back, because backends that are started later
- * inherit it.
+ * React chooses its build by NODE_ENV at load time. The development build leaks a measurement for
+ * every frame. The variable is restored, because servers started later inherit it.
  */
 async function importApp(): Promise<typeof import("./app.tsx")> {
-  // Not written out: the bundle replaces that name, React in it has no checks to begin with.
+  // Avoids writing `process.env.NODE_ENV`, which the bundler replaces; the bundled React needs no
+  // check.
   const { env } = process;
   const before = env["NODE_ENV"];
   env["NODE_ENV"] = "production";

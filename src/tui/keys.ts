@@ -1,25 +1,22 @@
 /**
- * The key map: in a mode, a key gives an action.
+ * The key map: in each mode, a key gives an action.
  *
- * The tables are the only place where keys are named; the help screen is made from them. What must
- * always hold: ctrl-c quits in every mode, and a key that types text never triggers anything.
+ * These tables are the only place that names keys; the help screen is generated from them.
+ * Invariant: ctrl-c quits in every mode, and a key that types text never triggers an action.
  */
 
 import { strip } from "../text/clean.ts";
 import type { KeyAction } from "./state/action.ts";
 import type { Mode } from "./state/model.ts";
 
-/**
- * What the terminal library reports of a key press; several characters at once are a paste or fast
- * typing.
- */
+/** A key press as Ink reports it. Several characters at once are a paste or fast typing. */
 export interface KeyPress {
   readonly input: string;
   readonly name?: KeyName | undefined;
   readonly ctrl?: boolean;
   readonly shift?: boolean;
   readonly meta?: boolean;
-  /** From the clipboard: it is text or nothing, whatever keys it looks like. */
+  /** Pasted from the clipboard: always text, even if it looks like keys. */
   readonly pasted?: boolean;
 }
 
@@ -41,7 +38,7 @@ export type KeyName =
 export interface Binding {
   readonly keys: readonly string[];
   readonly action: KeyAction;
-  /** Bindings with the same words share a line of the help screen. */
+  /** Bindings with the same text share a line of the help screen. */
   readonly help: string;
 }
 
@@ -60,7 +57,7 @@ const motions: readonly Binding[] = [
 
 const always: readonly Binding[] = [
   bind("ctrl-c", { type: "quit" }, "quit"),
-  bind("ctrl-l", { type: "redraw" }, "draw the screen again"),
+  bind("ctrl-l", { type: "redraw" }, "redraw the screen"),
 ];
 
 export const browseBindings: readonly Binding[] = [
@@ -73,16 +70,16 @@ export const browseBindings: readonly Binding[] = [
   bind("4", { type: "panel", to: "prompts" }, "to that panel"),
   bind("5", { type: "panel", to: "resources" }, "to that panel"),
   bind("6", { type: "panel", to: "logs" }, "to that panel"),
-  bind("enter right l", { type: "enter" }, "details; again: scroll in them"),
+  bind("enter right l", { type: "enter" }, "details; again: scroll them"),
   bind("escape left h", { type: "back" }, "back: close details, then clear the search"),
-  bind("/", { type: "search" }, "search: hides what does not match"),
+  bind("/", { type: "search" }, "search: hides other rows"),
   bind("s", { type: "pick", kind: "server" }, "filter by server"),
   bind("m", { type: "pick", kind: "mime" }, "Resources: filter by MIME type"),
-  bind("t", { type: "templates" }, "Resources: to the templates and back"),
+  bind("t", { type: "templates" }, "Resources: switch to the templates and back"),
   bind("c", { type: "call-open" }, "Tools: call the selected tool"),
   bind("r", { type: "ask-restart" }, "Servers: restart"),
   bind("e", { type: "ask-toggle" }, "Servers: enable or disable"),
-  bind("R", { type: "reload" }, "read the gateway's config again"),
+  bind("R", { type: "reload" }, "reload the gateway's config"),
   bind("L", { type: "pick", kind: "level" }, "Logs: lowest level to show"),
   bind("f", { type: "follow" }, "Logs: follow new lines"),
   bind("y", { type: "copy" }, "copy the name, URI or line"),
@@ -138,7 +135,7 @@ const resultBindings = [
 
 interface Keymap {
   readonly table: ReadonlyMap<string, KeyAction>;
-  /** What other characters do: nothing, unless text is typed here. */
+  /** Handles other characters, in modes that accept text. */
   readonly typed?: (text: string) => KeyAction;
 }
 
@@ -159,13 +156,13 @@ const keymaps = {
 
 export interface KeyStep {
   readonly action?: KeyAction;
-  /** What is left of a burst; it is read in the mode that the action led to. */
+  /** The rest of a burst, to be read in the mode that the action leads to. */
   readonly rest?: KeyPress;
 }
 
 /**
- * The first action of a key press. Fast typing and slow lines deliver several keys at once: the
- * rest is returned.
+ * Returns the first action of a key press, and the rest: fast typing and slow connections deliver
+ * several keys at once.
  */
 export function readKey(press: KeyPress, mode: Mode): KeyStep {
   const { table, typed } = keymaps[keymapName(mode)];
@@ -205,7 +202,7 @@ function keymapName(mode: Mode): keyof typeof keymaps {
   return mode.form.stage.name === "edit" ? "form" : "result";
 }
 
-/** The key's name in the tables; undefined for characters. */
+/** Returns the key's name in the tables; undefined for characters. */
 function nameOf({ input, name, ctrl, shift, meta }: KeyPress): string | undefined {
   if (name === "tab") return shift ? "shift-tab" : "tab";
   if (name !== undefined) return name;

@@ -1,10 +1,10 @@
 /**
  * Paints frames on the terminal, changed lines only.
  *
- * Ink's own writer clears the whole terminal, scroll-back included, whenever a frame is as high as
- * the screen; so Ink is given a stand-in stream, runs in the mode that writes complete frames, and
- * this paints them: absolute positions, one synchronized write for each frame. What must always
- * hold: a frame never scrolls the screen, and a line that did not change is not touched.
+ * Ink's own writer clears the terminal and its scroll-back when a frame is as high as the screen.
+ * So Ink writes complete frames to a stand-in stream, and this file paints them with absolute
+ * positions, one synchronized write per frame. Invariant: a frame never scrolls the screen, and
+ * unchanged lines are not rewritten.
  */
 import { EventEmitter } from "node:events";
 import { widthOf } from "../text/width.ts";
@@ -17,13 +17,13 @@ const eraseToEnd = "\u001b[K";
 const sequences = /\u001b\[[0-9;]*m/g;
 
 export interface Screen {
-  /** What Ink takes for standard output. */
+  /** The stream that Ink uses as standard output. */
   readonly stream: NodeJS.WriteStream;
-  /** Forgets what is on the terminal: the next frame is painted whole. */
+  /** Forgets the screen's content: the next frame is painted completely. */
   forget(): void;
-  /** Paints the last frame again, whole. */
+  /** Paints the last frame again, completely. */
   repaint(): void;
-  /** Ignores every later frame. */
+  /** Ignores all later frames. */
   close(): void;
 }
 
@@ -62,13 +62,13 @@ export function createScreen(terminal: Terminal): Screen {
       return true;
     },
   });
-  // Getters, because the terminal's size changes.
+  // Getters, because the terminal's size can change.
   Object.defineProperties(stream, {
     columns: { get: () => terminal.columns || 80 },
     rows: { get: () => terminal.rows || 24 },
   });
   return {
-    // Ink uses `write`, `columns`, `rows` and `on`/`off` of it, nothing else.
+    // Ink uses only `write`, `columns`, `rows` and `on`/`off`.
     stream: stream as unknown as NodeJS.WriteStream,
     forget() {
       painted = undefined;
@@ -84,7 +84,7 @@ export function createScreen(terminal: Terminal): Screen {
 }
 
 /**
- * Erases what is right of a line. A full line leaves the cursor on its last cell, which must not be
+ * Erases the cells after a line. A full line leaves the cursor on its last cell, which must not be
  * erased.
  */
 function rest(line: string, columns: number): string {

@@ -1,15 +1,17 @@
 /**
- * Reads server-sent events from a fetch body.
+ * Parses server-sent events from a fetch body.
  *
- * What must always hold: chunks may break anywhere, also inside a character or a line end; comments
- * keep the connection alive and are reported as nothing else.
+ * Invariant: chunks may break anywhere, even inside a character or a line ending. Comments only
+ * keep the connection alive; they are never reported.
  */
 export interface SseEvent {
   readonly event: string;
   readonly data: string;
 }
 
-/** Feed it text as it arrives; it calls back for every event and every sign of life. */
+/**
+ * Returns a function that takes text as it arrives; `onEvent` is called for every complete event.
+ */
 export function createSseParser(onEvent: (event: SseEvent) => void): (chunk: string) => void {
   let rest = "";
   let event = "";
@@ -29,7 +31,7 @@ export function createSseParser(onEvent: (event: SseEvent) => void): (chunk: str
   };
   return (chunk) => {
     rest += chunk;
-    // A carriage return at the very end may be half of a line end.
+    // A trailing carriage return may be half of a CRLF.
     const lines = rest.split(/\r\n|\n|\r(?!$)/);
     rest = lines.pop() ?? "";
     for (const line of lines) takeLine(line);

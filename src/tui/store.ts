@@ -1,10 +1,9 @@
 /**
- * Holds the state and tells its one listener when to draw.
+ * Holds the state and notifies its one listener when to draw.
  *
- * What must always hold: a key is drawn at once; whatever the gateway sends is gathered and drawn
- * at most once in
- * `frameMs`, so that a hundred events a second are ten frames, and fewer where a frame is costly (a
- * huge terminal, a slow machine): drawing takes no more than a quarter of the time.
+ * Invariant: a key press is drawn at once. Events from the gateway are batched and drawn at most
+ * once per `frameMs`. If frames are slow (a huge terminal, a slow machine), fewer are drawn, so
+ * that drawing takes at most a quarter of the time.
  */
 import type { AdminEvent } from "../admin/events.ts";
 import type { Action } from "./state/action.ts";
@@ -15,9 +14,9 @@ export interface Store {
   state(): State;
   /** Applies an action and draws. */
   dispatch(action: Action): void;
-  /** Gathers an event for the next frame. */
+  /** Queues an event for the next frame. */
   push(event: AdminEvent): void;
-  /** Applies what was gathered now: order matters to whoever adds what it knows from elsewhere. */
+  /** Applies the queued events now, so that a later action cannot overtake them. */
   flush(): void;
   subscribe(listener: () => void): () => void;
   close(): void;
@@ -45,7 +44,7 @@ export function createStore(initial: State, frameMs = 100): Store {
     waiting = [];
     const started = performance.now();
     apply({ type: "events", events });
-    // React draws before the loop turns.
+    // React has drawn by the time the immediate runs.
     setImmediate(() => {
       cost = performance.now() - started;
     });

@@ -1,14 +1,13 @@
 /**
- * Takes the terminal over and gives it back as it was.
+ * Takes over the terminal and restores it.
  *
- * What must always hold: whatever ends the process short of SIGKILL (a key, a signal, an exception
- * nobody caught), the main screen, the cursor and line wrapping are back, and `restore` can run
- * twice.
+ * Invariant: unless SIGKILL ends the process, the main screen, the cursor and line wrapping are
+ * restored after a key, a signal or an uncaught exception. `restore` can run twice.
  */
 import type { Terminal } from "./screen.ts";
 
-// Alternate screen, no line wrapping, bracketed paste, cursor hidden; and the reverse, with the
-// attributes reset.
+// Enters the alternate screen without line wrapping, with bracketed paste and a hidden cursor; the
+// second sequence reverts that and resets the attributes.
 const enterSequence = "\u001b[?1049h\u001b[?7l\u001b[?2004h\u001b[?25l\u001b[2J\u001b[H";
 const leaveSequence = "\u001b[0m\u001b[?2026l\u001b[?2004l\u001b[?7h\u001b[?25h\u001b[?1049l";
 
@@ -18,9 +17,9 @@ export interface Takeover {
 
 export interface TakeoverOptions {
   readonly terminal: Terminal;
-  /** An exception that nobody caught; the terminal is restored by then. */
+  /** Called for an uncaught exception, after the terminal is restored. */
   readonly onCrash: (error: unknown) => void;
-  /** A signal that ends programs, as an exit code; the terminal is restored by then. */
+  /** Called with the exit code of a termination signal, after the terminal is restored. */
   readonly onSignalled: (code: number) => void;
 }
 
@@ -33,8 +32,7 @@ export function takeOver({ terminal, onCrash, onSignalled }: TakeoverOptions): T
     restore();
     onCrash(error);
   };
-  // Not at once: Ink listens too, and kills the process if it finds itself to be the only listener
-  // that is left.
+  // Deferred: Ink listens too, and kills the process if it is the only listener left.
   const onSignal = (signal: NodeJS.Signals): void => {
     setImmediate(() => {
       restore();
@@ -58,7 +56,7 @@ export function takeOver({ terminal, onCrash, onSignalled }: TakeoverOptions): T
   return { restore };
 }
 
-/** Puts a text on the clipboard of the person's terminal, also over ssh (OSC 52). */
+/** Copies a text to the clipboard of the user's terminal, even over ssh (OSC 52). */
 export function copyToClipboard(terminal: Terminal, text: string): void {
   terminal.write(`\u001b]52;c;${Buffer.from(text, "utf8").toString("base64")}\u0007`);
 }

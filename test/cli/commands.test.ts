@@ -144,9 +144,9 @@ test("mistakes are answered in one line that helps, and no stack", async () => {
     out: "",
     err: 'goblin: there is no tool "one_ecko" (did you mean "one_echo"?)\n',
   });
-  expect(what.err).toBe("goblin: list things: there are tools, prompts, resources, templates, servers\n");
+  expect(what.err).toBe("goblin: list things: expected one of tools, prompts, resources, templates, servers\n");
   expect(twice.code).toBe(2);
-  expect(shell).toMatchObject({ code: 2, err: "goblin: completion tcsh: there are bash, zsh, fish\n" });
+  expect(shell).toMatchObject({ code: 2, err: "goblin: completion tcsh: expected one of bash, zsh, fish\n" });
   expect(notAUrl.code).toBe(2);
 });
 

@@ -136,7 +136,7 @@ describe("in a pipe", () => {
     expect(await home.goblin("call", "lab_greet", ...at)).toEqual({
       code: 0,
       out: "Hello, stranger.\n",
-      err: 'lab_greet asks "What is your name?"; there is no terminal to answer on, so it gets no answer\n',
+      err: 'lab_greet asks "What is your name?"; there is no terminal to answer on, so the question is cancelled\n',
     });
   });
 

@@ -41,7 +41,7 @@ test.each(["goblin.json", ".mcp.json"])("%s of the folder runs nothing before it
   const home = commandHome();
   const file = home.write(name, trap(home));
   const refusal =
-    `${file}: this file was found in the current folder and is not trusted, so nothing of it is run ` +
+    `${file}: this file was found in the current folder and is not trusted, so none of it takes effect ` +
     `(look at it, then run: goblin trust ${file}; or name it with --config)\n`;
   for (const command of ["serve", "stdio"]) {
     expect(await home.goblin(command)).toEqual({ code: 1, out: "", err: refusal });
@@ -87,7 +87,7 @@ test("a link to a trusted file, and a list that others can write, are not believ
   expect((await home.goblinWith({ cwd: elsewhere }, "stdio")).err).toContain("is not trusted");
   const store = join(home.env["HOME"]!, ".local/state/goblin/trusted.json");
   chmodSync(store, 0o666);
-  expect((await home.goblin("stdio")).err).toContain("can be written by others, so it is not believed");
+  expect((await home.goblin("stdio")).err).toContain("other users can write to ");
   expect(hasRun(home)).toBe(false);
 });
 
@@ -166,7 +166,7 @@ test("a changed file is not applied until it is trusted, then at once", async ()
     const { out } = await home.goblin("status", ...at);
     return out.includes("not applied") ? out : undefined;
   });
-  expect(status).toContain("is not trusted, so nothing of it is run");
+  expect(status).toContain("is not trusted, so none of it takes effect");
   expect(status).toContain(`goblin trust ${home.folder}/goblin.json`);
   expect(await servers()).toEqual(["one"]);
   expect(hasRun(home)).toBe(false);
@@ -218,8 +218,8 @@ test.runIf(outer)("a config of the folder leads to this machine only, trusted or
       const ran = await home.goblinWith({ env }, ...command);
       expect(ran, command.join(" ")).toMatchObject({ code: 2, out: "" });
       expect(ran.err).toContain(
-        `goblin: ${file} was found in the current folder and names a gateway on ${outer}: no token and no request is ` +
-          "sent to another host because of such a file; name the gateway with --url\n",
+        `goblin: ${file} was found in the current folder and names a gateway on ${outer}: such a file must ` +
+          "not direct tokens or requests to another host; name the gateway with --url\n",
       );
     }
     expect(await home.goblinWith({ env }, "complete", "--line", "goblin call ")).toEqual({ code: 0, out: "", err: "" });

@@ -341,7 +341,7 @@ describe.skipIf(!hasScript)("in a bare pty", () => {
     const [node = "", ...args] = command("http://127.0.0.1:9").split(" ");
     const { status, stderr, stdout } = spawnSync(node, args, { encoding: "utf8", input: "" });
     expect(status).toBe(1);
-    expect(stderr).toBe("The dashboard needs a terminal: standard input and output must both be one.\n");
+    expect(stderr).toBe("The dashboard needs a terminal: standard input and output must both be a terminal.\n");
     expect(stdout).toBe("");
   });
 });

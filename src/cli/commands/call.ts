@@ -1,7 +1,6 @@
 /**
- * `goblin call <tool> [key=value…]`: calls a tool and prints what it returns. Exit code 1 if the
- * tool says that it failed. Meanwhile its progress and its log go to stderr, and its questions to
- * whoever sits at the terminal.
+ * `goblin call <tool> [key=value…]`: calls a tool and prints its result. Exit code 1 if the tool
+ * reports an error. Progress and log go to stderr; the user answers questions on the terminal.
  */
 import { text as readAll } from "node:stream/consumers";
 import { adminRoutes } from "../../admin/routes.ts";
@@ -24,7 +23,7 @@ export interface CallOptions extends TargetOptions {
   readonly json?: boolean | undefined;
 }
 
-/** Forms can be filled in on a terminal; without one they are cancelled, and that is said. */
+/** The user fills in forms on a terminal; without one they are cancelled with a message. */
 const capabilities = { elicitation: { form: {} } };
 
 export async function call(name: string, pairs: readonly string[], options: CallOptions): Promise<number> {
@@ -34,7 +33,7 @@ export async function call(name: string, pairs: readonly string[], options: Call
     const values = buildArguments({ pairs, json }, schema);
     const line = createStatusLine();
     listen(client, { name, line, quiet: options.json === true });
-    // Without a level, servers send no log at all.
+    // Servers send no log until a level is set.
     if (!options.json) await client.request("logging/setLevel", { level: "info" }).catch(() => {});
     line.spin(() => `waiting for ${name}`);
     const params = { name, arguments: values, _meta: { progressToken: "cli" } };
@@ -45,7 +44,7 @@ export async function call(name: string, pairs: readonly string[], options: Call
   });
 }
 
-/** What clients see first; a tool that is found by search only is known to the API. */
+/** Looks in the client's list first. The API also knows tools that only search finds. */
 async function inputSchema(name: string, client: McpClient, target: Target): Promise<JsonSchema> {
   const listed = await client.list("tools/list", "tools");
   const found = listed.find((tool) => tool["name"] === name);
@@ -62,11 +61,11 @@ async function inputSchema(name: string, client: McpClient, target: Target): Pro
 interface Listening {
   readonly name: string;
   readonly line: StatusLine;
-  /** The log is not shown: stderr is for errors as JSON. */
+  /** Hides the log, because stderr carries errors as JSON. */
   readonly quiet: boolean;
 }
 
-/** Shows what the tool says while it works, and answers what it asks. */
+/** Shows the tool's progress and log, and answers its questions. */
 function listen(client: McpClient, { name, line, quiet }: Listening): void {
   client.onNotification = (method, params) => {
     if (method === "notifications/progress") line.show(progressText(params));
@@ -75,7 +74,7 @@ function listen(client: McpClient, { name, line, quiet }: Listening): void {
   let asked: Promise<unknown> = Promise.resolve();
   client.onRequest = (method, params, signal) => {
     if (method !== "elicitation/create") return undefined;
-    // One form at a time: there is one terminal.
+    // One form at a time, because there is one terminal.
     const answer = asked.then(() => {
       line.clear();
       return answerForm(params, { asker: name, signal });

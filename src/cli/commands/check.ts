@@ -1,8 +1,8 @@
 /**
- * `goblin check`: says whether a config is valid, and if not, where and why.
+ * `goblin check`: validates a config and locates its problems.
  *
- * Exit code 0 for a valid config, warnings or not; 1 for anything else. It starts nothing and
- * writes nothing. With --json everything it found is one object on stdout.
+ * Exit code 0 for a valid config, even with warnings; 1 otherwise. It starts nothing and writes
+ * nothing. With --json it prints one object with all findings on stdout.
  */
 import { isAbsolute, relative, resolve } from "node:path";
 import { ConfigError, formatProblem, formatWarning, type Problem } from "../../config/problems/problem.ts";
@@ -12,23 +12,23 @@ import { clean } from "../../text/clean.ts";
 import { safeJson } from "../terminal/safe-json.ts";
 
 export interface CheckOptions {
-  /** The file to check; without it, the one that `serve` would find. */
+  /** The file to check; default: the one that `serve` would find. */
   readonly config?: string | undefined;
   readonly json?: boolean | undefined;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Each takes whole lines, with their line break. */
+  /** `out` and `err` take complete lines, including the line break. */
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
 }
 
 interface Findings {
   readonly ok: boolean;
-  /** As it is shown; null: there is none. */
+  /** The displayed path; null: no config found. */
   readonly file: string | null;
   readonly errors: readonly Problem[];
   readonly warnings: readonly Problem[];
-  /** Counts, of a valid config. */
+  /** The number of servers in a valid config. */
   readonly servers?: number;
   readonly disabled?: number;
 }
@@ -74,7 +74,7 @@ function print({ ok, file, errors, warnings, servers, disabled }: Findings, { ou
   out(`${file}: OK, ${servers} ${servers === 1 ? "server" : "servers"}${off}\n`);
 }
 
-/** Short where it is short: relative to the current folder for what lies in it. */
+/** Returns a path relative to the current folder if the file lies in it. */
 function displayPath(path: string, cwd: string): string {
   const short = relative(cwd, path);
   return short === "" || short.startsWith("..") || isAbsolute(short) ? path : short;

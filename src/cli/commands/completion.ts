@@ -1,13 +1,12 @@
 /**
  * Shell completion. `goblin completion <shell>` prints a script that asks `goblin complete --line
- * <what was typed>` for the words that fit; those come from the commands themselves and, for tools,
- * prompts and resources, from the gateway that the line names. Completion never fails and never
- * waits long: where nothing is known, nothing is offered.
+ * <line>` for matching words. The words come from the commands and, for tools, prompts and
+ * resources, from the gateway that the line names. Completion never fails and has a short timeout:
+ * on any problem it offers nothing.
  *
- * What must always hold: a name that a server made up stays one word of the command line. Bash
- * inserts what it gets as it is, so its script quotes; zsh and fish quote by themselves. A name
- * that begins like an option, or holds characters that a terminal does not show, is not offered at
- * all.
+ * Invariant: a server's name for something stays one word of the command line. Bash inserts words
+ * unquoted, so its script quotes them; zsh and fish quote by themselves. Names that look like an
+ * option or contain invisible characters are never offered.
  */
 import type { Command } from "commander";
 import { adminRoutes } from "../../admin/routes.ts";
@@ -19,7 +18,7 @@ import { type Target, type TargetOptions, withTarget } from "../gateway/target.t
 import { UsageError } from "../usage-error.ts";
 
 const PATIENCE_MS = 5000;
-/** Starting the servers of a config takes longer than asking a gateway that runs. */
+/** The timeout with --config, which must start servers first. */
 const CONFIG_PATIENCE_MS = 15_000;
 
 const scripts: Readonly<Record<(typeof shells)[number], string>> = {
@@ -60,12 +59,12 @@ compdef _goblin goblin
 
 export async function completion(shell: string): Promise<number> {
   const known = shells.find((name) => name === shell);
-  if (known === undefined) throw new UsageError(`completion ${shell}: there are ${shells.join(", ")}`);
+  if (known === undefined) throw new UsageError(`completion ${shell}: expected one of ${shells.join(", ")}`);
   process.stdout.write(scripts[known]);
   return 0;
 }
 
-/** Prints the words that may stand where the line ends. */
+/** Prints the words that may complete the line. */
 export async function complete(line: string, program: Command): Promise<number> {
   const words = splitLine(line).slice(1);
   const typed = words.pop() ?? "";
@@ -74,7 +73,7 @@ export async function complete(line: string, program: Command): Promise<number> 
   return 0;
 }
 
-/** As a shell does, as far as backslashes go; in quotes nothing is completed. */
+/** Splits a line like a shell, but knows only backslashes; text in quotes is not completed. */
 function splitLine(line: string): string[] {
   const words: string[] = line.match(/(?:\\.|[^\s\\])+/gs) ?? [];
   if (/(?<!\\)\s$/.test(line)) words.push("");
@@ -105,7 +104,7 @@ function isOneWord(name: string): boolean {
   return name !== "" && !name.startsWith("-") && strip(name) === name;
 }
 
-/** Takes options and their values apart from the rest. */
+/** Separates options and their values from positional words. */
 function readWords(words: readonly string[], command: Command): { options: TargetOptions; positional: string[] } {
   const values: Record<string, string> = {};
   const positional: string[] = [];

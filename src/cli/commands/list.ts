@@ -1,4 +1,4 @@
-/** `goblin list <what>`: everything that the gateway has of one kind, as a table or as JSON. */
+/** `goblin list <what>`: lists everything of one kind, as a table or as JSON. */
 import { adminRoutes } from "../../admin/routes.ts";
 import type * as schema from "../../admin/schema.ts";
 import { formatBytes, formatMs } from "../../text/format.ts";
@@ -67,8 +67,8 @@ export const serverColumns: Column<schema.Server>[] = [
 
 export function list(what: string | undefined, options: ListOptions): Promise<number> {
   const kinds = listKinds.join(", ");
-  if (what === undefined) throw new UsageError(`list what? There are ${kinds}`);
-  if (!(listKinds as readonly string[]).includes(what)) throw new UsageError(`list ${what}: there are ${kinds}`);
+  if (what === undefined) throw new UsageError(`list what? Choose one of ${kinds}`);
+  if (!(listKinds as readonly string[]).includes(what)) throw new UsageError(`list ${what}: expected one of ${kinds}`);
   return withTarget({ ...options, only: options.server }, async (target) => {
     await printList(what as ListKind, target, options);
     return 0;

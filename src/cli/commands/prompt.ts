@@ -27,7 +27,7 @@ export function prompt(name: string, pairs: readonly string[], options: PromptOp
   });
 }
 
-/** @throws UsageError if there is no such prompt */
+/** Returns the prompt's arguments. @throws UsageError if it does not exist */
 async function argumentsOf(name: string, client: McpClient): Promise<PromptArgument[]> {
   const prompts = await client.list("prompts/list", "prompts");
   const found = prompts.find((one) => one["name"] === name);

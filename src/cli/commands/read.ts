@@ -1,5 +1,5 @@
 /**
- * `goblin read <uri>`: prints a resource, or saves it where it is no text. Takes every form of a
+ * `goblin read <uri>`: prints a resource, or saves it if it is not text. Accepts every form of a
  * URI that the gateway knows.
  */
 
@@ -9,7 +9,7 @@ import { noSuch } from "../suggest.ts";
 import { blocksOf, printContents } from "../terminal/content.ts";
 import { printJson } from "../terminal/table.ts";
 
-/** As MCP numbers it. */
+/** The error code of MCP. */
 const RESOURCE_NOT_FOUND = -32002;
 
 export interface ReadOptions extends TargetOptions {
@@ -30,7 +30,10 @@ export function read(uri: string, options: ReadOptions): Promise<number> {
   });
 }
 
-/** Looked up after the fact: a resource need not be listed to be read. */
+/**
+ * Returns the error for an unknown URI. Called only after a failure, because a resource need not be
+ * listed to be readable.
+ */
 async function isMissing(uri: string, error: unknown, client: McpClient): Promise<Error | undefined> {
   if (!(error instanceof RpcError) || error.code !== RESOURCE_NOT_FOUND) return undefined;
   const known = (await client.list("resources/list", "resources")).map((resource) => String(resource["uri"]));
@@ -38,7 +41,7 @@ async function isMissing(uri: string, error: unknown, client: McpClient): Promis
   return noSuch({ kind: "resource", name: uri, known, otherwise: 'see "goblin list resources"' });
 }
 
-/** The last part of the path, without its extension. */
+/** Returns the last part of the path without its extension. */
 function nameOf(uri: string): string {
   const last = uri.split(/[/?#]/).findLast((part) => part !== "") ?? uri;
   return last.replace(/\.\w{1,5}$/, "");

@@ -1,5 +1,5 @@
 /**
- * `goblin serve`: the gateway over HTTP, until a signal ends it. Prints the endpoint when it
+ * `goblin serve`: runs the gateway over HTTP until a signal stops it. Prints the endpoint once it
  * listens.
  */
 import { createGateway, type Gateway } from "../../gateway.ts";
@@ -12,7 +12,7 @@ import { exitSoon, listenToSignals } from "../signals.ts";
 import { askForTrust } from "../trust/consent.ts";
 
 export interface ServeOptions extends ChooseOptions {
-  /** Shows the dashboard, which the log would spoil: it is to be seen there. */
+  /** Shows the dashboard, which also displays the log; log lines would garble the screen. */
   readonly tui?: boolean | undefined;
 }
 
@@ -48,7 +48,7 @@ export async function serve(options: ServeOptions): Promise<number> {
   const { url, adminUrl } = await gateway.listen();
   await follower?.watch();
   const count = config.servers.filter((server) => server.enabled).length;
-  const source = file ? file.path : "no config found, so demo servers";
+  const source = file ? file.path : "no config found: demo servers";
   if (!options.tui)
     console.log(`Goblin is listening on ${url} (${count} ${count === 1 ? "server" : "servers"}; ${source})`);
   const { auth, admin } = config.gateway;
@@ -63,7 +63,7 @@ export async function serve(options: ServeOptions): Promise<number> {
 const nowhere = { write: (): void => {} };
 
 async function dashboard(url: string, token: string | undefined): Promise<number> {
-  // Ink and React are only loaded by whoever wants to see them.
+  // Loads Ink and React on demand.
   const { runTui } = await import("../../tui/index.ts");
   return runTui({ url, token });
 }

@@ -1,6 +1,6 @@
 /**
- * `goblin status`: the health of a gateway and its servers. Exit code 0 only if every server that
- * is enabled is ready.
+ * `goblin status`: shows the health of a gateway and its servers. Exit code 0 only if every enabled
+ * server is ready.
  */
 import { problemLine } from "../../admin/config-problem.ts";
 import { adminRoutes } from "../../admin/routes.ts";
@@ -26,13 +26,13 @@ export function status(options: TargetOptions & { readonly json?: boolean | unde
       const { configProblem } = state;
       if (configProblem) {
         const ago = formatDuration(Date.now() - configProblem.at);
-        console.log(`  not applied ${ago} ago, so the config before it stays in use:`);
+        console.log(`  not applied ${ago} ago; the previous config stays in use:`);
         for (const problem of configProblem.problems) console.log(clean(`  ${problemLine(problem)}`));
       }
       console.log(
         `${counts.tools} tools, ${counts.prompts} prompts, ${counts.resources} resources, ${counts.templates} templates; ` +
           `${counts.sessions} sessions, ${counts.subscriptions} subscriptions; ` +
-          `${formatCount(calls.total)} calls, ${formatCount(calls.errors)} failed, ${calls.inFlight} under way`,
+          `${formatCount(calls.total)} calls, ${formatCount(calls.errors)} failed, ${calls.inFlight} in flight`,
       );
       console.log("");
       printTable(servers, serverColumns);

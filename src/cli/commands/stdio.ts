@@ -1,6 +1,6 @@
 /**
- * `goblin stdio`: the gateway on stdin and stdout, for clients that start it themselves. Ends when
- * stdin does. The log goes to stderr.
+ * `goblin stdio`: runs the gateway on stdin and stdout, for clients that start it themselves. It
+ * ends when stdin does. The log goes to stderr.
  */
 import { createGateway, type Gateway } from "../../gateway.ts";
 import { createLogger } from "../../telemetry/logger.ts";

@@ -1,6 +1,6 @@
 /**
- * `goblin tokens`: what the tools of a gateway cost a model, server by server, and what listing
- * less of them would save.
+ * `goblin tokens`: shows the token cost of a gateway's tools by server, and the savings of a
+ * shorter tool list.
  */
 import { adminRoutes } from "../../admin/routes.ts";
 import { MODEL_API_NAME, type TokenReport } from "../../catalog/token-report.ts";
@@ -11,7 +11,7 @@ export interface TokensOptions extends TargetOptions {
   readonly json?: boolean | undefined;
 }
 
-/** The state of each server, by id. */
+/** Server states by id. */
 type States = ReadonlyMap<string, string>;
 
 const HEAVIEST = 10;

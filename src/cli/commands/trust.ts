@@ -1,6 +1,5 @@
 /**
- * `goblin trust` and `goblin untrust`: agree to a config that lies in a folder, by its digest, and
- * take that back.
+ * `goblin trust` and `goblin untrust`: trust a found config by its digest, and revoke that trust.
  */
 import { resolve } from "node:path";
 import { findConfig } from "../../config/reading/find.ts";
@@ -19,7 +18,7 @@ export interface TrustOptions {
 export async function trust(given: string | undefined, options: TrustOptions): Promise<number> {
   const store = new TrustStore();
   if (options.list) {
-    if (given !== undefined) throw new UsageError("--list shows all files that are trusted: give no file");
+    if (given !== undefined) throw new UsageError("--list shows all trusted files and takes no file");
     return printTrusted(store.list(), options.json === true);
   }
   const file = await readConfigText(fileToTrust(given));
@@ -35,7 +34,7 @@ export async function trust(given: string | undefined, options: TrustOptions): P
 export async function untrust(given: string | undefined): Promise<number> {
   const path = fileToTrust(given);
   const was = new TrustStore().untrust(path);
-  console.log(was ? `No longer trusted: ${clean(path)}` : `It was not trusted: ${clean(path)}`);
+  console.log(was ? `No longer trusted: ${clean(path)}` : `Was not trusted: ${clean(path)}`);
   return 0;
 }
 

@@ -3,7 +3,7 @@ import { findGateway, type GatewayOptions } from "../gateway/find-gateway.ts";
 
 export async function tui(options: GatewayOptions): Promise<number> {
   const { adminUrl, token } = await findGateway(options);
-  // Ink and React are only loaded by whoever wants to see them.
+  // Loads Ink and React on demand.
   const { runTui } = await import("../../tui/index.ts");
   return runTui({ url: adminUrl, token });
 }

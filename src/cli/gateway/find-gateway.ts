@@ -1,10 +1,10 @@
 /**
- * Where a running gateway is: what was named with --url, else where the config that `serve` would
- * find puts it.
+ * Finds a running gateway: the one named with --url, else at the address in the config that `serve`
+ * would find.
  *
- * What must always hold: a config that lies in the current folder, where anybody may have put it,
- * leads to this machine only, and nothing of the environment gets into what it says. So neither a
- * token nor the arguments of a call can be drawn to another host by a file in a cloned repository.
+ * Invariant: a config in the current folder can lead only to this machine, and no environment
+ * variable is substituted in it. A file in a cloned repository must never redirect a token or a
+ * call's arguments to another host.
  */
 import { findConfig, isFound } from "../../config/reading/find.ts";
 import { addressIn, loadConfig, type WrittenAddress } from "../../config/reading/load.ts";
@@ -16,12 +16,12 @@ export interface GatewayOptions {
 }
 
 export interface FoundGateway {
-  /** The gateway's root. */
+  /** The gateway's root URL. */
   readonly url: string;
-  /** The root of its API, which may have an address of its own. */
+  /** The root URL of its API, which may have its own address. */
   readonly adminUrl: string;
   readonly token: string | undefined;
-  /** Where the token came from, in words. */
+  /** The token's source, for error messages. */
   readonly tokenFrom: string;
 }
 
@@ -47,7 +47,7 @@ function assertLocal(path: string, { host, admin }: WrittenAddress): void {
     if (named === undefined || isLoopback(reachable(named))) continue;
     throw new UsageError(
       `${path} was found in the current folder and names a gateway on ${named}: ` +
-        "no token and no request is sent to another host because of such a file; name the gateway with --url",
+        "such a file must not direct tokens or requests to another host; name the gateway with --url",
     );
   }
 }
@@ -57,22 +57,24 @@ function addressOf({ host = "127.0.0.1", port = 3000 }: Pick<WrittenAddress, "ho
   return `${name.includes(":") ? `[${name}]` : name}:${port === 0 ? 3000 : port}`;
 }
 
-/** A gateway that listens on every address is reached on this machine's own. */
+/** Returns loopback for a gateway that listens on all addresses. */
 function reachable(host: string): string {
   return host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
 }
 
-/** A config that is not valid is no reason not to ask a gateway that runs. */
+/**
+ * Returns the address in a config. An invalid config must not prevent access to a running gateway.
+ */
 async function writtenAddress(path: string): Promise<WrittenAddress> {
   if (isFound(path, process.cwd(), process.env)) return addressIn(path);
   const loaded = await loadConfig(path).catch(() => undefined);
   if (loaded === undefined) return addressIn(path);
   const { host, port, auth, admin, tls } = loaded.config.gateway;
-  // An admin's token opens what a client's does, too.
+  // An admin token is also valid for clients.
   return { host, port, admin, tls: tls !== undefined, token: admin.tokens[0] ?? auth.tokens[0] };
 }
 
-/** Only what cannot be another host, however a resolver reads it. */
+/** Accepts only names that no resolver can map to another host. */
 function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
 }
@@ -80,6 +82,6 @@ function isLoopback(host: string): boolean {
 function rootOf(text: string): string {
   const address = /^[a-z]+:\/\//i.test(text) ? text : `http://${text}`;
   if (!URL.canParse(address))
-    throw new UsageError(`--url ${text} is no URL; it should look like http://127.0.0.1:3000`);
+    throw new UsageError(`--url ${text} is not a URL; it should look like http://127.0.0.1:3000`);
   return new URL(address).origin;
 }

@@ -1,7 +1,7 @@
 /**
- * As much of an MCP client as the command line needs, over any `fetch`: the handshake, requests
- * with JSON or event-stream answers, whole lists. A server may ask only for what it is offered;
- * each question is answered once. What a server answers as an error is thrown as `RpcError`.
+ * A minimal MCP client for the command line, over any `fetch`: the handshake, requests with JSON or
+ * event-stream answers, and complete lists. A server may ask only for offered capabilities; each
+ * question is answered once. An error answer is thrown as `RpcError`.
  */
 import { createSseParser } from "../../tui/sse.ts";
 import { version } from "../../version.ts";
@@ -41,11 +41,11 @@ export class McpClient {
     accept: "application/json, text/event-stream",
   };
   #count = 0;
-  /** Hears what the server says besides answers. */
+  /** Receives the server's notifications. */
   onNotification: (method: string, params: Fields) => void = () => {};
   /**
-   * Answers what the server asks; undefined: it cannot be asked that. The signal ends what is no
-   * longer waited for.
+   * Answers the server's requests; undefined: the method is not supported. The signal aborts when
+   * the server no longer waits for the answer.
    */
   onRequest: (method: string, params: Fields, signal: AbortSignal) => Promise<Fields> | undefined = () => undefined;
 
@@ -72,7 +72,7 @@ export class McpClient {
     return answer.result ?? {};
   }
 
-  /** Every page of a list. */
+  /** Returns the items of all pages. */
   async list(method: string, member: string): Promise<Fields[]> {
     const all: Fields[] = [];
     let cursor: unknown;
@@ -83,10 +83,10 @@ export class McpClient {
       cursor = result["nextCursor"];
       if (cursor === undefined) return all;
     }
-    throw new Error(`${method} does not end`);
+    throw new Error(`${method} has more than ${MAX_PAGES} pages`);
   }
 
-  /** Ends the session, and with it whatever is under way. */
+  /** Ends the session and cancels its running calls. */
   async close(): Promise<void> {
     if (!this.#headers["mcp-session-id"]) return;
     const response = await this.#send({ method: "DELETE", headers: this.#headers });
@@ -129,7 +129,7 @@ export class McpClient {
       const result = await this.onRequest(method, params, signal);
       if (!signal.aborted) await this.#post(result === undefined ? { id, error } : { id, result });
     } catch {
-      // Whoever asked has gone, or the gateway has: the call itself tells.
+      // The server or the gateway is gone; the pending call reports that.
     }
   }
 }

@@ -1,7 +1,7 @@
 /**
- * What a command talks to: a running gateway, found by itself or named with --url, or one that is
- * started in this process from a config and ended with the command. Both are a function that takes
- * requests, so that commands do not know the difference.
+ * The gateway that a command talks to: a running one, or one that this process starts from a config
+ * and stops after the command. Both are a function that takes requests, so commands need not know
+ * the difference.
  */
 import { resolve } from "node:path";
 import type * as z from "zod";
@@ -20,16 +20,16 @@ import { unreachable } from "./unreachable.ts";
 
 export interface TargetOptions extends GatewayOptions {
   readonly config?: string | undefined;
-  /** With a config: the one server to start. */
+  /** With a config: the only server to start. */
   readonly only?: string | undefined;
 }
 
 type Readable = AdminRoute & { readonly response: z.ZodType };
 
 export interface Target {
-  /** The gateway's root. */
+  /** The gateway's root URL. */
   readonly url: string;
-  /** One of the admin API's answers, checked. */
+  /** Requests a route of the admin API and validates the answer. */
   get<Route extends Readable>(route: Route): Promise<z.infer<Route["response"]>>;
   mcp(capabilities: Fields): Promise<McpClient>;
   close(): Promise<void>;
@@ -47,8 +47,8 @@ export async function withTarget<T>(options: TargetOptions, use: (target: Target
 }
 
 /**
- * Connects as a client for the time of `use`, with what the client can do for servers. Ctrl-c ends
- * the session, so that the call ends at its server too.
+ * Connects as a client while `use` runs, with the given client capabilities. Ctrl-c ends the
+ * session, which also cancels the call at its server.
  */
 export function withClient<T>(
   options: TargetOptions & { readonly capabilities?: Fields },
@@ -69,7 +69,7 @@ export function withClient<T>(
 
 function openTarget(options: TargetOptions): Promise<Target> {
   if (options.url !== undefined && options.config !== undefined) {
-    throw new UsageError("--url names a running gateway and --config starts one: give one of them");
+    throw new UsageError("--url names a running gateway and --config starts one: use only one of them");
   }
   return options.config === undefined ? running(options) : inProcess(options.config, options.only);
 }
@@ -79,7 +79,7 @@ async function inProcess(path: string, only: string | undefined): Promise<Target
   const ids = config.servers.map(({ id }) => id);
   if (only !== undefined) requireServer(only, ids);
   for (const warning of warnings) console.error(clean(formatWarning(warning)));
-  // Nobody but this process can reach it, so nothing is asked of whoever does.
+  // Only this process can reach this gateway, so it needs no tokens.
   const open = {
     ...config,
     servers: config.servers.filter(({ id }) => only === undefined || id === only),
@@ -98,10 +98,10 @@ async function inProcess(path: string, only: string | undefined): Promise<Target
     headers.set("host", "127.0.0.1");
     return gateway.fetch(new Request(url + at, { ...init, headers }));
   };
-  return target({ url, refused: "the gateway refuses itself", send, close: () => gateway.close() });
+  return target({ url, refused: "the gateway rejected its own request", send, close: () => gateway.close() });
 }
 
-/** Names whom it waits for. */
+/** Shows the servers that are still connecting. */
 async function whileStarting({ servers, start }: Gateway): Promise<void> {
   const line = createStatusLine();
   const waiting = (): string[] => servers.ids().filter((id) => servers.status(id)?.state === "connecting");
@@ -133,7 +133,7 @@ async function running(options: TargetOptions): Promise<Target> {
 
 interface TargetParts {
   readonly url: string;
-  /** What it means that the gateway does not let us in. */
+  /** The error message for a 401 answer. */
   readonly refused: string;
   readonly send: Fetch;
   readonly close: () => Promise<void>;
@@ -155,12 +155,12 @@ function target({ url, refused, send, close }: TargetParts): Target {
       if (!response.ok) {
         const failed = ApiError.safeParse(body);
         throw new Error(
-          failed.success ? failed.data.error.message : `${url} answered ${response.status}: is it a Goblin?`,
+          failed.success ? failed.data.error.message : `${url} answered ${response.status}: is it a Goblin gateway?`,
         );
       }
       const parsed = route.response.safeParse(body);
-      if (!parsed.success) throw new Error(`${url}${route.path} answers in a shape that this version does not know`);
-      // The route's own schema made it.
+      if (!parsed.success) throw new Error(`${url}${route.path} sent an answer that this version does not understand`);
+      // The route's own schema produced this value.
       return parsed.data as z.infer<Route["response"]>;
     },
   };

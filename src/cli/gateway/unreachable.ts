@@ -1,4 +1,4 @@
-/** Why a request to a gateway got no answer at all, in a sentence that says what to do. */
+/** Explains why a request got no answer from a gateway, in a sentence that says what to do. */
 interface Cause {
   readonly code?: string;
   readonly message?: string;

@@ -1,10 +1,10 @@
 /**
- * Prints what a tool, a prompt or a resource returned: text as text, structured content as JSON,
- * and images, audio and other bytes as files where a folder is given for them, with a line on
- * stderr that says where. A file that exists is never overwritten.
+ * Prints the content of a tool, prompt or resource: text as text, structured content as JSON.
+ * Images, audio and other bytes are saved if a folder is given; a line on stderr names the file. A
+ * file is never overwritten.
  *
- * On a terminal nothing of it can drive it. In a pipe the text itself is data and stays as it is;
- * all else is made harmless there too.
+ * Invariant: nothing printed can control the terminal. In a pipe, text is data and stays unchanged;
+ * everything else is sanitized there too.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,9 +14,9 @@ import type { Fields } from "../gateway/mcp-client.ts";
 import { printJson } from "./table.ts";
 
 export interface PrintOptions {
-  /** The folder for files; without one nothing is saved. */
+  /** The folder for files; undefined: nothing is saved. */
   readonly out: string | undefined;
-  /** What files are named after. */
+  /** The base name of saved files. */
   readonly name: string;
 }
 
@@ -39,8 +39,8 @@ const extensions: Readonly<Record<string, string>> = {
 };
 
 /**
- * The result of a tool, once: servers repeat structured content as text, for clients that do not
- * know it.
+ * Prints a tool's result once: servers repeat structured content as text for clients that do not
+ * support it.
  */
 export function printToolResult(result: Fields, options: PrintOptions): void {
   const structured = result["structuredContent"];
@@ -69,7 +69,7 @@ export function printBlock(block: Fields, options: PrintOptions): void {
   }
 }
 
-/** One of the contents of a resource. */
+/** Prints one content item of a resource. */
 export function printContents({ text, blob, mimeType }: Fields, options: PrintOptions): void {
   if (typeof text === "string") printText(text);
   else if (typeof blob === "string") save(blob, String(mimeType ?? ""), options);

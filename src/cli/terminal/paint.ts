@@ -1,6 +1,6 @@
 /**
- * Colours, for whoever looks at a terminal: none in a pipe, in a terminal that has none, or where
- * NO_COLOR asks for none (no-color.org).
+ * Adds colours on a terminal: never in a pipe, on a dumb terminal, or with NO_COLOR set
+ * (no-color.org).
  */
 const CODES = { bold: 1, red: 31, green: 32, yellow: 33, dim: 90 } as const;
 

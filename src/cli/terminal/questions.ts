@@ -1,9 +1,9 @@
 /**
- * A server's form, filled in on the terminal, field by field. The end of the input (ctrl-d) cancels
- * it; where there is no terminal it is cancelled at once, and stderr says what was asked.
+ * Asks the user a server's form on the terminal, field by field. End of input (ctrl-d) cancels it.
+ * Without a terminal it is cancelled at once, and stderr names the question.
  *
- * What must always hold: a form is answered once, with values that its schema takes; what the
- * server wrote is only shown.
+ * Invariant: a form is answered once, with values that fit its schema. The server's text is only
+ * displayed.
  */
 import { createInterface, type Interface } from "node:readline/promises";
 import {
@@ -23,9 +23,9 @@ import { UsageError } from "../usage-error.ts";
 import { painter } from "./paint.ts";
 
 export interface AnswerOptions {
-  /** Whose question it is. */
+  /** The name of the tool that asks. */
   readonly asker: string;
-  /** Aborts when nobody waits for the answer any more. */
+  /** Aborts when the server no longer waits for the answer. */
   readonly signal: AbortSignal;
 }
 
@@ -35,14 +35,14 @@ export async function answerForm(params: Fields, { asker, signal }: AnswerOption
   if (signal.aborted) return CANCEL;
   const message = String(params["message"] ?? "");
   if (!process.stdin.isTTY || !process.stderr.isTTY) {
-    console.error(clean(`${asker} asks "${message}"; there is no terminal to answer on, so it gets no answer`));
+    console.error(clean(`${asker} asks "${message}"; there is no terminal to answer on, so the question is cancelled`));
     return CANCEL;
   }
   const paint = painter(process.stderr);
   console.error(paint("bold", cleanLines(`${asker} asks: ${message}`).join("\n")));
-  console.error(paint("dim", "(ctrl-d: no answer)"));
+  console.error(paint("dim", "(ctrl-d: cancel)"));
   const lines = createInterface({ input: process.stdin, output: process.stderr });
-  // The terminal is in raw mode while a line is read, so ctrl-c has to be passed on.
+  // The terminal is in raw mode while a line is read, so ctrl-c must be forwarded.
   lines.on("SIGINT", () => process.kill(process.pid, "SIGINT"));
   const ended = new AbortController();
   lines.once("close", () => ended.abort());
@@ -82,7 +82,7 @@ interface Field {
   readonly required: boolean;
 }
 
-/** Asks until the answer fits; undefined for what may be left out and was. */
+/** Asks until the answer fits; returns undefined for an optional field that was left empty. */
 async function askField(field: Field, ask: (text: string) => Promise<string>): Promise<unknown> {
   const { name, schema, required } = field;
   for (;;) {
@@ -91,7 +91,7 @@ async function askField(field: Field, ask: (text: string) => Promise<string>): P
     if (text === "" && !required) return undefined;
     try {
       if (text !== "" || typeOf(schema) !== "string") return convertField(field, text);
-      console.error(clean(`  ${name} is needed`));
+      console.error(clean(`  ${name} is required`));
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
       console.error(clean(`  ${error.message}`));
@@ -133,7 +133,7 @@ function choicesOf(schema: JsonSchema): string[] | undefined {
   return titledChoices(schema)?.map(({ title }) => title) ?? enumOf(schema)?.map(String);
 }
 
-/** `oneOf` or `anyOf` constants with titles, or an `enum` with `enumNames`. */
+/** Reads `oneOf` or `anyOf` constants with titles, or an `enum` with `enumNames`. */
 function titledChoices(schema: JsonSchema): { value: unknown; title: string }[] | undefined {
   const branches = schema["oneOf"] ?? schema["anyOf"];
   if (Array.isArray(branches) && branches.length > 0 && branches.every((one) => isObject(one) && "const" in one)) {

@@ -1,16 +1,16 @@
 /**
- * JSON that a terminal only shows. Controls, bidirectional overrides and other invisible characters
- * are written as \u escapes, so the text is harmless and its value is the same.
+ * Formats JSON that is safe to print on a terminal. Control, bidirectional and other invisible
+ * characters become \u escapes, so the value stays the same.
  */
 
-// JSON.stringify itself escapes what is below U+0020, but for the line breaks that it indents with.
+// JSON.stringify escapes characters below U+0020; only its own line breaks remain.
 const UNSAFE = /(?!\n)\p{Cc}|[\p{Zl}\p{Zp}\p{Cs}\p{Cf}]/gu;
 
 export function safeJson(value: unknown, indent?: number): string {
   return (JSON.stringify(value, null, indent) ?? "null").replace(UNSAFE, escapeCharacter);
 }
 
-/** A character outside of the basic plane is two escapes. */
+/** A character outside the basic plane needs two escapes. */
 function escapeCharacter(character: string): string {
   let escaped = "";
   for (let i = 0; i < character.length; i++) {

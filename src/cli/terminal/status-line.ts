@@ -1,25 +1,25 @@
 /**
- * The one line on stderr that says what is going on: written over as that changes, gone when it is
- * over. Only on a terminal; in a pipe nothing of it is written.
+ * A status line on stderr, rewritten in place and removed at the end. It appears only on a
+ * terminal; a pipe gets nothing.
  */
 import { clean } from "../../text/clean.ts";
 import { shorten } from "../../text/width.ts";
 
 export interface StatusLine {
   /**
-   * Shows what `text` says, with a sign of life, until told otherwise; nothing while it is empty.
+   * Shows a spinner with the current `text()` until the next call; shows nothing while it is empty.
    */
   spin(text: () => string): void;
   show(text: string): void;
-  /** Writes whole lines above it. */
+  /** Prints lines above the status line. */
   above(text: string): void;
-  /** Takes it away; `spin` and `show` bring it back. */
+  /** Removes the line; `spin` and `show` bring it back. */
   clear(): void;
 }
 
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const FRAME_MS = 100;
-/** What is over by then needs no line. */
+/** Short waits show no line. */
 const PATIENCE_FRAMES = 3;
 const CLEAR = "\r\u001b[K";
 

@@ -1,6 +1,6 @@
 /**
- * Tables for people: columns as wide as they need, the last one cut to the terminal. What servers
- * wrote is made harmless first. Where the output is no terminal nothing is cut.
+ * Prints tables for people. The last column is cut to the terminal's width; without a terminal
+ * nothing is cut. Text from servers is sanitized first.
  */
 import { clean } from "../../text/clean.ts";
 import { pad, shorten, widthOf } from "../../text/width.ts";
@@ -18,7 +18,7 @@ export interface Column<Row> {
 }
 
 export interface Look {
-  /** The width to cut to; undefined: nothing is cut. */
+  /** The width to cut to; undefined: no cut. */
   readonly width?: number | undefined;
   readonly paint?: Paint;
 }
@@ -41,7 +41,7 @@ export function formatTable<Row>(rows: readonly Row[], columns: readonly Column<
   return cells
     .map((line, n) => {
       const shown = line.map((text, i) => fitted(text, i));
-      // Nothing follows the last word of a line, and paint would hide that.
+      // Trims the line's end before painting: colour codes would hide trailing spaces.
       while (shown.length > 0 && shown.at(-1)!.trimEnd() === "") shown.pop();
       if (shown.length > 0) shown.push(shown.pop()!.trimEnd());
       return shown.map((text, i) => paint(colourOf(n, i), text)).join(GAP);
@@ -49,13 +49,13 @@ export function formatTable<Row>(rows: readonly Row[], columns: readonly Column<
     .join("\n");
 }
 
-/** As it suits the output: cut and coloured on a terminal, whole and plain elsewhere. */
+/** Prints a table: cut and coloured on a terminal, complete and plain elsewhere. */
 export function printTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): void {
   const width = process.stdout.isTTY ? process.stdout.columns : undefined;
   console.log(formatTable(rows, columns, { width, paint: painter(process.stdout) }));
 }
 
-/** The first sentence or line of a description. */
+/** Returns the first line of a description. */
 export function firstLine(text: string | undefined): string {
   return (text ?? "").trim().split("\n", 1)[0]!;
 }

@@ -1,9 +1,9 @@
 /**
- * Consent to a config that was found in the current folder: anybody may have written it, and it
- * says what is run.
+ * Asks for consent to a config found in the current folder: anybody may have written it, and it
+ * names the programs to run.
  *
- * What must always hold: nothing of such a file counts before its digest is trusted. On a terminal
- * `serve` shows what would be run and asks once; everywhere else the file is refused, with the
+ * Invariant: no part of the file takes effect before its digest is trusted. On a terminal, `serve`
+ * shows the commands and asks once. Everywhere else the file is rejected, and the error names the
  * command that trusts it.
  */
 import { createInterface } from "node:readline/promises";
@@ -14,19 +14,19 @@ import { clean } from "../../text/clean.ts";
 import { safeJson } from "../terminal/safe-json.ts";
 import { TrustStore } from "./trust-store.ts";
 
-/** Ends if the file is trusted. @throws ConfigError */
+/** Returns if the file is trusted. @throws ConfigError */
 export async function requireTrust(file: ConfigText, store = new TrustStore()): Promise<void> {
   if (!store.isTrusted(file.path, file.digest)) throw untrusted(file.path);
 }
 
-/** Asks on the terminal where there is one, and remembers a yes. @throws ConfigError */
+/** Asks on the terminal if there is one, and remembers a yes. @throws ConfigError */
 export async function askForTrust(file: ConfigText): Promise<void> {
   const store = new TrustStore();
   if (store.isTrusted(file.path, file.digest)) return;
   if (!process.stdin.isTTY || !process.stderr.isTTY) throw untrusted(file.path);
   console.error(`${describeConfig(file)}\n`);
   const lines = createInterface({ input: process.stdin, output: process.stderr });
-  // The end of the input is no answer, and no answer is no.
+  // End of input counts as no.
   const ended = new Promise<string>((resolve) => lines.once("close", () => resolve("")));
   const answer = await Promise.race([lines.question("Do you trust this file? [y/N] "), ended]);
   lines.close();
@@ -34,7 +34,7 @@ export async function askForTrust(file: ConfigText): Promise<void> {
   store.trust(file.path, file.digest);
 }
 
-/** What the file would have Goblin do, in lines that a terminal only shows. */
+/** Describes what the file would run, in lines that are safe to print. */
 export function describeConfig({ path, text }: ConfigText): string {
   const { servers, host, audit } = outlineConfig(text);
   const width = Math.max(0, ...servers.map(({ id }) => clean(id).length));
@@ -66,18 +66,18 @@ function describeRest({ host, audit }: Pick<Outline, "host" | "audit">): string[
   ];
 }
 
-/** A word as it is, if it is plainly one; else in quotes, with everything odd escaped. */
+/** Returns a plain word unchanged; quotes and escapes anything else. */
 function quote(word: string): string {
   return /^[\w@%+=:,./~$#?&!*()[\]{}<>|;^-]+$/.test(word) ? word : safeJson(word);
 }
 
 function untrusted(path: string): ConfigError {
-  const message = "this file was found in the current folder and is not trusted, so nothing of it is run";
+  const message = "this file was found in the current folder and is not trusted, so none of it takes effect";
   const hint = `look at it, then run: goblin trust ${shellWord(path)}; or name it with --config`;
   return new ConfigError([{ file: path, line: 0, column: 0, key: "", message, hint }]);
 }
 
-/** A path as a shell takes it: a folder may be called anything. */
+/** Quotes a path for a shell: a folder may have any name. */
 function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,10 +1,9 @@
 /**
- * The configs of other people's folders that the user agreed to, by absolute path and digest, in
- * the state folder.
+ * Stores the found configs that the user trusts, by absolute path and digest, in the state folder.
  *
- * What must always hold: an edit makes a file untrusted until its new text is agreed to, and nobody
- * but the user can add to the list: it has the mode 0600, and one that others can write is refused.
- * A link to a trusted file is not trusted: relative paths in it would lead elsewhere.
+ * Invariant: an edited file is untrusted until the user agrees to its new text. Only the user can
+ * add to the list: its mode is 0600, and a list that others can write is rejected. A link to a
+ * trusted file is not trusted: its relative paths would lead elsewhere.
  */
 import { chmodSync, mkdirSync, readFileSync, realpathSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
@@ -12,17 +11,17 @@ import { stateFolder } from "../../config/state-folder.ts";
 import { isObject } from "../../protocol/schema-shape.ts";
 
 export interface Trusted {
-  /** Absolute; its folder without links. */
+  /** An absolute path; links in its folder are resolved. */
   readonly file: string;
-  /** Of the file's bytes, in hex. */
+  /** The digest of the file's bytes, in hex. */
   readonly sha256: string;
   /** ISO 8601. */
   readonly at: string;
 }
 
 /**
- * Texts of one file that stay trusted, so that going back and forth between branches does not ask
- * each time.
+ * The number of trusted versions per file, so that switching between branches does not ask each
+ * time.
  */
 const MOST_OF_ONE_FILE = 20;
 
@@ -45,14 +44,14 @@ export class TrustStore {
     this.#write([...others, ...earlier, { file, sha256: digest, at: new Date().toISOString() }]);
   }
 
-  /** Answers whether it was trusted, in any version. */
+  /** Removes all versions of a file. Returns whether there were any. */
   untrust(path: string): boolean {
     const [others, same] = this.#split(placeOf(path));
     if (same.length > 0) this.#write(others);
     return same.length > 0;
   }
 
-  /** @throws Error if others could have written the list */
+  /** Returns the trusted files. @throws Error if others can write the list */
   list(): Trusted[] {
     let text: string;
     try {
@@ -60,7 +59,7 @@ export class TrustStore {
       const isForeign = process.getuid !== undefined && (uid !== process.getuid() || (mode & 0o022) !== 0);
       if (isForeign) {
         throw new Error(
-          `${this.file} can be written by others, so it is not believed: remove it, or set its mode to 0600`,
+          `other users can write to ${this.file}, so it is not trusted: remove it, or set its mode to 0600`,
         );
       }
       text = readFileSync(this.file, "utf8");
@@ -76,7 +75,7 @@ export class TrustStore {
     return [all.filter((one) => one.file !== file), all.filter((one) => one.file === file)];
   }
 
-  /** In one step: a gateway that runs may read it at any time. */
+  /** Replaces the file atomically, because a running gateway may read it at any time. */
   #write(trusted: readonly Trusted[]): void {
     mkdirSync(dirname(this.file), { recursive: true, mode: 0o700 });
     const fresh = `${this.file}.${process.pid}`;
@@ -86,7 +85,7 @@ export class TrustStore {
   }
 }
 
-/** What is no list of this program's trusts nothing. */
+/** Parses the list; a malformed file trusts nothing. */
 function parseList(text: string): Trusted[] {
   let value: unknown;
   try {

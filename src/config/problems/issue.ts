@@ -1,8 +1,7 @@
 /**
- * A zod issue in the words of a config problem.
+ * Turns a zod issue into a config problem.
  *
- * Issues name what was expected and never what was found beyond its type: the value may be a
- * secret.
+ * A message names the expected value, and of the found value only its type: it may be a secret.
  */
 import type * as z from "zod";
 import type { KeyPath } from "./locate.ts";
@@ -13,15 +12,15 @@ type Issue = z.core.$ZodIssue;
 
 export interface IssueContext {
   readonly report: Report;
-  /** The keys that may stand in the object at this path. */
+  /** Returns the keys allowed in the object at this path. */
   knownKeys(path: KeyPath): readonly string[];
   valueAt(path: KeyPath): unknown;
-  /** A hint for an unknown key, better than its nearest neighbour. */
+  /** Returns a better hint for an unknown key than its nearest match. */
   hintFor(path: KeyPath): string | undefined;
 }
 
 export function reportIssue(issue: Issue, context: IssueContext): void {
-  // Paths of a parsed JSON value hold strings and numbers only.
+  // Paths into parsed JSON hold only strings and numbers.
   const path = issue.path as (string | number)[];
   if (issue.code === "unrecognized_keys") {
     for (const key of issue.keys) reportUnknownKey([...path, key], context);

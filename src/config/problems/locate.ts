@@ -1,8 +1,7 @@
 /**
- * From a key's path to its place in the text.
+ * Maps a key's path to its position in the text.
  *
- * Every path has a place: one that does not exist in the file is placed at its nearest ancestor
- * that does.
+ * Every path has a position: a path that is not in the file maps to its nearest ancestor.
  */
 import { findNodeAtLocation, type Node } from "jsonc-parser";
 
@@ -14,7 +13,8 @@ export interface Place {
 }
 
 /**
- * `mcpServers.docs.args[0]`; a key that is no plain word is quoted: `mcpServers["my docs"].url`.
+ * Formats a path as `mcpServers.docs.args[0]`; unusual keys are quoted: `mcpServers["my
+ * docs"].url`.
  */
 export function formatKey(path: KeyPath): string {
   let text = "";
@@ -26,7 +26,7 @@ export function formatKey(path: KeyPath): string {
   return text;
 }
 
-/** Where the value stands, or, with `at: "key"`, the key itself. */
+/** Returns the offset of the value, or of the key with `at: "key"`. */
 export function offsetOf(root: Node | undefined, path: KeyPath, at: "key" | "value"): number {
   if (root === undefined) return 0;
   for (let length = path.length; length > 0; length--) {

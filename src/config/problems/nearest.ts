@@ -1,11 +1,11 @@
 /**
- * The candidate that a mistyped word most probably meant, or none: a far-fetched guess is worse
- * than no guess.
+ * Returns the candidate that a mistyped word most probably meant; undefined if none is close,
+ * because a far-fetched guess is worse than none.
  */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   const wanted = word.toLowerCase();
   let best: string | undefined;
-  // One mistake for each three letters, at least one.
+  // One mistake per three letters, at least one.
   let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1;
   for (const candidate of candidates) {
     const offered = candidate.toLowerCase();
@@ -18,13 +18,13 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best;
 }
 
-/** "warning" for "warn", "subscriptions" for "subscriptionsPerClient". */
+/** Matches "warning" to "warn" and "subscriptions" to "subscriptionsPerClient". */
 function isBeginning(a: string, b: string): boolean {
   const [short, long] = a.length < b.length ? [a, b] : [b, a];
   return short.length > 3 && short.length < long.length && long.startsWith(short);
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours, one each. */
+/** Counts insertions, deletions, replacements and swaps of neighbours. */
 function editDistance(a: string, b: string): number {
   let beforePrevious: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, j) => j);

@@ -1,15 +1,15 @@
 /**
- * What is wrong with a config file: where (file, line, column, key), what, and what was probably
- * meant.
+ * A problem in a config file: its place (file, line, column, key), the message, and a guess at the
+ * intended text.
  *
- * A message never contains a value from the file, only keys, ids and names of variables: any value
- * may be a secret.
+ * A message never contains a value from the file, only keys, ids and variable names: any value may
+ * be a secret.
  */
 export interface Problem {
   readonly file: string;
   readonly line: number;
   readonly column: number;
-  /** The dotted path of the key; empty for the file as a whole. */
+  /** The key's dotted path; empty for the file as a whole. */
   readonly key: string;
   readonly message: string;
   readonly hint?: string;
@@ -26,7 +26,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** One line: `goblin.json:12:5 mcpServers.docs.urll: unknown key (did you mean "url"?)`. */
+/** Formats one line: `goblin.json:12:5 mcpServers.docs.urll: unknown key (did you mean "url"?)`. */
 export function formatProblem(problem: Problem): string {
   return `${formatPlace(problem)} ${formatText(problem)}`;
 }

@@ -1,9 +1,9 @@
 /**
- * Collects what is found while a config is read: errors, which refuse it, and warnings, which do
+ * Collects the findings while a config is read: errors, which reject it, and warnings, which do
  * not.
  *
- * One mistake is reported once: after a path has an error, later errors at that path or below it
- * are dropped, since they only follow from the first.
+ * One mistake is reported once: after the first error at a path, later errors at or below it are
+ * dropped, because they only follow from it.
  */
 import type { Node } from "jsonc-parser";
 import { formatKey, type KeyPath, offsetOf, placeOf } from "./locate.ts";
@@ -11,9 +11,9 @@ import type { Problem } from "./problem.ts";
 
 export interface FindingOptions {
   readonly hint?: string | undefined;
-  /** Whether the place is that of the value (default) or of the key. */
+  /** Points at the value (default) or at the key. */
   readonly at?: "key" | "value";
-  /** The place itself, where the path would not lead to it. */
+  /** The exact position, for places that the path does not lead to. */
   readonly offset?: number;
 }
 
@@ -22,7 +22,7 @@ export interface Report {
   readonly warnings: readonly Problem[];
   error(path: KeyPath, message: string, options?: FindingOptions): void;
   warn(path: KeyPath, message: string, options?: FindingOptions): void;
-  /** Drops whatever is reported at this path from now on: it has been dealt with. */
+  /** Drops later errors at or below this path. */
   settle(path: KeyPath): void;
 }
 

@@ -1,10 +1,8 @@
 /**
- * The text of a config as a tree: JSON with comments and trailing commas, where every value knows
- * its place.
+ * Parses a config's text into a tree with positions: JSON with comments and trailing commas.
  *
- * What must always hold: nothing in the text is lost silently. A syntax error, a key that stands
- * twice and a key that JavaScript objects cannot carry are all reported, never resolved by taking
- * one.
+ * Invariant: nothing in the text is lost silently. Syntax errors, duplicate keys and keys that
+ * JavaScript objects cannot hold are reported, never dropped.
  */
 import { type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
 import type { KeyPath } from "../problems/locate.ts";
@@ -31,7 +29,7 @@ const SYNTAX_MESSAGES: Readonly<Record<string, string>> = {
 
 export interface SyntaxTree {
   readonly root: Node | undefined;
-  /** The first syntax error; later ones mostly follow from it. */
+  /** The first syntax error; later ones are mostly its consequences. */
   readonly error?: { readonly offset: number; readonly message: string };
 }
 
@@ -41,7 +39,7 @@ export function parseSyntax(text: string): SyntaxTree {
   try {
     root = parseTree(text, errors, { allowTrailingComma: true });
   } catch (error) {
-    // The parser recurses; a file of nothing but brackets exhausts the stack.
+    // The parser recurses, so a file of only brackets exhausts the stack.
     if (!(error instanceof RangeError)) throw error;
     return { root: undefined, error: { offset: 0, message: "the values are nested too deeply" } };
   }
@@ -54,13 +52,13 @@ export function parseSyntax(text: string): SyntaxTree {
 }
 
 export interface Visitor {
-  /** Whether a key and all below it are left out. */
+  /** Returns whether to skip a key and everything below it. */
   skip(path: KeyPath): boolean;
-  /** What a string in the text stands for. */
+  /** Returns the value of a string, with its variables substituted. */
   text(text: string, path: KeyPath): string;
 }
 
-/** The plain value of a node; keys that stand twice, or cannot be carried, are reported. */
+/** Returns the plain value of a node; reports duplicate and forbidden keys. */
 export function readValue(node: Node, report: Report, visitor: Visitor): unknown {
   return read(node, []);
 
@@ -84,7 +82,7 @@ export function readValue(node: Node, report: Report, visitor: Visitor): unknown
       if (key === "__proto__") {
         report.error(keyPath, "this key is not allowed", { offset: keyNode.offset });
       } else if (Object.hasOwn(result, key)) {
-        report.error(keyPath, "this key stands twice", { offset: keyNode.offset });
+        report.error(keyPath, "duplicate key", { offset: keyNode.offset });
       } else if (!visitor.skip(keyPath)) {
         result[key] = read(value, keyPath);
       }
@@ -93,7 +91,7 @@ export function readValue(node: Node, report: Report, visitor: Visitor): unknown
   }
 }
 
-/** The properties of an object in the order of the text. */
+/** Returns the properties of an object in file order. */
 export function propertiesOf(object: Node | undefined): [key: string, keyNode: Node, value: Node][] {
   if (object?.type !== "object") return [];
   const properties: [string, Node, Node][] = [];

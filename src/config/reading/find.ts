@@ -1,9 +1,9 @@
 /**
- * Where a config is looked for when none is named: the current folder, then the user's config
+ * Finds the config when none is named: first in the current folder, then in the user's config
  * folder.
  *
- * The two are not alike: the user's config folder is the user's, but anybody may have written what
- * lies in the current one. `isFound` tells them apart.
+ * The two differ in trust: only the user writes to the config folder, but anybody may have written
+ * a file in the current folder. `isFound` tells them apart.
  */
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
@@ -11,26 +11,27 @@ import { isAbsolute, join } from "node:path";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The places in the order in which they are tried. */
+/** Returns the candidate paths in search order. */
 export function configPlaces(cwd: string, env: Environment, platform: string = process.platform): string[] {
   const home = env.HOME ?? env.USERPROFILE ?? homedir();
   const userFolders = [env.XDG_CONFIG_HOME, platform === "win32" ? env.APPDATA : undefined, join(home, ".config")];
   return [
     ...folderPlaces(cwd),
-    // A relative one would be a place in the current folder that passes for the user's.
+    // A relative path would point into the current folder and pass for the user's folder.
     ...userFolders
       .filter((folder) => folder !== undefined && isAbsolute(folder))
       .map((folder) => join(folder!, "goblin", "goblin.json")),
   ];
 }
 
-/** The first place that exists, or undefined. */
+/** Returns the first candidate that exists. */
 export function findConfig(cwd: string, env: Environment): string | undefined {
   return configPlaces(cwd, env).find((place) => existsSync(place));
 }
 
 /**
- * Whether this config lies in the current folder, which is not trusted, and is not the user's own.
+ * Returns whether the config lies in the current folder, which is not trusted, and is not also the
+ * user's own.
  */
 export function isFound(path: string, cwd: string, env: Environment): boolean {
   const inFolder = folderPlaces(cwd);

@@ -1,9 +1,9 @@
 /**
- * The keys that other programs write into their MCP config files, and what each means for Goblin.
+ * The keys that other programs write into their MCP config files, and their meaning for Goblin.
  *
- * A key that changes nothing a gateway does is ignored; one that its user may count on is ignored
- * with a warning; one that has another name here is an error that says the name. What is in no list
- * is an ordinary unknown key.
+ * A key without effect on a gateway is ignored. A key that a user may rely on is ignored with a
+ * warning. A key with another name here is an error that names the right one. All other keys are
+ * ordinary unknown keys.
  */
 import { basename, dirname } from "node:path";
 import type { KeyPath } from "../problems/locate.ts";
@@ -25,12 +25,12 @@ const comments: readonly (readonly [string, ForeignKey])[] = [
 
 const serverKeys: ReadonlyMap<string, ForeignKey> = new Map([
   ...comments,
-  // Approval is the client's matter, and clients still ask for it.
+  // Clients ask for approval themselves.
   ["autoApprove", ignored],
   ["alwaysAllow", ignored],
   ["trust", ignored],
   ["alwaysLoad", ignored],
-  // For people and marketplaces.
+  // Labels for people and marketplaces.
   ["name", ignored],
   ["title", ignored],
   ["description", ignored],
@@ -40,7 +40,7 @@ const serverKeys: ReadonlyMap<string, ForeignKey> = new Map([
   ["logo", ignored],
   ["gallery", ignored],
   ["metadata", ignored],
-  // VS Code's debugging of a server under development.
+  // VS Code uses it to debug a server.
   ["dev", ignored],
   ["sandbox", warned("ignored: Goblin runs servers without a sandbox")],
   ["sandboxEnabled", warned("ignored: Goblin runs servers without a sandbox")],
@@ -76,13 +76,15 @@ const topLevelKeys: ReadonlyMap<string, ForeignKey> = new Map([
   ["mcp", renamed('put "servers" at the top level of the file')],
 ]);
 
-/** Files that hold much more than servers: what is unknown in them is not a mistake. */
+/** These files hold many other settings, so unknown keys in them are not an error. */
 const SETTINGS_FILES: ReadonlySet<string> = new Set(["claude_desktop_config.json", ".claude.json"]);
 
-/** Folders in which a program keeps a project's config; paths in it start from the project. */
+/**
+ * Folders that hold a project's config. Relative paths start from the project, not from the folder.
+ */
 const PROJECT_FOLDERS: ReadonlySet<string> = new Set([".vscode", ".cursor", ".windsurf", ".roo"]);
 
-/** What a key of another program means, or nothing if it is no such key. */
+/** Returns the meaning of another program's key; undefined if the key is not one. */
 export function foreignKey(path: KeyPath, isKnown: boolean, file: string): ForeignKey | undefined {
   const key = String(path.at(-1));
   if (path.length === 1) {
@@ -96,7 +98,7 @@ export interface AcceptedKey {
   readonly note: string;
 }
 
-/** The keys of other programs that a valid file may have, at its top level and in an entry. */
+/** Returns the keys of other programs that are valid at the top level and in an entry. */
 export function acceptedForeignKeys(): Record<"file" | "server", readonly AcceptedKey[]> {
   const accepted = (keys: ReadonlyMap<string, ForeignKey>): AcceptedKey[] =>
     [...keys].flatMap(([key, foreign]) => {
@@ -106,7 +108,7 @@ export function acceptedForeignKeys(): Record<"file" | "server", readonly Accept
   return { file: accepted(topLevelKeys), server: accepted(serverKeys) };
 }
 
-/** The folder that the relative paths in a config file start from. */
+/** Returns the base folder for relative paths in a config file. */
 export function configFolder(file: string): string {
   const folder = dirname(file);
   return PROJECT_FOLDERS.has(basename(folder)) ? dirname(folder) : folder;

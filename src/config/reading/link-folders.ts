@@ -1,14 +1,14 @@
 /**
- * The folders in which something can change that decides what a path leads to: the one that holds
- * the file, and the one that holds each symbolic link on the way to it.
+ * Lists the folders to watch for a path: the file's folder, and the folder of each symbolic link on
+ * the way to it.
  *
- * Where the way ends early because something is missing, the last folder that exists is among them,
- * so that the missing part is noticed when it appears.
+ * If a part of the path is missing, the list includes the last folder that exists, so that the
+ * watcher notices when the missing part appears.
  */
 import { lstat, readlink } from "node:fs/promises";
 import { dirname, join, parse, resolve, sep } from "node:path";
 
-/** As many links as systems follow before they call it a loop. */
+/** The number of links that systems follow before they report a loop. */
 const MAX_LINKS = 40;
 
 export async function foldersOnTheWay(path: string): Promise<ReadonlySet<string>> {
@@ -20,8 +20,7 @@ export async function foldersOnTheWay(path: string): Promise<ReadonlySet<string>
     const kind = await kindOf(next);
     if (kind === "link" && ++links <= MAX_LINKS) {
       folders.add(current);
-      // Its own target may be a chain of links: start again from there, with what is left of the
-      // way.
+      // The target may itself be a chain of links: restart from it with the remaining steps.
       const [root, targetSteps] = split(resolve(current, await readTarget(next)));
       current = root;
       steps = [...targetSteps, ...steps];
@@ -57,7 +56,7 @@ async function kindOf(path: string): Promise<"link" | "folder" | "other"> {
   }
 }
 
-/** A link that vanished leads nowhere, which ends the way in its own folder. */
+/** A link that vanished resolves to nothing, which ends the walk in its own folder. */
 async function readTarget(link: string): Promise<string> {
   try {
     return await readlink(link);

@@ -1,8 +1,7 @@
 /**
  * Reads a config from its file.
  *
- * Whatever goes wrong, from a missing file to a missing comma, is a `ConfigError` with located
- * problems.
+ * Every failure, from a missing file to a missing comma, is a `ConfigError` with located problems.
  */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -14,18 +13,15 @@ import { type ParsedConfig, parseConfig } from "./parse.ts";
 export interface LoadedConfig extends ParsedConfig {
   readonly path: string;
   /**
-   * Identifies the text that was read; `watchConfig` takes it to notice an edit made in between.
+   * Identifies the text that was read; `watchConfig` compares it to notice an edit made since then.
    */
   readonly digest: string;
 }
 
 export interface LoadOptions {
-  /** The file was found in the current folder: see `ParseOptions`. */
+  /** The file was found in the current folder; see `ParseOptions`. */
   readonly found?: boolean;
-  /**
-   * Asked with the file as it was read, before anything in it counts; throws where it must not
-   * count.
-   */
+  /** Called with the raw file before any of it takes effect; throws to reject it. */
   readonly permit?: ((file: ConfigText) => Promise<void>) | undefined;
 }
 
@@ -36,7 +32,7 @@ export interface ConfigText {
   readonly digest: string;
 }
 
-/** @throws ConfigError */
+/** Reads and parses a config. @throws ConfigError */
 export async function loadConfig(
   path: string,
   env: Readonly<Record<string, string | undefined>> = process.env,
@@ -52,7 +48,7 @@ export async function loadConfig(
   return { ...parsed, path, digest: file.digest };
 }
 
-/** @throws ConfigError */
+/** Reads a config's text without parsing it. @throws ConfigError */
 export async function readConfigText(path: string): Promise<ConfigText> {
   try {
     const bytes = await readFile(path);
@@ -66,16 +62,16 @@ export async function readConfigText(path: string): Promise<ConfigText> {
 export interface WrittenAddress {
   readonly host?: string | undefined;
   readonly port?: number | undefined;
-  /** The address of the API, if it has its own. */
+  /** The API's address, if it differs from the gateway's. */
   readonly admin?: { readonly host?: string | undefined; readonly port?: number | undefined };
   readonly tls?: boolean;
-  /** The first token, an admin's if there is one, unless it comes from a variable. */
+  /** The first admin token, else the first client token; undefined if it comes from a variable. */
   readonly token?: string | undefined;
 }
 
 /**
- * Where a gateway with this config listens, as it is written: nothing is substituted, and a text
- * that is not valid as a whole may still say so.
+ * Returns the address that a config's text gives the gateway. Substitutes nothing, and works on a
+ * text that is otherwise invalid.
  */
 export async function addressIn(path: string): Promise<WrittenAddress> {
   const text = await readFile(path, "utf8").catch(() => "");

@@ -1,9 +1,8 @@
 /**
- * From a server's entry, in whichever program's spelling, to its `ServerConfig`.
+ * Turns a server's entry, in any supported program's spelling, into its `ServerConfig`.
  *
- * What must always hold: a `ServerConfig` has exactly one transport, absolute paths, and no
- * reference left to the file it came from. Contradictions in an entry are reported, never resolved
- * by preferring one side.
+ * Invariant: a `ServerConfig` has exactly one transport, absolute paths, and no reference to its
+ * file. Contradictions in an entry are reported, never resolved by preferring one side.
  */
 import { isAbsolute, resolve } from "node:path";
 import { parseEnv } from "node:util";
@@ -17,14 +16,17 @@ export interface NormaliseContext {
   readonly report: Report;
   readonly folder: string;
   readonly home: string;
-  /** Clients may have different tokens: what a program keeps of one is no business of another. */
+  /**
+   * Several tokens are configured. Stdio servers then default to one process per session, because a
+   * process may keep one client's data.
+   */
   readonly severalTokens: boolean;
   readonly readFile: ((path: string) => string) | undefined;
 }
 
 type Fields = { readonly id: string; readonly entry: ServerEntry; readonly path: KeyPath };
 
-/** Nothing if the entry is contradictory; the report then says so. */
+/** Returns undefined if the entry contradicts itself; the report then says why. */
 export function normaliseServer(fields: Fields, context: NormaliseContext): ServerConfig | undefined {
   const { id, entry, path } = fields;
   const transport = normaliseTransport(fields, context);
@@ -47,12 +49,15 @@ export function normaliseServer(fields: Fields, context: NormaliseContext): Serv
   };
 }
 
-/** A path of the config: `~` is home, and what is relative starts from the config's folder. */
+/**
+ * Resolves a path of the config: `~` is the home folder; relative paths start from the config's
+ * folder.
+ */
 export function resolvePath(path: string, context: { readonly folder: string; readonly home: string }): string {
   return resolve(context.folder, expandHome(path, context.home));
 }
 
-/** Ids may hold any characters, names may not. */
+/** Replaces the characters that an id may contain but a tool name may not. */
 function defaultPrefix(id: string): string {
   return `${id.replace(/[^A-Za-z0-9_.-]/g, "_")}_`;
 }
@@ -109,7 +114,8 @@ function checkUrl(url: string, path: KeyPath, report: Report): void {
 }
 
 /**
- * Programs write such keys without need, so they are no mistake; but somebody may count on them.
+ * Warns about keys that the transport does not use. Some programs always write them, so they are
+ * not an error, but a user may rely on them.
  */
 function warnUnused(transport: ServerTransport, { entry, path }: Fields, report: Report): void {
   const [keys, reason] =
@@ -121,7 +127,7 @@ function warnUnused(transport: ServerTransport, { entry, path }: Fields, report:
   }
 }
 
-/** A bare name is looked up in PATH by the system; only an explicit path is resolved. */
+/** Resolves explicit paths only; the system looks up a bare name in PATH. */
 function resolveCommand(command: string, context: NormaliseContext): string {
   const expanded = expandHome(command, context.home);
   return /^\.{1,2}[/\\]/.test(expanded) && !isAbsolute(expanded) ? resolve(context.folder, expanded) : expanded;
@@ -133,7 +139,7 @@ function normaliseEnv(entry: ServerEntry, path: KeyPath, context: NormaliseConte
   const file = resolvePath(entry.envFile, context);
   try {
     if (context.readFile === undefined) throw new Error("no files can be read here");
-    // `parseEnv` declares its values optional; each name it returns has one.
+    // `parseEnv` declares its values optional, but every name it returns has a value.
     return { ...(parseEnv(context.readFile(file)) as Record<string, string>), ...own };
   } catch {
     context.report.error([...path, "envFile"], "cannot read this file");
@@ -153,7 +159,7 @@ function normaliseTools({ entry, path }: Fields, report: Report): ServerToolsCon
     if (aliases.has(alias)) report.error([...path, "tools", "overrides", name, "alias"], "two tools have this alias");
     aliases.add(alias);
   }
-  // Without a prototype, so that looking up a tool called "constructor" finds nothing.
+  // No prototype, so that a lookup of a tool named "constructor" finds nothing.
   const overrides = Object.assign(Object.create(null) as Record<string, never>, entry.tools.overrides);
   return { allow, deny: [...deny, ...entry.disabledTools], overrides };
 }

@@ -1,7 +1,6 @@
 /**
- * Tells the configs of programs that do not write JSON, so that whoever gives one to Goblin is told
- * what it is rather than which of its characters is unexpected. Only asked about a text that is no
- * JSON.
+ * Detects configs in TOML or YAML, so that the error names the format instead of the first
+ * unexpected character. Call it only for a text that is not JSON.
  */
 export function otherSyntax(text: string, file: string): "TOML" | "YAML" | undefined {
   if (/\.toml$/i.test(file)) return "TOML";

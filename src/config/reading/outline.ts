@@ -1,19 +1,19 @@
 /**
- * What a config would run and whom it would contact, read from its text as it is written, for a
- * person who is asked whether to trust it.
+ * Outlines a config before a person trusts it: the commands it would run and the hosts it would
+ * contact.
  *
- * Pure, and careful: nothing is substituted, no other file is read, and any text has an outline,
- * valid or not. What looks like a secret is hidden; a reference such as `${env:NAME}` is shown,
- * since it says what is taken.
+ * Pure and conservative: it substitutes nothing, reads no other file, and accepts any text, valid
+ * or not. Likely secrets are hidden. A reference such as `${env:NAME}` is shown, because it tells
+ * which variable the file takes.
  */
 import { parse } from "jsonc-parser";
 import { isObject } from "../../protocol/schema-shape.ts";
 
 export interface Outline {
   readonly servers: readonly ServerOutline[];
-  /** Set if the gateway would listen somewhere else than on this machine's loopback. */
+  /** Set if the gateway would listen beyond loopback. */
   readonly host: string | undefined;
-  /** A file that would be written to. */
+  /** The audit file that the gateway would write. */
   readonly audit: string | undefined;
 }
 
@@ -25,7 +25,7 @@ export interface ServerOutline {
   readonly url: string | undefined;
   readonly cwd: string | undefined;
   readonly envFile: string | undefined;
-  /** Variables and headers, by name. */
+  /** Environment variables as [name, value] pairs. */
   readonly env: readonly (readonly [string, string])[];
   readonly headers: readonly (readonly [string, string])[];
 }
@@ -61,7 +61,7 @@ function outlineServer(id: string, entry: Record<string, unknown>): ServerOutlin
   };
 }
 
-/** Both `--token=abc`, `Authorization: abc` and `--token abc`. */
+/** Hides the value in `--token=abc`, `Authorization: abc` and `--token abc`. */
 function hideArguments(args: readonly string[]): string[] {
   return args.map((argument, i) => {
     const before = args[i - 1] ?? "";
@@ -78,7 +78,7 @@ function hideByName(values: unknown): [string, string][] {
   ]);
 }
 
-/** Any part of a query may be a key. */
+/** Hides every query value, because any of them may be a key. */
 function hideInUrl(url: string): string {
   return url
     .replace(/^([a-z]+:\/\/)[^/?#]*@/i, `$1${HIDDEN}@`)
@@ -93,7 +93,7 @@ function parseLoosely(text: string): unknown {
   try {
     return parse(text.replace(/^\uFEFF/, ""));
   } catch {
-    // Nested too deeply for the parser: such a file is not valid either.
+    // Nested too deeply for the parser, so the file is not valid either.
     return undefined;
   }
 }

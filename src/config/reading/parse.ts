@@ -1,8 +1,8 @@
 /**
- * From a config's text to a `Config`, or to the full list of what is wrong with it.
+ * Turns a config's text into a `Config`, or throws the full list of its problems.
  *
- * Pure: the environment, the folder and the way to read an `envFile` are given. A config is
- * accepted whole or refused whole; warnings say what was left out on purpose.
+ * Pure: the caller passes the environment, the folder and a reader for `envFile`. A config is
+ * accepted or rejected as a whole. Warnings list the keys that were ignored on purpose.
  */
 import { homedir } from "node:os";
 import { resolve } from "node:path";
@@ -22,18 +22,19 @@ import { otherSyntax } from "./other-syntax.ts";
 import { substitute, type Variables } from "./substitute.ts";
 
 export interface ParseOptions {
-  /** As it is named in messages; its folder is where relative paths start. */
+  /** The name shown in messages. Relative paths start from its folder. */
   readonly file: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Where relative paths start, if not in the file's folder. */
+  /** The base for relative paths; default: the file's folder. */
   readonly cwd?: string;
   readonly home?: string;
   /**
-   * The file lies in the current folder, where anybody may have put it: a variable must not get
-   * into `gateway`, which says where the command line sends its requests and with which token.
+   * The file was found in the current folder, so anybody may have written it. Variables are
+   * rejected in `gateway`, because those keys decide where the command line sends requests and
+   * tokens.
    */
   readonly found?: boolean;
-  /** Reads an `envFile`; without it such a key is an error. */
+  /** Reads an `envFile`. Without a reader, an `envFile` key is an error. */
   readonly readFile?: (path: string) => string;
 }
 
@@ -42,7 +43,7 @@ export interface ParsedConfig {
   readonly warnings: readonly Problem[];
 }
 
-/** @throws ConfigError with every problem found, in file order. */
+/** Parses a config. @throws ConfigError with every problem found, in file order. */
 export function parseConfig(source: string, options: ParseOptions): ParsedConfig {
   const text = source.startsWith("\uFEFF") ? source.slice(1) : source;
   const { file } = options;
@@ -137,7 +138,7 @@ const CONNECTION_TEXTS: ReadonlySet<unknown> = new Set([
   "headers",
 ]);
 
-/** A server that is not started needs none of its secrets. */
+/** Returns whether the text belongs to a disabled server, which needs no secrets. */
 function isUnused(root: Node, path: KeyPath): boolean {
   if ((path[0] !== "mcpServers" && path[0] !== "servers") || !CONNECTION_TEXTS.has(path[2])) return false;
   const entry = propertiesOf(root)
@@ -167,9 +168,7 @@ function checkIds(root: Node, report: Report): void {
   }
 }
 
-/**
- * The servers in the order of the text, which the keys of a JavaScript object do not always keep.
- */
+/** Lists the servers in file order; JavaScript objects move integer-like keys to the front. */
 function serverPaths(root: Node): [path: [section: "mcpServers" | "servers", id: string], keyNode: Node][] {
   const sections = propertiesOf(root);
   return (["mcpServers", "servers"] as const).flatMap((section) =>
@@ -180,7 +179,7 @@ function serverPaths(root: Node): [path: [section: "mcpServers" | "servers", id:
   );
 }
 
-/** Entry by entry, so that one bad entry does not hide what is wrong with another. */
+/** Parses each entry separately, so that one bad entry does not hide problems in another. */
 function normaliseServers(root: Node, value: unknown, context: NormaliseContext): ServerConfig[] {
   const servers: ServerConfig[] = [];
   for (const [path] of serverPaths(root)) {
@@ -224,5 +223,5 @@ function hintFor(path: KeyPath, value: unknown): string | undefined {
   const foreign = foreignKey(path, true, "");
   if (foreign?.kind === "renamed") return foreign.hint;
   const looksLikeServer = typeof value === "object" && value !== null && ("command" in value || "url" in value);
-  return path.length === 1 && looksLikeServer ? 'servers stand under "mcpServers"' : undefined;
+  return path.length === 1 && looksLikeServer ? 'servers belong under "mcpServers"' : undefined;
 }

@@ -1,18 +1,16 @@
 /**
- * Variables in the config's strings: `${env:NAME}`, `${env:NAME:-default}`, `${input:id}` and the
- * few predefined ones of VS Code and Cursor; `${NAME}` and `${NAME:-default}` as Claude Code writes
- * them; `$${` for a literal `${`.
+ * Substitutes variables in the config's strings: `${env:NAME}`, `${env:NAME:-default}`,
+ * `${input:id}`, the predefined ones of VS Code and Cursor, and Claude Code's `${NAME}` and
+ * `${NAME:-default}`. `$${` is a literal `${`.
  *
- * A missing variable is a problem that names it, never an empty string. Everything else, `$NAME`
- * and a shell's
- * `${NAME%x}` among it, stays as it is. A value is substituted once: what comes out of a variable
- * is not read again.
+ * A missing variable is a problem that names it, never an empty string. All other text stays
+ * unchanged, including `$NAME` and a shell's `${NAME%x}`. Values are not substituted again.
  */
 import { basename, join, sep } from "node:path";
 
 export interface Variables {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The folder that relative paths start from. */
+  /** The base folder for relative paths. */
   readonly folder: string;
   readonly home: string;
 }
@@ -31,8 +29,8 @@ const REFERENCE = /\$\$\{|\$\{([^}]*)(\}?)/g;
 const PLAIN_NAME = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s;
 
 /**
- * `shell: true` is for text that a shell may read (a program's arguments): there a `${NAME}` that
- * is not set is left to the shell instead of being a problem.
+ * Substitutes the variables in a text. With `shell: true` (a program's arguments) an unset
+ * `${NAME}` is left for the shell instead of being a problem.
  */
 export function substitute(text: string, variables: Variables, options: { shell?: boolean } = {}): Substitution {
   if (!text.includes("${")) return { text, problems: [] };
@@ -47,7 +45,7 @@ export function substitute(text: string, variables: Variables, options: { shell?
   return { text: result, problems };
 }
 
-/** `~` and `~/…` are the home folder; `~name` is somebody else's and stays. */
+/** Expands `~` and `~/…` to the home folder; `~name` is another user's and stays. */
 export function expandHome(text: string, home: string): string {
   if (text === "~") return home;
   return text.startsWith("~/") || text.startsWith("~\\") ? join(home, text.slice(2)) : text;
@@ -59,7 +57,7 @@ function unclosed(inner: string): SubstitutionProblem | undefined {
     : undefined;
 }
 
-/** The value, or what is wrong, or nothing if it is not a reference at all. */
+/** Returns the value or the problem; undefined if the text is not a reference. */
 function resolve(inner: string, variables: Variables, shell: boolean): string | SubstitutionProblem | undefined {
   const predefined = predefinedVariable(inner, variables);
   if (predefined !== undefined) return predefined;

@@ -1,7 +1,7 @@
 /**
- * The details of the selected item as lines, for the side panel.
+ * Formats the details of the selected item as lines for the side panel.
  *
- * Pure, so that scrolling knows how far it can go without drawing anything.
+ * Pure, so that scrolling knows its limit without drawing.
  */
 import type { LogEntry, Prompt, Resource, Server, Template, Tool } from "../../admin/schema.ts";
 import type { JsonSchema } from "../../protocol/schema-shape.ts";
@@ -14,7 +14,7 @@ import { type Line, line, span } from "../text/line.ts";
 import { type Fact, facts, heading, json, type Page, paragraph } from "./paragraph.ts";
 import { levelTones, stateTones } from "./tones.ts";
 
-/** Rows for content in the panel. */
+/** Returns the number of content rows in the panel. */
 export function detailsHeight(layout: Layout): number {
   return layout.body;
 }
@@ -100,7 +100,7 @@ function hints(annotations: Tool["annotations"]): string {
 
 function schemaLines(page: Page, name: string, schema: JsonSchema): Line[] {
   const rows = outline(schema);
-  if (rows.length === 0) return [...heading(name), line(" nothing named", "quiet")];
+  if (rows.length === 0) return [...heading(name), line(" no named properties", "quiet")];
   return [
     ...heading(`${name}  (* required)`),
     ...rows.flatMap((row) => {
@@ -119,7 +119,7 @@ function schemaLines(page: Page, name: string, schema: JsonSchema): Line[] {
   ];
 }
 
-/** The property's name in another tone than its type. */
+/** Gives the property's name another tone than its type. */
 function tint(whole: Line, until: number): Line {
   const text = whole.map((part) => part.text).join("");
   return [span(text.slice(0, until), "good"), span(text.slice(until))];

@@ -1,6 +1,4 @@
-/**
- * The help screen, made from the key map.
- */
+/** The help screen, generated from the key map. */
 
 import { pad } from "../../text/width.ts";
 import { browseBindings } from "../keys.ts";
@@ -23,7 +21,7 @@ const signs: Record<string, string> = {
 
 const marks: readonly Line[] = [
   line(""),
-  line(" Signs", "accent"),
+  line(" Symbols", "accent"),
   [
     span("   ●", "good"),
     span(" ready, subscribed   "),
@@ -42,9 +40,9 @@ const lines: readonly Line[] = [
   ...marks,
   line(""),
   line(" In a call form", "accent"),
-  [span(`   ${pad("Tab  ↑  ↓", 20)}`, "title"), span("from field to field; on a choice ← → or space")],
+  [span(`   ${pad("Tab  ↑  ↓", 20)}`, "title"), span("next or previous field; on a choice ← → or space")],
   [span(`   ${pad("Ctrl-S", 20)}`, "title"), span("call; so does Enter on the last line")],
-  [span(`   ${pad("Esc", 20)}`, "title"), span("cancels a call that runs, leaves a result, closes the form")],
+  [span(`   ${pad("Esc", 20)}`, "title"), span("cancel a running call, leave a result, close the form")],
 ];
 
 function keysByHelp(): Map<string, string[]> {

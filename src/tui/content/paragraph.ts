@@ -1,8 +1,7 @@
 /**
  * Building blocks of the details panel: facts in two columns, wrapped text, JSON, headings.
  *
- * What must always hold: every line fits the width, and search terms are marked wherever they
- * stand.
+ * Invariant: every line fits the width, and search terms are marked everywhere.
  */
 import { cleanLines } from "../../text/clean.ts";
 import { pad, wrap } from "../../text/width.ts";
@@ -17,7 +16,7 @@ export type Fact = readonly [label: string, value: string | undefined, tone?: To
 
 const labelWidth = 12;
 
-/** Facts without a value are left out. */
+/** Formats facts; those without a value are omitted. */
 export function facts(page: Page, rows: readonly Fact[]): Line[] {
   return rows.flatMap(([label, value, tone = "plain"]) => {
     if (value === undefined || value === "") return [];

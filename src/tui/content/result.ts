@@ -1,8 +1,8 @@
 /**
- * What a tool answered, as text and then as lines that scroll.
+ * Formats a tool's result as text, and then as lines that scroll.
  *
- * What must always hold: any result can be shown, also one of a kind that is not known here; binary
- * content is named, not printed.
+ * Invariant: any result can be shown, even of an unknown kind. Binary content is described, not
+ * printed.
  */
 
 import { isObject } from "../../protocol/schema-shape.ts";
@@ -12,14 +12,14 @@ import { wrap } from "../../text/width.ts";
 import type { Layout } from "../state/layout.ts";
 import { type Line, line } from "../text/line.ts";
 
-/** Rows for the result below its heading. */
+/** Returns the number of rows for the result below its heading. */
 export function resultHeight(layout: Layout): number {
   return layout.body - 2;
 }
 
 let last: { readonly text: string; readonly columns: number; readonly lines: readonly Line[] } | undefined;
 
-/** Remembered, because a result can be large and is asked for in every frame. */
+/** Cached, because a result can be large and every frame needs it. */
 export function resultLines(text: string, columns: number): readonly Line[] {
   if (last === undefined || last.text !== text || last.columns !== columns) {
     const lines = cleanLines(text).flatMap((one) => wrap(one, columns - 3));

@@ -1,6 +1,4 @@
-/**
- * Which tone says what: server states, log levels, outcomes of calls.
- */
+/** Maps server states, log levels and call outcomes to tones. */
 import type { Call, LogLevel, ServerState } from "../../admin/schema.ts";
 import type { Tone } from "../text/line.ts";
 
@@ -12,7 +10,7 @@ export const stateTones: Record<ServerState, Tone> = {
   disabled: "quiet",
 };
 
-/** A sign for each state, so that colour is never the only difference. */
+/** A symbol for each state, so that colour is never the only difference. */
 export const stateSigns: Record<ServerState, string> = {
   ready: "●",
   connecting: "◌",

@@ -1,9 +1,8 @@
 /**
- * Everything that can happen to the dashboard's state: what the gateway tells, what a key asks for,
- * what an effect reports.
+ * The actions on the dashboard's state: messages from the gateway, key presses, results of effects.
  *
- * Keys produce actions and nothing else; what has to be done in the world follows from an action
- * and the states around it (effects.ts).
+ * Keys produce only actions; side effects follow from an action and the states around it
+ * (effects.ts).
  */
 import type { AdminEvent } from "../../admin/events.ts";
 import type {
@@ -21,7 +20,7 @@ import type {
 import type { FormEdit } from "./form.ts";
 import type { Link, Notice, Panel, PickerKind, State } from "./model.ts";
 
-/** The lists that are read as a whole. */
+/** The lists that are loaded as a whole. */
 export interface Loaded {
   readonly gateway: GatewayState;
   readonly servers: readonly Server[];

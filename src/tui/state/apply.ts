@@ -1,8 +1,8 @@
 /**
- * Takes in what the gateway tells: whole lists and batches of events.
+ * Applies messages from the gateway: whole lists and batches of events.
  *
- * What must always hold: one batch makes at most one new array of each kind, whatever number of
- * events it has, and no list grows without bound.
+ * Invariant: a batch of any size makes at most one new array of each kind, and no list grows
+ * without bound.
  */
 import type { AdminEvent, Pulse } from "../../admin/events.ts";
 import type { Call, LogEntry, Server } from "../../admin/schema.ts";
@@ -17,7 +17,7 @@ export function applyLoaded(state: State, lists: Partial<Loaded>): State {
   return next;
 }
 
-/** What came as events while the list was on its way. */
+/** Returns the entries that arrived as events while the list was loading. */
 function newer<Entry extends { time: number }>(known: readonly Entry[], list: readonly { time: number }[]): Entry[] {
   const last = list.at(-1)?.time ?? Number.NEGATIVE_INFINITY;
   return known.filter((entry) => entry.time > last);
@@ -51,7 +51,7 @@ export function applyEvents(state: State, events: readonly AdminEvent[]): State 
         next = { ...next, gateway: next.gateway && { ...next.gateway, configProblem: event.data.problem } };
         break;
       case "catalog":
-        break; // The lists are read again (feed.ts); the event itself carries none.
+        break; // feed.ts reads the lists again; the event does not contain them.
     }
   }
   return addLogs(addCalls(next, calls), logs);

@@ -1,10 +1,10 @@
 /**
- * The form that calls a tool: its fields from the tool's JSON Schema, its text edits, its
- * validation, its arguments.
+ * The form that calls a tool: fields from the tool's JSON Schema, text editing, validation,
+ * arguments.
  *
- * What must always hold: `formArguments` returns arguments only if no field has an error; a field
- * left empty is left out of them. Patterns are not checked here: a regular expression from a
- * backend could run for minutes, and the server checks it anyway.
+ * Invariant: `checkForm` returns arguments only if no field has an error; empty optional fields are
+ * omitted. Patterns are not checked here: a server's regular expression could run for minutes, and
+ * the server checks it anyway.
  */
 import type { Tool } from "../../admin/schema.ts";
 import {
@@ -26,11 +26,11 @@ export interface Field {
   readonly type: string;
   readonly required: boolean;
   readonly description: string;
-  /** Choices of an enum or boolean as JSON text; the empty one means "leave it out". */
+  /** The choices of an enum or boolean as JSON text; the empty one omits the argument. */
   readonly options: readonly string[];
   readonly schema: JsonSchema;
   readonly text: string;
-  /** Position of the caret in `text`. */
+  /** The caret's position in `text`. */
   readonly caret: number;
   readonly error: string | undefined;
 }
@@ -52,7 +52,7 @@ export interface CallForm {
   /** The focused field; `fields.length` is the button. */
   readonly focus: number;
   readonly stage: CallStage;
-  /** The whole arguments object is one field, because the schema does not name properties. */
+  /** One field holds the whole arguments object, because the schema names no properties. */
   readonly whole: boolean;
 }
 
@@ -115,7 +115,7 @@ export type FormEdit =
   | { readonly type: "erase"; readonly what: "before" | "after" | "all" | "word" }
   | { readonly type: "caret"; readonly to: "left" | "right" | "start" | "end" };
 
-/** The form after a key; on a choice, left, right and space go through its options. */
+/** Returns the form after a key; on a choice, left, right and space cycle through the options. */
 export function editForm(form: CallForm, edit: FormEdit): CallForm {
   if (edit.type === "focus") {
     const places = form.fields.length + 1;
@@ -133,7 +133,7 @@ function editChoice(field: Field, edit: FormEdit): Field {
   const first = edit.type === "insert" ? edit.text.toLowerCase() : undefined;
   const count = field.options.length;
   const at = field.options.indexOf(field.text);
-  // A letter jumps to the next option that begins with it: t for true, f for false.
+  // A letter jumps to the next option that starts with it: t for true, f for false.
   const jump = first === undefined || first === " " ? -1 : nextWith(field.options, at, first);
   const next = step !== 0 ? (at + step + count) % count : jump >= 0 ? jump : at;
   return { ...field, text: field.options[next] ?? "", error: undefined };
@@ -173,7 +173,7 @@ function eraseWord({ text, caret }: Field, put: (next: string, at: number) => Fi
   return put(kept + text.slice(caret), kept.length);
 }
 
-// A caret never stops inside a surrogate pair.
+// The caret never stops inside a surrogate pair.
 const before = (text: string, caret: number): number =>
   Math.max(0, caret - (/[\udc00-\udfff]/.test(text[caret - 1] ?? "") ? 2 : 1));
 const after = (text: string, caret: number): number =>
@@ -183,7 +183,7 @@ export type Checked =
   | { readonly ok: true; readonly arguments: Record<string, unknown> }
   | { readonly ok: false; readonly form: CallForm };
 
-/** The arguments, or the form with its messages and the focus on the first of them. */
+/** Returns the arguments, or the form with errors and the focus on the first invalid field. */
 export function checkForm(form: CallForm): Checked {
   const values: [string, unknown][] = [];
   const fields = form.fields.map((field) => {

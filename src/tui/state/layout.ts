@@ -1,8 +1,7 @@
 /**
- * Where things go on a screen of a given size.
+ * Computes the layout for a given screen size.
  *
- * What must always hold: the parts add up to the screen exactly, from 80 × 24 (and somewhat below)
- * upwards.
+ * Invariant: the parts add up to the screen exactly, from 80 × 24 (and somewhat below) upwards.
  */
 import type { State } from "./model.ts";
 
@@ -12,14 +11,14 @@ export interface Layout {
   readonly tooSmall: boolean;
   readonly columns: number;
   readonly rows: number;
-  /** Whether the head has a fourth line, which names a problem of the config. */
+  /** Whether the head has a fourth line that names a config problem. */
   readonly banner: boolean;
-  /** Rows between the lines of the head and the two of the foot. */
+  /** The rows between the head and the two lines of the foot. */
   readonly body: number;
   readonly listColumns: number;
-  /** Columns of the details panel, its border included; 0 while it is closed. */
+  /** The columns of the details panel including its border; 0 while it is closed. */
   readonly detailsColumns: number;
-  /** Rows of the selected list without its heading. */
+  /** The rows of the selected list without its heading. */
   readonly listRows: number;
   readonly templateRows: number;
 }
@@ -33,7 +32,7 @@ export function layoutOf(state: Pick<State, "size" | "details" | "panel" | "inTe
   const body = Math.max(1, rows - headRows - (banner ? 1 : 0) - footRows);
   const open = state.details !== "closed" && state.panel !== "overview";
   const detailsColumns = open ? Math.min(Math.floor(columns * 0.55), Math.max(42, Math.floor(columns * 0.45))) : 0;
-  // The Resources panel: heading and resources, then title and templates.
+  // The Resources panel shows a heading and resources, then a title and templates.
   const share = state.inTemplates ? Math.floor(body / 2) : Math.max(3, Math.floor(body / 4));
   const templateRows = state.panel === "resources" ? share : 0;
   const listRows = Math.max(1, body - 1 - (templateRows > 0 ? templateRows + 1 : 0));

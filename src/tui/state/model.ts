@@ -1,10 +1,9 @@
 /**
- * Everything the dashboard knows, as one immutable value.
+ * The dashboard's state as one immutable value.
  *
- * No Ink, no React, no I/O here or beside it: a state and an action give a state (reduce.ts), a
- * state gives what is to be seen (select.ts), and both can be tested without a terminal. What must
- * always hold: arrays are replaced, never changed in place, because selectors remember their
- * results by identity.
+ * No Ink, React or I/O in this folder: reduce.ts maps a state and an action to a state, and
+ * select.ts maps a state to its visible part, so both can be tested without a terminal. Invariant:
+ * arrays are replaced, never changed in place, because selectors cache by identity.
  */
 import type {
   Call,
@@ -35,13 +34,13 @@ export type Link =
 
 export interface Cursor {
   readonly index: number;
-  /** The selected item's key: a list that changes keeps its selection, not its line number. */
+  /** The selected item's key: a list that changes keeps its selection, not its row number. */
   readonly key: string | undefined;
 }
 
 export type PickerKind = "server" | "mime" | "level";
 
-/** An action on a server that waits for a yes. */
+/** An action on a server that needs confirmation. */
 interface Pending {
   readonly verb: "restart" | "enable" | "disable";
   readonly serverId: string;
@@ -62,7 +61,7 @@ export interface Notice {
 }
 
 export interface LogRow extends LogEntry {
-  /** Counts up from the dashboard's start: lines have no other name to be remembered by. */
+  /** Counts up from the dashboard's start; log lines have no other identity. */
   readonly number: number;
 }
 

@@ -1,9 +1,7 @@
 /**
- * Moving: the cursor of a list, a picker's choice, the scroll position of details, help and
- * results.
+ * Moves cursors and scroll positions: lists, pickers, details, help and results.
  *
- * What must always hold: a position never leaves what there is to see, so one key back is always
- * one step back.
+ * Invariant: a position never leaves the visible range, so one key back is always one step back.
  */
 import { detailsHeight, detailsLines } from "../content/details.ts";
 import { helpLines } from "../content/help.ts";
@@ -53,15 +51,14 @@ function moveCursor(state: State, motion: Motion): State {
   const { listRows, templateRows } = layoutOf(state);
   const limit = selectRows[list](state).length - 1;
   const index = step(cursorIndex(state, list), motion, { limit, page: list === "templates" ? templateRows : listRows });
-  // Leaving the last line of a log that is followed means to read; following again is asked for by
-  // its key.
+  // Leaving the last line of a followed log stops following; a key turns it on again.
   const follow = list === "logs" ? state.follow && index >= limit : state.follow;
   return { ...place({ ...state, follow }, list, index), detailsTop: 0 };
 }
 
 /**
- * After a search or filter changed: the selection stays on its item if that is still there, else
- * goes to the top.
+ * Keeps the selection on its item after a search or filter change; if the item is gone, selects the
+ * first row.
  */
 export function reselect(before: State, after: State): State {
   const list = currentList(before);
@@ -79,10 +76,10 @@ export function reselect(before: State, after: State): State {
   );
 }
 
-/** Puts a list's cursor at a line and remembers the item there. */
+/** Moves a list's cursor to a row and remembers the item there. */
 export function place<Name extends ListName>(state: State, list: Name, index: number): State {
   const item = selectRows[list](state)[index];
-  // The item comes from the list it is asked of.
+  // The item comes from the same list, which the compiler cannot relate.
   const key = item === undefined ? undefined : keyOf<ListName>(list, item);
   return { ...state, cursors: { ...state.cursors, [list]: { index: Math.max(0, index), key } } };
 }

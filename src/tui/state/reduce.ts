@@ -1,8 +1,8 @@
 /**
- * The dashboard's one reducer: a state and an action give the next state.
+ * The dashboard's reducer: maps a state and an action to the next state.
  *
- * Pure: what an action does in the world (a restart, a call, the clipboard) happens elsewhere. What
- * must always hold: an action that makes no sense in the present mode changes nothing.
+ * Pure: side effects (a restart, a call, the clipboard) happen elsewhere. Invariant: an action that
+ * does not apply in the current mode changes nothing.
  */
 import { clean, strip } from "../../text/clean.ts";
 import type { Action } from "./action.ts";
@@ -101,7 +101,7 @@ function enter(state: State): State {
   return { ...state, details: state.details === "closed" ? "open" : "focused" };
 }
 
-/** Esc or left: out of the innermost thing first, the search last. */
+/** Handles Esc and left: leaves the innermost view first, the search last. */
 function back(state: State): State {
   if (state.mode.name === "call") return leaveCall(state, state.mode.form);
   if (state.mode.name !== "browse") return { ...state, mode: browse };
@@ -174,7 +174,7 @@ function withForm(state: State, change: (form: CallForm) => CallForm): State {
   return state.mode.name === "call" ? { ...state, mode: { name: "call", form: change(state.mode.form) } } : state;
 }
 
-/** Enter goes to the next field, and at the end calls. */
+/** Moves to the next field; after the last one, calls the tool. */
 function callNext(state: State): State {
   if (state.mode.name !== "call") return state;
   const { form } = state.mode;
@@ -200,8 +200,8 @@ function callDone(state: State, done: { tool: string; failed: boolean; ms: numbe
 }
 
 /**
- * A result and a running call lead back to the form, with what was typed; the form leads back to
- * the list.
+ * Leaves a result or a running call for the form, which keeps its text; leaves the form for the
+ * list.
  */
 function leaveCall(state: State, form: CallForm): State {
   if (form.stage.name === "edit") return { ...state, mode: browse };

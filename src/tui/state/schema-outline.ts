@@ -1,9 +1,8 @@
 /**
- * A JSON Schema as an indented outline: one row for each property, with its type, limits and
+ * Formats a JSON Schema as an indented outline: one row for each property, with type, limits and
  * description.
  *
- * What must always hold: the outline ends at a fixed depth, so that a schema that contains itself
- * does too.
+ * Invariant: the depth is limited, so the outline of a recursive schema ends.
  */
 import {
   isObject,

@@ -1,9 +1,8 @@
 /**
- * What is to be seen of a state: the lists after search and filters, the selected item, the choices
- * of a picker.
+ * Selects the visible part of a state: the filtered lists, the selected item, a picker's choices.
  *
- * What must always hold: a list is filtered once for each change of what it depends on, not once
- * for each frame, so that ten thousand resources cost nothing while only the call rate changes.
+ * Invariant: a list is filtered once per change of its inputs, not once per frame, so that ten
+ * thousand resources cost nothing while only the call rate changes.
  */
 import type { LogLevel, Prompt, Resource, Server, Template, Tool } from "../../admin/schema.ts";
 import { fold } from "../text/line.ts";
@@ -18,7 +17,7 @@ export interface Rows {
   readonly logs: readonly LogRow[];
 }
 
-/** The lists' items as one, told apart by `list`. */
+/** An item of any list, discriminated by `list`. */
 export type Item = { [Name in ListName]: { readonly list: Name; readonly item: Rows[Name][number] } }[ListName];
 
 export const levels: readonly LogLevel[] = ["trace", "debug", "info", "warn", "error", "fatal"];
@@ -38,7 +37,7 @@ const keys: { readonly [Name in ListName]: (item: Rows[Name][number]) => string 
   logs: (item) => String(item.number),
 };
 
-/** What a search looks at: what the list shows. */
+/** The text that a search matches: the visible columns. */
 const texts: { readonly [Name in ListName]: (item: Rows[Name][number]) => string } = {
   servers: (item) => `${item.id}\n${item.state}\n${item.transport}\n${item.reason ?? ""}`,
   tools: (item) => `${item.name}\n${item.description ?? item.title ?? ""}`,
@@ -97,14 +96,14 @@ export function keyOf<Name extends ListName>(list: Name, item: Rows[Name][number
   return keys[list](item);
 }
 
-/** The list that the cursor keys move in; the overview has none. */
+/** Returns the list that the cursor keys act on; the overview has none. */
 export function currentList(state: State): ListName | undefined {
   if (state.panel === "overview") return undefined;
   return state.panel === "resources" && state.inTemplates ? "templates" : state.panel;
 }
 
 /**
- * Where the cursor is now: at its item if that is still there, else as near as can be. -1 in an
+ * Returns the cursor's index: its item if it still exists, else the nearest position. -1 in an
  * empty list.
  */
 export function cursorIndex<Name extends ListName>(state: State, list: Name): number {
@@ -117,13 +116,13 @@ export function selectedItem(state: State): Item | undefined {
   const list = currentList(state);
   if (list === undefined) return undefined;
   const item = selectRows[list](state)[cursorIndex(state, list)];
-  // `list` and `item` come from the same entry of the table, which the compiler cannot relate.
+  // `list` and `item` come from the same table entry, which the compiler cannot relate.
   return item === undefined ? undefined : ({ list, item } as Item);
 }
 
 /**
- * The first visible line of a window of `height` that keeps the cursor in sight, a little away from
- * the edges.
+ * Returns the first visible row of a window of `height` that keeps the cursor visible, with a
+ * margin.
  */
 export function windowTop(index: number, length: number, height: number): number {
   if (length <= height || index < 0) return 0;
@@ -192,7 +191,7 @@ function search<Name extends ListName>(list: Name, rows: Rows[Name], query: stri
   const terms = searchTerms(query);
   if (terms.length === 0) return rows;
   const text: (item: Rows[Name][number]) => string = texts[list];
-  // The rows of one list stay rows of that list.
+  // A filter keeps the type of the rows, which the compiler cannot know.
   return rows.filter((row) => {
     const folded = fold(text(row));
     return terms.every((term) => folded.includes(term));

@@ -1,8 +1,8 @@
 /**
  * A screen line as data: spans of text, each with a tone.
  *
- * Views build lines with these functions and one component prints them. What must always hold: the
- * text of a span is clean, because spans are made here only, and this is the one way to the screen.
+ * Views build lines with these functions, and one component prints them. Invariant: the text of a
+ * span is sanitized, because only this file creates spans, and nothing else reaches the screen.
  */
 import { clean } from "../../text/clean.ts";
 import { fits, shorten, take, toWidth, widthOf } from "../../text/width.ts";
@@ -19,7 +19,7 @@ export function span(text: string, tone: Tone = "plain"): Span {
   return { text: clean(text), tone };
 }
 
-/** A whole line in one tone. */
+/** Returns a line in one tone. */
 export function line(text: string, tone: Tone = "plain"): Line {
   return [span(text, tone)];
 }
@@ -27,15 +27,15 @@ export function line(text: string, tone: Tone = "plain"): Line {
 export interface CellOptions {
   readonly tone?: Tone;
   readonly align?: "left" | "right";
-  /** Search terms, lower case; their occurrences get the tone `match` and are kept in sight. */
+  /** Search terms in lower case. Their matches get the tone `match` and stay visible. */
   readonly terms?: readonly string[];
 }
 
-/** A column's cell: exactly `width` cells wide. */
+/** Returns a column's cell, exactly `width` cells wide. */
 export function cell(text: string, width: number, options: CellOptions = {}): Span[] {
   if (width <= 0) return [];
   const { tone = "plain", align = "left", terms = [] } = options;
-  // A log line can be a megabyte; what cannot be seen is not looked at.
+  // A log line can be a megabyte, so only the visible part is processed.
   if (terms.length === 0) return [{ text: toWidth(clean(text.slice(0, width * 8)), width, align), tone }];
   const shown = toWidth(keepMatchInSight(clean(text), width, terms), width, align);
   return marked(shown, terms, tone);
@@ -55,7 +55,7 @@ export function marked(text: string, terms: readonly string[], tone: Tone = "pla
   return spans;
 }
 
-/** Cuts a line to a width, whatever its spans are, and fills it up if that is wanted. */
+/** Cuts a line to a width, and pads it if `fill` is set. */
 export function fitLine(spans: Line, width: number, fill = true): Line {
   const out: Span[] = [];
   let left = width;
@@ -76,7 +76,7 @@ export function lineWidth(spans: Line): number {
   return spans.reduce((sum, part) => sum + widthOf(part.text), 0);
 }
 
-/** `left` at the left edge, `right` at the right edge; the right side gives way first. */
+/** Puts `left` at the left edge and `right` at the right edge; the right side is cut first. */
 export function spread(left: Line, right: Line, width: number): Line {
   const gap = width - lineWidth(left) - lineWidth(right);
   return gap < 1 ? fitLine(left, width) : [...left, { text: " ".repeat(gap), tone: "plain" }, ...right];
@@ -106,13 +106,13 @@ function keepMatchInSight(text: string, width: number, terms: readonly string[])
   if (first === undefined || widthOf(text.slice(0, first[1])) < width) return text;
   const behind = take(text.slice(first[1]), Math.max(1, Math.floor(width / 4)));
   const shown = text.slice(0, first[1]) + behind;
-  // Descriptions can be long: only the last stretch before the match is looked at.
+  // Descriptions can be long, so only the part just before the match is measured.
   let from = Math.max(0, first[0] - 2 * width);
   while (from < first[0] && widthOf(shown.slice(from)) > width - 2) from += 1;
   return `…${text.slice(from)}`;
 }
 
-/** Lower case without changing the length, so that positions stay true. */
+/** Lowers the case without changing the length, so that positions stay valid. */
 export function fold(text: string): string {
   const lower = text.toLowerCase();
   return lower.length === text.length ? lower : text;

@@ -40,7 +40,7 @@ function formScreen(state: State, form: CallForm, layout: Layout): Line[] {
   const lines = groups.flat();
   const before = groups.slice(0, form.focus).reduce((sum, group) => sum + group.length, 0);
   const height = body - 2;
-  // The focused field is kept in sight, its message too.
+  // Keeps the focused field and its message visible.
   const top = windowTop(before + 1, lines.length, height);
   const none = form.fields.length === 0 ? [line(" This tool takes no arguments.", "quiet")] : [];
   return [
@@ -76,7 +76,7 @@ function valueSpans(field: Field, focused: boolean, width: number): Span[] {
   if (field.options.length > 0) return choiceSpans(field, focused, width);
   const text = clean(field.text);
   if (!focused) return [span(text === "" ? "–" : shorten(text, width), text === "" ? "quiet" : "plain")];
-  // A long text scrolls so that the caret stays inside.
+  // Scrolls a long text so that the caret stays visible.
   const from = Math.max(0, field.caret - (width - 2));
   const shown = text.slice(from);
   const at = field.caret - from;
@@ -87,7 +87,7 @@ function valueSpans(field: Field, focused: boolean, width: number): Span[] {
   ];
 }
 
-/** Every option if they fit, else the chosen one with its place. */
+/** Shows all options if they fit, else the chosen one with its position. */
 function choiceSpans(field: Field, focused: boolean, width: number): Span[] {
   const label = (option: string): string => (option === "" ? "(leave out)" : clean(option).replace(/^"(.*)"$/, "$1"));
   const total = field.options.reduce((sum, option) => sum + widthOf(label(option)) + 2, 0);

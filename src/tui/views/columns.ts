@@ -1,8 +1,8 @@
 /**
- * The lists' columns: what each shows, how wide it is, which go first when the screen is narrow.
+ * The lists' columns: their content, their width, and which are dropped first on a narrow screen.
  *
- * Pure: an item and a width give a line. What must always hold: heading and rows of a list have the
- * same columns.
+ * Pure: maps an item and a width to a line. Invariant: a list's heading and rows have the same
+ * columns.
  */
 import type { Prompt, Resource, Server, Template, Tool } from "../../admin/schema.ts";
 import { formatBytes, formatClock, formatCount, formatDuration, formatMs } from "../../text/format.ts";
@@ -13,11 +13,11 @@ import { cell, type Line, type Span, span, type Tone } from "../text/line.ts";
 
 interface Column<Item> {
   readonly title: string;
-  /** Cells; a column with `share` takes its part of what is left. */
+  /** The width in cells; a column with `share` also takes its part of the remaining space. */
   readonly width: number;
   readonly share?: number;
   readonly align?: "right";
-  /** Shown from this list width on. */
+  /** The smallest list width that shows this column. */
   readonly from?: number;
   readonly text: (item: Item, state: State) => string;
   readonly tone?: (item: Item, state: State) => Tone;
@@ -146,7 +146,7 @@ const columnsOf: { readonly [Name in ListName]: readonly Column<Rows[Name][numbe
   logs,
 };
 
-/** The columns that a width has room for, with their final widths; two cells are for the cursor. */
+/** Returns the columns that fit, with their final widths; two cells are reserved for the cursor. */
 function measured<Name extends ListName>(list: Name, width: number): [Column<Rows[Name][number]>, number][] {
   const all: readonly Column<Rows[Name][number]>[] = columnsOf[list];
   const shown = all.filter((column) => width >= (column.from ?? 0));

@@ -1,10 +1,9 @@
 /**
- * The line that says that an edit of the config was refused: the first problem, its place, and how
- * many more there are.
+ * The banner for a rejected config edit: the first problem, its place, and the number of further
+ * ones.
  *
- * Pure: a problem gives a line. What must always hold: whatever the width, the place and the number
- * of the others are seen; what was meant and the name of the file give way first, then the end of
- * the message.
+ * Pure: maps a problem to a line. Invariant: the place and the number of further problems are
+ * visible at any width. The hint and the file name are dropped first, then the end of the message.
  */
 import type { ConfigProblem } from "../../admin/schema.ts";
 import { fitLine, type Line, line, lineWidth } from "../text/line.ts";
@@ -24,7 +23,7 @@ export function configBanner({ problems }: ConfigProblem, columns: number): Line
     [place, what],
   ].map((parts) => line(` Config not applied: ${parts.filter((part) => part !== "").join(" ")}`, "alarm"));
   const fitting = forms.find((form) => lineWidth(form) <= room) ?? forms.at(-1)!;
-  // The bar is whole, so the free cells stand in the same tone.
+  // Fills the gap in the same tone, so that the bar is unbroken.
   const left = fitLine(fitting, room, false);
   const gap = line(" ".repeat(Math.max(0, room - lineWidth(left))), "alarm");
   return [...left, ...gap, ...more];

@@ -1,8 +1,7 @@
 /**
- * The whole screen for a state: head, tabs, filters, the panel or what stands in its place,
- * messages, hints.
+ * The whole screen for a state: head, tabs, filters, the panel or its replacement, messages, hints.
  *
- * What must always hold: it is a function of the state alone and fills the screen exactly.
+ * Invariant: it depends only on the state and fills the screen exactly.
  */
 import { Box } from "ink";
 import { type Layout, layoutOf } from "../state/layout.ts";

@@ -1,6 +1,6 @@
 /**
- * What stands in place of a panel for a moment: the help, a picker, the message of a screen that is
- * too small.
+ * The views that temporarily replace a panel: the help, a picker, and the message for a small
+ * screen.
  */
 import { Box } from "ink";
 import { formatCount } from "../../text/format.ts";

@@ -1,8 +1,7 @@
 /**
- * The lines around the panels: head, tabs, filters, the line of messages and the key hints.
+ * The lines around the panels: head, tabs, filters, messages and key hints.
  *
- * Pure: a state gives lines. What must always hold: while the gateway is away the first thing seen
- * is that.
+ * Pure: maps a state to lines. Invariant: while the gateway is away, the head line says so first.
  */
 
 import { formatCount, formatDuration } from "../../text/format.ts";
@@ -36,7 +35,7 @@ export function headLine(state: State, columns: number): Line {
     `log ${gateway.logLevel}`,
     config,
   ];
-  // As many facts as fit, the most important first.
+  // Shows as many facts as fit, the most important first.
   for (let count = facts.length; count > 0; count -= 1) {
     const right = [span(`${facts.slice(0, count).join("  ")} `, "quiet")];
     if (lineWidth(left) + lineWidth(right) < columns) return spread(left, right, columns);
@@ -74,7 +73,7 @@ export function filterLine(state: State): Line {
   if (panel === "resources" && state.mimeFilter !== undefined) add("type", state.mimeFilter);
   if (panel === "logs" && state.levelFilter !== "trace") add("level", `${state.levelFilter} and above`);
   if (panel === "logs")
-    parts.push(span(state.follow ? "following  " : "paused (f follows)  ", state.follow ? "good" : "warn"));
+    parts.push(span(state.follow ? "following  " : "paused (f: follow)  ", state.follow ? "good" : "warn"));
   if (state.queries[panel] !== "" && state.mode.name !== "search") add("search", state.queries[panel]);
   parts.push(span(countText(state), "quiet"));
   return parts;

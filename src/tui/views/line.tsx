@@ -1,8 +1,8 @@
 /**
- * Prints lines: the one place where a tone becomes a colour.
+ * Prints lines: the only place that maps a tone to a colour.
  *
- * What must always hold: `NO_COLOR` removes colours, not emphasis; everything on the screen passes
- * through here.
+ * Invariant: `NO_COLOR` removes colours, not emphasis. Everything on the screen passes through
+ * here.
  */
 import { Box, Text, type TextProps } from "ink";
 import { memo } from "react";
@@ -28,12 +28,12 @@ function styleOf(tone: Tone, selected: boolean): Omit<TextProps, "children"> {
   if (!colourless && !selected) return style;
   const { color: _color, backgroundColor: _background, dimColor: _dim, ...emphasis } = style;
   if (colourless) return tone === "match" || tone === "alarm" || selected ? { ...emphasis, inverse: true } : emphasis;
-  // On the selected row colours would fight with the inversion; matches stay visible.
+  // Colours clash with the inverted selected row; matches stay visible.
   return tone === "match" ? style : { ...emphasis, inverse: true };
 }
 
 /**
- * One screen row of at most `width` cells; a selected one is filled up, so that its bar is whole.
+ * Renders one row of at most `width` cells; a selected row is padded, so that its bar is unbroken.
  */
 export const Row = memo(function Row({
   line,
@@ -45,7 +45,7 @@ export const Row = memo(function Row({
   selected?: boolean;
 }) {
   const parts = fitLine(line, width, selected);
-  // A text without characters has no height, and everything below would move up.
+  // An empty text has no height, and everything below it would move up.
   const blank = parts.every((part) => part.text === "");
   return (
     <Text wrap="truncate">
@@ -60,7 +60,7 @@ export const Row = memo(function Row({
   );
 });
 
-/** A block of rows, cut or filled up to `height`. */
+/** Renders a block of rows, cut or padded to `height`. */
 export function Rows({
   lines,
   width,

@@ -1,6 +1,4 @@
-/**
- * A list with its heading: draws the rows that are in the window and no others.
- */
+/** A list with its heading; draws only the visible rows. */
 import { Box } from "ink";
 import type { ListName, State } from "../state/model.ts";
 import { cursorIndex, searchTerms, selectRows, windowTop } from "../state/select.ts";
@@ -13,7 +11,7 @@ export interface ListProps {
   readonly list: ListName;
   readonly width: number;
   readonly height: number;
-  /** Whether the cursor keys move here. */
+  /** Whether the cursor keys act on this list. */
   readonly active: boolean;
   readonly empty: string;
 }
@@ -29,7 +27,7 @@ export function List({ state, list, width, height, active, empty }: ListProps) {
       {rows.length === 0 && <Row line={line(`  ${empty}`, "quiet")} width={width} />}
       {rows.slice(top, top + height).map((item, index) => {
         const selected = active && top + index === at;
-        // The row comes from the list that names its columns.
+        // The row belongs to the list that names its columns, which the compiler cannot know.
         const shown = rowLine(list, item as never, { state, width, selected, terms });
         // biome-ignore lint/suspicious/noArrayIndexKey: a window's rows are its places, reused as it scrolls
         return <Row key={index} line={shown} width={width} selected={selected} />;

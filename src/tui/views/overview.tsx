@@ -1,7 +1,4 @@
-/**
- * The overview: call rate, latency and errors as sparklines, the servers, the calls that just
- * happened.
- */
+/** The overview: call rate, latency and errors as sparklines, the servers, and the recent calls. */
 import { Box } from "ink";
 import type { Call, Server } from "../../admin/schema.ts";
 import { formatClock, formatCount, formatMs } from "../../text/format.ts";
@@ -62,7 +59,7 @@ function totals({ gateway }: State): string {
   return `${formatCount(calls.total)} in all, ${formatCount(calls.errors)} errors, ${calls.inFlight} in flight, ${formatCount(counts.sessions)} connected`;
 }
 
-/** The ones in trouble first: they must be seen even when not all fit. */
+/** Unhealthy servers first: they must be visible even if not all fit. */
 function serverLines(state: State, room: number): Line[] {
   const rank: Record<Server["state"], number> = { down: 0, degraded: 1, connecting: 2, ready: 3, disabled: 4 };
   const ordered = [...state.servers].sort((a, b) => rank[a.state] - rank[b.state] || (a.id < b.id ? -1 : 1));
@@ -81,7 +78,7 @@ function serverLines(state: State, room: number): Line[] {
     ...(server.reason === null ? [] : [span(`  ${server.reason}`, "bad")]),
   ]);
   const hidden = ordered.length - fits.length;
-  return hidden === 0 ? rows : [...rows, line(`   and ${hidden} more: 2`, "quiet")];
+  return hidden === 0 ? rows : [...rows, line(`   and ${hidden} more (press 2)`, "quiet")];
 }
 
 function callLines({ calls }: State, columns: number, room: number): Line[] {

@@ -1,6 +1,4 @@
-/**
- * The panels that are lists, with the details panel at their side.
- */
+/** The list panels, with the details panel beside them. */
 import { Box } from "ink";
 import { formatCount } from "../../text/format.ts";
 import { detailsHeight, detailsLines } from "../content/details.ts";

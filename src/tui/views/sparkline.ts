@@ -1,8 +1,8 @@
 /**
- * A series of numbers as a line of eight-step bars, newest at the right.
+ * Draws a series of numbers as eight-step bars, newest at the right.
  *
- * What must always hold: the line has exactly the width; zero and "not measured" look different
- * from a small value.
+ * Invariant: the line has exactly the given width. Zero and "not measured" look different from a
+ * small value.
  */
 const bars = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
 

@@ -106,7 +106,7 @@ describe("a broken edit of a watched file", () => {
       goblin("status", "--json", "--url", served.origin),
     ]);
     expect(text.code).toBe(0);
-    expect(text.out).toMatch(/^ {2}not applied \d+s ago, so the config before it stays in use:$/m);
+    expect(text.out).toMatch(/^ {2}not applied \d+s ago; the previous config stays in use:$/m);
     expect(text.out).toContain(`  ${home.configFile}:3:15 mcpServers.docs.urll: unknown key (did you mean "url"?)\n`);
     expect(text.out).toContain(`  ${home.configFile}:5:3 limit: unknown key (did you mean "limits"?)\n`);
     expect(JSON.parse(json.out).configProblem).toEqual(expected);
