@@ -1,6 +1,6 @@
 /**
- * Reads a meta tool's arguments, or reports what is wrong with them in terms of the tool's schema:
- * a missing argument and its purpose, or an unexpected one.
+ * Reads a meta tool's arguments. Errors are phrased in terms of the tool's schema: they name each
+ * missing argument with its purpose, and each unexpected one.
  */
 import * as z from "zod";
 import type { Call } from "../protocol/call.ts";

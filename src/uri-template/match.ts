@@ -1,7 +1,7 @@
 /**
  * The inverse of template expansion: tests whether a URI matches a template, and with which values.
  *
- * Works right to left with one table per part of the template: `table[i]` is set if this part and
+ * Works right to left with one table per part of the template. `table[i]` is set if this part and
  * those after it accept the URI from token i on. The values are then read off left to right.
  *
  * Invariant: time and memory are at most the URI's length times the number of parts; nothing

@@ -20,7 +20,7 @@ export interface Named {
 export interface Lookup<Entry> {
   /** The entries with this name: none, one, or several that share it. */
   byAnyName(name: string): readonly Entry[];
-  /** The server's entry with this URI or template of its own. */
+  /** The entry that the server lists under this URI or template. */
   own(serverId: string, text: string): Entry | undefined;
 }
 

@@ -133,8 +133,8 @@ export function createTermIndex(): TermIndex {
   }
 
   /**
-   * Scores the word, its other forms and words that begin with it. Tries misspellings only if there
-   * are no such hits.
+   * Scores the word, its other forms and words that begin with it. Tries misspellings only if these
+   * find nothing.
    */
   function noteTerm({ word, stem: stemmed, synonym, weight, prefix, typos }: QueryTerm, touched: number[]): void {
     const answers = synonym ? SYNONYM_ANSWERS : 1;
