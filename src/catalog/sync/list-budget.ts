@@ -40,18 +40,18 @@ export class ListBudget {
 
   /** Charges a page. Returns false and charges nothing if the budget does not suffice. */
   page(kind: ListKind, bytes: number): boolean {
-    return this.#resync(kind, bytes);
+    return this.#charge(kind, bytes);
   }
 
   /** Charges as many entries as fit and returns their number. */
   entries(kind: ListKind, count: number): number {
     const room = Math.max(0, Math.floor((this.#limit() - this.#total()) / ENTRY_BYTES));
     const taken = Math.min(room, count);
-    this.#resync(kind, taken * ENTRY_BYTES);
+    this.#charge(kind, taken * ENTRY_BYTES);
     return taken;
   }
 
-  #resync(kind: ListKind, bytes: number): boolean {
+  #charge(kind: ListKind, bytes: number): boolean {
     if (this.#total() + bytes > this.#limit()) return false;
     this.#paid.set(kind, (this.#paid.get(kind) ?? 0) + bytes);
     return true;
