@@ -27,11 +27,11 @@ test("what nobody catches is logged with its place; sessions stay", async () => 
     NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(MISTAKES)}`,
   });
   const { client } = await connectV2({ url: served.url });
-  await until(() => served.log().split("An unexpected error").length === 4);
+  await until(() => served.log().split("Unexpected error").length === 4);
   const lines = served
     .log()
     .split("\n")
-    .filter((line) => line.includes("An unexpected error"));
+    .filter((line) => line.includes("Unexpected error"));
   const logged = lines.map((line) => JSON.parse(line) as { level: number; error: string; stack?: string });
   expect(logged.map(({ level, error }) => [level, error]).sort()).toEqual([
     [50, "rejected by mistake"],

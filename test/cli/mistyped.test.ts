@@ -35,7 +35,7 @@ test("list: a server and a kind that do not exist", async () => {
     wrong('there is no server "nobody" (there are clock, notes)'),
   );
   expect(await home.goblin("list")).toEqual(wrong(`list what? Choose one of ${kinds}`));
-  expect(await home.goblin("list", "tols")).toEqual(wrong(`list tols: there are ${kinds}`));
+  expect(await home.goblin("list", "tols")).toEqual(wrong(`list tols: expected one of ${kinds}`));
   expect(await starts()).toBe(before);
 });
 

@@ -232,7 +232,7 @@ test.each(["127.0.0.1.example.com", "127.0.0.1@example.com", "localhost.example.
   async (host) => {
     const home = commandHome();
     home.write("goblin.json", { gateway: { host } });
-    expect((await home.goblin("status")).err).toContain(`names a gateway on ${host}: no token`);
+    expect((await home.goblin("status")).err).toContain(`names a gateway on ${host}: such a file must not`);
   },
 );
 

@@ -95,7 +95,7 @@ describe("requests", () => {
     const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
     const client = createAdminClient({ url });
     expect(await failure(client.request(adminRoutes.getState))).toMatch(
-      /^SHAPE: \/api\/state answers in a shape .*version/,
+      /^SHAPE: \/api\/state sent an answer .*version/,
     );
     expect(await failure(client.request(adminRoutes.listTools))).toBe(
       `NOT_JSON: ${url}/api/tools did not answer with JSON`,
