@@ -193,6 +193,33 @@ test("comments keep to 100 columns", () => {
   expect(wide).toEqual([]);
 });
 
+/** Lines of a Markdown text with their numbers, without tables and blocks of code. */
+function proseOf(text: string): { line: string; at: number }[] {
+  let isCode = false;
+  return text.split("\n").flatMap((line, i) => {
+    const isFence = /^\s*```/.test(line);
+    if (isFence) isCode = !isCode;
+    return isCode || isFence || /^\s*\|/.test(line) ? [] : [{ line, at: i + 1 }];
+  });
+}
+
+test("prose in Markdown keeps to 100 columns", () => {
+  const shown = (line: string): string => line.replace(/\]\([^)]*\)/g, "]");
+  const isWide = (line: string): boolean => shown(line).length > 100 && !/^\s*(- )?`[^`]+`$/.test(line);
+  expect(proseOf("a\n```\nb\n```\n| c |\nd").map(({ at }) => at)).toEqual([1, 6]);
+  expect([`[a](${"b".repeat(200)})`, `- \`${"c ".repeat(60)}\``, "d ".repeat(51)].map(isWide)).toEqual([
+    false,
+    false,
+    true,
+  ]);
+  const documents = tracked.filter((file) => file.endsWith(".md"));
+  const wide = documents.flatMap((file) =>
+    proseOf(read(file)).flatMap(({ line, at }) => (isWide(line) ? [`${file}:${at}`] : [])),
+  );
+  expect(documents.length).toBeGreaterThan(10);
+  expect(wide).toEqual([]);
+});
+
 test("own files are imported with their extension", () => {
   const wrong = sources.flatMap(({ file, text }) =>
     importsOf(text)

@@ -9,8 +9,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parseConfig } from "../src/config/reading/parse.ts";
 import { configReference } from "../src/config/schema/reference.ts";
 import { errorCodes } from "../src/protocol/errors.ts";
+import { connectV1 } from "./fixtures/clients.ts";
 import { startGoblin } from "./fixtures/goblin.ts";
-import { disposeAll } from "./fixtures/peers.ts";
+import { disposeAll, rawHttp } from "./fixtures/peers.ts";
+import { serveHome, startServe } from "./fixtures/serve.ts";
 
 const run = promisify(execFile);
 const root = new URL("..", import.meta.url);
@@ -78,6 +80,44 @@ test("the mistake that the README shows is reported as it says", async () => {
   }
 }`;
   expect(() => parseConfig(text, { file: "goblin.json", env: {} })).toThrow(shown!.trim());
+});
+
+describe("the recipes for clients", () => {
+  afterAll(disposeAll);
+  const [, section = ""] = /^## Connect your clients\n([\s\S]*?)^## /m.exec(readme) ?? [];
+
+  test("are valid JSON, for clients that take neither comments nor trailing commas", () => {
+    const recipes = blocks(section, "json").map((text) => JSON.parse(text) as Record<string, object>);
+    expect(recipes.map((recipe) => Object.keys(recipe).join())).toEqual(["mcpServers", "mcpServers", "servers"]);
+  });
+
+  test("start a gateway that answers", async () => {
+    const started = [...section.matchAll(/"goblin-mcp", (.*)\]|goblin-mcp (stdio .*)/g)].map(
+      ([, list, words]) => (list === undefined ? words!.split(" ") : JSON.parse(`[${list}]`)) as string[],
+    );
+    expect(new Set(started.map(String))).toEqual(new Set(["stdio,--config,/home/me/goblin.json"]));
+    expect(started).toHaveLength(3);
+    const { configFile } = await serveHome({ mcpServers: {} });
+    const args = ["bin/goblin.js", ...started[0]!.with(-1, configFile)];
+    const { client, close } = await connectV1({ command: process.execPath, args });
+    expect(client.getServerVersion()?.name).toBe("goblin");
+    await close();
+  });
+});
+
+test("sessions survive kill -9, as the README says", async () => {
+  const program = new URL("../dist/demo/main.js", import.meta.url).pathname;
+  const home = await serveHome({ mcpServers: { clock: { command: process.execPath, args: [program, "clock"] } } });
+  const killed = await startServe(home);
+  const client = rawHttp(killed.url);
+  await client.initialize();
+  expect((await client.call("tools/call", { name: "clock_now" })).status).toBe(200);
+  killed.signal("SIGKILL");
+  await killed.exited;
+  await startServe(home);
+  const { status, message } = await client.call("tools/call", { name: "clock_now" });
+  expect([status, message.result?.isError ?? false]).toEqual([200, false]);
+  await disposeAll();
 });
 
 describe("the commands of the README", () => {

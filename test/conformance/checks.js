@@ -60,6 +60,17 @@ export function judge(cell, found, expected) {
 /** The list of differences that docs/conformance.md holds. */
 export function differencesText(expected) {
   const entry = ({ checks, cells, reason }) =>
-    [`**${cells.join(", ")}:** ${reason}`, "", ...checks.map((check) => `- \`${check}\``)].join("\n");
+    [wrap(`**${cells.join(", ")}:** ${reason}`), "", ...checks.map((check) => `- \`${check}\``)].join("\n");
   return expected.map(entry).join("\n\n");
+}
+
+/** Breaks a paragraph into lines of at most 100 columns. */
+function wrap(text) {
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    const line = lines.at(-1);
+    if (line !== "" && line.length + 1 + word.length > 100) lines.push(word);
+    else lines[lines.length - 1] = line === "" ? word : `${line} ${word}`;
+  }
+  return lines.join("\n");
 }

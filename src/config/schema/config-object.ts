@@ -10,7 +10,7 @@ export interface ConfigObject {
   readonly mcpServers?: Readonly<Record<string, ServerObject>> | undefined;
   /** The servers by id, as in VS Code. */
   readonly servers?: Readonly<Record<string, ServerObject>> | undefined;
-  /** The address of this schema, for editors. */
+  /** The address of the JSON Schema, for editors. */
   readonly $schema?: string | undefined;
   /** VS Code's inputs. ${input:some-id} is read from the environment variable SOME_ID. */
   readonly inputs?: readonly {
@@ -27,36 +27,35 @@ export interface ConfigObject {
   readonly names?: NamesSettings | undefined;
   /** How resources are shown to clients. */
   readonly resources?: ResourcesSettings | undefined;
-  /** How lists are paged. */
+  /** Pagination of lists. */
   readonly lists?: ListsSettings | undefined;
-  /** What clients and servers may use up. */
+  /** Limits on what clients and servers may use. */
   readonly limits?: LimitsSettings | undefined;
-  /** How long things may take. */
+  /** Timeouts, in milliseconds. */
   readonly timeouts?: TimeoutsSettings | undefined;
-  /** How servers that fail are treated. */
+  /** How Goblin treats failing servers. */
   readonly backends?: BackendsSettings | undefined;
-  /** What is logged, and how. */
+  /** The log and the audit file. */
   readonly log?: LogSettings | undefined;
 }
 
 /** A server's entry under `mcpServers`. */
 export interface ServerObject {
   /**
-   * How to reach the server. Without it: stdio for a command; for a url, http that falls back to
-   * sse.
+   * How to reach the server. Default: stdio for a command; for a url, http with a fallback to sse.
    */
   readonly type?: "stdio" | "http" | "streamable-http" | "streamableHttp" | "sse" | undefined;
   /** Cline's name for type. */
   readonly transportType?: "stdio" | "http" | "streamable-http" | "streamableHttp" | "sse" | undefined;
-  /** The program to start. ./x is relative to the config's folder; ~ is home. */
+  /** The program to start. ./x is relative to the config's folder; ~ is the home folder. */
   readonly command?: string | undefined;
-  /** Its arguments. A leading ~ is the home folder. */
+  /** The program's arguments. A leading ~ is the home folder. */
   readonly args?: readonly string[] | undefined;
-  /** Environment variables for the program, besides the own. */
+  /** Environment variables for the program, added to a minimal environment. */
   readonly env?: Readonly<Record<string, string | number | boolean>> | undefined;
-  /** A file of NAME=value lines for the program's environment; env wins. */
+  /** A file of NAME=value lines for the program's environment; env takes precedence. */
   readonly envFile?: string | undefined;
-  /** The program's working folder, relative to the config's folder. */
+  /** The program's working directory, relative to the config's folder. */
   readonly cwd?: string | undefined;
   /** The address of a remote server. */
   readonly url?: string | undefined;
@@ -69,13 +68,14 @@ export interface ServerObject {
   /** Cline's opposite of enabled. */
   readonly disabled?: boolean | undefined;
   /**
-   * What goes before its names; a name under it is this server's alone. Default: its id and "_"; ""
-   * exposes the names as they are.
+   * The text before its names. Names that begin with it belong to this server alone. Default: the
+   * id and "_". "" exposes the original names.
    */
   readonly prefix?: string | undefined;
   /**
-   * One connection for all clients, or one for each client session (below). Default: "all", but
-   * "session" for a program where gateway.auth has more than one token.
+   * "all": one connection for all clients. "session": one per client session (see below). Default:
+   * "all", but "session" for a stdio server when gateway.auth.tokens has two or more different
+   * tokens.
    */
   readonly share?: "all" | "session" | undefined;
   /** Replaces timeouts.callMs for this server. */
@@ -87,19 +87,19 @@ export interface ServerObject {
   } | undefined;
   /** Which tools are exposed, and how. */
   readonly tools?: {
-    /** Patterns of the tools to expose, by original name; * is any characters, ? is one. */
+    /** Patterns of tools to expose, by original name; * matches any characters, ? matches one. */
     readonly allow?: readonly string[] | undefined;
-    /** Patterns of the tools to hide; stronger than allow. */
+    /** Patterns of tools to hide; deny wins over allow. */
     readonly deny?: readonly string[] | undefined;
-    /** Changes to single tools, by original name. */
+    /** Settings for individual tools, by original name. */
     readonly overrides?: Readonly<Record<string, {
-      /** The name under which the tool is listed, after the prefix. The original stays callable. */
+      /** The tool's listed name, after the prefix. The original name stays callable. */
       readonly alias?: string | undefined;
       /** Replaces the tool's description. */
       readonly description?: string | undefined;
       /** Replaces timeouts.callMs for this tool. */
       readonly timeoutMs?: number | undefined;
-      /** false hides the tool and refuses its calls. Default true. */
+      /** false hides the tool and rejects calls to it. Default true. */
       readonly enabled?: boolean | undefined;
     }>> | undefined;
   } | undefined;
@@ -113,39 +113,39 @@ export interface GatewaySettings {
   readonly host?: string | undefined;
   /** The port to listen on; 0 picks a free one. Default 3000. */
   readonly port?: number | undefined;
-  /** Values of the Host header that are accepted besides loopback and the host above. */
+  /** Accepted values of the Host header, in addition to loopback and gateway.host. */
   readonly allowedHosts?: readonly string[] | undefined;
   /**
-   * Origins of web pages that may use the gateway and read its answers (CORS), besides pages on
-   * this machine, which may not read them.
+   * Origins of web pages that may use the gateway and read its answers (CORS). Pages on this
+   * machine may send requests, but not read the answers, unless listed.
    */
   readonly allowedOrigins?: readonly string[] | undefined;
   /** Who may connect. */
   readonly auth?: {
-    /** Bearer tokens, any of which lets a client in. Empty: no token is asked for. */
+    /** Bearer tokens for clients; any one of them is accepted. Empty: no token is needed. */
     readonly tokens?: readonly string[] | undefined;
   } | undefined;
   /**
-   * Listens with https instead of http. Paths are relative to the config's folder; ~ is the home
-   * folder. Files that change are read again.
+   * Serves https instead of http. Paths are relative to the config's folder; ~ is the home folder.
+   * Goblin reloads the files when they change.
    */
   readonly tls?: {
-    /** A file with the certificate in PEM, followed by those that it depends on. */
+    /** A PEM file with the certificate, followed by its intermediate certificates. */
     readonly cert: string;
-    /** A file with its private key in PEM, without a passphrase. */
+    /** A PEM file with the certificate's private key, without a passphrase. */
     readonly key: string;
   } | undefined;
-  /** Who may look after the gateway, and where. */
+  /** Who may administer the gateway, and on which port. */
   readonly admin?: {
     /**
-     * Bearer tokens that open /api, and everything else. Empty: /api is open where no token is
-     * asked for at all, and closed otherwise.
+     * Bearer tokens for /api; they open every other route too. Empty: /api is closed if
+     * gateway.auth.tokens is set, and open otherwise.
      */
     readonly tokens?: readonly string[] | undefined;
-    /** The interface for the API's own port; 127.0.0.1 where it is not given. */
+    /** The interface for gateway.admin.port. Default: 127.0.0.1. */
     readonly host?: string | undefined;
     /**
-     * A port of its own for /api and /metrics, which are then not served on the other; 0 picks a
+     * A separate port for /api and /metrics, which gateway.port then no longer serves; 0 picks a
      * free one.
      */
     readonly port?: number | undefined;
@@ -155,149 +155,136 @@ export interface GatewaySettings {
 /** How tools are shown to clients. */
 export interface ToolsSettings {
   /**
-   * What tools/list shows: every tool, only the search tools, or "auto", which decides by
+   * What tools/list shows: "all" tools, only the meta tools ("search"), or "auto", which decides by
    * budgetTokens. Default "all".
    */
   readonly expose?: "all" | "search" | "auto" | undefined;
   /**
-   * With "auto": how many tokens the definitions of all tools may take before search replaces them.
-   * Default 20000.
+   * With "auto": if the definitions of all tools take more tokens than this, only the meta tools
+   * are listed. Default 20000.
    */
   readonly budgetTokens?: number | undefined;
 }
 
 /** The gateway's own tools. */
 export interface MetaToolsSettings {
-  /** The gateway's own tools that clients see. */
+  /** The gateway's own tools that clients can see and call. */
   readonly enabled?: readonly ("catalog_tools" | "describe_tool" | "search_tools" | "call_tool" | "catalog_prompts" | "describe_prompt" | "search_prompts" | "catalog_resources" | "describe_resource" | "search_resources" | "catalog_resource_templates" | "catalog_servers" | "goblin_health")[] | undefined;
 }
 
 /** The names of tools and prompts. */
 export interface NamesSettings {
-  /** Longer names are cut and given a short hash. Default 64. */
+  /** Longer names are cut and end in a short hash. Default 64. */
   readonly maxLength?: number | undefined;
 }
 
 /** How resources are shown to clients. */
 export interface ResourcesSettings {
   /**
-   * The form in which clients see resource URIs. Every form is accepted in every mode, a raw one if
-   * no prefix claims it. Default "prefixed".
+   * The form in which clients see resource URIs. Requests may use every form in every mode; a raw
+   * URI only if no prefix claims it. Default "prefixed".
    */
   readonly uris?: "prefixed" | "flat" | "raw" | undefined;
 }
 
-/** How lists are paged. */
+/** Pagination of lists. */
 export interface ListsSettings {
-  /** Entries in one page of a list. Default 1000. */
+  /** Entries per page of a list. Default 1000. */
   readonly pageSize?: number | undefined;
 }
 
-/** What clients and servers may use up. */
+/** Limits on what clients and servers may use. */
 export interface LimitsSettings {
-  /** Resource subscriptions that one client may hold. Default 100. */
+  /** Resource subscriptions per client. Default 100. */
   readonly subscriptionsPerClient?: number | undefined;
-  /**
-   * Sessions that may be open at once, together with streams that clients without one hold open.
-   * Default 10000.
-   */
+  /** Open sessions, plus open streams of clients without a session. Default 10000. */
   readonly sessions?: number | undefined;
-  /** A session without traffic for this long is closed. Default 1800000. */
+  /** Idle time after which a session is closed. Default 1800000. */
   readonly sessionIdleMs?: number | undefined;
-  /** The largest request body that is read. Default 4194304. */
+  /** The largest accepted request body. Default 4194304. */
   readonly bodyBytes?: number | undefined;
-  /** The largest headers, all together, that one request may have. Default 16384. */
+  /** The largest accepted total of a request's headers. Default 16384. */
   readonly headerBytes?: number | undefined;
-  /** The largest answer that is taken from a server. Default 67108864. */
+  /** The largest accepted answer of a server. Default 67108864. */
   readonly resultBytes?: number | undefined;
-  /**
-   * What all lists of one server may take together; a list is cut where it is over. Default
-   * 16777216.
-   */
+  /** The total size of one server's lists; entries beyond it are dropped. Default 16777216. */
   readonly catalogBytes?: number | undefined;
   /**
-   * The largest tool, prompt, resource or template that is taken from a server's list; a larger one
-   * is left out. Default 1048576.
+   * The largest accepted tool, prompt, resource or template in a server's list; larger ones are
+   * dropped. Default 1048576.
    */
   readonly definitionBytes?: number | undefined;
   /**
-   * About how much one session may leave unread of all its streams and answers, or 4096 messages of
-   * one stream; then the stream is cut and further large answers are refused. Also the most that
-   * the answers of a batch may have together. A client that reads nothing of a large answer, or of
-   * a full stream, for a minute is cut too. Default 67108864.
+   * Approximate unread bytes per session, over all its streams and answers. Beyond it, or beyond
+   * 4096 unread messages on one stream, the stream is closed and further large answers are
+   * rejected. It also limits the answers to one batch together. A client that reads nothing of a
+   * large answer or a full stream for a minute is disconnected. Default 67108864.
    */
   readonly unreadBytes?: number | undefined;
   /**
-   * About how much may wait for a program that does not read its stdin; then its calls are refused.
+   * Approximate bytes that may wait for a program to read its stdin; beyond it, calls are rejected.
    * Default 33554432.
    */
   readonly unsentBytes?: number | undefined;
-  /** Calls that may run at once on one server. Default 256. */
+  /** Concurrent calls per server; further calls are queued. Default 256. */
   readonly inFlightPerServer?: number | undefined;
-  /** Calls that may wait for one server before more are refused. Default 1024. */
+  /** Queued calls per server; further calls are rejected. Default 1024. */
   readonly queuePerServer?: number | undefined;
   /**
-   * ConnectionPool (of a program: processes) for single clients that one server may have with share
-   * "session". A call that would need one more is refused. Default 100.
+   * Connections (for a stdio server, processes) per server with share "session". A call that needs
+   * one more is rejected. Default 100.
    */
   readonly connectionsPerServer?: number | undefined;
-  /** Calls that one session may have running at once. Default 256. */
+  /** Concurrent calls per session. Default 256. */
   readonly inFlightPerSession?: number | undefined;
-  /**
-   * Messages that a client may send in one array, in the protocol version that has such. Default
-   * 100.
-   */
+  /** Messages per JSON-RPC batch. Default 100. */
   readonly batchMessages?: number | undefined;
-  /** Calls that one session may start in a second; 0: no limit. Default 0. */
+  /** Calls per second and session; 0 means no limit. Default 0. */
   readonly callsPerSecond?: number | undefined;
   /**
-   * Calls that may wait for answers to a server's questions, of clients without a session. Default
+   * Calls of clients without a session that may wait for answers to a server's questions. Default
    * 10000.
    */
   readonly callsAwaitingInput?: number | undefined;
 }
 
-/** How long things may take. */
+/** Timeouts, in milliseconds. */
 export interface TimeoutsSettings {
-  /** To start or reach a server and finish its handshake. Default 30000. */
+  /** To start or reach a server and complete its handshake. Default 30000. */
   readonly connectMs?: number | undefined;
   /**
-   * For one call; progress from the server starts it anew, and it stands still while the client is
-   * asked something. Default 60000.
+   * For one call. Progress from the server restarts it; it is paused while the server waits for an
+   * answer from the client. Default 60000.
    */
   readonly callMs?: number | undefined;
   /**
-   * For one call in all, whatever its progress and questions; a longer timeoutMs of a server or
-   * tool counts instead. Default 600000.
+   * For one call in total, including progress and questions. A longer timeoutMs of a server or tool
+   * takes precedence. Default 600000.
    */
   readonly maxCallMs?: number | undefined;
   /**
-   * For a client's request to arrive in full; one that is sent too slowly, or not to the end, is
-   * cut. So is a stream of HTTP+SSE on which no session has begun by then. Default 60000.
+   * For a client's request to arrive completely; a slower one is cut off. Also for a session to
+   * start on an HTTP+SSE stream. Default 60000.
    */
   readonly receiveMs?: number | undefined;
-  /** How long running calls may finish when the gateway shuts down. Default 10000. */
+  /** For running calls to finish when the gateway shuts down. Default 10000. */
   readonly drainMs?: number | undefined;
 }
 
-/** How servers that fail are treated. */
+/** How Goblin treats failing servers. */
 export interface BackendsSettings {
-  /**
-   * How long the tools of a server that is down stay listed while it reconnects. Default 300000.
-   */
+  /** How long the tools of a failed server stay listed while Goblin reconnects. Default 300000. */
   readonly graceMs?: number | undefined;
 }
 
-/** What is logged, and how. */
+/** The log and the audit file. */
 export interface LogSettings {
-  /** The least important level that is logged. Default "info". */
+  /** The minimum level to log. Default "info". */
   readonly level?: "trace" | "debug" | "info" | "warn" | "error" | "fatal" | "silent" | undefined;
   /** "auto" is pretty on a terminal and JSON elsewhere. Default "auto". */
   readonly format?: "auto" | "json" | "pretty" | undefined;
-  /**
-   * A file that gets one line for each call. Relative to the config's folder; ~ is the home folder.
-   */
+  /** A file that gets one line per call. Relative to the config's folder; ~ is the home folder. */
   readonly audit?: string | undefined;
-  /** Whether the audit lines contain the calls' arguments. Default false. */
+  /** Whether audit lines contain the arguments of calls. Default false. */
   readonly auditArguments?: boolean | undefined;
 }

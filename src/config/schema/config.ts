@@ -34,7 +34,7 @@ import {
 const serversSchema = z.record(z.string(), serverEntrySchema);
 
 export const configFileSchema = z.strictObject({
-  $schema: z.string().optional().describe("The address of this schema, for editors."),
+  $schema: z.string().optional().describe("The address of the JSON Schema, for editors."),
   mcpServers: serversSchema
     .default({})
     .describe("The servers by id, as in Claude Desktop, Claude Code, Cursor, Windsurf and Cline."),
@@ -48,11 +48,11 @@ export const configFileSchema = z.strictObject({
   metaTools: metaToolsSchema.prefault({}).describe("The gateway's own tools."),
   names: namesSchema.prefault({}).describe("The names of tools and prompts."),
   resources: resourcesSchema.prefault({}).describe("How resources are shown to clients."),
-  lists: listsSchema.prefault({}).describe("How lists are paged."),
-  limits: limitsSchema.prefault({}).describe("What clients and servers may use up."),
-  timeouts: timeoutsSchema.prefault({}).describe("How long things may take."),
-  backends: backendsSchema.prefault({}).describe("How servers that fail are treated."),
-  log: logSchema.prefault({}).describe("What is logged, and how."),
+  lists: listsSchema.prefault({}).describe("Pagination of lists."),
+  limits: limitsSchema.prefault({}).describe("Limits on what clients and servers may use."),
+  timeouts: timeoutsSchema.prefault({}).describe("Timeouts, in milliseconds."),
+  backends: backendsSchema.prefault({}).describe("How Goblin treats failing servers."),
+  log: logSchema.prefault({}).describe("The log and the audit file."),
 });
 export type ConfigFile = z.output<typeof configFileSchema>;
 

@@ -6,34 +6,57 @@ import { ownKeys, type Schema, type Section } from "./json-schema.ts";
 
 const INTRO = `# Configuration
 
-Goblin reads one JSON file, with comments and trailing commas allowed: the one named by \`--config\`, else \`./goblin.json\`, \`./.mcp.json\`, or \`goblin/goblin.json\` in the
-user's config folder. Claude Desktop's, Cursor's, Windsurf's and Cline's \`{ "mcpServers": … }\` and VS Code's \`{ "servers": … }\` run unchanged.
+Goblin reads one JSON file. Comments and trailing commas are allowed. It takes the first of:
 
-\`goblin check\` says where a file is wrong: file, line, key, and what was probably meant. \`schema/goblin.schema.json\` in the package lets editors complete it
-(\`"$schema": "./node_modules/goblin-mcp/schema/goblin.schema.json"\`). A running gateway takes up a changed file by itself; a broken edit is reported and changes nothing.
+1. the file named by \`--config\`;
+2. \`./goblin.json\`, then \`./.mcp.json\`, which you must [trust](command-line.md) first;
+3. \`goblin/goblin.json\` in your config folder: \`$XDG_CONFIG_HOME\`, \`%APPDATA%\` on Windows, or
+   \`~/.config\`.
 
-A file in the current folder may be somebody else's: a config found there runs nothing until \`goblin trust\` (or a yes to what \`goblin serve\` asks on a terminal) has allowed it, and again after
-each change; \`goblin trust --list\` shows what is allowed and \`goblin untrust\` takes it back. Such a file must not have \`\${…}\` in \`gateway\`, and no command follows it to another host. A file named by
-\`--config\` and the one in the user's config folder need no trust.
+The \`{ "mcpServers": … }\` of Claude Desktop, Cursor, Windsurf and Cline and the \`{ "servers": … }\`
+of VS Code work unchanged.
 
-In strings, \`\${env:NAME}\` and \`\${env:NAME:-default}\` are replaced by environment variables (\`\${NAME}\` too, as in Claude Code's files), and VS Code's \`\${input:some-id}\` by the variable \`SOME_ID\`. A leading \`~\` is the home
-folder in \`command\`, \`args\`, \`cwd\` and \`envFile\`. Paths are relative to the file's folder.
+- **Checking.** \`goblin check\` names the file, line and key of every mistake, and suggests a fix.
+- **Editors.** \`schema/goblin.schema.json\` in the package completes and checks the file:
+  \`"$schema": "./node_modules/goblin-mcp/schema/goblin.schema.json"\`.
+- **Reloading.** A running gateway applies a changed file at once. It reports an invalid file and
+  keeps the last valid config.
+- **Trust.** A config in the current folder may belong to somebody else. Goblin runs nothing from
+  it until you allow it, with \`goblin trust\` or by confirming the question that \`goblin serve\` asks
+  on a terminal. After each change you must allow it again. Such a file must not use \`\${…}\` in
+  \`gateway\`, and cannot redirect a command to another host.
+- **Variables.** In strings, \`\${env:NAME}\`, \`\${env:NAME:-default}\` and \`\${NAME}\` are replaced by
+  environment variables. VS Code's \`\${input:some-id}\` is replaced by the variable \`SOME_ID\`.
+- **Paths** are relative to the file's folder. A leading \`~\` is the home folder in \`command\`,
+  \`args\`, \`cwd\` and \`envFile\`.
 
 This page is generated from the schema.
 `;
 
 const SHARING = `### Who shares a server
 
-With \`share: "all"\` all clients use one connection, of a program one process. What a server says on the stream of a request reaches the client of that request. Where there is no such stream
-(programs, HTTP+SSE), what it asks or logs reaches the client whose calls are under way, if they are one client's; calls that were cancelled or timed out count for ten minutes or until the server
-answers them. Where two clients could be meant nobody hears it, and a question is answered with an error.
+**\`share: "all"\`**: all clients use one connection; a stdio server is one process.
 
-With \`share: "session"\` each session has a connection, or process, of its own, with its client's own capabilities, from its first call to its end. A client without sessions is known by its token at most, which others may
-have as well: each of its calls gets a connection of its own, which ends with the answer, so that nobody meets what the server kept of somebody else. It stays for ten minutes where the server asked for something
-or began a task, for whoever comes back with that and the same token. The price is a start of the program for each call of such a client; where that is too much and nothing in the server is private, set
-\`share: "all"\`. There are at most \`limits.connectionsPerServer\` of these connections for one server.
+- A message that the server sends on the stream of a request goes to the client of that request.
+- Stdio and HTTP+SSE have no such streams. There, a question or log message goes to the client
+  whose calls are running, if all of them are one client's. Cancelled and timed-out calls count as
+  running until the server answers them, for at most ten minutes.
+- If two clients could be meant, nobody gets the message. A question is answered with an error.
 
-Without \`share\` a server is shared, with one exception: a program, as soon as \`gateway.auth.tokens\` has two different tokens.`;
+**\`share: "session"\`**: each session has its own connection (or process) with its client's own
+capabilities, from its first call to its end.
+
+- A client without a session is known at most by its token, and others may use the same token. So
+  each of its calls gets its own connection, which closes after the answer. No client sees state
+  that the server kept for another one.
+- That connection stays open for ten minutes if the server asked a question or began a task. Only
+  a client with the same token can continue it.
+- A stdio server starts once for each of these calls. If that is too slow, and the server keeps
+  nothing private, set \`share: "all"\`.
+- \`limits.connectionsPerServer\` limits the number of these connections.
+
+**Without \`share\`**, a server is shared. The exception is a stdio server, if
+\`gateway.auth.tokens\` has two or more different tokens.`;
 
 /** The page as it should be. */
 export function configReference(): string {

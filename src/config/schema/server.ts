@@ -35,22 +35,22 @@ const toolOverrideSchema = z.strictObject({
     .max(128)
     .regex(NAME_TEXT, "only letters, digits, _ . and - are allowed in a name")
     .optional()
-    .describe("The name under which the tool is listed, after the prefix. The original stays callable."),
+    .describe("The tool's listed name, after the prefix. The original name stays callable."),
   description: z.string().min(1).optional().describe("Replaces the tool's description."),
   timeoutMs: positiveMs.optional().describe("Replaces timeouts.callMs for this tool."),
-  enabled: z.boolean().default(true).describe("false hides the tool and refuses its calls."),
+  enabled: z.boolean().default(true).describe("false hides the tool and rejects calls to it."),
 });
 
 const serverToolsSchema = z.strictObject({
   allow: z
     .array(pattern)
     .default(["*"])
-    .describe("Patterns of the tools to expose, by original name; * is any characters, ? is one."),
-  deny: z.array(pattern).default([]).describe("Patterns of the tools to hide; stronger than allow."),
+    .describe("Patterns of tools to expose, by original name; * matches any characters, ? matches one."),
+  deny: z.array(pattern).default([]).describe("Patterns of tools to hide; deny wins over allow."),
   overrides: z
     .record(z.string(), toolOverrideSchema)
     .default({})
-    .describe("Changes to single tools, by original name."),
+    .describe("Settings for individual tools, by original name."),
 });
 export type ServerToolsConfig = Readonly<z.output<typeof serverToolsSchema>>;
 
@@ -70,13 +70,20 @@ export const serverEntrySchema = z.strictObject({
   type: z
     .enum(SERVER_TYPES)
     .optional()
-    .describe("How to reach the server. Without it: stdio for a command; for a url, http that falls back to sse."),
+    .describe("How to reach the server. Default: stdio for a command; for a url, http with a fallback to sse."),
   transportType: z.enum(SERVER_TYPES).optional().describe("Cline's name for type."),
-  command: filledText.optional().describe("The program to start. ./x is relative to the config's folder; ~ is home."),
-  args: z.array(plainText).default([]).describe("Its arguments. A leading ~ is the home folder."),
-  env: z.record(variableName, scalar).default({}).describe("Environment variables for the program, besides the own."),
-  envFile: filledText.optional().describe("A file of NAME=value lines for the program's environment; env wins."),
-  cwd: filledText.optional().describe("The program's working folder, relative to the config's folder."),
+  command: filledText
+    .optional()
+    .describe("The program to start. ./x is relative to the config's folder; ~ is the home folder."),
+  args: z.array(plainText).default([]).describe("The program's arguments. A leading ~ is the home folder."),
+  env: z
+    .record(variableName, scalar)
+    .default({})
+    .describe("Environment variables for the program, added to a minimal environment."),
+  envFile: filledText
+    .optional()
+    .describe("A file of NAME=value lines for the program's environment; env takes precedence."),
+  cwd: filledText.optional().describe("The program's working directory, relative to the config's folder."),
   url: filledText.optional().describe("The address of a remote server."),
   serverUrl: filledText.optional().describe("Windsurf's name for url."),
   headers: z.record(headerName, headerValue).default({}).describe("HTTP headers for a remote server."),
@@ -88,13 +95,13 @@ export const serverEntrySchema = z.strictObject({
     .regex(NAME_TEXT, "only letters, digits, _ . and - are allowed in a prefix")
     .optional()
     .describe(
-      'What goes before its names; a name under it is this server\'s alone. Default: its id and "_"; "" exposes the names as they are.',
+      'The text before its names. Names that begin with it belong to this server alone. Default: the id and "_". "" exposes the original names.',
     ),
   share: z
     .enum(["all", "session"])
     .optional()
     .describe(
-      'One connection for all clients, or one for each client session (below). Default: "all", but "session" for a program where gateway.auth has more than one token.',
+      '"all": one connection for all clients. "session": one per client session (see below). Default: "all", but "session" for a stdio server when gateway.auth.tokens has two or more different tokens.',
     ),
   timeoutMs: positiveMs.optional().describe("Replaces timeouts.callMs for this server."),
   expose: exposeSchema.optional().describe("Replaces tools.expose for this server."),

@@ -29,30 +29,30 @@ export const gatewaySchema = z.strictObject({
   allowedHosts: z
     .array(hostName)
     .default([])
-    .describe("Values of the Host header that are accepted besides loopback and the host above."),
+    .describe("Accepted values of the Host header, in addition to loopback and gateway.host."),
   allowedOrigins: z
     .array(origin)
     .default([])
     .describe(
-      "Origins of web pages that may use the gateway and read its answers (CORS), besides pages on this machine, which may not read them.",
+      "Origins of web pages that may use the gateway and read its answers (CORS). Pages on this machine may send requests, but not read the answers, unless listed.",
     ),
   auth: z
     .strictObject({
       tokens: z
         .array(token)
         .default([])
-        .describe("Bearer tokens, any of which lets a client in. Empty: no token is asked for."),
+        .describe("Bearer tokens for clients; any one of them is accepted. Empty: no token is needed."),
     })
     .prefault({})
     .describe("Who may connect."),
   tls: z
     .strictObject({
-      cert: z.string().min(1).describe("A file with the certificate in PEM, followed by those that it depends on."),
-      key: z.string().min(1).describe("A file with its private key in PEM, without a passphrase."),
+      cert: z.string().min(1).describe("A PEM file with the certificate, followed by its intermediate certificates."),
+      key: z.string().min(1).describe("A PEM file with the certificate's private key, without a passphrase."),
     })
     .optional()
     .describe(
-      "Listens with https instead of http. Paths are relative to the config's folder; ~ is the home folder. Files that change are read again.",
+      "Serves https instead of http. Paths are relative to the config's folder; ~ is the home folder. Goblin reloads the files when they change.",
     ),
   admin: z
     .strictObject({
@@ -60,20 +60,16 @@ export const gatewaySchema = z.strictObject({
         .array(token)
         .default([])
         .describe(
-          "Bearer tokens that open /api, and everything else. Empty: /api is open where no token is asked for at all, and closed otherwise.",
+          "Bearer tokens for /api; they open every other route too. Empty: /api is closed if gateway.auth.tokens is set, and open otherwise.",
         ),
-      host: z
-        .string()
-        .min(1)
-        .optional()
-        .describe("The interface for the API's own port; 127.0.0.1 where it is not given."),
+      host: z.string().min(1).optional().describe("The interface for gateway.admin.port. Default: 127.0.0.1."),
       port: z
         .int()
         .min(0)
         .max(65_535)
         .optional()
         .describe(
-          "A port of its own for /api and /metrics, which are then not served on the other; 0 picks a free one.",
+          "A separate port for /api and /metrics, which gateway.port then no longer serves; 0 picks a free one.",
         ),
     })
     .refine(({ host, port }) => host === undefined || port !== undefined, {
@@ -81,7 +77,7 @@ export const gatewaySchema = z.strictObject({
       error: "has no effect without gateway.admin.port",
     })
     .prefault({})
-    .describe("Who may look after the gateway, and where."),
+    .describe("Who may administer the gateway, and on which port."),
 });
 export type GatewayConfig = z.output<typeof gatewaySchema>;
 
@@ -89,10 +85,14 @@ export const toolsSchema = z.strictObject({
   expose: z
     .enum(["all", "search", "auto"])
     .default("all")
-    .describe('What tools/list shows: every tool, only the search tools, or "auto", which decides by budgetTokens.'),
+    .describe(
+      'What tools/list shows: "all" tools, only the meta tools ("search"), or "auto", which decides by budgetTokens.',
+    ),
   budgetTokens: countFromOne
     .default(20_000)
-    .describe('With "auto": how many tokens the definitions of all tools may take before search replaces them.'),
+    .describe(
+      'With "auto": if the definitions of all tools take more tokens than this, only the meta tools are listed.',
+    ),
 });
 export type ToolsConfig = z.output<typeof toolsSchema>;
 
@@ -117,12 +117,12 @@ export const metaToolsSchema = z.strictObject({
   enabled: z
     .array(z.enum(META_TOOL_NAMES))
     .default([...META_TOOL_NAMES])
-    .describe("The gateway's own tools that clients see."),
+    .describe("The gateway's own tools that clients can see and call."),
 });
 export type MetaToolsConfig = z.output<typeof metaToolsSchema>;
 
 export const namesSchema = z.strictObject({
-  maxLength: z.int().min(16).max(128).default(64).describe("Longer names are cut and given a short hash."),
+  maxLength: z.int().min(16).max(128).default(64).describe("Longer names are cut and end in a short hash."),
 });
 export type NamesConfig = z.output<typeof namesSchema>;
 
@@ -131,83 +131,77 @@ export const resourcesSchema = z.strictObject({
     .enum(["prefixed", "flat", "raw"])
     .default("prefixed")
     .describe(
-      "The form in which clients see resource URIs. Every form is accepted in every mode, a raw one if no prefix claims it.",
+      "The form in which clients see resource URIs. Requests may use every form in every mode; a raw URI only if no prefix claims it.",
     ),
 });
 export type ResourcesConfig = z.output<typeof resourcesSchema>;
 
 export const listsSchema = z.strictObject({
-  pageSize: countFromOne.default(1000).describe("Entries in one page of a list."),
+  pageSize: countFromOne.default(1000).describe("Entries per page of a list."),
 });
 export type ListsConfig = z.output<typeof listsSchema>;
 
 export const limitsSchema = z.strictObject({
-  subscriptionsPerClient: countFromZero.default(100).describe("Resource subscriptions that one client may hold."),
-  sessions: countFromOne
-    .default(10_000)
-    .describe("Sessions that may be open at once, together with streams that clients without one hold open."),
-  sessionIdleMs: positiveMs.default(1_800_000).describe("A session without traffic for this long is closed."),
-  bodyBytes: countFromOne.default(4_194_304).describe("The largest request body that is read."),
+  subscriptionsPerClient: countFromZero.default(100).describe("Resource subscriptions per client."),
+  sessions: countFromOne.default(10_000).describe("Open sessions, plus open streams of clients without a session."),
+  sessionIdleMs: positiveMs.default(1_800_000).describe("Idle time after which a session is closed."),
+  bodyBytes: countFromOne.default(4_194_304).describe("The largest accepted request body."),
   headerBytes: z
     .int()
     .min(1024)
     .max(1_048_576)
     .default(16_384)
-    .describe("The largest headers, all together, that one request may have."),
-  resultBytes: countFromOne.default(67_108_864).describe("The largest answer that is taken from a server."),
+    .describe("The largest accepted total of a request's headers."),
+  resultBytes: countFromOne.default(67_108_864).describe("The largest accepted answer of a server."),
   catalogBytes: countFromOne
     .default(16_777_216)
-    .describe("What all lists of one server may take together; a list is cut where it is over."),
+    .describe("The total size of one server's lists; entries beyond it are dropped."),
   definitionBytes: countFromOne
     .default(1_048_576)
-    .describe(
-      "The largest tool, prompt, resource or template that is taken from a server's list; a larger one is left out.",
-    ),
+    .describe("The largest accepted tool, prompt, resource or template in a server's list; larger ones are dropped."),
   unreadBytes: countFromOne
     .default(67_108_864)
     .describe(
-      "About how much one session may leave unread of all its streams and answers, or 4096 messages of one stream; then the stream is cut and further large answers are refused. Also the most that the answers of a batch may have together. A client that reads nothing of a large answer, or of a full stream, for a minute is cut too.",
+      "Approximate unread bytes per session, over all its streams and answers. Beyond it, or beyond 4096 unread messages on one stream, the stream is closed and further large answers are rejected. It also limits the answers to one batch together. A client that reads nothing of a large answer or a full stream for a minute is disconnected.",
     ),
   unsentBytes: countFromOne
     .default(33_554_432)
-    .describe("About how much may wait for a program that does not read its stdin; then its calls are refused."),
-  inFlightPerServer: countFromOne.default(256).describe("Calls that may run at once on one server."),
-  queuePerServer: countFromZero.default(1024).describe("Calls that may wait for one server before more are refused."),
+    .describe("Approximate bytes that may wait for a program to read its stdin; beyond it, calls are rejected."),
+  inFlightPerServer: countFromOne.default(256).describe("Concurrent calls per server; further calls are queued."),
+  queuePerServer: countFromZero.default(1024).describe("Queued calls per server; further calls are rejected."),
   connectionsPerServer: countFromOne
     .default(100)
     .describe(
-      'ConnectionPool (of a program: processes) for single clients that one server may have with share "session". A call that would need one more is refused.',
+      'Connections (for a stdio server, processes) per server with share "session". A call that needs one more is rejected.',
     ),
-  inFlightPerSession: countFromOne.default(256).describe("Calls that one session may have running at once."),
-  batchMessages: countFromOne
-    .default(100)
-    .describe("Messages that a client may send in one array, in the protocol version that has such."),
-  callsPerSecond: z.number().min(0).default(0).describe("Calls that one session may start in a second; 0: no limit."),
+  inFlightPerSession: countFromOne.default(256).describe("Concurrent calls per session."),
+  batchMessages: countFromOne.default(100).describe("Messages per JSON-RPC batch."),
+  callsPerSecond: z.number().min(0).default(0).describe("Calls per second and session; 0 means no limit."),
   callsAwaitingInput: countFromOne
     .default(10_000)
-    .describe("Calls that may wait for answers to a server's questions, of clients without a session."),
+    .describe("Calls of clients without a session that may wait for answers to a server's questions."),
 });
 export type LimitsConfig = z.output<typeof limitsSchema>;
 
 export const timeoutsSchema = z
   .strictObject({
-    connectMs: positiveMs.default(30_000).describe("To start or reach a server and finish its handshake."),
+    connectMs: positiveMs.default(30_000).describe("To start or reach a server and complete its handshake."),
     callMs: positiveMs
       .default(60_000)
       .describe(
-        "For one call; progress from the server starts it anew, and it stands still while the client is asked something.",
+        "For one call. Progress from the server restarts it; it is paused while the server waits for an answer from the client.",
       ),
     maxCallMs: positiveMs
       .default(600_000)
       .describe(
-        "For one call in all, whatever its progress and questions; a longer timeoutMs of a server or tool counts instead.",
+        "For one call in total, including progress and questions. A longer timeoutMs of a server or tool takes precedence.",
       ),
     receiveMs: positiveMs
       .default(60_000)
       .describe(
-        "For a client's request to arrive in full; one that is sent too slowly, or not to the end, is cut. So is a stream of HTTP+SSE on which no session has begun by then.",
+        "For a client's request to arrive completely; a slower one is cut off. Also for a session to start on an HTTP+SSE stream.",
       ),
-    drainMs: msOrZero.default(10_000).describe("How long running calls may finish when the gateway shuts down."),
+    drainMs: msOrZero.default(10_000).describe("For running calls to finish when the gateway shuts down."),
   })
   .refine((timeouts) => timeouts.callMs <= timeouts.maxCallMs, {
     path: ["callMs"],
@@ -218,7 +212,7 @@ export type TimeoutsConfig = z.output<typeof timeoutsSchema>;
 export const backendsSchema = z.strictObject({
   graceMs: msOrZero
     .default(300_000)
-    .describe("How long the tools of a server that is down stay listed while it reconnects."),
+    .describe("How long the tools of a failed server stay listed while Goblin reconnects."),
 });
 export type BackendsConfig = z.output<typeof backendsSchema>;
 
@@ -226,7 +220,7 @@ export const logSchema = z.strictObject({
   level: z
     .enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"])
     .default("info")
-    .describe("The least important level that is logged."),
+    .describe("The minimum level to log."),
   format: z
     .enum(["auto", "json", "pretty"])
     .default("auto")
@@ -235,7 +229,7 @@ export const logSchema = z.strictObject({
     .string()
     .min(1)
     .optional()
-    .describe("A file that gets one line for each call. Relative to the config's folder; ~ is the home folder."),
-  auditArguments: z.boolean().default(false).describe("Whether the audit lines contain the calls' arguments."),
+    .describe("A file that gets one line per call. Relative to the config's folder; ~ is the home folder."),
+  auditArguments: z.boolean().default(false).describe("Whether audit lines contain the arguments of calls."),
 });
 export type LogConfig = z.output<typeof logSchema>;
