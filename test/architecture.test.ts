@@ -32,7 +32,7 @@ const layers: Record<string, readonly string[]> = {
   catalog: ["identifiers", "protocol", "uri-template", "structures", "timing", "text"],
   links: ["http-client", "protocol", "structures", "timing"],
   peers: ["links", "protocol", "structures", "timing"],
-  servers: ["peers", "catalog", "telemetry", "config", "protocol", "timing", "text", "version.ts"],
+  servers: ["peers", "catalog", "telemetry", "config", "protocol", "structures", "timing", "text", "version.ts"],
   meta: ["servers", "catalog", "config", "protocol", "text"],
   routing: ["servers", "peers", "catalog", "identifiers", "protocol", "uri-template"],
   session: ["routing", "servers", "catalog", "identifiers", "config", "protocol", "structures"],

@@ -56,11 +56,13 @@ export function errorOf(answer: ErrorAnswer): { readonly code: string; readonly 
 
 function clientFor({ name, principal }: Caller): Client {
   const key = `api-${randomUUID()}`;
+  const account = principal || "api";
   return {
     key,
     scope: key,
     party: key,
-    account: "admin",
+    account,
+    meter: account,
     principal,
     taskOwner: principal,
     protocolVersion: "2025-11-25",

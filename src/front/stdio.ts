@@ -17,6 +17,9 @@ import type { FrontContext } from "./context.ts";
 import { LegacyChannel } from "./legacy/channel.ts";
 import { ModernChannel } from "./modern/channel.ts";
 
+/** Whoever writes here is one client. */
+const ACCOUNT = "stdio";
+
 export interface StdioFront {
   readonly closed: Promise<void>;
   /** Refuses requests from now on, so that those that come too late are answered all the same. */
@@ -42,8 +45,8 @@ export function serveStdio(
   };
   const outbox = new Outbox({ budget: UnreadBudget.of(context) });
   const write = (text: string): void => outbox.push(text);
-  const legacy = new LegacyChannel({ context, principal: "", write });
-  const modern = new ModernChannel(context, write);
+  const legacy = new LegacyChannel({ context, principal: "", account: ACCOUNT, write });
+  const modern = new ModernChannel(context, { account: ACCOUNT, write });
   const take = (bytes: Buffer): void => {
     let line: string;
     let value: unknown;

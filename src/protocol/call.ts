@@ -27,10 +27,12 @@ export interface Client {
    */
   readonly party: string;
   /**
-   * The key that per-client limits are counted under. Without a session, it combines the token and
-   * the client's name.
+   * The key that shares of common limits are counted under: the principal; without one, the remote
+   * address or the channel. It never depends on what a client says about itself.
    */
   readonly account: string;
+  /** The key that per-client limits are counted under: the session's, or else the account. */
+  readonly meter: string;
   /** The authenticated principal; the empty string if no authentication is required. */
   readonly principal: string;
   /** The owner of the tasks that its calls start. The empty string: anyone who has a task's id. */

@@ -196,7 +196,7 @@ export class Backend {
       this.#judge(answer, flight);
       return answer;
     } finally {
-      this.#bulkhead.leave();
+      this.#bulkhead.leave(call);
     }
   }
 

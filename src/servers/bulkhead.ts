@@ -1,11 +1,16 @@
 /**
  * How many requests one server may have under way, and how many may wait for a place. One slow
- * server fills its own bulkhead and nobody else's. A request that is cancelled while it waits gives
- * its place up, and nothing of it is kept.
+ * server fills its own bulkhead and nobody else's.
+ *
+ * What must always hold: no place is free while a request waits. Accounts take turns: while one
+ * waits, no other is served twice before it, except that an account with half of the places lets
+ * the others go first. No account takes more than its share of the places to wait. A request that
+ * is cancelled while it waits gives its place up, and nothing of it is kept.
  */
 import type { Call } from "../protocol/call.ts";
 import { GoblinError } from "../protocol/errors.ts";
 import { limitExceeded, type OnLimit } from "../protocol/limit-exceeded.ts";
+import { isInShare } from "../structures/shares.ts";
 
 export interface BulkheadLimits {
   readonly inFlight: number;
@@ -15,12 +20,27 @@ export interface BulkheadLimits {
 /** Lets a request that waited go on. */
 type Waiter = () => void;
 
+interface Account {
+  readonly name: string;
+  inFlight: number;
+  /** In the order in which they came. */
+  readonly waiting: Set<Waiter>;
+}
+
+/** Accounts that have nothing here are forgotten when there are this many. */
+const MANY = 1024;
+
 export class Bulkhead {
   readonly #onLimit: OnLimit;
   #limits: BulkheadLimits;
   #active = 0;
-  /** In the order in which they came. */
-  readonly #queue = new Set<Waiter>();
+  #queued = 0;
+  readonly #accounts = new Map<string, Account>();
+  /** The account that was looked up last; mostly it is the next one too. */
+  #last: Account | undefined;
+  /** Those that wait; whoever was served longest ago comes first. */
+  readonly #turns = new Set<Account>();
+  #many = MANY;
 
   constructor(limits: BulkheadLimits, onLimit: OnLimit) {
     this.#limits = limits;
@@ -32,47 +52,103 @@ export class Bulkhead {
   }
 
   get queued(): number {
-    return this.#queue.size;
+    return this.#queued;
   }
 
   configure(limits: BulkheadLimits): void {
     this.#limits = limits;
+    this.#serve();
   }
 
   /**
    * Undefined: there is a place, and it is taken. Otherwise resolves when there is one. Throws when
-   * the queue is full.
+   * the request may not wait.
    */
   enter(call: Call, serverId: string): Promise<void> | undefined {
+    const account = this.#accountOf(call.client.account);
     if (this.#active < this.#limits.inFlight) {
       this.#active++;
+      account.inFlight++;
       return undefined;
     }
     this.#onLimit("inFlightPerServer");
-    if (this.#queue.size >= this.#limits.queue) {
-      this.#onLimit("queuePerServer");
-      const { inFlight, queue } = this.#limits;
-      throw limitExceeded({
-        limit: "queuePerServer",
-        value: queue,
-        what: `server "${serverId}" has ${inFlight} calls under way (limits.inFlightPerServer) and no room for more to wait`,
-        advice: "try again later",
-        data: { serverId },
-      });
-    }
+    if (!isInShare(account.waiting.size, this.#limits.queue - this.#queued)) throw this.#refusal(account, serverId);
     return new Promise((resolve, reject) => {
-      this.#queue.add(resolve);
+      account.waiting.add(resolve);
+      this.#turns.add(account);
+      this.#queued++;
       call.onCancel(() => {
-        if (this.#queue.delete(resolve)) reject(new GoblinError("CANCELLED", "Cancelled before it was sent"));
+        if (!account.waiting.delete(resolve)) return;
+        if (account.waiting.size === 0) this.#turns.delete(account);
+        this.#queued--;
+        reject(new GoblinError("CANCELLED", "Cancelled before it was sent"));
       });
     });
   }
 
-  leave(): void {
-    for (const next of this.#queue) {
-      this.#queue.delete(next);
-      return next();
-    }
+  /** The request has given its place up. */
+  leave(call: Call): void {
+    this.#accountOf(call.client.account).inFlight--;
     this.#active--;
+    if (this.#queued > 0) this.#serve();
+  }
+
+  #serve(): void {
+    while (this.#queued > 0 && this.#active < this.#limits.inFlight) {
+      const account = this.#next();
+      const [next] = account.waiting;
+      account.waiting.delete(next!);
+      this.#turns.delete(account);
+      if (account.waiting.size > 0) this.#turns.add(account);
+      this.#queued--;
+      this.#active++;
+      account.inFlight++;
+      next!();
+    }
+  }
+
+  /** Whose turn it is. */
+  #next(): Account {
+    let first: Account | undefined;
+    for (const account of this.#turns) {
+      if (account.inFlight * 2 < this.#limits.inFlight) return account;
+      first ??= account;
+    }
+    return first!;
+  }
+
+  #accountOf(name: string): Account {
+    if (this.#last?.name === name) return this.#last;
+    const account = this.#accounts.get(name) ?? this.#newAccount(name);
+    this.#last = account;
+    return account;
+  }
+
+  #newAccount(name: string): Account {
+    if (this.#accounts.size >= this.#many) {
+      for (const [idle, { inFlight, waiting }] of this.#accounts) {
+        if (inFlight === 0 && waiting.size === 0) this.#accounts.delete(idle);
+      }
+      this.#many = Math.max(MANY, this.#accounts.size * 2);
+    }
+    const account = { name, inFlight: 0, waiting: new Set<Waiter>() };
+    this.#accounts.set(name, account);
+    return account;
+  }
+
+  #refusal({ waiting }: Account, serverId: string): GoblinError {
+    this.#onLimit("queuePerServer");
+    const { inFlight, queue } = this.#limits;
+    const isFull = this.#queued >= queue;
+    const why = isFull
+      ? "no room for more to wait"
+      : `this token or address its share of those that wait, ${waiting.size}`;
+    return limitExceeded({
+      limit: "queuePerServer",
+      value: queue,
+      what: `server "${serverId}" has ${inFlight} calls under way (limits.inFlightPerServer) and ${why}`,
+      advice: "try again later",
+      data: { serverId },
+    });
   }
 }

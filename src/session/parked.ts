@@ -5,13 +5,15 @@
  *
  * The state is sealed (AES-256-GCM, a key of this process), bound to the principal and to the
  * request, good for one round and for a limited time. Tampered, replayed, foreign or expired:
- * refused, and the server hears nothing. A parked call that nobody comes back for is cancelled.
+ * refused, and the server hears nothing. A parked call that nobody comes back for is cancelled. No
+ * account has more than its share of the places to wait.
  */
 import { createCipheriv, createDecipheriv, createHash, randomBytes, randomUUID } from "node:crypto";
 import type { Call } from "../protocol/call.ts";
 import { GoblinError } from "../protocol/errors.ts";
 import { type Answer, failure } from "../protocol/json-rpc.ts";
 import { limitExceeded, type OnLimit } from "../protocol/limit-exceeded.ts";
+import { Shares } from "../structures/shares.ts";
 import type { Dialogue, Question } from "./dialogue.ts";
 
 interface Parked {
@@ -41,6 +43,7 @@ export class ParkedCalls {
   readonly #options: ParkedOptions;
   readonly #key = randomBytes(32);
   readonly #parked = new Map<string, Parked>();
+  readonly #shares = new Shares();
 
   constructor(options: ParkedOptions) {
     this.#options = options;
@@ -58,10 +61,13 @@ export class ParkedCalls {
     const id = known ?? randomUUID();
     const parked = this.#parked.get(id);
     const value = this.#options.limit();
-    if (!parked && this.#parked.size >= value) {
+    const { account } = dialogue.call.client;
+    if (!parked && !this.#shares.take(account, value)) {
       this.#options.onLimit("callsAwaitingInput");
       dialogue.call.cancel("client");
-      const what = "too many calls wait for answers to a server's questions";
+      const isFull = this.#shares.total >= value;
+      const whose = isFull ? "too many calls wait" : "too many calls of this token or address wait";
+      const what = `${whose} for answers to a server's questions`;
       return failure(limitExceeded({ limit: "callsAwaitingInput", value, what, advice: "try again later" }));
     }
     const round = (parked?.round ?? 0) + 1;
@@ -107,8 +113,11 @@ export class ParkedCalls {
 
   /** The call is over. */
   forget(id: string): void {
-    clearTimeout(this.#parked.get(id)?.timer);
+    const parked = this.#parked.get(id);
+    if (!parked) return;
+    clearTimeout(parked.timer);
     this.#parked.delete(id);
+    this.#shares.giveBack(parked.dialogue.call.client.account);
   }
 
   #seal(state: State): string {

@@ -14,6 +14,8 @@ export interface SessionClaims {
   /** The session's internal key. */
   readonly key: string;
   readonly principal: string;
+  /** The account that the session is counted under. */
+  readonly account: string;
   readonly protocolVersion: string;
   readonly capabilities: Readonly<Record<string, unknown>>;
   readonly info: Readonly<Record<string, unknown>>;
@@ -43,10 +45,10 @@ export function createSealer(secret: string | Buffer, scope: string): Sealer {
   const marking = createHmac("sha256", key).update("goblin mark\0").update(bound).digest();
 
   const encrypt = (claims: SessionClaims): string => {
-    const { key: k, principal: p, protocolVersion: v, capabilities: c, info: i, issued: t } = claims;
+    const { key: k, principal: p, account, protocolVersion: v, capabilities: c, info: i, issued: t } = claims;
     const iv = randomBytes(IV_BYTES);
     const cipher = createCipheriv("aes-256-gcm", key, iv).setAAD(bound);
-    const packed = deflateRawSync(JSON.stringify({ k, p, v, c, i, t }));
+    const packed = deflateRawSync(JSON.stringify({ k, p, a: account === p ? undefined : account, v, c, i, t }));
     const body = [cipher.update(packed), cipher.final()];
     return Buffer.concat([Buffer.of(FORMAT), iv, cipher.getAuthTag(), ...body]).toString("base64url");
   };
@@ -70,10 +72,16 @@ export function createSealer(secret: string | Buffer, scope: string): Sealer {
         const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(1, 1 + IV_BYTES)).setAAD(bound);
         decipher.setAuthTag(bytes.subarray(1 + IV_BYTES, 1 + IV_BYTES + TAG_BYTES));
         const packed = Buffer.concat([decipher.update(bytes.subarray(1 + IV_BYTES + TAG_BYTES)), decipher.final()]);
-        const { k, p, v, c, i, t } = JSON.parse(
-          inflateRawSync(packed, { maxOutputLength: MAX_OPENED }).toString("utf8"),
-        );
-        return { key: k, principal: p, protocolVersion: v, capabilities: c, info: i, issued: t };
+        const {
+          k,
+          p,
+          a = p,
+          v,
+          c,
+          i,
+          t,
+        } = JSON.parse(inflateRawSync(packed, { maxOutputLength: MAX_OPENED }).toString("utf8"));
+        return { key: k, principal: p, account: a, protocolVersion: v, capabilities: c, info: i, issued: t };
       } catch {
         return undefined;
       }

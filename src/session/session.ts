@@ -14,6 +14,8 @@ import { SmallMap } from "../structures/small-map.ts";
 export interface SessionOptions {
   readonly id: string;
   readonly principal: string;
+  /** The account that the session is counted under. */
+  readonly account: string;
   readonly protocolVersion: string;
   readonly capabilities: Readonly<Record<string, unknown>>;
   readonly info: Readonly<Record<string, unknown>>;
@@ -31,6 +33,7 @@ export class Session implements Client {
   readonly scope: string;
   readonly party: string;
   readonly account: string;
+  readonly meter: string;
   readonly principal: string;
   readonly taskOwner: string;
   readonly protocolVersion: string;
@@ -52,7 +55,8 @@ export class Session implements Client {
     this.key = options.id;
     this.scope = options.id;
     this.party = options.id;
-    this.account = options.id;
+    this.account = options.account;
+    this.meter = options.id;
     this.principal = options.principal;
     this.taskOwner = options.principal || options.id;
     this.protocolVersion = options.protocolVersion;

@@ -1,11 +1,13 @@
 /**
  * All sessions there are. Bounded: over the cap a new one is refused, as is a stream of a client
- * without a session, which takes the place of one. A session that nobody uses is ended after a
- * while. A session with an open stream or a call under way is in use.
+ * without a session, which takes the place of one. No account has more than its share of them, so
+ * that nobody locks others out. A session that nobody uses is ended after a while. A session with
+ * an open stream or a call under way is in use.
  */
 import { EventEmitter } from "node:events";
 import type { LiveConfig } from "../config/live-config.ts";
 import { limitExceeded, type OnLimit } from "../protocol/limit-exceeded.ts";
+import { Shares } from "../structures/shares.ts";
 import type { Session } from "./session.ts";
 
 export interface SessionEvents {
@@ -27,8 +29,8 @@ export class SessionStore extends EventEmitter<SessionEvents> {
   readonly #sessions = new Map<string, { readonly session: Session; readonly isActive: () => boolean }>();
   readonly #onLimit: OnLimit;
   readonly #config: LiveConfig;
-  /** Places that are held for clients without a session. */
-  #reserved = 0;
+  /** Sessions and reserved places, counted by account. */
+  readonly #shares = new Shares();
   #timer: NodeJS.Timeout;
 
   constructor(config: LiveConfig, onLimit: OnLimit) {
@@ -46,13 +48,16 @@ export class SessionStore extends EventEmitter<SessionEvents> {
     return this.#sessions.size;
   }
 
-  /** Takes a session in; throws when there may be no more. */
-  add(session: Session, isActive: () => boolean): void {
-    this.#checkRoom();
+  /**
+   * Takes a session in; throws when there may be no more. `place`: what was reserved for it, which
+   * it gives up when it ends.
+   */
+  add(session: Session, isActive: () => boolean, place = this.reserve(session.account)): void {
     this.#sessions.set(session.key, { session, isActive });
     this.emit("opened", session);
     session.onEnd(() => {
       this.#sessions.delete(session.key);
+      place();
       this.emit("ended", session);
     });
   }
@@ -61,12 +66,11 @@ export class SessionStore extends EventEmitter<SessionEvents> {
    * Holds the place of a session for a stream without one; throws when there may be no more. The
    * returned function gives it up, once.
    */
-  reserve(): () => void {
-    this.#checkRoom();
-    this.#reserved++;
+  reserve(account: string): () => void {
+    this.#take(account);
     let isHeld = true;
     return () => {
-      if (isHeld) this.#reserved--;
+      if (isHeld) this.#shares.giveBack(account);
       isHeld = false;
     };
   }
@@ -84,14 +88,17 @@ export class SessionStore extends EventEmitter<SessionEvents> {
     for (const session of this) session.close();
   }
 
-  #checkRoom(): void {
+  #take(account: string): void {
     const value = this.#config.current.limits.sessions;
-    if (this.#sessions.size + this.#reserved < value) return;
+    if (this.#shares.take(account, value)) return;
+    const isFull = this.#shares.total >= value;
     this.#onLimit("sessions");
     throw limitExceeded({
       limit: "sessions",
       value,
-      what: "too many sessions are open",
+      what: isFull
+        ? "too many sessions are open"
+        : `this token or address has its share of all sessions open, ${this.#shares.of(account)}`,
       advice: "end one that is not needed or try again later",
     });
   }

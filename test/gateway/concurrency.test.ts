@@ -93,7 +93,7 @@ test("several large answers at once on one event stream all arrive", async () =>
 });
 
 test("over the limit of a server calls wait, and beyond that they are refused while others are served", async () => {
-  const { goblin } = await start({ limits: { inFlightPerServer: 2, queuePerServer: 3 } });
+  const { goblin } = await start({ limits: { inFlightPerServer: 2, queuePerServer: 5 } });
   const client = rawHttp(goblin.url);
   await client.initialize();
   const slow = Array.from({ length: 8 }, () => client.call("tools/call", { name: "b0_sleep", arguments: { ms: 150 } }));
@@ -103,5 +103,5 @@ test("over the limit of a server calls wait, and beyond that they are refused wh
   const refused = messages.filter(({ error }) => error);
   expect(messages.filter(({ result }) => result?.content[0].text === "slept 150")).toHaveLength(5);
   expect(refused).toHaveLength(3);
-  expect(refused[0].error).toMatchObject({ code: -32010, data: { code: "LimitExceeded", serverId: "b0", limit: 3 } });
+  expect(refused[0].error).toMatchObject({ code: -32010, data: { code: "LimitExceeded", serverId: "b0", limit: 5 } });
 });

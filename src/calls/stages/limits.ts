@@ -1,6 +1,7 @@
 /**
  * What one client may use: calls under way at once, and calls started in a second (a token bucket
- * that holds one second's worth).
+ * that holds one second's worth). A session is one client; so is everybody without a session who
+ * has the same token or, without one, comes from the same address.
  *
  * A call over a limit is refused at once with an error that names the limit; it costs the servers
  * and the other clients nothing. What was counted for clients that are gone is forgotten now and
@@ -35,7 +36,7 @@ export class ClientLimits implements Stage {
 
   enter({ call }: Flight): Answer | undefined {
     const { inFlightPerSession, callsPerSecond } = this.#config.current.limits;
-    const use = this.#countsOf(call.client.account);
+    const use = this.#countsOf(call.client.meter);
     if (use.inFlight >= inFlightPerSession) {
       this.#onLimit("inFlightPerSession");
       return failure(tooManyUnderWay(inFlightPerSession), { requestId: call.requestId });
@@ -57,23 +58,23 @@ export class ClientLimits implements Stage {
   }
 
   leave({ call }: Flight, _route: Route, answer: Answer): Answer {
-    this.#uses.get(call.client.account)!.inFlight--;
+    this.#uses.get(call.client.meter)!.inFlight--;
     return answer;
   }
 
-  #countsOf(account: string): Use {
-    const known = this.#uses.get(account);
+  #countsOf(meter: string): Use {
+    const known = this.#uses.get(meter);
     if (known) return known;
     const now = performance.now();
     if (this.#uses.size >= MANY) this.#forgetIdle(now);
     const use = { inFlight: 0, tokens: Number.POSITIVE_INFINITY, at: now };
-    this.#uses.set(account, use);
+    this.#uses.set(meter, use);
     return use;
   }
 
   #forgetIdle(time: number): void {
-    for (const [account, { inFlight, at }] of this.#uses) {
-      if (inFlight === 0 && time - at > FORGOTTEN_MS) this.#uses.delete(account);
+    for (const [meter, { inFlight, at }] of this.#uses) {
+      if (inFlight === 0 && time - at > FORGOTTEN_MS) this.#uses.delete(meter);
     }
   }
 }

@@ -197,7 +197,10 @@ export interface ListsSettings {
 export interface LimitsSettings {
   /** Resource subscriptions per client. Default 100. */
   readonly subscriptionsPerClient?: number | undefined;
-  /** Open sessions, plus open streams of clients without a session. Default 10000. */
+  /**
+   * Open sessions, plus open streams of clients without a session. One account may hold half of
+   * what the others leave. Default 10000.
+   */
   readonly sessions?: number | undefined;
   /** Idle time after which a session is closed. Default 1800000. */
   readonly sessionIdleMs?: number | undefined;
@@ -226,24 +229,32 @@ export interface LimitsSettings {
    * Default 33554432.
    */
   readonly unsentBytes?: number | undefined;
-  /** Concurrent calls per server; further calls are queued. Default 256. */
+  /**
+   * Concurrent calls per server; further calls are queued, and accounts take turns. Default 256.
+   */
   readonly inFlightPerServer?: number | undefined;
-  /** Queued calls per server; further calls are rejected. Default 1024. */
+  /**
+   * Queued calls per server; further calls are rejected. One account may hold half of what the
+   * others leave. Default 1024.
+   */
   readonly queuePerServer?: number | undefined;
   /**
    * Connections (for a stdio server, processes) per server with share "session". A call that needs
    * one more is rejected. Default 100.
    */
   readonly connectionsPerServer?: number | undefined;
-  /** Concurrent calls per session. Default 256. */
+  /** Concurrent calls per session; per account for clients without a session. Default 256. */
   readonly inFlightPerSession?: number | undefined;
   /** Messages per JSON-RPC batch. Default 100. */
   readonly batchMessages?: number | undefined;
-  /** Calls per second and session; 0 means no limit. Default 0. */
+  /**
+   * Calls per second and session, or account for clients without a session; 0 means no limit.
+   * Default 0.
+   */
   readonly callsPerSecond?: number | undefined;
   /**
-   * Calls of clients without a session that may wait for answers to a server's questions. Default
-   * 10000.
+   * Calls of clients without a session that may wait for answers to a server's questions. One
+   * account may hold half of what the others leave. Default 10000.
    */
   readonly callsAwaitingInput?: number | undefined;
 }

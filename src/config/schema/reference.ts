@@ -58,6 +58,21 @@ capabilities, from its first call to its end.
 **Without \`share\`**, a server is shared. The exception is a stdio server, if
 \`gateway.auth.tokens\` has two or more different tokens.`;
 
+const FAIRNESS = `### Who counts as one
+
+Accounts share the limits that all clients use up together. An account is a token. Without tokens it
+is the remote address (for IPv6 its first 64 bits), and on stdio the channel. A client's own name
+and the number of its sessions make no difference. Behind a proxy all clients without tokens have
+one address: give them tokens.
+
+- Of \`limits.sessions\`, \`limits.queuePerServer\` and \`limits.callsAwaitingInput\`, an account may
+  hold half, rounded up, of what the others leave. One greedy account gets half of the places, a
+  second one a quarter; there is room for the next.
+- Calls that wait for one of the \`limits.inFlightPerServer\` places take turns: one call of each
+  account, then the next of each. An account with half of the places or more lets others go first.
+- \`limits.inFlightPerSession\` and \`limits.callsPerSecond\` count per session; clients without a
+  session count per account.`;
+
 /** The page as it should be. */
 export function configReference(): string {
   const { mcpServers, servers: _servers, inputs: _inputs, $schema: _schema, ...sections } = ownKeys().properties;
@@ -66,6 +81,7 @@ export function configReference(): string {
   if (isSection(entry)) parts.push(table(entry, ""), SHARING);
   for (const [key, section] of Object.entries(sections)) {
     parts.push(`## \`${key}\``, section.description ?? "", isSection(section) ? table(section, `${key}.`) : "");
+    if (key === "limits") parts.push(FAIRNESS);
   }
   return `${parts.filter(Boolean).join("\n\n")}\n`;
 }

@@ -143,7 +143,11 @@ export type ListsConfig = z.output<typeof listsSchema>;
 
 export const limitsSchema = z.strictObject({
   subscriptionsPerClient: countFromZero.default(100).describe("Resource subscriptions per client."),
-  sessions: countFromOne.default(10_000).describe("Open sessions, plus open streams of clients without a session."),
+  sessions: countFromOne
+    .default(10_000)
+    .describe(
+      "Open sessions, plus open streams of clients without a session. One account may hold half of what the others leave.",
+    ),
   sessionIdleMs: positiveMs.default(1_800_000).describe("Idle time after which a session is closed."),
   bodyBytes: countFromOne.default(4_194_304).describe("The largest accepted request body."),
   headerBytes: z
@@ -167,19 +171,33 @@ export const limitsSchema = z.strictObject({
   unsentBytes: countFromOne
     .default(33_554_432)
     .describe("Approximate bytes that may wait for a program to read its stdin; beyond it, calls are rejected."),
-  inFlightPerServer: countFromOne.default(256).describe("Concurrent calls per server; further calls are queued."),
-  queuePerServer: countFromZero.default(1024).describe("Queued calls per server; further calls are rejected."),
+  inFlightPerServer: countFromOne
+    .default(256)
+    .describe("Concurrent calls per server; further calls are queued, and accounts take turns."),
+  queuePerServer: countFromZero
+    .default(1024)
+    .describe(
+      "Queued calls per server; further calls are rejected. One account may hold half of what the others leave.",
+    ),
   connectionsPerServer: countFromOne
     .default(100)
     .describe(
       'Connections (for a stdio server, processes) per server with share "session". A call that needs one more is rejected.',
     ),
-  inFlightPerSession: countFromOne.default(256).describe("Concurrent calls per session."),
+  inFlightPerSession: countFromOne
+    .default(256)
+    .describe("Concurrent calls per session; per account for clients without a session."),
   batchMessages: countFromOne.default(100).describe("Messages per JSON-RPC batch."),
-  callsPerSecond: z.number().min(0).default(0).describe("Calls per second and session; 0 means no limit."),
+  callsPerSecond: z
+    .number()
+    .min(0)
+    .default(0)
+    .describe("Calls per second and session, or account for clients without a session; 0 means no limit."),
   callsAwaitingInput: countFromOne
     .default(10_000)
-    .describe("Calls of clients without a session that may wait for answers to a server's questions."),
+    .describe(
+      "Calls of clients without a session that may wait for answers to a server's questions. One account may hold half of what the others leave.",
+    ),
 });
 export type LimitsConfig = z.output<typeof limitsSchema>;
 

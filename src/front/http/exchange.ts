@@ -6,6 +6,8 @@ export interface HttpExchange {
   /** Headers that are added to every answer. */
   shared: Readonly<Record<string, string>> | undefined;
   readonly method: string;
+  /** The remote address, or its /64 network for IPv6; the empty string if it is unknown. */
+  readonly network: string;
   /** `name` must be in lower case. */
   header(name: string): string | undefined;
   query(name: string): string | undefined;

@@ -3,6 +3,8 @@
  * write for a small answer.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { networkOf } from "../network.ts";
 import type { Body, HttpExchange, RawStream, StreamEvents } from "./exchange.ts";
 import { StallWatch, type Unread } from "./stall-watch.ts";
 
@@ -11,6 +13,9 @@ const LARGE = 256 * 1024;
 const EMPTY = Buffer.alloc(0);
 /** If the connection stays open this long after the last byte, the answer counts as delivered. */
 const DELIVERED_MS = 1000;
+
+/** One for each connection. */
+const networks = new WeakMap<Socket, string>();
 
 export class NodeExchange implements HttpExchange {
   shared: Readonly<Record<string, string>> | undefined;
@@ -26,6 +31,16 @@ export class NodeExchange implements HttpExchange {
 
   get method(): string {
     return this.#request.method ?? "";
+  }
+
+  get network(): string {
+    const { socket } = this.#request;
+    let network = networks.get(socket);
+    if (network === undefined) {
+      network = networkOf(socket.remoteAddress ?? "");
+      networks.set(socket, network);
+    }
+    return network;
   }
 
   header(name: string): string | undefined {

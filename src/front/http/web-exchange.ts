@@ -6,6 +6,7 @@ import type { Body, HttpExchange, RawStream, StreamEvents } from "./exchange.ts"
 
 export class WebExchange implements HttpExchange {
   shared: Readonly<Record<string, string>> | undefined;
+  readonly network = "";
   readonly response: Promise<Response>;
   readonly #request: Request;
   #resolve: (response: Response) => void = () => {};

@@ -14,8 +14,9 @@ import { answerRequest, openSession, takeMessage } from "./requests.ts";
 export interface ChannelOptions {
   readonly context: FrontContext;
   readonly principal: string;
+  readonly account: string;
   readonly id?: string;
-  /** Releases the reservation that holds a place for the session until it begins. */
+  /** The place that is reserved for its session. */
   readonly place?: () => void;
   readonly write: (text: string) => void;
 }
@@ -75,10 +76,10 @@ export class LegacyChannel implements EraChannel {
   }
 
   #open(message: Extract<Inbound, { kind: "request" }>): void {
-    const { context, principal, id, write, place } = this.#options;
+    const { context, principal, account, id, write, place } = this.#options;
     try {
       const send = (text: string, _call: Call | undefined): void => write(text);
-      const options = { principal, send, isActive: () => true, place, ...(id && { id }) };
+      const options = { principal, account, send, isActive: () => true, place, ...(id && { id }) };
       const opened = openSession(context, message.params, options);
       this.#session = opened.session;
       this.#answer(message.id, opened.answer);

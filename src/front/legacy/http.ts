@@ -101,9 +101,10 @@ export class LegacyHttp {
     }
     try {
       const streams = this.#newStreams();
-      const { session, answer } = openSession(this.#context, message.params, { principal, ...sinkFor(streams) });
+      const who = { principal, account: principal || x.network };
+      const { session, answer } = openSession(this.#context, message.params, { ...who, ...sinkFor(streams) });
       const { key, protocolVersion, capabilities, info, since: issued } = session;
-      const id = this.#context.continuity.seal({ key, principal, protocolVersion, capabilities, info, issued });
+      const id = this.#context.continuity.seal({ key, ...who, protocolVersion, capabilities, info, issued });
       this.#register(session, streams, id);
       replyAnswer(x, message.id, answer, { [SESSION_HEADER]: id });
     } catch (error) {

@@ -32,10 +32,11 @@ type OtherMessage = Extract<Inbound, { kind: "notification" | "response" }>;
 
 export interface OpenOptions {
   readonly principal: string;
+  readonly account: string;
   readonly send: (text: string, call: Call | undefined) => void;
   readonly isActive: () => boolean;
   readonly id?: string;
-  /** Releases the reservation that held a place for the session. */
+  /** The place that was reserved for the session. */
   readonly place?: (() => void) | undefined;
 }
 
@@ -52,13 +53,13 @@ export function openSession(
   const session = new Session({
     id: options.id ?? randomUUID(),
     principal: options.principal,
+    account: options.account,
     protocolVersion: sessionVersions.includes(wanted) ? wanted : NEWEST,
     capabilities: boundedCapabilities(record(params["capabilities"])),
     info: boundedInfo(record(params["clientInfo"])),
     send: options.send,
   });
-  options.place?.();
-  context.sessions.add(session, options.isActive);
+  context.sessions.add(session, options.isActive, options.place);
   const { capabilities, instructions } = context.directory.describe(session);
   const result = {
     protocolVersion: session.protocolVersion,
@@ -73,7 +74,7 @@ export function openSession(
 export function resumeSession(
   context: FrontContext,
   claims: SessionClaims,
-  options: Omit<OpenOptions, "principal">,
+  options: Omit<OpenOptions, "principal" | "account">,
 ): Session {
   const { key, issued, ...negotiated } = claims;
   const session = new Session({ ...negotiated, id: key, since: issued, send: options.send });

@@ -35,13 +35,15 @@ export class SseFront {
   }
 
   get(x: HttpExchange, principal: string): void {
-    const place = this.#reserve(x);
+    const account = principal || x.network;
+    const place = this.#reserve(x, account);
     if (!place) return;
     const id = randomUUID();
     const outbox = new Outbox({ budget: UnreadBudget.of(this.#context) });
     const channel = new LegacyChannel({
       context: this.#context,
       principal,
+      account,
       id,
       place,
       write: (text) => outbox.push(text),
@@ -76,9 +78,9 @@ export class SseFront {
     });
   }
 
-  #reserve(x: HttpExchange): (() => void) | undefined {
+  #reserve(x: HttpExchange, account: string): (() => void) | undefined {
     try {
-      return this.#context.sessions.reserve();
+      return this.#context.sessions.reserve(account);
     } catch (error) {
       replyError(x, 503, error);
       return undefined;

@@ -13,9 +13,16 @@ import { envelopeProblem, ModernFront } from "./requests.ts";
 
 type RequestMessage = Extract<Inbound, { kind: "request" }>;
 
+export interface ModernChannelOptions {
+  readonly account: string;
+  /** Writes one message. */
+  readonly write: (text: string) => void;
+}
+
 export class ModernChannel implements EraChannel {
   readonly #context: FrontContext;
   readonly #front: ModernFront;
+  readonly #account: string;
   readonly #write: (text: string) => void;
   /** The function that cancels each request in flight. */
   readonly #open = new Map<Id, (words?: string) => void>();
@@ -23,8 +30,9 @@ export class ModernChannel implements EraChannel {
   /** One party, since only one client can write to this channel. */
   readonly #party = `channel:${randomUUID()}`;
 
-  constructor(context: FrontContext, write: (text: string) => void) {
+  constructor(context: FrontContext, { account, write }: ModernChannelOptions) {
     this.#context = context;
+    this.#account = account;
     this.#front = new ModernFront(context);
     this.#write = write;
   }
@@ -71,7 +79,7 @@ export class ModernChannel implements EraChannel {
     const onAbort = (listener: (words?: string) => void): void => {
       abort = listener;
     };
-    const round = { principal: "", party: this.#party, emit: this.#write, onAbort };
+    const round = { principal: "", account: this.#account, party: this.#party, emit: this.#write, onAbort };
     void this.#front.answer(message, round).then((answer) => {
       this.#open.delete(id);
       if (!given) this.#answer(id, answer);

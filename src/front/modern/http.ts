@@ -72,6 +72,7 @@ export class ModernHttp {
     let stream: Outbox | undefined;
     const round = {
       principal,
+      account: principal || x.network,
       trace: traceOf(x),
       onAbort: (listener: () => void) => x.onAbort(listener),
       emit: (text: string) => {
@@ -99,7 +100,7 @@ export class ModernHttp {
   #listen(x: HttpExchange, message: RequestMessage, principal: string): void {
     let place: () => void;
     try {
-      place = this.#context.sessions.reserve();
+      place = this.#context.sessions.reserve(principal || x.network);
     } catch (error) {
       return replyError(x, 503, error, message.id);
     }

@@ -30,6 +30,8 @@ type RequestMessage = Extract<Inbound, { kind: "request" }>;
 
 export interface RoundOptions {
   readonly principal: string;
+  /** The account that the request is counted under. */
+  readonly account: string;
   /** The channel of the request, if only one client can write to it. */
   readonly party?: string;
   /** Sends a notification that belongs to this request. */
@@ -153,6 +155,7 @@ class RequestClient implements Client {
   readonly key = `request:${++requests}`;
   readonly party: string;
   readonly account: string;
+  readonly meter: string;
   readonly principal: string;
   readonly taskOwner: string;
   readonly protocolVersion: string;
@@ -163,7 +166,7 @@ class RequestClient implements Client {
   dialogue: Dialogue | undefined;
   #scope: string | undefined;
 
-  constructor(params: Params, { principal, party }: Pick<RoundOptions, "principal" | "party">) {
+  constructor(params: Params, { principal, party, account }: RoundOptions) {
     const meta = metaOf(params) ?? {};
     const level = meta[LOG_LEVEL];
     this.principal = principal;
@@ -172,7 +175,8 @@ class RequestClient implements Client {
     this.protocolVersion = toDisplayText(meta[PROTOCOL_VERSION]);
     this.capabilities = (meta[CLIENT_CAPABILITIES] ?? {}) as Record<string, unknown>;
     this.info = (meta[CLIENT_INFO] ?? {}) as Record<string, unknown>;
-    this.account = `stateless:${principal}:${nameIn(this.info)}`;
+    this.account = account;
+    this.meter = account;
     this.logLevel = typeof level === "string" && severity(level) >= 0 ? (level as LogLevel) : "off";
   }
 
@@ -192,11 +196,6 @@ class RequestClient implements Client {
     }
     return Promise.resolve(failure(new GoblinError("UNSUPPORTED_BY_CLIENT", `The client does not support ${method}`)));
   }
-}
-
-function nameIn(info: unknown): string {
-  const { name } = (info ?? {}) as { name?: unknown };
-  return typeof name === "string" ? name.slice(0, 100) : "";
 }
 
 /** Returns the problem with the request's version, capabilities or client info, if any. */

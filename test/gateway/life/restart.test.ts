@@ -47,6 +47,27 @@ async function live(home: Home, env: Record<string, string> = {}): Promise<Gatew
 }
 
 describe("a restart", () => {
+  it("leaves sessions to the account that opened them", async () => {
+    const home = newHome({
+      mcpServers: {},
+      gateway: { auth: { tokens: ["alpha-token", "beta-token"] } },
+      limits: { sessions: 4 },
+    });
+    const as = (token: string) => {
+      const raw = rawHttp(first.url);
+      raw.headers["authorization"] = `Bearer ${token}`;
+      return raw;
+    };
+    const first = await live(home);
+    const open = [as("alpha-token"), as("alpha-token")];
+    for (const raw of open) await raw.initialize();
+    await first.close({ drain: true });
+    await live(home);
+    for (const raw of open) expect((await raw.call("ping")).status).toBe(200);
+    expect((await as("alpha-token").initialize()).status).toBe(503);
+    expect((await as("beta-token").initialize()).status).toBe(200);
+  });
+
   it("is not felt by a client of the SDK: same session, same subscriptions, one synthetic update", async () => {
     const server = await startScripted({ name: "one", transport: "http" });
     const home = newHome({ mcpServers: { one: server.entry } });

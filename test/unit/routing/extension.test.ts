@@ -39,6 +39,7 @@ function call(method: string, params: Record<string, unknown>): Call {
     protocolVersion: "",
     capabilities: {},
     info: {},
+    meter: "",
     logLevel: undefined,
     ask: () => Promise.reject(new Error("not asked")),
   };

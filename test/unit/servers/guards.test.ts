@@ -1,59 +1,12 @@
 /**
- * The parts that keep one server's trouble its own: bulkhead, breaker, backoff, and the throttle of
+ * The parts that keep one server's trouble its own: breaker, backoff, and the throttle of
  * what is logged about it.
  */
 import { describe, expect, test } from "vitest";
-import { Call, type Client } from "../../../src/protocol/call.ts";
 import { Breaker } from "../../../src/servers/breaker.ts";
-import { Bulkhead } from "../../../src/servers/bulkhead.ts";
 import { backoffMs } from "../../../src/timing/backoff.ts";
 import { Renewals } from "../../../src/timing/renewals.ts";
 import { Throttle } from "../../../src/timing/throttle.ts";
-
-const newCall = () => new Call({ method: "tools/call", params: {}, text: "{}", client: {} as Client, emit: () => {} });
-const settled = () => new Promise((resolve) => setImmediate(resolve));
-
-describe("bulkhead", () => {
-  test("lets so many in, queues so many, refuses the rest, and goes in order", async () => {
-    const struck: string[] = [];
-    const bulkhead = new Bulkhead({ inFlight: 2, queue: 2 }, (limit) => struck.push(limit));
-    expect(bulkhead.enter(newCall(), "s")).toBeUndefined();
-    expect(bulkhead.enter(newCall(), "s")).toBeUndefined();
-    const order: string[] = [];
-    const third = bulkhead.enter(newCall(), "s")?.then(() => order.push("third"));
-    const fourth = bulkhead.enter(newCall(), "s")?.then(() => order.push("fourth"));
-    expect(() => bulkhead.enter(newCall(), "s")).toThrow(
-      'LimitExceeded: server "s" has 2 calls under way (limits.inFlightPerServer) and no room for more to wait (limits.queuePerServer is 2); try again later, or raise the limit',
-    );
-    expect(struck).toEqual(["inFlightPerServer", "inFlightPerServer", "inFlightPerServer", "queuePerServer"]);
-    expect([bulkhead.active, bulkhead.queued]).toEqual([2, 2]);
-    bulkhead.leave();
-    await third;
-    expect(order).toEqual(["third"]);
-    bulkhead.leave();
-    await fourth;
-    bulkhead.leave();
-    bulkhead.leave();
-    expect([bulkhead.active, bulkhead.queued]).toEqual([0, 0]);
-  });
-
-  test("a call that is cancelled while it waits gives its place up", async () => {
-    const bulkhead = new Bulkhead({ inFlight: 1, queue: 1 }, () => {});
-    bulkhead.enter(newCall(), "s");
-    const waiting = newCall();
-    const place = bulkhead.enter(waiting, "s");
-    waiting.cancel("client");
-    await expect(place).rejects.toMatchObject({ code: "CANCELLED" });
-    expect(bulkhead.queued).toBe(0);
-    let entered = false;
-    void bulkhead.enter(newCall(), "s")?.then(() => {
-      entered = true;
-    });
-    bulkhead.leave();
-    await settled();
-    expect([entered, bulkhead.active]).toEqual([true, 1]);
-  });
-});
 
 test("a server that wants a new connection again and again gets it at once a few times, and then like any other", () => {
   const renewals = new Renewals();

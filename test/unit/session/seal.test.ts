@@ -6,6 +6,7 @@ import { createSealer, type SessionClaims } from "../../../src/session/seal.ts";
 const claims: SessionClaims = {
   key: "k-1",
   principal: "token:abc",
+  account: "token:abc",
   protocolVersion: "2025-06-18",
   capabilities: { sampling: {}, roots: { listChanged: true } },
   info: { name: "client", version: "1.0", title: "Client" },
@@ -20,6 +21,12 @@ describe("sealed session ids", () => {
     expect(id.length).toBeLessThan(400);
     expect(sealer.open(id)).toEqual(claims);
     expect(createSealer("secret", "127.0.0.1:3000").open(id)).toEqual(claims);
+  });
+
+  it("keep the account of a client without a token", () => {
+    const sealer = createSealer("secret", "");
+    const open = { ...claims, principal: "", account: "192.0.2.7" };
+    expect(sealer.open(sealer.seal(open))).toEqual(open);
   });
 
   it("are different each time and show nothing of their content", () => {
