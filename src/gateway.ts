@@ -171,8 +171,10 @@ export function createGateway({ log, configPath, reload, state, ...options }: Ga
       front.close();
       sessions.close();
       search.close();
-      await Promise.all([http?.close(), servers.close(), relay.close()]);
+      await Promise.all([http?.close(), servers.close()]);
       stdioFront?.close();
+      // Last: calls that end with the servers are still audited.
+      await relay.close();
     },
   };
 }

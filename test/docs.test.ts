@@ -25,6 +25,9 @@ const documents = [
     .map((name) => `docs/${name}`),
 ];
 
+/** The variables that the documents' configs name. */
+const configEnv = { DOCS_TOKEN: "x", TOKEN_ADA: "x", TOKEN_CI: "x", TOKEN_ADMIN: "x" };
+
 function blocks(text: string, language: string): string[] {
   return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, "gm"))].map((match) => match[1]!);
 }
@@ -46,7 +49,7 @@ test.each(documents)("every path that %s links to exists", (document) => {
 
 test.each(documents)("every config that %s shows is valid", (document) => {
   for (const text of blocks(read(document), "jsonc").filter((block) => block.includes('"mcpServers"'))) {
-    expect(() => parseConfig(text, { file: "goblin.json", env: { DOCS_TOKEN: "x" } })).not.toThrow();
+    expect(() => parseConfig(text, { file: "goblin.json", env: configEnv })).not.toThrow();
   }
 });
 
@@ -60,6 +63,20 @@ test("docs/errors.md lists every code with its number", () => {
     Number(number),
   ]);
   expect(Object.fromEntries(rows)).toEqual(errorCodes);
+});
+
+test("docs/security.md shows the defaults that count", () => {
+  const { config } = parseConfig('{ "mcpServers": {} }', { file: "goblin.json", env: {} });
+  const sections = Object.entries({ limits: config.limits, timeouts: config.timeouts, log: config.log });
+  const defaults = sections.flatMap(([name, section]) =>
+    Object.entries(section).map(([key, value]) => [`${name}.${key}`, String(value)] as const),
+  );
+  const rows = [...read("docs/security.md").matchAll(/^\| `(\w+\.\w+)` \| (\d+) \|/gm)].map(([, key, value]) => [
+    key,
+    value,
+  ]);
+  expect(rows.length).toBeGreaterThan(15);
+  expect(defaults).toEqual(expect.arrayContaining(rows));
 });
 
 test("the README's first config is examples/goblin.json", () => {

@@ -70,7 +70,8 @@ export class Relay {
     const { config, servers, resourceSubscriptions, tasks, meters, activity, masker, onLimit, log } = parts;
     this.#parts = parts;
     this.#metrics = new CallMetrics(meters, activity);
-    this.#audit = config.current.log.audit ? new Audit(config.current.log.audit, config, log) : undefined;
+    const file = config.current.log.audit;
+    this.#audit = file ? new Audit({ file, config, meters, log }) : undefined;
     this.#clientMethods = {
       "resources/subscribe": (flight) => resourceSubscriptions.subscribeSession(flight),
       "resources/unsubscribe": (flight) => resourceSubscriptions.unsubscribeSession(flight),

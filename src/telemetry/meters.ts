@@ -47,6 +47,7 @@ export class Meters {
   readonly #byServer = new Map<string, Map<string, Meter>>();
   readonly #reads = new Map<string, ReadCount>();
   readonly #syncs = new Map<string, Latency>();
+  #auditLinesLost = 0;
 
   meter(serverId: string, method: string): Meter {
     const known = this.#byServer.get(serverId)?.get(method);
@@ -68,6 +69,14 @@ export class Meters {
     const latency = this.#syncs.get(serverId) ?? new Latency();
     this.#syncs.set(serverId, latency);
     latency.add(ms);
+  }
+
+  loseAuditLines(lines: number): void {
+    this.#auditLinesLost += lines;
+  }
+
+  get auditLinesLost(): number {
+    return this.#auditLinesLost;
   }
 
   *all(): Generator<Meter> {

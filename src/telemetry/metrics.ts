@@ -131,6 +131,10 @@ export function createMetrics(sources: MetricSources): Metrics {
   )((add) => {
     for (const [limit, times] of sources.limits.counts()) add({ limit }, times);
   });
+  counter(
+    "mcpAuditLinesLostTotal",
+    "Lines of the audit log that could not be written",
+  )((add) => add({}, meters.auditLinesLost));
   gauge(
     "mcpActiveSubscriptions",
     "Resource subscriptions that clients hold",

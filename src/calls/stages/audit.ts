@@ -1,32 +1,44 @@
 /**
  * The audit log: one JSON line for each call, in the order in which they ended.
  *
- * Lines are collected and appended asynchronously: a call never waits for the disk, and a disk that
- * fails costs lines (counted and reported), never calls. `reopen` follows a rotated file; `close`
- * writes what is left. Arguments are only written if asked for, with secrets masked.
+ * A call never waits for the disk, and a disk that fails costs lines (counted and reported), never
+ * calls. What a client makes up is cut: a line is short, unless arguments are asked for. Those are
+ * written with secrets masked.
  */
-import { type FileHandle, open } from "node:fs/promises";
 import type { LiveConfig } from "../../config/live-config.ts";
-import { messageOf } from "../../protocol/errors.ts";
 import type { Flight } from "../../protocol/flight.ts";
 import type { Answer } from "../../protocol/json-rpc.ts";
 import type { Route } from "../../routing/resolve.ts";
 import type { Logger } from "../../telemetry/logger.ts";
+import type { Meters } from "../../telemetry/meters.ts";
 import type { Stage } from "../compose.ts";
 import { outcomeOf } from "../outcome.ts";
+import { AuditFile } from "./audit-file.ts";
 import { masked } from "./audit-mask.ts";
 
-/** More than this is not kept while the disk does not take it. */
-const MAX_WAITING = 16 * 1024 * 1024;
+/** Longest text of a client in a line, in characters. */
+const MAX_TEXT = 200;
+
+export interface AuditOptions {
+  /** The file's path. */
+  readonly file: string;
+  readonly config: Pick<LiveConfig, "current">;
+  readonly meters: Pick<Meters, "loseAuditLines">;
+  readonly log: Pick<Logger, "error" | "warn">;
+}
 
 export class Audit implements Stage {
   readonly #file: AuditFile;
   readonly #config: Pick<LiveConfig, "current">;
 
-  /** `file`: its path. `log`: told once when the file cannot be written, until it can be again. */
-  constructor(file: string, config: Pick<LiveConfig, "current">, log: Pick<Logger, "error">) {
-    this.#file = new AuditFile(file, (message) => log.error({ error: message }, "The audit log cannot be written"));
+  constructor({ file, config, meters, log }: AuditOptions) {
     this.#config = config;
+    this.#file = new AuditFile({
+      path: file,
+      rotation: () => ({ maxBytes: config.current.log.auditMaxBytes, keep: config.current.log.auditKeep }),
+      onLost: (lines) => meters.loseAuditLines(lines),
+      log,
+    });
   }
 
   leave(flight: Flight, _route: Route, answer: Answer): Answer {
@@ -42,10 +54,10 @@ export class Audit implements Stage {
       JSON.stringify({
         time: new Date().toISOString(),
         requestId: call.requestId,
-        client: { session: client.key, name: client.info["name"], principal: client.principal || undefined },
+        client: { session: client.key, name: cut(client.info["name"]), principal: client.principal || undefined },
         server: serverId,
-        method: call.method,
-        name: call.params["name"] ?? call.params["uri"],
+        method: cut(call.method),
+        name: cut(call.params["name"] ?? call.params["uri"]),
         durationMs: Math.round((performance.now() - startedAt) * 100) / 100,
         outcome: outcomeOf(call, answer),
         code: answer.ok ? undefined : (answer.symbol ?? answer.code),
@@ -66,68 +78,8 @@ export class Audit implements Stage {
   }
 }
 
-class AuditFile {
-  readonly #path: string;
-  readonly #failed: (message: string) => void;
-  #handle: FileHandle | undefined;
-  #waiting: string[] = [];
-  #size = 0;
-  #lost = 0;
-  #isFailing = false;
-  #reopen = false;
-  #writing: Promise<void> | undefined;
-
-  constructor(path: string, failed: (message: string) => void) {
-    this.#path = path;
-    this.#failed = failed;
-  }
-
-  write(line: string): void {
-    if (this.#size > MAX_WAITING) {
-      this.#lost++;
-      return;
-    }
-    this.#waiting.push(line);
-    this.#size += line.length + 1;
-    this.#writing ??= this.#run();
-  }
-
-  reopen(): void {
-    this.#reopen = true;
-    this.#writing ??= this.#run();
-  }
-
-  async close(): Promise<void> {
-    await this.#writing;
-    await this.#handle?.close();
-    this.#handle = undefined;
-  }
-
-  async #run(): Promise<void> {
-    // The lines of one turn of the event loop go out together.
-    await new Promise((resolve) => setImmediate(resolve));
-    while (this.#waiting.length > 0 || this.#reopen) {
-      try {
-        if (this.#reopen) {
-          this.#reopen = false;
-          await this.#handle?.close();
-          this.#handle = undefined;
-        }
-        this.#handle ??= await open(this.#path, "a", 0o600);
-        const text = this.#waiting.length === 0 ? "" : `${this.#waiting.join("\n")}\n`;
-        this.#waiting = [];
-        this.#size = 0;
-        await this.#handle.appendFile(text);
-        if (this.#lost > 0) this.#failed(`${this.#lost} audit lines were lost`);
-        this.#lost = 0;
-        this.#isFailing = false;
-      } catch (error) {
-        if (!this.#isFailing) this.#failed(messageOf(error));
-        this.#isFailing = true;
-        this.#handle = undefined;
-        break;
-      }
-    }
-    this.#writing = undefined;
-  }
+/** Text as it is, or its beginning without half a character; what is no text is left out. */
+function cut(value: unknown): string | undefined {
+  if (typeof value !== "string") return undefined;
+  return value.length <= MAX_TEXT ? value : `${value.slice(0, MAX_TEXT - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
 }

@@ -298,4 +298,11 @@ export interface LogSettings {
   readonly audit?: string | undefined;
   /** Whether audit lines contain the arguments of calls. Default false. */
   readonly auditArguments?: boolean | undefined;
+  /**
+   * The size at which the audit file is renamed to <file>.1 and a new one is started; 0 means
+   * never. Default 104857600.
+   */
+  readonly auditMaxBytes?: number | undefined;
+  /** The number of renamed audit files to keep; <file>.1 is the newest. Default 5. */
+  readonly auditKeep?: number | undefined;
 }

@@ -249,5 +249,16 @@ export const logSchema = z.strictObject({
     .optional()
     .describe("A file that gets one line per call. Relative to the config's folder; ~ is the home folder."),
   auditArguments: z.boolean().default(false).describe("Whether audit lines contain the arguments of calls."),
+  auditMaxBytes: z
+    .int()
+    .min(0)
+    .default(104_857_600)
+    .describe("The size at which the audit file is renamed to <file>.1 and a new one is started; 0 means never."),
+  auditKeep: z
+    .int()
+    .min(1)
+    .max(1_000)
+    .default(5)
+    .describe("The number of renamed audit files to keep; <file>.1 is the newest."),
 });
 export type LogConfig = z.output<typeof logSchema>;

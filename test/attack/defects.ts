@@ -1,0 +1,324 @@
+/**
+ * Every defect that an attack on 0.1.0 found, and the tests that fail if it comes back.
+ *
+ * `npm run attack` runs exactly these. `defects.test.ts` checks that each defect has tests and that
+ * each test is where this table says. A title is written as its file writes it, placeholders
+ * included.
+ */
+import { type Defect, proofs } from "./proof.ts";
+
+export const defects: readonly Defect[] = [
+  {
+    id: "H1",
+    what: "a server answers requests that went to another server",
+    tests: proofs("test/regression/forged-answers.test.ts", [
+      "%s, ${size}: the call fails by its server's fault",
+      "clients of either era, on either front, hear of it, ${size}",
+      "what else stands in the envelope is left out, ${size}",
+      "of a server: a forged element fails its call, the others count, %s",
+      "of a client: no server adds an element to the answer, %s",
+      "SDK $sdk over $front: the bank's answer is the bank's",
+    ]),
+  },
+  {
+    id: "H2",
+    what: "a name of an absent server goes to another server",
+    tests: [
+      ...proofs("test/regression/names-of-absent-servers.test.ts", [
+        "github is disabled",
+        "github's tool is denied, and it has nothing else",
+        "github crashes at its start",
+        "github is starting for longer than a request may take",
+        "github was there, crashed and was withdrawn",
+      ]),
+      ...proofs("test/unit/routing/extension.test.ts", ["what belongs to a configured server goes to no other: %j"]),
+    ],
+  },
+  {
+    id: "H3",
+    what: "a server's question or log line for one client reaches another",
+    tests: [
+      ...proofs("test/gateway/late-messages.test.ts", [
+        "a call that ada cancelled, over %s",
+        "a call that timed out",
+        "over HTTP, on the stream of a call that was answered",
+        "what is said after a client has left does not go to whoever is there then",
+      ]),
+      ...proofs("test/gateway/parties.test.ts", [
+        "gives each client a program of its own, unless the config says otherwise",
+      ]),
+    ],
+  },
+  {
+    id: "H4",
+    what: "tasks of one client are listed, read and cancelled by another",
+    tests: proofs("test/gateway/offerings/task-owner.test.ts", [
+      "each has its own list, over all servers",
+      "a foreign task is answered as one that never was, and stays as it is",
+      "with tokens: a task is the token's",
+      "without tokens: a task is for whoever has its id, which the server's own does not give away",
+    ]),
+  },
+  {
+    id: "H5",
+    what: "one server ends or stops the whole gateway",
+    tests: [
+      ...proofs("test/hostile/memory.test.ts", [
+        "empty data lines on the standing stream, many megabytes of them",
+        "%s in pieces of one byte",
+        "a list of %s without end",
+      ]),
+      ...proofs("test/hostile/lists.test.ts", ["%s: the tool is left out, the others are listed"]),
+      ...proofs("test/hostile/description.test.ts", [
+        "of a megabyte are cut at a word, with a mark",
+        "with %s stay in their section",
+        "a handshake of many megabytes is refused with the reason; everybody else is told what there is",
+      ]),
+      ...proofs("test/unit/catalog/pages.test.ts", [
+        "a page ends before it is too large; an entry that is too large alone is a page of its own",
+      ]),
+      ...proofs("test/unit/catalog/match-budget.test.ts", [
+        "has one budget for all templates: what is behind too many costly ones is not found",
+      ]),
+    ],
+  },
+  {
+    id: "H6",
+    what: "the current folder is trusted",
+    tests: [
+      ...proofs("test/cli/trust.test.ts", [
+        "%s of the folder runs nothing before it is trusted",
+        "a config of the folder leads to this machine only, trusted or not",
+        "%s is not this machine",
+        "no variable gets into the gateway of a config of the folder",
+        "a changed file is not applied until it is trusted, then at once",
+      ]),
+      ...proofs("test/cli/completion-quoting.test.ts", ["%s hands a name on and does not run it"]),
+    ],
+  },
+  {
+    id: "H7",
+    what: "one client ends the whole gateway",
+    tests: proofs("test/regression/greedy-clients.test.ts", [
+      "sessions whose clients say megabytes of themselves cost little",
+      "answers that were delivered on event streams are not kept",
+      "a batch of thousands is refused at once, and the gateway goes on",
+      "the messages of a batch are calls of their session, and its answers have a bound together",
+    ]),
+  },
+  {
+    id: "M1",
+    what: "slow calls of one client close a healthy server to the others",
+    tests: proofs("test/faults/reconnecting.test.ts", [
+      "that is slow for one client stays open to others: each call ends by its own limit",
+    ]),
+  },
+  {
+    id: "M2",
+    what: "sockets are never given up",
+    tests: [
+      ...proofs("test/unit/links/streamable-http.test.ts", [
+        "a message that needs no answer and gets none is given up",
+        "a stream that stays open behind its answer is ended, and the link goes on",
+        "of streams that stay open behind their answers there are never many",
+      ]),
+      ...proofs("test/attack/sockets.test.ts", ["calls to a hung server that are cancelled leave few sockets"]),
+      ...proofs("test/faults/clients.test.ts", ["that opens a stream and begins no session is cut"]),
+      ...proofs("test/gateway/limit-metrics.test.ts", ["sessions: by streams of clients that have none"]),
+    ],
+  },
+  {
+    id: "M3",
+    what: "a client's token is an operator's token",
+    tests: proofs("test/gateway/http/admin-door.test.ts", [
+      "a client's token reads and does nothing at the API; the operator's does",
+      "with tokens for clients and none for admins it is closed, and names the key",
+      "at an address of its own there is the API and nothing else, and no API elsewhere",
+    ]),
+  },
+  {
+    id: "M4",
+    what: 'clients without a session share one program in spite of share "session"',
+    tests: proofs("test/gateway/parties.test.ts", [
+      "never meet on one connection over %s",
+      "is not left to whoever comes with the same words and another token",
+    ]),
+  },
+  {
+    id: "M5",
+    what: "unsent messages, waiters, questions, ended sessions and programs without a bound",
+    tests: [
+      ...proofs("test/hostile/memory.test.ts", [
+        "large calls that are cancelled before a program reads them",
+        "large calls that are cancelled while they wait for a place at a server that hangs",
+      ]),
+      ...proofs("test/hostile/questions.test.ts", [
+        "a call with a hundred questions: the client gets 32, the server an error for each of the others",
+        "a result with a hundred questions is an error, and the client is asked nothing",
+      ]),
+      ...proofs("test/gateway/parties.test.ts", [
+        "a call that would need one more is refused, and served when there is room",
+      ]),
+      ...proofs("test/unit/session/journal.test.ts", [
+        "remembers the last of the sessions that ended, not all there ever were",
+      ]),
+    ],
+  },
+  {
+    id: "M6",
+    what: "one token takes all sessions, all places and all open questions",
+    tests: proofs("test/gateway/fairness.test.ts", [
+      "opens sessions until it is refused, and another still gets in",
+      "lets calls wait for input until it is refused, and another's still may",
+      "clients %s: another one's call gets the next place",
+    ]),
+  },
+  {
+    id: "M7",
+    what: "retry: 0 of a server makes the gateway reconnect without end",
+    tests: proofs("test/unit/links/streamable-http.test.ts", [
+      "and breaks every answer off is asked for the rest at growing pauses",
+      "and ends the standing stream at once is asked for it at growing pauses",
+    ]),
+  },
+  {
+    id: "M8",
+    what: "a revoked token keeps its open streams",
+    tests: proofs("test/gateway/life/revoked.test.ts", [
+      "streams and sessions of a removed token end; those of another go on",
+      "when tokens are asked for from now on, what was open without one ends",
+    ]),
+  },
+  {
+    id: "M9",
+    what: "escape sequences of a server reach the terminal",
+    tests: proofs("test/cli/escapes.test.ts", [
+      "through pipes",
+      "as JSON it is the same value",
+      "on a terminal",
+      "in the readable log",
+    ]),
+  },
+  {
+    id: "M10",
+    what: "one request or one list costs seconds of CPU in one turn",
+    tests: [
+      ...proofs("test/gateway/meta-tools/errors.test.ts", ["a query of megabytes is refused, with how long it may be"]),
+      ...proofs("test/unit/catalog/match-budget.test.ts", [
+        "of up to 8 kB is matched, a longer one is not, in every form",
+      ]),
+      ...proofs("test/gateway/exposure.test.ts", [
+        "many new tools are taken in slice by slice",
+        "a server that changes its list without end does not hold up a search",
+      ]),
+      ...proofs("test/unit/catalog/sync.test.ts", [
+        "many at once are one fetch; the last state of the server counts",
+        "with changes each time: the pauses stay short for a short list, and grow with a long one",
+      ]),
+    ],
+  },
+  {
+    id: "M11",
+    what: "limits are evaded by another name with each request",
+    tests: proofs("test/gateway/fairness.test.ts", [
+      "gives it no calls in a second of its own",
+      "gives it no calls under way of its own",
+    ]),
+  },
+  {
+    id: "L1",
+    what: "another server changes a server's names",
+    tests: proofs("test/unit/catalog/stable-names.test.ts", [
+      "the names of a server stay, %s URIs",
+      "no name of a server is found at another, in any form, whoever is there",
+      "the shorter one's names that could be the longer one's carry a suffix, whether it has them or not",
+    ]),
+  },
+  {
+    id: "L2",
+    what: "tools of a server that is starting are not found",
+    tests: proofs("test/regression/calls-to-starting-servers.test.ts", [
+      "everything of the server is waited for, %s URIs",
+      "a client without sessions, by call and by listening",
+      "the server does not come up: unavailable",
+    ]),
+  },
+  {
+    id: "L3",
+    what: "an ended session is alive again after a kill",
+    tests: [
+      ...proofs("test/regression/ended-sessions.test.ts", ["an end that was answered holds after kill -9"]),
+      ...proofs("test/unit/session/journal.test.ts", ["says when an end is written"]),
+    ],
+  },
+  {
+    id: "L4",
+    what: "the audit log leaks descriptors, loses lines silently, and grows",
+    tests: proofs("test/regression/audit-on-a-bad-disk.test.ts", [
+      "a full disk costs no descriptor and no line that can wait",
+      "lines that cannot wait are counted, and said once",
+      "lines that wait in vain until the end are counted as lost",
+      "what a client calls itself, its methods and what it asks for are cut",
+      "a file that is full is renamed, of those some are kept, and nobody else reads them",
+    ]),
+  },
+  {
+    id: "L5",
+    what: "a server writes long or forged lines into the log",
+    tests: proofs("test/regression/foreign-words-in-the-log.test.ts", [
+      "%s is a short line of the log",
+      "a server that refuses the handshake at length is not quoted at length",
+      "in the readable format what follows a line break is set in",
+    ]),
+  },
+  {
+    id: "L6",
+    what: "Host and Origin are not checked on every route",
+    tests: [
+      ...proofs("test/gateway/http/cors.test.ts", ["a foreign Host or Origin is refused on %s"]),
+      ...proofs("test/gateway/http/guard.test.ts", ["on loopback, %s is %i"]),
+    ],
+  },
+  {
+    id: "L7",
+    what: "gateway.allowedOrigins has no effect in a browser",
+    tests: proofs("test/gateway/http/cors.test.ts", [
+      "a preflight of an allowed origin on %s is answered without a token",
+      "on %s other origins are told nothing, not even local ones",
+      "to a page of an allowed origin say so: handshake, stream, end, stateless, refusals, API",
+    ]),
+  },
+  {
+    id: "L8",
+    what: "answers that nobody reads are held too long and too many",
+    tests: [
+      ...proofs("test/gateway/http/unread.test.ts", ["little by little, for longer than the limit"]),
+      ...proofs("test/gateway/http/unread.test.ts", ["nothing is read: the limit counts once"]),
+    ],
+  },
+  {
+    id: "L9",
+    what: "a method without a slash is forwarded as another one",
+    tests: proofs("test/unit/routing/extension.test.ts", [
+      "a method belongs to the servers that declared its extension",
+    ]),
+  },
+  {
+    id: "L10",
+    what: "a server's error message carries its key to the client",
+    tests: proofs("test/gateway/masked-errors.test.ts", [
+      "the message and the data are masked and otherwise as they came; a result is the server's own affair",
+      "what is left is JSON, wherever the secret stands",
+    ]),
+  },
+  {
+    id: "L11",
+    what: "weak tokens and unencrypted secrets pass without a word, and there is no TLS",
+    tests: [
+      { file: "test/unit/config/golden.test.ts", title: "%s", of: "weak-secrets" },
+      ...proofs("test/gateway/http/tls.test.ts", [
+        "clients that trust the certificate are served, others and those without encryption are not",
+      ]),
+    ],
+  },
+];
