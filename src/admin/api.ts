@@ -11,13 +11,13 @@ import type * as z from "zod";
 import { reportTokens } from "../catalog/token-report.ts";
 import { ConfigError } from "../config/problems/problem.ts";
 import { bodyTooLarge } from "../protocol/limit-exceeded.ts";
+import { type OwnLogLevel, ownLogLevels } from "../protocol/log-levels.ts";
 import { version } from "../version.ts";
 import { callTool, toolResponse } from "./call-tool.ts";
-import { ApiFailure, failureResponse } from "./failure.ts";
+import { apiFailure, failureResponse } from "./failure.ts";
 import type { Feed } from "./feed.ts";
 import type { AdminParts } from "./parts.ts";
 import { type AdminRoute, type AdminRouteName, adminRoutes, plainRoutes } from "./routes.ts";
-import { LogLevel } from "./schema.ts";
 import { logEntry, type Views } from "./views.ts";
 
 /** `principal`: the caller's name. */
@@ -43,7 +43,7 @@ export function createAdminApi(parts: AdminParts, views: Views, feed: Feed): Hon
     const maxSize = parts.config.current.limits.bodyBytes;
     const onError = (): Response => {
       parts.onLimit("bodyBytes");
-      return failureResponse(new ApiFailure(413, "TOO_LARGE", bodyTooLarge(maxSize).message));
+      return failureResponse(apiFailure("TOO_LARGE", bodyTooLarge(maxSize).message));
     };
     return bodyLimit({ maxSize, onError })(c, next);
   });
@@ -68,7 +68,7 @@ export function createAdminApi(parts: AdminParts, views: Views, feed: Feed): Hon
     const { openApiDocument } = await import("./openapi.ts");
     return c.json(openApiDocument({ version, url: new URL(c.req.url).origin }));
   });
-  app.notFound(() => failureResponse(new ApiFailure(404, "NOT_FOUND", "The API has no such path")));
+  app.notFound(() => failureResponse(apiFailure("NOT_FOUND", "The API has no such path")));
   return app;
 }
 
@@ -77,7 +77,7 @@ function handlersOf(parts: AdminParts, views: Views, feed: Feed): Record<AdminRo
   const known = (id: unknown) => {
     const server = views.server(String(id));
     if (server) return server;
-    throw new ApiFailure(404, "SERVER_NOT_FOUND", `There is no server "${String(id)}"`);
+    throw apiFailure("SERVER_NOT_FOUND", `There is no server "${String(id)}"`);
   };
   const onServer = (act: (id: string) => Promise<void>): Handler => {
     return async ({ params }) => {
@@ -98,12 +98,16 @@ function handlersOf(parts: AdminParts, views: Views, feed: Feed): Record<AdminRo
     getTokens: () => reportTokens(parts.catalog.snapshot),
     listCalls: () => listed(activity.calls()),
     listLogs: ({ query }) => {
-      const { level = "trace", server, limit = LINES } = query as { level?: LogLevel; server?: string; limit?: number };
-      const least = LogLevel.options.indexOf(level);
+      const {
+        level = "trace",
+        server,
+        limit = LINES,
+      } = query as { level?: OwnLogLevel; server?: string; limit?: number };
+      const least = ownLogLevels.indexOf(level);
       const fitting = logs
         .lines()
         .map(logEntry)
-        .filter((line) => LogLevel.options.indexOf(line.level) >= least && (!server || line.server === server));
+        .filter((line) => ownLogLevels.indexOf(line.level) >= least && (!server || line.server === server));
       return { items: fitting.slice(-limit), total: fitting.length };
     },
     streamEvents: ({ principal }) => {
@@ -115,11 +119,11 @@ function handlersOf(parts: AdminParts, views: Views, feed: Feed): Record<AdminRo
       return new Response(feed.open(principal), { headers });
     },
     reload: async () => {
-      if (!parts.reload) throw new ApiFailure(409, "NO_CONFIG_FILE", "There is no config file to read again");
+      if (!parts.reload) throw apiFailure("NO_CONFIG_FILE", "There is no config file to read again");
       try {
         return await parts.reload();
       } catch (error) {
-        if (error instanceof ConfigError) throw new ApiFailure(422, error.code, error.message);
+        if (error instanceof ConfigError) throw apiFailure(error.code, error.message);
         throw error;
       }
     },
@@ -127,7 +131,7 @@ function handlersOf(parts: AdminParts, views: Views, feed: Feed): Record<AdminRo
     enableServer: onServer((id) => servers.apply(config.setEnabled(id, true))),
     disableServer: onServer((id) => servers.apply(config.setEnabled(id, false))),
     setLogLevel: ({ body }) => {
-      const { level } = body as { level: LogLevel };
+      const { level } = body as { level: OwnLogLevel };
       logs.setLevel(level);
       return { level };
     },
@@ -148,14 +152,14 @@ function parsed(type: z.ZodType | undefined, value: unknown, what: string): Reco
 
 async function readBody(request: globalThis.Request, type: z.ZodType | undefined): Promise<unknown> {
   if (!/^application\/json\b/i.test(request.headers.get("content-type") ?? "")) {
-    throw new ApiFailure(415, "NOT_JSON", "Content-Type must be application/json");
+    throw apiFailure("NOT_JSON", "Content-Type must be application/json");
   }
   if (!type) return undefined;
   let value: unknown;
   try {
     value = await request.json();
   } catch {
-    throw new ApiFailure(400, "PARSE_ERROR", "The body is not valid JSON");
+    throw apiFailure("PARSE_ERROR", "The body is not valid JSON");
   }
   return check(type, value, "body");
 }
@@ -165,5 +169,5 @@ function check(type: z.ZodType, value: unknown, what: string): unknown {
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   const where = issue && issue.path.length > 0 ? `${issue.path.join(".")}: ` : "";
-  throw new ApiFailure(400, "INVALID_PARAMS", `Invalid ${what}: ${where}${issue?.message ?? "not understood"}`);
+  throw apiFailure("INVALID_PARAMS", `Invalid ${what}: ${where}${issue?.message ?? "not understood"}`);
 }

@@ -4,10 +4,10 @@
  * result as the server's own bytes.
  */
 import { randomUUID } from "node:crypto";
+import { memberText, toDisplayText } from "../json/json-text.ts";
 import { Call, type Client } from "../protocol/call.ts";
-import { GoblinError } from "../protocol/errors.ts";
-import { type Answer, type ErrorAnswer, failure, rawText } from "../protocol/json-rpc.ts";
-import { memberText, toDisplayText } from "../protocol/json-text.ts";
+import { errorTable, GoblinError } from "../protocol/errors.ts";
+import { type Answer, type ErrorAnswer, failure, rawText, shownCode } from "../protocol/json-rpc.ts";
 import { ApiFailure } from "./failure.ts";
 import type { AdminParts } from "./parts.ts";
 
@@ -51,7 +51,7 @@ export function toolResponse(answer: Answer): Response {
 /** Returns the error's code and message. */
 export function errorOf(answer: ErrorAnswer): { readonly code: string; readonly message: string } {
   const message: unknown = JSON.parse(memberText(answer.raw, "message") ?? '""');
-  return { code: answer.symbol ?? String(answer.code), message: toDisplayText(message) };
+  return { code: String(shownCode(answer)), message: toDisplayText(message) };
 }
 
 function clientFor({ name, principal }: Caller): Client {
@@ -59,6 +59,8 @@ function clientFor({ name, principal }: Caller): Client {
   const account = principal || "api";
   return {
     key,
+    // Its connections are its own and are released with it, like those of a session.
+    hasSession: true,
     scope: key,
     party: key,
     account,
@@ -74,24 +76,8 @@ function clientFor({ name, principal }: Caller): Client {
   };
 }
 
+/** An error of the server's own counts as a bad answer. */
 function refusal(answer: ErrorAnswer): ApiFailure {
   const { code, message } = errorOf(answer);
-  return new ApiFailure(statusOf(answer), code, message);
-}
-
-function statusOf({ symbol }: ErrorAnswer): number {
-  switch (symbol) {
-    case "TOOL_NOT_FOUND":
-      return 404;
-    case "INVALID_PARAMS":
-    case "AMBIGUOUS":
-      return 400;
-    case "LimitExceeded":
-    case "BACKEND_UNAVAILABLE":
-      return 503;
-    case "TIMEOUT":
-      return 504;
-    default:
-      return 502;
-  }
+  return new ApiFailure(errorTable[answer.symbol ?? "BACKEND_ERROR"].http, code, message);
 }

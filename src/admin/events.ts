@@ -7,15 +7,15 @@
  */
 import * as z from "zod";
 import {
-  Call,
+  CallRow,
   CallTotals,
   ConfigProblem,
   Counts,
   LogEntry,
-  LogLevel,
-  Server,
-  Session,
-  Subscription,
+  LogLevelSchema,
+  ServerRow,
+  SessionRow,
+  SubscriptionRow,
   TokenTotals,
 } from "./schema.ts";
 
@@ -26,7 +26,7 @@ export const Pulse = z.object({
   counts: Counts,
   calls: CallTotals,
   tokens: TokenTotals,
-  logLevel: LogLevel,
+  logLevel: LogLevelSchema,
   callsPerSecond: z.number().nonnegative(),
   errorsPerSecond: z.number().nonnegative(),
   p50Ms: z.number().nonnegative().nullable(),
@@ -36,13 +36,13 @@ export type Pulse = z.infer<typeof Pulse>;
 
 export const ServerEvent = z.object({
   id: z.string(),
-  server: Server.nullable().describe("the row as it is now; null when the server is gone"),
+  server: ServerRow.nullable().describe("the row as it is now; null when the server is gone"),
 });
 export const CatalogEvent = z.object({
   kinds: z.array(z.enum(["tools", "prompts", "resources"])).describe("resources covers templates"),
 });
-export const SubscriptionsEvent = z.object({ items: z.array(Subscription), total: z.int().nonnegative() });
-export const SessionsEvent = z.object({ items: z.array(Session), total: z.int().nonnegative() });
+export const SubscriptionsEvent = z.object({ items: z.array(SubscriptionRow), total: z.int().nonnegative() });
+export const SessionsEvent = z.object({ items: z.array(SessionRow), total: z.int().nonnegative() });
 
 export const ConfigEvent = z.object({
   problem: ConfigProblem.nullable().describe("as in the state; null when a reload has mended it"),
@@ -53,7 +53,7 @@ export const adminEvents = {
   state: Pulse,
   server: ServerEvent,
   catalog: CatalogEvent,
-  call: Call,
+  call: CallRow,
   log: LogEntry,
   subscriptions: SubscriptionsEvent,
   sessions: SessionsEvent,

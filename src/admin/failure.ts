@@ -2,6 +2,23 @@
 import { messageOf } from "../protocol/errors.ts";
 import type { ApiError } from "./schema.ts";
 
+/** The failures of the API's own, with their HTTP statuses; those of a call have the call's. */
+const statuses = {
+  PARSE_ERROR: 400,
+  INVALID_PARAMS: 400,
+  NOT_FOUND: 404,
+  SERVER_NOT_FOUND: 404,
+  NO_CONFIG_FILE: 409,
+  TOO_LARGE: 413,
+  NOT_JSON: 415,
+  CONFIG_INVALID: 422,
+  INTERNAL_ERROR: 500,
+} as const;
+
+export function apiFailure(code: keyof typeof statuses, message: string): ApiFailure {
+  return new ApiFailure(statuses[code], code, message);
+}
+
 export class ApiFailure extends Error {
   readonly status: number;
   readonly code: string;
@@ -14,7 +31,7 @@ export class ApiFailure extends Error {
 }
 
 export function failureResponse(error: unknown): Response {
-  const known = error instanceof ApiFailure ? error : new ApiFailure(500, "INTERNAL_ERROR", messageOf(error));
+  const known = error instanceof ApiFailure ? error : apiFailure("INTERNAL_ERROR", messageOf(error));
   const body: ApiError = { error: { code: known.code, message: known.message } };
   return Response.json(body, { status: known.status });
 }

@@ -50,7 +50,7 @@ export class Feed {
 
   /** Opens a stream; it ends when the client disconnects or falls behind, or the gateway closes. */
   open(principal: string): ReadableStream<Uint8Array> {
-    const budget = new UnreadBudget({ most: () => BUFFER_BYTES, struck: () => {} });
+    const budget = new UnreadBudget({ most: () => BUFFER_BYTES, onLimit: () => {} });
     const outbox = new Outbox({ budget });
     return new ReadableStream<Uint8Array>(
       {

@@ -63,12 +63,15 @@ export function openApiDocument({ version, url = "http://127.0.0.1:3000" }: Docu
 }
 
 /**
- * Names the components: exported schemas keep their own names; parameters and lists are inlined.
+ * Exported schemas become components under their own names, without `Row` or `Schema`; parameters
+ * and lists are written in place.
  */
 function nameSchemas(): Map<z.ZodType, string> {
   const parameters = new Set<unknown>(Object.values<AdminRoute>(adminRoutes).flatMap((r) => [r.params, r.query]));
   const names = new Map<z.ZodType, string>();
-  for (const [name, value] of [...Object.entries(schema), ...Object.entries(events)]) {
+  const wireNames = Object.entries(schema).map(([name, value]) => [name.replace(/(Row|Schema)$/, ""), value] as const);
+  wireNames.sort(([a], [b]) => (a < b ? -1 : 1));
+  for (const [name, value] of [...wireNames, ...Object.entries(events)]) {
     if (value instanceof z.ZodType && !parameters.has(value)) names.set(value, name);
   }
   return names;

@@ -5,12 +5,13 @@ import type { LiveConfig } from "../config/live-config.ts";
 import type { ReloadHistory } from "../config/reload-history.ts";
 import type { LiveGuards } from "../front/http/guard.ts";
 import type { OnLimit } from "../protocol/limit-exceeded.ts";
+import type { OwnLogLevel } from "../protocol/log-levels.ts";
 import type { Servers } from "../servers/servers.ts";
 import type { SessionStore } from "../session/store.ts";
 import type { Subscriptions } from "../session/subscriptions.ts";
 import type { Activity } from "../telemetry/activity.ts";
 import type { LogBook } from "../telemetry/log-book.ts";
-import type { LogLevel, ReloadResult } from "./schema.ts";
+import type { ReloadResult } from "./schema.ts";
 
 export interface AdminParts {
   readonly config: LiveConfig;
@@ -32,7 +33,7 @@ export interface AdminParts {
   readonly onLimit: OnLimit;
 }
 
-/** Returns the level that the API reports: a silent log also shows nothing below fatal. */
-export function shownLevel(level: string): LogLevel {
-  return level === "silent" ? "fatal" : (level as LogLevel);
+/** The level as the API names it: a log that is off shows nothing below fatal either. */
+export function shownLevel(level: string): OwnLogLevel {
+  return level === "silent" ? "fatal" : (level as OwnLogLevel);
 }

@@ -6,7 +6,7 @@
  */
 import type * as z from "zod";
 import {
-  Call,
+  CallRow,
   GatewayState,
   Health,
   LogEntry,
@@ -14,18 +14,18 @@ import {
   LogQuery,
   listOf,
   OpenApi,
-  Prompt,
+  PromptRow,
   ReloadResult,
-  Resource,
-  Server,
+  ResourceRow,
   ServerParams,
-  Session,
-  Subscription,
-  Template,
-  TokenReport,
-  Tool,
+  ServerRow,
+  SessionRow,
+  SubscriptionRow,
+  TemplateRow,
+  TokenReportSchema,
   ToolCall,
   ToolCallResult,
+  ToolRow,
 } from "./schema.ts";
 
 /** The groups of routes with their descriptions. */
@@ -110,7 +110,7 @@ export const adminRoutes = {
     tag: "servers",
     summary: "Every server and its health",
     description: "In the order of the config, with state, reason, counts and latency.",
-    response: listOf(Server),
+    response: listOf(ServerRow),
   },
   listTools: {
     method: "get",
@@ -118,7 +118,7 @@ export const adminRoutes = {
     tag: "catalog",
     summary: "Every tool",
     description: "As clients see them, with their schemas, what they cost a model and how often they were called.",
-    response: listOf(Tool),
+    response: listOf(ToolRow),
   },
   listPrompts: {
     method: "get",
@@ -126,7 +126,7 @@ export const adminRoutes = {
     tag: "catalog",
     summary: "Every prompt",
     description: "As clients see them, with their arguments.",
-    response: listOf(Prompt),
+    response: listOf(PromptRow),
   },
   listResources: {
     method: "get",
@@ -134,7 +134,7 @@ export const adminRoutes = {
     tag: "catalog",
     summary: "Every resource",
     description: "As clients see them, with the number of subscribers.",
-    response: listOf(Resource),
+    response: listOf(ResourceRow),
   },
   listTemplates: {
     method: "get",
@@ -142,7 +142,7 @@ export const adminRoutes = {
     tag: "catalog",
     summary: "Every resource template",
     description: "As clients see them.",
-    response: listOf(Template),
+    response: listOf(TemplateRow),
   },
   listSubscriptions: {
     method: "get",
@@ -150,7 +150,7 @@ export const adminRoutes = {
     tag: "clients",
     summary: "Who is subscribed to what",
     description: "Each subscription of a client to a resource.",
-    response: listOf(Subscription),
+    response: listOf(SubscriptionRow),
   },
   listSessions: {
     method: "get",
@@ -158,7 +158,7 @@ export const adminRoutes = {
     tag: "clients",
     summary: "Connected clients",
     description: "Clients that have a session; one without sessions is not here.",
-    response: listOf(Session),
+    response: listOf(SessionRow),
   },
   getTokens: {
     method: "get",
@@ -166,7 +166,7 @@ export const adminRoutes = {
     tag: "catalog",
     summary: "What the tools cost a model, and what listing fewer of them would",
     description: "By server and by tool, estimated.",
-    response: TokenReport,
+    response: TokenReportSchema,
   },
   listCalls: {
     method: "get",
@@ -174,7 +174,7 @@ export const adminRoutes = {
     tag: "clients",
     summary: "Recent calls, newest last",
     description: "The newest 1000 calls that have ended.",
-    response: listOf(Call),
+    response: listOf(CallRow),
   },
   listLogs: {
     method: "get",
@@ -209,7 +209,7 @@ export const adminRoutes = {
     summary: "Close a server's connection and open a new one",
     description: "Calls under way fail; calls that come meanwhile wait.",
     params: ServerParams,
-    response: Server,
+    response: ServerRow,
     errors: noSuchServer,
   },
   enableServer: {
@@ -219,7 +219,7 @@ export const adminRoutes = {
     summary: "Connect a disabled server",
     description: "Lasts until the config says otherwise.",
     params: ServerParams,
-    response: Server,
+    response: ServerRow,
     errors: noSuchServer,
   },
   disableServer: {
@@ -229,7 +229,7 @@ export const adminRoutes = {
     summary: "Disconnect a server and withdraw what it offers",
     description: "Lasts until the config says otherwise.",
     params: ServerParams,
-    response: Server,
+    response: ServerRow,
     errors: noSuchServer,
   },
   setLogLevel: {

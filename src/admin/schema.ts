@@ -4,9 +4,13 @@
  * They are the single source for the API's handlers, its OpenAPI document and its clients (the
  * dashboard, the command line). Invariant: times are epoch milliseconds and durations end in `Ms`.
  * Every list answers `{ items, total }`, every failure `{ error: { code, message } }`. An unknown
- * number is `null`, never 0.
+ * number is `null`, never 0. A schema that would share its name with a class ends in `Row` or
+ * `Schema`; the OpenAPI document leaves that off.
  */
 import * as z from "zod";
+import { shownTransports } from "../config/schema/server.ts";
+import { ownLogLevels } from "../protocol/log-levels.ts";
+import { outcomes } from "../protocol/outcomes.ts";
 import { serverStates } from "../protocol/server-states.ts";
 
 const count = z.int().nonnegative();
@@ -14,11 +18,8 @@ const time = z.number().describe("epoch milliseconds");
 const maybeMs = z.number().nonnegative().nullable().describe("milliseconds; null until something was measured");
 const jsonObject = z.record(z.string(), z.unknown());
 
-export const LogLevel = z.enum(["trace", "debug", "info", "warn", "error", "fatal"]);
-export type LogLevel = z.infer<typeof LogLevel>;
-
-export const ServerState = z.enum(serverStates);
-export type ServerState = z.infer<typeof ServerState>;
+export const LogLevelSchema = z.enum(ownLogLevels);
+export const ServerStateSchema = z.enum(serverStates);
 
 export const Counts = z.object({
   servers: count,
@@ -43,12 +44,13 @@ export type TokenTotals = z.infer<typeof TokenTotals>;
 
 const listCost = z.object({ tools: count, tokens: count });
 
-export const TokenReport = z.object({
+export const TokenReportSchema = z.object({
   mode: z.enum(["all", "search"]).describe("how tools are listed now"),
   servers: z.array(
     z.object({
       serverId: z.string(),
-      ...{ tools: count, tokens: count },
+      tools: count,
+      tokens: count,
       listedTools: count.describe("of these, what is in the list now"),
       listedTokens: count,
     }),
@@ -64,7 +66,6 @@ export const TokenReport = z.object({
     .array(z.object({ name: z.string(), serverId: z.string() }))
     .describe("names that model APIs may refuse"),
 });
-export type TokenReport = z.infer<typeof TokenReport>;
 
 const place = z.int().positive().nullable().describe("counted from 1; null for the file as a whole");
 
@@ -95,19 +96,19 @@ export const GatewayState = z.object({
     "why the file's newest text is not in use but what was valid before it; null when all is well",
   ),
   counts: Counts,
-  logLevel: LogLevel,
+  logLevel: LogLevelSchema,
   calls: CallTotals,
   exposure: z.enum(["all", "search", "auto"]).describe("how tools are listed to clients"),
   tokens: TokenTotals,
 });
 export type GatewayState = z.infer<typeof GatewayState>;
 
-export const Server = z.object({
+export const ServerRow = z.object({
   id: z.string(),
-  state: ServerState,
+  state: ServerStateSchema,
   reason: z.string().nullable().describe("why it is not ready"),
   since: time.describe("when it entered this state, epoch milliseconds"),
-  transport: z.enum(["stdio", "http", "sse"]),
+  transport: z.enum(shownTransports),
   era: z.string().nullable(),
   protocolVersion: z.string().nullable(),
   serverInfo: z
@@ -122,9 +123,9 @@ export const Server = z.object({
   latency: z.object({ p50Ms: maybeMs, p99Ms: maybeMs }),
   restarts: count,
 });
-export type Server = z.infer<typeof Server>;
+export type ServerRow = z.infer<typeof ServerRow>;
 
-export const Tool = z.object({
+export const ToolRow = z.object({
   name: z.string().describe("as clients see it"),
   originalName: z.string().describe("as the server calls it"),
   serverId: z.string(),
@@ -139,9 +140,9 @@ export const Tool = z.object({
   p50Ms: maybeMs,
   listed: z.boolean().describe("false when clients find it by search only"),
 });
-export type Tool = z.infer<typeof Tool>;
+export type ToolRow = z.infer<typeof ToolRow>;
 
-export const Prompt = z.object({
+export const PromptRow = z.object({
   name: z.string(),
   originalName: z.string(),
   serverId: z.string(),
@@ -153,9 +154,9 @@ export const Prompt = z.object({
   calls: count,
   errors: count,
 });
-export type Prompt = z.infer<typeof Prompt>;
+export type PromptRow = z.infer<typeof PromptRow>;
 
-export const Resource = z.object({
+export const ResourceRow = z.object({
   uri: z.string().describe("as clients see it"),
   id: z.string().describe("the flat id"),
   originalUri: z.string().describe("as the server calls it"),
@@ -168,9 +169,9 @@ export const Resource = z.object({
   subscribers: count,
   meta: jsonObject.optional(),
 });
-export type Resource = z.infer<typeof Resource>;
+export type ResourceRow = z.infer<typeof ResourceRow>;
 
-export const Template = z.object({
+export const TemplateRow = z.object({
   uriTemplate: z.string().describe("as clients see it"),
   originalUriTemplate: z.string(),
   name: z.string(),
@@ -180,17 +181,17 @@ export const Template = z.object({
   serverId: z.string(),
   meta: jsonObject.optional(),
 });
-export type Template = z.infer<typeof Template>;
+export type TemplateRow = z.infer<typeof TemplateRow>;
 
-export const Subscription = z.object({
+export const SubscriptionRow = z.object({
   client: z.string(),
   serverId: z.string(),
   uri: z.string().describe("as the server calls it"),
   since: time,
 });
-export type Subscription = z.infer<typeof Subscription>;
+export type SubscriptionRow = z.infer<typeof SubscriptionRow>;
 
-export const Session = z.object({
+export const SessionRow = z.object({
   id: z.string().describe("shortened; the whole id is a credential"),
   client: z.object({ name: z.string(), version: z.string().optional() }).nullable(),
   protocolVersion: z.string().nullable(),
@@ -199,24 +200,24 @@ export const Session = z.object({
   inFlight: count,
   subscriptions: count,
 });
-export type Session = z.infer<typeof Session>;
+export type SessionRow = z.infer<typeof SessionRow>;
 
-export const Call = z.object({
+export const CallRow = z.object({
   time: time.describe("when it ended, epoch milliseconds"),
   method: z.string(),
   name: z.string().nullable().describe("the tool, prompt or URI as the client named it"),
   serverId: z.string().nullable().describe("null when nobody owns the name"),
   ms: z.number().nonnegative(),
-  outcome: z.enum(["ok", "tool-error", "error", "timeout", "cancelled", "unavailable"]),
+  outcome: z.enum(outcomes),
   client: z.string().nullable(),
   code: z.union([z.string(), z.number()]).nullable().describe("the error's code"),
   requestId: z.string(),
 });
-export type Call = z.infer<typeof Call>;
+export type CallRow = z.infer<typeof CallRow>;
 
 export const LogEntry = z.object({
   time,
-  level: LogLevel,
+  level: LogLevelSchema,
   server: z.string().nullable().describe("null for the gateway's own lines"),
   msg: z.string(),
   extra: jsonObject.optional(),
@@ -232,12 +233,12 @@ export function listOf<Item extends z.ZodType>(item: Item) {
 }
 
 export const LogQuery = z.object({
-  level: LogLevel.optional().describe("this level and above"),
+  level: LogLevelSchema.optional().describe("this level and above"),
   server: z.string().optional().describe("the lines of this server"),
   limit: z.coerce.number().int().min(1).max(10_000).optional().describe("the newest so many; 1000 unless told"),
 });
 export const ServerParams = z.object({ id: z.string().describe("the server's id") });
-export const LogLevelChange = z.object({ level: LogLevel });
+export const LogLevelChange = z.object({ level: LogLevelSchema });
 export const ToolCall = z.object({ name: z.string(), arguments: jsonObject.optional() });
 export const ToolCallResult = z.object({ result: jsonObject.describe("the result as the server gave it") });
 export type ToolCallResult = z.infer<typeof ToolCallResult>;

@@ -10,8 +10,10 @@ import type { Definition } from "../catalog/definitions.ts";
 import type { NamedEntry } from "../catalog/named.ts";
 import type { Snapshot } from "../catalog/snapshot.ts";
 import { toolTokens } from "../catalog/tool-tokens.ts";
+import { shownTransport } from "../config/schema/server.ts";
+import { toDisplayText } from "../json/json-text.ts";
 import { eraOf } from "../protocol/envelope.ts";
-import { toDisplayText } from "../protocol/json-text.ts";
+import { isRecord } from "../structures/record.ts";
 import type { LogLine } from "../telemetry/log-book.ts";
 import { version } from "../version.ts";
 import { configProblem } from "./config-problem.ts";
@@ -59,11 +61,11 @@ export class Views {
     };
   }
 
-  servers(): schema.Server[] {
+  servers(): schema.ServerRow[] {
     return this.#parts.servers.ids().flatMap((id) => this.server(id) ?? []);
   }
 
-  server(id: string): schema.Server | undefined {
+  server(id: string): schema.ServerRow | undefined {
     const { servers, activity, logs } = this.#parts;
     const status = servers.status(id);
     const config = servers.config(id);
@@ -71,13 +73,12 @@ export class Views {
     const { info } = status;
     const { tokens, ...counts } = sizesOf(this.#snapshot).servers.get(id) ?? noSizes();
     const figures = activity.ofServer(id);
-    const { kind } = config.transport;
     return {
       id,
       state: status.state,
       reason: status.reason === undefined ? null : logs.masker.text(status.reason),
       since: status.since,
-      transport: kind === "auto" ? "http" : kind,
+      transport: shownTransport(config.transport),
       era: info ? eraOf(info.protocolVersion) : null,
       protocolVersion: info?.protocolVersion ?? null,
       serverInfo: info ? { ...info.serverInfo, name: toDisplayText(info.serverInfo["name"] ?? id) } : null,
@@ -92,7 +93,7 @@ export class Views {
     };
   }
 
-  tools(): schema.Tool[] {
+  tools(): schema.ToolRow[] {
     const { activity } = this.#parts;
     const { tools, exposure } = this.#snapshot;
     return tools.entries.map((entry) => {
@@ -115,7 +116,7 @@ export class Views {
     });
   }
 
-  prompts(): schema.Prompt[] {
+  prompts(): schema.PromptRow[] {
     return this.#snapshot.prompts.entries.map((entry) => {
       const { value } = entry.definition;
       const figures = this.#parts.activity.ofEntry("prompts/get", entry.exposed);
@@ -129,7 +130,7 @@ export class Views {
     });
   }
 
-  resources(): schema.Resource[] {
+  resources(): schema.ResourceRow[] {
     const snapshot = this.#snapshot;
     const subscribers = new Map<string, number>();
     for (const { serverId, uri } of this.#parts.subscriptions.records()) {
@@ -153,7 +154,7 @@ export class Views {
     });
   }
 
-  templates(): schema.Template[] {
+  templates(): schema.TemplateRow[] {
     const snapshot = this.#snapshot;
     return snapshot.resources.templates.map(({ exposed, serverId, uriTemplate, position }) => {
       const value = snapshot.template(serverId, position)?.value ?? {};
@@ -168,13 +169,13 @@ export class Views {
     });
   }
 
-  subscriptions(): schema.Subscription[] {
+  subscriptions(): schema.SubscriptionRow[] {
     return this.#parts.subscriptions
       .records()
       .map(({ clientKey, serverId, uri, since }) => ({ client: clientKey.slice(0, SHOWN_KEY), serverId, uri, since }));
   }
 
-  sessions(): schema.Session[] {
+  sessions(): schema.SessionRow[] {
     const now = Date.now();
     const held = new Map<string, number>();
     for (const { clientKey } of this.#parts.subscriptions.records()) {
@@ -249,7 +250,7 @@ function metaOf(value: Value): { meta?: Record<string, unknown> } {
   return Object.keys(meta).length > 0 ? { meta } : {};
 }
 
-function argumentsOf(value: unknown): schema.Prompt["arguments"] {
+function argumentsOf(value: unknown): schema.PromptRow["arguments"] {
   if (!Array.isArray(value)) return [];
   return value.flatMap((argument: unknown) => {
     const { name, description, required } = objectOf(argument) ?? {};
@@ -267,7 +268,5 @@ function stringOr(value: unknown, other: string): string {
 }
 
 function objectOf(value: unknown): Record<string, unknown> | undefined {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : undefined;
+  return isRecord(value) ? value : undefined;
 }

@@ -1,8 +1,9 @@
-/** The outcome of a call, in the terms that the metrics, the API and the audit log share. */
+/** Tells from a call and its answer how the call ended. */
+
+import { memberText } from "../json/json-text.ts";
 import type { Call } from "../protocol/call.ts";
 import { type Answer, type Raw, rawText } from "../protocol/json-rpc.ts";
-import { memberText } from "../protocol/json-text.ts";
-import type { Outcome } from "../telemetry/meters.ts";
+import type { Outcome } from "../protocol/outcomes.ts";
 
 const IS_ERROR = '"isError"';
 const IS_ERROR_BYTES = Buffer.from(IS_ERROR);
@@ -11,7 +12,7 @@ export function outcomeOf(call: Call, answer: Answer): Outcome {
   if (answer.ok) return call.method === "tools/call" && isToolError(answer.raw) ? "tool-error" : "ok";
   switch (answer.symbol) {
     case "TIMEOUT":
-    case "PROMPT-004":
+    case "PROMPT_TIMEOUT":
       return "timeout";
     case "BACKEND_UNAVAILABLE":
       return "unavailable";

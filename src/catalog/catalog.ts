@@ -17,10 +17,10 @@ export interface CatalogEvents {
   change: [kinds: readonly ChangeKind[]];
   /** Clients now see these lists differently. */
   listed: [kinds: readonly ChangeKind[]];
-  tools: [];
-  prompts: [];
-  resources: [];
-  /** A new snapshot has different entries or settings, even if clients see no difference. */
+  /**
+   * There is a new snapshot with other entries or settings, whether clients see a difference or
+   * not.
+   */
   swap: [];
   /** There is a new snapshot. Perhaps only the standing of a server differs. */
   snapshot: [];
@@ -89,10 +89,6 @@ export class Catalog extends EventEmitter<CatalogEvents> {
     this.#schedule();
   }
 
-  listsOf(serverId: string): ServerLists {
-    return this.#servers.get(serverId)?.lists ?? emptyLists;
-  }
-
   configure(settings: SnapshotSettings): void {
     this.#settings = settings;
     this.#schedule();
@@ -143,7 +139,6 @@ export class Catalog extends EventEmitter<CatalogEvents> {
     const sameTools = sameTexts(before.tools.entries, after.tools.entries);
     const kinds = sameTools || listed.includes("tools") ? listed : (["tools", ...listed] as const);
     if (kinds.length === 0) return;
-    for (const kind of kinds) this.emit(kind);
     this.emit("change", kinds);
     if (listed.length > 0) this.emit("listed", listed);
   }

@@ -16,7 +16,7 @@ const RETRY_MS = 1000;
 
 const kinds = {
   tool: { list: "tools", code: "TOOL_NOT_FOUND", title: "Tool" },
-  prompt: { list: "prompts", code: "PROMPT-001", title: "Prompt" },
+  prompt: { list: "prompts", code: "PROMPT_NOT_FOUND", title: "Prompt" },
 } as const satisfies Record<string, { list: string; code: ErrorCode; title: string }>;
 
 /** The lists to look a name up in. */

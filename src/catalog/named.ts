@@ -11,7 +11,7 @@
  */
 
 import { assignNames, type Named, type NameRules, ownName } from "../identifiers/names.ts";
-import { setMember } from "../protocol/json-text.ts";
+import { setMember } from "../json/json-text.ts";
 import { OverlayMap } from "../structures/overlay-map.ts";
 import { matchesGlob } from "../text/glob.ts";
 import { type Definition, stringOf } from "./definitions.ts";

@@ -3,10 +3,12 @@
  *
  * Pure: servers and settings in, snapshot out. Nothing changes a snapshot; the catalog replaces it.
  */
+
 import type { Claims } from "../identifiers/claims.ts";
 import { nameClaims } from "../identifiers/names.ts";
-import { memberText, setMember } from "../protocol/json-text.ts";
+import { memberText, setMember } from "../json/json-text.ts";
 import { type ListKind, listMethods } from "../protocol/methods.ts";
+import { isRecord } from "../structures/record.ts";
 import { type CacheHints, combineHints, type Definition, hintsOf, type ServerLists, stringOf } from "./definitions.ts";
 import { decideExposure, type Exposure, type ExposureSettings, type ServerExposure } from "./exposure.ts";
 import { byExposed, changedList, combineNamed, type NamedList, type NamePolicy } from "./named.ts";
@@ -266,8 +268,7 @@ function uriText(
   const known = uriTexts.get(definition);
   if (known?.exposed === entry.exposed && known.flatId === entry.flatId) return known.text;
   const meta = definition.value["_meta"];
-  const oldMeta =
-    typeof meta === "object" && meta !== null && !Array.isArray(meta) ? memberText(definition.text, "_meta")! : "{}";
+  const oldMeta = isRecord(meta) ? memberText(definition.text, "_meta")! : "{}";
   const newMeta = setMember(oldMeta, "goblin/id", JSON.stringify(entry.flatId));
   const text = setMember(setMember(definition.text, "_meta", newMeta), key, JSON.stringify(entry.exposed));
   uriTexts.set(definition, { exposed: entry.exposed, flatId: entry.flatId, text });

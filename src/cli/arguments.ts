@@ -3,10 +3,9 @@
  * JSON or text. Pure. A value that does not fit is a `UsageError` that names the argument and the
  * expected type.
  */
-import { nearest } from "../config/problems/nearest.ts";
+
 import {
   enumOf,
-  isObject,
   type JsonSchema,
   propertiesOf,
   requiredOf,
@@ -14,6 +13,8 @@ import {
   typeName,
   typeOf,
 } from "../protocol/schema-shape.ts";
+import { isRecord } from "../structures/record.ts";
+import { nearestWord } from "../text/nearest-word.ts";
 import { UsageError } from "./usage-error.ts";
 
 export interface ArgumentWords {
@@ -94,16 +95,16 @@ function readObject(json: string): Record<string, unknown> {
   } catch (error) {
     throw new UsageError(`--args is not JSON: ${(error as Error).message}`);
   }
-  if (!isObject(value)) throw new UsageError("--args must be a JSON object");
+  if (!isRecord(value)) throw new UsageError("--args must be a JSON object");
   return { ...value };
 }
 
 function isOpen({ additionalProperties }: JsonSchema): boolean {
-  return additionalProperties === true || isObject(additionalProperties);
+  return additionalProperties === true || isRecord(additionalProperties);
 }
 
 function unknownKey(key: string, known: readonly string[]): UsageError {
-  const meant = nearest(key, known);
+  const meant = nearestWord(key, known);
   const hint = meant === undefined ? `it takes ${known.join(", ")}` : `did you mean "${meant}"?`;
   return new UsageError(`the tool has no argument "${key}" (${hint})`);
 }
@@ -138,7 +139,7 @@ export function convertText(key: string, text: string, schema: JsonSchema, root:
       return toArray(key, text, schema, root);
     case "object": {
       const value = loose(text);
-      if (!isObject(value)) throw wrong("a JSON object");
+      if (!isRecord(value)) throw wrong("a JSON object");
       return value;
     }
     default:

@@ -1,5 +1,5 @@
-/** Errors for names that do not exist: with the probable name, else with where to look. */
-import { nearest } from "../config/problems/nearest.ts";
+/** What to say about a name that does not exist: what was probably meant, else where to look. */
+import { nearestWord } from "../text/nearest-word.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** The parts of the sentence `there is no <kind> "<name>" (<hint>)`. */
@@ -12,7 +12,7 @@ export interface Missing {
 }
 
 export function noSuch({ kind, name, known, otherwise }: Missing): UsageError {
-  const meant = nearest(name, known);
+  const meant = nearestWord(name, known);
   return new UsageError(
     `there is no ${kind} "${name}" (${meant === undefined ? otherwise : `did you mean "${meant}"?`})`,
   );

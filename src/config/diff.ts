@@ -5,6 +5,7 @@
  * Pure. Applying the difference to the old config gives the new one. A server is in at most one of
  * `added`, `changed`, `adjusted` and `removed`; an unchanged server is in none.
  */
+import { isRecord } from "../structures/record.ts";
 import type { Config } from "./schema/config.ts";
 import type { ServerConfig } from "./schema/server.ts";
 
@@ -29,10 +30,17 @@ const CONNECTION_KEYS = ["transport", "enabled", "share"] as const satisfies rea
 
 /** A listening socket and an open log keep their settings. */
 const RESTART_KEYS: ReadonlySet<string> = new Set([
-  ...["gateway.host", "gateway.port", "gateway.admin.host", "gateway.admin.port"],
-  ...["gateway.tls", "gateway.tls.cert", "gateway.tls.key"],
-  ...["limits.headerBytes", "timeouts.receiveMs"],
-  ...["log.format", "log.audit"],
+  "gateway.host",
+  "gateway.port",
+  "gateway.admin.host",
+  "gateway.admin.port",
+  "gateway.tls",
+  "gateway.tls.cert",
+  "gateway.tls.key",
+  "limits.headerBytes",
+  "timeouts.receiveMs",
+  "log.format",
+  "log.audit",
 ]);
 
 /**
@@ -73,16 +81,12 @@ export function diffConfig(old: Config, next: Config): ConfigDiff {
 }
 
 function changedKeys(old: unknown, next: unknown, path: string): string[] {
-  if (!isSection(old) || !isSection(next)) return isSame(old, next) ? [] : [path];
+  if (!isRecord(old) || !isRecord(next)) return isSame(old, next) ? [] : [path];
   const keys = new Set([...Object.keys(old), ...Object.keys(next)]);
   return [...keys].flatMap((key) => changedKeys(old[key], next[key], path === "" ? key : `${path}.${key}`));
 }
 
-function isSection(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** Compares as JSON: prototypes and key order are ignored. */
+/** Equal as JSON is: prototypes and the order of keys do not count. */
 function isSame(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;

@@ -5,6 +5,7 @@
  * A tool throws a `ToolFailure` to return a result with `isError`. Any other error becomes a
  * protocol error.
  */
+import type { LogLevel } from "../protocol/log-levels.ts";
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export type Fields = { [key: string]: Json };
@@ -59,9 +60,6 @@ export interface Demo {
   /** Called once. Everything it starts must end with the signal. */
   start?(changes: Changes, signal: AbortSignal): void;
 }
-
-export const LOG_LEVELS = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export class ToolFailure extends Error {
   override readonly name = "ToolFailure";

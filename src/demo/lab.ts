@@ -2,8 +2,10 @@
  * Demo server `lab`: one tool for each feature besides plain text: progress, cancellation, logging,
  * an image, a failure, a question to the user.
  */
+
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Demo, LOG_LEVELS, numberArgument, stringArgument, ToolFailure, text } from "./demo.ts";
+import { logLevels } from "../protocol/log-levels.ts";
+import { type Demo, numberArgument, stringArgument, ToolFailure, text } from "./demo.ts";
 
 /** A goblin, 16 by 16 pixels. */
 const GOBLIN_PNG =
@@ -45,7 +47,7 @@ export function createLab(): Demo {
             type: "object",
             properties: {
               message: { type: "string" },
-              level: { type: "string", enum: [...LOG_LEVELS], default: "info" },
+              level: { type: "string", enum: [...logLevels], default: "info" },
               count: { type: "integer", minimum: 1, maximum: 100, default: 1 },
             },
             required: ["message"],
@@ -53,7 +55,7 @@ export function createLab(): Demo {
         },
         run: (args, turn) => {
           const message = stringArgument(args, "message");
-          const level = LOG_LEVELS.find((candidate) => candidate === (args.level ?? "info"));
+          const level = logLevels.find((candidate) => candidate === (args.level ?? "info"));
           if (!level) throw new ToolFailure(`Unknown level: ${args.level}`);
           const count = numberArgument(args, "count", { min: 1, max: 100, fallback: 1 });
           for (let n = 1; n <= count; n++) turn.log(level, { message, n });

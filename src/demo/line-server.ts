@@ -6,9 +6,12 @@
  */
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
-import { type Demo, type Fields, type Json, LOG_LEVELS, type LogLevel, ToolFailure, type Turn, text } from "./demo.ts";
+import { legacyVersions } from "../protocol/envelope.ts";
+import { errorTable } from "../protocol/errors.ts";
+import { type LogLevel, logLevels } from "../protocol/log-levels.ts";
+import { type Demo, type Fields, type Json, ToolFailure, type Turn, text } from "./demo.ts";
 
-const VERSIONS = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+const { INVALID_PARAMS, RESOURCE_NOT_FOUND, METHOD_NOT_FOUND, INTERNAL_ERROR, PARSE_ERROR } = errorTable;
 
 class RpcError extends Error {
   readonly code: number;
@@ -49,18 +52,18 @@ export function serveLines(demo: Demo, input: Readable, output: Writable): Promi
     initialize: (params) => {
       clientCapabilities = fields(params.capabilities);
       const wanted = String(params.protocolVersion);
-      const protocolVersion = VERSIONS.includes(wanted) ? wanted : VERSIONS[0]!;
+      const protocolVersion = legacyVersions.includes(wanted) ? wanted : legacyVersions[0]!;
       return { protocolVersion, capabilities: capabilities(), serverInfo: demo.info, instructions: demo.instructions };
     },
     ping: () => ({}),
     "logging/setLevel": (params) => {
-      logLevel = LOG_LEVELS.find((level) => level === params.level) ?? fail(-32602, "Unknown log level");
+      logLevel = logLevels.find((level) => level === params.level) ?? fail(INVALID_PARAMS.rpc, "Unknown log level");
       return {};
     },
     "tools/list": () => ({ tools: demo.tools.map((tool) => tool.definition) }),
     "tools/call": async (params, turn) => {
       const tool = demo.tools.find((candidate) => candidate.definition.name === params.name);
-      if (!tool) return fail(-32602, `Unknown tool: ${params.name}`);
+      if (!tool) return fail(INVALID_PARAMS.rpc, `Unknown tool: ${params.name}`);
       try {
         return await tool.run(fields(params.arguments), turn);
       } catch (error) {
@@ -75,18 +78,23 @@ export function serveLines(demo: Demo, input: Readable, output: Writable): Promi
     methods["prompts/list"] = () => ({ prompts: prompts.map((prompt) => prompt.definition) });
     methods["prompts/get"] = (params) => {
       const prompt = prompts.find((candidate) => candidate.definition.name === params.name);
-      if (!prompt) return fail(-32602, `Unknown prompt: ${params.name}`);
-      // Prompt arguments are strings on the wire. A number sent by mistake is converted.
+      if (!prompt) return fail(INVALID_PARAMS.rpc, `Unknown prompt: ${params.name}`);
+      // Prompt arguments are strings on the wire; a number that slipped in reads the same as its
+      // text.
       const args = Object.fromEntries(Object.entries(fields(params.arguments)).map(([k, v]) => [k, String(v)]));
       const missing = prompt.definition.arguments.filter((argument) => argument.required && !args[argument.name]);
-      if (missing.length > 0) fail(-32602, `Missing argument: ${missing.map((argument) => argument.name).join(", ")}`);
+      if (missing.length > 0)
+        fail(INVALID_PARAMS.rpc, `Missing argument: ${missing.map((argument) => argument.name).join(", ")}`);
       return { description: prompt.definition.description ?? "", messages: prompt.messages(args) };
     };
   }
   if (resources) {
     const existing = (params: Fields) => {
       const uri = String(params.uri);
-      return { uri, contents: resources.read(uri) ?? fail(-32002, `Resource not found: ${uri}`, { uri }) };
+      return {
+        uri,
+        contents: resources.read(uri) ?? fail(RESOURCE_NOT_FOUND.rpc, `Resource not found: ${uri}`, { uri }),
+      };
     };
     methods["resources/list"] = () => ({ resources: resources.list() });
     methods["resources/templates/list"] = () => ({ resourceTemplates: resources.templates() });
@@ -118,7 +126,7 @@ export function serveLines(demo: Demo, input: Readable, output: Writable): Promi
       if (progressToken !== undefined) notify("notifications/progress", { progressToken, progress, total, message });
     },
     log: (level, data) => {
-      if (LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(logLevel)) return;
+      if (logLevels.indexOf(level) < logLevels.indexOf(logLevel)) return;
       notify("notifications/message", { level, logger: demo.info.name, data });
     },
     ask: (method, params) => {
@@ -137,11 +145,14 @@ export function serveLines(demo: Demo, input: Readable, output: Writable): Promi
     const cancelled = new AbortController();
     running.set(id, cancelled);
     try {
-      const run = Object.hasOwn(methods, method) ? methods[method]! : fail(-32601, `Method not found: ${method}`);
+      const run = Object.hasOwn(methods, method)
+        ? methods[method]!
+        : fail(METHOD_NOT_FOUND.rpc, `Method not found: ${method}`);
       const result = await run(params, turnFor(params, AbortSignal.any([cancelled.signal, ended.signal])));
       if (!cancelled.signal.aborted) send({ id, result });
     } catch (error) {
-      const { code, message, data } = error instanceof RpcError ? error : new RpcError(-32603, String(error));
+      const { code, message, data } =
+        error instanceof RpcError ? error : new RpcError(INTERNAL_ERROR.rpc, String(error));
       if (!cancelled.signal.aborted) send({ id, error: { code, message, ...(data !== undefined && { data }) } });
     } finally {
       running.delete(id);
@@ -154,7 +165,7 @@ export function serveLines(demo: Demo, input: Readable, output: Writable): Promi
     try {
       message = fields(JSON.parse(line));
     } catch {
-      send({ id: null, error: { code: -32700, message: "Parse error" } });
+      send({ id: null, error: { code: PARSE_ERROR.rpc, message: "Parse error" } });
       return;
     }
     const { id, method } = message;

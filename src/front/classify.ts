@@ -5,9 +5,10 @@
  * The body decides the era. The version header counts only if the body names no version. The modern
  * front rejects a header that contradicts its body.
  */
+
+import { elementSpans } from "../json/json-text.ts";
 import { type Era, eraOf, metaOf, PROTOCOL_VERSION } from "../protocol/envelope.ts";
 import { classify, type Inbound } from "../protocol/json-rpc.ts";
-import { elementSpans } from "../protocol/json-text.ts";
 
 export type Incoming =
   | { readonly era: Era; readonly message: Inbound }

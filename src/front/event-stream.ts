@@ -2,8 +2,9 @@
  * Connects an outbox to an HTTP exchange as server-sent events, with one line of data for each
  * message. The stream tells the outbox when it has room and when it has closed.
  */
+
+import { oneLine } from "../json/json-text.ts";
 import type { Outbox, Sink } from "../outbound/outbox.ts";
-import { oneLine } from "../protocol/json-text.ts";
 import { type HttpExchange, type RawStream, STREAM_HEADERS } from "./http/exchange.ts";
 
 export interface EventStreamOptions {

@@ -4,11 +4,11 @@
  * the client.
  */
 import type { Readable, Writable } from "node:stream";
+import { oneLine } from "../json/json-text.ts";
 import { Outbox, type Sink } from "../outbound/outbox.ts";
 import { UnreadBudget } from "../outbound/unread-budget.ts";
 import { GoblinError } from "../protocol/errors.ts";
 import { answerText, failure, type Inbound } from "../protocol/json-rpc.ts";
-import { oneLine } from "../protocol/json-text.ts";
 import { bodyTooLarge } from "../protocol/limit-exceeded.ts";
 import { LineSplitter } from "../structures/lines.ts";
 import { textOf } from "../text/utf8.ts";

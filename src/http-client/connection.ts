@@ -64,7 +64,7 @@ export interface ConnectionOwner {
 export class Connection implements RequestHandle {
   readonly #socket: Socket;
   readonly #reader: ResponseParser;
-  readonly #keeper: ConnectionOwner;
+  readonly #owner: ConnectionOwner;
   #user: RequestHandler | undefined;
   #error: Error | undefined;
   /** Sends the first request once the connection is established. */
@@ -79,9 +79,9 @@ export class Connection implements RequestHandle {
   /** The connection can be reused until this time; 0 while it is busy or must not be reused. */
   idleUntil = 0;
 
-  constructor(socket: Socket, { url, connectMs }: Address, keeper: ConnectionOwner) {
+  constructor(socket: Socket, { url, connectMs }: Address, owner: ConnectionOwner) {
     this.#socket = socket;
-    this.#keeper = keeper;
+    this.#owner = owner;
     this.#isSecure = url.protocol === "https:";
     this.#reader = new ResponseParser({
       head: (head) => {
@@ -103,7 +103,7 @@ export class Connection implements RequestHandle {
     socket.on("end", () => this.#ended());
     socket.on("close", () => {
       clearTimeout(late);
-      this.#keeper.onClose(!this.#ready ? "unready" : this.#hungUp ? "hung up" : "closed");
+      this.#owner.onClose(!this.#ready ? "unready" : this.#hungUp ? "hung up" : "closed");
       this.#fail(this.#error ?? brokenOff());
     });
   }
@@ -167,8 +167,8 @@ export class Connection implements RequestHandle {
     if (idleMs > 0) {
       this.#answeredAt = Date.now();
       this.idleUntil = this.#answeredAt + idleMs;
-      // TLS delivers data in records, so a short read does not mean that nothing else has arrived.
-      this.#keeper.answered(bytes.length < shared.length && !this.#isSecure);
+      // What comes over TLS comes in pieces, whatever else has arrived.
+      this.#owner.answered(bytes.length < shared.length && !this.#isSecure);
     } else this.destroy();
     this.#complete();
   }

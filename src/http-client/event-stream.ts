@@ -17,9 +17,10 @@ export interface StreamEvent {
 }
 
 export interface EventStreamOptions {
-  readonly cap: number;
+  /** How many bytes of data an event may have; without it, any number. */
+  readonly cap?: number;
   readonly event: (event: StreamEvent) => void;
-  readonly overflow: (head: string, tail: string) => void;
+  readonly overflow?: (head: string, tail: string) => void;
   readonly retry?: (ms: number) => void;
 }
 
@@ -33,6 +34,7 @@ const MAX_ID = 4096;
 
 export class EventStream {
   readonly #options: EventStreamOptions;
+  readonly #cap: number;
   readonly #lines: LineSplitter;
   #event = "message";
   readonly #data = new Pieces();
@@ -43,15 +45,16 @@ export class EventStream {
 
   constructor(options: EventStreamOptions) {
     this.#options = options;
+    this.#cap = options.cap ?? Number.POSITIVE_INFINITY;
     this.#lines = new LineSplitter({
-      cap: options.cap,
+      cap: this.#cap,
       line: (line) => this.#line(line),
-      overflow: (head, tail) => options.overflow(head.replace(/^data: ?/, ""), tail),
+      overflow: (head, tail) => options.overflow?.(head.replace(/^data: ?/, ""), tail),
     });
   }
 
-  push(chunk: Buffer): void {
-    this.#lines.push(chunk);
+  push(chunk: Uint8Array): void {
+    this.#lines.push(Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
   }
 
   #line(line: Buffer): void {
@@ -82,13 +85,13 @@ export class EventStream {
     if (this.#hasData) this.#data.add(NEWLINE);
     this.#hasData = true;
     this.#data.add(value);
-    if (this.#data.size <= this.#options.cap) return;
+    if (this.#data.size <= this.#cap) return;
     this.#dropped = this.#data.head(EDGE);
     this.#data.clear();
   }
 
   #dispatch(): void {
-    if (this.#dropped !== undefined) this.#options.overflow(this.#dropped, "");
+    if (this.#dropped !== undefined) this.#options.overflow?.(this.#dropped, "");
     else if (this.#hasData) this.#options.event({ event: this.#event, data: this.#data.take(), id: this.#id });
     this.#hasData = false;
     this.#dropped = undefined;

@@ -67,7 +67,7 @@ export class Exchange implements RequestHandler {
   /** The pause that the server asked for before the stream is reopened, if any. */
   retryMs: number | undefined;
   readonly #user: ExchangeHandler;
-  #posted: RequestHandle | undefined;
+  #handle: RequestHandle | undefined;
   #stream: EventStream | undefined;
   /**
    * The body: one buffer if its length is known, otherwise pieces. `#size` counts the bytes
@@ -87,12 +87,12 @@ export class Exchange implements RequestHandler {
     return this.#stream !== undefined;
   }
 
-  begin(posted: RequestHandle): void {
-    this.#posted = posted;
+  begin(handle: RequestHandle): void {
+    this.#handle = handle;
   }
 
   abort(why = "not wanted any more"): void {
-    this.#posted?.abort(new Error(why));
+    this.#handle?.abort(new Error(why));
   }
 
   head({ status, headers, length }: AnswerHead): void {
@@ -111,8 +111,8 @@ export class Exchange implements RequestHandler {
   }
 
   complete(): void {
-    // The connection may already carry another request.
-    this.#posted = undefined;
+    // The connection may be another request's by now.
+    this.#handle = undefined;
     const body = this.#body ?? this.#pieces?.take();
     this.#body = undefined;
     this.#pieces = undefined;
@@ -125,7 +125,7 @@ export class Exchange implements RequestHandler {
   }
 
   failed(error: Error, unreachable: boolean): void {
-    this.#posted = undefined;
+    this.#handle = undefined;
     this.error = error;
     this.unreachable = unreachable;
     this.#user.done(this);

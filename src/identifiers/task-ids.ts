@@ -6,7 +6,7 @@
  * ownership: it is valid for one owner, one server and one task, and cannot be guessed. So the
  * gateway stores nothing per task, and tasks keep their owner across restarts.
  */
-import { applyEdits, type Edit, elementSpans, memberSpan, memberText, type Span } from "../protocol/json-text.ts";
+import { applyEdits, type Edit, elementSpans, memberSpan, memberText, type Span } from "../json/json-text.ts";
 
 export interface TaskIdParts {
   readonly prefix: string;
@@ -50,16 +50,16 @@ export function exposeTaskIds(text: string, expose: (taskId: string) => string |
     const exposed = found && expose(found.taskId);
     if (exposed !== undefined) edits.push({ ...found!.span, text: JSON.stringify(exposed) });
   };
-  const within = (pos: number, key: string, visit: (span: Span) => void): void => {
+  const inMember = (pos: number, key: string, visit: (span: Span) => void): void => {
     const span = memberSpan(text, pos, key);
     if (span) visit(span);
   };
   add(0);
-  within(0, "task", ({ start }) => add(start));
-  within(0, "tasks", ({ start }) => {
+  inMember(0, "task", ({ start }) => add(start));
+  inMember(0, "tasks", ({ start }) => {
     for (const element of elementSpans(text, start)) add(element.start);
   });
-  within(0, "_meta", ({ start }) => within(start, RELATED, (related) => add(related.start)));
+  inMember(0, "_meta", ({ start }) => inMember(start, RELATED, (related) => add(related.start)));
   return applyEdits(text, edits);
 }
 

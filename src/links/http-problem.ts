@@ -4,14 +4,12 @@
  */
 
 import type { Exchange } from "../http-client/exchange.ts";
-import { GoblinError } from "../protocol/errors.ts";
+import { type ErrorReason, GoblinError } from "../protocol/errors.ts";
 
 export interface HttpProblem {
   readonly error: GoblinError;
   readonly unsent: boolean;
 }
-
-export const UNREACHABLE = "The server cannot be reached";
 
 const CERTIFICATE = /CERT|SIGNATURE|ISSUER/;
 const CERTIFICATE_ADVICE = ": its certificate is not accepted; if it is your own, name the file in NODE_EXTRA_CA_CERTS";
@@ -29,37 +27,44 @@ export function httpProblem(outcome: Outcome): HttpProblem {
   const { status, error, unreachable } = outcome;
   if (status === undefined) {
     const code = (error as NodeJS.ErrnoException | undefined)?.code;
-    if (error instanceof TypeError) return problem(`The request cannot be sent: ${error.message}`, true, error);
-    const what = unreachable ? UNREACHABLE : "The connection broke before an answer";
+    if (error instanceof TypeError)
+      return problem(`The request cannot be sent: ${error.message}`, { unsent: true, cause: error });
+    const what = unreachable ? "The server cannot be reached" : "The connection broke before an answer";
     const advice = unreachable && code && CERTIFICATE.test(code) ? CERTIFICATE_ADVICE : "";
-    return problem(`${what}${code ? ` (${code})` : ""}${advice}`, unreachable, error);
+    const reason = unreachable ? "unreachable" : undefined;
+    return problem(`${what}${code ? ` (${code})` : ""}${advice}`, { unsent: unreachable, reason, cause: error });
   }
-  if (error) return problem("The connection broke in the middle of the answer", false, error);
+  if (error) return problem("The connection broke in the middle of the answer", { unsent: false, cause: error });
   switch (status) {
     case 401:
     case 403:
-      return problem(`The server refused the credentials (HTTP ${status}): check its "headers"`, true);
+      return problem(`The server refused the credentials (HTTP ${status}): check its "headers"`, { unsent: true });
     case 404:
-      return problem("The server does not know the session or the path (HTTP 404)", true);
+      return problem("The server does not know the session or the path (HTTP 404)", { unsent: true });
     case 429:
     case 503:
-      // A proxy also sends 503 when the server fails in the middle of a request, so the request may
-      // have been executed.
-      return problem(
-        `The server is busy (HTTP ${status})`,
-        status === 429,
-        undefined,
-        retryAfterMs(outcome.retryAfter),
-      );
+      // What stands before a server says 503 also when the server broke off in the middle of its
+      // work.
+      return problem(`The server is busy (HTTP ${status})`, {
+        unsent: status === 429,
+        retryAfter: retryAfterMs(outcome.retryAfter),
+      });
     default:
-      if (status < 300) return problem("The server ended the stream without an answer", false);
-      return problem(`The server answered with HTTP ${status}`, false);
+      if (status < 300) return problem("The server ended the stream without an answer", { unsent: false });
+      return problem(`The server answered with HTTP ${status}`, { unsent: false });
   }
 }
 
-function problem(message: string, unsent: boolean, cause?: Error, retryAfter?: number): HttpProblem {
+interface ProblemOptions {
+  readonly unsent: boolean;
+  readonly reason?: ErrorReason | undefined;
+  readonly cause?: Error | undefined;
+  readonly retryAfter?: number | undefined;
+}
+
+function problem(message: string, { unsent, reason, cause, retryAfter }: ProblemOptions): HttpProblem {
   const data = retryAfter === undefined ? {} : { retryAfterMs: retryAfter };
-  return { error: new GoblinError("BACKEND_UNAVAILABLE", message, { data, cause }), unsent };
+  return { error: new GoblinError("BACKEND_UNAVAILABLE", message, { data, reason, cause }), unsent };
 }
 
 function retryAfterMs(header: string | undefined): number | undefined {

@@ -4,7 +4,7 @@
  * A request that is cancelled before it is written leaves the queue. Nothing of it is kept for a
  * program that does not read.
  */
-import { oneLine } from "../protocol/json-text.ts";
+import { oneLine } from "../json/json-text.ts";
 
 export class Outgoing {
   #lines: string[] = [];

@@ -179,32 +179,19 @@ class StdioLink implements Link {
       this.#flush();
       this.#child.stdin!.end();
     }
-    if (
-      await withTimeout(
-        this.#exited.then(() => true),
-        CLOSE_STDIN_MS,
-        false,
-      )
-    )
-      return this.#killGroup("SIGKILL");
+    if (await this.#exitsWithin(CLOSE_STDIN_MS)) return this.#killGroup("SIGKILL");
     this.#killGroup("SIGTERM");
-    if (
-      await withTimeout(
-        this.#exited.then(() => true),
-        TERM_MS,
-        false,
-      )
-    )
-      return this.#killGroup("SIGKILL");
+    if (await this.#exitsWithin(TERM_MS)) return this.#killGroup("SIGKILL");
     this.#killGroup("SIGKILL");
     // A grandchild that left the group may keep the pipes open, so close our ends.
     this.#child.stdout!.destroy();
     this.#child.stderr!.destroy();
-    await withTimeout(
-      this.#exited.then(() => true),
-      TERM_MS,
-      false,
-    );
+    await this.#exitsWithin(TERM_MS);
+  }
+
+  #exitsWithin(ms: number): Promise<boolean> {
+    const exited = this.#exited.then(() => true);
+    return withTimeout(exited, ms, false);
   }
 
   #flush(): void {

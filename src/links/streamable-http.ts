@@ -12,9 +12,9 @@ import { type Exchange, type ExchangeHandler, exchange } from "../http-client/ex
 import { ConnectionPool } from "../http-client/pool.ts";
 import type { HttpHead } from "../http-client/request-head.ts";
 import { headerIn } from "../http-client/response-parser.ts";
+import { setMember } from "../json/json-text.ts";
 import type { Call } from "../protocol/call.ts";
 import { GoblinError } from "../protocol/errors.ts";
-import { setMember } from "../protocol/json-text.ts";
 import { idAtEdges } from "../structures/lines.ts";
 import { SmallMap } from "../structures/small-map.ts";
 import { Reopening, shortestPause } from "../timing/reopening.ts";

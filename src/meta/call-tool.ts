@@ -8,9 +8,9 @@
  */
 import * as z from "zod";
 import type { Snapshot } from "../catalog/snapshot.ts";
+import { applyEdits, dropMembers, memberSpan, memberText, setMember } from "../json/json-text.ts";
 import type { Call } from "../protocol/call.ts";
 import { GoblinError } from "../protocol/errors.ts";
-import { applyEdits, dropMembers, memberSpan, memberText, setMember } from "../protocol/json-text.ts";
 import { readArguments } from "./arguments.ts";
 import { definitionOf, type MetaTool } from "./define.ts";
 import { findTool } from "./tools.ts";

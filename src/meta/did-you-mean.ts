@@ -3,7 +3,7 @@
  */
 
 import { GoblinError } from "../protocol/errors.ts";
-import { nearest } from "../text/nearest-name.ts";
+import { nearestNames } from "../text/nearest-name.ts";
 
 const SUGGESTED = 3;
 /** The most names to compare: a suggestion must not take long. */
@@ -20,7 +20,7 @@ export function orNearest<Found>(find: () => Found, name: string, names: () => r
     // An ambiguous name already has candidates, and a name of an unavailable server is not a typo.
     if (!(error instanceof GoblinError) || error.data?.["candidates"] !== undefined) throw error;
     if (error.code === "BACKEND_UNAVAILABLE") throw error;
-    const didYouMean = nearest(name, names().slice(0, COMPARED), SUGGESTED);
+    const didYouMean = nearestNames(name, names().slice(0, COMPARED), SUGGESTED);
     if (didYouMean.length === 0) throw error;
     const message = `${error.message}. Did you mean ${didYouMean.join(" or ")}?`;
     throw new GoblinError(error.code, message, { data: { ...error.data, didYouMean }, cause: error });

@@ -6,7 +6,7 @@ import * as z from "zod";
 import { foundUri } from "../catalog/find-or-throw.ts";
 import type { FoundResource } from "../catalog/resources/index.ts";
 import type { Snapshot } from "../catalog/snapshot.ts";
-import { setMember } from "../protocol/json-text.ts";
+import { setMember } from "../json/json-text.ts";
 import {
   brief,
   isOfMimeType,

@@ -6,6 +6,7 @@
  */
 import * as z from "zod";
 import { reportTokens } from "../catalog/token-report.ts";
+import { shownTransports } from "../config/schema/server.ts";
 import { serverStates } from "../protocol/server-states.ts";
 import type { ServerHealth } from "../servers/health.ts";
 import { serverIdFilter } from "./cards.ts";
@@ -26,7 +27,7 @@ export const catalogServers = defineMetaTool({
         serverId: z.string(),
         title: z.string().optional(),
         version: z.string().optional(),
-        transport: z.enum(["stdio", "http", "sse"]),
+        transport: z.enum(shownTransports),
         state,
         tools: count,
         prompts: count,

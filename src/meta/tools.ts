@@ -4,7 +4,7 @@
 import * as z from "zod";
 import { foundName } from "../catalog/find-or-throw.ts";
 import type { Snapshot } from "../catalog/snapshot.ts";
-import { setMember } from "../protocol/json-text.ts";
+import { setMember } from "../json/json-text.ts";
 import { limitCount, queryText, serverIdFilter, toolCard, toolCardOf } from "./cards.ts";
 import { defineMetaTool, JsonText } from "./define.ts";
 import { orNearest } from "./did-you-mean.ts";

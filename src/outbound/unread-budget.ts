@@ -16,8 +16,8 @@ export interface UnreadLimit {
 export interface BudgetOptions {
   /** The current limit in bytes. */
   readonly most: () => number;
-  /** Runs when the client is cut off or an answer is refused. */
-  readonly struck: () => void;
+  /** The client was cut off, or refused something. */
+  readonly onLimit: () => void;
 }
 
 export class UnreadBudget {
@@ -33,7 +33,7 @@ export class UnreadBudget {
   static of({ config, onLimit }: UnreadLimit): UnreadBudget {
     return new UnreadBudget({
       most: () => config.current.limits.unreadBytes,
-      struck: () => onLimit("unreadBytes"),
+      onLimit: () => onLimit("unreadBytes"),
     });
   }
 
@@ -64,7 +64,7 @@ export class UnreadBudget {
   }
 
   strike(): void {
-    this.#options.struck();
+    this.#options.onLimit();
   }
 
   /** The error that replaces an answer when the budget is spent. */

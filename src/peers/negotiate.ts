@@ -9,7 +9,7 @@
  * Streamable HTTP is tried as HTTP+SSE.
  */
 
-import { UNREACHABLE } from "../links/http-problem.ts";
+import type { ServerTransport } from "../config/schema/server.ts";
 import type { Link, LinkEvents, OpenLink } from "../links/link.ts";
 import { sseLink } from "../links/sse.ts";
 import { stdioLink } from "../links/stdio.ts";
@@ -22,22 +22,8 @@ import { connectLegacy } from "./legacy/peer.ts";
 import { connectModern } from "./modern/peer.ts";
 import type { Peer, PeerEvents } from "./peer.ts";
 
-export type Transport =
-  | {
-      readonly kind: "stdio";
-      readonly command: string;
-      readonly args: readonly string[];
-      readonly env: Readonly<Record<string, string>>;
-      readonly cwd: string;
-    }
-  | {
-      readonly kind: "http" | "sse" | "auto";
-      readonly url: string;
-      readonly headers: Readonly<Record<string, string>>;
-    };
-
 export interface ConnectorOptions {
-  readonly transport: Transport;
+  readonly transport: ServerTransport;
   readonly clientInfo: Readonly<Record<string, unknown>>;
   /** Read for each connection, so that a new config takes effect. */
   readonly settings: () => { readonly messageCap: number; readonly unsentCap: number; readonly connectMs: number };
@@ -136,7 +122,7 @@ export function createConnector(options: ConnectorOptions): Connect {
 }
 
 function isUnreachable(error: unknown): boolean {
-  return error instanceof GoblinError && error.message.includes(UNREACHABLE);
+  return error instanceof GoblinError && error.reason === "unreachable";
 }
 
 /** Opens a link that outlives the first peer, so that a second peer can try the same process. */

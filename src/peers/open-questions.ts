@@ -53,5 +53,5 @@ export class OpenQuestions {
 }
 
 function tooMany(whose: string, most: number): GoblinError {
-  return new GoblinError("LimitExceeded", `LimitExceeded: ${most} questions of ${whose} wait for an answer already`);
+  return new GoblinError("LIMIT_EXCEEDED", `LimitExceeded: ${most} questions of ${whose} wait for an answer already`);
 }

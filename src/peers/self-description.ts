@@ -3,9 +3,10 @@
  * connection lasts, and sends much of it to every client.
  */
 
+import { depthOf } from "../json/json-elements.ts";
 import { GoblinError } from "../protocol/errors.ts";
-import { depthOf } from "../protocol/json-elements.ts";
 import { type Raw, rawText } from "../protocol/json-rpc.ts";
+import { recordOf } from "../structures/record.ts";
 import type { PeerInfo } from "./peer.ts";
 
 const MAX_BYTES = 4 * 1024 * 1024;
@@ -21,18 +22,18 @@ export function readDescription(raw: Raw): Readonly<Record<string, unknown>> {
   }
   const text = rawText(raw);
   if (depthOf(text) > MAX_DEPTH) throw unusable("the answer to the handshake is nested too deep");
-  return record(JSON.parse(text));
+  return recordOf(JSON.parse(text));
 }
 
 export function infoFrom(
   protocolVersion: string,
   said: Readonly<Record<"capabilities" | "serverInfo" | "instructions", unknown>>,
 ): PeerInfo {
-  const capabilities = record(said.capabilities);
+  const capabilities = recordOf(said.capabilities);
   if (JSON.stringify(capabilities).length > MAX_CHARACTERS) {
     throw unusable(`its capabilities have more than ${MAX_CHARACTERS} characters`);
   }
-  const serverInfo = record(said.serverInfo);
+  const serverInfo = recordOf(said.serverInfo);
   const isLong = JSON.stringify(serverInfo).length > MAX_CHARACTERS;
   return {
     protocolVersion,
@@ -60,8 +61,4 @@ function cut(instructions: string): string {
 
 function unusable(why: string): GoblinError {
   return new GoblinError("BACKEND_UNAVAILABLE", `The server cannot be used: ${why}`);
-}
-
-function record(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 }

@@ -7,8 +7,7 @@
  * call.
  */
 import type { Answer, Params } from "./json-rpc.ts";
-
-export type LogLevel = "debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency";
+import type { LogLevel } from "./log-levels.ts";
 
 /**
  * The client. One object for each session; for a client without a session, one for each request.
@@ -16,6 +15,8 @@ export type LogLevel = "debug" | "info" | "notice" | "warning" | "error" | "crit
 export interface Client {
   /** The same for all requests of one session, and unique to it. */
   readonly key: string;
+  /** Whether it has a session, so that more requests of the same key will come. */
+  readonly hasSession: boolean;
   /**
    * The key of the client's own connections: the session's key, or a party with its capabilities.
    */

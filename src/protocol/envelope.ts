@@ -2,6 +2,8 @@
  * The `_meta` keys that a 2026-07-28 request carries in place of a handshake, and that its results
  * carry back. Only the files that translate between the eras use them.
  */
+import { isRecord, recordOf } from "../structures/record.ts";
+
 export const META_PREFIX = "io.modelcontextprotocol/";
 export const PROTOCOL_VERSION = `${META_PREFIX}protocolVersion`;
 export const CLIENT_CAPABILITIES = `${META_PREFIX}clientCapabilities`;
@@ -10,25 +12,19 @@ export const LOG_LEVEL = `${META_PREFIX}logLevel`;
 export const SERVER_INFO = `${META_PREFIX}serverInfo`;
 export const SUBSCRIPTION_ID = `${META_PREFIX}subscriptionId`;
 
-/** The versions without a handshake, newest first. */
-export const statelessVersions: readonly string[] = ["2026-07-28"];
-
-/** Whether the version has no handshake. Versions are dates, so they compare as text. */
-export function isStateless(version: string): boolean {
-  return version >= "2026-07-28";
-}
-
 export type Era = "legacy" | "modern";
 
-/** Returns the era of a version. */
+/** The versions with a handshake, newest first. */
+export const legacyVersions: readonly string[] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+/** The versions without one, newest first. */
+export const modernVersions: readonly string[] = ["2026-07-28"];
+
+/** Versions are dates; every one from the first without a handshake on is modern. */
 export function eraOf(version: string): Era {
-  return isStateless(version) ? "modern" : "legacy";
+  return version >= "2026-07-28" ? "modern" : "legacy";
 }
 
 export function metaOf(params: unknown): Readonly<Record<string, unknown>> | undefined {
-  if (typeof params !== "object" || params === null) return undefined;
-  const meta = (params as Record<string, unknown>)["_meta"];
-  return typeof meta === "object" && meta !== null && !Array.isArray(meta)
-    ? (meta as Record<string, unknown>)
-    : undefined;
+  const meta = recordOf(params)["_meta"];
+  return isRecord(meta) ? meta : undefined;
 }

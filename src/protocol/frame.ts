@@ -8,10 +8,10 @@
  * belong to fail.
  */
 
+import { MAX_DEPTH, scanValue } from "../json/json-scan.ts";
+import { eachMember } from "../json/json-text.ts";
 import { textOf } from "../text/utf8.ts";
 import { type Answer, answerOf, classify, type Inbound, repeatedMember } from "./json-rpc.ts";
-import { MAX_DEPTH, scanValue } from "./json-scan.ts";
-import { eachMember } from "./json-text.ts";
 
 export type Frame =
   | Exclude<Inbound, { kind: "response" }>

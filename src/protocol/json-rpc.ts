@@ -6,8 +6,10 @@
  * bytes of a large one). So nothing in them is lost or parsed twice. Only the envelope is the
  * gateway's own.
  */
-import { type ErrorCode, GoblinError, messageOf } from "./errors.ts";
-import { applyEdits, locate, memberSpan, memberText, prependMembers, repeatedKey } from "./json-text.ts";
+
+import { applyEdits, locate, memberSpan, memberText, prependMembers, repeatedKey } from "../json/json-text.ts";
+import { isRecord } from "../structures/record.ts";
+import { asGoblinError, type ErrorCode, type ErrorReason, errorTable, GoblinError } from "./errors.ts";
 
 export type Id = string | number;
 export type Raw = string | Buffer;
@@ -22,7 +24,8 @@ export interface ErrorAnswer {
   readonly code: number;
   /** The gateway's own code, if the gateway made the error. */
   readonly symbol?: ErrorCode;
-  /** The server certainly did not act on the request, so a retry is safe. */
+  readonly reason?: ErrorReason | undefined;
+  /** The server surely did not act on the request, so that it may be sent again. */
   readonly unsent?: boolean;
 }
 
@@ -38,15 +41,11 @@ export type Inbound =
   | { readonly kind: "response"; readonly id: Id; readonly text: string }
   | { readonly kind: "invalid"; readonly id: Id | null; readonly reason: string };
 
+/** For an error of a server that gives none. */
+const NO_CODE = errorTable.INTERNAL_ERROR.rpc;
 const NO_PARAMS: Params = Object.freeze({});
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/**
- * Whether the value is a usable id. An integer that a number cannot hold would come back changed.
- */
+/** An integer that a number cannot hold would come back as another one. */
 function isId(value: unknown): value is Id {
   if (typeof value === "string") return true;
   return typeof value === "number" && Math.abs(value) <= Number.MAX_SAFE_INTEGER;
@@ -127,17 +126,17 @@ function backendError(raw: string): ErrorAnswer {
   const value: unknown = JSON.parse(raw);
   if (!isRecord(value)) {
     const text = JSON.stringify({
-      code: -32603,
+      code: NO_CODE,
       message: "The server answered with an error that is not an object",
       data: value,
     });
-    return { ok: false, raw: text, code: -32603 };
+    return { ok: false, raw: text, code: NO_CODE };
   }
   const { code, message } = value;
   let text = raw;
-  if (!Number.isInteger(code)) text = putMember(text, "code", "-32603");
+  if (!Number.isInteger(code)) text = putMember(text, "code", String(NO_CODE));
   if (typeof message !== "string") text = putMember(text, "message", '"Unknown error"');
-  return { ok: false, raw: text, code: Number.isInteger(code) ? (code as number) : -32603 };
+  return { ok: false, raw: text, code: Number.isInteger(code) ? (code as number) : NO_CODE };
 }
 
 function putMember(objectText: string, key: string, value: string): string {
@@ -169,10 +168,15 @@ export function withErrorCode(answer: ErrorAnswer, code: number): ErrorAnswer {
 }
 
 export function failure(error: unknown, extra?: Readonly<Record<string, unknown>>): ErrorAnswer {
-  const known = error instanceof GoblinError ? error : new GoblinError("INTERNAL_ERROR", messageOf(error));
-  const data = { code: known.code, ...known.data, ...extra };
-  const raw = JSON.stringify({ code: known.rpcCode, message: known.message, data });
-  return { ok: false, raw, code: known.rpcCode, symbol: known.code };
+  const known = asGoblinError(error);
+  const { wire, rpc } = errorTable[known.code];
+  const raw = JSON.stringify({ code: rpc, message: known.message, data: { code: wire, ...known.data, ...extra } });
+  return { ok: false, raw, code: rpc, symbol: known.code, reason: known.reason };
+}
+
+/** An error's code as it is shown outside: the gateway's own by name, a server's by its number. */
+export function shownCode({ symbol, code }: ErrorAnswer): string | number {
+  return symbol === undefined ? code : errorTable[symbol].wire;
 }
 
 export function success(result: unknown): Answer {

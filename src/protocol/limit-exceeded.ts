@@ -5,7 +5,7 @@
  * Whoever enforces a limit reports it through `OnLimit` exactly once for each time that it strikes,
  * and never otherwise.
  */
-import { GoblinError } from "./errors.ts";
+import { type ErrorCode, GoblinError } from "./errors.ts";
 
 /** The keys of the config's `limits` section. */
 export const limitNames = [
@@ -41,11 +41,14 @@ export interface LimitViolation {
   /** What its reader can do, besides raising the limit. */
   readonly advice: string;
   readonly data?: Readonly<Record<string, unknown>>;
+  /** Another of the codes that are called LimitExceeded outside. */
+  readonly code?: Extract<ErrorCode, "BODY_TOO_LARGE" | "HEADERS_TOO_LARGE">;
 }
 
 /** A client's message is over `limits.bodyBytes`, whichever way it came. */
 export function bodyTooLarge(value: number): GoblinError {
-  return limitExceeded({ limit: "bodyBytes", value, what: "the message is too large", advice: "send less at once" });
+  const what = "the message is too large";
+  return limitExceeded({ limit: "bodyBytes", value, what, advice: "send less at once", code: "BODY_TOO_LARGE" });
 }
 
 /** A client has `limits.inFlightPerSession` calls under way. */
@@ -58,8 +61,8 @@ export function tooManyUnderWay(value: number): GoblinError {
   });
 }
 
-export function limitExceeded({ limit, value, what, advice, data }: LimitViolation): GoblinError {
+export function limitExceeded({ limit, value, what, advice, data, code }: LimitViolation): GoblinError {
   const name = `limits.${limit}`;
   const message = `LimitExceeded: ${what} (${name} is ${value}); ${advice}, or raise the limit`;
-  return new GoblinError("LimitExceeded", message, { data: { ...data, limit: value, limitName: name } });
+  return new GoblinError(code ?? "LIMIT_EXCEEDED", message, { data: { ...data, limit: value, limitName: name } });
 }

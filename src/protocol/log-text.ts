@@ -2,7 +2,7 @@
  * A server's text for a log line or an error reason: short, and on one line. A server must not be
  * able to forge a log line or fill the disk with one.
  */
-import { toDisplayText } from "./json-text.ts";
+import { toDisplayText } from "../json/json-text.ts";
 
 const LONGEST = 200;
 /**

@@ -3,7 +3,7 @@
  * the kind of thing it names. All code that treats tools, prompts, resources and templates alike
  * reads this table.
  */
-import type { ErrorCode } from "./errors.ts";
+import { type ErrorCode, GoblinError } from "./errors.ts";
 
 export type ListKind = "tools" | "prompts" | "resources" | "templates";
 
@@ -32,7 +32,7 @@ export interface RoutedMethod {
 
 export const routedMethods: Readonly<Record<string, RoutedMethod>> = {
   "tools/call": { names: "tool", field: "name", timeout: "TIMEOUT" },
-  "prompts/get": { names: "prompt", field: "name", timeout: "PROMPT-004" },
+  "prompts/get": { names: "prompt", field: "name", timeout: "PROMPT_TIMEOUT" },
   "resources/read": { names: "resource", field: "uri", timeout: "TIMEOUT" },
   "completion/complete": { names: "reference", field: "ref", timeout: "TIMEOUT" },
 };
@@ -42,14 +42,27 @@ export function lookUp<T>(table: Readonly<Record<string, T>>, method: string): T
   return Object.hasOwn(table, method) ? table[method] : undefined;
 }
 
-/** The client capability that each kind of server question requires. */
-export const questionCapabilities: Readonly<Record<string, string>> = {
+/** The client capability that each question of a server needs. */
+const questionCapabilities: Readonly<Record<string, string>> = {
   "sampling/createMessage": "sampling",
   "elicitation/create": "elicitation",
   "roots/list": "roots",
 };
 
-/** The notification for a changed list, by kind (templates change with resources). */
+/** Whether a client with these capabilities can be asked this. */
+export function canBeAsked(capabilities: Readonly<Record<string, unknown>>, method: string): boolean {
+  const capability = lookUp(questionCapabilities, method);
+  return capability !== undefined && capability in capabilities;
+}
+
+/** What a server is told that asks for more. */
+export function cannotBeAsked(method: string): GoblinError {
+  return new GoblinError("UNSUPPORTED_BY_CLIENT", `The client does not support ${method}`);
+}
+
+/**
+ * The notification that says a list has changed, by kind of list (templates change with resources).
+ */
 export const changeNotifications = {
   tools: "notifications/tools/list_changed",
   prompts: "notifications/prompts/list_changed",
@@ -58,13 +71,16 @@ export const changeNotifications = {
 
 export type ChangeKind = keyof typeof changeNotifications;
 
-/** The inverse: the kind of list that each notification is about. */
+/** What `subscriptions/listen` calls each kind of change. */
+export const changeFilters = {
+  tools: "toolsListChanged",
+  prompts: "promptsListChanged",
+  resources: "resourcesListChanged",
+} as const satisfies Record<ChangeKind, string>;
+
+export const allChangeKinds = Object.keys(changeNotifications) as readonly ChangeKind[];
+
+/** The other way round: which kind of list a notification is about. */
 export const changeKinds: ReadonlyMap<string, ChangeKind> = new Map(
-  (Object.keys(changeNotifications) as ChangeKind[]).map((kind) => [changeNotifications[kind], kind]),
+  allChangeKinds.map((kind) => [changeNotifications[kind], kind]),
 );
-
-export const logLevels = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] as const;
-
-export function severity(level: string): number {
-  return (logLevels as readonly string[]).indexOf(level);
-}

@@ -3,8 +3,9 @@
  * it. These are the method, the name, and the arguments that a tool's schema marks with
  * `x-mcp-header`. Both sides of the gateway find, encode and compare them here.
  */
+
+import { toDisplayText } from "../json/json-text.ts";
 import { HEADER_NAME } from "../text/header-rules.ts";
-import { toDisplayText } from "./json-text.ts";
 
 export interface Mirror {
   /** The header name without its prefix. */

@@ -5,18 +5,16 @@
  * Invariant: any JSON value is a valid input, since a server wrote it, and a schema that refers to
  * itself terminates.
  */
-/** The most branches of a schema that are named. */
+import { isRecord } from "../structures/record.ts";
+
+/** So many branches of a schema are named. */
 const SHOWN = 8;
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** Follows `$ref` inside the document and picks the only branch that is not null. */
 export function resolveSchema(value: unknown, root: JsonSchema): JsonSchema {
-  let schema: JsonSchema = isObject(value) ? value : {};
+  let schema: JsonSchema = isRecord(value) ? value : {};
   for (let hops = 0; hops < 16; hops += 1) {
     const next = target(schema, root) ?? onlyBranch(schema);
     if (next === undefined) return schema;
@@ -27,7 +25,7 @@ export function resolveSchema(value: unknown, root: JsonSchema): JsonSchema {
 }
 
 export function propertiesOf(schema: JsonSchema): [name: string, value: unknown][] {
-  return isObject(schema.properties) ? Object.entries(schema.properties) : [];
+  return isRecord(schema.properties) ? Object.entries(schema.properties) : [];
 }
 
 export function requiredOf(schema: JsonSchema): ReadonlySet<string> {
@@ -42,7 +40,7 @@ export function typeOf(schema: JsonSchema): string | undefined {
   const names = Array.isArray(type) ? type.filter((name) => name !== "null") : [];
   if (names.length === 1 && typeof names[0] === "string") return names[0];
   if (names.length > 1) return undefined;
-  return isObject(schema.properties) ? "object" : undefined;
+  return isRecord(schema.properties) ? "object" : undefined;
 }
 
 export function enumOf(schema: JsonSchema): readonly unknown[] | undefined {
@@ -76,14 +74,14 @@ function target(schema: JsonSchema, root: JsonSchema): JsonSchema | undefined {
   let value: unknown = root;
   for (const part of ref.slice(1).split("/").slice(1)) {
     const key = part.replaceAll("~1", "/").replaceAll("~0", "~");
-    value = isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+    value = isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined;
   }
-  return isObject(value) ? value : undefined;
+  return isRecord(value) ? value : undefined;
 }
 
 function onlyBranch(schema: JsonSchema): JsonSchema | undefined {
   const branches = schema.anyOf ?? schema.oneOf;
   if (!Array.isArray(branches)) return undefined;
-  const real = branches.filter((branch) => isObject(branch) && branch.type !== "null");
+  const real = branches.filter((branch) => isRecord(branch) && branch.type !== "null");
   return real.length === 1 ? real[0] : undefined;
 }

@@ -7,6 +7,7 @@
 import type { NamedEntry } from "../catalog/named.ts";
 import type { PeerInfo } from "../peers/peer.ts";
 import type { ServerInfo } from "../servers/servers.ts";
+import { recordOf } from "../structures/record.ts";
 
 export interface Described {
   readonly capabilities: Readonly<Record<string, unknown>>;
@@ -83,8 +84,7 @@ function sharedExtensions(
 }
 
 function extensionsOf(capabilities: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const { extensions } = capabilities;
-  return typeof extensions === "object" && extensions !== null ? (extensions as Record<string, unknown>) : {};
+  return recordOf(capabilities["extensions"]);
 }
 
 /** Returns a tool's output schema and the protocol version of its server. */

@@ -7,9 +7,9 @@
 import { assertThere, foundName, foundUri } from "../catalog/find-or-throw.ts";
 import type { Snapshot } from "../catalog/snapshot.ts";
 import { splitTaskId, type TaskIdParts } from "../identifiers/task-ids.ts";
+import { setMember } from "../json/json-text.ts";
 import type { Call, Client } from "../protocol/call.ts";
 import { GoblinError } from "../protocol/errors.ts";
-import { setMember } from "../protocol/json-text.ts";
 import type { RoutedMethod } from "../protocol/methods.ts";
 import type { ServerInfo } from "../servers/servers.ts";
 import { type Route, stringParam } from "./resolve.ts";

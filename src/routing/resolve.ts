@@ -8,9 +8,9 @@
 import { foundName, foundUri } from "../catalog/find-or-throw.ts";
 import type { NamedEntry } from "../catalog/named.ts";
 import type { Snapshot } from "../catalog/snapshot.ts";
+import { memberText, repeatedKey, setMember } from "../json/json-text.ts";
 import type { Call } from "../protocol/call.ts";
 import { GoblinError } from "../protocol/errors.ts";
-import { memberText, repeatedKey, setMember } from "../protocol/json-text.ts";
 import type { RoutedMethod } from "../protocol/methods.ts";
 
 export interface Route {
@@ -54,7 +54,7 @@ function findPrompt(call: Call, snapshot: Snapshot): NamedEntry {
   const missing = requiredArguments(entry).filter((argument) => !hasValue(given, argument));
   if (missing.length === 0) return entry;
   const message = `Prompt ${entry.exposed} needs ${missing.map((argument) => `"${argument}"`).join(", ")}`;
-  throw new GoblinError("PROMPT-002", message, { data: { missing, serverId: entry.serverId } });
+  throw new GoblinError("PROMPT_INVALID_ARGS", message, { data: { missing, serverId: entry.serverId } });
 }
 
 function requiredArguments(entry: NamedEntry): string[] {

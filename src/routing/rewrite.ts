@@ -8,8 +8,8 @@
  * URIs beyond that stay unchanged.
  */
 import type { ResourceIndex } from "../catalog/resources/index.ts";
+import { applyEdits, type Edit, elementSpans, memberSpan, type Span } from "../json/json-text.ts";
 import { type Raw, rawText } from "../protocol/json-rpc.ts";
-import { applyEdits, type Edit, elementSpans, memberSpan, type Span } from "../protocol/json-text.ts";
 import { MatchBudget, RESULT_CELLS } from "../uri-template/match-budget.ts";
 
 const MAX_BLOCKS = 5000;

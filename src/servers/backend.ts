@@ -221,11 +221,11 @@ export class Backend {
     if (this.#options.share === "all") return shared.request(method, params, flight);
     try {
       const { client } = call;
-      if (client.scope === client.key) return await (await this.#owned.of(client)).request(method, params, flight);
+      if (client.hasSession) return await (await this.#owned.of(client)).request(method, params, flight);
       if (shared.keepsNothing) return await shared.request(method, params, flight);
       return await this.#lent.use(call, params, (peer) => peer.request(method, params, flight));
     } catch (error) {
-      if (error instanceof GoblinError && error.code === "LimitExceeded") return { ...failure(error), unsent: true };
+      if (error instanceof GoblinError && error.code === "LIMIT_EXCEEDED") return { ...failure(error), unsent: true };
       return this.#unavailable(messageOf(error));
     }
   }

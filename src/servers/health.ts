@@ -3,6 +3,7 @@
  * config beyond the kind of transport.
  */
 import type { ReloadHistory } from "../config/reload-history.ts";
+import { type ShownTransport, shownTransport } from "../config/schema/server.ts";
 import type { ServerState } from "../protocol/server-states.ts";
 import { version } from "../version.ts";
 import type { Servers } from "./servers.ts";
@@ -26,7 +27,7 @@ export interface ServerHealth {
   readonly inFlight: number;
   readonly queued: number;
   readonly retryAfterMs: number | undefined;
-  readonly transport: "stdio" | "http" | "sse";
+  readonly transport: ShownTransport;
   readonly protocolVersion: string | undefined;
   readonly title: string | undefined;
   readonly version: string | undefined;
@@ -56,7 +57,6 @@ export class Health {
       const status = this.#servers.status(serverId);
       const config = this.#servers.config(serverId);
       if (!status || !config) return [];
-      const { kind } = config.transport;
       const { info, state, reason, since, restarts, inFlight, queued, retryAfterMs } = status;
       return {
         serverId,
@@ -67,7 +67,7 @@ export class Health {
         inFlight,
         queued,
         retryAfterMs,
-        transport: kind === "auto" ? "http" : kind,
+        transport: shownTransport(config.transport),
         protocolVersion: info?.protocolVersion,
         title: text(info?.serverInfo["title"]) ?? text(info?.serverInfo["name"]),
         version: text(info?.serverInfo["version"]),

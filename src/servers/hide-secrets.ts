@@ -17,7 +17,8 @@ export function hidingSecrets<Args extends readonly unknown[], Result>(
     } catch (error) {
       if (!(error instanceof GoblinError)) throw error;
       throw new GoblinError(error.code, redact(error.message), {
-        ...(error.data && { data: error.data }),
+        data: error.data,
+        reason: error.reason,
         cause: error,
       });
     }

@@ -305,7 +305,7 @@ export class Server {
       missed: () => {
         if (!owner) void this.#sync?.all();
         if (!this.#attached) return;
-        if (owner) host.emit("ownRestored", this.id, owner.scope);
+        if (owner) host.emit("ownRestored", this.id, owner.key);
         else void host.subscribers.restored(this.id);
       },
       task: (taskId, params) => void host.emit("taskStatus", this.id, taskId, params, owner),

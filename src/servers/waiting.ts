@@ -72,7 +72,9 @@ export class Waiting {
     return new Promise<Found>((resolve, reject) => {
       let last = first;
       const waiter: Waiter = {
-        ...{ clientKey, due: 0, place: -1 },
+        clientKey,
+        due: 0,
+        place: -1,
         look: () => {
           try {
             const found = find(this.#parts.catalog.snapshot);

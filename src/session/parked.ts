@@ -8,13 +8,14 @@
  * refused, and the server hears nothing. A parked call that nobody comes back for is cancelled. No
  * account has more than its share of the places to wait.
  */
-import { createCipheriv, createDecipheriv, createHash, randomBytes, randomUUID } from "node:crypto";
+import { createHash, randomBytes, randomUUID } from "node:crypto";
 import type { Call } from "../protocol/call.ts";
 import { GoblinError } from "../protocol/errors.ts";
 import { type Answer, failure } from "../protocol/json-rpc.ts";
 import { limitExceeded, type OnLimit } from "../protocol/limit-exceeded.ts";
 import { Shares } from "../structures/shares.ts";
 import type { Dialogue, Question } from "./dialogue.ts";
+import { createByteSealer } from "./seal.ts";
 
 interface Parked {
   readonly dialogue: Dialogue;
@@ -33,6 +34,7 @@ interface State {
 
 const PREFIX = "goblin.";
 const TTL_MS = 10 * 60_000;
+
 export interface ParkedOptions {
   /** How many may wait at once. */
   readonly limit: () => number;
@@ -41,16 +43,12 @@ export interface ParkedOptions {
 
 export class ParkedCalls {
   readonly #options: ParkedOptions;
-  readonly #key = randomBytes(32);
+  readonly #sealer = createByteSealer(randomBytes(32));
   readonly #parked = new Map<string, Parked>();
   readonly #shares = new Shares();
 
   constructor(options: ParkedOptions) {
     this.#options = options;
-  }
-
-  get size(): number {
-    return this.#parked.size;
   }
 
   /**
@@ -121,20 +119,13 @@ export class ParkedCalls {
   }
 
   #seal(state: State): string {
-    const iv = randomBytes(12);
-    const cipher = createCipheriv("aes-256-gcm", this.#key, iv);
-    const sealed = Buffer.concat([cipher.update(JSON.stringify(state), "utf8"), cipher.final()]);
-    return PREFIX + Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString("base64url");
+    return PREFIX + this.#sealer.seal(JSON.stringify(state)).toString("base64url");
   }
 
   #unseal(text: string): State | undefined {
     try {
-      const bytes = Buffer.from(text.slice(PREFIX.length), "base64url");
-      const decipher = createDecipheriv("aes-256-gcm", this.#key, bytes.subarray(0, 12));
-      decipher.setAuthTag(bytes.subarray(12, 28));
-      return JSON.parse(
-        Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString("utf8"),
-      ) as State;
+      const bytes = this.#sealer.open(Buffer.from(text.slice(PREFIX.length), "base64url"));
+      return JSON.parse(bytes.toString("utf8")) as State;
     } catch {
       return undefined;
     }

@@ -3,10 +3,10 @@
  * the URI form that the client used.
  */
 import type { Catalog } from "../catalog/catalog.ts";
-import type { LogLevel } from "../protocol/call.ts";
+import { setMember } from "../json/json-text.ts";
 import type { Flight } from "../protocol/flight.ts";
 import { type Answer, failure, notificationText, withErrorData } from "../protocol/json-rpc.ts";
-import { setMember } from "../protocol/json-text.ts";
+import type { LogLevel } from "../protocol/log-levels.ts";
 import { findResource, stringParam } from "../routing/resolve.ts";
 import type { Servers } from "../servers/servers.ts";
 import type { Asker, Waiting } from "../servers/waiting.ts";

@@ -31,6 +31,14 @@ export interface Sealer {
   mark(text: string): string;
 }
 
+/** Bytes that nobody without the key can read, make or change (AES-256-GCM). */
+export interface ByteSealer {
+  seal(bytes: string | Buffer): Buffer;
+  /** Throws on what was not sealed with this key, or was changed since. */
+  open(sealed: Buffer): Buffer;
+}
+
+const CIPHER = "aes-256-gcm";
 const FORMAT = 1;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
@@ -38,19 +46,35 @@ const MARK_BYTES = 16;
 const MAX_LENGTH = 2048;
 const MAX_OPENED = 64 * 1024;
 
+/** `bound` goes unsealed into the seal: a seal that was made with another one does not open. */
+export function createByteSealer(key: Buffer, bound: Buffer = Buffer.alloc(0)): ByteSealer {
+  return {
+    seal(bytes) {
+      const iv = randomBytes(IV_BYTES);
+      const cipher = createCipheriv(CIPHER, key, iv).setAAD(bound);
+      const body = [typeof bytes === "string" ? cipher.update(bytes, "utf8") : cipher.update(bytes), cipher.final()];
+      return Buffer.concat([iv, cipher.getAuthTag(), ...body]);
+    },
+    open(sealed) {
+      const body = IV_BYTES + TAG_BYTES;
+      const decipher = createDecipheriv(CIPHER, key, sealed.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES });
+      decipher.setAAD(bound).setAuthTag(sealed.subarray(IV_BYTES, body));
+      return Buffer.concat([decipher.update(sealed.subarray(body)), decipher.final()]);
+    },
+  };
+}
+
 /** `scope` separates endpoints that share a key: one cannot open an id that another sealed. */
 export function createSealer(secret: string | Buffer, scope: string): Sealer {
   const key = createHash("sha256").update("goblin session\0").update(secret).digest();
   const bound = Buffer.from(scope);
+  const sealer = createByteSealer(key, bound);
   const marking = createHmac("sha256", key).update("goblin mark\0").update(bound).digest();
 
   const encrypt = (claims: SessionClaims): string => {
     const { key: k, principal: p, account, protocolVersion: v, capabilities: c, info: i, issued: t } = claims;
-    const iv = randomBytes(IV_BYTES);
-    const cipher = createCipheriv("aes-256-gcm", key, iv).setAAD(bound);
     const packed = deflateRawSync(JSON.stringify({ k, p, a: account === p ? undefined : account, v, c, i, t }));
-    const body = [cipher.update(packed), cipher.final()];
-    return Buffer.concat([Buffer.of(FORMAT), iv, cipher.getAuthTag(), ...body]).toString("base64url");
+    return Buffer.concat([Buffer.of(FORMAT), sealer.seal(packed)]).toString("base64url");
   };
 
   return {
@@ -69,18 +93,9 @@ export function createSealer(secret: string | Buffer, scope: string): Sealer {
       // Two spellings that decode to the same bytes would be two ids of one session.
       if (bytes.toString("base64url") !== id) return undefined;
       try {
-        const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(1, 1 + IV_BYTES)).setAAD(bound);
-        decipher.setAuthTag(bytes.subarray(1 + IV_BYTES, 1 + IV_BYTES + TAG_BYTES));
-        const packed = Buffer.concat([decipher.update(bytes.subarray(1 + IV_BYTES + TAG_BYTES)), decipher.final()]);
-        const {
-          k,
-          p,
-          a = p,
-          v,
-          c,
-          i,
-          t,
-        } = JSON.parse(inflateRawSync(packed, { maxOutputLength: MAX_OPENED }).toString("utf8"));
+        const packed = sealer.open(bytes.subarray(1));
+        const text = inflateRawSync(packed, { maxOutputLength: MAX_OPENED }).toString("utf8");
+        const { k, p, a = p, v, c, i, t } = JSON.parse(text);
         return { key: k, principal: p, account: a, protocolVersion: v, capabilities: c, info: i, issued: t };
       } catch {
         return undefined;

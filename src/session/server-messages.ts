@@ -9,7 +9,8 @@
 import type { Catalog } from "../catalog/catalog.ts";
 import { Call, type Client } from "../protocol/call.ts";
 import { notificationText } from "../protocol/json-rpc.ts";
-import { type ChangeKind, changeNotifications, logLevels, severity } from "../protocol/methods.ts";
+import { logLevels, severity } from "../protocol/log-levels.ts";
+import { type ChangeKind, changeNotifications } from "../protocol/methods.ts";
 import type { ServerLogMessage } from "../servers/events.ts";
 import type { Servers } from "../servers/servers.ts";
 import type { Session } from "./session.ts";

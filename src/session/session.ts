@@ -5,10 +5,12 @@
  * A session belongs only to the principal that opened it. It owns its calls, its open questions and
  * the callbacks registered with `onEnd`. It ends once, and that ends all of them.
  */
-import type { About, Call, Client, LogLevel } from "../protocol/call.ts";
+
+import type { About, Call, Client } from "../protocol/call.ts";
 import { GoblinError } from "../protocol/errors.ts";
 import { type Answer, failure, type Id, notificationText, requestText } from "../protocol/json-rpc.ts";
-import { lookUp, questionCapabilities } from "../protocol/methods.ts";
+import type { LogLevel } from "../protocol/log-levels.ts";
+import { canBeAsked, cannotBeAsked } from "../protocol/methods.ts";
 import { SmallMap } from "../structures/small-map.ts";
 
 export interface SessionOptions {
@@ -30,6 +32,7 @@ export interface SessionOptions {
 
 export class Session implements Client {
   readonly key: string;
+  readonly hasSession = true;
   readonly scope: string;
   readonly party: string;
   readonly account: string;
@@ -104,12 +107,7 @@ export class Session implements Client {
   }
 
   ask(method: string, params: string, { call, signal }: About): Promise<Answer> {
-    const capability = lookUp(questionCapabilities, method);
-    if (capability === undefined || !(capability in this.capabilities)) {
-      return Promise.resolve(
-        failure(new GoblinError("UNSUPPORTED_BY_CLIENT", `The client does not support ${method}`)),
-      );
-    }
+    if (!canBeAsked(this.capabilities, method)) return Promise.resolve(failure(cannotBeAsked(method)));
     if (this.#ended) return Promise.resolve(failure(new GoblinError("CANCELLED", "The client has gone")));
     if (call?.cancelled) return Promise.resolve(failure(callIsOver()));
     return new Promise((resolve) => {

@@ -75,10 +75,6 @@ export class SubscriptionBook {
     return undefined;
   }
 
-  topicOf(record: SubscriptionRecord): Topic | undefined {
-    return this.#topicOf.get(record);
-  }
-
   topicsOf(serverId: string): Topic[] {
     return [...(this.#topics.get(serverId)?.values() ?? [])];
   }

@@ -5,15 +5,16 @@
  * A task that its server no longer knows leaves the book. A task whose server cannot be reached is
  * left out this time.
  */
+
+import { dropMembers } from "../json/json-text.ts";
 import type { Call } from "../protocol/call.ts";
-import { errorCodes, GoblinError } from "../protocol/errors.ts";
+import { errorTable, GoblinError } from "../protocol/errors.ts";
 import { type Answer, rawText } from "../protocol/json-rpc.ts";
-import { dropMembers } from "../protocol/json-text.ts";
 import type { Task, Tasks } from "./tasks.ts";
 
 const PAGE = 20;
-const NOT_FOUND = errorCodes.INVALID_PARAMS;
-/** Members that describe the answer, not the task. */
+const NOT_FOUND = errorTable.INVALID_PARAMS.rpc;
+/** What is said of the answer rather than of the task. */
 const ENVELOPE = new Set(["_meta", "resultType"]);
 
 /** `get` sends a `tasks/get` to its server and never rejects. */

@@ -7,9 +7,9 @@
  * object.
  */
 
+import type { Outcome } from "../protocol/outcomes.ts";
 import { Ring } from "../structures/ring.ts";
 import { bucketOf, Latency } from "./latency.ts";
-import type { Outcome } from "./meters.ts";
 
 export interface CallRecord {
   /** When the call ended. */

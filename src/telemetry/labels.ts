@@ -3,8 +3,8 @@
  * is used only if a list here or the config contains it. All others share one label, so the number
  * of series is bounded, no matter what clients and servers send.
  */
-import { errorCodes } from "../protocol/errors.ts";
-import type { ErrorAnswer } from "../protocol/json-rpc.ts";
+import { errorTable, knownServerCodes } from "../protocol/errors.ts";
+import { type ErrorAnswer, shownCode } from "../protocol/json-rpc.ts";
 import { listMethods, routedMethods } from "../protocol/methods.ts";
 
 /** The server label of requests that belong to no server. */
@@ -53,8 +53,8 @@ const mimeTypes: ReadonlySet<string> = new Set([
 ]);
 
 const rpcCodes: ReadonlySet<number> = new Set([
-  ...Object.values(errorCodes),
-  ...[-32000, -32001, -32002, -32003, -32004, -32042],
+  ...Object.values(errorTable).map(({ rpc }) => rpc),
+  ...knownServerCodes,
 ]);
 
 export function methodLabel(method: string): string {
@@ -71,5 +71,6 @@ export function mimeLabel(mimeType: string | undefined): string {
 
 /** Returns the gateway's own code, or the server's numeric code. */
 export function codeLabel(answer: ErrorAnswer): string {
-  return answer.symbol ?? (rpcCodes.has(answer.code) ? String(answer.code) : "other");
+  const code = shownCode(answer);
+  return typeof code === "string" ? code : rpcCodes.has(code) ? String(code) : "other";
 }

@@ -14,27 +14,27 @@ interface LimitCounter {
 }
 
 export class LimitMeter {
-  readonly #struck: ReadonlyMap<LimitName, LimitCounter>;
+  readonly #counters: ReadonlyMap<LimitName, LimitCounter>;
   readonly #log: Logger;
 
   constructor(log: Logger) {
     this.#log = log;
-    this.#struck = new Map(
+    this.#counters = new Map(
       limitNames.map((limit) => [limit, { times: 0, lines: new Throttle({ burst: 1, everyMs: LINE_EVERY_MS }) }]),
     );
   }
 
   /** Bound to this meter, so that it can be passed to the parts that enforce limits. */
   readonly onLimit: OnLimit = (limit) => {
-    const struck = this.#struck.get(limit)!;
-    struck.times++;
-    const heldBack = struck.lines.pass();
+    const counter = this.#counters.get(limit)!;
+    counter.times++;
+    const heldBack = counter.lines.pass();
     if (heldBack === undefined) return;
     this.#log.warn({ limit: `limits.${limit}`, ...(heldBack > 0 && { heldBack }) }, `limits.${limit} was exceeded`);
   };
 
   /** Returns all limits by their full config key, including those that were never exceeded. */
   *counts(): Generator<[key: string, times: number]> {
-    for (const [limit, { times }] of this.#struck) yield [`limits.${limit}`, times];
+    for (const [limit, { times }] of this.#counters) yield [`limits.${limit}`, times];
   }
 }

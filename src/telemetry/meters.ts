@@ -3,10 +3,8 @@
  * its object once. `metrics.ts` reads them; nothing here knows Prometheus. `labels.ts` bounds the
  * label values.
  */
+import type { Outcome } from "../protocol/outcomes.ts";
 import { Latency } from "./latency.ts";
-
-export const outcomes = ["ok", "tool-error", "error", "timeout", "cancelled", "unavailable"] as const;
-export type Outcome = (typeof outcomes)[number];
 
 /** The counters for one method of one server. */
 export class Meter {

@@ -7,10 +7,11 @@
  * scraped does not load prom-client.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { outcomes } from "../protocol/outcomes.ts";
 import { serverStates } from "../protocol/server-states.ts";
 import { exposedBoundsMs, type Latency } from "./latency.ts";
 import type { LimitMeter } from "./limit-meter.ts";
-import { type Meters, outcomes } from "./meters.ts";
+import type { Meters } from "./meters.ts";
 
 export interface BackendReading {
   readonly serverId: string;
@@ -46,154 +47,142 @@ export interface Metrics {
   text(): Promise<string>;
 }
 
+interface Family<Label extends string> {
+  readonly help: string;
+  readonly labels?: readonly Label[];
+}
+
+/** Gives each value of a family, with its labels. */
+type Read<Label extends string> = (give: (labels: Record<Label, string>, value: number) => void) => void;
+
 export function createMetrics(sources: MetricSources): Metrics {
   const registry = new Registry();
   const registers = [registry];
   const { meters } = sources;
-  const gauge = <Label extends string>(name: string, help: string, ...labels: Label[]) => {
-    return (read: (set: (values: Record<Label, string>, value: number) => void) => void): void => {
-      const made: Gauge<Label> = new Gauge({
-        name,
-        help,
-        labelNames: labels,
-        registers,
-        collect() {
-          made.reset();
-          read((values, value) => made.set(values, value));
-        },
-      });
-    };
+  const gauge = <Label extends string>(name: string, { help, labels = [] }: Family<Label>, read: Read<Label>): void => {
+    const made: Gauge<Label> = new Gauge({
+      name,
+      help,
+      labelNames: labels,
+      registers,
+      collect() {
+        made.reset();
+        read((values, value) => made.set(values, value));
+      },
+    });
   };
-  const counter = <Label extends string>(name: string, help: string, ...labels: Label[]) => {
-    return (read: (add: (values: Record<Label, string>, value: number) => void) => void): void => {
-      const made: Counter<Label> = new Counter({
-        name,
-        help,
-        labelNames: labels,
-        registers,
-        collect() {
-          made.reset();
-          read((values, value) => made.inc(values, value));
-        },
-      });
-    };
+  const counter = <Label extends string>(
+    name: string,
+    { help, labels = [] }: Family<Label>,
+    read: Read<Label>,
+  ): void => {
+    const made: Counter<Label> = new Counter({
+      name,
+      help,
+      labelNames: labels,
+      registers,
+      collect() {
+        made.reset();
+        read((values, value) => made.inc(values, value));
+      },
+    });
   };
 
   counter(
     "mcpRequestsTotal",
-    "Requests that were answered",
-    "serverId",
-    "method",
-    "outcome",
-  )((add) => {
-    for (const { serverId, method, ended } of meters.all()) {
-      for (const outcome of outcomes) if (ended[outcome] > 0) add({ serverId, method, outcome }, ended[outcome]);
-    }
-  });
+    { help: "Requests that were answered", labels: ["serverId", "method", "outcome"] },
+    (add) => {
+      for (const { serverId, method, ended } of meters.all()) {
+        for (const outcome of outcomes) if (ended[outcome] > 0) add({ serverId, method, outcome }, ended[outcome]);
+      }
+    },
+  );
   counter(
     "mcpRequestErrorsTotal",
-    "Requests that were answered with an error",
-    "serverId",
-    "method",
-    "code",
-  )((add) => {
-    for (const { serverId, method, errors } of meters.all()) {
-      for (const [code, count] of errors) add({ serverId, method, code }, count);
-    }
-  });
+    { help: "Requests that were answered with an error", labels: ["serverId", "method", "code"] },
+    (add) => {
+      for (const { serverId, method, errors } of meters.all()) {
+        for (const [code, count] of errors) add({ serverId, method, code }, count);
+      }
+    },
+  );
   gauge(
     "mcpRequestsInFlight",
-    "Requests that wait for their answer",
-    "serverId",
-    "method",
-  )((set) => {
-    for (const { serverId, method, inFlight } of meters.all()) set({ serverId, method }, inFlight);
-  });
+    { help: "Requests that wait for their answer", labels: ["serverId", "method"] },
+    (set) => {
+      for (const { serverId, method, inFlight } of meters.all()) set({ serverId, method }, inFlight);
+    },
+  );
   counter(
     "mcpResourceReadsTotal",
-    "Resources that were read",
-    "serverId",
-    "mimeType",
-    "status",
-  )((add) => {
-    for (const { serverId, mimeType, status, count } of meters.reads()) add({ serverId, mimeType, status }, count);
-  });
+    { help: "Resources that were read", labels: ["serverId", "mimeType", "status"] },
+    (add) => {
+      for (const { serverId, mimeType, status, count } of meters.reads()) add({ serverId, mimeType, status }, count);
+    },
+  );
   new LatencyHistogram("mcpRequestDurationSeconds", "Time from a request to its answer", registers, function* () {
     for (const { serverId, method, latency } of meters.all()) yield [{ serverId, method }, latency];
   });
   new LatencyHistogram("mcpSyncDurationSeconds", "Time to fetch a server's lists", registers, function* () {
     for (const [serverId, latency] of meters.syncs()) yield [{ serverId }, latency];
   });
-  counter(
-    "mcpLimitsExceededTotal",
-    "How often a configured limit was exceeded",
-    "limit",
-  )((add) => {
+  counter("mcpLimitsExceededTotal", { help: "How often a configured limit was exceeded", labels: ["limit"] }, (add) => {
     for (const [limit, times] of sources.limits.counts()) add({ limit }, times);
   });
-  counter(
-    "mcpAuditLinesLostTotal",
-    "Lines of the audit log that could not be written",
-  )((add) => add({}, meters.auditLinesLost));
-  gauge(
-    "mcpActiveSubscriptions",
-    "Resource subscriptions that clients hold",
-  )((set) => set({}, sources.subscriptions.size));
-  gauge("mcpSessions", "Client sessions that are open")((set) => set({}, sources.sessions.size));
+  counter("mcpAuditLinesLostTotal", { help: "Lines of the audit log that could not be written" }, (add) =>
+    add({}, meters.auditLinesLost),
+  );
+  gauge("mcpActiveSubscriptions", { help: "Resource subscriptions that clients hold" }, (set) =>
+    set({}, sources.subscriptions.size),
+  );
+  gauge("mcpSessions", { help: "Client sessions that are open" }, (set) => set({}, sources.sessions.size));
   gauge(
     "mcpBackendState",
-    "1 for the state that a server is in, 0 for the others",
-    "serverId",
-    "state",
-  )((set) => {
-    for (const { serverId, state } of sources.backends.read()) {
-      for (const one of serverStates) set({ serverId, state: one }, one === state ? 1 : 0);
-    }
-  });
+    { help: "1 for the state that a server is in, 0 for the others", labels: ["serverId", "state"] },
+    (set) => {
+      for (const { serverId, state } of sources.backends.read()) {
+        for (const one of serverStates) set({ serverId, state: one }, one === state ? 1 : 0);
+      }
+    },
+  );
   counter(
     "mcpBackendReconnectsTotal",
-    "How often a server's connection was lost or restarted",
-    "serverId",
-  )((add) => {
-    for (const { serverId, restarts } of sources.backends.read()) add({ serverId }, restarts);
-  });
-  gauge(
-    "mcpBackendInFlight",
-    "Requests under way at a server",
-    "serverId",
-  )((set) => {
+    { help: "How often a server's connection was lost or restarted", labels: ["serverId"] },
+    (add) => {
+      for (const { serverId, restarts } of sources.backends.read()) add({ serverId }, restarts);
+    },
+  );
+  gauge("mcpBackendInFlight", { help: "Requests under way at a server", labels: ["serverId"] }, (set) => {
     for (const { serverId, inFlight } of sources.backends.read()) set({ serverId }, inFlight);
   });
   gauge(
     "mcpBackendQueueLength",
-    "Requests that wait for a place at a server",
-    "serverId",
-  )((set) => {
-    for (const { serverId, queued } of sources.backends.read()) set({ serverId }, queued);
-  });
-  gauge(
-    "mcpCatalogEntries",
-    "What a server offers, by kind",
-    "serverId",
-    "kind",
-  )((set) => {
+    { help: "Requests that wait for a place at a server", labels: ["serverId"] },
+    (set) => {
+      for (const { serverId, queued } of sources.backends.read()) set({ serverId }, queued);
+    },
+  );
+  gauge("mcpCatalogEntries", { help: "What a server offers, by kind", labels: ["serverId", "kind"] }, (set) => {
     for (const { serverId, entries } of sources.backends.read()) {
       for (const [kind, count] of Object.entries(entries)) set({ serverId, kind }, count);
     }
   });
   counter(
     "mcpConfigReloadsTotal",
-    "How often the config was read again, by whether it was applied",
-    "outcome",
-  )((add) => {
-    add({ outcome: "ok" }, sources.reloads.applied);
-    add({ outcome: "failed" }, sources.reloads.refused);
-  });
+    { help: "How often the config was read again, by whether it was applied", labels: ["outcome"] },
+    (add) => {
+      add({ outcome: "ok" }, sources.reloads.applied);
+      add({ outcome: "failed" }, sources.reloads.refused);
+    },
+  );
   gauge(
     "mcpConfigLastReloadOk",
-    "1 while the config in use is the one in the file, 0 while an edit is refused",
-  )((set) => set({}, sources.reloads.refusal ? 0 : 1));
-  gauge("mcpBuildInfo", "Always 1; the version is a label", "version")((set) => set({ version: sources.version }, 1));
+    { help: "1 while the config in use is the one in the file, 0 while an edit is refused" },
+    (set) => set({}, sources.reloads.refusal ? 0 : 1),
+  );
+  gauge("mcpBuildInfo", { help: "Always 1; the version is a label", labels: ["version"] }, (set) =>
+    set({ version: sources.version }, 1),
+  );
 
   return {
     contentType: registry.contentType,

@@ -9,6 +9,7 @@
  * Invariants: the result does not depend on the order of the candidates. Ten thousand candidates
  * take milliseconds, because each distance is computed only up to the limit.
  */
+import { createEditDistance } from "./edit-distance.ts";
 
 const SEPARATOR = /[_\-./:]/;
 const NOT_ASCII = /[^\0-\x7f]/;
@@ -19,13 +20,13 @@ const PREFIX_COST = 0.5;
 /** The cost of matching all words, in edits. Left-over characters add up to one more. */
 const WORDS_COST = 1.5;
 
-/** Returns the `count` nearest candidates, nearest first, equal ones by name. */
-export function nearest(name: string, candidates: Iterable<string>, count = 3): string[] {
+/** The `count` nearest of the candidates, nearest first, equal ones by name. */
+export function nearestNames(name: string, candidates: Iterable<string>, count = 3): string[] {
   const wanted = bare(name);
   if (wanted === "" || count < 1) return [];
   const words = wordsOf(name);
   const limit = Math.max(2, Math.min(MAX_EDITS, wanted.length / 4)) + PREFIX_COST;
-  const distance = createDistance();
+  const distance = createEditDistance();
   const best: { candidate: string; cost: number }[] = [];
   for (const candidate of new Set(candidates)) {
     const worst = best.length < count ? limit : (best[count - 1]?.cost ?? limit);
@@ -46,45 +47,6 @@ function wordsCost(own: string, wanted: string, words: readonly string[]): numbe
   if (words.length === 0 || own.length < wanted.length) return Number.POSITIVE_INFINITY;
   for (const word of words) if (!own.includes(word)) return Number.POSITIVE_INFINITY;
   return WORDS_COST + (own.length - wanted.length) / own.length;
-}
-
-/**
- * Computes the edit distance in a band around the diagonal; infinite above the limit. Reuses its
- * three rows.
- */
-function createDistance(): (a: string, b: string, limit: number) => number {
-  let before = new Uint8Array(MAX_NAME + 1);
-  let last = new Uint8Array(MAX_NAME + 1);
-  let next = new Uint8Array(MAX_NAME + 1);
-
-  return (a, b, limit) => {
-    const bound = Math.floor(limit);
-    const far = bound + 1;
-    if (bound < 0 || Math.abs(a.length - b.length) > bound) return Number.POSITIVE_INFINITY;
-    for (let column = 0; column <= b.length; column++) last[column] = Math.min(column, far);
-    for (let row = 1; row <= a.length; row++) {
-      const from = Math.max(1, row - bound);
-      const to = Math.min(b.length, row + bound);
-      next.fill(far, 0, b.length + 1);
-      next[0] = Math.min(row, far);
-      let least = from === 1 ? (next[0] as number) : far;
-      const letter = a.charCodeAt(row - 1);
-      for (let column = from; column <= to; column++) {
-        const other = b.charCodeAt(column - 1);
-        let cost = (last[column - 1] as number) + (letter === other ? 0 : 1);
-        cost = Math.min(cost, (last[column] as number) + 1, (next[column - 1] as number) + 1);
-        if (row > 1 && column > 1 && letter === b.charCodeAt(column - 2) && a.charCodeAt(row - 2) === other) {
-          cost = Math.min(cost, (before[column - 2] as number) + 1);
-        }
-        next[column] = Math.min(cost, far);
-        if (cost < least) least = cost;
-      }
-      if (least > bound) return Number.POSITIVE_INFINITY;
-      [before, last, next] = [last, next, before];
-    }
-    const cost = last[b.length] as number;
-    return cost > bound ? Number.POSITIVE_INFINITY : cost;
-  };
 }
 
 function bare(name: string): string {

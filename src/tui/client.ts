@@ -9,7 +9,7 @@ import type * as z from "zod";
 import { type AdminEvent, adminEvents } from "../admin/events.ts";
 import { type AdminRoute, adminRoutes } from "../admin/routes.ts";
 import { ApiError } from "../admin/schema.ts";
-import { createSseParser } from "./sse.ts";
+import { EventStream } from "../http-client/event-stream.ts";
 
 export class AdminClientError extends Error {
   readonly code: string;
@@ -132,14 +132,15 @@ async function readJson(response: Response): Promise<unknown> {
 
 async function readEvents(response: Response, onEvent: (event: AdminEvent) => void, alive: () => void): Promise<void> {
   if (response.body === null) return;
-  const decoder = new TextDecoder();
-  const parse = createSseParser(({ event, data }) => {
-    const known = readEvent(event, data);
-    if (known !== undefined) onEvent(known);
+  const stream = new EventStream({
+    event: ({ event, data }) => {
+      const known = readEvent(event, data.toString("utf8"));
+      if (known !== undefined) onEvent(known);
+    },
   });
   for await (const chunk of response.body) {
     alive();
-    parse(decoder.decode(chunk, { stream: true }));
+    stream.push(chunk);
   }
 }
 

@@ -5,7 +5,6 @@ import { adminRoutes } from "../../src/admin/routes.ts";
 import { AdminClientError, createAdminClient } from "../../src/tui/client.ts";
 import { createEffects } from "../../src/tui/effects.ts";
 import { startFeed } from "../../src/tui/feed.ts";
-import { createSseParser } from "../../src/tui/sse.ts";
 import { initialState } from "../../src/tui/state/model.ts";
 import { createStore } from "../../src/tui/store.ts";
 import { call, type FakeOptions, log, plausibleData, startFakeAdmin, tool } from "./fake-admin.ts";
@@ -37,23 +36,6 @@ const failure = async (work: Promise<unknown>): Promise<string> => {
   const { code, message } = error as AdminClientError;
   return `${code}: ${message}`;
 };
-
-describe("the event stream's format", () => {
-  const read = (...chunks: string[]): string[] => {
-    const events: string[] = [];
-    const parse = createSseParser(({ event, data }) => events.push(`${event}=${data}`));
-    for (const chunk of chunks) parse(chunk);
-    return events;
-  };
-
-  it("may be cut anywhere", () => {
-    const text =
-      'event: log\ndata: {"a":1}\n\n: comment\n\nid: 1\r\nevent:call\r\ndata: one\r\ndata: two\r\n\r\ndata\n\n';
-    const expected = ['log={"a":1}', "call=one\ntwo", "message="];
-    expect(read(text)).toEqual(expected);
-    expect(read(...text)).toEqual(expected);
-  });
-});
 
 describe("requests", () => {
   it("reads lists and calls actions, names encoded", async () => {

@@ -12,14 +12,14 @@ import type * as schema from "../../src/admin/schema.ts";
 
 export interface FakeData {
   state: schema.GatewayState;
-  servers: schema.Server[];
-  tools: schema.Tool[];
-  prompts: schema.Prompt[];
-  resources: schema.Resource[];
-  templates: schema.Template[];
-  subscriptions: schema.Subscription[];
-  sessions: schema.Session[];
-  calls: schema.Call[];
+  servers: schema.ServerRow[];
+  tools: schema.ToolRow[];
+  prompts: schema.PromptRow[];
+  resources: schema.ResourceRow[];
+  templates: schema.TemplateRow[];
+  subscriptions: schema.SubscriptionRow[];
+  sessions: schema.SessionRow[];
+  calls: schema.CallRow[];
   logs: schema.LogEntry[];
 }
 
@@ -48,7 +48,7 @@ export interface FakeOptions {
 
 const start = Date.UTC(2026, 8, 1, 12, 0, 0);
 
-export function server(id: string, more: Partial<schema.Server> = {}): schema.Server {
+export function server(id: string, more: Partial<schema.ServerRow> = {}): schema.ServerRow {
   return {
     id,
     state: "ready",
@@ -70,7 +70,7 @@ export function server(id: string, more: Partial<schema.Server> = {}): schema.Se
   };
 }
 
-export function tool(name: string, serverId: string, more: Partial<schema.Tool> = {}): schema.Tool {
+export function tool(name: string, serverId: string, more: Partial<schema.ToolRow> = {}): schema.ToolRow {
   return {
     name: `${serverId}_${name}`,
     originalName: name,
@@ -86,7 +86,7 @@ export function tool(name: string, serverId: string, more: Partial<schema.Tool> 
   };
 }
 
-export function resource(uri: string, serverId: string, more: Partial<schema.Resource> = {}): schema.Resource {
+export function resource(uri: string, serverId: string, more: Partial<schema.ResourceRow> = {}): schema.ResourceRow {
   return {
     uri: `${serverId}+${uri}`,
     id: `${serverId}_${uri.replace(/:\/*/, "___").replace(/[^A-Za-z0-9.~_-]+/g, "_")}`,
@@ -104,7 +104,7 @@ export function log(msg: string, more: Partial<schema.LogEntry> = {}): schema.Lo
   return { time: start, level: "info", server: null, msg, ...more };
 }
 
-export function call(name: string, more: Partial<schema.Call> = {}): schema.Call {
+export function call(name: string, more: Partial<schema.CallRow> = {}): schema.CallRow {
   return {
     time: start,
     method: "tools/call",

@@ -7,7 +7,7 @@
  */
 import type { LiveConfig } from "../../config/live-config.ts";
 import type { Flight } from "../../protocol/flight.ts";
-import type { Answer } from "../../protocol/json-rpc.ts";
+import { type Answer, shownCode } from "../../protocol/json-rpc.ts";
 import type { Route } from "../../routing/resolve.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { Meters } from "../../telemetry/meters.ts";
@@ -60,7 +60,7 @@ export class Audit implements Stage {
         name: cut(call.params["name"] ?? call.params["uri"]),
         durationMs: Math.round((performance.now() - startedAt) * 100) / 100,
         outcome: outcomeOf(call, answer),
-        code: answer.ok ? undefined : (answer.symbol ?? answer.code),
+        code: answer.ok ? undefined : shownCode(answer),
         requestBytes: Buffer.byteLength(call.text),
         answerBytes: Buffer.byteLength(answer.raw),
         arguments: args === undefined ? undefined : masked(args),

@@ -4,7 +4,7 @@
  */
 import type { Call } from "../../protocol/call.ts";
 import type { Flight } from "../../protocol/flight.ts";
-import type { Answer } from "../../protocol/json-rpc.ts";
+import { type Answer, shownCode } from "../../protocol/json-rpc.ts";
 import { LateRoute } from "../../routing/late-route.ts";
 import type { Route } from "../../routing/resolve.ts";
 import type { Activity } from "../../telemetry/activity.ts";
@@ -88,7 +88,7 @@ export class CallMetrics implements Stage {
       ms,
       outcome,
       client: clientName(call),
-      code: answer.ok ? null : (answer.symbol ?? answer.code),
+      code: answer.ok ? null : shownCode(answer),
       requestId: call.requestId,
     };
     this.#activity.record(record, isListed ? route.name : undefined);

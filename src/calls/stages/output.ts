@@ -5,7 +5,7 @@
 
 import { begunTask, exposeTaskIds, splitTaskId } from "../../identifiers/task-ids.ts";
 import type { Call } from "../../protocol/call.ts";
-import { errorCodes } from "../../protocol/errors.ts";
+import { errorTable } from "../../protocol/errors.ts";
 import type { Flight } from "../../protocol/flight.ts";
 import { type Answer, rawText, withErrorData } from "../../protocol/json-rpc.ts";
 import type { Route } from "../../routing/resolve.ts";
@@ -31,7 +31,8 @@ export class Output implements Stage {
     }
     const extra: Record<string, string> = { serverId };
     if (answer.symbol === undefined && call.method === "prompts/get") {
-      extra["code"] = answer.code === errorCodes.METHOD_NOT_FOUND ? "PROMPT-005" : "PROMPT-003";
+      const isMissing = answer.code === errorTable.METHOD_NOT_FOUND.rpc;
+      extra["code"] = errorTable[isMissing ? "PROMPT_NOT_IMPLEMENTED" : "PROMPT_BACKEND_ERROR"].wire;
     }
     if (answer.symbol !== undefined) extra["requestId"] = call.requestId;
     // A server may quote its own key in an error.

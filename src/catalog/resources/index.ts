@@ -6,7 +6,9 @@
  * listed nor matched by a template is unknown, and no server hears of it. A shared name is
  * ambiguous, never a guess. The cost of a look-up does not depend on the number of resources.
  */
+
 import { collapsedId, isAppUri, prefixed } from "../../identifiers/uris.ts";
+import { lazy } from "../../structures/lazy.ts";
 import { MAX_URI_LENGTH, MatchBudget, URI_CELLS } from "../../uri-template/match-budget.ts";
 import { createServerNames, type ServerNames } from "../server-names.ts";
 import {
@@ -102,7 +104,7 @@ export function createResourceIndex(options: ResourceIndexOptions): ResourceInde
     read: ({ expansions }) => expansions,
   });
   const finders = createFinders(templates.parsed);
-  const byCollapsedId = lazily(() => uniqueCollapsedIds(resources.entries, names));
+  const byCollapsedId = lazy(() => uniqueCollapsedIds(resources.entries, names));
 
   const throughTemplate = (uri: string, budget: MatchBudget): TemplateHit<TemplateEntry> | undefined => {
     if (uri.length > MAX_URI_LENGTH) return undefined;
@@ -241,12 +243,4 @@ function uniqueCollapsedIds(entries: readonly ResourceEntry[], { flat }: ServerN
 /** Sorts by code units, so that the order is the same in every locale. */
 function sortedByExposed<Entry extends { readonly exposed: string }>(entries: readonly Entry[]): Entry[] {
   return [...entries].sort((a, b) => (a.exposed < b.exposed ? -1 : a.exposed > b.exposed ? 1 : 0));
-}
-
-function lazily<Value>(make: () => Value): () => Value {
-  let made: { value: Value } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
 }

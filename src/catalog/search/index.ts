@@ -33,11 +33,7 @@ export interface SearchHit {
 export interface SearchIndex {
   /** Replaces the documents of the server. Only the differences are touched. */
   replaceServer(serverId: string, docs: readonly SearchDoc[]): void;
-  removeServer(serverId: string): void;
-  /**
-   * Returns the best hits first, equal scores by name. A query without words lists everything by
-   * name.
-   */
+  /** Returns the best hits first, equal scores by name; without words, everything by name. */
   search(query: string, options: SearchOptions): SearchHit[];
   /** The number of known documents, indexed or not. */
   readonly size: number;
@@ -142,7 +138,6 @@ export function createSearchIndex(): SearchIndex {
 
   return {
     replaceServer,
-    removeServer: (serverId) => replaceServer(serverId, []),
     search,
     get size() {
       return live.size;

@@ -7,11 +7,11 @@
  * returned definition is safe to walk recursively.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
-
+import { ArrayReader, depthOf, startOfMember } from "../../json/json-elements.ts";
+import { memberSpan, memberText } from "../../json/json-text.ts";
 import { GoblinError } from "../../protocol/errors.ts";
-import { ArrayReader, depthOf, startOfMember } from "../../protocol/json-elements.ts";
 import { type Raw, rawText } from "../../protocol/json-rpc.ts";
-import { memberSpan, memberText } from "../../protocol/json-text.ts";
+import { isRecord } from "../../structures/record.ts";
 import { type CacheHints, type Definition, hintsIn } from "../definitions.ts";
 
 export interface DefinitionPage {
@@ -48,9 +48,7 @@ export async function readPage(raw: Raw, member: string, definitionBytes: number
     else if (depthOf(element) > MAX_DEPTH) leftOut.push({ name: nameIn(element), why: "too deep" });
     else {
       const value: unknown = JSON.parse(element);
-      if (typeof value === "object" && value !== null && !Array.isArray(value)) {
-        definitions.push({ text: element, value: value as Record<string, unknown> });
-      }
+      if (isRecord(value)) definitions.push({ text: element, value });
     }
     if (performance.now() < until) continue;
     await nextTurn();

@@ -9,6 +9,7 @@
  * Invariants: a failed fetch keeps the known list. A server is only asked for lists whose
  * capability it declares.
  */
+import { errorTable } from "../../protocol/errors.ts";
 import type { Answer } from "../../protocol/json-rpc.ts";
 import type { OnLimit } from "../../protocol/limit-exceeded.ts";
 import { type ChangeKind, type ListKind, listMethods } from "../../protocol/methods.ts";
@@ -150,9 +151,14 @@ export class Sync {
       for (const { why } of fetched.leftOut) if (why === "too large") onLimit("definitionBytes");
       return fetched;
     } catch (error) {
-      // Many servers with resources lack the templates method. That means an empty list, not a
-      // failure.
-      if (list.kind === "templates" && error instanceof ListRefused && error.rpcCode === -32601) return NOTHING;
+      // Servers that declare resources often have no templates method; that is an empty list, not a
+      // fault.
+      if (
+        list.kind === "templates" &&
+        error instanceof ListRefused &&
+        error.rpcCode === errorTable.METHOD_NOT_FOUND.rpc
+      )
+        return NOTHING;
       budget.restore(list.kind, before);
       if (!this.#closed) failed(list.method, error);
       return undefined;

@@ -2,9 +2,11 @@
  * `goblin call <tool> [key=value…]`: calls a tool and prints its result. Exit code 1 if the tool
  * reports an error. Progress and log go to stderr; the user answers questions on the terminal.
  */
+
 import { text as readAll } from "node:stream/consumers";
 import { adminRoutes } from "../../admin/routes.ts";
-import { isObject, type JsonSchema } from "../../protocol/schema-shape.ts";
+import type { JsonSchema } from "../../protocol/schema-shape.ts";
+import { isRecord } from "../../structures/record.ts";
 import { clean } from "../../text/clean.ts";
 import { buildArguments } from "../arguments.ts";
 import type { Fields, McpClient } from "../gateway/mcp-client.ts";
@@ -48,7 +50,7 @@ export async function call(name: string, pairs: readonly string[], options: Call
 async function inputSchema(name: string, client: McpClient, target: Target): Promise<JsonSchema> {
   const listed = await client.list("tools/list", "tools");
   const found = listed.find((tool) => tool["name"] === name);
-  if (found) return isObject(found["inputSchema"]) ? found["inputSchema"] : {};
+  if (found) return isRecord(found["inputSchema"]) ? found["inputSchema"] : {};
   const { items } = await target.get(adminRoutes.listTools);
   const same = items.filter((tool) => tool.name === name || tool.originalName === name);
   const [one] = same;

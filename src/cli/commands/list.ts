@@ -1,6 +1,7 @@
 /** `goblin list <what>`: lists everything of one kind, as a table or as JSON. */
 import { adminRoutes } from "../../admin/routes.ts";
 import type * as schema from "../../admin/schema.ts";
+import type { ServerState } from "../../protocol/server-states.ts";
 import { formatBytes, formatMs } from "../../text/format.ts";
 import { listKinds } from "../choices.ts";
 import { type Target, type TargetOptions, withTarget } from "../gateway/target.ts";
@@ -16,13 +17,13 @@ export interface ListOptions extends TargetOptions {
   readonly server?: string | undefined;
 }
 
-const toolColumns: Column<schema.Tool>[] = [
+const toolColumns: Column<schema.ToolRow>[] = [
   { title: "TOOL", text: ({ name }) => name },
   { title: "SERVER", text: ({ serverId }) => serverId },
   { title: "DESCRIPTION", text: ({ description, title }) => firstLine(description ?? title) },
 ];
 
-const promptColumns: Column<schema.Prompt>[] = [
+const promptColumns: Column<schema.PromptRow>[] = [
   { title: "PROMPT", text: ({ name }) => name },
   {
     title: "ARGUMENTS",
@@ -31,20 +32,20 @@ const promptColumns: Column<schema.Prompt>[] = [
   { title: "DESCRIPTION", text: ({ description, title }) => firstLine(description ?? title) },
 ];
 
-const resourceColumns: Column<schema.Resource>[] = [
+const resourceColumns: Column<schema.ResourceRow>[] = [
   { title: "URI", text: ({ uri }) => uri },
   { title: "TYPE", text: ({ mimeType }) => mimeType ?? "–" },
   { title: "SIZE", text: ({ size }) => formatBytes(size), align: "right" },
   { title: "NAME", text: ({ name, title }) => title ?? name },
 ];
 
-const templateColumns: Column<schema.Template>[] = [
+const templateColumns: Column<schema.TemplateRow>[] = [
   { title: "URI TEMPLATE", text: ({ uriTemplate }) => uriTemplate },
   { title: "TYPE", text: ({ mimeType }) => mimeType ?? "–" },
   { title: "NAME", text: ({ name, title }) => title ?? name },
 ];
 
-const stateColours: Readonly<Record<schema.ServerState, Colour>> = {
+const stateColours: Readonly<Record<ServerState, Colour>> = {
   ready: "green",
   connecting: "yellow",
   degraded: "yellow",
@@ -52,7 +53,7 @@ const stateColours: Readonly<Record<schema.ServerState, Colour>> = {
   disabled: "dim",
 };
 
-export const serverColumns: Column<schema.Server>[] = [
+export const serverColumns: Column<schema.ServerRow>[] = [
   { title: "SERVER", text: ({ id }) => id },
   { title: "STATE", text: ({ state }) => state, colour: ({ state }) => stateColours[state] },
   { title: "VIA", text: ({ transport }) => transport },

@@ -3,14 +3,12 @@
  * URI that the gateway knows.
  */
 
+import { errorTable } from "../../protocol/errors.ts";
 import { type McpClient, RpcError } from "../gateway/mcp-client.ts";
 import { type TargetOptions, withClient } from "../gateway/target.ts";
 import { noSuch } from "../suggest.ts";
 import { blocksOf, printContents } from "../terminal/content.ts";
 import { printJson } from "../terminal/table.ts";
-
-/** The error code of MCP. */
-const RESOURCE_NOT_FOUND = -32002;
 
 export interface ReadOptions extends TargetOptions {
   readonly out?: string | undefined;
@@ -35,7 +33,7 @@ export function read(uri: string, options: ReadOptions): Promise<number> {
  * listed to be readable.
  */
 async function isMissing(uri: string, error: unknown, client: McpClient): Promise<Error | undefined> {
-  if (!(error instanceof RpcError) || error.code !== RESOURCE_NOT_FOUND) return undefined;
+  if (!(error instanceof RpcError) || error.code !== errorTable.RESOURCE_NOT_FOUND.rpc) return undefined;
   const known = (await client.list("resources/list", "resources")).map((resource) => String(resource["uri"]));
   if (known.includes(uri)) return undefined;
   return noSuch({ kind: "resource", name: uri, known, otherwise: 'see "goblin list resources"' });

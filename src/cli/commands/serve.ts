@@ -20,21 +20,24 @@ export async function serve(options: ServeOptions): Promise<number> {
   const { config, file, found } = await chooseConfig(options, askForTrust);
   const log = createLogger({ ...config.log, stream: options.tui ? nowhere : process.stderr });
   surviveUncaughtErrors(log);
+  let running: Gateway | undefined;
   const follower =
     file &&
     new ConfigFollower({
       file,
       found,
       override: (next) => withAddress(next, options),
-      gateway: () => gateway,
+      gateway: () => running!,
       log,
     });
   const signals = listenToSignals(() => {
-    gateway.reopenLogs();
+    // Whatever it would read again was read a moment ago.
+    if (!running) return;
+    running.reopenLogs();
     follower?.reloadQuietly();
   });
   const { host, port } = config.gateway;
-  const gateway: Gateway = createGateway({
+  const gateway = createGateway({
     config,
     log,
     configPath: file?.path,
@@ -45,6 +48,7 @@ export async function serve(options: ServeOptions): Promise<number> {
       warn: (message) => log.warn(message),
     }),
   });
+  running = gateway;
   const { url, adminUrl } = await gateway.listen();
   await follower?.watch();
   const count = config.servers.filter((server) => server.enabled).length;

@@ -3,7 +3,8 @@
  * event-stream answers, and complete lists. A server may ask only for offered capabilities; each
  * question is answered once. An error answer is thrown as `RpcError`.
  */
-import { createSseParser } from "../../tui/sse.ts";
+import { EventStream } from "../../http-client/event-stream.ts";
+import { errorTable } from "../../protocol/errors.ts";
 import { version } from "../../version.ts";
 
 /** Sends one HTTP request to the MCP endpoint. */
@@ -31,7 +32,7 @@ interface Message {
 }
 
 const PROTOCOL_VERSION = "2025-11-25";
-const METHOD_NOT_FOUND = -32601;
+const METHOD_NOT_FOUND = errorTable.METHOD_NOT_FOUND.rpc;
 const MAX_PAGES = 10_000;
 
 export class McpClient {
@@ -105,16 +106,18 @@ export class McpClient {
     if (!response.headers.get("content-type")?.startsWith("text/event-stream")) return readJson(response);
     let found: Message | undefined;
     const over = new AbortController();
-    const parse = createSseParser(({ data }) => {
-      const message = data === "" ? {} : (JSON.parse(data) as Message);
-      if (message.method === undefined) {
-        if (message.id === id) found = message;
-      } else if (message.id === undefined) this.onNotification(message.method, message.params ?? {});
-      else void this.#reply(message, over.signal);
+    const stream = new EventStream({
+      event: ({ data }) => {
+        const message = data.length === 0 ? {} : (JSON.parse(data.toString("utf8")) as Message);
+        if (message.method === undefined) {
+          if (message.id === id) found = message;
+        } else if (message.id === undefined) this.onNotification(message.method, message.params ?? {});
+        else void this.#reply(message, over.signal);
+      },
     });
     try {
-      for await (const chunk of (response.body ?? new ReadableStream()).pipeThrough(new TextDecoderStream())) {
-        parse(chunk);
+      for await (const chunk of response.body ?? new ReadableStream<Uint8Array>()) {
+        stream.push(chunk);
         if (found) return found;
       }
     } finally {

@@ -5,10 +5,10 @@
  * Invariant: a form is answered once, with values that fit its schema. The server's text is only
  * displayed.
  */
+
 import { createInterface, type Interface } from "node:readline/promises";
 import {
   enumOf,
-  isObject,
   type JsonSchema,
   propertiesOf,
   requiredOf,
@@ -16,6 +16,7 @@ import {
   typeName,
   typeOf,
 } from "../../protocol/schema-shape.ts";
+import { isRecord } from "../../structures/record.ts";
 import { clean, cleanLines } from "../../text/clean.ts";
 import { convertText } from "../arguments.ts";
 import type { Fields } from "../gateway/mcp-client.ts";
@@ -58,7 +59,7 @@ export async function answerForm(params: Fields, { asker, signal }: AnswerOption
 }
 
 async function fillIn(requested: unknown, lines: Interface, signal: AbortSignal): Promise<Fields> {
-  const root: JsonSchema = isObject(requested) ? requested : {};
+  const root: JsonSchema = isRecord(requested) ? requested : {};
   const fields = propertiesOf(root);
   const required = requiredOf(root);
   const ask = (text: string): Promise<string> => lines.question(text, { signal });
@@ -136,7 +137,7 @@ function choicesOf(schema: JsonSchema): string[] | undefined {
 /** Reads `oneOf` or `anyOf` constants with titles, or an `enum` with `enumNames`. */
 function titledChoices(schema: JsonSchema): { value: unknown; title: string }[] | undefined {
   const branches = schema["oneOf"] ?? schema["anyOf"];
-  if (Array.isArray(branches) && branches.length > 0 && branches.every((one) => isObject(one) && "const" in one)) {
+  if (Array.isArray(branches) && branches.length > 0 && branches.every((one) => isRecord(one) && "const" in one)) {
     return branches.map((one: JsonSchema) => ({ value: one["const"], title: String(one["title"] ?? one["const"]) }));
   }
   const { enumNames } = schema;

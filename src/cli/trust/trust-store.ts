@@ -5,10 +5,11 @@
  * add to the list: its mode is 0600, and a list that others can write is rejected. A link to a
  * trusted file is not trusted: its relative paths would lead elsewhere.
  */
+
 import { chmodSync, mkdirSync, readFileSync, realpathSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { stateFolder } from "../../config/state-folder.ts";
-import { isObject } from "../../protocol/schema-shape.ts";
+import { isRecord } from "../../structures/record.ts";
 
 export interface Trusted {
   /** An absolute path; links in its folder are resolved. */
@@ -93,12 +94,12 @@ function parseList(text: string): Trusted[] {
   } catch {
     return [];
   }
-  const list = isObject(value) && Array.isArray(value["trusted"]) ? value["trusted"] : [];
+  const list = isRecord(value) && Array.isArray(value["trusted"]) ? value["trusted"] : [];
   return list.filter(isTrustedEntry);
 }
 
 function isTrustedEntry(value: unknown): value is Trusted {
-  return isObject(value) && [value["file"], value["sha256"], value["at"]].every((text) => typeof text === "string");
+  return isRecord(value) && [value["file"], value["sha256"], value["at"]].every((text) => typeof text === "string");
 }
 
 function placeOf(path: string): string {

@@ -4,8 +4,8 @@
  * A message names the expected value, and of the found value only its type: it may be a secret.
  */
 import type * as z from "zod";
+import { nearestWord } from "../../text/nearest-word.ts";
 import type { KeyPath } from "./locate.ts";
-import { nearest } from "./nearest.ts";
 import type { FindingOptions, Report } from "./report.ts";
 
 type Issue = z.core.$ZodIssue;
@@ -31,7 +31,7 @@ export function reportIssue(issue: Issue, context: IssueContext): void {
 }
 
 function reportUnknownKey(path: KeyPath, context: IssueContext): void {
-  const meant = nearest(String(path.at(-1)), context.knownKeys(path.slice(0, -1)));
+  const meant = nearestWord(String(path.at(-1)), context.knownKeys(path.slice(0, -1)));
   const hint = context.hintFor(path) ?? (meant === undefined ? undefined : `did you mean ${JSON.stringify(meant)}?`);
   context.report.error(path, "unknown key", { hint, at: "key" });
 }
@@ -43,7 +43,7 @@ function describe(issue: Issue, found: unknown): { message: string } & FindingOp
       return { message: `expected ${typeText(issue.expected)}, found ${typeOf(found)}` };
     case "invalid_value": {
       const values = issue.values.map(String);
-      const meant = typeof found === "string" ? nearest(found, values) : undefined;
+      const meant = typeof found === "string" ? nearestWord(found, values) : undefined;
       return {
         message: `expected one of ${values.map((value) => JSON.stringify(value)).join(", ")}`,
         hint: meant === undefined ? undefined : `did you mean ${JSON.stringify(meant)}?`,

@@ -3,10 +3,12 @@
  *
  * Every failure, from a missing file to a missing comma, is a `ConfigError` with located problems.
  */
+
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { parse as parseTree } from "jsonc-parser";
+import { recordOf } from "../../structures/record.ts";
 import { ConfigError } from "../problems/problem.ts";
 import { type ParsedConfig, parseConfig } from "./parse.ts";
 
@@ -42,7 +44,9 @@ export async function loadConfig(
   await options.permit?.(file);
   const { found = false } = options;
   const parsed = parseConfig(file.text, {
-    ...{ file: path, env, found },
+    file: path,
+    env,
+    found,
     readFile: (envFile) => readFileSync(envFile, "utf8"),
   });
   return { ...parsed, path, digest: file.digest };
@@ -76,7 +80,7 @@ export interface WrittenAddress {
 export async function addressIn(path: string): Promise<WrittenAddress> {
   const text = await readFile(path, "utf8").catch(() => "");
   const { gateway } = (parseTree(text) ?? {}) as { gateway?: unknown };
-  const { auth, admin, tls } = record(gateway);
+  const { auth, admin, tls } = recordOf(gateway);
   return {
     ...hostAndPort(gateway),
     admin: hostAndPort(admin),
@@ -85,12 +89,8 @@ export async function addressIn(path: string): Promise<WrittenAddress> {
   };
 }
 
-function record(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
-}
-
 function hostAndPort(value: unknown): Pick<WrittenAddress, "host" | "port"> {
-  const { host, port } = record(value);
+  const { host, port } = recordOf(value);
   return {
     host: typeof host === "string" && host !== "" ? host : undefined,
     port: Number.isInteger(port) ? (port as number) : undefined,
@@ -98,7 +98,7 @@ function hostAndPort(value: unknown): Pick<WrittenAddress, "host" | "port"> {
 }
 
 function firstToken(value: unknown): string | undefined {
-  const { tokens } = record(value);
+  const { tokens } = recordOf(value);
   const token: unknown = Array.isArray(tokens) ? tokens[0] : undefined;
   return typeof token === "string" && token !== "" && !token.includes("${") ? token : undefined;
 }

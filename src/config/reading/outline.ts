@@ -6,8 +6,9 @@
  * or not. Likely secrets are hidden. A reference such as `${env:NAME}` is shown, because it tells
  * which variable the file takes.
  */
+
 import { parse } from "jsonc-parser";
-import { isObject } from "../../protocol/schema-shape.ts";
+import { isRecord } from "../../structures/record.ts";
 
 export interface Outline {
   readonly servers: readonly ServerOutline[];
@@ -99,7 +100,7 @@ function parseLoosely(text: string): unknown {
 }
 
 function objectIn(value: unknown): Record<string, unknown> {
-  return isObject(value) ? value : {};
+  return isRecord(value) ? value : {};
 }
 
 function textIn(value: unknown): string | undefined {

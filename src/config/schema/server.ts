@@ -128,6 +128,14 @@ export interface RemoteTransport {
 
 export type ServerTransport = StdioTransport | RemoteTransport;
 
+/** The kinds of transport as the API and the meta tools show them. */
+export const shownTransports = ["stdio", "http", "sse"] as const;
+export type ShownTransport = (typeof shownTransports)[number];
+
+export function shownTransport({ kind }: ServerTransport): ShownTransport {
+  return kind === "auto" ? "http" : kind;
+}
+
 export interface ServerConfig {
   readonly id: string;
   readonly transport: ServerTransport;

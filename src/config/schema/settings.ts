@@ -7,6 +7,7 @@
  * section full of defaults.
  */
 import * as z from "zod";
+import { ownLogLevels } from "../../protocol/log-levels.ts";
 
 /** Beyond this, Node's timers overflow and fire at once. */
 const MAX_TIMER_MS = 2_147_483_647;
@@ -236,7 +237,7 @@ export type BackendsConfig = z.output<typeof backendsSchema>;
 
 export const logSchema = z.strictObject({
   level: z
-    .enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"])
+    .enum([...ownLogLevels, "silent"])
     .default("info")
     .describe("The minimum level to log."),
   format: z

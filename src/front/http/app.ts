@@ -7,12 +7,24 @@ import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { type Context, Hono } from "hono";
 import { createMiddleware } from "hono/factory";
-import type { HttpExchange } from "./exchange.ts";
-import type { Guard } from "./guard.ts";
-import { type AddressName, type HttpFrontOptions, notAllowed, type Serve } from "./http.ts";
+import type { FrontContext } from "../context.ts";
+import { type HttpExchange, notAllowed, type Serve } from "./exchange.ts";
+import type { Guard, LiveGuards } from "./guard.ts";
 import { WebExchange, webHeader } from "./web-exchange.ts";
 
 type Env = { Bindings: Partial<HttpBindings> };
+
+/** The two addresses that there may be: the clients', and one for the API alone. */
+export type AddressName = "main" | "admin";
+
+export interface HttpFrontOptions {
+  readonly context: FrontContext;
+  readonly guards: LiveGuards;
+  readonly servers: { readonly settled: boolean };
+  /** The admin API, with its whole paths, for clients that passed the guard. */
+  readonly admin: { fetch(request: Request, principal: string): Promise<Response> };
+  readonly metrics: { load(): Promise<{ readonly contentType: string; text(): Promise<string> }> };
+}
 
 export interface AppOptions extends HttpFrontOptions {
   /** The address that this app serves. */

@@ -21,8 +21,14 @@ export interface Cors {
 
 const METHODS = "GET, POST, PUT, DELETE";
 const HEADERS = [
-  ...["authorization", "content-type", "accept", "last-event-id"],
-  ...["mcp-session-id", "mcp-protocol-version", "mcp-method", "mcp-name"],
+  "authorization",
+  "content-type",
+  "accept",
+  "last-event-id",
+  "mcp-session-id",
+  "mcp-protocol-version",
+  "mcp-method",
+  "mcp-name",
 ];
 /** Headers that mirror a tool's arguments. The tools choose their names. */
 const MIRROR = /^mcp-param-[\w.-]{1,100}$/;

@@ -5,7 +5,6 @@
 export interface HttpExchange {
   /** Headers that are added to every answer. */
   shared: Readonly<Record<string, string>> | undefined;
-  readonly method: string;
   /** The remote address, or its /64 network for IPv6; the empty string if it is unknown. */
   readonly network: string;
   /** `name` must be in lower case. */
@@ -27,6 +26,9 @@ export interface HttpExchange {
   /** Runs the listener once, when the answer was sent or the connection has ended. */
   onDone(listener: () => void): void;
 }
+
+/** Answers an exchange of a client that was let in. */
+export type Serve = (x: HttpExchange, principal: string) => void;
 
 export type Body = string | readonly (string | Buffer)[];
 
@@ -54,3 +56,7 @@ export const STREAM_HEADERS = {
   "cache-control": "no-cache, no-transform",
   "x-accel-buffering": "no",
 } as const;
+
+export function notAllowed(allow: string): (x: HttpExchange) => void {
+  return (x) => x.reply(405, { allow });
+}

@@ -7,35 +7,20 @@
  * that needs it. Loading takes 40 ms, which must not delay the servers.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { GoblinError, messageOf } from "../../protocol/errors.ts";
+import { errorTable, GoblinError, messageOf } from "../../protocol/errors.ts";
 import { lazy } from "../../structures/lazy.ts";
 import { classifyIncoming, headerEra } from "../classify.ts";
-import type { FrontContext } from "../context.ts";
 import { LegacyHttp } from "../legacy/http.ts";
 import { SseFront } from "../legacy/sse.ts";
 import { ModernHttp } from "../modern/http.ts";
-import type { App } from "./app.ts";
-import { type HttpExchange, JSON_HEADERS } from "./exchange.ts";
-import type { LiveGuards } from "./guard.ts";
+import type { AddressName, App, HttpFrontOptions } from "./app.ts";
+import { type HttpExchange, JSON_HEADERS, notAllowed, type Serve } from "./exchange.ts";
 import { NodeExchange } from "./node-exchange.ts";
 import { readJson } from "./read-json.ts";
 import { replyError } from "./reply.ts";
 
-/** The possible addresses: one for clients, and one for the API alone. */
-export type AddressName = "main" | "admin";
-export type Serve = (x: HttpExchange, principal: string) => void;
-
 const NOT_READ_MS = 60_000;
 const VERSION_HEADER = "mcp-protocol-version";
-
-export interface HttpFrontOptions {
-  readonly context: FrontContext;
-  readonly guards: LiveGuards;
-  readonly servers: { readonly settled: boolean };
-  /** The admin API, which gets full paths. It serves only clients that passed the guard. */
-  readonly admin: { fetch(request: Request, principal: string): Promise<Response> };
-  readonly metrics: { load(): Promise<{ readonly contentType: string; text(): Promise<string> }> };
-}
 
 export interface HttpFront {
   serve(incoming: IncomingMessage, outgoing: ServerResponse): void;
@@ -70,7 +55,7 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
     try {
       serve(x, verdict.principal);
     } catch (error) {
-      replyError(x, 500, error);
+      replyError(x, error);
     }
   };
 
@@ -109,7 +94,7 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
       ({ listener } = await apps[address]());
     } catch (error) {
       const why = `The gateway's program files can no longer be read; restart the gateway (${messageOf(error)})`;
-      return replyError(new NodeExchange(incoming, outgoing, unread), 500, new GoblinError("INTERNAL_ERROR", why));
+      return replyError(new NodeExchange(incoming, outgoing, unread), new GoblinError("INTERNAL_ERROR", why));
     }
     // If the client disconnected while Hono was loading, its `close` event has already fired.
     if (!outgoing.destroyed) await listener(incoming, outgoing);
@@ -131,11 +116,7 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
   };
 }
 
-export function notAllowed(allow: string): (x: HttpExchange) => void {
-  return (x) => x.reply(405, { allow });
-}
-
-/** A request without a body has only the header to name its era. */
+/** Without a body, the header is all there is to go by. */
 function isModern(x: HttpExchange): boolean {
   return headerEra(x.header(VERSION_HEADER)) === "modern";
 }
@@ -144,5 +125,6 @@ const postOnly = notAllowed("POST");
 
 function refuse(x: HttpExchange, status: 401 | 403, message: string): void {
   const headers = status === 401 ? { ...JSON_HEADERS, "www-authenticate": 'Bearer realm="goblin"' } : JSON_HEADERS;
-  x.reply(status, headers, JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: -32600, message } }));
+  const error = { code: errorTable.INVALID_REQUEST.rpc, message };
+  x.reply(status, headers, JSON.stringify({ jsonrpc: "2.0", id: null, error }));
 }

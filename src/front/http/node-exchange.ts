@@ -29,10 +29,6 @@ export class NodeExchange implements HttpExchange {
     this.#unread = unread;
   }
 
-  get method(): string {
-    return this.#request.method ?? "";
-  }
-
   get network(): string {
     const { socket } = this.#request;
     let network = networks.get(socket);

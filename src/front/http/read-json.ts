@@ -23,13 +23,13 @@ export function readJson(
   take: (body: JsonBody) => void,
 ): void {
   if (!JSON_TYPE.test(x.header("content-type") ?? "")) {
-    return replyError(x, 415, new GoblinError("INVALID_REQUEST", "Content-Type must be application/json"));
+    return replyError(x, new GoblinError("UNSUPPORTED_MEDIA_TYPE", "Content-Type must be application/json"));
   }
   const { bodyBytes } = config.current.limits;
   x.body(bodyBytes, (bytes) => {
     if (!bytes) {
       onLimit("bodyBytes");
-      return replyError(x, 413, bodyTooLarge(bodyBytes));
+      return replyError(x, bodyTooLarge(bodyBytes));
     }
     let text: string;
     let value: unknown;
@@ -37,12 +37,12 @@ export function readJson(
       text = textOf(bytes);
       value = JSON.parse(text);
     } catch {
-      return replyError(x, 400, new GoblinError("PARSE_ERROR", "Parse error: the body is not valid JSON"));
+      return replyError(x, new GoblinError("PARSE_ERROR", "Parse error: the body is not valid JSON"));
     }
     try {
       take({ value, text });
     } catch (error) {
-      replyError(x, 500, error);
+      replyError(x, error);
     }
   });
 }

@@ -5,7 +5,7 @@
  */
 import { type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
-import { GoblinError } from "../../protocol/errors.ts";
+import { errorTable, GoblinError } from "../../protocol/errors.ts";
 import { answerText, failure } from "../../protocol/json-rpc.ts";
 import { limitExceeded, type OnLimit } from "../../protocol/limit-exceeded.ts";
 
@@ -17,9 +17,10 @@ export interface RefuseOptions {
 
 /** Handles the server's `clientError` event. */
 export function refuseConnection(error: NodeJS.ErrnoException, socket: Socket, options: RefuseOptions): void {
-  const [status, reason] = verdict(error, options);
-  // Node keeps the response in progress here. An error written in the middle of it would be read as
-  // part of it.
+  const reason = refusalOf(error, options);
+  const status = errorTable[reason.code].http;
+  // Node keeps the answer under way here. Words in the middle of one would be taken for a part of
+  // it.
   const underWay = (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage;
   if (!socket.writable || underWay?.headersSent) return void socket.destroy();
   const body = answerText(null, failure(reason));
@@ -28,19 +29,20 @@ export function refuseConnection(error: NodeJS.ErrnoException, socket: Socket, o
   socket.destroySoon();
 }
 
-function verdict(error: NodeJS.ErrnoException, options: RefuseOptions): [status: number, reason: GoblinError] {
+function refusalOf(error: NodeJS.ErrnoException, options: RefuseOptions): GoblinError {
   switch (error.code) {
     case "HPE_HEADER_OVERFLOW": {
       options.onLimit("headerBytes");
       const what = "the headers of the request are too large";
       const advice = "send fewer or shorter ones";
-      return [431, limitExceeded({ limit: "headerBytes", value: options.headerBytes, what, advice })];
+      const code = "HEADERS_TOO_LARGE";
+      return limitExceeded({ limit: "headerBytes", value: options.headerBytes, what, advice, code });
     }
     case "ERR_HTTP_REQUEST_TIMEOUT": {
       const message = `The request did not arrive in full within ${options.receiveMs} ms (timeouts.receiveMs)`;
-      return [408, new GoblinError("TIMEOUT", message)];
+      return new GoblinError("RECEIVE_TIMEOUT", message);
     }
     default:
-      return [400, new GoblinError("INVALID_REQUEST", "Invalid request: it is not valid HTTP")];
+      return new GoblinError("INVALID_REQUEST", "Invalid request: it is not valid HTTP");
   }
 }

@@ -2,6 +2,7 @@
  * Sends answers and errors as HTTP replies, and reads the Accept header. The same for every
  * protocol version.
  */
+import { asGoblinError, errorTable } from "../../protocol/errors.ts";
 import { type Answer, answerHead, answerText, failure, type Id } from "../../protocol/json-rpc.ts";
 import { type Body, type HttpExchange, JSON_HEADERS } from "./exchange.ts";
 
@@ -16,8 +17,10 @@ export function replyAnswer(
   x.reply(200, headers ? { ...JSON_HEADERS, ...headers } : JSON_HEADERS, body);
 }
 
-export function replyError(x: HttpExchange, status: number, error: unknown, id: Id | null = null): void {
-  x.reply(status, JSON_HEADERS, answerText(id, failure(error)));
+/** The status is the one of the error's code. */
+export function replyError(x: HttpExchange, error: unknown, id: Id | null = null): void {
+  const known = asGoblinError(error);
+  x.reply(errorTable[known.code].http, JSON_HEADERS, answerText(id, failure(known)));
 }
 
 export function accepts(x: HttpExchange, type: string): boolean {

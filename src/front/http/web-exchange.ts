@@ -19,10 +19,6 @@ export class WebExchange implements HttpExchange {
     });
   }
 
-  get method(): string {
-    return this.#request.method;
-  }
-
   header(name: string): string | undefined {
     return webHeader(this.#request, name);
   }

@@ -36,6 +36,7 @@ export function batchProblem(
     value: batchMessages,
     what: `the batch has ${size} messages`,
     advice: "send fewer at once",
+    code: "BODY_TOO_LARGE",
   });
 }
 
@@ -68,7 +69,7 @@ export async function answerBatch(
       context.onLimit("inFlightPerSession");
       return join(message.id, failure(tooManyUnderWay(limits.inFlightPerSession)));
     }
-    const answer = await answerRequest(context, session, message, reply);
+    const answer = await answerRequest(context, session, { message, to: reply });
     return answer && join(message.id, answer);
   };
   try {

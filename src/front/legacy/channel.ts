@@ -69,8 +69,9 @@ export class LegacyChannel implements EraChannel {
       return this.#answer(message.id, ping ? { ok: true, raw: "{}" } : failure(error));
     }
     session.touch();
-    if (message.kind !== "request") return takeMessage(this.#options.context, session, message);
-    void answerRequest(this.#options.context, session, message, { emit: this.#options.write }).then((answer) => {
+    const { context, write } = this.#options;
+    if (message.kind !== "request") return takeMessage(context, session, message);
+    void answerRequest(context, session, { message, to: { emit: write } }).then((answer) => {
       if (answer) this.#answer(message.id, answer);
     });
   }

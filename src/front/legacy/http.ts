@@ -9,6 +9,7 @@
  */
 import { Outbox } from "../../outbound/outbox.ts";
 import { UnreadBudget } from "../../outbound/unread-budget.ts";
+import { legacyVersions } from "../../protocol/envelope.ts";
 import { GoblinError } from "../../protocol/errors.ts";
 import { failure, type Id, type Inbound } from "../../protocol/json-rpc.ts";
 import type { Session } from "../../session/session.ts";
@@ -20,14 +21,7 @@ import { traceOf } from "../http/trace.ts";
 import { answerBatch, batchProblem } from "./batch.ts";
 import { KeptStreams } from "./kept-streams.ts";
 import { attach, PostReply, SESSION_HEADER, type Streams } from "./reply.ts";
-import {
-  answerRequest,
-  type OpenOptions,
-  openSession,
-  resumeSession,
-  sessionVersions,
-  takeMessage,
-} from "./requests.ts";
+import { answerRequest, type OpenOptions, openSession, resumeSession, takeMessage } from "./requests.ts";
 
 const VERSION_HEADER = "mcp-protocol-version";
 
@@ -44,16 +38,11 @@ export class LegacyHttp {
   /** Handles a POST of one message. */
   post(x: HttpExchange, message: Inbound, principal: string): void {
     if (message.kind === "invalid") {
-      return replyError(x, 400, new GoblinError("INVALID_REQUEST", `Invalid request: ${message.reason}`), message.id);
+      return replyError(x, new GoblinError("INVALID_REQUEST", `Invalid request: ${message.reason}`), message.id);
     }
     if (!accepts(x, "application/json") && !accepts(x, "text/event-stream")) {
       const wanted = "Accept must include application/json or text/event-stream";
-      return replyError(
-        x,
-        406,
-        new GoblinError("INVALID_REQUEST", wanted),
-        message.kind === "request" ? message.id : null,
-      );
+      return replyError(x, new GoblinError("NOT_ACCEPTABLE", wanted), message.kind === "request" ? message.id : null);
     }
     if (message.kind === "request" && message.method === "initialize") return this.#initialize(x, message, principal);
     const session = this.#session(x, principal, message.kind === "request" ? message.id : null);
@@ -68,7 +57,7 @@ export class LegacyHttp {
 
   get(x: HttpExchange, principal: string): void {
     if (!accepts(x, "text/event-stream")) {
-      return replyError(x, 406, new GoblinError("INVALID_REQUEST", "Accept must include text/event-stream"));
+      return replyError(x, new GoblinError("NOT_ACCEPTABLE", "Accept must include text/event-stream"));
     }
     const session = this.#session(x, principal, null);
     if (!session) return;
@@ -97,7 +86,7 @@ export class LegacyHttp {
     const open = this.#sessions.get(x.header(SESSION_HEADER) ?? "");
     if (open?.principal === principal) {
       const why = "The session is initialized already: end it, or leave the Mcp-Session-Id header out";
-      return replyError(x, 400, new GoblinError("INVALID_REQUEST", why), message.id);
+      return replyError(x, new GoblinError("INVALID_REQUEST", why), message.id);
     }
     try {
       const streams = this.#newStreams();
@@ -108,7 +97,7 @@ export class LegacyHttp {
       this.#register(session, streams, id);
       replyAnswer(x, message.id, answer, { [SESSION_HEADER]: id });
     } catch (error) {
-      replyError(x, isLimit(error) ? 503 : 400, error, message.id);
+      replyError(x, error, message.id);
     }
   }
 
@@ -126,16 +115,16 @@ export class LegacyHttp {
     }
   }
 
-  #newStreams(): Streams {
+  #newStreams(): Omit<Streams, "id"> {
     // An event id of an earlier process must not match an event of this one.
     const prefix = `s${Math.floor(Math.random() * 36 ** 4).toString(36)}`;
     const budget = UnreadBudget.of(this.#context);
     const standing = new Outbox({ budget, name: prefix });
-    return { id: "", prefix, standing, requests: new Map(), count: 0, budget, kept: this.#kept };
+    return { prefix, standing, requests: new Map(), count: 0, budget, kept: this.#kept };
   }
 
-  #register(session: Session, streams: Streams, id: string): void {
-    streams.id = id;
+  #register(session: Session, opened: Omit<Streams, "id">, id: string): void {
+    const streams = { ...opened, id };
     this.#sessions.set(id, session);
     this.#streams.set(session, streams);
     session.onEnd(() => {
@@ -151,7 +140,7 @@ export class LegacyHttp {
 
   #request(x: HttpExchange, session: Session, message: Extract<Inbound, { kind: "request" }>): void {
     const reply = new PostReply(x, this.#streamsOf(session));
-    void answerRequest(this.#context, session, message, reply, traceOf(x)).then((answer) => {
+    void answerRequest(this.#context, session, { message, to: reply, trace: traceOf(x) }).then((answer) => {
       try {
         reply.answer(message.id, answer);
       } catch (error) {
@@ -166,7 +155,7 @@ export class LegacyHttp {
     if (!session) return;
     session.touch();
     const problem = batchProblem(this.#context, session, batch);
-    if (problem) return replyError(x, isLimit(problem) ? 413 : 400, problem);
+    if (problem) return replyError(x, problem);
     const reply = new PostReply(x, this.#streamsOf(session));
     void answerBatch(this.#context, batch.messages(), { session, reply });
   }
@@ -179,34 +168,30 @@ export class LegacyHttp {
   #session(x: HttpExchange, principal: string, id: Id | null): Session | undefined {
     const sessionId = x.header(SESSION_HEADER);
     if (sessionId === undefined) {
-      replyError(x, 400, new GoblinError("INVALID_REQUEST", "Mcp-Session-Id header is missing: initialize first"), id);
+      replyError(x, new GoblinError("INVALID_REQUEST", "Mcp-Session-Id header is missing: initialize first"), id);
       return undefined;
     }
     const session = this.#sessions.get(sessionId) ?? this.#resume(sessionId, principal);
     if (session?.principal !== principal) {
       const { sessionIdleMs } = this.#context.config.current.limits;
       const why = `Session not found: initialize again. A session ends after ${sessionIdleMs} ms without traffic (limits.sessionIdleMs)`;
-      replyError(x, 404, new GoblinError("INVALID_REQUEST", why), id);
+      replyError(x, new GoblinError("SESSION_NOT_FOUND", why), id);
       return undefined;
     }
     const version = x.header(VERSION_HEADER);
-    if (version !== undefined && !sessionVersions.includes(version)) {
-      const known = sessionVersions.join(", ");
+    if (version !== undefined && !legacyVersions.includes(version)) {
+      const known = legacyVersions.join(", ");
       const message = `Unsupported protocol version ${version} in MCP-Protocol-Version (known: ${known})`;
-      replyError(x, 400, new GoblinError("INVALID_REQUEST", message), id);
+      replyError(x, new GoblinError("INVALID_REQUEST", message), id);
       return undefined;
     }
     return session;
   }
 }
 
-function sinkFor({ standing }: Streams): Pick<OpenOptions, "send" | "isActive"> {
+function sinkFor({ standing }: Pick<Streams, "standing">): Pick<OpenOptions, "send" | "isActive"> {
   return {
     send: (text, call) => (call ? call.emit(text) : standing.push(text)),
     isActive: () => standing.isOpen,
   };
-}
-
-function isLimit(error: unknown): boolean {
-  return error instanceof GoblinError && error.code === "LimitExceeded";
 }

@@ -19,9 +19,9 @@ export const SESSION_HEADER = "mcp-session-id";
 const LARGE = 64 * 1024;
 
 export interface Streams {
-  /** The session id that the client uses. */
-  id: string;
-  /** The prefix of the names of all its streams. */
+  /** What the client knows the session by. */
+  readonly id: string;
+  /** Begins the names of all its streams. */
   readonly prefix: string;
   readonly standing: Outbox;
   /** The resumable streams of requests, by name. */
@@ -36,8 +36,9 @@ export class PostReply {
   readonly #x: HttpExchange;
   readonly #streams: Streams;
   readonly #takesStream: boolean;
-  #name = "";
   #outbox: Outbox | undefined;
+  /** Of its stream, once there is one. */
+  #name = "";
   #answered = false;
 
   constructor(x: HttpExchange, streams: Streams) {

@@ -2,8 +2,11 @@
  * The protocol versions with a handshake and sessions, 2024-11-05 to 2025-11-25, on any transport:
  * opens sessions, answers their requests, and handles their notifications and answers.
  */
+
 import { randomUUID } from "node:crypto";
-import { Call, type LogLevel } from "../../protocol/call.ts";
+import { toDisplayText } from "../../json/json-text.ts";
+import { Call } from "../../protocol/call.ts";
+import { legacyVersions } from "../../protocol/envelope.ts";
 import { GoblinError } from "../../protocol/errors.ts";
 import {
   type Answer,
@@ -15,17 +18,14 @@ import {
   requestParams,
   success,
 } from "../../protocol/json-rpc.ts";
-import { toDisplayText } from "../../protocol/json-text.ts";
-import { severity } from "../../protocol/methods.ts";
+import { type LogLevel, severity } from "../../protocol/log-levels.ts";
 import { boundedCapabilities, boundedInfo } from "../../session/bounded.ts";
 import type { SessionClaims } from "../../session/seal.ts";
 import { Session } from "../../session/session.ts";
+import { recordOf } from "../../structures/record.ts";
 import { cancelWords } from "../cancel-words.ts";
 import type { FrontContext } from "../context.ts";
 import { isSettled, settleWithClient } from "./result.ts";
-
-export const sessionVersions: readonly string[] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
-const NEWEST = "2025-11-25";
 
 type RequestMessage = Extract<Inbound, { kind: "request" }>;
 type OtherMessage = Extract<Inbound, { kind: "notification" | "response" }>;
@@ -54,9 +54,9 @@ export function openSession(
     id: options.id ?? randomUUID(),
     principal: options.principal,
     account: options.account,
-    protocolVersion: sessionVersions.includes(wanted) ? wanted : NEWEST,
-    capabilities: boundedCapabilities(record(params["capabilities"])),
-    info: boundedInfo(record(params["clientInfo"])),
+    protocolVersion: legacyVersions.includes(wanted) ? wanted : legacyVersions[0]!,
+    capabilities: boundedCapabilities(recordOf(params["capabilities"])),
+    info: boundedInfo(recordOf(params["clientInfo"])),
     send: options.send,
   });
   context.sessions.add(session, options.isActive, options.place);
@@ -84,6 +84,13 @@ export function resumeSession(
   return session;
 }
 
+export interface RequestOptions {
+  readonly message: RequestMessage;
+  /** Where notifications of the request go. */
+  readonly to: { emit(text: string): void };
+  readonly trace?: Readonly<Record<string, string>> | undefined;
+}
+
 /**
  * Answers one request. Returns undefined if the client cancelled it and gets no answer. Never
  * rejects: a failure becomes an error answer.
@@ -91,9 +98,7 @@ export function resumeSession(
 export async function answerRequest(
   context: FrontContext,
   session: Session,
-  message: RequestMessage,
-  to: { emit(text: string): void },
-  trace?: Readonly<Record<string, string>>,
+  { message, to, trace }: RequestOptions,
 ): Promise<Answer | undefined> {
   const { id, method, params } = message;
   const startedAt = performance.now();
@@ -159,8 +164,4 @@ function setLevel(context: FrontContext, session: Session, params: Params): Answ
   context.continuity.logLevel(session.key, level);
   context.sessions.emit("logLevel", session);
   return { ok: true, raw: "{}" };
-}
-
-function record(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
 }

@@ -4,11 +4,11 @@
  * version does not know.
  */
 import { randomUUID } from "node:crypto";
+import { dropMembers, eachMember, memberSpan, memberText, setMember, toDisplayText } from "../../json/json-text.ts";
 import type { Call } from "../../protocol/call.ts";
 import { META_PREFIX } from "../../protocol/envelope.ts";
 import { GoblinError } from "../../protocol/errors.ts";
 import { type Answer, failure, type Params, type Raw, rawText } from "../../protocol/json-rpc.ts";
-import { dropMembers, eachMember, memberSpan, memberText, setMember, toDisplayText } from "../../protocol/json-text.ts";
 import type { Directory } from "../../routing/directory.ts";
 import { withTimeout } from "../../timing/with-timeout.ts";
 import type { FrontContext } from "../context.ts";

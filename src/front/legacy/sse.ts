@@ -65,10 +65,10 @@ export class SseFront {
   post(x: HttpExchange, principal: string): void {
     const id = x.query("sessionId");
     if (id === undefined)
-      return replyError(x, 400, new GoblinError("INVALID_REQUEST", "The sessionId parameter is missing"));
+      return replyError(x, new GoblinError("INVALID_REQUEST", "The sessionId parameter is missing"));
     const open = this.#open.get(id);
     if (!open || open.principal !== principal) {
-      return replyError(x, 404, new GoblinError("INVALID_REQUEST", "Session not found: open /sse again"));
+      return replyError(x, new GoblinError("SESSION_NOT_FOUND", "Session not found: open /sse again"));
     }
     readJson(x, this.#context, (body) => {
       x.reply(202, {});
@@ -82,7 +82,7 @@ export class SseFront {
     try {
       return this.#context.sessions.reserve(account);
     } catch (error) {
-      replyError(x, 503, error);
+      replyError(x, error);
       return undefined;
     }
   }

@@ -5,9 +5,10 @@
  *
  * Only tools of servers whose version allows these schemas are changed. All others pass unchanged.
  */
-import { isStateless } from "../../protocol/envelope.ts";
+
+import { elementSpans, memberSpan, setMember } from "../../json/json-text.ts";
+import { eraOf } from "../../protocol/envelope.ts";
 import { type Raw, rawText } from "../../protocol/json-rpc.ts";
-import { elementSpans, memberSpan, setMember } from "../../protocol/json-text.ts";
 import type { Directory } from "../../routing/directory.ts";
 
 type Outputs = Pick<Directory, "outputOf">;
@@ -17,7 +18,7 @@ const pages = new WeakMap<Buffer, Raw>();
 
 export function wrapsOutput(outputs: Outputs, tool: unknown): boolean {
   const output = typeof tool === "string" ? outputs.outputOf(tool) : undefined;
-  if (!output || !isStateless(output.version)) return false;
+  if (!output || eraOf(output.version) === "legacy") return false;
   const { schema } = output;
   return typeof schema === "object" && schema !== null && (schema as { type?: unknown }).type !== "object";
 }

@@ -5,7 +5,7 @@
 import { Outbox } from "../../outbound/outbox.ts";
 import { UnreadBudget } from "../../outbound/unread-budget.ts";
 import { metaOf, PROTOCOL_VERSION } from "../../protocol/envelope.ts";
-import { GoblinError } from "../../protocol/errors.ts";
+import { errorTable, GoblinError } from "../../protocol/errors.ts";
 import { answerText, type Inbound } from "../../protocol/json-rpc.ts";
 import { lookUp } from "../../protocol/methods.ts";
 import { decodeHeader, MIRROR_PREFIX, mirroredValue, mirrorsOf, nameFields } from "../../protocol/mirrors.ts";
@@ -19,7 +19,13 @@ import { envelopeProblem, ModernFront } from "./requests.ts";
 
 const VERSION_HEADER = "mcp-protocol-version";
 const KEEP_ALIVE_MS = 15_000;
-const BAD_REQUEST = new Set([-32020, -32021, -32022]);
+/** By number: a server of this version may refuse with them too. */
+const REFUSED: ReadonlyMap<number, number> = new Map(
+  (["HEADER_MISMATCH", "MISSING_CLIENT_CAPABILITY", "UNSUPPORTED_PROTOCOL_VERSION"] as const).map((code) => [
+    errorTable[code].rpc,
+    errorTable[code].http,
+  ]),
+);
 
 type RequestMessage = Extract<Inbound, { kind: "request" }>;
 
@@ -38,19 +44,19 @@ export class ModernHttp {
   post(x: HttpExchange, message: Inbound, principal: string): void {
     switch (message.kind) {
       case "invalid":
-        return replyError(x, 400, new GoblinError("INVALID_REQUEST", `Invalid request: ${message.reason}`), message.id);
+        return replyError(x, new GoblinError("INVALID_REQUEST", `Invalid request: ${message.reason}`), message.id);
       case "response":
-        return replyError(x, 400, new GoblinError("INVALID_REQUEST", "Answers cannot be posted in this version"));
+        return replyError(x, new GoblinError("INVALID_REQUEST", "Answers cannot be posted in this version"));
       case "notification":
         return x.reply(202, {});
       case "request": {
         const problem =
           versionMismatch(x, message) ?? envelopeProblem(message.params) ?? headerProblem(x, message, this.#context);
-        if (problem) return replyError(x, 400, problem, message.id);
+        if (problem) return replyError(x, problem, message.id);
         if (message.method === "subscriptions/listen") return this.#listen(x, message, principal);
         if (!this.#front.knows(message.method)) {
           const error = new GoblinError("METHOD_NOT_FOUND", `Method not found: ${message.method.slice(0, 100)}`);
-          return replyError(x, 404, error, message.id);
+          return replyError(x, error, message.id);
         }
         this.#request(x, message, principal);
       }
@@ -84,9 +90,11 @@ export class ModernHttp {
       if (stream) {
         stream.push(answerText(message.id, answer));
         stream.finish();
-      } else if (!answer.ok && BAD_REQUEST.has(answer.code))
-        x.reply(400, { "content-type": "application/json" }, answerText(message.id, answer));
-      else replyAnswer(x, message.id, answer);
+        return;
+      }
+      const status = answer.ok ? undefined : REFUSED.get(answer.code);
+      if (status === undefined) replyAnswer(x, message.id, answer);
+      else x.reply(status, { "content-type": "application/json" }, answerText(message.id, answer));
     });
   }
 
@@ -102,7 +110,7 @@ export class ModernHttp {
     try {
       place = this.#context.sessions.reserve(principal || x.network);
     } catch (error) {
-      return replyError(x, 503, error, message.id);
+      return replyError(x, error, message.id);
     }
     const stream = new Outbox({ budget: UnreadBudget.of(this.#context) });
     openEventStream(x, stream, {
@@ -116,7 +124,6 @@ export class ModernHttp {
     const listen = openListen(this.#context, {
       id: message.id,
       params: message.params,
-      principal,
       write: (text) => stream.push(text),
       ended: () => {
         this.#listens.delete(listen);

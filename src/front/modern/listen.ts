@@ -5,18 +5,19 @@
  * The first message acknowledges the accepted filters. Every message carries the id of the request.
  * A graceful end is the request's result.
  */
+
 import { randomUUID } from "node:crypto";
+import { memberText, setMember } from "../../json/json-text.ts";
 import { SERVER_INFO, SUBSCRIPTION_ID } from "../../protocol/envelope.ts";
 import { GoblinError } from "../../protocol/errors.ts";
 import { answerText, failure, type Id, notificationText, type Params } from "../../protocol/json-rpc.ts";
-import { memberText, setMember } from "../../protocol/json-text.ts";
-import { type ChangeKind, changeNotifications } from "../../protocol/methods.ts";
+import { allChangeKinds, type ChangeKind, changeFilters, changeNotifications } from "../../protocol/methods.ts";
+import { isRecord } from "../../structures/record.ts";
 import type { FrontContext } from "../context.ts";
 
 export interface ListenOptions {
   readonly id: Id;
   readonly params: Params;
-  readonly principal: string;
   readonly write: (text: string) => void;
   /** Runs when the answer is complete. */
   readonly ended: () => void;
@@ -28,12 +29,6 @@ export interface Listen {
   /** Stops it because the client has disconnected. */
   close(): void;
 }
-
-const filters: readonly [member: string, kind: ChangeKind][] = [
-  ["toolsListChanged", "tools"],
-  ["promptsListChanged", "prompts"],
-  ["resourcesListChanged", "resources"],
-];
 
 export function openListen(context: FrontContext, { id, params, write, ended }: ListenOptions): Listen {
   const clientKey = `listen:${randomUUID()}`;
@@ -59,7 +54,7 @@ export function openListen(context: FrontContext, { id, params, write, ended }: 
   };
 
   const wanted = params["notifications"];
-  if (typeof wanted !== "object" || wanted === null || Array.isArray(wanted)) {
+  if (!isRecord(wanted)) {
     write(
       answerText(
         id,
@@ -70,12 +65,12 @@ export function openListen(context: FrontContext, { id, params, write, ended }: 
     queueMicrotask(ended);
     return { end, close: stop };
   }
-  void begin(wanted as Record<string, unknown>);
+  void begin(wanted);
   return { end, close: stop };
 
   async function begin(filter: Record<string, unknown>): Promise<void> {
-    const kinds = new Set(filters.filter(([member]) => filter[member] === true).map(([, kind]) => kind));
-    // Changes during the subscribing are sent after the acknowledgement.
+    const kinds = new Set(allChangeKinds.filter((kind) => filter[changeFilters[kind]] === true));
+    // Changes that happen while the subscriptions are made are told after the acknowledgement.
     const early: ChangeKind[] = [];
     let acknowledged = false;
     stopChanges = context.directory.onChange((changed) => {
@@ -97,9 +92,7 @@ export function openListen(context: FrontContext, { id, params, write, ended }: 
           typeof uri === "string" && (await context.subscriptions.subscribe(clientKey, uri, deliver)).ok,
       ),
     );
-    const honoured: Record<string, unknown> = Object.fromEntries(
-      filters.filter(([, kind]) => kinds.has(kind)).map(([member]) => [member, true]),
-    );
+    const honoured: Record<string, unknown> = Object.fromEntries([...kinds].map((kind) => [changeFilters[kind], true]));
     const subscribed = uris.filter((_, i) => answers[i]);
     if (subscribed.length > 0) honoured["resourceSubscriptions"] = subscribed;
     if (!open) return context.subscriptions.release(clientKey);

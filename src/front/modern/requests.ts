@@ -6,25 +6,28 @@
  * retry resumes the call. Every result names its type and the server that answered. Lists and reads
  * carry cache hints.
  */
+
 import { createHash } from "node:crypto";
-import { type About, Call, type Client, type LogLevel } from "../../protocol/call.ts";
+import { dropMembers, eachMember, memberSpan, toDisplayText } from "../../json/json-text.ts";
+import { type About, Call, type Client } from "../../protocol/call.ts";
 import {
   CLIENT_CAPABILITIES,
   CLIENT_INFO,
   LOG_LEVEL,
   META_PREFIX,
   metaOf,
+  modernVersions,
   PROTOCOL_VERSION,
-  statelessVersions,
 } from "../../protocol/envelope.ts";
 import { GoblinError } from "../../protocol/errors.ts";
 import { type Answer, failure, type Inbound, type Params, requestParams, success } from "../../protocol/json-rpc.ts";
-import { dropMembers, eachMember, memberSpan, toDisplayText } from "../../protocol/json-text.ts";
-import { listMethods, lookUp, questionCapabilities, routedMethods, severity } from "../../protocol/methods.ts";
+import { type LogLevel, severity } from "../../protocol/log-levels.ts";
+import { canBeAsked, cannotBeAsked, listMethods, lookUp, routedMethods } from "../../protocol/methods.ts";
 import { Dialogue } from "../../session/dialogue.ts";
 import { bindingOf, ParkedCalls } from "../../session/parked.ts";
+import { isRecord } from "../../structures/record.ts";
 import type { FrontContext } from "../context.ts";
-import { linkQuestions, toStateless } from "./result.ts";
+import { linkQuestions, toModern } from "./result.ts";
 
 type RequestMessage = Extract<Inbound, { kind: "request" }>;
 
@@ -130,11 +133,11 @@ export class ModernFront {
 
   #discover(client: Client): Answer {
     const { capabilities, instructions } = this.#context.directory.describe(client);
-    return success({ supportedVersions: statelessVersions, capabilities, ...(instructions && { instructions }) });
+    return success({ supportedVersions: modernVersions, capabilities, ...(instructions && { instructions }) });
   }
 
   #finish(method: string, answer: Answer): Answer {
-    return toStateless(answer, { method, identity: this.#identity, hints: this.#context.directory.cacheHints(method) });
+    return toModern(answer, { method, identity: this.#identity, hints: this.#context.directory.cacheHints(method) });
   }
 }
 
@@ -153,6 +156,7 @@ function missingTasks(): GoblinError {
 /** The client of one request, as the request describes it. */
 class RequestClient implements Client {
   readonly key = `request:${++requests}`;
+  readonly hasSession = false;
   readonly party: string;
   readonly account: string;
   readonly meter: string;
@@ -190,11 +194,10 @@ class RequestClient implements Client {
 
   /** Asks the client through the answer to a call, which is the only way in this version. */
   ask(method: string, params: string, { call, signal }: About): Promise<Answer> {
-    const capability = lookUp(questionCapabilities, method);
-    if (call && this.dialogue && capability !== undefined && capability in this.capabilities) {
+    if (call && this.dialogue && canBeAsked(this.capabilities, method)) {
       return this.dialogue.ask(method, params, signal);
     }
-    return Promise.resolve(failure(new GoblinError("UNSUPPORTED_BY_CLIENT", `The client does not support ${method}`)));
+    return Promise.resolve(failure(cannotBeAsked(method)));
   }
 }
 
@@ -205,17 +208,17 @@ export function envelopeProblem(params: Params): GoblinError | undefined {
   if (typeof version !== "string")
     return new GoblinError("INVALID_PARAMS", `_meta needs "${PROTOCOL_VERSION}", a string`);
   const capabilities = meta[CLIENT_CAPABILITIES];
-  if (typeof capabilities !== "object" || capabilities === null || Array.isArray(capabilities)) {
+  if (!isRecord(capabilities)) {
     return new GoblinError("INVALID_PARAMS", `_meta needs "${CLIENT_CAPABILITIES}", an object`);
   }
   const info = meta[CLIENT_INFO];
-  if (info !== undefined && (typeof info !== "object" || info === null || Array.isArray(info))) {
+  if (info !== undefined && !isRecord(info)) {
     return new GoblinError("INVALID_PARAMS", `_meta "${CLIENT_INFO}" must be an object`);
   }
-  if (statelessVersions.includes(version)) return undefined;
+  if (modernVersions.includes(version)) return undefined;
   const message = `Unsupported protocol version: ${version.slice(0, 40)}`;
   return new GoblinError("UNSUPPORTED_PROTOCOL_VERSION", message, {
-    data: { supported: [...statelessVersions], requested: version },
+    data: { supported: [...modernVersions], requested: version },
   });
 }
 

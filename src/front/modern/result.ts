@@ -4,12 +4,12 @@
  * Marks that a server of the same version set stay, except for its identity.
  */
 import type { CacheHints } from "../../catalog/definitions.ts";
+import { skipBlank } from "../../json/json-scan.ts";
+import { applyEdits, eachMember, prependMembers, setMember, toDisplayText } from "../../json/json-text.ts";
 import type { Client } from "../../protocol/call.ts";
 import { SERVER_INFO } from "../../protocol/envelope.ts";
-import { GoblinError } from "../../protocol/errors.ts";
+import { errorTable, GoblinError, LINKS_REQUIRED } from "../../protocol/errors.ts";
 import { type Answer, type ErrorAnswer, failure, type Raw, rawText, withErrorCode } from "../../protocol/json-rpc.ts";
-import { skipBlank } from "../../protocol/json-scan.ts";
-import { applyEdits, eachMember, prependMembers, setMember, toDisplayText } from "../../protocol/json-text.ts";
 import { listMethods, lookUp } from "../../protocol/methods.ts";
 import type { Question } from "../../session/dialogue.ts";
 
@@ -23,15 +23,15 @@ export interface ResultContext {
 
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
-const OLD_NOT_FOUND = -32002;
-const LINKS_REQUIRED = -32042;
+/** This version has one number for both. */
+const { RESOURCE_NOT_FOUND, INVALID_PARAMS } = errorTable;
 
 /** Each page is built once per catalog, so its marked form is cached too. */
 const pages = new WeakMap<Buffer, { readonly marks: string; readonly page: Raw }>();
 
-export function toStateless(answer: Answer, context: ResultContext): Answer {
+export function toModern(answer: Answer, context: ResultContext): Answer {
   if (answer.ok) return { ok: true, raw: markOnce(answer.raw, context) };
-  if (answer.code === OLD_NOT_FOUND) return withErrorCode(answer, -32602);
+  if (answer.code === RESOURCE_NOT_FOUND.rpc) return withErrorCode(answer, INVALID_PARAMS.rpc);
   if (answer.code === LINKS_REQUIRED) {
     const message = "The server needs the client to open a link, which this client does not support";
     const data = { requiredCapabilities: { elicitation: { url: {} } } };

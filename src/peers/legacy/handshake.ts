@@ -2,13 +2,13 @@
  * Builds the `initialize` request and reads its answer: the server's description of itself, or a
  * refusal. Unknown protocol versions are rejected.
  */
+
+import { legacyVersions } from "../../protocol/envelope.ts";
 import { GoblinError } from "../../protocol/errors.ts";
 import type { ErrorAnswer, Raw } from "../../protocol/json-rpc.ts";
 import { logText } from "../../protocol/log-text.ts";
 import type { PeerInfo } from "../peer.ts";
 import { infoFrom, readDescription } from "../self-description.ts";
-
-const legacyVersions = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] as const;
 
 export interface HandshakeOptions {
   readonly clientInfo: Readonly<Record<string, unknown>>;
@@ -25,7 +25,7 @@ export function initializeParams({ capabilities, clientInfo }: HandshakeOptions)
 
 export function readInitializeResult(raw: Raw): PeerInfo {
   const { protocolVersion, capabilities, serverInfo, instructions } = readDescription(raw);
-  if (typeof protocolVersion !== "string" || !(legacyVersions as readonly string[]).includes(protocolVersion)) {
+  if (typeof protocolVersion !== "string" || !legacyVersions.includes(protocolVersion)) {
     const known = legacyVersions.join(", ");
     throw new GoblinError(
       "BACKEND_UNAVAILABLE",
@@ -38,10 +38,10 @@ export function readInitializeResult(raw: Raw): PeerInfo {
 /** The server answered `initialize` with an error: it is reachable, but may speak another era. */
 export class HandshakeRefused extends GoblinError {}
 
-/** Returns why the handshake failed: the server refused it, or could not be reached. */
-export function handshakeProblem({ raw, symbol }: ErrorAnswer): GoblinError {
-  const reason = logText((JSON.parse(raw) as { message?: unknown }).message);
+/** Why there was no handshake: the server refused it, or could not be asked. */
+export function handshakeProblem({ raw, symbol, reason }: ErrorAnswer): GoblinError {
+  const message = logText((JSON.parse(raw) as { message?: unknown }).message);
   return symbol === undefined
-    ? new HandshakeRefused("BACKEND_UNAVAILABLE", `The handshake failed: ${reason}`)
-    : new GoblinError("BACKEND_UNAVAILABLE", reason);
+    ? new HandshakeRefused("BACKEND_UNAVAILABLE", `The handshake failed: ${message}`)
+    : new GoblinError("BACKEND_UNAVAILABLE", message, { reason });
 }

@@ -8,6 +8,8 @@
  * party can be meant. The peer never guesses.
  */
 
+import { skipBlank } from "../../json/json-scan.ts";
+import { dropMembers, elementSpans, memberSpan, setMember, toDisplayText } from "../../json/json-text.ts";
 import type { Fate, Link, LinkEvents, OpenLink } from "../../links/link.ts";
 import type { Call, CancelReason } from "../../protocol/call.ts";
 import { META_PREFIX } from "../../protocol/envelope.ts";
@@ -22,12 +24,12 @@ import {
   paramsText,
   requestText,
 } from "../../protocol/json-rpc.ts";
-import { skipBlank } from "../../protocol/json-scan.ts";
-import { dropMembers, elementSpans, memberSpan, setMember, toDisplayText } from "../../protocol/json-text.ts";
-import { changeKinds, severity } from "../../protocol/methods.ts";
+import { severity } from "../../protocol/log-levels.ts";
+import { changeKinds } from "../../protocol/methods.ts";
 import { withTimeout } from "../../timing/with-timeout.ts";
 import { givenUp, whyGivenUp } from "../given-up.ts";
 import { OpenQuestions } from "../open-questions.ts";
+import { passLog, passProgress } from "../passed-on.ts";
 import type { Peer, PeerEvents, PeerInfo } from "../peer.ts";
 import { Pending } from "../pending.ts";
 import { failBroken, failUnreadable } from "../unusable.ts";
@@ -257,17 +259,10 @@ class LegacyPeer implements Peer, LinkEvents {
   #notified(frame: NotificationFrame, stream: number | undefined, from: Call | undefined): void {
     const { method, params, text } = frame;
     switch (method) {
-      case "notifications/progress": {
-        const flight = this.#pending.flightOf(params["progressToken"]);
-        if (flight) this.#progress(flight, text);
-        return;
-      }
+      case "notifications/progress":
+        return passProgress(this.#pending, frame);
       case "notifications/message":
-        return this.#events.log(
-          toDisplayText(params["level"]),
-          paramsText(text),
-          stream === undefined ? this.#pending.audience() : (from ?? "none"),
-        );
+        return passLog(frame, { events: this.#events, pending: this.#pending, stream, call: from });
       case "notifications/resources/updated":
         if (typeof params["uri"] === "string") this.#events.updated(params["uri"], paramsText(text));
         return;
@@ -285,15 +280,6 @@ class LegacyPeer implements Peer, LinkEvents {
         if (kind) this.#events.changed(kind);
       }
     }
-  }
-
-  #progress({ call, deadline }: Flight, text: string): void {
-    deadline?.progress();
-    const token = call.progressToken;
-    if (token === undefined) return;
-    call.emit(
-      notificationText("notifications/progress", setMember(paramsText(text), "progressToken", JSON.stringify(token))),
-    );
   }
 
   #cancel(id: number, call: Call, reason: CancelReason): void {

@@ -10,7 +10,7 @@
 import { SUBSCRIPTION_ID } from "../../protocol/envelope.ts";
 import { GoblinError } from "../../protocol/errors.ts";
 import { type Answer, failure } from "../../protocol/json-rpc.ts";
-import type { ChangeKind } from "../../protocol/methods.ts";
+import { allChangeKinds, type ChangeKind, changeFilters } from "../../protocol/methods.ts";
 import { backoffMs } from "../../timing/backoff.ts";
 
 export interface ListenerOptions {
@@ -30,11 +30,6 @@ interface Stream {
 const WORTH_MS = 5000;
 
 const OK: Answer = { ok: true, raw: "{}" };
-const members: readonly [member: string, kind: ChangeKind][] = [
-  ["toolsListChanged", "tools"],
-  ["promptsListChanged", "prompts"],
-  ["resourcesListChanged", "resources"],
-];
 
 export class Listener {
   readonly #options: ListenerOptions;
@@ -60,12 +55,10 @@ export class Listener {
   }
 
   begin(capabilities: Readonly<Record<string, unknown>>): void {
-    this.#kinds = members
-      .map(([, kind]) => kind)
-      .filter((kind) => {
-        const declared = capabilities[kind] as { listChanged?: unknown } | undefined;
-        return declared?.listChanged === true;
-      });
+    this.#kinds = allChangeKinds.filter((kind) => {
+      const declared = capabilities[kind] as { listChanged?: unknown } | undefined;
+      return declared?.listChanged === true;
+    });
     if (this.#kinds.length > 0) void this.#open();
   }
 
@@ -153,7 +146,7 @@ export class Listener {
     if (this.#closed) return Promise.resolve(new Set<string>());
     if (this.#next) this.#end(this.#next);
     const notifications: Record<string, unknown> = {};
-    for (const [member, kind] of members) if (this.#kinds.includes(kind)) notifications[member] = true;
+    for (const kind of this.#kinds) notifications[changeFilters[kind]] = true;
     if (this.#uris.size > 0) notifications["resourceSubscriptions"] = [...this.#uris];
     const { id } = this.#options.start(JSON.stringify({ notifications }));
     return new Promise((resolve) => {

@@ -7,7 +7,7 @@
  * a listen stream with the changed set. The old stream ends only when the new one is acknowledged.
  */
 
-import { UNREACHABLE } from "../../links/http-problem.ts";
+import { dropMembers, memberText, prependMembers, setMember } from "../../json/json-text.ts";
 import type { Fate, Link, LinkEvents, OpenLink } from "../../links/link.ts";
 import type { Call, CancelReason, Client } from "../../protocol/call.ts";
 import {
@@ -15,19 +15,19 @@ import {
   CLIENT_INFO,
   LOG_LEVEL,
   metaOf,
+  modernVersions,
   PROTOCOL_VERSION,
   SUBSCRIPTION_ID,
-  statelessVersions,
 } from "../../protocol/envelope.ts";
 import { GoblinError, messageOf } from "../../protocol/errors.ts";
 import type { Flight } from "../../protocol/flight.ts";
 import { type Frame, readFrame } from "../../protocol/frame.ts";
 import { type Answer, failure, notificationText, paramsText, type Raw, requestText } from "../../protocol/json-rpc.ts";
-import { dropMembers, memberText, prependMembers, setMember, toDisplayText } from "../../protocol/json-text.ts";
 import { logText } from "../../protocol/log-text.ts";
 import { changeKinds } from "../../protocol/methods.ts";
 import { withTimeout } from "../../timing/with-timeout.ts";
 import { givenUp, whyGivenUp } from "../given-up.ts";
+import { passLog, passProgress } from "../passed-on.ts";
 import type { Peer, PeerEvents, PeerInfo } from "../peer.ts";
 import { Pending } from "../pending.ts";
 import { infoFrom, readDescription } from "../self-description.ts";
@@ -51,8 +51,8 @@ export interface ModernOptions {
 
 type NotificationFrame = Extract<Frame, { kind: "notification" }>;
 
-const VERSION = statelessVersions[0]!;
-/** The key for the gateway itself in `#described`. */
+const VERSION = modernVersions[0]!;
+/** Stands for the gateway itself. */
 const NOBODY = {};
 
 /** Returns undefined if the server does not speak this era. Throws if the server is unreachable. */
@@ -112,10 +112,12 @@ class ModernPeer implements Peer, LinkEvents {
     this.#link = await this.#options.open(this, this.#options.signal);
     const answer = await this.request("server/discover", "{}");
     if (!answer.ok) {
-      // An unreachable server proves nothing about its era. Any other refusal means an older one.
-      if (answer.raw.includes(UNREACHABLE)) {
+      // A server that cannot be reached speaks no era; any other refusal is an earlier one's.
+      const { reason } = answer;
+      if (reason === "unreachable") {
         await this.close();
-        throw new GoblinError("BACKEND_UNAVAILABLE", logText(JSON.parse(memberText(answer.raw, "message") ?? "null")));
+        const message = logText(JSON.parse(memberText(answer.raw, "message") ?? "null"));
+        throw new GoblinError("BACKEND_UNAVAILABLE", message, { reason });
       }
       return false;
     }
@@ -259,20 +261,10 @@ class ModernPeer implements Peer, LinkEvents {
     const listening = stream ?? this.#listener.streamOf(params);
     if (listening !== undefined && this.#listener.acknowledged(listening, method, params)) return;
     switch (method) {
-      case "notifications/progress": {
-        const flight = this.#pending.flightOf(params["progressToken"]);
-        flight?.deadline?.progress();
-        const call = flight?.call;
-        if (call?.progressToken === undefined) return;
-        const restored = setMember(paramsText(text), "progressToken", JSON.stringify(call.progressToken));
-        return call.emit(notificationText(method, restored));
-      }
+      case "notifications/progress":
+        return passProgress(this.#pending, frame);
       case "notifications/message":
-        return this.#events.log(
-          toDisplayText(params["level"]),
-          paramsText(text),
-          stream === undefined ? this.#pending.audience() : (from ?? "none"),
-        );
+        return passLog(frame, { events: this.#events, pending: this.#pending, stream, call: from });
       case "notifications/resources/updated":
         if (typeof params["uri"] === "string")
           this.#events.updated(params["uri"], withoutSubscription(paramsText(text)));

@@ -5,9 +5,10 @@
  * Plain calls of one tool share one frozen object, so that links can cache by identity. The number
  * of cached objects is bounded, no matter what clients send.
  */
+
+import { memberText } from "../../json/json-text.ts";
 import type { Call } from "../../protocol/call.ts";
 import type { Flight } from "../../protocol/flight.ts";
-import { memberText } from "../../protocol/json-text.ts";
 import { encodeHeader, MIRROR_PREFIX, mirroredValue, mirrorsOf, nameFields } from "../../protocol/mirrors.ts";
 
 type Headers = Readonly<Record<string, string>>;

@@ -3,7 +3,7 @@
  *
  * Pure, so that scrolling knows its limit without drawing.
  */
-import type { LogEntry, Prompt, Resource, Server, Template, Tool } from "../../admin/schema.ts";
+import type { LogEntry, PromptRow, ResourceRow, ServerRow, TemplateRow, ToolRow } from "../../admin/schema.ts";
 import type { JsonSchema } from "../../protocol/schema-shape.ts";
 import { formatBytes, formatClock, formatCount, formatDuration, formatMs } from "../../text/format.ts";
 import type { Layout } from "../state/layout.ts";
@@ -47,7 +47,7 @@ function about(page: Page, description: string | undefined): Line[] {
   return description === undefined || description === "" ? [] : [line(""), ...paragraph(page, description)];
 }
 
-function serverLines(page: Page, server: Server, now: number): Line[] {
+function serverLines(page: Page, server: ServerRow, now: number): Line[] {
   const info = server.serverInfo;
   return [
     ...title(page, server.id),
@@ -71,7 +71,7 @@ function serverLines(page: Page, server: Server, now: number): Line[] {
   ];
 }
 
-function toolLines(page: Page, tool: Tool): Line[] {
+function toolLines(page: Page, tool: ToolRow): Line[] {
   return [
     ...title(page, tool.name),
     ...facts(page, [
@@ -91,7 +91,7 @@ function toolLines(page: Page, tool: Tool): Line[] {
   ];
 }
 
-function hints(annotations: Tool["annotations"]): string {
+function hints(annotations: ToolRow["annotations"]): string {
   return Object.entries(annotations ?? {})
     .filter(([, value]) => value === true)
     .map(([name]) => name.replace(/Hint$/, ""))
@@ -125,7 +125,7 @@ function tint(whole: Line, until: number): Line {
   return [span(text.slice(0, until), "good"), span(text.slice(until))];
 }
 
-function promptLines(page: Page, prompt: Prompt): Line[] {
+function promptLines(page: Page, prompt: PromptRow): Line[] {
   const rows = prompt.arguments.flatMap((argument) => [
     [span(` ${argument.name}`, "good"), span(argument.required === true ? "*" : "")],
     ...(argument.description === undefined ? [] : paragraph(page, argument.description, { indent: 3, tone: "quiet" })),
@@ -146,7 +146,7 @@ function promptLines(page: Page, prompt: Prompt): Line[] {
   ];
 }
 
-function resourceLines(page: Page, resource: Resource, state: State): Line[] {
+function resourceLines(page: Page, resource: ResourceRow, state: State): Line[] {
   const followers = state.subscriptions.filter(
     (item) => item.serverId === resource.serverId && item.uri === resource.originalUri,
   );
@@ -171,7 +171,7 @@ function resourceLines(page: Page, resource: Resource, state: State): Line[] {
   ];
 }
 
-function templateLines(page: Page, template: Template): Line[] {
+function templateLines(page: Page, template: TemplateRow): Line[] {
   return [
     ...title(page, template.title ?? template.name),
     ...facts(page, [

@@ -5,7 +5,7 @@
  * printed.
  */
 
-import { isObject } from "../../protocol/schema-shape.ts";
+import { isRecord } from "../../structures/record.ts";
 import { cleanLines } from "../../text/clean.ts";
 import { formatBytes } from "../../text/format.ts";
 import { wrap } from "../../text/width.ts";
@@ -36,14 +36,14 @@ export function resultText(result: Record<string, unknown>): string {
 }
 
 function blockText(block: unknown): string {
-  if (!isObject(block)) return show(block);
+  if (!isRecord(block)) return show(block);
   const { type, text, data, mimeType } = block;
   if (type === "text" && typeof text === "string") return text;
   if ((type === "image" || type === "audio") && typeof data === "string") {
     return `[${type}, ${mimeType ?? "unknown type"}, ${formatBytes(Math.floor((data.length * 3) / 4))}]`;
   }
   if (type === "resource_link") return `[resource link] ${block.uri}${block.name ? ` (${block.name})` : ""}`;
-  if (type === "resource" && isObject(block.resource)) return embedded(block.resource);
+  if (type === "resource" && isRecord(block.resource)) return embedded(block.resource);
   return show(block);
 }
 

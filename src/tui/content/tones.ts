@@ -1,5 +1,10 @@
-/** Maps server states, log levels and call outcomes to tones. */
-import type { Call, LogLevel, ServerState } from "../../admin/schema.ts";
+/**
+ * Which tone says what: server states, log levels, outcomes of calls.
+ */
+import type { OwnLogLevel } from "../../protocol/log-levels.ts";
+import type { Outcome } from "../../protocol/outcomes.ts";
+import type { ServerState } from "../../protocol/server-states.ts";
+
 import type { Tone } from "../text/line.ts";
 
 export const stateTones: Record<ServerState, Tone> = {
@@ -19,7 +24,7 @@ export const stateSigns: Record<ServerState, string> = {
   disabled: "–",
 };
 
-export const levelTones: Record<LogLevel, Tone> = {
+export const levelTones: Record<OwnLogLevel, Tone> = {
   trace: "quiet",
   debug: "quiet",
   info: "good",
@@ -28,7 +33,7 @@ export const levelTones: Record<LogLevel, Tone> = {
   fatal: "alarm",
 };
 
-export const outcomeTones: Record<Call["outcome"], Tone> = {
+export const outcomeTones: Record<Outcome, Tone> = {
   ok: "good",
   "tool-error": "warn",
   error: "bad",

@@ -5,32 +5,13 @@
  * (effects.ts).
  */
 import type { AdminEvent } from "../../admin/events.ts";
-import type {
-  Call,
-  GatewayState,
-  LogEntry,
-  Prompt,
-  Resource,
-  Server,
-  Session,
-  Subscription,
-  Template,
-  Tool,
-} from "../../admin/schema.ts";
+import type { GatewayState, LogEntry } from "../../admin/schema.ts";
 import type { FormEdit } from "./form.ts";
-import type { Link, Notice, Panel, PickerKind, State } from "./model.ts";
+import type { Link, Lists, Notice, Panel, PickerKind, State } from "./model.ts";
 
-/** The lists that are loaded as a whole. */
-export interface Loaded {
+/** The lists that are read as a whole. */
+export interface Loaded extends Lists {
   readonly gateway: GatewayState;
-  readonly servers: readonly Server[];
-  readonly tools: readonly Tool[];
-  readonly prompts: readonly Prompt[];
-  readonly resources: readonly Resource[];
-  readonly templates: readonly Template[];
-  readonly subscriptions: readonly Subscription[];
-  readonly sessions: readonly Session[];
-  readonly calls: readonly Call[];
   readonly logs: readonly LogEntry[];
 }
 

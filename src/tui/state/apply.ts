@@ -5,7 +5,7 @@
  * without bound.
  */
 import type { AdminEvent, Pulse } from "../../admin/events.ts";
-import type { Call, LogEntry, Server } from "../../admin/schema.ts";
+import type { CallRow, LogEntry, ServerRow } from "../../admin/schema.ts";
 import type { Loaded } from "./action.ts";
 import { callCapacity, type LogRow, logCapacity, type Series, type State, seriesCapacity } from "./model.ts";
 
@@ -25,7 +25,7 @@ function newer<Entry extends { time: number }>(known: readonly Entry[], list: re
 
 export function applyEvents(state: State, events: readonly AdminEvent[]): State {
   let next = state;
-  const calls: Call[] = [];
+  const calls: CallRow[] = [];
   const logs: LogEntry[] = [];
   for (const event of events) {
     switch (event.type) {
@@ -72,14 +72,14 @@ function push<T>(values: readonly T[], value: T): readonly T[] {
   return [...values, value].slice(-seriesCapacity);
 }
 
-function withServer(servers: readonly Server[], id: string, server: Server | null): readonly Server[] {
+function withServer(servers: readonly ServerRow[], id: string, server: ServerRow | null): readonly ServerRow[] {
   if (server === null) return servers.filter((item) => item.id !== id);
   const known = servers.some((item) => item.id === id);
   if (known) return servers.map((item) => (item.id === id ? server : item));
   return [...servers, server].sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-function addCalls(state: State, calls: readonly Call[]): State {
+function addCalls(state: State, calls: readonly CallRow[]): State {
   if (calls.length === 0) return state;
   return {
     ...state,
@@ -91,7 +91,7 @@ function addCalls(state: State, calls: readonly Call[]): State {
 
 function countCalls<Row extends { name: string; calls: number; errors: number }>(
   rows: readonly Row[],
-  calls: readonly Call[],
+  calls: readonly CallRow[],
   method: string,
 ): readonly Row[] {
   const added = new Map<string, { calls: number; errors: number }>();

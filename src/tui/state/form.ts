@@ -6,10 +6,10 @@
  * omitted. Patterns are not checked here: a server's regular expression could run for minutes, and
  * the server checks it anyway.
  */
-import type { Tool } from "../../admin/schema.ts";
+
+import type { ToolRow } from "../../admin/schema.ts";
 import {
   enumOf,
-  isObject,
   type JsonSchema,
   propertiesOf,
   requiredOf,
@@ -17,6 +17,7 @@ import {
   typeName,
   typeOf,
 } from "../../protocol/schema-shape.ts";
+import { isRecord } from "../../structures/record.ts";
 
 type FieldKind = "string" | "number" | "integer" | "boolean" | "enum" | "json";
 
@@ -56,7 +57,7 @@ export interface CallForm {
   readonly whole: boolean;
 }
 
-export function createForm(tool: Tool): CallForm {
+export function createForm(tool: ToolRow): CallForm {
   const root = tool.inputSchema;
   const schema = resolveSchema(root, root);
   const required = requiredOf(schema);
@@ -64,7 +65,7 @@ export function createForm(tool: Tool): CallForm {
     createField(name, resolveSchema(value, root), { root, required: required.has(name) }),
   );
   const composed = ["anyOf", "oneOf", "allOf"].some((key) => Array.isArray(schema[key]));
-  const open = isObject(schema.additionalProperties) || schema.additionalProperties === true;
+  const open = isRecord(schema.additionalProperties) || schema.additionalProperties === true;
   const whole = named.length === 0 && (composed || open);
   const fields = whole ? [createField("arguments", { type: "object" }, { root, required: false })] : named;
   return { tool: tool.name, fields, focus: 0, stage: { name: "edit" }, whole };
@@ -194,7 +195,7 @@ export function checkForm(form: CallForm): Checked {
   const wrong = fields.findIndex((field) => field.error !== undefined);
   if (wrong >= 0) return { ok: false, form: { ...form, fields, focus: wrong } };
   const whole = form.whole ? values[0]?.[1] : undefined;
-  return { ok: true, arguments: form.whole ? (isObject(whole) ? whole : {}) : Object.fromEntries(values) };
+  return { ok: true, arguments: form.whole ? (isRecord(whole) ? whole : {}) : Object.fromEntries(values) };
 }
 
 type Reading = { readonly value: unknown } | { readonly error: string } | { readonly absent: true };
@@ -210,7 +211,7 @@ function readField(field: Field): Reading {
   if (value === undefined) return { error: "not valid JSON" };
   const type = typeOf(schema);
   if (type === "array" && !Array.isArray(value)) return { error: "a JSON array is needed: […]" };
-  if (type === "object" && !isObject(value)) return { error: "a JSON object is needed: {…}" };
+  if (type === "object" && !isRecord(value)) return { error: "a JSON object is needed: {…}" };
   return { value };
 }
 

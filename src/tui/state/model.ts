@@ -6,18 +6,18 @@
  * arrays are replaced, never changed in place, because selectors cache by identity.
  */
 import type {
-  Call,
+  CallRow,
   GatewayState,
   LogEntry,
-  LogLevel,
-  Prompt,
-  Resource,
-  Server,
-  Session,
-  Subscription,
-  Template,
-  Tool,
+  PromptRow,
+  ResourceRow,
+  ServerRow,
+  SessionRow,
+  SubscriptionRow,
+  TemplateRow,
+  ToolRow,
 } from "../../admin/schema.ts";
+import type { OwnLogLevel } from "../../protocol/log-levels.ts";
 import type { CallForm } from "./form.ts";
 
 export const panels = ["overview", "servers", "tools", "prompts", "resources", "logs"] as const;
@@ -71,21 +71,25 @@ export interface Series {
   readonly errors: readonly number[];
 }
 
-export interface State {
+/** The gateway's lists, as the API answers them. */
+export interface Lists {
+  readonly servers: readonly ServerRow[];
+  readonly tools: readonly ToolRow[];
+  readonly prompts: readonly PromptRow[];
+  readonly resources: readonly ResourceRow[];
+  readonly templates: readonly TemplateRow[];
+  readonly subscriptions: readonly SubscriptionRow[];
+  readonly sessions: readonly SessionRow[];
+  readonly calls: readonly CallRow[];
+}
+
+export interface State extends Lists {
   readonly now: number;
   readonly size: { readonly columns: number; readonly rows: number };
   readonly url: string;
   readonly link: Link;
   readonly gateway: GatewayState | undefined;
   readonly series: Series;
-  readonly servers: readonly Server[];
-  readonly tools: readonly Tool[];
-  readonly prompts: readonly Prompt[];
-  readonly resources: readonly Resource[];
-  readonly templates: readonly Template[];
-  readonly subscriptions: readonly Subscription[];
-  readonly sessions: readonly Session[];
-  readonly calls: readonly Call[];
   readonly logs: readonly LogRow[];
   /** The number of the next log line. */
   readonly nextLog: number;
@@ -95,7 +99,7 @@ export interface State {
   readonly queries: Readonly<Record<Panel, string>>;
   readonly serverFilter: string | undefined;
   readonly mimeFilter: string | undefined;
-  readonly levelFilter: LogLevel;
+  readonly levelFilter: OwnLogLevel;
   readonly follow: boolean;
   readonly details: "closed" | "open" | "focused";
   readonly detailsTop: number;

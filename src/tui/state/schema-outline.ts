@@ -4,8 +4,8 @@
  *
  * Invariant: the depth is limited, so the outline of a recursive schema ends.
  */
+
 import {
-  isObject,
   type JsonSchema,
   propertiesOf,
   requiredOf,
@@ -13,6 +13,7 @@ import {
   typeName,
   typeOf,
 } from "../../protocol/schema-shape.ts";
+import { isRecord } from "../../structures/record.ts";
 
 export interface OutlineRow {
   readonly depth: number;
@@ -68,6 +69,6 @@ function limitsOf(schema: JsonSchema): string {
     .filter(([key]) => ["number", "string"].includes(typeof schema[key]))
     .map(([key, words]) => `${words}${schema[key]}`);
   if (schema.default !== undefined) parts.push(`default ${JSON.stringify(schema.default)}`);
-  if (isObject(schema.additionalProperties)) parts.push("any other keys");
+  if (isRecord(schema.additionalProperties)) parts.push("any other keys");
   return parts.join(", ");
 }

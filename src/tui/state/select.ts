@@ -4,23 +4,25 @@
  * Invariant: a list is filtered once per change of its inputs, not once per frame, so that ten
  * thousand resources cost nothing while only the call rate changes.
  */
-import type { LogLevel, Prompt, Resource, Server, Template, Tool } from "../../admin/schema.ts";
+
+import type { PromptRow, ResourceRow, ServerRow, TemplateRow, ToolRow } from "../../admin/schema.ts";
+import { ownLogLevels } from "../../protocol/log-levels.ts";
 import { fold } from "../text/line.ts";
 import type { Cursor, ListName, LogRow, PickerKind, State } from "./model.ts";
 
 export interface Rows {
-  readonly servers: readonly Server[];
-  readonly tools: readonly Tool[];
-  readonly prompts: readonly Prompt[];
-  readonly resources: readonly Resource[];
-  readonly templates: readonly Template[];
+  readonly servers: readonly ServerRow[];
+  readonly tools: readonly ToolRow[];
+  readonly prompts: readonly PromptRow[];
+  readonly resources: readonly ResourceRow[];
+  readonly templates: readonly TemplateRow[];
   readonly logs: readonly LogRow[];
 }
 
 /** An item of any list, discriminated by `list`. */
 export type Item = { [Name in ListName]: { readonly list: Name; readonly item: Rows[Name][number] } }[ListName];
 
-export const levels: readonly LogLevel[] = ["trace", "debug", "info", "warn", "error", "fatal"];
+export const levels = ownLogLevels;
 
 export function searchTerms(query: string): string[] {
   return fold(query)
@@ -158,7 +160,7 @@ export function pickerChoices(state: State, kind: PickerKind): Choice[] {
   }
 }
 
-export function isSubscribed(state: State, resource: Resource): boolean {
+export function isSubscribed(state: State, resource: ResourceRow): boolean {
   return resource.subscribers > 0 || subscribedKeys(state).has(`${resource.serverId} ${resource.originalUri}`);
 }
 

@@ -4,7 +4,7 @@
  * Pure: maps an item and a width to a line. Invariant: a list's heading and rows have the same
  * columns.
  */
-import type { Prompt, Resource, Server, Template, Tool } from "../../admin/schema.ts";
+import type { PromptRow, ResourceRow, ServerRow, TemplateRow, ToolRow } from "../../admin/schema.ts";
 import { formatBytes, formatClock, formatCount, formatDuration, formatMs } from "../../text/format.ts";
 import { levelTones, stateSigns, stateTones } from "../content/tones.ts";
 import type { ListName, LogRow, State } from "../state/model.ts";
@@ -24,7 +24,7 @@ interface Column<Item> {
   readonly searched?: true;
 }
 
-const servers: readonly Column<Server>[] = [
+const servers: readonly Column<ServerRow>[] = [
   { title: "", width: 1, text: (item) => stateSigns[item.state], tone: (item) => stateTones[item.state] },
   { title: "SERVER", width: 10, share: 2, text: (item) => item.id, searched: true },
   { title: "STATE", width: 10, text: (item) => item.state, tone: (item) => stateTones[item.state], searched: true },
@@ -54,7 +54,7 @@ const servers: readonly Column<Server>[] = [
   },
 ];
 
-const tools: readonly Column<Tool>[] = [
+const tools: readonly Column<ToolRow>[] = [
   { title: "TOOL", width: 12, share: 2, text: (item) => item.name, searched: true },
   { title: "SERVER", width: 12, from: 120, text: (item) => item.serverId, tone: () => "quiet" },
   {
@@ -79,7 +79,7 @@ const tools: readonly Column<Tool>[] = [
   { title: "P50", width: 7, from: 72, text: (item) => formatMs(item.p50Ms), align: "right" },
 ];
 
-const prompts: readonly Column<Prompt>[] = [
+const prompts: readonly Column<PromptRow>[] = [
   { title: "PROMPT", width: 12, share: 2, text: (item) => item.name, searched: true },
   {
     title: "ARGUMENTS",
@@ -100,7 +100,7 @@ const prompts: readonly Column<Prompt>[] = [
   { title: "CALLS", width: 5, text: (item) => formatCount(item.calls), align: "right" },
 ];
 
-const resources: readonly Column<Resource>[] = [
+const resources: readonly Column<ResourceRow>[] = [
   { title: "", width: 1, text: (item, state) => (isSubscribed(state, item) ? "●" : " "), tone: () => "good" },
   { title: "URI", width: 12, share: 3, text: (item) => item.uri, searched: true },
   { title: "NAME", width: 8, share: 2, from: 60, text: (item) => item.name, searched: true },
@@ -115,7 +115,7 @@ const resources: readonly Column<Resource>[] = [
   { title: "SIZE", width: 8, text: (item) => formatBytes(item.size), align: "right" },
 ];
 
-const templates: readonly Column<Template>[] = [
+const templates: readonly Column<TemplateRow>[] = [
   { title: "", width: 1, text: () => " " },
   { title: "PATTERN", width: 12, share: 3, text: (item) => item.uriTemplate, searched: true },
   { title: "NAME", width: 8, share: 1, from: 72, text: (item) => item.name, searched: true },

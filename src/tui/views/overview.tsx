@@ -1,6 +1,7 @@
 /** The overview: call rate, latency and errors as sparklines, the servers, and the recent calls. */
 import { Box } from "ink";
-import type { Call, Server } from "../../admin/schema.ts";
+import type { CallRow } from "../../admin/schema.ts";
+import type { ServerState } from "../../protocol/server-states.ts";
 import { formatClock, formatCount, formatMs } from "../../text/format.ts";
 import { pad } from "../../text/width.ts";
 import { outcomeTones, stateSigns, stateTones } from "../content/tones.ts";
@@ -61,7 +62,7 @@ function totals({ gateway }: State): string {
 
 /** Unhealthy servers first: they must be visible even if not all fit. */
 function serverLines(state: State, room: number): Line[] {
-  const rank: Record<Server["state"], number> = { down: 0, degraded: 1, connecting: 2, ready: 3, disabled: 4 };
+  const rank: Record<ServerState, number> = { down: 0, degraded: 1, connecting: 2, ready: 3, disabled: 4 };
   const ordered = [...state.servers].sort((a, b) => rank[a.state] - rank[b.state] || (a.id < b.id ? -1 : 1));
   if (ordered.length === 0) return [line("   none", "quiet")];
   const fits = ordered.length <= room ? ordered : ordered.slice(0, room - 1);
@@ -89,7 +90,7 @@ function callLines({ calls }: State, columns: number, room: number): Line[] {
     .map((call) => callLine(call, columns));
 }
 
-function callLine(call: Call, columns: number): Line {
+function callLine(call: CallRow, columns: number): Line {
   const code = typeof call.code === "number" ? ` ${call.code}` : "";
   const wide = columns >= 100;
   return [

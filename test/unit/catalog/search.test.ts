@@ -197,7 +197,7 @@ describe("changes", () => {
     index.replaceServer("files", [tool("files", "readTextFile", { description: "Decipher hieroglyphs" })]);
     expect(names(index, "hieroglyph")).toEqual(["readTextFile"]);
     expect(names(index, "directory")).toEqual([]);
-    index.removeServer("github");
+    index.replaceServer("github", []);
     expect(names(index, "issue")).toEqual([]);
     expect(index.size).toBe(1);
     await index.settled();

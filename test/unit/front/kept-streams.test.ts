@@ -4,7 +4,7 @@ import { Outbox } from "../../../src/outbound/outbox.ts";
 import { UnreadBudget } from "../../../src/outbound/unread-budget.ts";
 
 const MB = 1024 * 1024;
-const budget = new UnreadBudget({ most: () => 1024 * MB, struck: () => {} });
+const budget = new UnreadBudget({ most: () => 1024 * MB, onLimit: () => {} });
 
 function finished(bytes: number): Outbox {
   const outbox = new Outbox({ budget, name: "s" });

@@ -3,7 +3,7 @@
  * and who answered is always the gateway.
  */
 import { describe, expect, test } from "vitest";
-import { toStateless } from "../../../src/front/modern/result.ts";
+import { toModern } from "../../../src/front/modern/result.ts";
 import { rawText } from "../../../src/protocol/json-rpc.ts";
 
 const ME = '{"name":"goblin"}';
@@ -12,7 +12,7 @@ const INFO = `"${KEY}":${ME}`;
 const HINTS = { ttlMs: 5, cacheScope: "private" } as const;
 
 function marked(method: string, raw: string | Buffer): string {
-  const answer = toStateless({ ok: true, raw }, { method, identity: ME, hints: HINTS });
+  const answer = toModern({ ok: true, raw }, { method, identity: ME, hints: HINTS });
   return answer.ok ? rawText(answer.raw) : "";
 }
 

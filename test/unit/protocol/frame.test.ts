@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { toStateless } from "../../../src/front/modern/result.ts";
+import { toModern } from "../../../src/front/modern/result.ts";
 import { type Frame, readFrame } from "../../../src/protocol/frame.ts";
 import { answerText, rawText } from "../../../src/protocol/json-rpc.ts";
 
@@ -129,7 +129,7 @@ test("a result of blanks is no member before the ones that are put in", () => {
   const frame = read(`{"jsonrpc":"2.0","id":3,"result":{${" ".repeat(30_000)}}}`);
   if (frame.kind !== "response" || !frame.answer.ok) throw new Error("not an answer");
   const marks = { method: "tools/call", identity: "{}", hints: { ttlMs: 0, cacheScope: "private" as const } };
-  const marked = toStateless(frame.answer, marks);
+  const marked = toModern(frame.answer, marks);
   expect(JSON.parse(answerText(1, marked)).result.resultType).toBe("complete");
 });
 

@@ -31,6 +31,7 @@ function snapshot(standing: Standing = { kind: "known" }) {
 function call(method: string, params: Record<string, unknown>): Call {
   const client = {
     key: "c",
+    hasSession: true,
     scope: "c",
     party: "c",
     account: "c",

@@ -174,7 +174,7 @@ test("over the limit of a client a subscription is not created", async () => {
   await subscribe("ada", "a:///1");
   await subscribe("ada", "a:///2");
   const refused = await subscribe("ada", "a:///3");
-  expect(refused).toMatchObject({ ok: false, code: -32010, symbol: "LimitExceeded" });
+  expect(refused).toMatchObject({ ok: false, code: -32010, symbol: "LIMIT_EXCEEDED" });
   expect(JSON.parse(refused.raw as string).data).toMatchObject({ code: "LimitExceeded", limit: 2 });
   expect([asked.length, subscriptions.size]).toEqual([2, 2]);
   expect(await subscribe("ada", "a:///2")).toEqual(OK);

@@ -5,7 +5,7 @@
 
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { nearest } from "../../../src/text/nearest-name.ts";
+import { nearestNames } from "../../../src/text/nearest-name.ts";
 
 const NAMES = [
   "github_create_issue",
@@ -25,26 +25,33 @@ it.each([
   ["the words in another order", "issue_create_github", ["github_create_issue"]],
   ["some of the words", "text_file", ["files_read_text_file"]],
 ])("suggests in spite of %s", (_, name, expected) => {
-  expect(nearest(name, NAMES).slice(0, expected.length)).toEqual(expected);
+  expect(nearestNames(name, NAMES).slice(0, expected.length)).toEqual(expected);
 });
 
 it("gives the nearest first, equal ones by name, no more than asked for", () => {
-  expect(nearest("create_issue", NAMES)).toEqual(["github_create_issue", "gitlab_create_issue", "linear_createIssue"]);
-  expect(nearest("create_issue", NAMES, 1)).toEqual(["github_create_issue"]);
+  expect(nearestNames("create_issue", NAMES)).toEqual([
+    "github_create_issue",
+    "gitlab_create_issue",
+    "linear_createIssue",
+  ]);
+  expect(nearestNames("create_issue", NAMES, 1)).toEqual(["github_create_issue"]);
 });
 
 it("takes two swapped letters for one mistake", () => {
-  expect(nearest("raed", ["reed", "read"])).toEqual(["read", "reed"]);
+  expect(nearestNames("raed", ["reed", "read"])).toEqual(["read", "reed"]);
 });
 
 it.each(["", "___", "xylophone", "zz"])("suggests nothing for %j", (name) => {
-  expect(nearest(name, NAMES)).toEqual([]);
+  expect(nearestNames(name, NAMES)).toEqual([]);
 });
 
 it("takes candidates of any kind and length", () => {
   const long = "x".repeat(5_000);
-  expect(nearest(long, [long, "", "_", "y"])).toEqual([long]);
-  expect(nearest("größe_ändern", ["bild_größe_ändern", "größe_andern"])).toEqual(["bild_größe_ändern", "größe_andern"]);
+  expect(nearestNames(long, [long, "", "_", "y"])).toEqual([long]);
+  expect(nearestNames("größe_ändern", ["bild_größe_ändern", "größe_andern"])).toEqual([
+    "bild_größe_ändern",
+    "größe_andern",
+  ]);
 });
 
 const letters = fc.string({ unit: fc.constantFrom("a", "b", "c", "_", "B"), maxLength: 8 });
@@ -52,7 +59,7 @@ const letters = fc.string({ unit: fc.constantFrom("a", "b", "c", "_", "B"), maxL
 it("does not depend on the order of the candidates", () => {
   fc.assert(
     fc.property(letters, fc.array(letters, { maxLength: 12 }), (name, candidates) => {
-      expect(nearest(name, [...candidates].reverse())).toEqual(nearest(name, candidates));
+      expect(nearestNames(name, [...candidates].reverse())).toEqual(nearestNames(name, candidates));
     }),
   );
 });
@@ -63,7 +70,7 @@ it("always suggests a name that is one edit away", () => {
     fc.property(word, fc.nat(), fc.constantFrom("", "x", "yz"), (name, at, others) => {
       const cut = at % name.length;
       const typo = name.slice(0, cut) + name.slice(cut + 1);
-      expect(nearest(typo, [name, others])).toContain(name);
+      expect(nearestNames(typo, [name, others])).toContain(name);
     }),
   );
 });

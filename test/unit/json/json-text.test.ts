@@ -13,7 +13,7 @@ import {
   repeatedKey,
   setMember,
   skipValue,
-} from "../../../src/protocol/json-text.ts";
+} from "../../../src/json/json-text.ts";
 
 /** JSON values, as text with all the white space that JSON allows. */
 const spaced = fc

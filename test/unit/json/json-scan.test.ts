@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { scanValue } from "../../../src/protocol/json-scan.ts";
+import { scanValue } from "../../../src/json/json-scan.ts";
 
 const scan = (text: string | Buffer, from = 0): number => scanValue(Buffer.from(text as string), from);
 

@@ -1,0 +1,36 @@
+/** What every peer does alike with the notifications of its server that belong to a call. */
+
+import { setMember, toDisplayText } from "../json/json-text.ts";
+import type { Call } from "../protocol/call.ts";
+import { notificationText, type Params, paramsText } from "../protocol/json-rpc.ts";
+import type { PeerEvents } from "./peer.ts";
+import type { Pending } from "./pending.ts";
+
+export interface ServerNotification {
+  readonly params: Params;
+  /** The whole message. */
+  readonly text: string;
+}
+
+/** Tells the call's client, under the client's own token; the call may take longer now. */
+export function passProgress(pending: Pending, { params, text }: ServerNotification): void {
+  const flight = pending.flightOf(params["progressToken"]);
+  flight?.deadline?.progress();
+  const call = flight?.call;
+  if (call?.progressToken === undefined) return;
+  const restored = setMember(paramsText(text), "progressToken", JSON.stringify(call.progressToken));
+  call.emit(notificationText("notifications/progress", restored));
+}
+
+export interface LogOrigin {
+  readonly events: Pick<PeerEvents, "log">;
+  readonly pending: Pending;
+  /** The request whose own stream it came on, and that request's call. */
+  readonly stream: number | undefined;
+  readonly call: Call | undefined;
+}
+
+export function passLog({ params, text }: ServerNotification, { events, pending, stream, call }: LogOrigin): void {
+  const audience = stream === undefined ? pending.audience() : (call ?? "none");
+  events.log(toDisplayText(params["level"]), paramsText(text), audience);
+}
