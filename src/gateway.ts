@@ -12,7 +12,6 @@ import { Relay } from "./calls/relay.ts";
 import { feedSearch } from "./catalog/search/feed.ts";
 import { createSearchIndex } from "./catalog/search/index.ts";
 import { createCatalog } from "./catalog-settings.ts";
-import type { ConfigDiff } from "./config/diff.ts";
 import { LiveConfig } from "./config/live-config.ts";
 import { ReloadHistory } from "./config/reload-history.ts";
 import type { Config } from "./config/schema/config.ts";
@@ -25,12 +24,8 @@ import { Directory } from "./routing/directory.ts";
 import { Health } from "./servers/health.ts";
 import { Servers } from "./servers/servers.ts";
 import { Waiting } from "./servers/waiting.ts";
-import { Continuity, ephemeralSealer, type SessionState } from "./session/continuity.ts";
-import { ResourceSubscriptions } from "./session/resource-subscriptions.ts";
-import { ServerMessages } from "./session/server-messages.ts";
-import { SessionStore } from "./session/store.ts";
-import { Subscriptions } from "./session/subscriptions.ts";
-import { Tasks } from "./session/tasks.ts";
+import { createClientState } from "./session/client-state.ts";
+import type { SessionState } from "./session/continuity.ts";
 import { Activity } from "./telemetry/activity.ts";
 import { LimitMeter } from "./telemetry/limit-meter.ts";
 import { followLogSettings } from "./telemetry/log-settings.ts";
@@ -47,21 +42,6 @@ export interface GatewayOptions {
   readonly reload?: (() => Promise<ReloadResult>) | undefined;
   /** Lets sessions outlive the process. */
   readonly state?: SessionState | undefined;
-}
-
-export interface Reloaded {
-  readonly diff: ConfigDiff;
-  /** The previous reload had failed. */
-  readonly recovered: boolean;
-  /** Resolves when changed servers are replaced and new ones have connected or failed. */
-  readonly done: Promise<void>;
-}
-
-export interface Listening {
-  readonly url: string;
-  readonly port: number;
-  /** The address of the API, if it differs. */
-  readonly adminUrl: string | undefined;
 }
 
 export type Gateway = ReturnType<typeof createGateway>;
@@ -81,22 +61,9 @@ export function createGateway({ log, configPath, reload, state, ...options }: Ga
   const catalog = createCatalog(config);
   const servers = new Servers({ config, catalog, log, onLimit, clientInfo: serverInfo });
   const waiting = new Waiting({ catalog, servers, config, onLimit });
-  const sessions = new SessionStore(config, onLimit);
-  const subscriptions = new Subscriptions({ servers, sessions, config, onLimit });
-  const { sealer = ephemeralSealer(), journal } = state ?? {};
-  const continuity = new Continuity({ sealer, journal, config, sessions, subscriptions });
-  const resourceSubscriptions = new ResourceSubscriptions({
-    catalog,
-    servers,
-    waiting,
-    sessions,
-    continuity,
-    subscriptions,
-  });
-  const tasks = new Tasks({ servers, sessions, catalog, sealer });
-  new ServerMessages(servers, sessions, catalog);
+  const clients = createClientState({ config, catalog, servers, waiting, state, onLimit });
+  const { sessions, subscriptions, continuity, resourceSubscriptions, tasks } = clients;
   servers.on("synced", (serverId, ms) => meters.synced(serverId, ms));
-
   const search = feedSearch(catalog, createSearchIndex());
   const localTools = new LocalTools({ catalog, waiting, search, health: new Health(servers, reloads) });
   const relay = new Relay({
@@ -130,7 +97,7 @@ export function createGateway({ log, configPath, reload, state, ...options }: Ga
     start: () => servers.start(),
 
     /** Starts the servers and listens on the configured address. */
-    async listen(): Promise<Listening> {
+    async listen() {
       http = await openAddresses({ front, config: config.current, onLimit, log });
       address.url = http.url;
       // Hono loads after the servers start, because users wait for the servers.
@@ -145,8 +112,11 @@ export function createGateway({ log, configPath, reload, state, ...options }: Ga
       return stdioFront;
     },
 
-    /** Applies another config and touches only the differences. */
-    reload(next: Config): Reloaded {
+    /**
+     * Applies another config and touches only the differences. `done` resolves when changed servers
+     * are replaced and new ones have connected or failed; `recovered`: the last reload had failed.
+     */
+    reload(next: Config) {
       const diff = config.replace(next);
       for (const key of diff.restartNeeded) log.warn({ key }, `${key} takes effect after a restart`);
       return { diff, done: servers.apply(diff), recovered: reloads.apply() };

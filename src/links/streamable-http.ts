@@ -17,11 +17,12 @@ import type { Call } from "../protocol/call.ts";
 import { GoblinError } from "../protocol/errors.ts";
 import { idAtEdges } from "../structures/lines.ts";
 import { SmallMap } from "../structures/small-map.ts";
-import { Reopening, shortestPause } from "../timing/reopening.ts";
+import { shortestPause } from "../timing/reopening.ts";
 import { withTimeout } from "../timing/with-timeout.ts";
 import { httpProblem, isGone } from "./http-problem.ts";
 import { Lingering, type LingerOptions } from "./lingering.ts";
 import type { Fate, Link, LinkEvents, OpenLink, SendOptions } from "./link.ts";
+import { StandingStream } from "./standing-stream.ts";
 import { type MessageLimit, tooLarge } from "./too-large.ts";
 
 export interface HttpOptions extends MessageLimit {
@@ -67,13 +68,9 @@ class HttpLink implements Link {
   readonly #posts: ExchangeHandler;
   readonly #exchanges = new SmallMap<number, Exchange>();
   readonly #lingering: Lingering;
-  readonly #standingPause = new Reopening();
-  #standing: Exchange | undefined;
-  #hadStanding = false;
-  #lastEventId: string | undefined;
+  readonly #standing: StandingStream;
   /** The server requires a new session. Requests in flight are still answered. */
   #forgotten = false;
-  #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
   constructor(options: HttpOptions, events: LinkEvents) {
@@ -88,6 +85,18 @@ class HttpLink implements Link {
     this.#postHeaders["accept"] = "application/json, text/event-stream";
     this.#posts = this.#userOfPosts();
     this.#lingering = new Lingering(() => this.#answered(), options.linger);
+    this.#standing = new StandingStream({
+      connections: this.#connections,
+      request: (lastEventId) => this.#streamRequest(lastEventId),
+      handler: {
+        cap: options.messageCap,
+        message: (_, bytes) => this.#events.message(bytes, undefined),
+        overflow: (_, head, tail) => this.#tooLarge(idAtEdges(head, tail), head),
+      },
+      missed: () => this.#events.missed?.(),
+      forgotten: () => this.#forget(),
+      lost: (error) => this.#lose(error),
+    });
   }
 
   send(text: string, { id, headers, accepted, call }: SendOptions = {}): void {
@@ -107,15 +116,14 @@ class HttpLink implements Link {
 
   established(headers: Readonly<Record<string, string>>): void {
     this.#setHeaders(headers);
-    this.#openStanding();
+    this.#standing.open();
   }
 
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    clearTimeout(this.#timer);
     this.#lingering.close();
-    this.#standing?.abort();
+    this.#standing.close();
     for (const open of this.#exchanges.values()) open.abort();
     this.#exchanges.clear();
     if (this.#postHeaders[SESSION] !== undefined) await this.#endSession();
@@ -237,34 +245,6 @@ class HttpLink implements Link {
     this.#exchanges.set(id, resumed);
   }
 
-  #openStanding(): void {
-    if (this.#closed) return;
-    this.#standingPause.opened();
-    this.#standing = exchange(this.#connections, this.#streamRequest(this.#lastEventId), {
-      cap: this.#limit.messageCap,
-      started: ({ status = 0 }) => {
-        if (status >= 300) return;
-        // Without event ids the server cannot replay messages that it sent while the stream was
-        // closed.
-        if (this.#hadStanding && this.#lastEventId === undefined) this.#events.missed?.();
-        this.#hadStanding = true;
-      },
-      message: (_, bytes) => this.#events.message(bytes, undefined),
-      overflow: (_, head, tail) => this.#tooLarge(idAtEdges(head, tail), head),
-      done: (outcome) => {
-        this.#standing = undefined;
-        if (this.#closed || this.#forgotten) return;
-        this.#lastEventId = outcome.lastEventId ?? this.#lastEventId;
-        if (this.#hadStanding && outcome.status === 404) return this.#forget();
-        // Servers without a standing stream should send 405; some send other errors. Calls work
-        // without the stream.
-        if (!this.#hadStanding && outcome.status !== undefined) return;
-        if (isGone(outcome)) return this.#lose(httpProblem(outcome).error);
-        this.#timer = setTimeout(() => this.#openStanding(), this.#standingPause.afterEnd(outcome.retryMs));
-      },
-    });
-  }
-
   #streamRequest(lastEventId: string | undefined) {
     const { "content-type": _, ...headers } = this.#postHeaders;
     headers["accept"] = "text/event-stream";
@@ -282,8 +262,7 @@ class HttpLink implements Link {
     this.#forgotten = true;
     delete this.#postHeaders[SESSION];
     this.#heads = new WeakMap();
-    clearTimeout(this.#timer);
-    this.#standing?.abort();
+    this.#standing.close();
     this.#events.closed(sessionForgotten(), true);
     if (this.#exchanges.size === 0) this.#lose(sessionForgotten());
   }
@@ -291,9 +270,8 @@ class HttpLink implements Link {
   #lose(error: GoblinError): void {
     if (this.#closed) return;
     this.#closed = true;
-    clearTimeout(this.#timer);
     this.#lingering.close();
-    this.#standing?.abort();
+    this.#standing.close();
     this.#events.closed(error);
     this.#connections.destroy();
   }

@@ -15,10 +15,10 @@ import type { OnLimit } from "../protocol/limit-exceeded.ts";
 import type { ServerState } from "../protocol/server-states.ts";
 import { Breaker } from "./breaker.ts";
 import { Bulkhead, type BulkheadLimits } from "./bulkhead.ts";
-import { ExclusivePeerPool } from "./exclusive-peer-pool.ts";
-import { ownConnections } from "./own-connections.ts";
-import { SessionPeers } from "./session-peers.ts";
-import { SharedConnection } from "./shared-connection.ts";
+import { ExclusivePeerPool } from "./connections/exclusive-peer-pool.ts";
+import { ownConnections } from "./connections/own-connections.ts";
+import { SessionPeers } from "./connections/session-peers.ts";
+import { SharedConnection } from "./connections/shared-connection.ts";
 
 export interface BackendStatus {
   readonly state: ServerState;

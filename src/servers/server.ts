@@ -12,7 +12,6 @@ import type { EventEmitter } from "node:events";
 import type { Catalog } from "../catalog/catalog.ts";
 import { emptyLists, inputSchemaOf, type ServerLists } from "../catalog/definitions.ts";
 import { DISABLED, KNOWN, STARTING } from "../catalog/standing.ts";
-import { Sync } from "../catalog/sync/sync.ts";
 import type { LiveConfig } from "../config/live-config.ts";
 import type { Config } from "../config/schema/config.ts";
 import type { ServerConfig } from "../config/schema/server.ts";
@@ -21,17 +20,14 @@ import { setLogLevel } from "../peers/log-level.ts";
 import { createConnector } from "../peers/negotiate.ts";
 import type { Peer, PeerEvents } from "../peers/peer.ts";
 import { Call, type Client } from "../protocol/call.ts";
-import { GoblinError, messageOf } from "../protocol/errors.ts";
-import { failure } from "../protocol/json-rpc.ts";
 import type { OnLimit } from "../protocol/limit-exceeded.ts";
 import { logText } from "../protocol/log-text.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import { backoffMs } from "../timing/backoff.ts";
 import { Throttle } from "../timing/throttle.ts";
-import { withTimeout } from "../timing/with-timeout.ts";
 import { Backend, type BackendStatus } from "./backend.ts";
 import type { ServerEvents, Subscribers } from "./events.ts";
 import { hidingSecrets } from "./hide-secrets.ts";
+import { ListFetcher } from "./list-fetcher.ts";
 import { ask } from "./questions.ts";
 
 /** Problem texts quote the server, so they are cut at this length. */
@@ -65,21 +61,21 @@ export class Server {
   #lists: ServerLists | undefined;
   /** Whether all lists have been fetched. */
   #isKnown = false;
-  #sync: Sync | undefined;
+  readonly #fetcher: ListFetcher;
   #graceTimer: NodeJS.Timeout | undefined;
-  /**
-   * `#listProblem`: why a list could not be fetched. `#reductions`: why parts of fetched lists were
-   * left out, by method.
-   */
-  #listProblem: string | undefined;
-  readonly #reductions = new Map<string, string>();
-  #listTimer: NodeJS.Timeout | undefined;
 
   constructor(config: ServerConfig, host: ServerHost, options: ServerOptions) {
     this.id = config.id;
     this.#config = config;
     this.#host = host;
     this.#options = options;
+    this.#fetcher = new ListFetcher({
+      ...options,
+      serverId: config.id,
+      update: (lists) => this.#update(lists),
+      synced: (ms) => host.emit("synced", config.id, ms),
+      problemChanged: () => this.backend.setListProblem(this.#fetcher.problem),
+    });
     this.backend = new Backend({
       id: config.id,
       share: config.share,
@@ -137,9 +133,7 @@ export class Server {
 
   detach(): void {
     this.#attached = false;
-    this.#sync?.close();
-    this.#sync = undefined;
-    clearTimeout(this.#listTimer);
+    this.#fetcher.close();
     clearTimeout(this.#graceTimer);
   }
 
@@ -152,8 +146,7 @@ export class Server {
 
   configure(config: Config): void {
     this.backend.configure(backendLimits(config));
-    // The new limits may allow more entries.
-    if (this.#reductions.size > 0) void this.#sync?.all();
+    this.#fetcher.limitsChanged();
   }
 
   /** Waits up to `drainMs` for calls in flight, then closes the connection. */
@@ -174,73 +167,16 @@ export class Server {
   }
 
   async #connected(peer: Peer): Promise<string | undefined> {
-    const { config, log } = this.#options;
     clearTimeout(this.#graceTimer);
     this.#graceTimer = undefined;
-    this.#sync?.close();
-    const sync = new Sync({
-      known: this.#lists ?? emptyLists,
-      declares: (capability) => capability in peer.info.capabilities,
-      request: (method, params) => {
-        const { connectMs } = config.current.timeouts;
-        const late = failure(new GoblinError("TIMEOUT", `no answer within ${connectMs} ms`));
-        return withTimeout(peer.request(method, params), connectMs, late);
-      },
-      update: (lists) => this.#update(lists),
-      synced: (ms) => this.#host.emit("synced", this.id, ms),
-      failed: (method, error) => {
-        const detail = { server: this.id, method, error: logText(messageOf(error), LONGEST_PROBLEM) };
-        log.warn(detail, "A list could not be fetched; the last known list stays");
-        this.#listProblem = `${method} failed: ${messageOf(error)}`;
-      },
-      limits: () => config.current.limits,
-      onLimit: this.#options.onLimit,
-      reduced: (method, why) => this.#reduced(method, why),
-    });
-    this.#reductions.clear();
-    this.#sync = sync;
     this.setLevel(this.#host.logLevel);
-    this.#listProblem = undefined;
-    await sync.all();
-    if (this.#sync === sync) {
+    if (await this.#fetcher.connect(peer, this.#lists)) {
       this.#lists ??= emptyLists;
       this.#isKnown = true;
       this.#stand(this.backend.status);
     }
-    if (this.#listProblem) this.#fetchAgain(sync, 0);
     if (this.#attached) await this.#host.subscribers.restored(this.id);
-    return this.#listProblem ?? this.#reduction();
-  }
-
-  /** Logs a list that was accepted only in part, once, and shows it in the server's state. */
-  #reduced(method: string, why: string | undefined): void {
-    const before = this.#reductions.get(method);
-    if (why === undefined) this.#reductions.delete(method);
-    else this.#reductions.set(method, why);
-    if (why === before) return;
-    if (why !== undefined) {
-      this.#options.log.warn({ server: this.id, method, reason: why }, "A list was accepted only in part");
-    }
-    this.backend.setListProblem(this.#listProblem ?? this.#reduction());
-  }
-
-  #reduction(): string | undefined {
-    const [first] = this.#reductions;
-    return first && `${first[0]}: ${first[1]}`;
-  }
-
-  /** Retries a failed list with backoff while the connection lasts. */
-  #fetchAgain(sync: Sync, attempt: number): void {
-    clearTimeout(this.#listTimer);
-    const again = async (): Promise<void> => {
-      if (this.#sync !== sync) return;
-      this.#listProblem = undefined;
-      await sync.all();
-      if (this.#sync !== sync) return;
-      if (this.#listProblem) this.#fetchAgain(sync, attempt + 1);
-      else this.backend.setListProblem(this.#reduction());
-    };
-    this.#listTimer = setTimeout(() => void again(), backoffMs(attempt)).unref();
+    return this.#fetcher.problem;
   }
 
   #update(lists: ServerLists): void {
@@ -281,8 +217,7 @@ export class Server {
     const detail = { server: this.id, state: status.state, ...(status.reason && { reason: status.reason }) };
     if (status.state === "down") {
       log.warn({ ...detail, retryInMs: status.retryAfterMs }, "Server is down");
-      this.#sync?.close();
-      this.#sync = undefined;
+      this.#fetcher.close();
       if (this.#attached) this.#graceTimer ??= this.#startGrace();
     } else log.info(detail, `Server is ${status.state}`);
     this.#stand(status);
@@ -293,7 +228,7 @@ export class Server {
     const { log } = this.#options;
     const host = this.#host;
     return {
-      changed: (kind) => void this.#sync?.changed(kind),
+      changed: (kind) => this.#fetcher.changed(kind),
       updated: (uri, params) => {
         // A replaced server may still change resources for its last callers. A server that was
         // never attached cannot.
@@ -303,7 +238,7 @@ export class Server {
         host.emit("log", { level, params, to: owner && !(to instanceof Call) ? owner : to });
       },
       missed: () => {
-        if (!owner) void this.#sync?.all();
+        if (!owner) this.#fetcher.refetch();
         if (!this.#attached) return;
         if (owner) host.emit("ownRestored", this.id, owner.key);
         else void host.subscribers.restored(this.id);

@@ -5,10 +5,10 @@
  * connection is restored with backoff, without waiting for a request.
  */
 
-import { setLogLevel } from "../peers/log-level.ts";
-import type { Peer } from "../peers/peer.ts";
-import type { Client } from "../protocol/call.ts";
-import { backoffMs } from "../timing/backoff.ts";
+import { setLogLevel } from "../../peers/log-level.ts";
+import type { Peer } from "../../peers/peer.ts";
+import type { Client } from "../../protocol/call.ts";
+import { backoffMs } from "../../timing/backoff.ts";
 import type { ConnectOwn, OwnConnection } from "./own-connections.ts";
 
 export interface OwnedOptions {

@@ -5,12 +5,12 @@
  * It has one visible state (`protocol/server-states.ts`) with its reason. `stop` ends every timer
  * and attempt. Results of work that began before a start or a stop are ignored.
  */
-import type { Peer, PeerEvents } from "../peers/peer.ts";
-import { type GoblinError, messageOf } from "../protocol/errors.ts";
-import type { ServerState } from "../protocol/server-states.ts";
-import { backoffMs } from "../timing/backoff.ts";
-import { Renewals } from "../timing/renewals.ts";
-import { withTimeout } from "../timing/with-timeout.ts";
+import type { Peer, PeerEvents } from "../../peers/peer.ts";
+import { type GoblinError, messageOf } from "../../protocol/errors.ts";
+import type { ServerState } from "../../protocol/server-states.ts";
+import { backoffMs } from "../../timing/backoff.ts";
+import { Renewals } from "../../timing/renewals.ts";
+import { withTimeout } from "../../timing/with-timeout.ts";
 
 export interface ConnectionOptions {
   /** Must release everything when the signal aborts. */

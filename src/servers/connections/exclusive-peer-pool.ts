@@ -11,10 +11,10 @@
  * is reused.
  */
 
-import { memberText } from "../json/json-text.ts";
-import type { Peer } from "../peers/peer.ts";
-import type { Call, Client } from "../protocol/call.ts";
-import { type Answer, type Raw, rawText } from "../protocol/json-rpc.ts";
+import { memberText } from "../../json/json-text.ts";
+import type { Peer } from "../../peers/peer.ts";
+import type { Call, Client } from "../../protocol/call.ts";
+import { type Answer, type Raw, rawText } from "../../protocol/json-rpc.ts";
 import type { ConnectOwn, OwnConnection } from "./own-connections.ts";
 
 interface Lent {

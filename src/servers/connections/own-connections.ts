@@ -6,10 +6,10 @@
  * room. Without an idle connection, the new one is refused.
  */
 
-import type { Peer } from "../peers/peer.ts";
-import type { Client } from "../protocol/call.ts";
-import type { GoblinError } from "../protocol/errors.ts";
-import { limitExceeded, type OnLimit } from "../protocol/limit-exceeded.ts";
+import type { Peer } from "../../peers/peer.ts";
+import type { Client } from "../../protocol/call.ts";
+import type { GoblinError } from "../../protocol/errors.ts";
+import { limitExceeded, type OnLimit } from "../../protocol/limit-exceeded.ts";
 
 export interface OwnConnection {
   readonly peer: Peer;

@@ -1,0 +1,132 @@
+/**
+ * Keeps the lists of one server in step with its connection: fetches them after a connect, again
+ * when the server announces a change, and with backoff while one fails.
+ *
+ * Invariant: only the newest connection's lists count. Nothing is fetched after `close`.
+ */
+import { emptyLists, type ServerLists } from "../catalog/definitions.ts";
+import { Sync } from "../catalog/sync/sync.ts";
+import type { LiveConfig } from "../config/live-config.ts";
+import type { Peer } from "../peers/peer.ts";
+import { GoblinError, messageOf } from "../protocol/errors.ts";
+import { failure } from "../protocol/json-rpc.ts";
+import type { OnLimit } from "../protocol/limit-exceeded.ts";
+import { logText } from "../protocol/log-text.ts";
+import type { ChangeKind } from "../protocol/methods.ts";
+import type { Logger } from "../telemetry/logger.ts";
+import { backoffMs } from "../timing/backoff.ts";
+import { withTimeout } from "../timing/with-timeout.ts";
+
+export interface ListFetcherOptions {
+  readonly serverId: string;
+  readonly config: Pick<LiveConfig, "current">;
+  readonly log: Logger;
+  readonly onLimit: OnLimit;
+  readonly update: (lists: ServerLists) => void;
+  readonly synced: (ms: number) => void;
+  /** What is wrong with the lists is another now; see `problem`. */
+  readonly problemChanged: () => void;
+}
+
+const LONGEST_PROBLEM = 500;
+
+export class ListFetcher {
+  readonly #options: ListFetcherOptions;
+  #sync: Sync | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  /** Why a list could not be fetched. */
+  #failure: string | undefined;
+  /** Why parts of fetched lists were left out, by method. */
+  readonly #reductions = new Map<string, string>();
+
+  constructor(options: ListFetcherOptions) {
+    this.#options = options;
+  }
+
+  /** What is wrong with the lists; undefined: nothing. */
+  get problem(): string | undefined {
+    const [first] = this.#reductions;
+    return this.#failure ?? (first && `${first[0]}: ${first[1]}`);
+  }
+
+  /**
+   * Fetches all lists over a new connection. Returns whether that is still the newest connection.
+   */
+  async connect(peer: Peer, known: ServerLists = emptyLists): Promise<boolean> {
+    this.#sync?.close();
+    const sync = this.#syncOver(peer, known);
+    this.#reductions.clear();
+    this.#sync = sync;
+    this.#failure = undefined;
+    await sync.all();
+    if (this.#failure) this.#retry(sync, 0);
+    return this.#sync === sync;
+  }
+
+  changed(kind: ChangeKind): void {
+    void this.#sync?.changed(kind);
+  }
+
+  refetch(): void {
+    void this.#sync?.all();
+  }
+
+  /** Fetches again what was left out, because new limits may allow more entries. */
+  limitsChanged(): void {
+    if (this.#reductions.size > 0) this.refetch();
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#sync?.close();
+    this.#sync = undefined;
+  }
+
+  #syncOver(peer: Peer, known: ServerLists): Sync {
+    const { serverId, config, log, onLimit, update, synced } = this.#options;
+    return new Sync({
+      known,
+      declares: (capability) => capability in peer.info.capabilities,
+      request: (method, params) => {
+        const { connectMs } = config.current.timeouts;
+        const late = failure(new GoblinError("TIMEOUT", `no answer within ${connectMs} ms`));
+        return withTimeout(peer.request(method, params), connectMs, late);
+      },
+      update,
+      synced,
+      failed: (method, error) => {
+        const detail = { server: serverId, method, error: logText(messageOf(error), LONGEST_PROBLEM) };
+        log.warn(detail, "A list could not be fetched; the last known list stays");
+        this.#failure = `${method} failed: ${messageOf(error)}`;
+      },
+      limits: () => config.current.limits,
+      onLimit,
+      reduced: (method, why) => this.#reduced(method, why),
+    });
+  }
+
+  /** Logs a list that was accepted only in part, once, and shows it in the server's state. */
+  #reduced(method: string, why: string | undefined): void {
+    const { serverId, log, problemChanged } = this.#options;
+    const before = this.#reductions.get(method);
+    if (why === undefined) this.#reductions.delete(method);
+    else this.#reductions.set(method, why);
+    if (why === before) return;
+    if (why !== undefined) log.warn({ server: serverId, method, reason: why }, "A list was accepted only in part");
+    problemChanged();
+  }
+
+  /** Retries a failed list with backoff while the connection lasts. */
+  #retry(sync: Sync, attempt: number): void {
+    clearTimeout(this.#timer);
+    const again = async (): Promise<void> => {
+      if (this.#sync !== sync) return;
+      this.#failure = undefined;
+      await sync.all();
+      if (this.#sync !== sync) return;
+      if (this.#failure) this.#retry(sync, attempt + 1);
+      else this.#options.problemChanged();
+    };
+    this.#timer = setTimeout(() => void again(), backoffMs(attempt)).unref();
+  }
+}

@@ -1,0 +1,37 @@
+/**
+ * Builds the parts that hold what clients have open: sessions, subscriptions and tasks, and what
+ * outlives the process. The parts listen to each other; nothing else is wired here.
+ */
+import type { Catalog } from "../catalog/catalog.ts";
+import type { LiveConfig } from "../config/live-config.ts";
+import type { OnLimit } from "../protocol/limit-exceeded.ts";
+import type { Servers } from "../servers/servers.ts";
+import type { Waiting } from "../servers/waiting.ts";
+import { Continuity, ephemeralSealer, type SessionState } from "./continuity.ts";
+import { ResourceSubscriptions } from "./resource-subscriptions.ts";
+import { ServerMessages } from "./server-messages.ts";
+import { SessionStore } from "./store.ts";
+import { Subscriptions } from "./subscriptions.ts";
+import { Tasks } from "./tasks.ts";
+
+export interface ClientStateParts {
+  readonly config: LiveConfig;
+  readonly catalog: Catalog;
+  readonly servers: Servers;
+  readonly waiting: Waiting;
+  /** Lets sessions outlive the process. */
+  readonly state: SessionState | undefined;
+  readonly onLimit: OnLimit;
+}
+
+export function createClientState({ config, catalog, servers, waiting, state, onLimit }: ClientStateParts) {
+  const { sealer = ephemeralSealer(), journal } = state ?? {};
+  const sessions = new SessionStore(config, onLimit);
+  const subscriptions = new Subscriptions({ servers, sessions, config, onLimit });
+  const continuity = new Continuity({ sealer, journal, config, sessions, subscriptions });
+  const parts = { catalog, servers, waiting, sessions, continuity, subscriptions };
+  const resourceSubscriptions = new ResourceSubscriptions(parts);
+  const tasks = new Tasks({ servers, sessions, catalog, sealer });
+  new ServerMessages(servers, sessions, catalog);
+  return { sessions, subscriptions, continuity, resourceSubscriptions, tasks };
+}
