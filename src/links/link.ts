@@ -65,6 +65,11 @@ export interface Link {
    * listens for messages that belong to no request.
    */
   established(headers: Readonly<Record<string, string>>): void;
+  /**
+   * Reports to another listener from now on, where the transport can. Returns false if the link is
+   * closed.
+   */
+  redirect?(events: LinkEvents): boolean;
   close(): Promise<void>;
 }
 

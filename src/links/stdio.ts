@@ -103,7 +103,7 @@ export function stdioLink(options: StdioOptions): OpenLink {
 
 class StdioLink implements Link {
   readonly #child: ChildProcess;
-  readonly #events: LinkEvents;
+  #events: LinkEvents;
   readonly #exited: Promise<void>;
   readonly #options: StdioOptions;
   readonly #outgoing = new Outgoing();
@@ -120,9 +120,9 @@ class StdioLink implements Link {
     const stdout = new LineSplitter({
       cap: options.messageCap,
       line: (line) => {
-        if (line.length > 0 && !this.#closed) events.message(line, undefined);
+        if (line.length > 0 && !this.#closed) this.#events.message(line, undefined);
       },
-      overflow: (head, tail) => tooLarge(events, options, { id: idAtEdges(head, tail), head }),
+      overflow: (head, tail) => tooLarge(this.#events, options, { id: idAtEdges(head, tail), head }),
     });
     const stderr = new LineSplitter({
       cap: STDERR_CAP,
@@ -172,6 +172,11 @@ class StdioLink implements Link {
   }
 
   established(): void {}
+
+  redirect(events: LinkEvents): boolean {
+    this.#events = events;
+    return !this.#closed;
+  }
 
   async close(): Promise<void> {
     if (!this.#closing) {

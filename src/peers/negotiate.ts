@@ -10,7 +10,7 @@
  */
 
 import type { ServerTransport } from "../config/schema/server.ts";
-import type { Link, LinkEvents, OpenLink } from "../links/link.ts";
+import type { Link, OpenLink } from "../links/link.ts";
 import { sseLink } from "../links/sse.ts";
 import { stdioLink } from "../links/stdio.ts";
 import { httpLink } from "../links/streamable-http.ts";
@@ -61,8 +61,10 @@ export function createConnector(options: ConnectorOptions): Connect {
   /** Until this time the server is assumed to need the handshake. */
   let handshakeUntil = 0;
 
-  const withHandshake = (open: OpenLink, { events, owner, signal, connectMs }: Attempt): Promise<Peer> =>
-    connectLegacy({
+  const withHandshake = (open: OpenLink, attempt: Attempt, more: { keepsLink?: boolean } = {}): Promise<Peer> => {
+    const { events, owner, signal, connectMs } = attempt;
+    return connectLegacy({
+      ...more,
       open,
       events,
       clientInfo: owner?.info["name"] === undefined ? options.clientInfo : owner.info,
@@ -70,6 +72,7 @@ export function createConnector(options: ConnectorOptions): Connect {
       connectMs,
       signal,
     });
+  };
   const withoutHandshake = (open: OpenLink, { events, signal, connectMs }: Attempt): Promise<Peer | undefined> =>
     connectModern({
       open,
@@ -85,14 +88,14 @@ export function createConnector(options: ConnectorOptions): Connect {
     return async (events, owner, signal) => {
       const { messageCap, unsentCap, connectMs } = options.settings();
       const attempt = { events, owner, signal, connectMs };
-      const once = keepOpen(stdioLink({ ...transport, messageCap, unsentCap, onLimit, stderr: options.stderr }));
+      const open = stdioLink({ ...transport, messageCap, unsentCap, onLimit, stderr: options.stderr });
       try {
-        return await withHandshake(once.open, attempt);
+        return await withHandshake(open, attempt, { keepsLink: true });
       } catch (error) {
-        const asked = error instanceof HandshakeRefused ? withoutHandshake(once.open, attempt) : undefined;
-        const peer = await asked?.catch(() => undefined);
+        if (!(error instanceof HandshakeRefused)) throw error;
+        const peer = await withoutHandshake(reuse(error.link, open), attempt).catch(() => undefined);
         if (peer) return peer;
-        await once.close();
+        await error.link?.close();
         throw error;
       }
     };
@@ -125,47 +128,7 @@ function isUnreachable(error: unknown): boolean {
   return error instanceof GoblinError && error.reason === "unreachable";
 }
 
-/** Opens a link that outlives the first peer, so that a second peer can try the same process. */
-function keepOpen(open: OpenLink): { readonly open: OpenLink; close(): Promise<void> } {
-  let link: Link | undefined;
-  let gone = false;
-  let target: LinkEvents | undefined;
-  const relay: LinkEvents = {
-    message: (bytes, stream, call) => target?.message(bytes, stream, call),
-    failed: (id, error, fate) => target?.failed(id, error, fate),
-    waiting: (id) => target?.waiting(id) ?? false,
-    problem: (message, detail) => target?.problem(message, detail),
-    closed: (error) => {
-      gone = true;
-      target?.closed(error);
-    },
-  };
-  const kept = (real: Link, isLast: () => boolean): Link => ({
-    send: (text, sendOptions) => real.send(text, sendOptions),
-    drop: (id) => real.drop(id),
-    takeBack: (id) => real.takeBack?.(id) ?? false,
-    established: (headers) => real.established(headers),
-    close: async () => {
-      if (isLast()) await real.close();
-    },
-  });
-  return {
-    open: async (events, signal) => {
-      target = events;
-      if (link && !gone) return kept(link, () => true);
-      gone = false;
-      const opened = await open(relay, signal);
-      link = opened;
-      let established = false;
-      const first = kept(opened, () => established);
-      return {
-        ...first,
-        established: (headers) => {
-          established = true;
-          opened.established(headers);
-        },
-      };
-    },
-    close: async () => link?.close(),
-  };
+/** Opens the link of a refused handshake again, or a new one if that has closed. */
+function reuse(link: Link | undefined, open: OpenLink): OpenLink {
+  return async (events, signal) => (link?.redirect?.(events) ? link : open(events, signal));
 }

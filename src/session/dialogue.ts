@@ -21,7 +21,7 @@ interface Open extends Question {
 const nowhere = (): void => {};
 
 export class Dialogue {
-  readonly call: Call;
+  #call: Call | undefined;
   /** Receives the call's notifications in this round; discards them between rounds. */
   emit: (text: string) => void = nowhere;
   /** The open questions by key. Created on demand: most calls have none. */
@@ -30,13 +30,16 @@ export class Dialogue {
   #answer: Answer | undefined;
   #wake: ((next: Answer | readonly Question[]) => void) | undefined;
 
-  constructor(call: Call) {
-    this.call = call;
+  /** The call that was started. */
+  get call(): Call {
+    if (!this.#call) throw new Error("the dialogue has no call yet");
+    return this.#call;
   }
 
-  /** Starts the call. */
-  run(start: (call: Call) => Promise<Answer>): void {
-    start(this.call).then(
+  /** Starts the call, once. */
+  run(call: Call, start: () => Promise<Answer>): void {
+    this.#call = call;
+    start().then(
       (answer) => this.#ended(answer),
       (error: unknown) => this.#ended(failure(error)),
     );
@@ -54,7 +57,7 @@ export class Dialogue {
 
   /** Asks the client a question. `signal` aborts when the server withdraws it. */
   ask(method: string, params: string, signal?: AbortSignal): Promise<Answer> {
-    if (this.#answer || this.call.cancelled) return Promise.resolve(over());
+    if (this.#answer || this.#call?.cancelled) return Promise.resolve(over());
     return new Promise((resolve) => {
       const key = `q${++this.#count}`;
       this.#open ??= new Map();

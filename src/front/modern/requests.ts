@@ -81,10 +81,11 @@ export class ModernFront {
     const { method, params } = message;
     let begun: Call | undefined;
     try {
-      const client = new RequestClient(params, options);
+      const dialogue = new Dialogue();
+      const client = new RequestClient(params, options, dialogue);
       if (method === "server/discover") return this.#finish(method, this.#discover(client));
       if (method.startsWith("tasks/") && !hasTasks(client)) return failure(missingTasks());
-      const call: Call = new Call({
+      const call = new Call({
         method,
         params,
         text: requestParams(message.text),
@@ -93,9 +94,7 @@ export class ModernFront {
         trace: options.trace,
       });
       begun = call;
-      const dialogue = new Dialogue(call);
-      client.dialogue = dialogue;
-      return this.#finish(method, await this.#round(dialogue, options));
+      return this.#finish(method, await this.#round(call, dialogue, options));
     } catch (error) {
       return this.#finish(method, failure(error, begun && { requestId: begun.requestId }));
     }
@@ -105,8 +104,7 @@ export class ModernFront {
     this.#parked.close();
   }
 
-  async #round(fresh: Dialogue, options: RoundOptions): Promise<Answer> {
-    const { call } = fresh;
+  async #round(call: Call, fresh: Dialogue, options: RoundOptions): Promise<Answer> {
     const opened = this.#parked.open(call.params["requestState"], () => bindingOf(call));
     let dialogue = fresh;
     let id: string | undefined;
@@ -115,7 +113,7 @@ export class ModernFront {
       dialogue.give(responsesIn(call.text));
     } else {
       const again = opened === "again" ? withoutRetry(call) : call;
-      fresh.run(() => this.#context.relay.handle(again));
+      fresh.run(call, () => this.#context.relay.handle(again));
     }
     dialogue.emit = options.emit;
     let waiting = true;
@@ -167,10 +165,11 @@ class RequestClient implements Client {
   readonly info: Readonly<Record<string, unknown>>;
   readonly logLevel: LogLevel | "off";
   /** Carries questions to the client. */
-  dialogue: Dialogue | undefined;
+  readonly #dialogue: Dialogue;
   #scope: string | undefined;
 
-  constructor(params: Params, { principal, party, account }: RoundOptions) {
+  constructor(params: Params, { principal, party, account }: RoundOptions, dialogue: Dialogue) {
+    this.#dialogue = dialogue;
     const meta = metaOf(params) ?? {};
     const level = meta[LOG_LEVEL];
     this.principal = principal;
@@ -194,8 +193,8 @@ class RequestClient implements Client {
 
   /** Asks the client through the answer to a call, which is the only way in this version. */
   ask(method: string, params: string, { call, signal }: About): Promise<Answer> {
-    if (call && this.dialogue && canBeAsked(this.capabilities, method)) {
-      return this.dialogue.ask(method, params, signal);
+    if (call && canBeAsked(this.capabilities, method)) {
+      return this.#dialogue.ask(method, params, signal);
     }
     return Promise.resolve(failure(cannotBeAsked(method)));
   }

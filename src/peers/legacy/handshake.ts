@@ -3,6 +3,7 @@
  * refusal. Unknown protocol versions are rejected.
  */
 
+import type { Link } from "../../links/link.ts";
 import { legacyVersions } from "../../protocol/envelope.ts";
 import { GoblinError } from "../../protocol/errors.ts";
 import type { ErrorAnswer, Raw } from "../../protocol/json-rpc.ts";
@@ -36,7 +37,10 @@ export function readInitializeResult(raw: Raw): PeerInfo {
 }
 
 /** The server answered `initialize` with an error: it is reachable, but may speak another era. */
-export class HandshakeRefused extends GoblinError {}
+export class HandshakeRefused extends GoblinError {
+  /** The link that is still open, for an attempt in another era. */
+  link: Link | undefined;
+}
 
 /** Why there was no handshake: the server refused it, or could not be asked. */
 export function handshakeProblem({ raw, symbol, reason }: ErrorAnswer): GoblinError {

@@ -33,7 +33,13 @@ import { passLog, passProgress } from "../passed-on.ts";
 import type { Peer, PeerEvents, PeerInfo } from "../peer.ts";
 import { Pending } from "../pending.ts";
 import { failBroken, failUnreadable } from "../unusable.ts";
-import { type HandshakeOptions, handshakeProblem, initializeParams, readInitializeResult } from "./handshake.ts";
+import {
+  type HandshakeOptions,
+  HandshakeRefused,
+  handshakeProblem,
+  initializeParams,
+  readInitializeResult,
+} from "./handshake.ts";
 
 export interface LegacyOptions extends HandshakeOptions {
   readonly open: OpenLink;
@@ -41,6 +47,8 @@ export interface LegacyOptions extends HandshakeOptions {
   readonly connectMs: number;
   /** Aborts the attempt. */
   readonly signal?: AbortSignal | undefined;
+  /** Keeps the link of a server that refuses the handshake, in the error. */
+  readonly keepsLink?: boolean;
 }
 
 type RequestFrame = Extract<Frame, { kind: "request" }>;
@@ -64,7 +72,8 @@ export async function connectLegacy(options: LegacyOptions): Promise<Peer> {
     if (!opened) throw new GoblinError("BACKEND_UNAVAILABLE", `No handshake within ${options.connectMs} ms`);
     return peer;
   } catch (error) {
-    await peer.close();
+    if (options.keepsLink && error instanceof HandshakeRefused) error.link = peer.release();
+    else await peer.close();
     throw error;
   } finally {
     signal?.removeEventListener("abort", giveUp);
@@ -151,6 +160,14 @@ class LegacyPeer implements Peer, LinkEvents {
     this.#pending.failAll(new GoblinError("BACKEND_UNAVAILABLE", "The connection was closed"));
     this.#dropQuestions();
     await this.#link?.close();
+  }
+
+  /** Ends the peer without closing its link. */
+  release(): Link | undefined {
+    const link = this.#link;
+    this.#link = undefined;
+    this.#ended = true;
+    return link;
   }
 
   waiting(id: number): boolean {

@@ -115,12 +115,11 @@ export class Listener {
   }
 
   /**
-   * Handles the end of a stream and schedules its reopening. Returns false if the stream is not
-   * ours.
+   * Handles the end of a stream, which is the answer to its request, and schedules its reopening.
    */
-  ended(id: number): boolean {
+  #ended(id: number): void {
     const stream = [this.#current, this.#next].find((candidate) => candidate?.id === id);
-    if (!stream) return false;
+    if (!stream) return;
     if (this.#current === stream) {
       this.#current = undefined;
       this.#gap = new Set([...(this.#gap ?? []), ...stream.uris]);
@@ -130,7 +129,11 @@ export class Listener {
     // Do not reset the backoff for a stream that ends right after its acknowledgement.
     if (stream.acknowledged && performance.now() - this.#acknowledgedAt >= WORTH_MS) this.#attempt = 0;
     if (!this.#closed) this.#reopenLater();
-    return true;
+  }
+
+  /** Whether the request is one of the streams. */
+  owns(id: number): boolean {
+    return this.#current?.id === id || this.#next?.id === id;
   }
 
   close(): void {
@@ -148,7 +151,8 @@ export class Listener {
     const notifications: Record<string, unknown> = {};
     for (const kind of this.#kinds) notifications[changeFilters[kind]] = true;
     if (this.#uris.size > 0) notifications["resourceSubscriptions"] = [...this.#uris];
-    const { id } = this.#options.start(JSON.stringify({ notifications }));
+    const { id, answer } = this.#options.start(JSON.stringify({ notifications }));
+    void answer.then(() => this.#ended(id));
     return new Promise((resolve) => {
       this.#next = { id, uris: new Set(this.#uris), waiting: [resolve], acknowledged: false };
     });

@@ -151,8 +151,7 @@ class ModernPeer implements Peer, LinkEvents {
   }
 
   failed(id: number, error: GoblinError, fate: Fate): void {
-    if (this.#listener.ended(id)) this.#pending.settle(id, { ok: true, raw: "{}" });
-    else this.#pending.settle(id, { ...failure(error), unsent: fate === "unsent" });
+    this.#pending.settle(id, { ...failure(error), unsent: fate === "unsent" });
   }
 
   closed(error: GoblinError): void {
@@ -190,11 +189,8 @@ class ModernPeer implements Peer, LinkEvents {
   #take(frame: Frame, stream: number | undefined, call: Call | undefined): void {
     switch (frame.kind) {
       case "response":
-        if (typeof frame.id === "number" && this.#listener.ended(frame.id))
-          this.#pending.settle(frame.id, frame.answer);
-        else if (typeof frame.id === "number" && this.#pending.settle(frame.id, frame.answer)) return;
-        else this.#unexpected(frame.id);
-        return;
+        if (typeof frame.id === "number" && this.#pending.settle(frame.id, frame.answer)) return;
+        return this.#unexpected(frame.id);
       case "notification":
         return this.#notified(frame, stream, call);
       case "request":
@@ -272,7 +268,7 @@ class ModernPeer implements Peer, LinkEvents {
       case "notifications/cancelled": {
         // A server may cancel only our listen streams, never our other requests.
         const id = params["requestId"];
-        if (typeof id === "number" && this.#listener.ended(id)) this.#pending.settle(id, { ok: true, raw: "{}" });
+        if (typeof id === "number" && this.#listener.owns(id)) this.#pending.settle(id, { ok: true, raw: "{}" });
         return;
       }
       default: {

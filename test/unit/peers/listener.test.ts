@@ -4,18 +4,21 @@
  */
 import { expect, test } from "vitest";
 import { Listener } from "../../../src/peers/modern/listener.ts";
+import type { Answer } from "../../../src/protocol/json-rpc.ts";
 
 const ACKNOWLEDGED = "notifications/subscriptions/acknowledged";
 
 function rig() {
   const started: { id: number; uris: string[] }[] = [];
   const missed: string[][] = [];
+  const ends = new Map<number, () => void>();
   const listener = new Listener({
     start: (params) => {
       const { notifications } = JSON.parse(params);
       const id = started.length + 1;
       started.push({ id, uris: notifications.resourceSubscriptions ?? [] });
-      return { id, answer: new Promise(() => {}) };
+      const answer = new Promise<Answer>((resolve) => ends.set(id, () => resolve({ ok: true, raw: "{}" })));
+      return { id, answer };
     },
     stop: () => {},
     missed: (_kinds, uris) => missed.push([...uris]),
@@ -28,14 +31,18 @@ function rig() {
     await turn();
     return id;
   };
-  return { listener, missed, acknowledge };
+  const end = async (id: number) => {
+    ends.get(id)?.();
+    await turn();
+  };
+  return { listener, missed, acknowledge, end };
 }
 
 test("a stream that breaks before somebody else subscribes: its resources are reported", async () => {
-  const { listener, missed, acknowledge } = rig();
+  const { listener, missed, acknowledge, end } = rig();
   void listener.add("a:///1");
   const first = await acknowledge();
-  listener.ended(first);
+  await end(first);
   void listener.add("b:///2");
   await acknowledge();
   expect(missed).toEqual([["a:///1"]]);
@@ -53,11 +60,11 @@ test("a stream that is replaced in good order has missed nothing", async () => {
 });
 
 test("what was unsubscribed meanwhile is not reported", async () => {
-  const { listener, missed, acknowledge } = rig();
+  const { listener, missed, acknowledge, end } = rig();
   void listener.add("a:///1");
   await acknowledge();
   void listener.add("b:///2");
-  listener.ended(await acknowledge());
+  await end(await acknowledge());
   void listener.remove("a:///1");
   await acknowledge();
   expect(missed).toEqual([["b:///2"]]);

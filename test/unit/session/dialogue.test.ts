@@ -9,9 +9,10 @@ import { Dialogue } from "../../../src/session/dialogue.ts";
 
 function start() {
   const call = new Call({ method: "tools/call", params: {}, text: "{}", client: {} as Client, emit: () => {} });
-  const dialogue = new Dialogue(call);
+  const dialogue = new Dialogue();
   let end: (answer: Answer) => void = () => {};
   dialogue.run(
+    call,
     () =>
       new Promise((resolve) => {
         end = resolve;
