@@ -5,16 +5,8 @@
  * The text between the elements is checked, so a caller that parses each element has checked the
  * whole array. Nothing recurses.
  */
+import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from "./characters.ts";
 import { type Span, skipSpace, skipValue } from "./json-text.ts";
-
-const QUOTE = 34;
-const BACKSLASH = 92;
-const OPEN_BRACE = 123;
-const CLOSE_BRACE = 125;
-const OPEN_BRACKET = 91;
-const CLOSE_BRACKET = 93;
-const COMMA = 44;
-const COLON = 58;
 
 /**
  * Returns the start of the value of the first member with this key, or -1 if the key is missing.

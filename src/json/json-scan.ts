@@ -5,33 +5,35 @@
  * one pass and does not recurse. It runs for every answer of every server, so it is written for
  * speed. The functions share only a scratch table, and `indexOf` skips long strings.
  */
+
 import { isUtf8 } from "node:buffer";
+import {
+  BACKSLASH,
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON,
+  COMMA,
+  DOT,
+  LOWER_E,
+  LOWER_F,
+  LOWER_N,
+  LOWER_T,
+  LOWER_U,
+  MINUS,
+  NEWLINE,
+  NINE,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  PLUS,
+  QUOTE,
+  RETURN,
+  SPACE,
+  TAB,
+  ZERO,
+} from "./characters.ts";
 
 /** Deeper nesting is not data: it only serves to crash recursive readers. */
 export const MAX_DEPTH = 10_000;
-
-const TAB = 9;
-const NEWLINE = 10;
-const RETURN = 13;
-const SPACE = 32;
-const QUOTE = 34;
-const PLUS = 43;
-const COMMA = 44;
-const MINUS = 45;
-const DOT = 46;
-const ZERO = 48;
-const NINE = 57;
-const COLON = 58;
-const OPEN_BRACKET = 91;
-const BACKSLASH = 92;
-const CLOSE_BRACKET = 93;
-const LOWER_E = 101;
-const LOWER_F = 102;
-const LOWER_N = 110;
-const LOWER_T = 116;
-const LOWER_U = 117;
-const OPEN_BRACE = 123;
-const CLOSE_BRACE = 125;
 
 /** The bytes that end or interrupt a plain string: quotes, backslashes, control characters. */
 const notPlain = tableOf('"\\').fill(1, 0, SPACE);

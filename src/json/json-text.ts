@@ -7,6 +7,7 @@
  * must be valid JSON: callers have run `JSON.parse` on it, or the gateway wrote it. Nothing here
  * validates.
  */
+import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from "./characters.ts";
 
 export interface Span {
   readonly start: number;
@@ -16,15 +17,6 @@ export interface Span {
 export interface Edit extends Span {
   readonly text: string;
 }
-
-const QUOTE = 34;
-const BACKSLASH = 92;
-const OPEN_BRACE = 123;
-const CLOSE_BRACE = 125;
-const OPEN_BRACKET = 91;
-const CLOSE_BRACKET = 93;
-const COMMA = 44;
-const COLON = 58;
 
 export function skipSpace(text: string, pos: number): number {
   let i = pos;
