@@ -59,7 +59,7 @@ export class ResourceSubscriptions {
     const form = stringParam(flight.call, "uri");
     const { serverId, uri } = await this.#find(form, { clientKey: key, call: flight.call });
     flight.serverId = serverId;
-    const record = this.#record(key, { serverId, uri, form }, this.#toSession(key));
+    const record = this.#record(key, { serverId, uri, form }, toSession(this.#parts.sessions.get(key)));
     const answer = await this.#parts.subscriptions.subscribe(record, flight);
     // An acknowledged subscription must survive a restart.
     if (answer.ok) await this.#parts.continuity.written();
@@ -93,7 +93,7 @@ export class ResourceSubscriptions {
     for (const record of records) {
       const { serverId, uri } = record;
       if (!servers.config(serverId)) continuity.unsubscribed(session.key, serverId, uri);
-      else void subscriptions.resume(this.#record(session.key, record, this.#toSession(session.key)));
+      else void subscriptions.resume(this.#record(session.key, record, toSession(session)));
     }
   }
 
@@ -113,11 +113,11 @@ export class ResourceSubscriptions {
     };
     return record;
   }
+}
 
-  #toSession(key: string): (params: string) => void {
-    const { sessions } = this.#parts;
-    return (params) => sessions.get(key)?.notify(notificationText("notifications/resources/updated", params));
-  }
+/** Returns what delivers the raw params of an update to a session. */
+function toSession(session: Session | undefined): (params: string) => void {
+  return (params) => session?.notify(notificationText("notifications/resources/updated", params));
 }
 
 function named(answer: Answer, serverId: string): Answer {
