@@ -1,0 +1,152 @@
+/**
+ * The servers of the config, by id, and how a new config changes them.
+ *
+ * Servers start in parallel and none waits for another. A new config touches only what it changes:
+ * a server that needs another connection is started beside the old one, takes its place when it has
+ * been synced (or has failed), and the old one finishes its calls. `close` stops every server that
+ * was started here.
+ */
+import { STARTING } from "../catalog/standing.ts";
+import type { ConfigDiff } from "../config/diff.ts";
+import type { ServerConfig } from "../config/schema/server.ts";
+import { Server, type ServerHost, type ServerOptions } from "./server.ts";
+
+export class Roster {
+  readonly #host: ServerHost;
+  readonly #options: ServerOptions;
+  #entries = new Map<string, Server>();
+  /** Servers that are about to replace the one with the same id. */
+  readonly #incoming = new Map<string, Server>();
+  /** Replaced or removed servers that finish their last calls. */
+  readonly #retiring = new Set<Server>();
+  #started: Promise<void> | undefined;
+  #settled = false;
+  #closed = false;
+
+  constructor(host: ServerHost, options: ServerOptions) {
+    this.#host = host;
+    this.#options = options;
+    for (const config of options.config.current.servers) this.#add(config);
+  }
+
+  /** Whether every enabled server has connected or failed once. */
+  get settled(): boolean {
+    return this.#settled;
+  }
+
+  get(id: string): Server | undefined {
+    return this.#entries.get(id);
+  }
+
+  /** In the order of the config. */
+  values(): Iterable<Server> {
+    return this.#entries.values();
+  }
+
+  /** Those that clients may still have calls at. */
+  *serving(): Generator<Server> {
+    yield* this.#entries.values();
+    yield* this.#retiring;
+  }
+
+  /** Resolves when every enabled server has connected or failed once. */
+  start(): Promise<void> {
+    this.#started ??= Promise.all([...this.#entries.values()].map((server) => server.start())).then(() => {
+      this.#settled = true;
+    });
+    return this.#started;
+  }
+
+  /**
+   * Applies a config that is already the live one. The lists change at once, except for servers
+   * that need a new connection. Resolves when these have taken over and new servers have connected
+   * or failed.
+   */
+  apply(diff: ConfigDiff): Promise<void> {
+    for (const id of diff.removed) this.#remove(id);
+    for (const config of diff.adjusted) {
+      this.#entries.get(config.id)?.adjust(config);
+      this.#incoming.get(config.id)?.adjust(config);
+    }
+    const starts = [
+      ...diff.added.map((config) => this.#startAdded(this.#add(config))),
+      ...diff.changed.map((config) => this.#replace(config)),
+    ];
+    this.#arrange(diff.order);
+    for (const server of this.#all()) server.configure(this.#options.config.current);
+    return Promise.all(starts).then(() => {});
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.all([...this.#all()].map((server) => server.stop("shutting down")));
+  }
+
+  *#all(): Generator<Server> {
+    yield* this.#entries.values();
+    yield* this.#incoming.values();
+    yield* this.#retiring;
+  }
+
+  #add(config: ServerConfig): Server {
+    const server = new Server(config, this.#host, this.#options);
+    this.#entries.set(config.id, server);
+    server.attach();
+    return server;
+  }
+
+  async #startAdded(server: Server): Promise<void> {
+    if (this.#started && !this.#closed) await server.start();
+  }
+
+  async #replace(config: ServerConfig): Promise<void> {
+    const { id } = config;
+    void this.#incoming.get(id)?.stop("replaced");
+    const next = new Server(config, this.#host, this.#options);
+    this.#incoming.set(id, next);
+    // From now on, requests for its names wait until it has started.
+    if (config.enabled && !this.#entries.get(id)?.config.enabled) this.#options.catalog.stand(id, STARTING);
+    await this.#startAdded(next);
+    // Another config may have replaced this server meanwhile, or the gateway may be closing.
+    if (this.#incoming.get(id) !== next || this.#closed) return next.stop("replaced");
+    this.#incoming.delete(id);
+    const old = this.#entries.get(id);
+    this.#entries.set(id, next);
+    old?.detach();
+    next.attach();
+    this.#host.emit("status", id, next.backend.status);
+    if (!config.enabled) this.#host.emit("removed", id);
+    if (old) this.#retire(old);
+    await this.#host.subscribers.restored(id);
+  }
+
+  #remove(id: string): void {
+    const { catalog } = this.#options;
+    void this.#incoming.get(id)?.stop("removed");
+    this.#incoming.delete(id);
+    const server = this.#entries.get(id);
+    this.#entries.delete(id);
+    catalog.remove(id);
+    this.#host.emit("removed", id);
+    if (server) this.#retire(server);
+  }
+
+  #retire(server: Server): void {
+    this.#retiring.add(server);
+    void server.retire(this.#options.config.current.timeouts.drainMs).finally(() => this.#retiring.delete(server));
+  }
+
+  /**
+   * File order decides which server keeps a contested name, so the order must be the same as after
+   * a restart.
+   */
+  #arrange(order: readonly string[]): void {
+    const entries = new Map<string, Server>();
+    for (const id of order) {
+      const server = this.#entries.get(id);
+      if (server) entries.set(id, server);
+    }
+    this.#entries = entries;
+    this.#options.catalog.arrange(order);
+  }
+}
