@@ -69,6 +69,8 @@ export async function call(client, server, tool, args, street, { giveUpAfterMs, 
     outcome = await client.ask("tools/call", { ...params, inputResponses, requestState });
   }
   clearTimeout(timer);
+  // Between two rounds there is no request that progress could belong to.
+  if (rounds > 0) entry.progress = entry.told.progress;
   const { message, cut, givenUp } = outcome;
   if (givenUp) return finished(ledger.cut(entry, "given up"));
   if (cut) return finished(wasCut(cut));

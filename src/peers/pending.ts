@@ -140,6 +140,18 @@ export class Pending {
   }
 
   /**
+   * Like `origin`, for questions. A client without a session is asked in the answer to one call, so
+   * that call must be the only one that the question can belong to.
+   */
+  asker(): Origin {
+    const origin = this.origin();
+    if (typeof origin !== "object" || origin.client.hasSession) return origin;
+    let calls = 0;
+    for (const { flight } of this.#entries.values()) if (flight) calls++;
+    return calls > 1 ? "several" : origin;
+  }
+
+  /**
    * Like `origin`, for log messages. If no call is in flight, they go to the party that alone has
    * used the connection.
    */

@@ -253,7 +253,7 @@ class LegacyPeer implements Peer, LinkEvents {
   async #answer(frame: RequestFrame, stream: number | undefined, call: Call | undefined): Promise<void> {
     const { id, method, text } = frame;
     if (method === "ping") return this.#link?.send(answerText(id, { ok: true, raw: "{}" }));
-    const origin = stream === undefined ? this.#pending.origin() : (call ?? "none");
+    const origin = stream === undefined ? this.#pending.asker() : (call ?? "none");
     let signal: AbortSignal;
     try {
       signal = this.#asked.add(id, typeof origin === "object" ? origin : undefined);
