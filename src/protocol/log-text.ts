@@ -5,6 +5,8 @@
 import { toDisplayText } from "../json/json-text.ts";
 
 const LONGEST = 200;
+/** The length of a whole problem text, which quotes the server. */
+export const LONGEST_PROBLEM = 500;
 /**
  * Control characters, line and paragraph separators, and characters that change the text direction.
  */

@@ -11,7 +11,7 @@ import type { Peer } from "../peers/peer.ts";
 import { GoblinError, messageOf } from "../protocol/errors.ts";
 import { failure } from "../protocol/json-rpc.ts";
 import type { OnLimit } from "../protocol/limit-exceeded.ts";
-import { logText } from "../protocol/log-text.ts";
+import { LONGEST_PROBLEM, logText } from "../protocol/log-text.ts";
 import type { ChangeKind } from "../protocol/methods.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { backoffMs } from "../timing/backoff.ts";
@@ -27,8 +27,6 @@ export interface ListFetcherOptions {
   /** What is wrong with the lists is another now; see `problem`. */
   readonly problemChanged: () => void;
 }
-
-const LONGEST_PROBLEM = 500;
 
 export class ListFetcher {
   readonly #options: ListFetcherOptions;

@@ -21,7 +21,7 @@ import { createConnector } from "../peers/negotiate.ts";
 import type { Peer, PeerEvents } from "../peers/peer.ts";
 import { Call, type Client } from "../protocol/call.ts";
 import type { OnLimit } from "../protocol/limit-exceeded.ts";
-import { logText } from "../protocol/log-text.ts";
+import { LONGEST_PROBLEM, logText } from "../protocol/log-text.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { Throttle } from "../timing/throttle.ts";
 import { Backend, type BackendStatus } from "./backend.ts";
@@ -29,9 +29,6 @@ import type { ServerEvents, Subscribers } from "./events.ts";
 import { hidingSecrets } from "./hide-secrets.ts";
 import { ListFetcher } from "./list-fetcher.ts";
 import { ask } from "./questions.ts";
-
-/** Problem texts quote the server, so they are cut at this length. */
-const LONGEST_PROBLEM = 500;
 
 /** The set that a server belongs to: receives its events and knows its subscribers. */
 export interface ServerHost {

@@ -149,7 +149,7 @@ function holder(header: Header, tokens: readonly Known[]): Verdict {
 }
 
 export function isLoopback(host: string): boolean {
-  return LOOPBACK.has(host) || /^127\./.test(host);
+  return LOOPBACK.has(host) || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
 function refuse(status: 401 | 403, message: string): Denial {
