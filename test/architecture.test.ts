@@ -6,6 +6,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
+import { parseAst } from "rolldown/parseAst";
 import { describe, expect, test } from "vitest";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -120,6 +121,21 @@ const eraFiles = [
 const eraWords =
   /legacy|modern|\binitialize\b|mcp-session-id|mcp-protocol-version|\b20(24-11-05|25-03-26|25-06-18|25-11-25|26-07-28)\b(?!T)/i;
 
+/**
+ * The functions with more than three positional parameters: all run for every call, or in the inner
+ * loop of a search or a template, where an options object would be an allocation each time.
+ */
+const manyParameters = [
+  "calls/stages/metrics.ts #record",
+  "catalog/search/terms.ts note",
+  "catalog/search/terms.ts shareOf",
+  "front/http/reply.ts replyAnswer",
+  "routing/resolve.ts namedRoute",
+  "servers/servers.ts forward",
+  "uri-template/subject.ts fits",
+];
+
+const MAX_PARAMETERS = 3;
 const MAX_LINES = 350;
 /** About a dozen. */
 const MAX_FILES = 15;
@@ -137,6 +153,30 @@ function importsOf(text: string): string[] {
   const code = text.replace(/\/\*[\s\S]*?\*\//g, "");
   const found = code.matchAll(/^(?:import|export)\b[^;"']*?\bfrom "([^"]+)"|^import "([^"]+)"|\bimport\("([^"]+)"\)/gm);
   return [...found].map(([, from, bare, dynamic]) => (from ?? bare ?? dynamic)!);
+}
+
+/** The names of the functions, methods and arrows that take more than `MAX_PARAMETERS`. */
+function manyParametersIn(file: string, text: string): string[] {
+  const nodes: { node: Node; name: string }[] = [];
+  const visit = (value: unknown, name: string): void => {
+    if (Array.isArray(value)) for (const item of value) visit(item, name);
+    else if (typeof value === "object" && value !== null) {
+      const node = value as Node;
+      const key = node.id?.name ?? (node.key?.type === "PrivateIdentifier" ? `#${node.key.name}` : node.key?.name);
+      const own = key ?? name;
+      if (/Function/.test(node.type ?? "")) nodes.push({ node, name: own });
+      for (const child of Object.values(value)) visit(child, own);
+    }
+  };
+  visit(parseAst(text, { lang: file.endsWith("x") ? "tsx" : "ts" }), "");
+  return nodes.filter(({ node }) => (node.params?.length ?? 0) > MAX_PARAMETERS).map(({ name }) => `${file} ${name}`);
+}
+
+interface Node {
+  readonly type?: string;
+  readonly id?: { readonly name?: string } | null;
+  readonly key?: { readonly type?: string; readonly name?: string } | null;
+  readonly params?: readonly unknown[];
 }
 
 /** `front` for `front/http/http.ts`, the file itself at the top. */
@@ -252,6 +292,15 @@ test("numbers of JSON-RPC errors stand in one table", () => {
       text.split("\n").flatMap((line, i) => (/-32\d{3}\b/.test(line) ? [`${file}:${i + 1}`] : [])),
     );
   expect(wrong).toEqual([]);
+});
+
+test(`functions take at most ${MAX_PARAMETERS} positional parameters`, () => {
+  const seen = manyParametersIn(
+    "a.ts",
+    "function f(a, b, c, d) {} class C { #m(a, b, c, d = 1) {} n({ a, b, c, d }) {} } const g = (a, b, c, ...d) => a;",
+  );
+  expect(seen).toEqual(["a.ts f", "a.ts #m", "a.ts g"]);
+  expect(sources.flatMap(({ file, text }) => manyParametersIn(file, text)).sort()).toEqual(manyParameters);
 });
 
 test(`no file is longer than ${MAX_LINES} lines`, () => {

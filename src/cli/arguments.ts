@@ -31,7 +31,7 @@ export function buildArguments({ pairs, json }: ArgumentWords, schema: JsonSchem
     const declared = properties.get(key);
     if (declared === undefined && properties.size > 0 && !isOpen(root)) throw unknownKey(key, [...properties.keys()]);
     const property = resolveSchema(declared, schema);
-    const value = convertText(key, text, property, schema);
+    const value = convertText({ key, text, root: schema }, property);
     const before = result[key];
     // A list may be given one element at a time.
     result[key] = typeOf(property) === "array" && Array.isArray(before) ? [...before, ...(value as unknown[])] : value;
@@ -109,8 +109,16 @@ function unknownKey(key: string, known: readonly string[]): UsageError {
   return new UsageError(`the tool has no argument "${key}" (${hint})`);
 }
 
+/** A value as it was typed, and the schema that references in its own schema lead into. */
+export interface Word {
+  readonly key: string;
+  readonly text: string;
+  readonly root: JsonSchema;
+}
+
 /** Converts a text to the schema's type. @throws UsageError that names the expected type */
-export function convertText(key: string, text: string, schema: JsonSchema, root: JsonSchema): unknown {
+export function convertText(word: Word, schema: JsonSchema): unknown {
+  const { key, text } = word;
   const wrong = (what: string): UsageError => new UsageError(`${key}=${text}: expected ${what}`);
   const allowed = enumOf(schema);
   if (allowed) {
@@ -119,7 +127,7 @@ export function convertText(key: string, text: string, schema: JsonSchema, root:
     return found;
   }
   const branches = schema.anyOf ?? schema.oneOf;
-  if (Array.isArray(branches)) return firstFitting(branches, { key, text, root }) ?? loose(text);
+  if (Array.isArray(branches)) return firstFitting(branches, word) ?? loose(text);
   switch (typeOf(schema)) {
     case "string":
       return text;
@@ -136,7 +144,7 @@ export function convertText(key: string, text: string, schema: JsonSchema, root:
     case "null":
       return null;
     case "array":
-      return toArray(key, text, schema, root);
+      return toArray(word, schema);
     case "object": {
       const value = loose(text);
       if (!isRecord(value)) throw wrong("a JSON object");
@@ -148,29 +156,25 @@ export function convertText(key: string, text: string, schema: JsonSchema, root:
 }
 
 /** Accepts a whole list as JSON, or one element of it. */
-function toArray(key: string, text: string, schema: JsonSchema, root: JsonSchema): unknown[] {
+function toArray(word: Word, schema: JsonSchema): unknown[] {
+  const { key, text, root } = word;
   if (text.trimStart().startsWith("[")) {
     const value = loose(text);
     if (!Array.isArray(value)) throw new UsageError(`${key}=${text}: expected a JSON array`);
     return value;
   }
-  return text === "" ? [] : [convertText(key, text, resolveSchema(schema.items, root), root)];
-}
-
-interface Word {
-  readonly key: string;
-  readonly text: string;
-  readonly root: JsonSchema;
+  return text === "" ? [] : [convertText(word, resolveSchema(schema.items, root))];
 }
 
 /** Tries text last, because text fits everything. */
-function firstFitting(branches: readonly unknown[], { key, text, root }: Word): unknown {
+function firstFitting(branches: readonly unknown[], word: Word): unknown {
+  const { key, text, root } = word;
   const schemas = branches.map((branch) => resolveSchema(branch, root));
   const ordered = [...schemas].sort((a, b) => Number(typeOf(a) === "string") - Number(typeOf(b) === "string"));
   for (const schema of ordered) {
     if (typeOf(schema) === "null" && text !== "null") continue;
     try {
-      return convertText(key, text, schema, root);
+      return convertText(word, schema);
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
     }

@@ -48,7 +48,12 @@ export function createNotes(): Demo {
 
   const tools: DemoTool[] = [
     {
-      definition: tool("add", "Writes a note", { title: "Title", text: "Text of the note" }, ["title", "text"]),
+      definition: tool({
+        name: "add",
+        description: "Writes a note",
+        properties: { title: "Title", text: "Text of the note" },
+        required: ["title", "text"],
+      }),
       run: (args) => {
         const note = add(stringArgument(args, "title"), stringArgument(args, "text"));
         changes.resourceListChanged();
@@ -56,7 +61,12 @@ export function createNotes(): Demo {
       },
     },
     {
-      definition: tool("edit", "Replaces the text of a note", { id: "Note id", text: "New text" }, ["id", "text"]),
+      definition: tool({
+        name: "edit",
+        description: "Replaces the text of a note",
+        properties: { id: "Note id", text: "New text" },
+        required: ["id", "text"],
+      }),
       run: (args) => {
         const note = existing(stringArgument(args, "id"));
         note.text = stringArgument(args, "text");
@@ -66,12 +76,12 @@ export function createNotes(): Demo {
     },
     {
       definition: {
-        ...tool(
-          "search",
-          "Finds notes that contain a text; lists all notes without one",
-          { query: "Text to find" },
-          [],
-        ),
+        ...tool({
+          name: "search",
+          description: "Finds notes that contain a text; lists all notes without one",
+          properties: { query: "Text to find" },
+          required: [],
+        }),
         outputSchema: {
           type: "object",
           properties: {
@@ -96,7 +106,7 @@ export function createNotes(): Demo {
     },
     {
       definition: {
-        ...tool("remove", "Deletes a note", { id: "Note id" }, ["id"]),
+        ...tool({ name: "remove", description: "Deletes a note", properties: { id: "Note id" }, required: ["id"] }),
         annotations: { destructiveHint: true, openWorldHint: false },
       },
       run: (args) => {
@@ -158,7 +168,16 @@ export function createNotes(): Demo {
   };
 }
 
-function tool(name: string, description: string, properties: Record<string, string>, required: string[]) {
+interface TextTool {
+  readonly name: string;
+  readonly description: string;
+  /** The description of each argument. */
+  readonly properties: Readonly<Record<string, string>>;
+  readonly required: string[];
+}
+
+/** Defines a tool whose arguments are all texts. */
+function tool({ name, description, properties, required }: TextTool) {
   const schema = Object.entries(properties).map(([key, about]) => [key, { type: "string", description: about }]);
   return { name, description, inputSchema: { type: "object", properties: Object.fromEntries(schema), required } };
 }

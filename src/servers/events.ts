@@ -15,18 +15,30 @@ export interface ServerLogMessage {
   readonly to: Audience;
 }
 
+export interface ResourceUpdate {
+  readonly serverId: string;
+  readonly uri: string;
+  /** Raw JSON. */
+  readonly params: string;
+  /** The client whose own connection reported it. */
+  readonly ownerKey: string | undefined;
+}
+
+export interface TaskStatus {
+  readonly serverId: string;
+  readonly taskId: string;
+  /** Raw JSON. */
+  readonly params: string;
+  /** The client whose own connection reported it. */
+  readonly owner: Client | undefined;
+}
+
 export interface ServerEvents {
   log: [message: ServerLogMessage];
-  /**
-   * A resource changed; `params` is raw JSON. `ownerKey`: the client whose own connection reported
-   * it.
-   */
-  updated: [serverId: string, uri: string, params: string, ownerKey: string | undefined];
-  /**
-   * The status of a task changed; `params` is raw JSON. `owner`: the client whose own connection
-   * reported it.
-   */
-  taskStatus: [serverId: string, taskId: string, params: string, owner: Client | undefined];
+  /** A resource changed. */
+  updated: [update: ResourceUpdate];
+  /** The status of a task changed. */
+  taskStatus: [status: TaskStatus];
   status: [serverId: string, status: BackendStatus];
   /** A client's own connection was restored, or may have lost notifications. */
   ownRestored: [serverId: string, ownerKey: string];

@@ -229,7 +229,7 @@ export class Server {
       updated: (uri, params) => {
         // A replaced server may still change resources for its last callers. A server that was
         // never attached cannot.
-        if (this.#wasAttached) host.emit("updated", this.id, uri, params, owner?.key);
+        if (this.#wasAttached) host.emit("updated", { serverId: this.id, uri, params, ownerKey: owner?.key });
       },
       log: (level, params, to) => {
         host.emit("log", { level, params, to: owner && !(to instanceof Call) ? owner : to });
@@ -240,7 +240,7 @@ export class Server {
         if (owner) host.emit("ownRestored", this.id, owner.key);
         else void host.subscribers.restored(this.id);
       },
-      task: (taskId, params) => void host.emit("taskStatus", this.id, taskId, params, owner),
+      task: (taskId, params) => void host.emit("taskStatus", { serverId: this.id, taskId, params, owner }),
       ask: (method, params, asked) => ask({ serverId: this.id, method, params, owner, ...asked }),
       problem: (message, detail) => {
         const heldBack = this.#problems.pass();

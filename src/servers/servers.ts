@@ -26,6 +26,14 @@ export interface ServerInfo {
 
 const nobody: Subscribers = { restored: async () => {}, wantsConnection: () => false };
 
+/** A request that the gateway makes itself. */
+export interface OwnRequest {
+  readonly method: string;
+  readonly params: string;
+  /** Undefined: the request goes on the shared connection. */
+  readonly owner?: Client | undefined;
+}
+
 export class Servers extends EventEmitter<ServerEvents> {
   /** Set by `Subscriptions`, which is built after the servers. */
   subscribers: Subscribers = nobody;
@@ -96,8 +104,8 @@ export class Servers extends EventEmitter<ServerEvents> {
     return server ? server.backend.forward(method, params, flight) : Promise.resolve(gone(serverId));
   }
 
-  /** Sends the gateway's own request, on the shared connection or on the one of `owner`. */
-  async own(serverId: string, method: string, params: string, owner?: Client): Promise<Answer> {
+  /** Sends the gateway's own request on the shared connection, or on the one of its `owner`. */
+  async own(serverId: string, { method, params, owner }: OwnRequest): Promise<Answer> {
     let peer: Peer | undefined;
     try {
       const backend = this.#roster.get(serverId)?.backend;

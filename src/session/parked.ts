@@ -41,6 +41,11 @@ export interface ParkedOptions {
   readonly onLimit: OnLimit;
 }
 
+export interface Parking {
+  readonly binding: string;
+  readonly known?: string | undefined;
+}
+
 export class ParkedCalls {
   readonly #options: ParkedOptions;
   readonly #sealer = createByteSealer(randomBytes(32));
@@ -52,10 +57,10 @@ export class ParkedCalls {
   }
 
   /**
-   * Lets the call wait for the client, who is answered with what the server asks. `known`: it has
-   * waited before.
+   * Parks the call until the client retries it. Returns the answer that asks the server's questions.
+   * `known`: the id of a call that was parked before.
    */
-  park(dialogue: Dialogue, questions: readonly Question[], binding: string, known: string | undefined): Answer {
+  park(dialogue: Dialogue, questions: readonly Question[], { binding, known }: Parking): Answer {
     const id = known ?? randomUUID();
     const parked = this.#parked.get(id);
     const value = this.#options.limit();

@@ -12,7 +12,7 @@ import type { LiveConfig } from "../config/live-config.ts";
 import type { Flight } from "../protocol/flight.ts";
 import { type Answer, failure } from "../protocol/json-rpc.ts";
 import { limitExceeded, type OnLimit } from "../protocol/limit-exceeded.ts";
-import type { Subscribers } from "../servers/events.ts";
+import type { ResourceUpdate, Subscribers } from "../servers/events.ts";
 import type { Servers } from "../servers/servers.ts";
 import type { SessionStore } from "./store.ts";
 import { SubscriptionBook, type SubscriptionRecord, type Topic } from "./subscription-book.ts";
@@ -51,7 +51,7 @@ export class Subscriptions extends EventEmitter<SubscriptionEvents> implements S
     this.#book = new SubscriptionBook((record) => this.#ownerOf(record));
     const { servers, sessions } = parts;
     servers.subscribers = this;
-    servers.on("updated", (serverId, uri, params, ownerKey) => this.#updated(serverId, uri, params, ownerKey));
+    servers.on("updated", (update) => this.#updated(update));
     servers.on("ownRestored", (serverId, ownerKey) => void this.#ownRestored(serverId, ownerKey));
     servers.on("removed", (serverId) => this.#dropServer(serverId));
     servers.on("status", (serverId) => {
@@ -135,7 +135,7 @@ export class Subscriptions extends EventEmitter<SubscriptionEvents> implements S
   }
 
   /** Notifies each client once that subscribed to the resource or to one of its parents. */
-  #updated(serverId: string, uri: string, params: string, ownerKey: string | undefined): void {
+  #updated({ serverId, uri, params, ownerKey }: ResourceUpdate): void {
     const told = new Set<string>();
     for (const topic of this.#book.topicsFor(serverId, uri, ownerKey)) {
       for (const record of topic.records.values()) {
@@ -209,10 +209,10 @@ export class Subscriptions extends EventEmitter<SubscriptionEvents> implements S
   #ask(method: Method, { serverId, uri, owner }: Topic, flight: Flight | undefined): Promise<Answer> {
     const { servers, sessions } = this.#parts;
     const params = JSON.stringify({ uri });
-    if (owner === undefined) return servers.own(serverId, method, params);
+    if (owner === undefined) return servers.own(serverId, { method, params });
     return flight
       ? servers.forward(serverId, method, params, flight)
-      : servers.own(serverId, method, params, sessions.get(owner));
+      : servers.own(serverId, { method, params, owner: sessions.get(owner) });
   }
 
   #step(topic: Topic, step: () => Promise<Answer>): Promise<Answer> {

@@ -13,6 +13,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import { exposeTaskIds, joinTaskId, type TaskIdParts } from "../identifiers/task-ids.ts";
 import type { Client } from "../protocol/call.ts";
 import { notificationText } from "../protocol/json-rpc.ts";
+import type { TaskStatus } from "../servers/events.ts";
 import type { Servers } from "../servers/servers.ts";
 import type { Sealer } from "./seal.ts";
 import type { SessionStore } from "./store.ts";
@@ -58,7 +59,7 @@ export class Tasks {
 
   constructor(parts: TaskParts) {
     this.#parts = parts;
-    parts.servers.on("taskStatus", (...told) => this.#statusChanged(...told));
+    parts.servers.on("taskStatus", (status) => this.#statusChanged(status));
     parts.servers.on("removed", (serverId) => this.#dropServer(serverId));
     parts.sessions.on("ended", ({ key }) => this.#dropClient(key));
   }
@@ -108,7 +109,7 @@ export class Tasks {
     return { page: behind, more: false };
   }
 
-  #statusChanged(serverId: string, taskId: string, params: string, owner: TaskClient | undefined): void {
+  #statusChanged({ serverId, taskId, params, owner }: TaskStatus): void {
     const key = owner ? this.#key(serverId, taskId, owner) : keyOf(serverId, taskId, "");
     if (this.#tasks.has(key)) return this.#tell(key, params);
     this.#early.set(key, [...(this.#early.get(key) ?? []), params].slice(-MAX_EARLY));

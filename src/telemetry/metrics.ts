@@ -120,10 +120,12 @@ export function createMetrics(sources: MetricSources): Metrics {
       for (const { serverId, mimeType, status, count } of meters.reads()) add({ serverId, mimeType, status }, count);
     },
   );
-  new LatencyHistogram("mcpRequestDurationSeconds", "Time from a request to its answer", registers, function* () {
+  const requests = { name: "mcpRequestDurationSeconds", help: "Time from a request to its answer", registers };
+  new LatencyHistogram(requests, function* () {
     for (const { serverId, method, latency } of meters.all()) yield [{ serverId, method }, latency];
   });
-  new LatencyHistogram("mcpSyncDurationSeconds", "Time to fetch a server's lists", registers, function* () {
+  const syncs = { name: "mcpSyncDurationSeconds", help: "Time to fetch a server's lists", registers };
+  new LatencyHistogram(syncs, function* () {
     for (const [serverId, latency] of meters.syncs()) yield [{ serverId }, latency];
   });
   counter("mcpLimitsExceededTotal", { help: "How often a configured limit was exceeded", labels: ["limit"] }, (add) => {
@@ -211,9 +213,9 @@ class LatencyHistogram extends Histogram<string> {
   readonly #family: { readonly name: string; readonly help: string; readonly type: "histogram" };
   readonly #read: () => Iterable<[Labels, Latency]>;
 
-  constructor(name: string, help: string, registers: Registry[], read: () => Iterable<[Labels, Latency]>) {
-    super({ name, help, registers });
-    this.#family = { name, help, type: "histogram" };
+  constructor(options: { name: string; help: string; registers: Registry[] }, read: () => Iterable<[Labels, Latency]>) {
+    super(options);
+    this.#family = { name: options.name, help: options.help, type: "histogram" };
     this.#read = read;
   }
 

@@ -18,7 +18,7 @@ import {
 } from "../../protocol/schema-shape.ts";
 import { isRecord } from "../../structures/record.ts";
 import { clean, cleanLines } from "../../text/clean.ts";
-import { convertText } from "../arguments.ts";
+import { convertText, type Word } from "../arguments.ts";
 import type { Fields } from "../gateway/mcp-client.ts";
 import { UsageError } from "../usage-error.ts";
 import { painter } from "./paint.ts";
@@ -115,17 +115,18 @@ function convertField({ name, schema, root }: Field, text: string): unknown {
   if (typeOf(schema) === "boolean" && /^(y(es)?|no?)$/i.test(text)) return /^y/i.test(text);
   if (typeOf(schema) === "array") {
     const items = resolveSchema(schema["items"], root);
-    return text.split(",").map((word) => choose(name, word.trim(), items, root));
+    return text.split(",").map((word) => choose({ key: name, text: word.trim(), root }, items));
   }
-  return choose(name, text, schema, root);
+  return choose({ key: name, text, root }, schema);
 }
 
-function choose(name: string, text: string, schema: JsonSchema, root: JsonSchema): unknown {
+function choose(word: Word, schema: JsonSchema): unknown {
+  const { key, text } = word;
   const titled = titledChoices(schema);
-  if (titled === undefined) return convertText(name, text, schema, root);
+  if (titled === undefined) return convertText(word, schema);
   const found = titled.find(({ value, title }) => value === text || title.toLowerCase() === text.toLowerCase());
   if (found === undefined) {
-    throw new UsageError(`${name}: expected ${titled.map(({ title }) => title).join(" or ")}`);
+    throw new UsageError(`${key}: expected ${titled.map(({ title }) => title).join(" or ")}`);
   }
   return found.value;
 }

@@ -63,10 +63,11 @@ export class LegacyHttp {
     if (!session) return;
     session.touch();
     const streams = this.#streamsOf(session);
-    const last = x.header("last-event-id");
+    const lastEventId = x.header("last-event-id");
     const outbox =
-      (last !== undefined && streams.requests.get(last.slice(0, last.lastIndexOf("-")))) || streams.standing;
-    attach(x, outbox, streams, last);
+      (lastEventId !== undefined && streams.requests.get(lastEventId.slice(0, lastEventId.lastIndexOf("-")))) ||
+      streams.standing;
+    attach(x, { outbox, streams, lastEventId });
   }
 
   delete(x: HttpExchange, principal: string): void {

@@ -93,7 +93,7 @@ export class PostReply {
     this.#name = `${streams.prefix}r${++streams.count}`;
     const opened = new Outbox({ budget: streams.budget, name: this.#name });
     streams.requests.set(this.#name, opened);
-    attach(this.#x, opened, streams);
+    attach(this.#x, { outbox: opened, streams });
     this.#outbox = opened;
     return opened;
   }
@@ -106,8 +106,14 @@ export class PostReply {
   }
 }
 
+export interface Attachment {
+  readonly outbox: Outbox;
+  readonly streams: Streams;
+  readonly lastEventId?: string | undefined;
+}
+
 /** Connects an outbox to this exchange, starting after the last event that the client received. */
-export function attach(x: HttpExchange, outbox: Outbox, streams: Streams, lastEventId?: string): void {
+export function attach(x: HttpExchange, { outbox, streams, lastEventId }: Attachment): void {
   openEventStream(x, outbox, {
     headers: { [SESSION_HEADER]: streams.id },
     lastEventId,

@@ -123,7 +123,7 @@ export class ModernFront {
     const next = await dialogue.next();
     waiting = false;
     dialogue.rest();
-    if (!("ok" in next)) return this.#parked.park(dialogue, next, bindingOf(call), id);
+    if (!("ok" in next)) return this.#parked.park(dialogue, next, { binding: bindingOf(call), known: id });
     if (id !== undefined) this.#parked.forget(id);
     const questions = next.ok ? undefined : linkQuestions(next, call.client);
     return questions ? this.#parked.again(questions, bindingOf(call)) : next;

@@ -31,20 +31,25 @@ export function Overview({ state, layout }: { state: State; layout: Layout }) {
   );
 }
 
+interface Trend {
+  readonly values: readonly (number | null)[];
+  readonly tone: Tone;
+}
+
 function meters({ series }: State, columns: number): Line[] {
   const last = <T,>(values: readonly T[]): T | undefined => values.at(-1);
   const rate = last(series.calls);
   const errors = last(series.errors);
-  const meter = (name: string, value: string, values: readonly (number | null)[], tone: Tone): Line => [
+  const meter = (name: string, value: string, { values, tone }: Trend): Line => [
     span(` ${pad(name, 9)}`, "quiet"),
     ...cell(value, 10, { tone: "title", align: "right" }),
     span("  "),
     span(sparkline(values, columns - 24), tone),
   ];
   return [
-    meter("calls", rate === undefined ? "–" : `${formatCount(rate)}/s`, series.calls, "good"),
-    meter("latency", formatMs(last(series.latency) ?? null), series.latency, "accent"),
-    meter("errors", errors === undefined ? "–" : `${formatCount(errors)}/s`, series.errors, "bad"),
+    meter("calls", rate === undefined ? "–" : `${formatCount(rate)}/s`, { values: series.calls, tone: "good" }),
+    meter("latency", formatMs(last(series.latency) ?? null), { values: series.latency, tone: "accent" }),
+    meter("errors", errors === undefined ? "–" : `${formatCount(errors)}/s`, { values: series.errors, tone: "bad" }),
   ];
 }
 

@@ -81,8 +81,10 @@ describe("the book of tasks", () => {
     const resources = { prefixOf: (serverId: string) => serverId.toUpperCase() };
     const catalog = { snapshot: { resources } as Snapshot };
     const tasks = new Tasks({ servers, sessions, catalog, sealer: { mark: () => "s" } } as unknown as TaskParts);
-    const said = (server: string, taskId: string): void =>
-      void servers.emit("taskStatus", server, taskId, JSON.stringify({ taskId, status: "working" }), undefined);
+    const said = (serverId: string, taskId: string): void => {
+      const params = JSON.stringify({ taskId, status: "working" });
+      servers.emit("taskStatus", { serverId, taskId, params, owner: undefined });
+    };
     const began = (server: string, taskId: string, key: string): void =>
       tasks.started(server, taskId, { key, scope: key, taskOwner: key });
     return { tasks, heard, gone, said, began, servers, sessions };

@@ -4,6 +4,7 @@ import { Call, type Client } from "../../../src/protocol/call.ts";
 import { Flight } from "../../../src/protocol/flight.ts";
 import { type Answer, failure } from "../../../src/protocol/json-rpc.ts";
 import type { ServerEvents } from "../../../src/servers/events.ts";
+import type { OwnRequest } from "../../../src/servers/servers.ts";
 import type { SessionEvents } from "../../../src/session/store.ts";
 import type { SubscriptionRecord } from "../../../src/session/subscription-book.ts";
 import { type SubscriptionParts, Subscriptions } from "../../../src/session/subscriptions.ts";
@@ -25,7 +26,7 @@ function book(options: { shared?: boolean; supports?: boolean; limit?: number } 
     isUsable: () => true,
     hasOwned: () => false,
     forward: ask,
-    own: ask,
+    own: (serverId: string, { method, params }: OwnRequest) => ask(serverId, method, params),
   });
   const sessions = Object.assign(new EventEmitter<SessionEvents>(), { get: () => undefined });
   const config = { current: { limits: { subscriptionsPerClient: limit } } };
@@ -54,7 +55,8 @@ function book(options: { shared?: boolean; supports?: boolean; limit?: number } 
     subscribe: (clientKey: string, uri: string) => subscriptions.subscribe(record(clientKey, uri), flight()),
     unsubscribe: (clientKey: string, uri: string) =>
       subscriptions.unsubscribe({ clientKey, serverId: "s", uri }, flight()),
-    update: (uri: string, owner?: string) => servers.emit("updated", "s", uri, JSON.stringify({ uri }), owner),
+    update: (uri: string, owner?: string) =>
+      servers.emit("updated", { serverId: "s", uri, params: JSON.stringify({ uri }), ownerKey: owner }),
     remove: () => servers.emit("removed", "s"),
   };
 }
