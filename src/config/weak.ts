@@ -2,6 +2,7 @@
  * Warns about valid settings that protect nothing: guessable tokens, and credentials sent without
  * encryption. A warning names the key, never the value.
  */
+import { isLoopback } from "../text/loopback.ts";
 import type { KeyPath } from "./problems/locate.ts";
 import type { Report } from "./problems/report.ts";
 import type { ServerTransport } from "./schema/server.ts";
@@ -14,7 +15,6 @@ const LEAST_DIFFERENT = 6;
 const WORDS =
   /pass(word|wd|phrase)?|secret|token|bearer|change|admin|root|user|client|goblin|gateway|server|mcp|test|demo|example|default|let|me|in|welcome|hello|qwertz?y?(uiop)?|asdf(gh(jkl)?)?|my|your|the|this|is|not|a|key|api|auth|local|host|dev|prod|(0?123456789?0?)+|abc(d(ef(gh?)?)?)?/g;
 const CREDENTIAL = /auth|cookie|token|secret|key|password|credential|session/i;
-const LOOPBACK = /^(localhost|.*\.localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 const REMEDY = "make one with: openssl rand -hex 24";
 
 export function warnOfWeakTokens({ auth, admin }: GatewayConfig, report: Report): void {
@@ -46,7 +46,7 @@ function weakness(token: string): string | undefined {
 export function warnOfOpenCredentials(transport: ServerTransport, path: KeyPath, report: Report): void {
   if (transport.kind === "stdio" || !URL.canParse(transport.url)) return;
   const { protocol, hostname } = new URL(transport.url);
-  if (protocol !== "http:" || LOOPBACK.test(hostname)) return;
+  if (protocol !== "http:" || isLoopback(hostname) || hostname.endsWith(".localhost")) return;
   for (const name of Object.keys(transport.headers).filter((header) => CREDENTIAL.test(header))) {
     const message = `is sent to ${hostname} without encryption; use https://`;
     report.warn([...path, "headers", name], message);

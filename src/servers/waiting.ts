@@ -6,7 +6,7 @@
  * kept after that.
  */
 import type { Catalog } from "../catalog/catalog.ts";
-import type { Snapshot } from "../catalog/snapshot.ts";
+import type { ServerView, Snapshot } from "../catalog/snapshot.ts";
 import type { LiveConfig } from "../config/live-config.ts";
 import type { Call } from "../protocol/call.ts";
 import { GoblinError } from "../protocol/errors.ts";
@@ -33,6 +33,8 @@ export interface Asker {
 
 interface Waiter extends Alarm {
   readonly clientKey: string;
+  /** The servers that it waits for. */
+  awaits: readonly string[];
   /** Looks again. Ends the wait unless a server is still starting. */
   look(): void;
   abandon(error: GoblinError): void;
@@ -42,8 +44,16 @@ export class Waiting {
   readonly #parts: WaitingParts;
   readonly #waiters = new Set<Waiter>();
   readonly #alarms = new Alarms();
+  /** The servers in the last snapshot, while anyone waits. */
+  #seen = new Map<string, ServerView>();
+  /** Lets those look again who wait for a server that has changed. */
   readonly #look = (): void => {
-    for (const waiter of this.#waiters) waiter.look();
+    const before = this.#seen;
+    const now = viewsIn(this.#parts.catalog.snapshot);
+    this.#seen = now;
+    for (const waiter of this.#waiters) {
+      if (waiter.awaits.some((id) => now.get(id) !== before.get(id))) waiter.look();
+    }
   };
 
   constructor(parts: WaitingParts) {
@@ -73,6 +83,7 @@ export class Waiting {
       let last = first;
       const waiter: Waiter = {
         clientKey,
+        awaits: first.awaits ?? [],
         due: 0,
         place: -1,
         look: () => {
@@ -81,8 +92,10 @@ export class Waiting {
             this.#end(waiter);
             resolve(found);
           } catch (error) {
-            if (error instanceof GoblinError && error.awaits) last = error;
-            else {
+            if (error instanceof GoblinError && error.awaits) {
+              last = error;
+              waiter.awaits = error.awaits;
+            } else {
               this.#end(waiter);
               reject(error);
             }
@@ -94,7 +107,7 @@ export class Waiting {
         },
         ring: () => waiter.abandon(last),
       };
-      if (this.#waiters.size === 0) this.#parts.catalog.on("snapshot", this.#look);
+      if (this.#waiters.size === 0) this.#listen();
       this.#waiters.add(waiter);
       call?.onCancel((reason) => {
         if (this.#waiters.has(waiter)) waiter.abandon(reason === "timeout" ? last : cancelled());
@@ -121,11 +134,23 @@ export class Waiting {
     });
   }
 
+  #listen(): void {
+    const { catalog } = this.#parts;
+    this.#seen = viewsIn(catalog.snapshot);
+    catalog.on("snapshot", this.#look);
+  }
+
   #end(waiter: Waiter): void {
     this.#alarms.clear(waiter);
     this.#waiters.delete(waiter);
-    if (this.#waiters.size === 0) this.#parts.catalog.off("snapshot", this.#look);
+    if (this.#waiters.size > 0) return;
+    this.#parts.catalog.off("snapshot", this.#look);
+    this.#seen = new Map();
   }
+}
+
+function viewsIn({ servers }: Snapshot): Map<string, ServerView> {
+  return new Map(servers.map((server) => [server.id, server]));
 }
 
 function cancelled(): GoblinError {

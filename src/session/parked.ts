@@ -57,7 +57,7 @@ export class ParkedCalls {
   }
 
   /**
-   * Parks the call until the client retries it. Returns the answer that asks the server's questions.
+   * Parks the call until the client retries it. Returns the answer with the server's questions.
    * `known`: the id of a call that was parked before.
    */
   park(dialogue: Dialogue, questions: readonly Question[], { binding, known }: Parking): Answer {

@@ -13,14 +13,10 @@ import type { LogLevel } from "../protocol/log-levels.ts";
 import { canBeAsked, cannotBeAsked } from "../protocol/methods.ts";
 import { SmallMap } from "../structures/small-map.ts";
 
-export interface SessionOptions {
+type Identity = "principal" | "account" | "protocolVersion" | "capabilities" | "info";
+
+export interface SessionOptions extends Pick<Client, Identity> {
   readonly id: string;
-  readonly principal: string;
-  /** The account that the session is counted under. */
-  readonly account: string;
-  readonly protocolVersion: string;
-  readonly capabilities: Readonly<Record<string, unknown>>;
-  readonly info: Readonly<Record<string, unknown>>;
   /**
    * Sends a message to the client: on the call's own stream if it has one, otherwise on the
    * standing stream.

@@ -8,6 +8,7 @@
  */
 import { findConfig, isFound } from "../../config/reading/find.ts";
 import { addressIn, loadConfig, type WrittenAddress } from "../../config/reading/load.ts";
+import { isLoopback } from "../../text/loopback.ts";
 import { UsageError } from "../usage-error.ts";
 
 export interface GatewayOptions {
@@ -72,11 +73,6 @@ async function writtenAddress(path: string): Promise<WrittenAddress> {
   const { host, port, auth, admin, tls } = loaded.config.gateway;
   // An admin token is also valid for clients.
   return { host, port, admin, tls: tls !== undefined, token: admin.tokens[0] ?? auth.tokens[0] };
-}
-
-/** Accepts only names that no resolver can map to another host. */
-function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
 function rootOf(text: string): string {

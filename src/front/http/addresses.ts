@@ -7,8 +7,8 @@ import type { Config } from "../../config/schema/config.ts";
 import { watchConfig } from "../../config/watch.ts";
 import type { OnLimit } from "../../protocol/limit-exceeded.ts";
 import type { Logger } from "../../telemetry/logger.ts";
+import { isLoopback } from "../../text/loopback.ts";
 import { followCertificate, readCertificate } from "./certificate.ts";
-import { isLoopback } from "./guard.ts";
 import type { HttpFront } from "./http.ts";
 import { type HttpServer, type HttpServerOptions, listenHttp } from "./server.ts";
 

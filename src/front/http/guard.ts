@@ -11,6 +11,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { EventEmitter } from "node:events";
 import type { LiveConfig } from "../../config/live-config.ts";
+import { isLoopback } from "../../text/loopback.ts";
 import { type Cors, createCors } from "./cors.ts";
 
 export interface GuardConfig {
@@ -41,7 +42,6 @@ export interface Guard {
   readonly cors: Cors;
 }
 
-const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]", "::1"]);
 const NO_HOST = "The request has no Host header";
 const ALLOW_HOST = 'add it to "gateway.allowedHosts"';
 const NO_ADMIN = 'The API needs an admin token: set "gateway.admin.tokens" and use one of them';
@@ -63,7 +63,7 @@ export function createGuard(config: GuardConfig): Guard {
   const place = (header: Header): Denial | undefined => {
     const host = header("host");
     const name = host === undefined ? undefined : hostName(host);
-    if (!anyHost && (name === undefined || !(LOOPBACK.has(name) || hosts.has(name)))) {
+    if (!anyHost && (name === undefined || !(isLoopback(name) || hosts.has(name)))) {
       return refuse(403, name === undefined ? NO_HOST : `Host ${quoted(name)} not allowed: ${ALLOW_HOST}`);
     }
     const origin = header("origin")?.toLowerCase();
@@ -148,10 +148,6 @@ function holder(header: Header, tokens: readonly Known[]): Verdict {
   return principal === undefined ? refuse(401, "The bearer token is not valid") : { ok: true, principal };
 }
 
-export function isLoopback(host: string): boolean {
-  return LOOPBACK.has(host) || /^127(\.\d{1,3}){3}$/.test(host);
-}
-
 function refuse(status: 401 | 403, message: string): Denial {
   return { ok: false, status, message };
 }
@@ -181,7 +177,7 @@ function hostName(host: string): string {
 
 function isLoopbackOrigin(origin: string): boolean {
   try {
-    return LOOPBACK.has(new URL(origin).hostname);
+    return isLoopback(new URL(origin).hostname);
   } catch {
     return false;
   }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { createGuard, type GuardConfig, isLoopback } from "../../../src/front/http/guard.ts";
+import { createGuard, type GuardConfig } from "../../../src/front/http/guard.ts";
+import { isLoopback } from "../../../src/text/loopback.ts";
 
 const config = (over: Partial<GuardConfig> = {}): GuardConfig => ({
   host: "127.0.0.1",
@@ -154,6 +155,10 @@ test.each([
   ["0.0.0.0", false],
   ["192.168.1.2", false],
   ["::", false],
+  ["[::1]", true],
+  ["127.0.0.1.example.com", false],
+  ["127.0.0.999", false],
+  ["a.localhost", false],
 ])("%s is loopback: %s", (host, loopback) => {
   expect(isLoopback(host)).toBe(loopback);
 });
