@@ -1,6 +1,7 @@
 /**
- * Writes every file that is generated from the source. Runs on the build's output, as the last step of
- * `npm run build`. To add a file, add a line to `files`; a test compares each with what it should be.
+ * Writes every file that is generated from the source. Runs on the build's output, as the last step
+ * of `npm run build`. To add a file, add a line to `files`; a test compares each with what it
+ * should be.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { openApiDocument } from "../dist/admin/openapi.js";

@@ -5,7 +5,7 @@
  * The text between the elements is checked, so a caller that parses each element has checked the
  * whole array. Nothing recurses.
  */
-import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from "./characters.ts";
+import { CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from "./characters.ts";
 import { type Span, skipSpace, skipValue } from "./json-text.ts";
 
 /**
@@ -67,9 +67,7 @@ export function depthOf(text: string): number {
     if (c === OPEN_BRACE || c === OPEN_BRACKET) {
       if (++depth > deepest) deepest = depth;
     } else if (c === CLOSE_BRACE || c === CLOSE_BRACKET) depth--;
-    else if (c === QUOTE) {
-      for (i++; i < text.length && text.charCodeAt(i) !== QUOTE; i++) if (text.charCodeAt(i) === BACKSLASH) i++;
-    }
+    else if (c === QUOTE) i = skipValue(text, i) - 1;
   }
   return deepest;
 }
