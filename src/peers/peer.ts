@@ -20,6 +20,8 @@ export type Audience = Origin | { readonly party: string };
 /** The context of a server's question. */
 export interface Asked {
   readonly origin: Origin;
+  /** Other calls of the origin's client that the question may belong to instead. */
+  readonly others?: readonly Call[] | undefined;
   /** Aborts when the server cancels the question or disconnects. */
   readonly signal: AbortSignal;
 }

@@ -52,6 +52,11 @@ export interface About {
   /** The call that the question belongs to; undefined: it belongs to the client in general. */
   readonly call: Call | undefined;
   /**
+   * Other calls of the same client that the question may belong to instead. It is withdrawn when
+   * all of them and `call` were cancelled.
+   */
+  readonly others?: readonly Call[] | undefined;
+  /**
    * Aborts when the server withdraws the question. The signal's reason is the server's own text.
    */
   readonly signal?: AbortSignal | undefined;

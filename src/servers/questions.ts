@@ -15,10 +15,10 @@ export interface Question extends Asked {
   readonly owner: Client | undefined;
 }
 
-export async function ask({ serverId, method, params, origin, owner, signal }: Question): Promise<Answer> {
+export async function ask({ serverId, method, params, origin, others, owner, signal }: Question): Promise<Answer> {
   // The call takes precedence: the connection may have been made for an earlier request of its
   // client.
-  if (typeof origin === "object") return origin.client.ask(method, params, { call: origin, signal });
+  if (typeof origin === "object") return origin.client.ask(method, params, { call: origin, others, signal });
   if (owner) return owner.ask(method, params, { call: undefined, signal });
   // The gateway has no roots. Servers ask for them right after the handshake, before any client is
   // there.

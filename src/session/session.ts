@@ -102,7 +102,7 @@ export class Session implements Client {
     if (!this.#ended) this.#send(text, call);
   }
 
-  ask(method: string, params: string, { call, signal }: About): Promise<Answer> {
+  ask(method: string, params: string, { call, others, signal }: About): Promise<Answer> {
     if (!canBeAsked(this.capabilities, method)) return Promise.resolve(failure(cannotBeAsked(method)));
     if (this.#ended) return Promise.resolve(failure(new GoblinError("CANCELLED", "The client has gone")));
     if (call?.cancelled) return Promise.resolve(failure(callIsOver()));
@@ -110,7 +110,12 @@ export class Session implements Client {
       const id = `goblin-${++this.#questionCount}`;
       this.#questions.set(id, resolve);
       this.#send(requestText(id, method, params), call);
-      call?.onCancel(() => this.#takeBack(id, callIsOver().message, call));
+      const cancelled = (): void => {
+        if (call?.cancelled && !others?.some((other) => !other.cancelled))
+          this.#takeBack(id, callIsOver().message, call);
+      };
+      call?.onCancel(cancelled);
+      if (others) for (const other of others) other.onCancel(cancelled);
       signal?.addEventListener("abort", () => this.#takeBack(id, wordsOf(signal), call), { once: true });
     });
   }

@@ -157,6 +157,34 @@ test("a client that changes its roots tells the server on its own connection", a
   await backend.waitFor((r) => r.message?.method === "notifications/roots/list_changed");
 });
 
+test.each(["all", "session"] as const)("a question outlives another call of its client (share: %s)", async (share) => {
+  const backend = await startScripted({ name: "one" });
+  const goblin = await startGoblin({ mcpServers: { one: { ...backend.entry, share } } });
+  const abort = new AbortController();
+  const others: Promise<unknown>[] = [];
+  let round = 0;
+  const { client } = await connectV1({
+    url: goblin.url,
+    async elicitation() {
+      if (++round === 1) {
+        // The next question comes while this call is the newest.
+        const sleep = { name: "one_sleep", arguments: { ms: 60_000 } };
+        others.push(client.callTool(sleep, undefined, { signal: abort.signal }).catch(() => "given up"));
+        await backend.waitFor((r) => r.message?.params?.name === "sleep");
+      } else {
+        abort.abort();
+        await backend.waitFor((r) => r.message?.method === "notifications/cancelled");
+      }
+      return { action: "accept", content: { round } };
+    },
+  });
+  expect(await asked(client, "one_ask", { kind: "elicitation", rounds: 2 })).toEqual([
+    { action: "accept", content: { round: 1 } },
+    { action: "accept", content: { round: 2 } },
+  ]);
+  expect(await Promise.all(others)).toEqual(["given up"]);
+});
+
 function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);

@@ -45,6 +45,28 @@ describe.each(["stdio", "http", "sse"] as const)("a question that the server tak
   });
 });
 
+test("a question that two calls may have asked is taken back when both were given up", async () => {
+  const { server, goblin } = await start("stdio");
+  const client = rawHttp(goblin.url);
+  await client.initialize("2025-11-25", elicitation);
+  const standing = await client.stream({});
+  const begin = (id: number, name: string, args: object) =>
+    client.stream({ body: { jsonrpc: "2.0", id, method: "tools/call", params: { name, arguments: args } } });
+  const giveUp = (requestId: number) =>
+    client.post({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId } });
+  void begin(1, "one_sleep", { ms: 60_000 }).catch(() => {});
+  await server.waitFor((r) => r.message?.params?.name === "sleep");
+  const asking = await begin(2, "one_ask", { kind: "elicitation" });
+  const { id: requestId } = await asking.next((m) => m.method === "elicitation/create");
+  await giveUp(2);
+  await server.waitFor((r) => r.event === "cancelled");
+  await giveUp(1);
+  const taken = await standing.next((m) => m.method === "notifications/cancelled");
+  expect(taken.params).toEqual({ requestId, reason: "The call that the question belonged to is over" });
+  const { message } = await server.waitFor((r) => r.dir === "in" && r.message?.error);
+  expect(message?.error?.data?.code).toBe("CANCELLED");
+});
+
 test.each([
   ["the call times out", { timeouts: { callMs: 150, maxCallMs: 200 } }, () => {}],
   ["the server goes away", {}, (server: { kill(): Promise<void> }) => void server.kill()],

@@ -262,7 +262,8 @@ class LegacyPeer implements Peer, LinkEvents {
     }
     const flights = this.#pending.waitingFor(origin, stream);
     for (const { deadline } of flights) deadline?.asks();
-    const answer = await this.#events.ask(method, paramsText(text), { origin, signal }).catch(failure);
+    const others = flights.length > 1 ? flights.map(({ call }) => call).filter((call) => call !== origin) : undefined;
+    const answer = await this.#events.ask(method, paramsText(text), { origin, others, signal }).catch(failure);
     for (const { deadline } of flights) deadline?.answered();
     if (!this.#asked.answered(id, signal)) return;
     this.#link?.send(answerText(id, answer));
