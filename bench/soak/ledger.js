@@ -22,7 +22,7 @@ export const ownerOf = (nonce) => nonce.slice(0, nonce.indexOf("."));
 export function createLedger({ problems, weather, folder, servers }) {
   /** @type {Map<string, Entry>} */
   const entries = new Map();
-  /** How often each nonce stands in the books. @type {Map<string, { server: string, count: number }>} */
+  /** How often each nonce, and each of its rounds, stands in the books. @type {Map<string, { server: string, count: number }>} */
   const executed = new Map();
   /** @type {Map<string, { at: number, rest: string }>} */
   const places = new Map();
@@ -140,10 +140,11 @@ export function createLedger({ problems, weather, folder, servers }) {
     if (calmFailures.length < KEPT) calmFailures.push(`${words(entry)}: ${why}`);
   }
 
-  /** @param {string} server @param {{ nonce: string, pid: number }} line */
-  function take(server, { nonce, pid }) {
-    const known = executed.get(nonce);
-    if (!known) return void executed.set(nonce, { server, count: 1 });
+  /** @param {string} server @param {{ nonce: string, pid: number, round?: string }} line */
+  function take(server, { nonce, pid, round }) {
+    const key = round === undefined ? nonce : `${nonce} ${round}`;
+    const known = executed.get(key);
+    if (!known) return void executed.set(key, { server, count: 1 });
     known.count++;
     const entry = entries.get(nonce);
     problems.add("executedTwice", `${entry ? words(entry) : nonce}, by ${server} (process ${pid})`);

@@ -2,9 +2,12 @@
  * The judges of the soak, one by one: each has to find what it is for, and nothing else. That the
  * soak as a whole finds faults of a gateway is shown by `soak.slow.ts`.
  */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { appendFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 import { afterEach, describe, expect, test } from "vitest";
 
@@ -50,6 +53,7 @@ const { createWeather } = await load<{ createWeather(): Weather }>("weather.js")
 const { createLedger } = await load<{ createLedger(options: object): Ledger }>("ledger.js");
 const { createUpdates } = await load<{ createUpdates(options: object): Updates }>("updates.js");
 const { createRandom } = await load<{ createRandom(seed: number): object }>("random.js");
+const { openHub } = await load<{ openHub(): Promise<{ port: number; close(): void }> }>("hub.js");
 const { judgeFloor, judgeResources } = await load<Judges>("judges.js");
 
 const folders: string[] = [];
@@ -89,6 +93,22 @@ describe("calls", () => {
     for (const entry of [twice, elsewhere, never]) ledger.ok(entry, { nonce: entry.nonce, server: "s" });
     settle();
     expect([problems.count("executedTwice"), problems.count("notExecuted")]).toEqual([1, 2]);
+  });
+
+  test("that went on twice with one state are found", () => {
+    const { folder, problems, ledger, begin, execute, settle } = desk();
+    const entry = begin();
+    execute(entry);
+    const goOn = (round: string) =>
+      appendFileSync(join(folder, "s.book"), `${JSON.stringify({ nonce: entry.nonce, tool: "ask", pid: 1, round })}\n`);
+    goOn("first");
+    goOn("second");
+    ledger.ok(entry, { nonce: entry.nonce, server: "s" });
+    settle();
+    expect(problems.lines()).toEqual([]);
+    goOn("first");
+    settle();
+    expect(problems.count("executedTwice")).toBe(1);
   });
 
   test("with somebody else's content, or an error with it, are found", () => {
@@ -176,6 +196,37 @@ describe("updates", () => {
     updates.settle();
     expect(problems.count("lostUpdates")).toBe(1);
   });
+});
+
+test("a server of the era without sessions goes on in another process", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "soak-server-"));
+  folders.push(folder);
+  const hub = await openHub();
+  const where = ["--name", "line", "--wire", "stdio", "--era", "modern", "--folder", folder, "--hub", String(hub.port)];
+  const call = async (params: object) => {
+    const child = spawn(process.execPath, ["bench/soak/server/main.js", ...where], {
+      stdio: ["pipe", "pipe", "inherit"],
+    });
+    child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params })}\n`);
+    const [line] = (await once(createInterface(child.stdout), "line")) as [string];
+    child.stdin.end();
+    await once(child, "exit");
+    return JSON.parse(line);
+  };
+  try {
+    const params = { name: "ask", arguments: { nonce: "c1.1", kind: "elicitation" } };
+    const asked = await call(params);
+    expect(asked.result.resultType).toBe("input_required");
+    const { requestState } = asked.result;
+    const inputResponses = { question: { action: "accept", content: { reply: "yes" } } };
+    const told = await call({ ...params, requestState, inputResponses });
+    expect(told.result?.structuredContent).toMatchObject({ nonce: "c1.1", server: "line", reply: "yes" });
+    const other = { name: "ask", arguments: { nonce: "c2.1", kind: "elicitation" } };
+    const foreign = await call({ ...other, requestState, inputResponses });
+    expect(foreign.error?.message).toBe("Unknown requestState");
+  } finally {
+    hub.close();
+  }
 });
 
 describe("a run", () => {

@@ -1,8 +1,8 @@
 // @ts-check
 // A server of the soak: `node main.js --name NAME --wire stdio|http|sse --era legacy|modern --folder DIR --hub PORT [--port N]`.
 //
-// It keeps a book: one line for each tool call that it executes, written before anything else happens, so that neither a crash nor a
-// second delivery can hide. Whatever it says belongs to a call and carries that call's nonce. It lives as long as the hub does.
+// It keeps a book: one line for each tool call that it executes, and for each that goes on with the client's answers, written before anything
+// else happens, so that neither a crash nor a second delivery can hide. Whatever it says belongs to a call and carries that call's nonce. It lives as long as the hub does.
 
 import { appendFileSync, readFileSync } from "node:fs";
 import { connect } from "node:net";
@@ -17,7 +17,7 @@ const { values } = parseArgs({ options: { name: text, wire: text, era: text, fol
 const { name = "", wire = "stdio", era = "legacy", folder = ".", hub = "0", port = "0" } = values;
 
 /** @typedef {{ initialized: boolean, updated(uri: string): void, listChanged(): void, closeStreams(): void, drop(): void, close(): void, receive(text: string, channel: import("./connection.js").Channel): Promise<unknown> }} Connection */
-/** @typedef {{ name: string, wire: string, modern: boolean, port: number, connections: Set<Connection>, asked: Map<string, string>, tasks: Map<string, { nonce: string, done: boolean, at: string }>, book(nonce: string, tool: string): void, version(uri: string): number, takeSpoil(): any }} World */
+/** @typedef {{ name: string, wire: string, modern: boolean, port: number, connections: Set<Connection>, tasks: Map<string, { nonce: string, done: boolean, at: string }>, book(nonce: string, tool: string, round?: string): void, version(uri: string): number, takeSpoil(): any }} World */
 
 /** @type {any[]} */
 const spoils = [];
@@ -28,11 +28,9 @@ const world = {
   modern: era === "modern",
   port: Number(port),
   connections: new Set(),
-  /** Questions of calls that were answered with them, by the state that the client brings back. */
-  asked: new Map(),
   tasks: new Map(),
-  book(nonce, tool) {
-    appendFileSync(join(folder, `${name}.book`), `${JSON.stringify({ nonce, tool, pid: process.pid })}\n`);
+  book(nonce, tool, round) {
+    appendFileSync(join(folder, `${name}.book`), `${JSON.stringify({ nonce, tool, pid: process.pid, round })}\n`);
   },
   /** How often a resource has changed; the soak writes it. */
   version(uri) {

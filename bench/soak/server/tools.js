@@ -106,13 +106,25 @@ async function put({ world, params, request }, kind, nonce) {
   }
   const { requestState, inputResponses } = params;
   if (requestState === undefined) {
-    const state = randomUUID();
-    world.asked.set(state, nonce);
+    const state = JSON.stringify({ server: world.name, nonce, round: randomUUID() });
     return { question: { inputRequests: { question }, requestState: state } };
   }
-  if (world.asked.get(requestState) !== nonce) throw { code: -32602, message: "Unknown requestState" };
-  world.asked.delete(requestState);
+  world.book(nonce, "ask", roundIn(requestState, world.name, nonce));
   return { reply: replyIn(inputResponses?.question) };
+}
+
+/**
+ * All that the server has to know is in the state: whichever process of the server gets it can go on.
+ * @param {string} state @param {string} server @param {string} nonce @returns {string}
+ */
+function roundIn(state, server, nonce) {
+  try {
+    const known = JSON.parse(state);
+    if (known.server === server && known.nonce === nonce) return known.round;
+  } catch {
+    // Not a state of any server here.
+  }
+  throw { code: -32602, message: "Unknown requestState" };
 }
 
 /** @param {any} result */
