@@ -19,7 +19,7 @@ const { values } = parseArgs({
     known: { type: "string", default: "" },
     /** Ends as soon as a problem of this kind was found. */
     until: { type: "string" },
-    /** Prints every fault as it is put in. */
+    /** Prints every fault as it is put in, and every problem as it is found. */
     verbose: { type: "boolean", default: false },
     /** A fault between clients and gateway, or in the gateway's process, that the soak has to find. */
     mutant: { type: "string" },

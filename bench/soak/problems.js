@@ -34,8 +34,8 @@ const KINDS = /** @type {const} */ ({
 /** @typedef {keyof typeof KINDS} Kind */
 /** @typedef {ReturnType<typeof createProblems>} Problems */
 
-/** @param {readonly string[]} known */
-export function createProblems(known) {
+/** @param {readonly string[]} known @param {(line: string) => void} [trace] hears of each as it is found */
+export function createProblems(known, trace = () => {}) {
   for (const name of known) if (!Object.hasOwn(KINDS, name)) throw new Error(`--known: there is no kind "${name}"`);
   /** @type {Map<Kind, { count: number, texts: string[] }>} */
   const found = new Map();
@@ -47,6 +47,7 @@ export function createProblems(known) {
       const entry = found.get(kind) ?? { count: 0, texts: [] };
       found.set(kind, entry);
       entry.count++;
+      trace(`${Math.round(performance.now())} ms: ${kind}: ${text.slice(0, 1000)}`);
       if (entry.texts.length < KEPT) entry.texts.push(text.slice(0, 1000));
     },
     /** @param {Kind} kind */

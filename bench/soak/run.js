@@ -55,7 +55,7 @@ export async function runSoak({
   // What goes wrong, and in which order, depends on the seed alone; the clients' dice depend on the time that answers take, too.
   const chaos = createRandom(seed);
   const random = createRandom(seed + 1);
-  const problems = createProblems(known);
+  const problems = createProblems(known, trace);
   const weather = createWeather();
   const folder = mkdtempSync(join(tmpdir(), "goblin-soak-"));
   const hub = await openHub();
