@@ -12,8 +12,11 @@ export interface Deadline {
   progress(): void;
   /** Pauses the clock: the server waits for the client's answer, and the client may be a person. */
   asks(): void;
-  /** Resumes the clock: the server has the answer. */
-  answered(): void;
+  /**
+   * Resumes the clock: the server has the answer. `isOwn`: the question certainly was this call's,
+   * which restarts the clock.
+   */
+  answered(isOwn: boolean): void;
   stop(): void;
   readonly expired: boolean;
   /** Whether it expired while the client was being asked, so the server is not to blame. */

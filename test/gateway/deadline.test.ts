@@ -53,13 +53,27 @@ describe("the clock of a call", () => {
     clock.asks();
     vi.advanceTimersByTime(300);
     clock.progress();
-    clock.answered();
+    clock.answered(true);
     vi.advanceTimersByTime(300);
-    clock.answered();
+    clock.answered(true);
     vi.advanceTimersByTime(99);
     expect(expired()).toBe(undefined);
     vi.advanceTimersByTime(1);
     expect([expired(), clock.expiredWhileAsking]).toEqual([750, false]);
+  });
+
+  test("it goes on where it stood after a question that may be another call's", () => {
+    const { clock, expired } = start({ limit: 100, max: 1000 });
+    for (const _ of [1, 2, 3]) {
+      vi.advanceTimersByTime(30);
+      clock.asks();
+      vi.advanceTimersByTime(50);
+      clock.answered(false);
+    }
+    vi.advanceTimersByTime(9);
+    expect(expired()).toBe(undefined);
+    vi.advanceTimersByTime(1);
+    expect([expired(), clock.reached]).toEqual([250, 100]);
   });
 
   test("a question cannot stop the limit on the whole", () => {
@@ -74,7 +88,7 @@ describe("the clock of a call", () => {
     vi.advanceTimersByTime(300);
     clock.progress();
     clock.asks();
-    clock.answered();
+    clock.answered(true);
     expect(expired()).toBe(undefined);
     vi.advanceTimersByTime(1000);
     expect(expired()).toBe(500);
@@ -85,7 +99,7 @@ describe("the clock of a call", () => {
     expect(stage.leave(flight, route, { ok: true, raw: "{}" })).toEqual({ ok: true, raw: "{}" });
     clock.progress();
     clock.asks();
-    clock.answered();
+    clock.answered(true);
     expect(vi.getTimerCount()).toBeLessThanOrEqual(1);
     vi.advanceTimersByTime(1000);
     expect([expired(), vi.getTimerCount()]).toEqual([undefined, 0]);
@@ -164,6 +178,19 @@ describe("end to end", () => {
     expect(elapsed(message.error)).toBeGreaterThanOrEqual(1800);
     expect(messages.filter(({ method }) => method === "notifications/progress").length).toBeGreaterThan(7);
     await one.waitFor((r) => r.event === "cancelled" && r["running"] === true);
+  });
+
+  test("questions of other calls on the connection do not keep a call alive that hangs", async () => {
+    const { one, goblin } = await start({ timeouts: { callMs: 1000 } });
+    const { client } = await connectV1({ url: goblin.url, elicitation: () => say });
+    let refused: unknown;
+    const hanging = client.callTool({ name: "one_sleep", arguments: { ms: 60_000 } }).catch((error: unknown) => {
+      refused = error;
+    });
+    await one.waitFor((r) => r.message?.params?.name === "sleep");
+    while (refused === undefined) await client.callTool(ask);
+    await hanging;
+    expect(refused).toMatchObject({ code: -32001, data: { code: "TIMEOUT", serverId: "one", timeoutMs: 1000 } });
   });
 
   describe.each(["stdio", "http"] as const)("while the client is asked something (a server over %s)", (transport) => {

@@ -1,7 +1,9 @@
 /**
- * The timeout of a request. Progress from the server restarts the clock, and a question to the
- * client pauses it, both up to an overall limit. On expiry, the request is cancelled wherever it
- * is, and its answer becomes a timeout error.
+ * The timeout of a request. Progress from the server restarts the clock, and so does the answer to a
+ * question to the client. The clock is paused while a question is open. If the question may belong
+ * to another call, the clock continues where it stood: a call that hangs must not live as long as
+ * others ask. All this up to an overall limit. On expiry, the request is cancelled wherever it is,
+ * and its answer becomes a timeout error.
  */
 import type { LiveConfig } from "../../config/live-config.ts";
 import type { Call } from "../../protocol/call.ts";
@@ -69,6 +71,8 @@ class CallDeadline implements Alarm, Deadline {
   readonly #alarms: Alarms;
   readonly #maxMs: () => number;
   #questions = 0;
+  /** The time that is left when the last open question is answered. */
+  #left = 0;
   #stopped = false;
 
   constructor({ call, startedAt }: Flight, alarms: Alarms, { limitMs, maxMs }: DeadlineLimits) {
@@ -82,17 +86,18 @@ class CallDeadline implements Alarm, Deadline {
   }
 
   progress(): void {
-    if (this.#questions === 0) this.#allow(this.#limit);
+    if (this.#questions === 0) this.#allow(this.#limit, this.#limit);
+    else this.#left = this.#limit;
   }
 
   asks(): void {
-    this.#questions++;
-    this.#allow(this.#maxMs());
+    if (this.#questions++ === 0) this.#left = Math.max(0, this.due - performance.now());
+    this.#allow(this.#maxMs(), this.#maxMs());
   }
 
-  answered(): void {
-    this.#questions--;
-    this.progress();
+  answered(isOwn: boolean): void {
+    if (isOwn) this.#left = this.#limit;
+    if (--this.#questions === 0) this.#allow(this.#left, this.#limit);
   }
 
   stop(): void {
@@ -106,13 +111,13 @@ class CallDeadline implements Alarm, Deadline {
     this.#call.cancel("timeout");
   }
 
-  /** Extends the deadline to now + ms, capped at the overall limit; never shortens it. */
-  #allow(ms: number): void {
+  /** Sets the deadline to now + ms, capped at the overall limit. `limit`: the limit it stands for. */
+  #allow(ms: number, limit: number): void {
     if (this.#stopped || this.expired) return;
     const whole = Math.max(this.#limit, this.#maxMs());
     const due = performance.now() + ms;
     const end = this.#startedAt + whole;
-    this.reached = due < end ? ms : whole;
+    this.reached = due < end ? limit : whole;
     this.#alarms.set(this, Math.min(due, end));
   }
 }

@@ -264,7 +264,7 @@ class LegacyPeer implements Peer, LinkEvents {
     for (const { deadline } of flights) deadline?.asks();
     const others = flights.length > 1 ? flights.map(({ call }) => call).filter((call) => call !== origin) : undefined;
     const answer = await this.#events.ask(method, paramsText(text), { origin, others, signal }).catch(failure);
-    for (const { deadline } of flights) deadline?.answered();
+    for (const { deadline } of flights) deadline?.answered(flights.length === 1);
     if (!this.#asked.answered(id, signal)) return;
     this.#link?.send(answerText(id, answer));
   }
