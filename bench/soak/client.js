@@ -34,6 +34,8 @@ export function createClient(who, world) {
   const reading = new Map();
   let lastId = 0;
   let lastToken = 0;
+  /** How often its stream went away. */
+  let downs = 0;
   let closed = false;
 
   const wire = world.wireFor(who, gateway, {
@@ -45,7 +47,9 @@ export function createClient(who, world) {
     down() {
       for (const each of [...pending.keys()]) settle(each, { cut: "the stream is gone" });
       client.isUp = false;
-      if (!closed) void speaker.down().then(cameBack);
+      const own = ++downs;
+      // If it went down again meanwhile, it is back when it is back from that.
+      if (!closed) void speaker.down().then(() => own === downs && cameBack());
     },
   });
 

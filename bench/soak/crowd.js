@@ -37,14 +37,16 @@ export function createCrowd({ street, servers, tokens, isOver }) {
     endOwn(signal, chaos) {
       const client = chaos.pick([...clients].filter(({ wireKind }) => wireKind === "stdio"));
       if (!client) return;
-      const { lives } = client;
       const back = client.outages.begin(signal);
       const struck = ofStdio.map(({ name }) => weather.disturb([client.gateway], name, { armed: true }));
-      client.wire.kill?.(signal);
-      void until(() => client.lives > lives || client.closed, BACK_MS).then(() => {
+      // A gateway that was just starting answers before it goes: only a later one is back.
+      void (async () => {
+        await client.wire.kill?.(signal);
+        const { lives } = client;
+        await until(() => client.lives > lives || client.closed, BACK_MS);
         back();
         for (const strike of struck) strike();
-      });
+      })();
     },
 
     /** Everybody goes; nothing is left that a session without a client may hold. */

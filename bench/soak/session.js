@@ -18,6 +18,8 @@ export function createSession(client, world) {
   /** @type {Promise<void> | undefined} */
   let beginning;
   let renewing = false;
+  /** @type {Promise<void>} */
+  let renewed = Promise.resolve();
   let watching = false;
 
   const speaker = {
@@ -35,17 +37,9 @@ export function createSession(client, world) {
       client.send({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: id, reason: "enough" } });
     },
     /** The stream that was the session is gone. */
-    async down() {
-      if (renewing) return;
-      renewing = true;
-      isOpen = false;
-      for (const subscription of updates.of(client)) subscription.active = false;
-      await pause(AGAIN_MS / 3);
-      await client.wire.open();
-      renewing = false;
-      // The handshake that was under way may have been for the stream before.
-      while (!isOpen && !client.closed) await speaker.begin();
-      speaker.watch();
+    down() {
+      if (!renewing) renewed = renew();
+      return renewed;
     },
     /** @type {((method: string, params: any) => void) | undefined} */
     notified: undefined,
@@ -78,6 +72,18 @@ export function createSession(client, world) {
     },
   };
   return speaker;
+
+  async function renew() {
+    renewing = true;
+    isOpen = false;
+    for (const subscription of updates.of(client)) subscription.active = false;
+    await pause(AGAIN_MS / 3);
+    await client.wire.open();
+    renewing = false;
+    // The handshake that was under way may have been for the stream before.
+    while (!isOpen && !client.closed) await speaker.begin();
+    speaker.watch();
+  }
 
   async function handshake() {
     const capabilities = { sampling: {}, ...(!isSse && { elicitation: {}, tasks: { requests: {} } }) };

@@ -12,7 +12,7 @@ import { BIN, logReader } from "./gateway.js";
 import { pause } from "./wait.js";
 
 /** @typedef {{ take(message: any): void, ended(id: unknown, why: string): void, unsent(id: unknown): void, down(): void, status(code: number): void, broken(text: string): void }} User */
-/** @typedef {{ url?: string, headers: Record<string, string>, send(message: any, headers?: Record<string, string>): { abort(): void }, stand(): void, open(): Promise<void>, close(): void, kill?(signal: "SIGTERM" | "SIGKILL"): void }} ClientWire */
+/** @typedef {{ url?: string, headers: Record<string, string>, send(message: any, headers?: Record<string, string>): { abort(): void }, stand(): void, open(): Promise<void>, close(): void, kill?(signal: "SIGTERM" | "SIGKILL"): Promise<void> }} ClientWire */
 
 const RETRY_MS = 50;
 const REFUSED = "ECONNREFUSED";
@@ -203,8 +203,13 @@ export function stdioWire({ configFile, name, problems }, user) {
       closed = true;
       child?.stdin?.end();
     },
-    /** @param {"SIGTERM" | "SIGKILL"} signal */
-    kill: (signal) => void child?.kill(signal),
+    /** Resolves when the process is gone. @param {"SIGTERM" | "SIGKILL"} signal */
+    async kill(signal) {
+      const killed = child;
+      if (!killed) return;
+      killed.kill(signal);
+      await new Promise((resolve) => killed.once("close", resolve));
+    },
   };
   return wire;
 }

@@ -40,6 +40,15 @@ interface Updates {
   read(subscription: object, version: number): void;
   settle(): void;
 }
+interface User {
+  down(): void;
+  take(message: object): void;
+}
+interface Client {
+  readonly lives: number;
+  readonly isUp: boolean;
+  vanish(): void;
+}
 interface Judges {
   judgeFloor(counts: object, failures: string[], problems: Problems): void;
   judgeResources(readings: object, problems: Problems): void;
@@ -53,6 +62,8 @@ const { createWeather } = await load<{ createWeather(): Weather }>("weather.js")
 const { createLedger } = await load<{ createLedger(options: object): Ledger }>("ledger.js");
 const { createUpdates } = await load<{ createUpdates(options: object): Updates }>("updates.js");
 const { createRandom } = await load<{ createRandom(seed: number): object }>("random.js");
+const { createOutages } = await load<{ createOutages(): object }>("gateway.js");
+const { createClient } = await load<{ createClient(who: object, world: object): Client }>("client.js");
 const { openHub } = await load<{ openHub(): Promise<{ port: number; close(): void }> }>("hub.js");
 const { judgeFloor, judgeResources } = await load<Judges>("judges.js");
 
@@ -196,6 +207,47 @@ describe("updates", () => {
     updates.settle();
     expect(problems.count("lostUpdates")).toBe(1);
   });
+});
+
+test.each(["modern", "legacy"])("a %s client that went away twice is back after the second time only", async (era) => {
+  const { problems, weather, ledger } = desk();
+  const updates = { of: () => [], gone() {} };
+  const sent: { id: number; method: string }[] = [];
+  let user: User | undefined;
+  const wire = {
+    headers: {},
+    open: async () => {},
+    stand() {},
+    close() {},
+    send: (message: never) => sent.push(message),
+  };
+  const between = {
+    toGateway: (_: unknown, message: unknown, send: (message: unknown) => void) => send(message),
+    toClient: (_: unknown, message: unknown, deliver: (message: unknown) => void) => deliver(message),
+  };
+  const wireFor = (_who: unknown, _gateway: unknown, given: User) => {
+    user = given;
+    return wire;
+  };
+  const world = { problems, weather, ledger, updates, between, wireFor, outagesOf: createOutages };
+  const client = createClient({ id: "c1", wire: "stdio", era, token: "" }, world);
+  const first = era === "modern" ? "server/discover" : "initialize";
+  const began = async (times: number) => {
+    await expect.poll(() => sent.filter(({ method }) => method === first).length).toBe(times);
+    return sent.findLast(({ method }) => method === first)!;
+  };
+  user!.down();
+  const lost = await began(1);
+  user!.down();
+  expect((await began(2)).id).toBeGreaterThan(lost.id);
+  expect([client.lives, client.isUp]).toEqual([1, false]);
+  const answer = () => {
+    for (const { id } of sent.splice(0)) user!.take({ jsonrpc: "2.0", id, result: {} });
+    return client.lives;
+  };
+  await expect.poll(answer).toBe(2);
+  expect(client.isUp).toBe(true);
+  client.vanish();
 });
 
 test("a server of the era without sessions goes on in another process", async () => {
