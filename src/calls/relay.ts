@@ -16,7 +16,7 @@ import { Flight } from "../protocol/flight.ts";
 import { type Answer, failure } from "../protocol/json-rpc.ts";
 import type { OnLimit } from "../protocol/limit-exceeded.ts";
 import { listMethods, lookUp, type RoutedMethod, routedMethods } from "../protocol/methods.ts";
-import { EXTENSION, extensionOwners, resolveExtension } from "../routing/extension.ts";
+import { EXTENSION, extensionOwners, mayBeDeclared, notOffered, resolveExtension } from "../routing/extension.ts";
 import { LateRoute } from "../routing/late-route.ts";
 import { type Route, resolve } from "../routing/resolve.ts";
 import type { Servers } from "../servers/servers.ts";
@@ -130,7 +130,7 @@ export class Relay {
     }
     const respond = lookUp(this.#clientMethods, call.method);
     if (respond) return this.#answerLocally(flight, respond);
-    if (extensionOwners(call.method, servers.infos()).length > 0)
+    if (extensionOwners(call.method, servers.infos()).length > 0 || mayBeDeclared(call.method, catalog.snapshot))
       return this.#send(flight, this.#find(call, EXTENSION));
     throw new GoblinError("METHOD_NOT_FOUND", `Method not found: ${call.method.slice(0, 100)}`);
   }
@@ -155,9 +155,12 @@ export class Relay {
   }
 
   /** `tasks/list`: lists the tasks in the book, each with its current state from its server. */
-  #listTasks({ call }: Flight): Promise<Answer> {
-    const owners = extensionOwners(call.method, this.#parts.servers.infos());
-    if (owners.length === 0) throw new GoblinError("METHOD_NOT_FOUND", `Method not found: ${call.method}`);
+  async #listTasks({ call }: Flight): Promise<Answer> {
+    const { servers, waiting } = this.#parts;
+    const offered = (snapshot: Snapshot): void => {
+      if (extensionOwners(call.method, servers.infos()).length === 0) notOffered(call.method, snapshot);
+    };
+    await waiting.found(offered, { clientKey: call.client.key, call });
     return listTasks(call, this.#parts.tasks, async (get) => {
       try {
         const flight = new Flight(get);

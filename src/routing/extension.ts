@@ -1,7 +1,8 @@
 /**
  * Routes methods that the gateway does not know, of extensions that a server declared. The request
  * names the server by a task id, a URI or a name, or only one server has the extension. The gateway
- * never guesses the server. An identifier under the prefix of a configured server never goes to
+ * never guesses the server. If no server has it, the request waits for those that are starting. An
+ * identifier under the prefix of a configured server never goes to
  * another one.
  */
 import { assertThere, foundName, foundUri } from "../catalog/find-or-throw.ts";
@@ -28,10 +29,30 @@ export const EXTENSION: RoutedMethod = { names: "extension", field: "name", time
 
 /** Returns the servers that declared the extension of a method such as `tasks/get`. */
 export function extensionOwners(method: string, servers: readonly ServerInfo[]): string[] {
-  // A method without a slash belongs to no extension.
-  const family = method.slice(0, Math.max(0, method.indexOf("/")));
-  if (family === "" || family === "notifications") return [];
+  const family = familyOf(method);
+  if (family === undefined) return [];
   return servers.filter(({ info }) => info && declares(info.capabilities, family)).map(({ id }) => id);
+}
+
+/** Whether a server that is still starting may declare the extension of this method. */
+export function mayBeDeclared(method: string, snapshot: Snapshot): boolean {
+  return familyOf(method) !== undefined && startingServers(snapshot).length > 0;
+}
+
+/** Throws the error for a method that no server offers. It waits for servers that may. */
+export function notOffered(method: string, snapshot: Snapshot): never {
+  assertThere(snapshot, startingServers(snapshot));
+  throw new GoblinError("METHOD_NOT_FOUND", `Method not found: ${method.slice(0, 100)}`);
+}
+
+function startingServers({ servers }: Snapshot): string[] {
+  return servers.filter(({ standing }) => standing.kind === "starting").map(({ id }) => id);
+}
+
+/** Returns the extension's part of a method. A method without a slash belongs to no extension. */
+function familyOf(method: string): string | undefined {
+  const family = method.slice(0, Math.max(0, method.indexOf("/")));
+  return family === "" || family === "notifications" ? undefined : family;
 }
 
 function declares(capabilities: Readonly<Record<string, unknown>>, family: string): boolean {
@@ -45,7 +66,7 @@ export function resolveExtension(call: Call, options: ExtensionOptions): Route {
   const { owners, snapshot } = options;
   const sole = owners.length === 1 ? owners[0] : undefined;
   const found = ownerByIdentifier(call, sole, options) ?? (sole && { serverId: sole, params: call.text });
-  if (!found && owners.length === 0) throw new GoblinError("METHOD_NOT_FOUND", `Method not found: ${call.method}`);
+  if (!found && owners.length === 0) return notOffered(call.method, snapshot);
   if (!found) {
     const message = `${call.method} is offered by several servers (${owners.join(", ")}) and the request does not name one`;
     throw new GoblinError("AMBIGUOUS", message, { data: { candidates: owners } });

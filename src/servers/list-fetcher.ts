@@ -26,6 +26,8 @@ export interface ListFetcherOptions {
   readonly synced: (ms: number) => void;
   /** What is wrong with the lists is another now; see `problem`. */
   readonly problemChanged: () => void;
+  /** All lists were fetched at last, after some had failed. */
+  readonly recovered: () => void;
 }
 
 export class ListFetcher {
@@ -45,6 +47,11 @@ export class ListFetcher {
   get problem(): string | undefined {
     const [first] = this.#reductions;
     return this.#failure ?? (first && `${first[0]}: ${first[1]}`);
+  }
+
+  /** Whether a list could not be fetched. */
+  get hasFailed(): boolean {
+    return this.#failure !== undefined;
   }
 
   /**
@@ -114,6 +121,11 @@ export class ListFetcher {
     problemChanged();
   }
 
+  #recovered(): void {
+    this.#options.recovered();
+    this.#options.problemChanged();
+  }
+
   /** Retries a failed list with backoff while the connection lasts. */
   #retry(sync: Sync, attempt: number): void {
     clearTimeout(this.#timer);
@@ -123,7 +135,7 @@ export class ListFetcher {
       await sync.all();
       if (this.#sync !== sync) return;
       if (this.#failure) this.#retry(sync, attempt + 1);
-      else this.#options.problemChanged();
+      else this.#recovered();
     };
     this.#timer = setTimeout(() => void again(), backoffMs(attempt)).unref();
   }

@@ -11,7 +11,7 @@
 import type { EventEmitter } from "node:events";
 import type { Catalog } from "../catalog/catalog.ts";
 import { emptyLists, inputSchemaOf, type ServerLists } from "../catalog/definitions.ts";
-import { DISABLED, KNOWN, STARTING } from "../catalog/standing.ts";
+import { DISABLED, KNOWN, STARTING, type Standing } from "../catalog/standing.ts";
 import type { LiveConfig } from "../config/live-config.ts";
 import type { Config } from "../config/schema/config.ts";
 import type { ServerConfig } from "../config/schema/server.ts";
@@ -45,6 +45,9 @@ export interface ServerOptions {
   readonly clientInfo: Readonly<Record<string, unknown>>;
 }
 
+/** The server's own words stay in its status: clients see this. */
+const UNLISTED: Standing = { kind: "down", reason: "its lists could not be fetched yet" };
+
 export class Server {
   readonly id: string;
   readonly backend: Backend;
@@ -72,6 +75,7 @@ export class Server {
       update: (lists) => this.#update(lists),
       synced: (ms) => host.emit("synced", config.id, ms),
       problemChanged: () => this.backend.setListProblem(this.#fetcher.problem),
+      recovered: () => this.#known(),
     });
     this.backend = new Backend({
       id: config.id,
@@ -169,11 +173,16 @@ export class Server {
     this.setLevel(this.#host.logLevel);
     if (await this.#fetcher.connect(peer, this.#lists)) {
       this.#lists ??= emptyLists;
-      this.#isKnown = true;
-      this.#stand(this.backend.status);
+      if (this.#fetcher.hasFailed) this.#stand(this.backend.status);
+      else this.#known();
     }
     if (this.#attached) await this.#host.subscribers.restored(this.id);
     return this.#fetcher.problem;
+  }
+
+  #known(): void {
+    this.#isKnown = true;
+    this.#stand(this.backend.status);
   }
 
   #update(lists: ServerLists): void {
@@ -191,6 +200,7 @@ export class Server {
     const { catalog } = this.#options;
     if (!this.#config.enabled) catalog.stand(this.id, DISABLED);
     else if (this.#isKnown) catalog.stand(this.id, KNOWN);
+    else if (state !== "down" && this.#fetcher.hasFailed) catalog.stand(this.id, UNLISTED);
     else if (state !== "down") catalog.stand(this.id, STARTING);
     else {
       const retryAt = retryAfterMs === undefined ? undefined : Date.now() + retryAfterMs;

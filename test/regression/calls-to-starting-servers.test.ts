@@ -169,3 +169,57 @@ test("enabled while the gateway runs: waited for from then on", async () => {
   expect((await call()).message.error).toBeUndefined();
   await enabled;
 });
+
+describe("methods of extensions", () => {
+  const found = { rules: [{ method: "acme/search", do: "result", result: { hits: 3 } }] };
+  const acme = { capabilities: { extensions: { "com.example/acme": {} } } };
+
+  test("wait for servers that may offer them", async () => {
+    const { client, goblin, waits } = await startSlow({ ...SLOW, ...found, ...acme });
+    const bare = stateless(goblin.url);
+    const answers = [client.call("acme/search", { query: "x" }), bare.call("acme/search", { query: "x" })];
+    for (const { message } of await Promise.all(answers)) expect(message.result).toMatchObject({ hits: 3 });
+    expect(waits()).toBe(false);
+  });
+
+  test("are not found when all servers have started without them", async () => {
+    const { client, goblin, waits } = await startSlow(SLOW);
+    const answers = [client.call("acme/search"), client.call("tasks/list"), stateless(goblin.url).call("acme/search")];
+    for (const { message } of await Promise.all(answers)) {
+      expect(message.error).toMatchObject({ code: -32601, data: { code: "METHOD_NOT_FOUND" } });
+    }
+    expect(waits()).toBe(false);
+  });
+
+  test("the list of tasks waits, too", async () => {
+    const { client } = await startSlow({ ...SLOW, capabilities: { tasks: { list: {} } } });
+    expect((await client.call("tasks/list")).message.result).toEqual({ tasks: [] });
+  });
+
+  test("wait no longer than a call may take", async () => {
+    const { client, goblin, waits } = await startSlow(HANGING, { timeouts: { callMs: 300 } });
+    const answers = [client.call("acme/search"), client.call("tasks/list"), stateless(goblin.url).call("acme/search")];
+    for (const { message } of await Promise.all(answers)) {
+      expect(message.error).toMatchObject({ code: -32011, data: { code: "BACKEND_UNAVAILABLE", reason: "starting" } });
+    }
+    expect(waits()).toBe(false);
+  });
+});
+
+test("a server whose list could not be fetched yet: unavailable with the reason, and there when it could", async () => {
+  const failing = { rules: [{ method: "tools/list", do: "error", code: -32603, message: "not yet", times: 1 }] };
+  const slow = await startScripted({ name: "slow", script: failing });
+  const goblin = await startGoblin({ mcpServers: { slow: slow.entry } });
+  const client = rawHttp(goblin.url);
+  await client.initialize();
+  const call = async () => (await client.call("tools/call", { name: "slow_echo", arguments: { text: "x" } })).message;
+  expect((await call()).error).toMatchObject({
+    code: -32011,
+    message: 'Server "slow" is unavailable: its lists could not be fetched yet',
+    data: { code: "BACKEND_UNAVAILABLE", serverId: "slow", retryAfterMs: expect.any(Number) },
+  });
+  await until(() => goblin.gateway.snapshot().standing("slow").kind === "known", { what: "the next fetch" });
+  expect((await call()).error).toBeUndefined();
+  const { error } = (await client.call("tools/call", { name: "slow_nothing", arguments: {} })).message;
+  expect(error.data.code).toBe("TOOL_NOT_FOUND");
+});
