@@ -5,6 +5,7 @@
  * or a `CallError`. A listener of `events` runs in its own turn of the event loop, so one that
  * throws does not disturb the gateway.
  */
+
 import { EventEmitter } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { errorOf } from "./admin/call-tool.ts";
@@ -17,6 +18,7 @@ import type { ConfigObject } from "./config/schema/config-object.ts";
 import { createGateway as assemble } from "./gateway.ts";
 import { configOf, keep, pathOf } from "./given-config.ts";
 import { rawText } from "./protocol/json-rpc.ts";
+import { ANYONE } from "./protocol/principal.ts";
 import { createLogger } from "./telemetry/logger.ts";
 
 /** A valid config file. `loadConfig` returns it, and `createGateway` takes it. */
@@ -208,7 +210,7 @@ export function createGateway({ config: given, log: takeLine }: GatewayOptions):
     },
     async callTool(name, args = {}, { signal } = {}) {
       void start();
-      const answer = await gateway.callTool({ name, arguments: args }, { name: "library", principal: "", signal });
+      const answer = await gateway.callTool({ name, arguments: args }, { name: "library", principal: ANYONE, signal });
       if (answer.ok) return JSON.parse(rawText(answer.raw)) as ToolResult;
       const { code, message } = errorOf(answer);
       throw new CallError(code, message);

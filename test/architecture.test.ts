@@ -26,6 +26,7 @@ const layers: Record<string, readonly string[]> = {
   "http-client": ["structures", "text"],
   protocol: ["json", "structures", "text"],
   outbound: ["protocol"],
+  identity: ["protocol"],
   identifiers: ["json", "uri-template"],
   config: ["protocol", "structures", "text"],
   telemetry: ["config", "protocol", "structures", "timing", "text"],
@@ -54,7 +55,7 @@ const layers: Record<string, readonly string[]> = {
     ],
   ],
   front: [
-    ...["outbound", "calls", "session", "routing", "catalog", "telemetry", "config", "protocol", "json"],
+    ...["identity", "outbound", "calls", "session", "routing", "catalog", "telemetry", "config", "protocol", "json"],
     ...["structures", "timing", "text"],
   ],
   admin: [
@@ -99,6 +100,7 @@ const packages: Record<string, readonly string[]> = {
   zod: ["config/", "meta/", "admin/", "tui/client.ts", "cli/gateway/target.ts"],
   commander: ["cli/"],
   "jsonc-parser": ["config/"],
+  jose: ["identity/"],
 };
 
 /** The folders (and few files) that own what differs between protocol versions. */
@@ -137,6 +139,7 @@ const manyParameters = [
 
 const MAX_PARAMETERS = 3;
 const MAX_LINES = 350;
+const GENERATED = "src/config/schema/config-object.ts";
 /** About a dozen. */
 const MAX_FILES = 15;
 
@@ -305,7 +308,7 @@ test(`functions take at most ${MAX_PARAMETERS} positional parameters`, () => {
 
 test(`no file is longer than ${MAX_LINES} lines`, () => {
   const long = tracked
-    .filter((file) => /^(src|test|bench|scripts|bin)\/.*\.(ts|tsx|js|mjs)$/.test(file))
+    .filter((file) => /^(src|test|bench|scripts|bin)\/.*\.(ts|tsx|js|mjs)$/.test(file) && file !== GENERATED)
     .map((file) => ({ file, lines: read(file).split("\n").length - 1 }))
     .filter(({ lines }) => lines > MAX_LINES);
   expect(long).toEqual([]);

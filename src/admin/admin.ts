@@ -2,6 +2,7 @@
  * The admin API as the gateway sees it. The feed listens from the start. The API itself loads with
  * its first request, so an unused API's schemas cost nothing.
  */
+import type { Principal } from "../protocol/principal.ts";
 import { lazy } from "../structures/lazy.ts";
 import { Feed } from "./feed.ts";
 import type { AdminParts } from "./parts.ts";
@@ -9,7 +10,7 @@ import { Views } from "./views.ts";
 
 export interface Admin {
   /** `principal`: the caller's name, as established by the guard. */
-  fetch(request: Request, principal: string): Promise<Response>;
+  fetch(request: Request, principal: Principal): Promise<Response>;
   /** The gateway's state as the API's rows. */
   readonly views: Views;
   close(): void;

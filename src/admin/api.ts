@@ -5,6 +5,7 @@
  * origin cannot send JSON without a CORS preflight. Every failure answers `{ error: { code, message
  * } }`.
  */
+
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import type * as z from "zod";
@@ -12,6 +13,7 @@ import { reportTokens } from "../catalog/token-report.ts";
 import { ConfigError } from "../config/problems/problem.ts";
 import { bodyTooLarge } from "../protocol/limit-exceeded.ts";
 import { type OwnLogLevel, ownLogLevels } from "../protocol/log-levels.ts";
+import type { Principal } from "../protocol/principal.ts";
 import { version } from "../version.ts";
 import { callTool, toolResponse } from "./call-tool.ts";
 import { apiFailure, failureResponse } from "./failure.ts";
@@ -21,14 +23,14 @@ import { type AdminRoute, type AdminRouteName, adminRoutes, plainRoutes } from "
 import { logEntry, type Views } from "./views.ts";
 
 /** `principal`: the caller's name. */
-type AdminEnv = { Bindings: { principal: string } };
+type AdminEnv = { Bindings: { principal: Principal } };
 
 interface Request {
   /** Validated against the route's schemas, as are `query` and `body`. */
   readonly params: Record<string, unknown>;
   readonly query: Record<string, unknown>;
   readonly body: unknown;
-  readonly principal: string;
+  readonly principal: Principal;
   readonly signal: AbortSignal;
 }
 

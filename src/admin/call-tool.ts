@@ -3,11 +3,13 @@
  * as any client's; its client has no capabilities. An abort signal cancels it. The API returns the
  * result as the server's own bytes.
  */
+
 import { randomUUID } from "node:crypto";
 import { memberText, toDisplayText } from "../json/json-text.ts";
 import { Call, type Client } from "../protocol/call.ts";
 import { errorTable, GoblinError } from "../protocol/errors.ts";
 import { type Answer, type ErrorAnswer, failure, rawText, shownCode } from "../protocol/json-rpc.ts";
+import type { Principal } from "../protocol/principal.ts";
 import { ApiFailure } from "./failure.ts";
 import type { AdminParts } from "./parts.ts";
 
@@ -19,7 +21,7 @@ export interface ToolCallInput {
 export interface Caller {
   /** The client's name in call records. */
   readonly name: string;
-  readonly principal: string;
+  readonly principal: Principal;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -56,7 +58,7 @@ export function errorOf(answer: ErrorAnswer): { readonly code: string; readonly 
 
 function clientFor({ name, principal }: Caller): Client {
   const key = `api-${randomUUID()}`;
-  const account = principal || "api";
+  const account = principal.id || "api";
   return {
     key,
     // Its connections are its own and are released with it, like those of a session.
@@ -65,8 +67,9 @@ function clientFor({ name, principal }: Caller): Client {
     party: key,
     account,
     meter: account,
-    principal,
-    taskOwner: principal,
+    who: principal,
+    principal: principal.id,
+    taskOwner: principal.id,
     protocolVersion: "2025-11-25",
     capabilities: {},
     info: { name },

@@ -6,8 +6,10 @@
  * most four times a second. Calls and log lines beyond a few hundred a second are dropped, because
  * the pulse carries the totals.
  */
+
 import { Outbox } from "../outbound/outbox.ts";
 import { UnreadBudget } from "../outbound/unread-budget.ts";
+import type { Principal } from "../protocol/principal.ts";
 import type { AdminEvent, AdminEventType } from "./events.ts";
 import type { AdminParts } from "./parts.ts";
 import { logEntry, type Views } from "./views.ts";
@@ -25,7 +27,7 @@ export class Feed {
   readonly #parts: AdminParts;
   readonly #views: Views;
   /** Maps each open stream to its reader's principal. */
-  readonly #streams = new Map<Outbox, string>();
+  readonly #streams = new Map<Outbox, Principal>();
   readonly #changed = new Set<ListName>();
   readonly #encoder = new TextEncoder();
   #stopListening: (() => void) | undefined;
@@ -49,7 +51,7 @@ export class Feed {
   }
 
   /** Opens a stream; it ends when the client disconnects or falls behind, or the gateway closes. */
-  open(principal: string): ReadableStream<Uint8Array> {
+  open(principal: Principal): ReadableStream<Uint8Array> {
     const budget = new UnreadBudget({ most: () => BUFFER_BYTES, onLimit: () => {} });
     const outbox = new Outbox({ budget });
     return new ReadableStream<Uint8Array>(
@@ -103,7 +105,7 @@ export class Feed {
   }
 
   /** Ends the streams of readers whose access was revoked. */
-  #revoke(isValid: (principal: string) => boolean): void {
+  #revoke(isValid: (principal: Principal) => boolean): void {
     for (const [stream, principal] of [...this.#streams]) if (!isValid(principal)) stream.end();
   }
 

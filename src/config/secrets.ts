@@ -16,6 +16,8 @@ export function logSecrets({ servers, gateway }: Pick<Config, "servers" | "gatew
   const found = [
     ...gateway.auth.tokens,
     ...gateway.admin.tokens,
+    ...Object.values(gateway.auth.clients).flatMap(({ token }) => token ?? []),
+    ...(gateway.auth.oauth?.issuers ?? []).flatMap(({ introspect }) => introspect?.clientSecret ?? []),
     ...servers.flatMap(({ transport }) => keysOf(transport)),
   ];
   return [...new Set(found)].filter((value) => value.length >= LEAST_LENGTH);

@@ -18,14 +18,17 @@ const CREDENTIAL = /auth|cookie|token|secret|key|password|credential|session/i;
 const REMEDY = "make one with: openssl rand -hex 24";
 
 export function warnOfWeakTokens({ auth, admin }: GatewayConfig, report: Report): void {
-  for (const [section, tokens] of [
-    ["auth", auth.tokens],
-    ["admin", admin.tokens],
-  ] as const) {
-    tokens.forEach((token, i) => {
-      const why = weakness(token);
-      if (why) report.warn(["gateway", section, "tokens", i], `the token is easily guessed: ${why}; ${REMEDY}`);
-    });
+  const all: [KeyPath, string | undefined][] = [
+    ...auth.tokens.map((token, i): [KeyPath, string] => [["gateway", "auth", "tokens", i], token]),
+    ...admin.tokens.map((token, i): [KeyPath, string] => [["gateway", "admin", "tokens", i], token]),
+    ...Object.entries(auth.clients).map(([name, { token }]): [KeyPath, string | undefined] => [
+      ["gateway", "auth", "clients", name, "token"],
+      token,
+    ]),
+  ];
+  for (const [path, token] of all) {
+    const why = token === undefined ? undefined : weakness(token);
+    if (why) report.warn(path, `the token is easily guessed: ${why}; ${REMEDY}`);
   }
 }
 

@@ -3,6 +3,7 @@
  * Only messages go to stdout. `closed` resolves when stdin ends, or when too much output waits for
  * the client.
  */
+
 import type { Readable, Writable } from "node:stream";
 import { oneLine } from "../json/json-text.ts";
 import { Outbox, type Sink } from "../outbound/outbox.ts";
@@ -10,6 +11,7 @@ import { UnreadBudget } from "../outbound/unread-budget.ts";
 import { GoblinError } from "../protocol/errors.ts";
 import { answerText, failure, type Inbound } from "../protocol/json-rpc.ts";
 import { bodyTooLarge } from "../protocol/limit-exceeded.ts";
+import { ANYONE } from "../protocol/principal.ts";
 import { LineSplitter } from "../structures/lines.ts";
 import { textOf } from "../text/utf8.ts";
 import { classifyIncoming } from "./classify.ts";
@@ -45,7 +47,7 @@ export function serveStdio(
   };
   const outbox = new Outbox({ budget: UnreadBudget.of(context) });
   const write = (text: string): void => outbox.push(text);
-  const legacy = new LegacyChannel({ context, principal: "", account: ACCOUNT, write });
+  const legacy = new LegacyChannel({ context, principal: ANYONE, account: ACCOUNT, write });
   const modern = new ModernChannel(context, { account: ACCOUNT, write });
   const take = (bytes: Buffer): void => {
     let line: string;

@@ -8,6 +8,7 @@
  */
 import type { Answer, Params } from "./json-rpc.ts";
 import type { LogLevel } from "./log-levels.ts";
+import type { Principal } from "./principal.ts";
 
 /**
  * The client. One object for each session; for a client without a session, one for each request.
@@ -36,6 +37,8 @@ export interface Client {
   readonly meter: string;
   /** The authenticated principal; the empty string if no authentication is required. */
   readonly principal: string;
+  /** The principal as the latest request showed it. */
+  readonly who: Principal;
   /** The owner of the tasks that its calls start. The empty string: anyone who has a task's id. */
   readonly taskOwner: string;
   readonly protocolVersion: string;
@@ -82,6 +85,8 @@ export class Call {
   readonly params: Params;
   readonly text: string;
   readonly client: Client;
+  /** Who sent this request. A later request of the same client may come with another token. */
+  readonly who: Principal;
   readonly trace: Readonly<Record<string, string>> | undefined;
   readonly emit: (notification: string) => void;
   /** A short id for logs and error messages. */
@@ -95,6 +100,7 @@ export class Call {
     this.params = options.params;
     this.text = options.text;
     this.client = options.client;
+    this.who = options.client.who;
     this.emit = options.emit;
     this.trace = options.trace;
     this.requestId = nextRequestId();

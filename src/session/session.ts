@@ -11,12 +11,14 @@ import { GoblinError } from "../protocol/errors.ts";
 import { type Answer, failure, type Id, notificationText, requestText } from "../protocol/json-rpc.ts";
 import type { LogLevel } from "../protocol/log-levels.ts";
 import { canBeAsked, cannotBeAsked } from "../protocol/methods.ts";
+import type { Principal } from "../protocol/principal.ts";
 import { SmallMap } from "../structures/small-map.ts";
 
-type Identity = "principal" | "account" | "protocolVersion" | "capabilities" | "info";
+type Identity = "account" | "protocolVersion" | "capabilities" | "info";
 
 export interface SessionOptions extends Pick<Client, Identity> {
   readonly id: string;
+  readonly principal: Principal;
   /**
    * Sends a message to the client: on the call's own stream if it has one, otherwise on the
    * standing stream.
@@ -34,6 +36,8 @@ export class Session implements Client {
   readonly account: string;
   readonly meter: string;
   readonly principal: string;
+  /** The principal as its latest request showed it: groups and scopes may change with a token. */
+  who: Principal;
   readonly taskOwner: string;
   readonly protocolVersion: string;
   readonly capabilities: Readonly<Record<string, unknown>>;
@@ -56,8 +60,9 @@ export class Session implements Client {
     this.party = options.id;
     this.account = options.account;
     this.meter = options.id;
-    this.principal = options.principal;
-    this.taskOwner = options.principal || options.id;
+    this.who = options.principal;
+    this.principal = options.principal.id;
+    this.taskOwner = this.principal || options.id;
     this.protocolVersion = options.protocolVersion;
     this.capabilities = options.capabilities;
     this.info = options.info;

@@ -8,6 +8,7 @@ import { createLogger } from "../../telemetry/logger.ts";
 import { type ChooseOptions, chooseConfig, withAddress } from "../config.ts";
 import { ConfigFollower } from "../config-follower.ts";
 import { surviveUncaughtErrors } from "../crash-guard.ts";
+import { ownToken } from "../gateway/find-gateway.ts";
 import { exitSoon, listenToSignals } from "../signals.ts";
 import { askForTrust } from "../trust/consent.ts";
 
@@ -56,7 +57,7 @@ export async function serve(options: ServeOptions): Promise<number> {
   if (!options.tui)
     console.log(`Goblin is listening on ${url} (${count} ${count === 1 ? "server" : "servers"}; ${source})`);
   const { auth, admin } = config.gateway;
-  const shown = options.tui ? dashboard(adminUrl ?? url, admin.tokens[0] ?? auth.tokens[0]) : undefined;
+  const shown = options.tui ? dashboard(adminUrl ?? url, ownToken({ auth, admin })) : undefined;
   const code = await Promise.race([signals.ended, ...(shown ? [shown] : [])]);
   follower?.close();
   await gateway.close({ drain: true });

@@ -8,6 +8,7 @@
  */
 import { findConfig, isFound } from "../../config/reading/find.ts";
 import { addressIn, loadConfig, type WrittenAddress } from "../../config/reading/load.ts";
+import type { GatewayConfig } from "../../config/schema/settings.ts";
 import { isLoopback } from "../../text/loopback.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -71,8 +72,14 @@ async function writtenAddress(path: string): Promise<WrittenAddress> {
   const loaded = await loadConfig(path).catch(() => undefined);
   if (loaded === undefined) return addressIn(path);
   const { host, port, auth, admin, tls } = loaded.config.gateway;
-  // An admin token is also valid for clients.
-  return { host, port, admin, tls: tls !== undefined, token: admin.tokens[0] ?? auth.tokens[0] };
+  return { host, port, admin, tls: tls !== undefined, token: ownToken({ auth, admin }) };
+}
+
+/** Returns the token in the config that opens the most: an admin's is also valid for clients. */
+export function ownToken({ auth, admin }: Pick<GatewayConfig, "auth" | "admin">): string | undefined {
+  const clients = Object.values(auth.clients).filter(({ token }) => token !== undefined);
+  const named = clients.find((client) => client.admin) ?? (auth.tokens.length === 0 ? clients[0] : undefined);
+  return admin.tokens[0] ?? named?.token ?? auth.tokens[0];
 }
 
 function rootOf(text: string): string {

@@ -83,7 +83,7 @@ async function inProcess(path: string, only: string | undefined): Promise<Target
   const open = {
     ...config,
     servers: config.servers.filter(({ id }) => only === undefined || id === only),
-    gateway: { ...config.gateway, host: "127.0.0.1", auth: { tokens: [] }, admin: { tokens: [] } },
+    gateway: { ...config.gateway, host: "127.0.0.1", auth: { tokens: [], clients: {} }, admin: { tokens: [] } },
   };
   const [{ createGateway }, { createLogger }] = await Promise.all([
     import("../../gateway.ts"),

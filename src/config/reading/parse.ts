@@ -4,6 +4,7 @@
  * Pure: the caller passes the environment, the folder and a reader for `envFile`. A config is
  * accepted or rejected as a whole. Warnings list the keys that were ignored on purpose.
  */
+
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import type { Node } from "jsonc-parser";
@@ -13,6 +14,7 @@ import { ConfigError, type Problem } from "../problems/problem.ts";
 import { createReport, type Report } from "../problems/report.ts";
 import { type Config, type ConfigFile, configFileSchema } from "../schema/config.ts";
 import { type ServerConfig, serverEntrySchema } from "../schema/server.ts";
+import type { GatewayConfig } from "../schema/settings.ts";
 import { keysAt } from "../schema/shape.ts";
 import { warnOfWeakTokens } from "../weak.ts";
 import { parseSyntax, propertiesOf, readValue } from "./document.ts";
@@ -81,7 +83,7 @@ export function parseConfig(source: string, options: ParseOptions): ParsedConfig
     report,
     folder,
     home: variables.home,
-    severalTokens: parsed.success && new Set(parsed.data.gateway.auth.tokens).size > 1,
+    severalTokens: parsed.success && admitsSeveral(parsed.data.gateway.auth),
     readFile: options.readFile,
   };
   const servers = normaliseServers(root, value, context);
@@ -89,6 +91,11 @@ export function parseConfig(source: string, options: ParseOptions): ParsedConfig
   const config = parsed.success ? assemble(parsed.data, servers, context) : undefined;
   if (config === undefined || report.errors.length > 0) throw new ConfigError(report.errors);
   return { config, warnings: report.warnings };
+}
+
+/** Whether two different principals may connect. */
+function admitsSeveral({ tokens, clients, oauth }: GatewayConfig["auth"]): boolean {
+  return oauth !== undefined || new Set(tokens).size + Object.keys(clients).length > 1;
 }
 
 function homeOf(env: ParseOptions["env"]): string {

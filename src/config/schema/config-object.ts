@@ -74,8 +74,8 @@ export interface ServerObject {
   readonly prefix?: string | undefined;
   /**
    * "all": one connection for all clients. "session": one per client session (see below). Default:
-   * "all", but "session" for a stdio server when gateway.auth.tokens has two or more different
-   * tokens.
+   * "all", but "session" for a stdio server when gateway.auth may admit two or more different
+   * clients.
    */
   readonly share?: "all" | "session" | undefined;
   /** Replaces timeouts.callMs for this server. */
@@ -120,10 +120,61 @@ export interface GatewaySettings {
    * machine may send requests, but not read the answers, unless listed.
    */
   readonly allowedOrigins?: readonly string[] | undefined;
+  /**
+   * The URL that clients reach the gateway at, without the path of an endpoint, if a proxy is in
+   * front of it.
+   */
+  readonly publicUrl?: string | undefined;
   /** Who may connect. */
   readonly auth?: {
     /** Bearer tokens for clients; any one of them is accepted. Empty: no token is needed. */
     readonly tokens?: readonly string[] | undefined;
+    /**
+     * Named tokens: sessions, limits and the audit file belong to the name, and survive a new
+     * token.
+     */
+    readonly clients?: Readonly<Record<string, {
+      /** The client's bearer token. */
+      readonly token?: string | undefined;
+      /** The SHA-256 of the token, in place of the token: `goblin token new <name>` makes both. */
+      readonly hash?: string | undefined;
+      /** The date after which the token is refused. */
+      readonly expires?: string | undefined;
+      /** Whether the token also opens /api. Default false. */
+      readonly admin?: boolean | undefined;
+    }>> | undefined;
+    /** Accepts OAuth 2.1 access tokens, and tells clients where to get one. */
+    readonly oauth?: {
+      /** The issuers whose access tokens are accepted. */
+      readonly issuers: readonly ({
+        /** The issuer, exactly as its tokens and its metadata name it. */
+        readonly issuer: string;
+        /** Accepted audiences of a token. Empty: gateway.publicUrl, with and without /mcp. */
+        readonly audience?: readonly string[] | undefined;
+        /** The address of the issuer's keys. Default: from the issuer's metadata. */
+        readonly jwksUri?: string | undefined;
+        /** Accepted signature algorithms. */
+        readonly algorithms?: readonly ("RS256" | "RS384" | "RS512" | "PS256" | "PS384" | "PS512" | "ES256" | "ES384" | "ES512" | "EdDSA" | "Ed25519")[] | undefined;
+        /** Scopes that every token must have. */
+        readonly requiredScopes?: readonly string[] | undefined;
+        /**
+         * The claim that holds the groups; dots lead into nested claims. Default: groups, roles and
+         * realm_access.roles.
+         */
+        readonly groups?: string | undefined;
+        /** Lets the gateway ask the issuer about tokens that are not JWTs (RFC 7662). */
+        readonly introspect?: {
+          /** Default: from the issuer's metadata. */
+          readonly endpoint?: string | undefined;
+          /** The gateway's own client id at the issuer. */
+          readonly clientId: string;
+          /** Its secret. */
+          readonly clientSecret: string;
+        } | undefined;
+      })[];
+      /** The scope that opens /api. Default: no access token does. */
+      readonly adminScope?: string | undefined;
+    } | undefined;
   } | undefined;
   /**
    * Serves https instead of http. Paths are relative to the config's folder; ~ is the home folder.
@@ -139,7 +190,7 @@ export interface GatewaySettings {
   readonly admin?: {
     /**
      * Bearer tokens for /api; they open every other route too. Empty: /api is closed if
-     * gateway.auth.tokens is set, and open otherwise.
+     * gateway.auth is set, except to its admins, and open otherwise.
      */
     readonly tokens?: readonly string[] | undefined;
     /** The interface for gateway.admin.port. Default: 127.0.0.1. */

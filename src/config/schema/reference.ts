@@ -56,7 +56,7 @@ capabilities, from its first call to its end.
 - \`limits.connectionsPerServer\` limits the number of these connections.
 
 **Without \`share\`**, a server is shared. The exception is a stdio server, if
-\`gateway.auth.tokens\` has two or more different tokens.`;
+\`gateway.auth\` may admit two or more different clients.`;
 
 const FAIRNESS = `### Who counts as one
 

@@ -8,6 +8,7 @@
  */
 import * as z from "zod";
 import { ownLogLevels } from "../../protocol/log-levels.ts";
+import { authSchema, publicUrl, token } from "./auth.ts";
 
 /** Beyond this, Node's timers overflow and fire at once. */
 const MAX_TIMER_MS = 2_147_483_647;
@@ -21,65 +22,67 @@ const hostName = z.string().regex(/^[^\s/]+$/, "expected a host name, with a por
 const origin = z
   .string()
   .regex(/^(null|[a-z][a-z0-9+.-]*:\/\/[^\s/?#]+)$/i, "expected an origin such as https://example.com, without a path");
-// An empty token would let everybody in; a line break could never arrive in a header.
-const token = z.string().regex(/^[\x21-\x7e]+$/, "a token must be visible ASCII without spaces, and not empty");
 
-export const gatewaySchema = z.strictObject({
-  host: z.string().min(1).default("127.0.0.1").describe("The interface to listen on."),
-  port: z.int().min(0).max(65_535).default(3000).describe("The port to listen on; 0 picks a free one."),
-  allowedHosts: z
-    .array(hostName)
-    .default([])
-    .describe("Accepted values of the Host header, in addition to loopback and gateway.host."),
-  allowedOrigins: z
-    .array(origin)
-    .default([])
-    .describe(
-      "Origins of web pages that may use the gateway and read its answers (CORS). Pages on this machine may send requests, but not read the answers, unless listed.",
-    ),
-  auth: z
-    .strictObject({
-      tokens: z
-        .array(token)
-        .default([])
-        .describe("Bearer tokens for clients; any one of them is accepted. Empty: no token is needed."),
-    })
-    .prefault({})
-    .describe("Who may connect."),
-  tls: z
-    .strictObject({
-      cert: z.string().min(1).describe("A PEM file with the certificate, followed by its intermediate certificates."),
-      key: z.string().min(1).describe("A PEM file with the certificate's private key, without a passphrase."),
-    })
-    .optional()
-    .describe(
-      "Serves https instead of http. Paths are relative to the config's folder; ~ is the home folder. Goblin reloads the files when they change.",
-    ),
-  admin: z
-    .strictObject({
-      tokens: z
-        .array(token)
-        .default([])
-        .describe(
-          "Bearer tokens for /api; they open every other route too. Empty: /api is closed if gateway.auth.tokens is set, and open otherwise.",
-        ),
-      host: z.string().min(1).optional().describe("The interface for gateway.admin.port. Default: 127.0.0.1."),
-      port: z
-        .int()
-        .min(0)
-        .max(65_535)
-        .optional()
-        .describe(
-          "A separate port for /api and /metrics, which gateway.port then no longer serves; 0 picks a free one.",
-        ),
-    })
-    .refine(({ host, port }) => host === undefined || port !== undefined, {
-      path: ["host"],
-      error: "has no effect without gateway.admin.port",
-    })
-    .prefault({})
-    .describe("Who may administer the gateway, and on which port."),
-});
+export const gatewaySchema = z
+  .strictObject({
+    host: z.string().min(1).default("127.0.0.1").describe("The interface to listen on."),
+    port: z.int().min(0).max(65_535).default(3000).describe("The port to listen on; 0 picks a free one."),
+    allowedHosts: z
+      .array(hostName)
+      .default([])
+      .describe("Accepted values of the Host header, in addition to loopback and gateway.host."),
+    allowedOrigins: z
+      .array(origin)
+      .default([])
+      .describe(
+        "Origins of web pages that may use the gateway and read its answers (CORS). Pages on this machine may send requests, but not read the answers, unless listed.",
+      ),
+    publicUrl: publicUrl.optional(),
+    auth: authSchema.prefault({}).describe("Who may connect."),
+    tls: z
+      .strictObject({
+        cert: z.string().min(1).describe("A PEM file with the certificate, followed by its intermediate certificates."),
+        key: z.string().min(1).describe("A PEM file with the certificate's private key, without a passphrase."),
+      })
+      .optional()
+      .describe(
+        "Serves https instead of http. Paths are relative to the config's folder; ~ is the home folder. Goblin reloads the files when they change.",
+      ),
+    admin: z
+      .strictObject({
+        tokens: z
+          .array(token)
+          .default([])
+          .describe(
+            "Bearer tokens for /api; they open every other route too. Empty: /api is closed if gateway.auth is set, except to its admins, and open otherwise.",
+          ),
+        host: z.string().min(1).optional().describe("The interface for gateway.admin.port. Default: 127.0.0.1."),
+        port: z
+          .int()
+          .min(0)
+          .max(65_535)
+          .optional()
+          .describe(
+            "A separate port for /api and /metrics, which gateway.port then no longer serves; 0 picks a free one.",
+          ),
+      })
+      .refine(({ host, port }) => host === undefined || port !== undefined, {
+        path: ["host"],
+        error: "has no effect without gateway.admin.port",
+      })
+      .prefault({})
+      .describe("Who may administer the gateway, and on which port."),
+  })
+  .superRefine(({ auth, publicUrl: url }, context) => {
+    auth.oauth?.issuers.forEach(({ audience }, i) => {
+      if (url !== undefined || audience.length > 0) return;
+      context.addIssue({
+        code: "custom",
+        path: ["auth", "oauth", "issuers", i],
+        message: 'needs "audience", or "gateway.publicUrl": a token for another service must not be accepted here',
+      });
+    });
+  });
 export type GatewayConfig = z.output<typeof gatewaySchema>;
 
 export const toolsSchema = z.strictObject({

@@ -5,6 +5,7 @@
  */
 import type { Config } from "../../config/schema/config.ts";
 import { watchConfig } from "../../config/watch.ts";
+import { Credentials } from "../../identity/credentials.ts";
 import type { OnLimit } from "../../protocol/limit-exceeded.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { isLoopback } from "../../text/loopback.ts";
@@ -27,7 +28,7 @@ export interface Addresses extends Omit<HttpServer, "renew"> {
 const ADMIN_HOST = "127.0.0.1";
 
 export async function openAddresses({ front, config, log, onLimit }: AddressesOptions): Promise<Addresses> {
-  const { host, port, tls, auth, admin } = config.gateway;
+  const { host, port, tls, admin } = config.gateway;
   const { headerBytes } = config.limits;
   const { receiveMs } = config.timeouts;
   const certificate = tls && (await readCertificate(tls));
@@ -42,10 +43,11 @@ export async function openAddresses({ front, config, log, onLimit }: AddressesOp
     await main.close();
     throw error;
   }
-  if (!isLoopback(host) && auth.tokens.length === 0) {
+  const { isOpen, isAdminOpen } = new Credentials(config.gateway, { now: Date.now, refused() {} });
+  if (!isLoopback(host) && isOpen) {
     log.warn(`Listening on ${host} without gateway.auth: anyone who can reach this address can use every server`);
   }
-  if (own && !isLoopback(adminHost) && auth.tokens.length + admin.tokens.length === 0) {
+  if (own && !isLoopback(adminHost) && isAdminOpen) {
     log.warn(`The API listens on ${adminHost} without gateway.admin.tokens: anyone who can reach it can use it`);
   }
   const all = own ? [main, own] : [main];

@@ -7,6 +7,9 @@ import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { type Context, Hono } from "hono";
 import { createMiddleware } from "hono/factory";
+import { METADATA_PATH, resourceMetadata } from "../../identity/challenge.ts";
+import type { Asked } from "../../identity/credentials.ts";
+import type { Principal } from "../../protocol/principal.ts";
 import type { FrontContext } from "../context.ts";
 import { type HttpExchange, notAllowed, type Serve } from "./exchange.ts";
 import type { Guard, LiveGuards } from "./guard.ts";
@@ -22,7 +25,7 @@ export interface HttpFrontOptions {
   readonly guards: LiveGuards;
   readonly servers: { readonly settled: boolean };
   /** The admin API, with its whole paths, for clients that passed the guard. */
-  readonly admin: { fetch(request: Request, principal: string): Promise<Response> };
+  readonly admin: { fetch(request: Request, principal: Principal): Promise<Response> };
   readonly metrics: { load(): Promise<{ readonly contentType: string; text(): Promise<string> }> };
 }
 
@@ -41,6 +44,8 @@ export type App = ReturnType<typeof createApp>;
 const NOTHING = "Nothing here. The MCP endpoint is /mcp";
 const NOT_THE_API = "Not found. Only the API, under /api, and /metrics are served here";
 const API_PATHS = ["/api/*", "/openapi.json"];
+const NO_OAUTH = 'This gateway accepts no OAuth tokens: "gateway.auth.oauth" is not set';
+const CODES = { 401: "UNAUTHORIZED", 403: "FORBIDDEN", 503: "UNAVAILABLE" } as const;
 const ELSEWHERE = 'Served at its own address: see "gateway.admin" in the config';
 
 export function createApp(options: AppOptions) {
@@ -55,6 +60,18 @@ export function createApp(options: AppOptions) {
     addAdmin(app, options, guard);
   else for (const path of [...API_PATHS, "/metrics"]) app.all(path, (c) => c.json(notFound(ELSEWHERE), 404));
   for (const path of ["/health", "/ready"]) app.use(path, admission(guard, "place"));
+  app.use(`${METADATA_PATH}/*`, admission(guard, "place"));
+  // Any page may read where to get a token: that is what a client in a browser does first.
+  app.get(`${METADATA_PATH}/*`, (c) => {
+    const asked = askedOf(c);
+    const metadata = resourceMetadata(
+      options.context.config.current.gateway,
+      asked,
+      asked.path.slice(METADATA_PATH.length),
+    );
+    if (!metadata) return c.json(notFound(NO_OAUTH), 404);
+    return c.json(metadata, 200, { "access-control-allow-origin": "*" });
+  });
   app.get("/health", (c) => c.json({ status: "ok" }));
   app.get("/ready", (c) => (servers.settled ? c.json({ status: "ready" }) : c.json({ status: "starting" }, 503)));
   app.notFound((c) => c.json(notFound(address === "main" ? NOTHING : NOT_THE_API), 404));
@@ -107,8 +124,8 @@ function addAdmin(app: Hono<Env>, { admin, metrics }: AppOptions, guard: () => G
 function preflight(guard: () => Guard) {
   return createMiddleware<Env>(async (c, next) => {
     const { place, cors } = guard();
-    const header = headersOf(c);
-    const headers = place(header) ? undefined : cors.preflight(header);
+    const asked = askedOf(c);
+    const headers = place(asked) ? undefined : cors.preflight(asked.header);
     return headers ? c.body(null, 204, headers) : next();
   });
 }
@@ -123,20 +140,21 @@ function crossOrigin(guard: () => Guard) {
 
 /** Runs the guard for plain HTTP routes. */
 function admission(guard: () => Guard, right: "admin" | "client" | "place") {
-  return createMiddleware<Env & { Variables: { principal: string } }>(async (c, next) => {
-    const verdict = guard()[right](headersOf(c));
+  return createMiddleware<Env & { Variables: { principal: Principal } }>(async (c, next) => {
+    const verdict = await guard()[right](askedOf(c));
     if (!verdict) return next();
     if (verdict.ok) {
       c.set("principal", verdict.principal);
       return next();
     }
-    const code = verdict.status === 401 ? "UNAUTHORIZED" : "FORBIDDEN";
-    if (verdict.status === 401) c.header("www-authenticate", 'Bearer realm="goblin"');
-    return c.json({ error: { code, message: verdict.message } }, verdict.status);
+    if (verdict.challenge !== undefined) c.header("www-authenticate", verdict.challenge);
+    return c.json({ error: { code: CODES[verdict.status], message: verdict.message } }, verdict.status);
   });
 }
 
 /** Reads the headers exactly as sent. On Node, a request without a Host header has no host. */
-function headersOf(c: Pick<Context<Env>, "req" | "env">): (name: string) => string | undefined {
-  return c.env?.incoming ? (name) => c.req.header(name) : (name) => webHeader(c.req.raw, name);
+function askedOf(c: Pick<Context<Env>, "req" | "env">): Asked {
+  const { method, path } = c.req;
+  const isNode = c.env?.incoming !== undefined;
+  return { method, path, header: (name) => (isNode ? c.req.header(name) : webHeader(c.req.raw, name)) };
 }

@@ -2,11 +2,16 @@
  * One HTTP request and its answer, as the protocol code sees them. Implemented on Node's own
  * objects (fast), and on the web's Request and Response (other runtimes and in-process tests).
  */
+import type { Principal } from "../../protocol/principal.ts";
+
 export interface HttpExchange {
   /** Headers that are added to every answer. */
   shared: Readonly<Record<string, string>> | undefined;
   /** The remote address, or its /64 network for IPv6; the empty string if it is unknown. */
   readonly network: string;
+  readonly method: string;
+  /** The path of the request, without its query. */
+  readonly path: string;
   /** `name` must be in lower case. */
   header(name: string): string | undefined;
   query(name: string): string | undefined;
@@ -28,7 +33,7 @@ export interface HttpExchange {
 }
 
 /** Answers an exchange of a client that was let in. */
-export type Serve = (x: HttpExchange, principal: string) => void;
+export type Serve = (x: HttpExchange, principal: Principal) => void;
 
 export type Body = string | readonly (string | Buffer)[];
 

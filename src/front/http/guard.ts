@@ -2,97 +2,110 @@
  * Decides who may talk to the gateway. Every HTTP request passes here first.
  *
  * A page in a browser must not reach a gateway on the user's machine. So the Host header must name
- * an allowed address (DNS rebinding), and an Origin header must be allowed. If tokens are
- * configured, every request except health checks and preflights needs one; they are compared in
- * constant time. The API has its own tokens: a client token does not open the API, and an admin
- * token opens everything. A refusal reveals nothing about the gateway's servers.
+ * an allowed address (DNS rebinding), and an Origin header must be allowed. If credentials are
+ * configured, every request except health checks and preflights needs one. The API has its own
+ * right: a client's token does not open the API, and an admin's opens everything. A refusal reveals
+ * nothing about the gateway's servers.
  */
 
-import { createHash, timingSafeEqual } from "node:crypto";
 import { EventEmitter } from "node:events";
 import type { LiveConfig } from "../../config/live-config.ts";
+import { challenge } from "../../identity/challenge.ts";
+import {
+  type Asked,
+  Credentials,
+  type CredentialsConfig,
+  type CredentialsDeps,
+  type Identified,
+} from "../../identity/credentials.ts";
+import { ANYONE, type Principal } from "../../protocol/principal.ts";
 import { isLoopback } from "../../text/loopback.ts";
 import { type Cors, createCors } from "./cors.ts";
 
-export interface GuardConfig {
+export interface GuardConfig extends CredentialsConfig {
   readonly host: string;
   readonly allowedHosts: readonly string[];
   readonly allowedOrigins: readonly string[];
-  readonly auth: { readonly tokens: readonly string[] };
   readonly admin: { readonly tokens: readonly string[]; readonly host?: string | undefined };
 }
 
 export interface Denial {
   readonly ok: false;
-  readonly status: 401 | 403;
+  readonly status: 401 | 403 | 503;
   readonly message: string;
+  /** The WWW-Authenticate header. */
+  readonly challenge?: string | undefined;
 }
 
-export type Verdict = { readonly ok: true; readonly principal: string } | Denial;
-
-type Header = (name: string) => string | undefined;
+export type Verdict = { readonly ok: true; readonly principal: Principal } | Denial;
 
 export interface Guard {
-  /** Checks only Host and Origin, for routes that need no token. */
-  place(header: Header): Denial | undefined;
-  client(header: Header): Verdict;
-  admin(header: Header): Verdict;
+  /** Checks only Host and Origin, for routes that need no credential. */
+  place(asked: Pick<Asked, "header">): Denial | undefined;
+  /** A promise only for an access token that is not known yet. */
+  client(asked: Asked): Verdict | Promise<Verdict>;
+  admin(asked: Asked): Verdict | Promise<Verdict>;
   /** Returns whether this config still admits a principal that an earlier config admitted. */
-  admits(principal: string, right: "client" | "admin"): boolean;
+  admits(principal: Principal, right: "client" | "admin"): boolean;
   readonly cors: Cors;
 }
 
 const NO_HOST = "The request has no Host header";
 const ALLOW_HOST = 'add it to "gateway.allowedHosts"';
-const NO_ADMIN = 'The API needs an admin token: set "gateway.admin.tokens" and use one of them';
-const NOT_ADMIN = 'This token does not open the API: use one of "gateway.admin.tokens"';
+const NO_ADMIN =
+  'The API needs an admin token: set "gateway.admin.tokens", or "admin" of a client in "gateway.auth.clients"';
+const NOT_ADMIN = "This token does not open the API: use an admin token";
+const OPEN: Verdict = { ok: true, principal: ANYONE };
 
-export function createGuard(config: GuardConfig): Guard {
+export function createGuard(config: GuardConfig, credentials: Credentials): Guard {
   const hosts = new Set(config.allowedHosts.map(hostName));
   const isLocal = isLoopback(config.host);
+  if (config.publicUrl !== undefined) hosts.add(hostName(new URL(config.publicUrl).host));
   // A gateway on a public interface cannot know the names it is reached by. Tokens protect it, and
   // allowedHosts if set.
-  const anyHost = !isLocal && hosts.size === 0;
+  const anyHost = !isLocal && config.allowedHosts.length === 0;
   hosts.add(hostName(config.host));
   const origins = new Set(config.allowedOrigins.map((origin) => origin.toLowerCase()));
   const anyOrigin = origins.has("*");
-  const admins = config.admin.tokens.map(known);
-  const clients = config.auth.tokens.map(known);
-  const everybody = [...clients, ...admins];
+  const hasAdmins = config.admin.tokens.length > 0 || Object.values(config.auth.clients).some(({ admin }) => admin);
 
-  const place = (header: Header): Denial | undefined => {
-    const host = header("host");
+  const place = (asked: Pick<Asked, "header">): Denial | undefined => {
+    const host = asked.header("host");
     const name = host === undefined ? undefined : hostName(host);
     if (!anyHost && (name === undefined || !(isLoopback(name) || hosts.has(name)))) {
       return refuse(403, name === undefined ? NO_HOST : `Host ${quoted(name)} not allowed: ${ALLOW_HOST}`);
     }
-    const origin = header("origin")?.toLowerCase();
+    const origin = asked.header("origin")?.toLowerCase();
     if (origin !== undefined && !anyOrigin && !origins.has(origin) && !isLoopbackOrigin(origin)) {
       return refuse(403, `Origin ${quoted(origin)} not allowed: add it to "gateway.allowedOrigins"`);
     }
     return undefined;
   };
+  const judge = (asked: Asked, found: Identified): Verdict => (found.ok ? found : denial(config, asked, found));
+  const authenticate = (asked: Asked): Verdict | Promise<Verdict> => {
+    const found = credentials.identify(asked);
+    return found instanceof Promise ? found.then((known) => judge(asked, known)) : judge(asked, found);
+  };
+  const requireAdmin = (verdict: Verdict): Verdict => {
+    if (!verdict.ok || verdict.principal.isAdmin) return verdict;
+    return refuse(403, hasAdmins ? NOT_ADMIN : NO_ADMIN);
+  };
 
   return {
     place,
     cors: createCors(config.allowedOrigins),
-    client(header) {
-      const refused = place(header);
+    client: (asked) => place(asked) ?? (credentials.isOpen ? OPEN : authenticate(asked)),
+    admin(asked) {
+      const refused = place(asked);
       if (refused) return refused;
-      return clients.length === 0 ? { ok: true, principal: "" } : holder(header, everybody);
-    },
-    admin(header) {
-      const refused = place(header);
-      if (refused) return refused;
-      if (everybody.length === 0) return { ok: true, principal: "" };
-      const verdict = holder(header, everybody);
-      if (!verdict.ok || admins.some(({ principal }) => principal === verdict.principal)) return verdict;
-      return refuse(403, admins.length === 0 ? NO_ADMIN : NOT_ADMIN);
+      if (credentials.isAdminOpen) return OPEN;
+      const verdict = authenticate(asked);
+      return verdict instanceof Promise ? verdict.then(requireAdmin) : requireAdmin(verdict);
     },
     admits(principal, right) {
-      const isOpen = right === "client" ? clients.length === 0 : everybody.length === 0;
-      if (isOpen) return principal === "";
-      return (right === "client" ? everybody : admins).some((token) => token.principal === principal);
+      if (right === "client") return credentials.admits(principal);
+      if (credentials.isAdminOpen) return principal.id === "";
+      return principal.isAdmin && credentials.admits(principal);
     },
   };
 }
@@ -102,13 +115,19 @@ export class LiveGuards extends EventEmitter<{ changed: [] }> {
   #main: Guard;
   #admin: Guard;
 
-  constructor(config: LiveConfig) {
+  constructor(config: LiveConfig, deps: CredentialsDeps) {
     super();
-    this.#main = createGuard(config.current.gateway);
-    this.#admin = createGuard(adminAddress(config.current.gateway));
+    const build = (): { readonly main: Guard; readonly admin: Guard } => {
+      const { gateway } = config.current;
+      const credentials = new Credentials(gateway, deps);
+      return {
+        main: createGuard(gateway, credentials),
+        admin: createGuard(adminAddress(gateway), credentials),
+      };
+    };
+    ({ main: this.#main, admin: this.#admin } = build());
     config.on("changed", () => {
-      this.#main = createGuard(config.current.gateway);
-      this.#admin = createGuard(adminAddress(config.current.gateway));
+      ({ main: this.#main, admin: this.#admin } = build());
       this.emit("changed");
     });
   }
@@ -126,44 +145,28 @@ function adminAddress(config: GuardConfig): GuardConfig {
   return { ...config, host: config.admin.host ?? "127.0.0.1" };
 }
 
-interface Known {
-  readonly digest: Buffer;
-  readonly principal: string;
+/** Words a refusal for the client. It says nothing that would help to forge a token. */
+function denial(config: GuardConfig, asked: Asked, refusal: Exclude<Identified, { ok: true }>): Denial {
+  const header = challenge(config, asked, refusal);
+  switch (refusal.why) {
+    case "missing":
+      return { ...refuse(401, "A bearer token is required"), challenge: header };
+    case "invalid":
+      return { ...refuse(401, "The bearer token is not valid"), challenge: header };
+    case "scope":
+      return { ...refuse(403, `The token lacks a scope of: ${refusal.scopes.join(" ")}`), challenge: header };
+    case "unavailable":
+      return refuse(503, "The token cannot be checked now; try again later");
+  }
 }
 
-function known(token: string): Known {
-  return { digest: sha256(token), principal: principalOf(token) };
-}
-
-/**
- * Returns the principal of the request's token. Compares all tokens, so that the time taken reveals
- * nothing.
- */
-function holder(header: Header, tokens: readonly Known[]): Verdict {
-  const authorization = header("authorization") ?? "";
-  if (!/^bearer /i.test(authorization)) return refuse(401, "A bearer token is required");
-  const given = sha256(authorization.slice(7).trim());
-  let principal: string | undefined;
-  for (const token of tokens) if (timingSafeEqual(token.digest, given)) principal = token.principal;
-  return principal === undefined ? refuse(401, "The bearer token is not valid") : { ok: true, principal };
-}
-
-function refuse(status: 401 | 403, message: string): Denial {
+function refuse(status: Denial["status"], message: string): Denial {
   return { ok: false, status, message };
 }
 
 /** Quotes the client's text, cut to a safe length for an error. */
 function quoted(text: string): string {
   return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
-}
-
-/** Returns a name for the token's holder that does not reveal the token. */
-function principalOf(token: string): string {
-  return `token:${sha256(`principal ${token}`).toString("hex").slice(0, 12)}`;
-}
-
-function sha256(text: string): Buffer {
-  return createHash("sha256").update(text).digest();
 }
 
 /**

@@ -8,6 +8,7 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { errorTable, GoblinError, messageOf } from "../../protocol/errors.ts";
+import type { Principal } from "../../protocol/principal.ts";
 import { lazy } from "../../structures/lazy.ts";
 import { classifyIncoming, headerEra } from "../classify.ts";
 import { LegacyHttp } from "../legacy/http.ts";
@@ -15,6 +16,7 @@ import { SseFront } from "../legacy/sse.ts";
 import { ModernHttp } from "../modern/http.ts";
 import type { AddressName, App, HttpFrontOptions } from "./app.ts";
 import { type HttpExchange, JSON_HEADERS, notAllowed, type Serve } from "./exchange.ts";
+import type { Denial, Verdict } from "./guard.ts";
 import { NodeExchange } from "./node-exchange.ts";
 import { readJson } from "./read-json.ts";
 import { replyError } from "./reply.ts";
@@ -42,7 +44,7 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
   const modern = new ModernHttp(context);
   const sse = new SseFront(context);
   guards.on("changed", () => {
-    const isValid = (principal: string): boolean => guards.main.admits(principal, "client");
+    const isValid = (principal: Principal): boolean => guards.main.admits(principal, "client");
     for (const front of [legacy, modern, sse]) front.revoke(isValid);
   });
   const unread = { ms: NOT_READ_MS, cut: () => context.onLimit("unreadBytes") };
@@ -50,13 +52,9 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
   const admit = (x: HttpExchange, serve: Serve): void => {
     const { client, cors } = guards.main;
     x.shared = cors.answer(x.header("origin"));
-    const verdict = client((name) => x.header(name));
-    if (!verdict.ok) return refuse(x, verdict.status, verdict.message);
-    try {
-      serve(x, verdict.principal);
-    } catch (error) {
-      replyError(x, error);
-    }
+    const verdict = client(x);
+    if (verdict instanceof Promise) void verdict.then((late) => serveIf(late, x, serve));
+    else serveIf(verdict, x, serve);
   };
 
   const post: Serve = (x, principal) =>
@@ -123,8 +121,17 @@ function isModern(x: HttpExchange): boolean {
 
 const postOnly = notAllowed("POST");
 
-function refuse(x: HttpExchange, status: 401 | 403, message: string): void {
-  const headers = status === 401 ? { ...JSON_HEADERS, "www-authenticate": 'Bearer realm="goblin"' } : JSON_HEADERS;
+function serveIf(verdict: Verdict, x: HttpExchange, serve: Serve): void {
+  if (!verdict.ok) return refuse(x, verdict);
+  try {
+    serve(x, verdict.principal);
+  } catch (error) {
+    replyError(x, error);
+  }
+}
+
+function refuse(x: HttpExchange, { status, message, challenge }: Denial): void {
+  const headers = challenge === undefined ? JSON_HEADERS : { ...JSON_HEADERS, "www-authenticate": challenge };
   const error = { code: errorTable.INVALID_REQUEST.rpc, message };
   x.reply(status, headers, JSON.stringify({ jsonrpc: "2.0", id: null, error }));
 }

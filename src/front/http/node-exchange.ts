@@ -5,6 +5,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { networkOf } from "../network.ts";
+import { pathOf } from "../path.ts";
 import type { Body, HttpExchange, RawStream, StreamEvents } from "./exchange.ts";
 import { StallWatch, type Unread } from "./stall-watch.ts";
 
@@ -37,6 +38,14 @@ export class NodeExchange implements HttpExchange {
       networks.set(socket, network);
     }
     return network;
+  }
+
+  get method(): string {
+    return this.#request.method ?? "";
+  }
+
+  get path(): string {
+    return pathOf(this.#request.url ?? "/");
   }
 
   header(name: string): string | undefined {

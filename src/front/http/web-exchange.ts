@@ -19,6 +19,14 @@ export class WebExchange implements HttpExchange {
     });
   }
 
+  get method(): string {
+    return this.#request.method;
+  }
+
+  get path(): string {
+    return new URL(this.#request.url).pathname;
+  }
+
   header(name: string): string | undefined {
     return webHeader(this.#request, name);
   }

@@ -2,9 +2,11 @@
  * A session over one two-way channel, such as HTTP+SSE or stdio: all messages share one stream. The
  * session begins with `initialize` and ends with the channel.
  */
+
 import type { Call } from "../../protocol/call.ts";
 import { GoblinError } from "../../protocol/errors.ts";
 import { type Answer, answerText, failure, type Id, type Inbound } from "../../protocol/json-rpc.ts";
+import type { Principal } from "../../protocol/principal.ts";
 import type { Session } from "../../session/session.ts";
 import type { Batch, EraChannel } from "../classify.ts";
 import type { FrontContext } from "../context.ts";
@@ -13,7 +15,7 @@ import { answerRequest, openSession, takeMessage } from "./requests.ts";
 
 export interface ChannelOptions {
   readonly context: FrontContext;
-  readonly principal: string;
+  readonly principal: Principal;
   readonly account: string;
   readonly id?: string;
   /** The place that is reserved for its session. */

@@ -7,11 +7,13 @@
  * carry event ids, so a client can resume a broken one. A broken connection does not cancel a
  * request; only `notifications/cancelled` does.
  */
+
 import { Outbox } from "../../outbound/outbox.ts";
 import { UnreadBudget } from "../../outbound/unread-budget.ts";
 import { legacyVersions } from "../../protocol/envelope.ts";
 import { GoblinError } from "../../protocol/errors.ts";
 import { failure, type Id, type Inbound } from "../../protocol/json-rpc.ts";
+import type { Principal } from "../../protocol/principal.ts";
 import type { Session } from "../../session/session.ts";
 import type { Batch } from "../classify.ts";
 import type { FrontContext } from "../context.ts";
@@ -36,7 +38,7 @@ export class LegacyHttp {
   }
 
   /** Handles a POST of one message. */
-  post(x: HttpExchange, message: Inbound, principal: string): void {
+  post(x: HttpExchange, message: Inbound, principal: Principal): void {
     if (message.kind === "invalid") {
       return replyError(x, new GoblinError("INVALID_REQUEST", `Invalid request: ${message.reason}`), message.id);
     }
@@ -55,7 +57,7 @@ export class LegacyHttp {
     }
   }
 
-  get(x: HttpExchange, principal: string): void {
+  get(x: HttpExchange, principal: Principal): void {
     if (!accepts(x, "text/event-stream")) {
       return replyError(x, new GoblinError("NOT_ACCEPTABLE", "Accept must include text/event-stream"));
     }
@@ -70,7 +72,7 @@ export class LegacyHttp {
     attach(x, { outbox, streams, lastEventId });
   }
 
-  delete(x: HttpExchange, principal: string): void {
+  delete(x: HttpExchange, principal: Principal): void {
     const session = this.#session(x, principal, null);
     if (!session) return;
     session.close();
@@ -79,22 +81,27 @@ export class LegacyHttp {
   }
 
   /** Ends the sessions of principals that are no longer admitted, with their streams and calls. */
-  revoke(isValid: (principal: string) => boolean): void {
-    for (const session of this.#sessions.values()) if (!isValid(session.principal)) session.close();
+  revoke(isValid: (principal: Principal) => boolean): void {
+    for (const session of this.#sessions.values()) if (!isValid(session.who)) session.close();
   }
 
-  #initialize(x: HttpExchange, message: Extract<Inbound, { kind: "request" }>, principal: string): void {
+  #initialize(x: HttpExchange, message: Extract<Inbound, { kind: "request" }>, principal: Principal): void {
     const open = this.#sessions.get(x.header(SESSION_HEADER) ?? "");
-    if (open?.principal === principal) {
+    if (open?.principal === principal.id) {
       const why = "The session is initialized already: end it, or leave the Mcp-Session-Id header out";
       return replyError(x, new GoblinError("INVALID_REQUEST", why), message.id);
     }
     try {
       const streams = this.#newStreams();
-      const who = { principal, account: principal || x.network };
-      const { session, answer } = openSession(this.#context, message.params, { ...who, ...sinkFor(streams) });
+      const account = principal.id || x.network;
+      const { session, answer } = openSession(this.#context, message.params, {
+        principal,
+        account,
+        ...sinkFor(streams),
+      });
       const { key, protocolVersion, capabilities, info, since: issued } = session;
-      const id = this.#context.continuity.seal({ key, ...who, protocolVersion, capabilities, info, issued });
+      const sealed = { key, principal: principal.id, account, protocolVersion, capabilities, info, issued };
+      const id = this.#context.continuity.seal(sealed);
       this.#register(session, streams, id);
       replyAnswer(x, message.id, answer, { [SESSION_HEADER]: id });
     } catch (error) {
@@ -103,12 +110,12 @@ export class LegacyHttp {
   }
 
   /** Resumes a session of an earlier process. Its id contains everything that was negotiated. */
-  #resume(id: string, principal: string): Session | undefined {
-    const claims = this.#context.continuity.open(id, principal);
+  #resume(id: string, principal: Principal): Session | undefined {
+    const claims = this.#context.continuity.open(id, principal.id);
     if (!claims) return undefined;
     try {
       const streams = this.#newStreams();
-      const session = resumeSession(this.#context, claims, sinkFor(streams));
+      const session = resumeSession(this.#context, claims, { principal, ...sinkFor(streams) });
       this.#register(session, streams, id);
       return session;
     } catch {
@@ -151,7 +158,7 @@ export class LegacyHttp {
   }
 
   /** Handles a POST of several messages. */
-  batch(x: HttpExchange, batch: Batch, principal: string): void {
+  batch(x: HttpExchange, batch: Batch, principal: Principal): void {
     const session = this.#session(x, principal, null);
     if (!session) return;
     session.touch();
@@ -166,14 +173,14 @@ export class LegacyHttp {
   }
 
   /** Returns the session that the request names, or replies with an error. */
-  #session(x: HttpExchange, principal: string, id: Id | null): Session | undefined {
+  #session(x: HttpExchange, principal: Principal, id: Id | null): Session | undefined {
     const sessionId = x.header(SESSION_HEADER);
     if (sessionId === undefined) {
       replyError(x, new GoblinError("INVALID_REQUEST", "Mcp-Session-Id header is missing: initialize first"), id);
       return undefined;
     }
     const session = this.#sessions.get(sessionId) ?? this.#resume(sessionId, principal);
-    if (session?.principal !== principal) {
+    if (!session || session.principal !== principal.id) {
       const { sessionIdleMs } = this.#context.config.current.limits;
       const why = `Session not found: initialize again. A session ends after ${sessionIdleMs} ms without traffic (limits.sessionIdleMs)`;
       replyError(x, new GoblinError("SESSION_NOT_FOUND", why), id);
@@ -186,6 +193,7 @@ export class LegacyHttp {
       replyError(x, new GoblinError("INVALID_REQUEST", message), id);
       return undefined;
     }
+    session.who = principal;
     return session;
   }
 }

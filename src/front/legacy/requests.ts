@@ -19,6 +19,7 @@ import {
   success,
 } from "../../protocol/json-rpc.ts";
 import { type LogLevel, severity } from "../../protocol/log-levels.ts";
+import type { Principal } from "../../protocol/principal.ts";
 import { boundedCapabilities, boundedInfo } from "../../session/bounded.ts";
 import type { SessionClaims } from "../../session/seal.ts";
 import { Session } from "../../session/session.ts";
@@ -31,7 +32,7 @@ type RequestMessage = Extract<Inbound, { kind: "request" }>;
 type OtherMessage = Extract<Inbound, { kind: "notification" | "response" }>;
 
 export interface OpenOptions {
-  readonly principal: string;
+  readonly principal: Principal;
   readonly account: string;
   readonly send: (text: string, call: Call | undefined) => void;
   readonly isActive: () => boolean;
@@ -74,10 +75,16 @@ export function openSession(
 export function resumeSession(
   context: FrontContext,
   claims: SessionClaims,
-  options: Omit<OpenOptions, "principal" | "account">,
+  options: Omit<OpenOptions, "account">,
 ): Session {
-  const { key, issued, ...negotiated } = claims;
-  const session = new Session({ ...negotiated, id: key, since: issued, send: options.send });
+  const { key, issued, principal: _, ...negotiated } = claims;
+  const session = new Session({
+    ...negotiated,
+    principal: options.principal,
+    id: key,
+    since: issued,
+    send: options.send,
+  });
   session.initialized = true;
   context.sessions.add(session, options.isActive);
   context.sessions.emit("resumed", session);

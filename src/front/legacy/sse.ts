@@ -6,10 +6,12 @@
  * The session is the stream: when it breaks, everything it held is freed. A stream counts as a
  * session from the start, and ends if its client does not initialize in time.
  */
+
 import { randomUUID } from "node:crypto";
 import { Outbox } from "../../outbound/outbox.ts";
 import { UnreadBudget } from "../../outbound/unread-budget.ts";
 import { GoblinError } from "../../protocol/errors.ts";
+import type { Principal } from "../../protocol/principal.ts";
 import { classifyIncoming } from "../classify.ts";
 import type { FrontContext } from "../context.ts";
 import { openEventStream } from "../event-stream.ts";
@@ -21,7 +23,7 @@ import { LegacyChannel } from "./channel.ts";
 interface OpenStream {
   readonly channel: LegacyChannel;
   readonly outbox: Outbox;
-  readonly principal: string;
+  readonly principal: Principal;
 }
 
 const KEEP_ALIVE_MS = 25_000;
@@ -34,8 +36,8 @@ export class SseFront {
     this.#context = context;
   }
 
-  get(x: HttpExchange, principal: string): void {
-    const account = principal || x.network;
+  get(x: HttpExchange, principal: Principal): void {
+    const account = principal.id || x.network;
     const place = this.#reserve(x, account);
     if (!place) return;
     const id = randomUUID();
@@ -62,12 +64,12 @@ export class SseFront {
     });
   }
 
-  post(x: HttpExchange, principal: string): void {
+  post(x: HttpExchange, principal: Principal): void {
     const id = x.query("sessionId");
     if (id === undefined)
       return replyError(x, new GoblinError("INVALID_REQUEST", "The sessionId parameter is missing"));
     const open = this.#open.get(id);
-    if (!open || open.principal !== principal) {
+    if (!open || open.principal.id !== principal.id) {
       return replyError(x, new GoblinError("SESSION_NOT_FOUND", "Session not found: open /sse again"));
     }
     readJson(x, this.#context, (body) => {
@@ -92,7 +94,7 @@ export class SseFront {
   }
 
   /** Ends the streams of principals that are no longer admitted. */
-  revoke(isValid: (principal: string) => boolean): void {
+  revoke(isValid: (principal: Principal) => boolean): void {
     for (const [id, { outbox, channel, principal }] of this.#open) {
       if (isValid(principal)) continue;
       this.#open.delete(id);

@@ -2,9 +2,11 @@
  * 2026-07-28 over one two-way channel, such as stdio. Ids tell requests apart,
  * `notifications/cancelled` cancels one, and a listen request is answered when it ends.
  */
+
 import { randomUUID } from "node:crypto";
 import { GoblinError } from "../../protocol/errors.ts";
 import { type Answer, answerText, failure, type Id, type Inbound, type Params } from "../../protocol/json-rpc.ts";
+import { ANYONE } from "../../protocol/principal.ts";
 import { cancelWords } from "../cancel-words.ts";
 import type { EraChannel } from "../classify.ts";
 import type { FrontContext } from "../context.ts";
@@ -79,7 +81,7 @@ export class ModernChannel implements EraChannel {
     const onAbort = (listener: (words?: string) => void): void => {
       abort = listener;
     };
-    const round = { principal: "", account: this.#account, party: this.#party, emit: this.#write, onAbort };
+    const round = { principal: ANYONE, account: this.#account, party: this.#party, emit: this.#write, onAbort };
     void this.#front.answer(message, round).then((answer) => {
       this.#open.delete(id);
       if (!given) this.#answer(id, answer);

@@ -2,6 +2,7 @@
  * 2026-07-28 over HTTP: POST only. The headers repeat parts of the body, and closing the connection
  * cancels the request. The reply becomes an event stream if there are messages besides the answer.
  */
+
 import { Outbox } from "../../outbound/outbox.ts";
 import { UnreadBudget } from "../../outbound/unread-budget.ts";
 import { metaOf, PROTOCOL_VERSION } from "../../protocol/envelope.ts";
@@ -9,6 +10,7 @@ import { errorTable, GoblinError } from "../../protocol/errors.ts";
 import { answerText, type Inbound } from "../../protocol/json-rpc.ts";
 import { lookUp } from "../../protocol/methods.ts";
 import { decodeHeader, MIRROR_PREFIX, mirroredValue, mirrorsOf, nameFields } from "../../protocol/mirrors.ts";
+import type { Principal } from "../../protocol/principal.ts";
 import type { FrontContext } from "../context.ts";
 import { openEventStream } from "../event-stream.ts";
 import type { HttpExchange } from "../http/exchange.ts";
@@ -33,15 +35,15 @@ export class ModernHttp {
   readonly #context: FrontContext;
   readonly #front: ModernFront;
   /** The open listen requests and streams, each with its principal. */
-  readonly #listens = new Map<Listen, string>();
-  readonly #streams = new Map<Outbox, string>();
+  readonly #listens = new Map<Listen, Principal>();
+  readonly #streams = new Map<Outbox, Principal>();
 
   constructor(context: FrontContext) {
     this.#context = context;
     this.#front = new ModernFront(context);
   }
 
-  post(x: HttpExchange, message: Inbound, principal: string): void {
+  post(x: HttpExchange, message: Inbound, principal: Principal): void {
     switch (message.kind) {
       case "invalid":
         return replyError(x, new GoblinError("INVALID_REQUEST", `Invalid request: ${message.reason}`), message.id);
@@ -69,16 +71,16 @@ export class ModernHttp {
   }
 
   /** Ends the streams of principals that are no longer admitted, and the calls behind them. */
-  revoke(isValid: (principal: string) => boolean): void {
+  revoke(isValid: (principal: Principal) => boolean): void {
     for (const [listen, principal] of this.#listens) if (!isValid(principal)) listen.end();
     for (const [stream, principal] of this.#streams) if (!isValid(principal)) stream.cut();
   }
 
-  #request(x: HttpExchange, message: RequestMessage, principal: string): void {
+  #request(x: HttpExchange, message: RequestMessage, principal: Principal): void {
     let stream: Outbox | undefined;
     const round = {
       principal,
-      account: principal || x.network,
+      account: principal.id || x.network,
       trace: traceOf(x),
       onAbort: (listener: () => void) => x.onAbort(listener),
       emit: (text: string) => {
@@ -98,17 +100,17 @@ export class ModernHttp {
     });
   }
 
-  #open(x: HttpExchange, principal: string): Outbox {
+  #open(x: HttpExchange, principal: Principal): Outbox {
     const stream = new Outbox({ budget: UnreadBudget.of(this.#context) });
     this.#streams.set(stream, principal);
     openEventStream(x, stream, { keepAliveMs: KEEP_ALIVE_MS, closed: () => this.#streams.delete(stream) });
     return stream;
   }
 
-  #listen(x: HttpExchange, message: RequestMessage, principal: string): void {
+  #listen(x: HttpExchange, message: RequestMessage, principal: Principal): void {
     let place: () => void;
     try {
-      place = this.#context.sessions.reserve(principal || x.network);
+      place = this.#context.sessions.reserve(principal.id || x.network);
     } catch (error) {
       return replyError(x, error, message.id);
     }

@@ -23,6 +23,7 @@ import { GoblinError } from "../../protocol/errors.ts";
 import { type Answer, failure, type Inbound, type Params, requestParams, success } from "../../protocol/json-rpc.ts";
 import { type LogLevel, severity } from "../../protocol/log-levels.ts";
 import { canBeAsked, cannotBeAsked, listMethods, lookUp, routedMethods } from "../../protocol/methods.ts";
+import type { Principal } from "../../protocol/principal.ts";
 import { Dialogue } from "../../session/dialogue.ts";
 import { bindingOf, ParkedCalls } from "../../session/parked.ts";
 import { isRecord } from "../../structures/record.ts";
@@ -32,7 +33,7 @@ import { linkQuestions, toModern } from "./result.ts";
 type RequestMessage = Extract<Inbound, { kind: "request" }>;
 
 export interface RoundOptions {
-  readonly principal: string;
+  readonly principal: Principal;
   /** The account that the request is counted under. */
   readonly account: string;
   /** The channel of the request, if only one client can write to it. */
@@ -153,6 +154,7 @@ function missingTasks(): GoblinError {
 
 /** The client of one request, as the request describes it. */
 class RequestClient implements Client {
+  readonly who: Principal;
   readonly key = `request:${++requests}`;
   readonly hasSession = false;
   readonly party: string;
@@ -172,8 +174,9 @@ class RequestClient implements Client {
     this.#dialogue = dialogue;
     const meta = metaOf(params) ?? {};
     const level = meta[LOG_LEVEL];
-    this.principal = principal;
-    this.taskOwner = principal;
+    this.who = principal;
+    this.principal = principal.id;
+    this.taskOwner = principal.id;
     this.party = party ?? this.key;
     this.protocolVersion = toDisplayText(meta[PROTOCOL_VERSION]);
     this.capabilities = (meta[CLIENT_CAPABILITIES] ?? {}) as Record<string, unknown>;

@@ -1,19 +1,35 @@
 import { describe, expect, test } from "vitest";
-import { createGuard, type GuardConfig } from "../../../src/front/http/guard.ts";
+import { createGuard, type Guard, type GuardConfig, type Verdict } from "../../../src/front/http/guard.ts";
+import { type Asked, Credentials } from "../../../src/identity/credentials.ts";
 import { isLoopback } from "../../../src/text/loopback.ts";
 
 const config = (over: Partial<GuardConfig> = {}): GuardConfig => ({
   host: "127.0.0.1",
   allowedHosts: [],
   allowedOrigins: [],
-  auth: { tokens: [] },
+  auth: { tokens: [], clients: {} },
   admin: { tokens: [] },
   ...over,
 });
 
+function guard(over: Partial<GuardConfig> = {}): Guard {
+  const whole = config(over);
+  return createGuard(whole, new Credentials(whole, { now: Date.now, refused() {} }));
+}
+
+function asked(headers: Record<string, string>): Asked {
+  return { method: "POST", path: "/mcp", header: (name) => headers[name] };
+}
+
+/** Configured tokens are judged at once. */
+function atOnce(judged: Verdict | Promise<Verdict>): Verdict {
+  if (judged instanceof Promise) throw new Error("judged later");
+  return judged;
+}
+
 /** 200, or the status of the refusal. */
 function verdict(over: Partial<GuardConfig>, headers: Record<string, string>): number {
-  const judged = createGuard(config(over)).client((name) => headers[name]);
+  const judged = atOnce(guard(over).client(asked(headers)));
   return judged.ok ? 200 : judged.status;
 }
 
@@ -76,7 +92,7 @@ describe("Origin", () => {
 });
 
 describe("tokens", () => {
-  const auth = { tokens: ["alpha", "beta"] };
+  const auth = { tokens: ["alpha", "beta"], clients: {} };
   test.each([
     ["Bearer alpha", 200],
     ["bearer beta", 200],
@@ -92,10 +108,8 @@ describe("tokens", () => {
 
   test("each token is somebody else, always the same, and its name does not give it away", () => {
     const principal = (token: string): string => {
-      const judged = createGuard(config({ auth })).client(
-        (name) => ({ host: "localhost", authorization: `Bearer ${token}` })[name],
-      );
-      return judged.ok ? judged.principal : "";
+      const judged = atOnce(guard({ auth }).client(asked({ host: "localhost", authorization: `Bearer ${token}` })));
+      return judged.ok ? judged.principal.id : "";
     };
     expect(principal("alpha")).toBe(principal("alpha"));
     expect(principal("alpha")).not.toBe(principal("beta"));
@@ -108,24 +122,24 @@ describe("tokens", () => {
 });
 
 describe("the API's own right", () => {
-  const auth = { tokens: ["alpha"] };
+  const auth = { tokens: ["alpha"], clients: {} };
   const admin = { tokens: ["chief"] };
   const judge = (over: Partial<GuardConfig>, token: string | undefined) => {
     const headers: Record<string, string> = { host: "localhost", ...(token && { authorization: `Bearer ${token}` }) };
-    const verdict = createGuard(config(over)).admin((name) => headers[name]);
+    const verdict = atOnce(guard(over).admin(asked(headers)));
     return verdict.ok ? 200 : `${verdict.status} ${verdict.message}`;
   };
 
   test("where no token is asked for at all, it is open; Host and Origin count all the same", () => {
     expect(judge({}, undefined)).toBe(200);
-    expect(createGuard(config()).admin((name) => ({ host: "evil.example" })[name])).toMatchObject({ status: 403 });
+    expect(guard().admin(asked({ host: "evil.example" }))).toMatchObject({ status: 403 });
   });
 
   test("with tokens for clients alone it is closed, and says what is missing", () => {
     expect(judge({ auth }, undefined)).toBe("401 A bearer token is required");
     expect(judge({ auth }, "other")).toBe("401 The bearer token is not valid");
     expect(judge({ auth }, "alpha")).toBe(
-      '403 The API needs an admin token: set "gateway.admin.tokens" and use one of them',
+      '403 The API needs an admin token: set "gateway.admin.tokens", or "admin" of a client in "gateway.auth.clients"',
     );
   });
 
@@ -134,9 +148,7 @@ describe("the API's own right", () => {
       expect(judge(over, undefined)).toBe("401 A bearer token is required");
       expect(judge(over, "chief")).toBe(200);
     }
-    expect(judge({ auth, admin }, "alpha")).toBe(
-      '403 This token does not open the API: use one of "gateway.admin.tokens"',
-    );
+    expect(judge({ auth, admin }, "alpha")).toBe("403 This token does not open the API: use an admin token");
     expect(judge({ admin }, "alpha")).toBe("401 The bearer token is not valid");
   });
 

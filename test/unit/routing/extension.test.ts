@@ -3,6 +3,7 @@ import { Catalog } from "../../../src/catalog/catalog.ts";
 import { emptyLists } from "../../../src/catalog/definitions.ts";
 import type { Standing } from "../../../src/catalog/standing.ts";
 import { Call } from "../../../src/protocol/call.ts";
+import { ANYONE } from "../../../src/protocol/principal.ts";
 import { extensionOwners, resolveExtension } from "../../../src/routing/extension.ts";
 
 const policy = { allow: ["*"], deny: [], overrides: {} };
@@ -36,6 +37,7 @@ function call(method: string, params: Record<string, unknown>): Call {
     party: "c",
     account: "c",
     principal: "",
+    who: ANYONE,
     taskOwner: "c",
     protocolVersion: "",
     capabilities: {},

@@ -1,0 +1,86 @@
+/** The config of who may connect: tokens, named tokens and OAuth issuers. */
+import * as z from "zod";
+
+// An empty token would let everybody in; a line break could never arrive in a header.
+export const token = z.string().regex(/^[\x21-\x7e]+$/, "a token must be visible ASCII without spaces, and not empty");
+const httpUrl = z
+  .string()
+  .refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), "expected an http or https URL")
+  .refine((text) => !/[?#]/.test(text), "expected a URL without query and fragment");
+const scope = z
+  .string()
+  .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, "a scope must be visible ASCII without spaces and quotes");
+const date = z
+  .string()
+  .refine((text) => !Number.isNaN(Date.parse(text)), "expected a date such as 2027-03-01 or 2027-03-01T12:00:00Z");
+const ALGORITHMS = [
+  ...["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512"],
+  ...["EdDSA", "Ed25519"],
+] as const;
+
+export const publicUrl = httpUrl.describe(
+  "The URL that clients reach the gateway at, without the path of an endpoint, if a proxy is in front of it.",
+);
+
+const clientSchema = z
+  .strictObject({
+    token: token.optional().describe("The client's bearer token."),
+    hash: z
+      .string()
+      .regex(/^sha256:[0-9a-f]{64}$/, 'expected "sha256:" and 64 hex digits, as goblin token new prints them')
+      .optional()
+      .describe("The SHA-256 of the token, in place of the token: `goblin token new <name>` makes both."),
+    expires: date.optional().describe("The date after which the token is refused."),
+    admin: z.boolean().default(false).describe("Whether the token also opens /api."),
+  })
+  .refine(({ token: given, hash }) => (given === undefined) !== (hash === undefined), {
+    error: 'needs either "token" or "hash"',
+  });
+
+const issuerSchema = z.strictObject({
+  issuer: httpUrl.describe("The issuer, exactly as its tokens and its metadata name it."),
+  audience: z
+    .array(z.string().min(1))
+    .default([])
+    .describe("Accepted audiences of a token. Empty: gateway.publicUrl, with and without /mcp."),
+  jwksUri: httpUrl.optional().describe("The address of the issuer's keys. Default: from the issuer's metadata."),
+  algorithms: z
+    .array(z.enum(ALGORITHMS))
+    .min(1)
+    .default([...ALGORITHMS])
+    .describe("Accepted signature algorithms."),
+  requiredScopes: z.array(scope).default([]).describe("Scopes that every token must have."),
+  groups: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      "The claim that holds the groups; dots lead into nested claims. Default: groups, roles and realm_access.roles.",
+    ),
+  introspect: z
+    .strictObject({
+      endpoint: httpUrl.optional().describe("Default: from the issuer's metadata."),
+      clientId: z.string().min(1).describe("The gateway's own client id at the issuer."),
+      clientSecret: z.string().min(1).describe("Its secret."),
+    })
+    .optional()
+    .describe("Lets the gateway ask the issuer about tokens that are not JWTs (RFC 7662)."),
+});
+
+export const authSchema = z.strictObject({
+  tokens: z
+    .array(token)
+    .default([])
+    .describe("Bearer tokens for clients; any one of them is accepted. Empty: no token is needed."),
+  clients: z
+    .record(z.string().regex(/^[\w.@-]{1,64}$/, "expected a name of letters, digits and . _ - @"), clientSchema)
+    .default({})
+    .describe("Named tokens: sessions, limits and the audit file belong to the name, and survive a new token."),
+  oauth: z
+    .strictObject({
+      issuers: z.array(issuerSchema).min(1).describe("The issuers whose access tokens are accepted."),
+      adminScope: scope.optional().describe("The scope that opens /api. Default: no access token does."),
+    })
+    .optional()
+    .describe("Accepts OAuth 2.1 access tokens, and tells clients where to get one."),
+});

@@ -1,0 +1,58 @@
+/**
+ * Tells clients how to get in: the WWW-Authenticate header (RFC 6750, RFC 9728) and the metadata of
+ * the protected resource that it points to.
+ */
+import type { Asked, CredentialsConfig, Refusal } from "./credentials.ts";
+
+/** Everything a client sees starts with this path; what follows it names the endpoint. */
+export const METADATA_PATH = "/.well-known/oauth-protected-resource";
+
+const REALM = 'Bearer realm="goblin"';
+const PROOF_ALGORITHMS = ["ES256", "ES384", "PS256", "EdDSA"];
+
+export function challenge(config: CredentialsConfig, asked: Asked, refusal: Refusal): string {
+  const { oauth } = config.auth;
+  if (!oauth) return REALM;
+  const isBound = refusal.why === "invalid" && refusal.isBound;
+  const parts = [isBound ? 'DPoP realm="goblin", algs="ES256 ES384 PS256 EdDSA"' : REALM];
+  if (refusal.why === "invalid") parts.push('error="invalid_token"');
+  if (refusal.why === "scope") parts.push('error="insufficient_scope"');
+  const scopes = refusal.why === "scope" ? refusal.scopes : scopesOf(config);
+  if (scopes.length > 0) parts.push(`scope="${scopes.join(" ")}"`);
+  parts.push(`resource_metadata="${baseOf(config, asked)}${METADATA_PATH}${endpointOf(asked.path)}"`);
+  return parts.join(", ");
+}
+
+/**
+ * Describes one endpoint (RFC 9728). Returns undefined if no OAuth issuer is configured. `endpoint`:
+ * the path of the endpoint; the root stands for the main one.
+ */
+export function resourceMetadata(config: CredentialsConfig, asked: Asked, endpoint: string): object | undefined {
+  const { oauth } = config.auth;
+  if (!oauth) return undefined;
+  const scopes = scopesOf(config);
+  return {
+    resource: baseOf(config, asked) + (endpoint === "" || endpoint === "/" ? "/mcp" : endpoint),
+    authorization_servers: oauth.issuers.map(({ issuer }) => issuer),
+    ...(scopes.length > 0 && { scopes_supported: scopes }),
+    bearer_methods_supported: ["header"],
+    resource_name: "Goblin",
+    dpop_signing_alg_values_supported: PROOF_ALGORITHMS,
+  };
+}
+
+/** The scopes that every request needs. */
+function scopesOf({ auth }: CredentialsConfig): string[] {
+  return [...new Set(auth.oauth?.issuers.flatMap(({ requiredScopes }) => requiredScopes))];
+}
+
+/** The gateway's own address, without a slash at the end. */
+function baseOf({ publicUrl, tls }: CredentialsConfig, asked: Asked): string {
+  if (publicUrl !== undefined) return publicUrl.replace(/\/$/, "");
+  return `${tls ? "https" : "http"}://${asked.header("host") ?? "127.0.0.1"}`;
+}
+
+/** Plain HTTP routes have the metadata of the main endpoint. */
+function endpointOf(path: string): string {
+  return path.startsWith("/mcp") || path === "/sse" ? path : "/mcp";
+}

@@ -1,0 +1,141 @@
+/**
+ * Finds the principal behind a request's credentials: a configured token, or an access token of a
+ * configured OAuth issuer.
+ *
+ * Invariant: a token that was accepted before costs one hash and one lookup. The lookup is by the
+ * token's SHA-256, so its timing reveals nothing about a token.
+ */
+import { createHash } from "node:crypto";
+import { ANYONE, type Principal } from "../protocol/principal.ts";
+import type { OAuthConfig, ResourceServer } from "./resource-server.ts";
+
+export interface NamedToken {
+  readonly token?: string | undefined;
+  /** `sha256:` and the token's digest in hex, in place of the token. */
+  readonly hash?: string | undefined;
+  readonly expires?: string | undefined;
+  readonly admin: boolean;
+}
+
+export interface CredentialsConfig {
+  readonly publicUrl?: string | undefined;
+  readonly auth: {
+    readonly tokens: readonly string[];
+    readonly clients: Readonly<Record<string, NamedToken>>;
+    readonly oauth?: OAuthConfig | undefined;
+  };
+  readonly admin: { readonly tokens: readonly string[] };
+  readonly tls?: object | undefined;
+}
+
+/** The parts of an HTTP request that credentials depend on. */
+export interface Asked {
+  readonly method: string;
+  /** The path of the request, without its query. */
+  readonly path: string;
+  /** `name` must be in lower case. */
+  header(name: string): string | undefined;
+}
+
+export type Refusal =
+  | { readonly ok: false; readonly why: "missing" | "unavailable" }
+  | { readonly ok: false; readonly why: "invalid"; readonly isBound?: boolean }
+  | { readonly ok: false; readonly why: "scope"; readonly scopes: readonly string[] };
+
+export type Identified = { readonly ok: true; readonly principal: Principal } | Refusal;
+
+export interface CredentialsDeps {
+  readonly now: () => number;
+  /** Logs why a token was refused, for the operator. Never called with a token. */
+  readonly refused: (reason: string) => void;
+}
+
+const SCHEME = /^(bearer|dpop) +([^ ]+) *$/i;
+const MISSING: Refusal = { ok: false, why: "missing" };
+const INVALID: Refusal = { ok: false, why: "invalid" };
+
+export class Credentials {
+  /** Whether clients need no credential. */
+  readonly isOpen: boolean;
+  /** Whether the API needs no credential. */
+  readonly isAdminOpen: boolean;
+  readonly #tokens = new Map<string, Identified & { readonly ok: true }>();
+  readonly #oauth: OAuthConfig | undefined;
+  readonly #deps: CredentialsDeps;
+  #server: Promise<ResourceServer> | undefined;
+  #loaded: ResourceServer | undefined;
+
+  constructor(config: CredentialsConfig, deps: CredentialsDeps) {
+    const { tokens, clients, oauth } = config.auth;
+    this.#deps = deps;
+    this.#oauth = oauth && withDefaults(oauth, config.publicUrl);
+    for (const token of tokens) this.#add(digestOf(token), tokenHolder(token, false));
+    for (const token of config.admin.tokens) this.#add(digestOf(token), tokenHolder(token, true));
+    for (const [name, client] of Object.entries(clients)) {
+      const digest = client.hash === undefined ? digestOf(client.token!) : client.hash.slice("sha256:".length);
+      this.#add(digest, namedHolder(name, client));
+    }
+    const hasClients = tokens.length > 0 || Object.keys(clients).length > 0 || oauth !== undefined;
+    this.isOpen = !hasClients;
+    this.isAdminOpen = !hasClients && config.admin.tokens.length === 0;
+  }
+
+  identify(asked: Asked): Identified | Promise<Identified> {
+    const match = SCHEME.exec(asked.header("authorization") ?? "");
+    if (!match) return MISSING;
+    const token = match[2]!;
+    const digest = digestOf(token);
+    const holder = this.#tokens.get(digest);
+    if (holder) {
+      if (holder.principal.expiresAt > this.#deps.now()) return holder;
+      this.#deps.refused(`the token of "${holder.principal.name}" has expired`);
+      return INVALID;
+    }
+    if (!this.#oauth) return INVALID;
+    const given = { token, digest, isProved: match[1]!.toLowerCase() === "dpop", asked };
+    return this.#loaded ? this.#loaded.verify(given) : this.#load(this.#oauth).then((server) => server.verify(given));
+  }
+
+  /** Returns whether a principal that was admitted earlier would still be. */
+  admits(principal: Principal): boolean {
+    if (principal.id === "") return this.isOpen;
+    for (const holder of this.#tokens.values()) if (holder.principal.id === principal.id) return true;
+    return this.#oauth?.issuers.some(({ issuer }) => principal.id.startsWith(`${issuer}\u001f`)) ?? false;
+  }
+
+  /** Loads the OAuth code on the first token that needs it. */
+  #load(config: OAuthConfig): Promise<ResourceServer> {
+    this.#server ??= import("./resource-server.ts").then(({ ResourceServer }) => {
+      this.#loaded = new ResourceServer(config, this.#deps);
+      return this.#loaded;
+    });
+    return this.#server;
+  }
+
+  #add(digest: string, principal: Principal): void {
+    this.#tokens.set(digest, { ok: true, principal });
+  }
+}
+
+/** A token for the gateway as a whole, or for its main endpoint, is for this gateway. */
+function withDefaults(oauth: OAuthConfig, publicUrl: string | undefined): OAuthConfig {
+  const url = publicUrl?.replace(/\/$/, "");
+  const own = url === undefined ? [] : [url, `${url}/`, `${url}/mcp`];
+  const issuers = oauth.issuers.map((issuer) => (issuer.audience.length > 0 ? issuer : { ...issuer, audience: own }));
+  return { ...oauth, issuers, publicUrl: url };
+}
+
+export function digestOf(token: string): string {
+  return createHash("sha256").update(token).digest("hex");
+}
+
+function tokenHolder(token: string, isAdmin: boolean): Principal {
+  // A name for the holder that does not reveal the token.
+  const id = `token:${digestOf(`principal ${token}`).slice(0, 12)}`;
+  return { ...ANYONE, id, name: id, isAdmin };
+}
+
+function namedHolder(name: string, { admin, expires }: NamedToken): Principal {
+  const expiresAt = expires === undefined ? ANYONE.expiresAt : Date.parse(expires);
+  return { ...ANYONE, id: `client:${name}`, name, isAdmin: admin, expiresAt };
+}

@@ -1,0 +1,236 @@
+/**
+ * The OAuth 2.1 resource server: verifies access tokens of the configured issuers.
+ *
+ * Invariant: a token is accepted only if it is signed by a key of the issuer that it names (or that
+ * issuer calls it active), is for this gateway, and is valid now. A refused token reveals nothing;
+ * the reason goes to the log. A verified token is remembered until it expires, by its digest.
+ */
+import * as jose from "jose";
+import { messageOf } from "../protocol/errors.ts";
+import type { Principal } from "../protocol/principal.ts";
+import { type Claims, principalOf } from "./claims.ts";
+import type { Asked, CredentialsDeps, Identified } from "./credentials.ts";
+import { Proofs } from "./dpop.ts";
+import { introspect, issuerMetadata, Unavailable } from "./issuer.ts";
+
+export interface IssuerConfig {
+  readonly issuer: string;
+  readonly audience: readonly string[];
+  readonly jwksUri?: string | undefined;
+  readonly algorithms: readonly string[];
+  readonly requiredScopes: readonly string[];
+  readonly groups?: string | undefined;
+  readonly introspect?:
+    | {
+        readonly endpoint?: string | undefined;
+        readonly clientId: string;
+        readonly clientSecret: string;
+      }
+    | undefined;
+}
+
+export interface OAuthConfig {
+  readonly issuers: readonly IssuerConfig[];
+  readonly adminScope?: string | undefined;
+  /** The gateway's own URL, as proofs of possession name it. */
+  readonly publicUrl?: string | undefined;
+}
+
+export interface Given {
+  readonly token: string;
+  readonly digest: string;
+  /** Whether the token came with the DPoP scheme. */
+  readonly isProved: boolean;
+  readonly asked: Asked;
+}
+
+interface Verified {
+  readonly answer: Identified & { readonly ok: true };
+  /** Until when the token may be used without asking again. */
+  readonly until: number;
+  /** The thumbprint of the key that the token is bound to. */
+  readonly key: string | undefined;
+}
+
+const SKEW_S = 60;
+const MAX_REMEMBERED = 10_000;
+/** An issuer may revoke an opaque token at any time. */
+const INTROSPECTED_MS = 60_000;
+const INVALID: Identified = { ok: false, why: "invalid" };
+const UNAVAILABLE: Identified = { ok: false, why: "unavailable" };
+const TYPES: ReadonlySet<string> = new Set(["at+jwt", "application/at+jwt", "jwt"]);
+
+export class ResourceServer {
+  readonly #config: OAuthConfig;
+  readonly #deps: CredentialsDeps;
+  readonly #issuers: ReadonlyMap<string, Issuer>;
+  readonly #verified = new Map<string, Verified>();
+  readonly #running = new Map<string, Promise<Verified | Identified>>();
+  readonly #proofs: Proofs;
+
+  constructor(config: OAuthConfig, deps: CredentialsDeps) {
+    this.#config = config;
+    this.#deps = deps;
+    this.#issuers = new Map(config.issuers.map((issuer) => [issuer.issuer, new Issuer(issuer)]));
+    this.#proofs = new Proofs({ now: deps.now, skewMs: SKEW_S * 1000, publicUrl: config.publicUrl });
+  }
+
+  verify(given: Given): Identified | Promise<Identified> {
+    const known = this.#verified.get(given.digest);
+    if (known && known.until > this.#deps.now()) {
+      return known.key === undefined && !given.isProved ? known.answer : this.#proved(given, known);
+    }
+    this.#verified.delete(given.digest);
+    return this.#verifyNew(given);
+  }
+
+  async #verifyNew(given: Given): Promise<Identified> {
+    // Requests with the same new token share one verification.
+    let running = this.#running.get(given.digest);
+    if (!running) {
+      running = this.#ask(given).finally(() => this.#running.delete(given.digest));
+      this.#running.set(given.digest, running);
+    }
+    const found = await running;
+    if (!("until" in found)) return found;
+    return found.key === undefined && !given.isProved ? found.answer : this.#proved(given, found);
+  }
+
+  async #ask({ token, digest }: Given): Promise<Verified | Identified> {
+    try {
+      const claims = await this.#claims(token);
+      const missing = claims.issuer.requiredScopes.filter((scope) => !claims.principal.scopes?.has(scope));
+      if (missing.length > 0) {
+        this.#deps.refused(`a token of ${claims.principal.name} lacks the scopes ${missing.join(" ")}`);
+        return { ok: false, why: "scope", scopes: claims.issuer.requiredScopes };
+      }
+      const verified: Verified = {
+        answer: { ok: true, principal: claims.principal },
+        until: claims.until,
+        key: claims.key,
+      };
+      this.#remember(digest, verified);
+      return verified;
+    } catch (error) {
+      this.#deps.refused(messageOf(error));
+      return error instanceof Unavailable ? UNAVAILABLE : INVALID;
+    }
+  }
+
+  #remember(digest: string, verified: Verified): void {
+    if (this.#verified.size >= MAX_REMEMBERED) {
+      for (const oldest of this.#verified.keys()) {
+        this.#verified.delete(oldest);
+        break;
+      }
+    }
+    this.#verified.set(digest, verified);
+  }
+
+  /** Checks the proof of possession that a bound token needs. */
+  async #proved(given: Given, { answer, key }: Verified): Promise<Identified> {
+    try {
+      if (key === undefined) throw new Error("the token is not bound to a key, but came with the DPoP scheme");
+      if (!given.isProved) throw new Error("the token is bound to a key, but came as a bearer token");
+      await this.#proofs.check(given, key);
+      return answer;
+    } catch (error) {
+      this.#deps.refused(`${answer.principal.name}: ${messageOf(error)}`);
+      return { ok: false, why: "invalid", isBound: true };
+    }
+  }
+
+  async #claims(token: string): Promise<Established> {
+    const named = issuerIn(token);
+    if (named === undefined) return this.#introspected(token);
+    const issuer = this.#issuers.get(named);
+    if (!issuer)
+      throw new Error(`a token names the issuer ${JSON.stringify(named.slice(0, 200))}, which is not configured`);
+    const claims = await issuer.verify(token, new Date(this.#deps.now()));
+    return this.#establish(issuer.config, claims, claims.exp! * 1000);
+  }
+
+  async #introspected(token: string): Promise<Established> {
+    for (const { config } of this.#issuers.values()) {
+      if (!config.introspect) continue;
+      const claims = await introspect(config, token);
+      if (!claims) continue;
+      const now = this.#deps.now();
+      const end = typeof claims.exp === "number" ? claims.exp * 1000 : Number.POSITIVE_INFINITY;
+      if (end <= now) throw new Error(`${config.issuer} calls a token active that has expired`);
+      return this.#establish(config, claims, Math.min(end, now + INTROSPECTED_MS));
+    }
+    throw new Error("a token is neither a JWT nor active at an issuer with introspection");
+  }
+
+  #establish(config: IssuerConfig, claims: Claims, until: number): Established {
+    const principal = principalOf(claims, { config, adminScope: this.#config.adminScope, expiresAt: until });
+    const key = claims.cnf?.["jkt"];
+    return { issuer: config, principal, until, key: typeof key === "string" ? key : undefined };
+  }
+}
+
+interface Established {
+  readonly issuer: IssuerConfig;
+  readonly principal: Principal;
+  readonly until: number;
+  readonly key: string | undefined;
+}
+
+/** One issuer's keys. Fetches them on demand, once for all requests that wait. */
+class Issuer {
+  readonly config: IssuerConfig;
+  #keys: Promise<jose.JWTVerifyGetKey> | undefined;
+
+  constructor(config: IssuerConfig) {
+    this.config = config;
+  }
+
+  async verify(token: string, now: Date): Promise<Claims> {
+    const keys = await this.#keySet();
+    const { payload, protectedHeader } = await jose.jwtVerify(token, keys, {
+      issuer: this.config.issuer,
+      audience: [...this.config.audience],
+      algorithms: [...this.config.algorithms],
+      clockTolerance: SKEW_S,
+      currentDate: now,
+      requiredClaims: ["exp"],
+    });
+    const { typ } = protectedHeader;
+    if (typ !== undefined && !TYPES.has(typ.toLowerCase())) throw new Error(`a token has the type "${typ}"`);
+    return payload as Claims;
+  }
+
+  #keySet(): Promise<jose.JWTVerifyGetKey> {
+    this.#keys ??= this.#open().catch((error: unknown) => {
+      // The next token tries again.
+      this.#keys = undefined;
+      throw error;
+    });
+    return this.#keys;
+  }
+
+  async #open(): Promise<jose.JWTVerifyGetKey> {
+    const uri = this.config.jwksUri ?? (await issuerMetadata(this.config.issuer)).jwks_uri;
+    if (typeof uri !== "string") throw new Unavailable(`${this.config.issuer} publishes no jwks_uri`);
+    const remote = jose.createRemoteJWKSet(new URL(uri), { timeoutDuration: 5000, cooldownDuration: 30_000 });
+    return async (header, token) => {
+      try {
+        return await remote(header, token);
+      } catch (error) {
+        const isToken = error instanceof jose.errors.JWKSNoMatchingKey || error instanceof jose.errors.JOSENotSupported;
+        if (isToken) throw error;
+        throw new Unavailable(`the keys of ${this.config.issuer} cannot be fetched: ${messageOf(error)}`);
+      }
+    };
+  }
+}
+
+/** Returns the issuer that a JWT names, unverified; undefined if the token is no JWT. */
+function issuerIn(token: string): string | undefined {
+  try {
+    return jose.decodeJwt(token).iss;
+  } catch {
+    return undefined;
+  }
+}
