@@ -72,10 +72,7 @@ export function createGateway({ log, configPath, reload, state, ...options }: Ga
   });
 
   const address = { url: "" };
-  const guards = new LiveGuards(config, {
-    now: Date.now,
-    refused: (reason) => log.warn({ reason }, "Refused a token"),
-  });
+  const guards = new LiveGuards(config, log);
   const admin = createAdmin({
     ...{ config, configPath, reloads, reload, address, catalog, servers, sessions, subscriptions, relay },
     ...{ activity, logs, guards, onLimit },

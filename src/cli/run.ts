@@ -66,6 +66,18 @@ export async function run(argv: readonly string[]): Promise<number> {
     .argument("[file]", "the config (default: the one in this folder)")
     .description("no longer trust a config")
     .action(async (file) => done((await import("./commands/trust.ts")).untrust(file)));
+  program
+    .command("token")
+    .description("make tokens for clients")
+    .command("new")
+    .argument("<name>", "the client's name, as logs and the audit file show it")
+    .description("make a token, print it once, and add its hash to the config")
+    .option("-c, --config <file>", "config file")
+    .option("--expires <date>", "the date after which the token is refused")
+    .option("--admin", "let the token open /api too")
+    .option("--replace", "replace the client's token")
+    .option("--json", "print JSON")
+    .action(async (name, options) => done((await import("./commands/token.ts")).newToken(name, options)));
 
   addClientCommands(program, done);
 

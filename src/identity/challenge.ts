@@ -24,8 +24,8 @@ export function challenge(config: CredentialsConfig, asked: Asked, refusal: Refu
 }
 
 /**
- * Describes one endpoint (RFC 9728). Returns undefined if no OAuth issuer is configured. `endpoint`:
- * the path of the endpoint; the root stands for the main one.
+ * Describes one endpoint (RFC 9728). Returns undefined if no OAuth issuer is configured.
+ * `endpoint`: the path of the endpoint; the root stands for the main one.
  */
 export function resourceMetadata(config: CredentialsConfig, asked: Asked, endpoint: string): object | undefined {
   const { oauth } = config.auth;

@@ -91,7 +91,10 @@ export class Credentials {
       this.#deps.refused(`the token of "${holder.principal.name}" has expired`);
       return INVALID;
     }
-    if (!this.#oauth) return INVALID;
+    if (!this.#oauth) {
+      this.#deps.refused("a token is not one of gateway.auth");
+      return INVALID;
+    }
     const given = { token, digest, isProved: match[1]!.toLowerCase() === "dpop", asked };
     return this.#loaded ? this.#loaded.verify(given) : this.#load(this.#oauth).then((server) => server.verify(given));
   }

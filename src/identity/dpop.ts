@@ -1,6 +1,6 @@
 /**
- * Proofs of possession (DPoP, RFC 9449): a request with a bound token must be signed by the key that
- * the token is bound to. A proof is good for one request, once.
+ * Proofs of possession (DPoP, RFC 9449): a request with a bound token must be signed by the key
+ * that the token is bound to. A proof is good for one request, once.
  */
 import { createHash } from "node:crypto";
 import * as jose from "jose";

@@ -54,7 +54,13 @@ export class Audit implements Stage {
       JSON.stringify({
         time: new Date().toISOString(),
         requestId: call.requestId,
-        client: { session: client.key, name: cut(client.info["name"]), principal: client.principal || undefined },
+        client: {
+          session: client.key,
+          name: cut(client.info["name"]),
+          principal: client.principal || undefined,
+          who: call.who.name || undefined,
+          app: call.who.client,
+        },
         server: serverId,
         method: cut(call.method),
         name: cut(call.params["name"] ?? call.params["uri"]),

@@ -11,14 +11,10 @@
 import { EventEmitter } from "node:events";
 import type { LiveConfig } from "../../config/live-config.ts";
 import { challenge } from "../../identity/challenge.ts";
-import {
-  type Asked,
-  Credentials,
-  type CredentialsConfig,
-  type CredentialsDeps,
-  type Identified,
-} from "../../identity/credentials.ts";
+import { type Asked, Credentials, type CredentialsConfig, type Identified } from "../../identity/credentials.ts";
+import { refusalLog } from "../../identity/refusal-log.ts";
 import { ANYONE, type Principal } from "../../protocol/principal.ts";
+import type { Logger } from "../../telemetry/logger.ts";
 import { isLoopback } from "../../text/loopback.ts";
 import { type Cors, createCors } from "./cors.ts";
 
@@ -115,8 +111,10 @@ export class LiveGuards extends EventEmitter<{ changed: [] }> {
   #main: Guard;
   #admin: Guard;
 
-  constructor(config: LiveConfig, deps: CredentialsDeps) {
+  constructor(config: LiveConfig, log: Logger) {
     super();
+    const refused = refusalLog((fields) => log.warn(fields, "Refused a token"));
+    const deps = { now: Date.now, refused };
     const build = (): { readonly main: Guard; readonly admin: Guard } => {
       const { gateway } = config.current;
       const credentials = new Credentials(gateway, deps);
