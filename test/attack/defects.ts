@@ -42,7 +42,7 @@ export const defects: readonly Defect[] = [
         "a call that ada cancelled, over %s",
         "a call that timed out",
         "over HTTP, on the stream of a call that was answered",
-        "what is said after a client has left does not go to whoever is there then",
+        "what is said after a client has left does not go to the clients that are left",
       ]),
       ...proofs("test/gateway/parties.test.ts", [
         "gives each client a program of its own, unless the config says otherwise",
@@ -56,7 +56,7 @@ export const defects: readonly Defect[] = [
       "each has its own list, over all servers",
       "a foreign task is answered as one that never was, and stays as it is",
       "with tokens: a task is the token's",
-      "without tokens: a task is for whoever has its id, which the server's own does not give away",
+      "without tokens: a task is open to anyone with its id, and the server's own id does not reveal it",
     ]),
   },
   {
@@ -66,13 +66,13 @@ export const defects: readonly Defect[] = [
       ...proofs("test/hostile/memory.test.ts", [
         "empty data lines on the standing stream, many megabytes of them",
         "%s in pieces of one byte",
-        "a list of %s without end",
+        "an endless list of %s",
       ]),
       ...proofs("test/hostile/lists.test.ts", ["%s: the tool is left out, the others are listed"]),
       ...proofs("test/hostile/description.test.ts", [
         "of a megabyte are cut at a word, with a mark",
         "with %s stay in their section",
-        "a handshake of many megabytes is refused with the reason; everybody else is told what there is",
+        "a handshake of many megabytes is refused with the reason; everyone else gets the other servers' lists",
       ]),
       ...proofs("test/unit/catalog/pages.test.ts", [
         "a page ends before it is too large; an entry that is too large alone is a page of its own",
@@ -124,7 +124,7 @@ export const defects: readonly Defect[] = [
       ]),
       ...proofs("test/attack/sockets.test.ts", ["calls to a hung server that are cancelled leave few sockets"]),
       ...proofs("test/faults/clients.test.ts", ["that opens a stream and begins no session is cut"]),
-      ...proofs("test/gateway/limit-metrics.test.ts", ["sessions: by streams of clients that have none"]),
+      ...proofs("test/gateway/limits.test.ts", ["sessions: by streams of clients that have none"]),
     ],
   },
   {
@@ -141,7 +141,7 @@ export const defects: readonly Defect[] = [
     what: 'clients without a session share one program in spite of share "session"',
     tests: proofs("test/gateway/parties.test.ts", [
       "never meet on one connection over %s",
-      "is not left to whoever comes with the same words and another token",
+      "is not left to a client with the same words and another token",
     ]),
   },
   {
@@ -175,7 +175,7 @@ export const defects: readonly Defect[] = [
   },
   {
     id: "M7",
-    what: "retry: 0 of a server makes the gateway reconnect without end",
+    what: "retry: 0 of a server makes the gateway reconnect forever",
     tests: proofs("test/unit/links/streamable-http.test.ts", [
       "and breaks every answer off is asked for the rest at growing pauses",
       "and ends the standing stream at once is asked for it at growing pauses",
@@ -209,7 +209,7 @@ export const defects: readonly Defect[] = [
       ]),
       ...proofs("test/gateway/exposure.test.ts", [
         "many new tools are taken in slice by slice",
-        "a server that changes its list without end does not hold up a search",
+        "a server that never stops changing its list does not hold up a search",
       ]),
       ...proofs("test/unit/catalog/sync.test.ts", [
         "many at once are one fetch; the last state of the server counts",
@@ -230,7 +230,7 @@ export const defects: readonly Defect[] = [
     what: "another server changes a server's names",
     tests: proofs("test/unit/catalog/stable-names.test.ts", [
       "the names of a server stay, %s URIs",
-      "no name of a server is found at another, in any form, whoever is there",
+      "no form of a server's name is found at another server, whichever servers are connected",
       "the shorter one's names that could be the longer one's carry a suffix, whether it has them or not",
     ]),
   },

@@ -15,7 +15,7 @@ export interface Row {
   readonly limits: Record<string, number>;
   /** Added to the server's entry. */
   readonly entry?: Record<string, unknown> | undefined;
-  /** What has been counted once the limit has struck. */
+  /** The counters after the limit was exceeded. */
   readonly counts: Record<string, number>;
   /** Makes the limit strike and answers with the words that the client got, if there are any. */
   readonly strike: (rig: Struck) => Promise<string | undefined>;
@@ -133,7 +133,7 @@ export const rows: Record<string, Row> = {
       for (const id of [1, 2]) await endpoint.post({ jsonrpc: "2.0", id, method: "tools/call", params: big });
       const ping = { jsonrpc: "2.0", id: 3, method: "ping" };
       await until(async () => (await endpoint.post(ping)).status === 404, { what: "the end of the stream" });
-      // Whoever does not read cannot be told; the log tells the operator.
+      // A client that does not read cannot be told; the log tells the operator.
       return goblin.logs.find(({ extra }) => extra?.["limit"] !== undefined)?.msg;
     },
     message: "limits.unreadBytes was exceeded",

@@ -1,5 +1,5 @@
 /**
- * Every limit of the config, struck for real: what the client is told, and that
+ * Every limit of the config, exceeded for real: what the client is told, and that
  * `mcpLimitsExceededTotal` counts that limit and no other. One row for each key of `limits`; a key
  * without a row fails the first test.
  */
@@ -48,7 +48,7 @@ test.each(Object.entries(rows))("limits.%s", async (_, { limits, entry, counts, 
   );
 });
 
-describe("limits that can be struck in several ways", () => {
+describe("limits that can be exceeded in several ways", () => {
   test("sessions: by streams of clients that have none", async () => {
     // Two of three: the share of one address.
     const { goblin } = await start({ sessions: 3 });
@@ -98,7 +98,7 @@ describe("limits that can be struck in several ways", () => {
     expect((await counted(goblin))["limits.bodyBytes"]).toBe(3);
   });
 
-  test("resultBytes: over every transport", async () => {
+  test("resultBytes: over every transport; the server stays usable", async () => {
     for (const transport of ["stdio", "sse", "http"] as const) {
       const server = await startScripted({ name: "one", transport });
       const goblin = await startGoblin({ mcpServers: { one: server.entry }, limits: { resultBytes: 100_000 } });
@@ -107,6 +107,8 @@ describe("limits that can be struck in several ways", () => {
       const { message } = await raw.call("tools/call", { name: "one_big", arguments: { bytes: 200_000 } });
       expect(message.error.data).toMatchObject({ limit: 100_000, limitName: "limits.resultBytes" });
       expect((await counted(goblin))["limits.resultBytes"]).toBe(1);
+      const small = await raw.call("tools/call", { name: "one_big", arguments: { bytes: 1000 } });
+      expect(small.message.result.content[0].text).toHaveLength(1000);
     }
   });
 
@@ -131,5 +133,39 @@ describe("limits that can be struck in several ways", () => {
     for (let id = 1; id <= 8; id++) input.write(`{"jsonrpc":"2.0","id":${id},"method":"ping"}\n`);
     await closed;
     expect((await counted(goblin))["limits.unreadBytes"]).toBe(2);
+  });
+});
+
+describe("a client over its limit does not affect other clients", () => {
+  const echo = { name: "one_echo", arguments: { text: "x" } };
+
+  async function twoClients(limits: Record<string, number>) {
+    const { goblin, server } = await start(limits);
+    const [greedy, other] = [rawHttp(goblin.url), rawHttp(goblin.url)];
+    await greedy.initialize();
+    await other.initialize();
+    return { server, greedy, other };
+  }
+
+  test("inFlightPerSession: the next call is refused until one ends", async () => {
+    const { server, greedy, other } = await twoClients({ inFlightPerSession: 2 });
+    const slow = [1, 2].map(() => greedy.call("tools/call", { name: "one_sleep", arguments: { ms: 500 } }));
+    await until(async () => (await server.received("tools/call")).length === 2);
+    const refused = await greedy.call("tools/call", echo);
+    expect(refused.message.error).toMatchObject({ code: -32010, data: { code: "LimitExceeded", limit: 2 } });
+    expect((await other.call("tools/call", echo)).message.result).toBeDefined();
+    for (const { message } of await Promise.all(slow)) expect(message.result).toBeDefined();
+    expect((await greedy.call("tools/call", echo)).message.result).toBeDefined();
+  });
+
+  test("callsPerSecond: refused with the time to wait", async () => {
+    // So few that no call comes free while the test runs, however slow the machine is.
+    const { greedy, other } = await twoClients({ callsPerSecond: 0.001 });
+    expect((await greedy.call("tools/call", echo)).message.result).toBeDefined();
+    const { error } = (await greedy.call("tools/call", echo)).message;
+    expect(error.data.limit).toBe(0.001);
+    expect(error.data.retryAfterMs).toBeGreaterThan(0);
+    expect(error.data.retryAfterMs).toBeLessThanOrEqual(1_000_000);
+    expect((await other.call("tools/call", echo)).message.result).toBeDefined();
   });
 });
