@@ -1,4 +1,5 @@
-// A real client against the gateway that `npm start` runs: waits for the demo's tools, calls one, and says what came.
+// A real client against the gateway that `npm start` runs: waits for the demo's tools, calls one,
+// and says what came.
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 

@@ -1,7 +1,8 @@
 // @ts-check
-// What the raw MCP backends say, apart from how they are reached: a message in, the answer's pieces out. No SDK, no validation,
-// lists serialised once, so that the backend is never the bottleneck of a measurement.
-// Tools: echo, big, hang (never answers), touch (announces an update of a resource), then as many fillers as asked for.
+// What the raw MCP backends say, apart from how they are reached: a message in, the answer's pieces
+// out. No SDK, no validation, lists serialised once, so that the backend is never the bottleneck of
+// a measurement. Tools: echo, big, hang (never answers), touch (announces an update of a resource),
+// then as many fillers as asked for.
 
 import { padding } from "./padding.js";
 
@@ -73,7 +74,8 @@ function lists({ tools, resources, tag }) {
   return {
     "tools/list": { tools: [...own, ...Array.from({ length: tools }, (_, n) => filler(n))] },
     "prompts/list": { prompts: [{ name: "greet", arguments: [{ name: "who", required: true }] }] },
-    // A resource's description is its original URI: whatever form a gateway lists it in, the reader knows what to expect.
+    // A resource's description is its original URI: whatever form a gateway lists it in, the reader
+    // knows what to expect.
     "resources/list": {
       resources: Array.from({ length: resources }, (_, n) => {
         const uri = `bench://${tag}/items/${n}`;
@@ -98,8 +100,8 @@ const failure = (id, code, message) =>
   `{"jsonrpc":"2.0","id":${JSON.stringify(id ?? null)},"error":{"code":${code},"message":${JSON.stringify(message)}}}`;
 
 /**
- * One backend: `answer` maps a message to the pieces of its answer (nothing for notifications and calls that hang);
- * `announce` is called with every URI that a client touched.
+ * One backend: `answer` maps a message to the pieces of its answer (nothing for notifications and
+ * calls that hang); `announce` is called with every URI that a client touched.
  * @param {Shape} shape
  * @param {(uri: string) => void} announce
  */
@@ -177,7 +179,11 @@ export function createAnswers(shape, announce) {
   return { answer };
 }
 
-/** The notification that a resource has changed. @param {string} uri @param {string | number} [listener] */
+/**
+ * The notification that a resource has changed.
+ * @param {string} uri
+ * @param {string | number} [listener]
+ */
 export function updated(uri, listener) {
   const meta = listener === undefined ? {} : { _meta: { "io.modelcontextprotocol/subscriptionId": listener } };
   return JSON.stringify({ jsonrpc: "2.0", method: "notifications/resources/updated", params: { uri, ...meta } });

@@ -1,13 +1,19 @@
 // @ts-check
-// Raw MCP backends on Streamable HTTP, as many as wanted in one process: the URL's query says what a backend is like, so
-// /mcp?tag=b7&tools=50&resources=500&era=legacy&sse=1 is one backend and /mcp?tag=b8 is another.
-// Prints its address when it listens, and ends when its parent goes away.
+// Raw MCP backends on Streamable HTTP, as many as wanted in one process: the URL's query says what
+// a backend is like, so /mcp?tag=b7&tools=50&resources=500&era=legacy&sse=1 is one backend and
+// /mcp?tag=b8 is another. Prints its address when it listens, and ends when its parent goes away.
 
 import { createServer } from "node:http";
 import { createAnswers, updated } from "./backend-answers.js";
 
-/** @typedef {{ res: import("node:http").ServerResponse, uris: string[] | "all", id?: string | number }} Stream */
-/** @typedef {{ answer: ReturnType<typeof createAnswers>["answer"], sse: boolean, streams: Set<Stream>, sessions: number }} Backend */
+/**
+ * @typedef {{ res: import("node:http").ServerResponse, uris: string[] | "all", id?: string | number
+ *   }} Stream
+ */
+/**
+ * @typedef {{ answer: ReturnType<typeof createAnswers>["answer"], sse: boolean, streams:
+ *   Set<Stream>, sessions: number }} Backend
+ */
 
 /** @type {Map<string, Backend>} */
 const backends = new Map();
@@ -41,7 +47,12 @@ function backendAt(url) {
 /** @param {string} message */
 const frame = (message) => `event: message\ndata: ${message}\n\n`;
 
-/** @param {Backend} backend @param {import("node:http").ServerResponse} res @param {string[] | "all"} uris @param {string | number} [id] */
+/**
+ * @param {Backend} backend
+ * @param {import("node:http").ServerResponse} res
+ * @param {string[] | "all"} uris
+ * @param {string | number} [id]
+ */
 function openStream({ streams }, res, uris, id) {
   /** @type {Stream} */
   const stream = id === undefined ? { res, uris } : { res, uris, id };

@@ -1,7 +1,8 @@
 // @ts-check
-// A raw MCP backend on stdin and stdout: one JSON message a line, answers of one turn written together.
-// It ends when its stdin does, so that no gateway can leave it behind.
-// node bench/backend-stdio.js [--era legacy|modern|both] [--tools n] [--resources n] [--tag t] [--delay ms]
+// A raw MCP backend on stdin and stdout: one JSON message a line, answers of one turn written
+// together. It ends when its stdin does, so that no gateway can leave it behind. node
+// bench/backend-stdio.js [--era legacy|modern|both] [--tools n] [--resources n] [--tag t] [--delay
+// ms]
 
 import { parseArgs } from "node:util";
 import { createAnswers, updated } from "./backend-answers.js";

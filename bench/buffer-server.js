@@ -1,6 +1,6 @@
 // @ts-check
-// Serves one Buffer to every POST: the ceiling for a list, which cannot be answered faster than by sending its bytes.
-// node bench/buffer-server.js <file with the bytes>
+// Serves one Buffer to every POST: the ceiling for a list, which cannot be answered faster than by
+// sending its bytes. node bench/buffer-server.js <file with the bytes>
 
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";

@@ -1,11 +1,15 @@
 // @ts-check
-// Every process that the benchmark starts, and the promise that none outlives it: they end with `stop`, with the benchmark's own end
-// and on ctrl-c. A child counts as started when it has printed its address.
+// Every process that the benchmark starts, and the promise that none outlives it: they end with
+// `stop`, with the benchmark's own end and on ctrl-c. A child counts as started when it has printed
+// its address.
 
 import { spawn } from "node:child_process";
 import { hasProc } from "./usage.js";
 
-/** @typedef {{ child: import("node:child_process").ChildProcess, url: string, output(): string, stop(): Promise<void> }} Started */
+/**
+ * @typedef {{ child: import("node:child_process").ChildProcess, url: string, output(): string,
+ *   stop(): Promise<void> }} Started
+ */
 
 const ADDRESS = /http:\/\/127\.0\.0\.1:\d+\/mcp/;
 const START_MS = 20_000;
@@ -22,7 +26,8 @@ export function killAll() {
 process.on("exit", killAll);
 for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"])) {
   process.once(signal, () => {
-    // A gateway gets the chance to end its own children first; the second signal or the timer ends it all.
+    // A gateway gets the chance to end its own children first; the second signal or the timer ends
+    // it all.
     for (const child of running) child.kill("SIGTERM");
     setTimeout(() => process.exit(130), 300);
     process.once(signal, () => process.exit(130));
@@ -31,7 +36,9 @@ for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"])) {
 
 /**
  * Starts `node <args>` and waits for the address it prints.
- * @param {string[]} args @param {{ env?: Record<string, string>, cwd?: string }} [options] @returns {Promise<Started>}
+ * @param {string[]} args
+ * @param {{ env?: Record<string, string>, cwd?: string }} [options]
+ * @returns {Promise<Started>}
  */
 export function startNode(args, { env = {}, cwd } = {}) {
   const probe = hasProc ? [] : ["--import", PROBE];

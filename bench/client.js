@@ -1,6 +1,7 @@
 // @ts-check
-// An MCP client of either era on one connection: it writes the requests with the headers their era demands and finds the
-// message in an answer, JSON or SSE-framed. Legacy opens a session first; modern has none and says who it is in every request.
+// An MCP client of either era on one connection: it writes the requests with the headers their era
+// demands and finds the message in an answer, JSON or SSE-framed. Legacy opens a session first;
+// modern has none and says who it is in every request.
 
 import { Connection, header } from "./http-connection.js";
 
@@ -28,7 +29,12 @@ export class Client {
     this.#head = `${url.pathname}${url.search} HTTP/1.1\r\nHost: ${url.host}\r\nAccept: application/json, text/event-stream\r\n`;
   }
 
-  /** Connects and, in the legacy era, opens a session. @param {string} at @param {Era} era @returns {Promise<Client>} */
+  /**
+   * Connects and, in the legacy era, opens a session.
+   * @param {string} at
+   * @param {Era} era
+   * @returns {Promise<Client>}
+   */
   static async open(at, era) {
     const url = new URL(at);
     const client = new Client(await Connection.open(url), url, era);
@@ -69,7 +75,10 @@ export class Client {
 
   /**
    * The bytes of a request; `params` is the inside of an object, already serialised (`"name":"x"`).
-   * @param {string | number} id @param {string} method @param {string} params @param {string} [name] What `Mcp-Name` repeats.
+   * @param {string | number} id
+   * @param {string} method
+   * @param {string} params
+   * @param {string} [name] What `Mcp-Name` repeats.
    */
   request(id, method, params, name) {
     const head = `{"jsonrpc":"2.0","id":${typeof id === "number" ? id : `"${id}"`},"method":"${method}","params":{`;
@@ -78,7 +87,12 @@ export class Client {
     return this.write(`${head}${params}${params === "" ? "" : ","}"_meta":${ENVELOPE}}}`, extra);
   }
 
-  /** Asks and returns the result; an error of any kind throws. @param {string} method @param {any} [params] @param {string} [name] */
+  /**
+   * Asks and returns the result; an error of any kind throws.
+   * @param {string} method
+   * @param {any} [params]
+   * @param {string} [name]
+   */
   async ask(method, params = {}, name = undefined) {
     const answer = await this.connection.exchange(this.request(1, method, JSON.stringify(params).slice(1, -1), name));
     const message = parseAnswer(answer);
@@ -96,7 +110,11 @@ export class Client {
   }
 }
 
-/** The JSON bytes of an answer: its body, or the data of its last event. @param {Answer} answer @returns {Buffer} */
+/**
+ * The JSON bytes of an answer: its body, or the data of its last event.
+ * @param {Answer} answer
+ * @returns {Buffer}
+ */
 export function payload(answer) {
   if (!header(answer.head, "content-type")?.startsWith("text/event-stream")) return answer.body;
   // JSON holds no raw line feed, so that this can only be the start of a line.

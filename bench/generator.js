@@ -10,7 +10,10 @@ const LIMIT_MS = 80_000;
 
 export function forkGenerator() {
   const child = fork(fileURLToPath(new URL("load.js", import.meta.url)));
-  /** @type {Map<string, { resolve(value: any): void, reject(error: Error): void, timer: NodeJS.Timeout }>} */
+  /**
+   * @type {Map<string, { resolve(value: any): void, reject(error: Error): void, timer:
+   *   NodeJS.Timeout }>}
+   */
   const waiting = new Map();
   let keys = 0;
 
@@ -30,7 +33,10 @@ export function forkGenerator() {
     waiting.clear();
   });
 
-  /** @param {{ step: string, key: number, type?: string, job?: object }} order @returns {Promise<any>} */
+  /**
+   * @param {{ step: string, key: number, type?: string, job?: object }} order
+   * @returns {Promise<any>}
+   */
   function tell(order) {
     const name = `${order.step} ${order.key}`;
     return new Promise((resolve, reject) => {

@@ -1,7 +1,7 @@
 // @ts-check
-// How most TypeScript gateways are made: the SDK's server on Streamable HTTP, one for each session, whose handlers call the
-// SDK's client. Nothing is tuned and nothing is slowed down: it is the code of the SDK's own examples.
-// node bench/glue.js <target url>
+// How most TypeScript gateways are made: the SDK's server on Streamable HTTP, one for each session,
+// whose handlers call the SDK's client. Nothing is tuned and nothing is slowed down: it is the code
+// of the SDK's own examples. node bench/glue.js <target url>
 
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
@@ -13,7 +13,8 @@ import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprot
 
 const client = new Client({ name: "glue", version: "1.0.0" });
 await client.connect(
-  /** @type {any} */ (new StreamableHTTPClientTransport(new URL(process.argv[2] ?? ""))), // the SDK's own types differ under exactOptionalPropertyTypes
+  // The SDK's own types differ under exactOptionalPropertyTypes.
+  /** @type {any} */ (new StreamableHTTPClientTransport(new URL(process.argv[2] ?? ""))),
 );
 
 /** @type {Map<string, StreamableHTTPServerTransport>} */

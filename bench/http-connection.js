@@ -1,7 +1,8 @@
 // @ts-check
-// A keep-alive HTTP/1.1 connection over a plain socket, as cheap as it gets, so that the load generator is not what is measured.
-// One request at a time; answers with content-length, chunked or up to the close; bodies whole or as a stream of pieces.
-// Every request ends in exactly one call of its `done`, also when the socket dies.
+// A keep-alive HTTP/1.1 connection over a plain socket, as cheap as it gets, so that the load
+// generator is not what is measured. One request at a time; answers with content-length, chunked or
+// up to the close; bodies whole or as a stream of pieces. Every request ends in exactly one call of
+// its `done`, also when the socket dies.
 
 import { connect } from "node:net";
 
@@ -63,7 +64,8 @@ export class Connection {
   /**
    * @param {string} request Head and body; ASCII only, so that a character is a byte.
    * @param {Done} done
-   * @param {(piece: Buffer) => void} [onPiece] Takes the body piece by piece instead of `answer.body`.
+   * @param {(piece: Buffer) => void} [onPiece] Takes the body piece by piece instead of
+   *   `answer.body`.
    */
   send(request, done, onPiece) {
     if (this.#done) throw new Error("a request is under way on this connection");

@@ -1,6 +1,7 @@
 // @ts-check
-// What a scenario works with: the processes it may start (all stopped when the scenario ends), one measurement, and rounds of them
-// interleaved, so that a slow second of the machine hits everybody. Wrong answers are remembered; times never fail a run.
+// What a scenario works with: the processes it may start (all stopped when the scenario ends), one
+// measurement, and rounds of them interleaved, so that a slow second of the machine hits everybody.
+// Wrong answers are remembered; times never fail a run.
 
 import { forkGenerator } from "./generator.js";
 import { startBackends, startBeside, startBuffer, startGoblin } from "./subjects.js";
@@ -43,7 +44,12 @@ export async function createLab({ short, bin, subject, wrong }) {
     return it;
   }
 
-  /** @param {Subject} it @param {Omit<LoadJob, "url">} load @param {string} [url] @returns {Promise<Sample>} */
+  /**
+   * @param {Subject} it
+   * @param {Omit<LoadJob, "url">} load
+   * @param {string} [url]
+   * @returns {Promise<Sample>}
+   */
   async function measure(it, load, url = it.url) {
     const job = await generator.prepare("load", { ...load, url });
     try {
@@ -72,7 +78,10 @@ export async function createLab({ short, bin, subject, wrong }) {
     wrong,
     isGoblin: subject === "goblin",
 
-    /** The address of a backend of the given kind. @param {Record<string, string | number>} options */
+    /**
+     * The address of a backend of the given kind.
+     * @param {Record<string, string | number>} options
+     */
     backendUrl: (options) =>
       `${backends.url}?${new URLSearchParams(Object.entries(options).map(([k, v]) => [k, String(v)]))}`,
 
@@ -103,7 +112,8 @@ export async function createLab({ short, bin, subject, wrong }) {
     warm,
 
     /**
-     * One request, to see whether the subject can do it at all: why not, if it says no. An answer that is wrong is remembered as such.
+     * One request, to see whether the subject can do it at all: why not, if it says no. An answer
+     * that is wrong is remembered as such.
      * @param {Cell} cell @returns {Promise<string | undefined>}
      */
     async refusal({ subject: it, load, url = it.url }) {
@@ -119,8 +129,9 @@ export async function createLab({ short, bin, subject, wrong }) {
     },
 
     /**
-     * Warms up every cell, then measures all of them round by round, every other round backwards, so that nobody always comes after
-     * the same neighbour. Warm-up is by count, within a limit of time: half-compiled code is no measure of anything.
+     * Warms up every cell, then measures all of them round by round, every other round backwards,
+     * so that nobody always comes after the same neighbour. Warm-up is by count, within a limit of
+     * time: half-compiled code is no measure of anything.
      * @param {Cell[]} cells @returns {Promise<Sample[]>}
      */
     async compare(cells, { warmCalls = 0, duration = cellMs, limit = short ? 500 : 1_200 } = {}) {

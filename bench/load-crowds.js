@@ -1,19 +1,27 @@
 // @ts-check
-// Crowds of clients that mostly wait: subscribers that expect each update exactly once, sessions that only exist, and calls that are
-// never answered. Each is opened a batch at a time, stays until closed, and reports what it saw.
+// Crowds of clients that mostly wait: subscribers that expect each update exactly once, sessions
+// that only exist, and calls that are never answered. Each is opened a batch at a time, stays until
+// closed, and reports what it saw.
 
 import { Client, complaint } from "./client.js";
 
 /** @typedef {import("./client.js").Era} Era */
 /** @typedef {{ url: string, era: Era, count: number }} Crowd */
-/** @typedef {Crowd & { uri: string, original: string, tool: string, rounds: number }} SubscribersJob */
+/**
+ * @typedef {Crowd & { uri: string, original: string, tool: string, rounds: number }} SubscribersJob
+ */
 /** @typedef {{ start(): Promise<any>, close(): void }} Prepared */
 
 const BATCH = 50;
 const DELIVERY_MS = 5_000;
 const SETTLE_MS = 200;
 
-/** @template T @param {number} count @param {(index: number) => Promise<T>} open @returns {Promise<T[]>} */
+/**
+ * @template T
+ * @param {number} count
+ * @param {(index: number) => Promise<T>} open
+ * @returns {Promise<T[]>}
+ */
 async function inBatches(count, open) {
   /** @type {T[]} */
   const opened = [];
@@ -32,9 +40,12 @@ const closeAll = (clients) => {
 const settle = () => new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
 
 /**
- * Opens a stream and hands on its messages. A quiet stream need not send a byte, not even its head, before its first event; so nothing
- * is awaited here, and a stream that ends is a failure, noticed later.
- * @param {Client} client @param {string} request @param {{ onMessage(message: any): void, onEnd(reason: string): void }} to
+ * Opens a stream and hands on its messages. A quiet stream need not send a byte, not even its head,
+ * before its first event; so nothing is awaited here, and a stream that ends is a failure, noticed
+ * later.
+ * @param {Client} client
+ * @param {string} request
+ * @param {{ onMessage(message: any): void, onEnd(reason: string): void }} to
  */
 function follow(client, request, { onMessage, onEnd }) {
   let text = "";
@@ -118,8 +129,8 @@ export async function prepareSubscribers({ url, era, count, uri, original, tool,
 }
 
 /**
- * Sessions without a call: with `streams`, each with its open stream; without, their sockets are closed again. Each subscribes to as many
- * resources as asked for.
+ * Sessions without a call: with `streams`, each with its open stream; without, their sockets are
+ * closed again. Each subscribes to as many resources as asked for.
  * @param {Crowd & { streams: boolean, subscriptions?: number }} job
  * @returns {Promise<Prepared>}
  */
@@ -139,7 +150,11 @@ export async function prepareSessions({ url, count, streams, subscriptions = 0 }
   return { start: async () => ({ sessions: clients.length }), close: () => closeAll(clients) };
 }
 
-/** Calls that hang, twenty to a session, a connection each. @param {Crowd & { tool: string }} job @returns {Promise<Prepared>} */
+/**
+ * Calls that hang, twenty to a session, a connection each.
+ * @param {Crowd & { tool: string }} job
+ * @returns {Promise<Prepared>}
+ */
 export async function prepareWaiting({ url, era, count, tool }) {
   /** @type {Map<number, Promise<Client>>} */
   const sessions = new Map();

@@ -1,7 +1,8 @@
 // @ts-check
-// The closed loop: N connections, each sends its next request when the answer to the last one has come and was found right.
-// All connections (and sessions) are open before the first request leaves: `start` is the barrier. Bounded by time or by count, and
-// in any case by a grace period after which missing answers count as wrong.
+// The closed loop: N connections, each sends its next request when the answer to the last one has
+// come and was found right. All connections (and sessions) are open before the first request
+// leaves: `start` is the barrier. Bounded by time or by count, and in any case by a grace period
+// after which missing answers count as wrong.
 
 import { Client } from "./client.js";
 import { createKind } from "./requests.js";
@@ -12,10 +13,14 @@ import { createKind } from "./requests.js";
  * @property {import("./client.js").Era} era
  * @property {number} connections
  * @property {number} [durationMs]
- * @property {number} [count] Requests in all; what comes first of this and `durationMs` ends the run.
+ * @property {number} [count] Requests in all; what comes first of this and `durationMs` ends the
+ *   run.
  * @property {import("./requests.js").Ask} ask
  */
-/** @typedef {{ requests: number, elapsedMs: number, perSecond: number, p50: number, p99: number, wrong: number, refused: number, firstWrong?: string }} LoadResult */
+/**
+ * @typedef {{ requests: number, elapsedMs: number, perSecond: number, p50: number, p99: number,
+ *   wrong: number, refused: number, firstWrong?: string }} LoadResult
+ */
 
 const GRACE_MS = 10_000;
 const ENOUGH_WRONG = 100;
@@ -49,7 +54,12 @@ async function openClients({ url, era, connections }) {
   throw refused.reason;
 }
 
-/** @param {LoadJob} job @param {import("./requests.js").Kind} kind @param {Client[]} clients @returns {Promise<LoadResult>} */
+/**
+ * @param {LoadJob} job
+ * @param {import("./requests.js").Kind} kind
+ * @param {Client[]} clients
+ * @returns {Promise<LoadResult>}
+ */
 function run({ durationMs = Infinity, count = Infinity }, kind, clients) {
   return new Promise((resolve) => {
     /** @type {number[]} */

@@ -1,7 +1,8 @@
 // @ts-check
-// The load generator's process. Forked, it takes jobs from its parent: `prepare` opens everything and answers `ready`, `start` runs
-// and answers `result`, `close` lets go; so the parent can read its clocks exactly around the run.
-// By hand: node bench/load.js --url http://127.0.0.1:3000/mcp [--tool s_echo] [--connections 16] [--seconds 5] [--modern]
+// The load generator's process. Forked, it takes jobs from its parent: `prepare` opens everything
+// and answers `ready`, `start` runs and answers `result`, `close` lets go; so the parent can read
+// its clocks exactly around the run. By hand: node bench/load.js --url http://127.0.0.1:3000/mcp
+// [--tool s_echo] [--connections 16] [--seconds 5] [--modern]
 
 import { parseArgs } from "node:util";
 import { prepareSessions, prepareSubscribers, prepareWaiting } from "./load-crowds.js";

@@ -1,7 +1,8 @@
 // @ts-check
-// The filler of large results, shared by the backends that send it and the load generator that checks it.
-// It is JSON-escaped already, plain ASCII with `\n` escapes as real text has them, and exactly `size` bytes long on the wire,
-// so that an answer can be checked byte for byte without parsing it.
+// The filler of large results, shared by the backends that send it and the load generator that
+// checks it. It is JSON-escaped already, plain ASCII with `\n` escapes as real text has them, and
+// exactly `size` bytes long on the wire, so that an answer can be checked byte for byte without
+// parsing it.
 
 const LINE = "The quick brown fox jumps over the lazy dog, again and again and again, 0123.\\n";
 

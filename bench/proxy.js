@@ -1,6 +1,6 @@
 // @ts-check
-// The measure of all things here: a plain byte-forwarding proxy, node:http in, an undici pool out, bodies buffered.
-// It knows nothing of MCP. What it costs is what any gateway in Node has to cost.
+// The measure of all things here: a plain byte-forwarding proxy, node:http in, an undici pool out,
+// bodies buffered. It knows nothing of MCP. What it costs is what any gateway in Node has to cost.
 // node bench/proxy.js <target url>
 
 import { createServer } from "node:http";
@@ -21,7 +21,11 @@ function forwarded(from) {
   return headers;
 }
 
-/** @param {import("node:http").IncomingMessage} req @param {import("node:http").ServerResponse} res @param {Buffer} body */
+/**
+ * @param {import("node:http").IncomingMessage} req
+ * @param {import("node:http").ServerResponse} res
+ * @param {Buffer} body
+ */
 async function forward(req, res, body) {
   const answer = await pool.request({
     path: target.pathname + target.search,

@@ -1,8 +1,12 @@
 // @ts-check
-// How results are shown: aligned text for people, Markdown for the documentation. A table's first column is left-aligned, the
-// others are numbers, kept as measured for the JSON form and rounded here.
+// How results are shown: aligned text for people, Markdown for the documentation. A table's first
+// column is left-aligned, the others are numbers, kept as measured for the JSON form and rounded
+// here.
 
-/** @typedef {{ title: string, columns: string[], rows: (string | number)[][], notes?: string[] }} Table */
+/**
+ * @typedef {{ title: string, columns: string[], rows: (string | number)[][], notes?: string[] }}
+ *   Table
+ */
 /** @typedef {{ name: string, value: number, most?: number, least?: number, unit?: string }} Bar */
 
 /** A count. @param {number} value */

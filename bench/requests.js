@@ -1,6 +1,7 @@
 // @ts-check
-// The kinds of requests that the load generator sends and, for each, what makes its answer right. Every request has an id and an
-// argument of its own, so that an answer that went to the wrong caller cannot pass. Large answers are compared as bytes.
+// The kinds of requests that the load generator sends and, for each, what makes its answer right.
+// Every request has an id and an argument of its own, so that an answer that went to the wrong
+// caller cannot pass. Large answers are compared as bytes.
 
 import { payload } from "./client.js";
 import { padding } from "./padding.js";
@@ -16,9 +17,15 @@ import { padding } from "./padding.js";
  *   | { kind: "list", method: string }
  *   | { kind: "bytes", id: number }} Ask
  */
-/** @typedef {{ refused: boolean, text: string }} Problem An answer that says no is refused; all else that is not right is wrong. */
+/**
+ * @typedef {{ refused: boolean, text: string }} Problem An answer that says no is refused; all else
+ *   that is not right is wrong.
+ */
 /** @typedef {(answer: Answer, id: string | number, n: number) => Problem | undefined} Check */
-/** @typedef {{ write(client: Client, id: string | number, n: number): string, check: Check, numericIds: boolean }} Kind */
+/**
+ * @typedef {{ write(client: Client, id: string | number, n: number): string, check: Check,
+ *   numericIds: boolean }} Kind
+ */
 
 /** @param {number} n */
 const token = (n) => `token-${n}`;
@@ -45,7 +52,9 @@ function wrongEnvelope(message, id) {
 
 /**
  * A check on the parsed message.
- * @param {(result: any, n: number) => unknown} found @param {(n: number) => unknown} expected @returns {Check}
+ * @param {(result: any, n: number) => unknown} found
+ * @param {(n: number) => unknown} expected
+ * @returns {Check}
  */
 const parsed = (found, expected) => (answer, id, n) => {
   const broken = failed(answer);
@@ -140,7 +149,11 @@ const KINDS = {
 /** @param {Ask} ask @returns {Kind} */
 export const createKind = (ask) => /** @type {(ask: Ask) => Kind} */ (KINDS[ask.kind])(ask);
 
-/** @param {Buffer} bytes @param {string | number} id @param {{ text: string, size: number }} expected */
+/**
+ * @param {Buffer} bytes
+ * @param {string | number} id
+ * @param {{ text: string, size: number }} expected
+ */
 function wrongBytes(bytes, id, { text, size }) {
   const start = bytes.indexOf(`"${text}`) + text.length + 1;
   const end = start + size;

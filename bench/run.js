@@ -1,8 +1,10 @@
 // @ts-check
 // The benchmark: everything on loopback, in under 90 seconds, with nothing left behind.
-//   node bench/run.js [--short] [--json | --markdown] [--only calls,sizes] [--subject goblin|proxy|glue] [--bin path]
-// The exit code says whether every answer was right; it never depends on time. --subject puts something else in Goblin's place:
-// the proxy against itself must give about 1.0, or the benchmark is wrong.
+//   node bench/run.js [--short] [--json | --markdown] [--only calls,sizes] [--subject
+//   goblin|proxy|glue] [--bin path]
+// The exit code says whether every answer was right; it never depends on time. --subject puts
+// something else in Goblin's place: the proxy against itself must give about 1.0, or the benchmark
+// is wrong.
 
 import { cpus } from "node:os";
 import { fileURLToPath } from "node:url";
@@ -25,13 +27,18 @@ import { start } from "./scenarios/start.js";
 /** @typedef {import("./report.js").Bar} Bar */
 /** @typedef {{ tables: Table[], bars?: Bar[] }} Outcome */
 /**
- * `seconds` is what all its rounds take; `least` is how many of them it needs, however slow the machine is.
- * @typedef {{ name: string, seconds: { full: number, short: number }, least?: number, run(lab: import("./lab.js").Lab): Promise<Outcome> }} Scenario
+ * `seconds` is what all its rounds take; `least` is how many of them it needs, however slow the
+ * machine is.
+ * @typedef {{ name: string, seconds: { full: number, short: number }, least?: number, run(lab:
+ *   import("./lab.js").Lab): Promise<Outcome> }} Scenario
  */
 
 /** @type {Scenario[]} */
 const SCENARIOS = [calls, sizes, lists, resources, search, fanOut, growth, isolation, memory, start];
-/** What a run may take, in seconds. A machine that is behind the plan gets fewer rounds, at least one. */
+/**
+ * What a run may take, in seconds. A machine that is behind the plan gets fewer rounds, at least
+ * one.
+ */
 const BUDGET = { full: 80, short: 18 };
 /** The last scenario is over before 90 if it begins by then. */
 const LAST_START = 84;
@@ -106,7 +113,8 @@ async function main() {
       for (const table of outcome.tables) print(show(table));
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      // What cannot be measured yet is skipped; what breaks while it is measured is an answer that did not come.
+      // What cannot be measured yet is skipped; what breaks while it is measured is an answer that
+      // did not come.
       if (!(error instanceof Skip)) wrong.push(`${name}: ${reason}`);
       results[name] = { skipped: reason };
       print(`${name}: skipped: ${reason}\n`);

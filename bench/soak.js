@@ -1,9 +1,11 @@
 // @ts-check
-// A soak: `npm run soak -- --minutes N [--seed N] [--share all|session] [--known kind,…] [--until kind] [--verbose] [--mutant NAME]`.
+// A soak: `npm run soak -- --minutes N [--seed N] [--share all|session] [--known kind,…] [--until
+// kind] [--verbose] [--mutant NAME]`.
 //
-// The built gateway over servers of both eras on all transports that break at random, with clients of all kinds that come and go, a config that
-// changes, restarts and kills. Servers keep a book of what they execute, every message carries its owner, and whatever is lost, doubled,
-// foreign or too rare fails the run: exit code 1, the reasons, and the seed.
+// The built gateway over servers of both eras on all transports that break at random, with clients
+// of all kinds that come and go, a config that changes, restarts and kills. Servers keep a book of
+// what they execute, every message carries its owner, and whatever is lost, doubled, foreign or too
+// rare fails the run: exit code 1, the reasons, and the seed.
 
 import { parseArgs } from "node:util";
 import { createMutant } from "./soak/mutants.js";
@@ -13,7 +15,10 @@ const { values } = parseArgs({
   options: {
     minutes: { type: "string", default: "2" },
     seed: { type: "string", default: String(Date.now() % 1e6) },
-    /** Which servers ask and tell: all, or only those where a stream or a connection of the client's own says whose it is. */
+    /**
+     * Which servers ask and tell: all, or only those where a stream or a connection of the client's
+     * own says whose it is.
+     */
     share: { type: "string", default: "all" },
     /** Kinds of problems that are counted and shown, but fail nothing. */
     known: { type: "string", default: "" },
@@ -21,7 +26,9 @@ const { values } = parseArgs({
     until: { type: "string" },
     /** Prints every fault as it is put in, and every problem as it is found. */
     verbose: { type: "boolean", default: false },
-    /** A fault between clients and gateway, or in the gateway's process, that the soak has to find. */
+    /**
+     * A fault between clients and gateway, or in the gateway's process, that the soak has to find.
+     */
     mutant: { type: "string" },
   },
 });

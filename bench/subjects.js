@@ -1,6 +1,7 @@
 // @ts-check
-// What is measured: Goblin, and what stands beside it. All have one shape: an address, a process, and how the name of a backend's tool
-// reads through them. Goblin runs as a user has it: its own command, a config file, nothing switched off.
+// What is measured: Goblin, and what stands beside it. All have one shape: an address, a process,
+// and how the name of a backend's tool reads through them. Goblin runs as a user has it: its own
+// command, a config file, nothing switched off.
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,8 +10,14 @@ import { fileURLToPath } from "node:url";
 import { startNode } from "./children.js";
 
 /** @typedef {import("node:child_process").ChildProcess} ChildProcess */
-/** @typedef {{ name: string, url: string, child: ChildProcess, tool(server: string, name: string): string, output(): string, stop(): Promise<void> }} Subject */
-/** @typedef {Record<string, { type: "http", url: string } | { command: string, args: string[] }>} Servers */
+/**
+ * @typedef {{ name: string, url: string, child: ChildProcess, tool(server: string, name: string):
+ *   string, output(): string, stop(): Promise<void> }} Subject
+ */
+/**
+ * @typedef {Record<string, { type: "http", url: string } | { command: string, args: string[] }>}
+ *   Servers
+ */
 /** @typedef {{ servers: Servers, settings?: Record<string, unknown> }} Setup */
 
 const READY_MS = 20_000;
@@ -29,7 +36,10 @@ export function writeTemporary(name, content) {
   return path;
 }
 
-/** @param {Record<string, string | number>} options @returns {{ command: string, args: string[] }} */
+/**
+ * @param {Record<string, string | number>} options
+ * @returns {{ command: string, args: string[] }}
+ */
 export const stdioServer = (options) => ({
   command: process.execPath,
   args: [here("backend-stdio.js"), ...Object.entries(options).flatMap(([key, value]) => [`--${key}`, String(value)])],
@@ -72,7 +82,12 @@ export async function startGoblin(bin, { servers, settings = {} }) {
   return { name: "goblin", ...started, tool: (server, name) => `${server}_${name}` };
 }
 
-/** A subject in front of a single backend. @param {"proxy" | "glue"} name @param {string} target @returns {Promise<Subject>} */
+/**
+ * A subject in front of a single backend.
+ * @param {"proxy" | "glue"} name
+ * @param {string} target
+ * @returns {Promise<Subject>}
+ */
 export async function startBeside(name, target) {
   const started = await startNode([here(`${name}.js`), target]);
   return { name, ...started, tool: (_server, tool) => tool };

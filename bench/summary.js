@@ -1,7 +1,9 @@
 // @ts-check
-// Several runs as one: the medians of their bars with the lowest and the highest, then the tables of the last run, in Markdown. One run on a busy
-// machine proves little; this is what docs/performance.md holds.
-//   for i in 1 2 3 4 5; do node bench/run.js --json > run$i.json; done; node bench/summary.js run*.json
+// Several runs as one: the medians of their bars with the lowest and the highest, then the tables
+// of the last run, in Markdown. One run on a busy machine proves little; this is what
+// docs/performance.md holds.
+//   for i in 1 2 3 4 5; do node bench/run.js --json > run$i.json; done; node bench/summary.js
+//   run*.json
 
 import { readFileSync } from "node:fs";
 import { median } from "./lab.js";
@@ -9,7 +11,10 @@ import { asMarkdown, isMet, number } from "./report.js";
 
 /** @typedef {import("./report.js").Bar} Bar */
 /** @typedef {import("./report.js").Table} Table */
-/** @typedef {{ machine: string, bars: Bar[], results: Record<string, Table[] | { skipped: string }>, wrong: string[] }} Run */
+/**
+ * @typedef {{ machine: string, bars: Bar[], results: Record<string, Table[] | { skipped: string }>,
+ *   wrong: string[] }} Run
+ */
 
 /** @type {Run[]} */
 const runs = process.argv.slice(2).map((file) => JSON.parse(readFileSync(file, "utf8")));

@@ -1,6 +1,6 @@
 // @ts-check
-// Loaded into a measured process where there is no /proc: answers its parent with what it has used. The channel must not keep the
-// process alive.
+// Loaded into a measured process where there is no /proc: answers its parent with what it has used.
+// The channel must not keep the process alive.
 
 process.on("message", (/** @type {any} */ message) => {
   if (message?.benchUsage !== true) return;

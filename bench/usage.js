@@ -1,7 +1,8 @@
 // @ts-check
-// What a process has used: CPU time and resident memory. On Linux from /proc, to the nanosecond where the kernel keeps scheduler
-// statistics and to the clock tick otherwise; elsewhere the process itself is asked (usage-probe.js, loaded into every child).
-// Times include all threads, so that garbage collection and compilation off the main thread are counted.
+// What a process has used: CPU time and resident memory. On Linux from /proc, to the nanosecond
+// where the kernel keeps scheduler statistics and to the clock tick otherwise; elsewhere the
+// process itself is asked (usage-probe.js, loaded into every child). Times include all threads, so
+// that garbage collection and compilation off the main thread are counted.
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 

@@ -1,6 +1,6 @@
 // @ts-check
 // Builds what `npm start` runs, unless that is newer than its sources. A clone has nothing built,
-// and whoever installs the package must not build.
+// and users of the package must not have to build it.
 
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, statSync } from "node:fs";

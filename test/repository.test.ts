@@ -19,7 +19,7 @@ test("comments keep to 100 columns", () => {
   const isWide = (line: string): boolean =>
     line.length > 100 && /^\s*(\*|\/\/|\/\*)/.test(line) && !line.includes("biome-ignore");
   const wide = tracked
-    .filter((file) => /^(src|test)\/.*\.tsx?$/.test(file))
+    .filter((file) => /^(src|test|bench|scripts|\.ci)\/.*\.(tsx?|js|mjs)$/.test(file))
     .flatMap((file) =>
       read(file)
         .split("\n")

@@ -1,6 +1,7 @@
 // @ts-check
-// Small tool calls, what a gateway does most: Goblin over HTTP and stdio backends beside the backend itself, the raw proxy and (in
-// the legacy era, which it knows) the SDK glue; at 1, 16 and 64 connections, in both eras.
+// Small tool calls, what a gateway does most: Goblin over HTTP and stdio backends beside the
+// backend itself, the raw proxy and (in the legacy era, which it knows) the SDK glue; at 1, 16 and
+// 64 connections, in both eras.
 
 import { Skip } from "../lab.js";
 import { httpServer, stdioServer } from "../subjects.js";
@@ -54,13 +55,15 @@ async function runEra(lab, era) {
     const refusal = await lab.refusal(path.cell);
     if (refusal === undefined) usable.push(path);
     else notes.push(`${path.path}: skipped: ${refusal}`);
-    // The one thing that every version of the gateway can do: here a refusal is an answer that is wrong.
+    // The one thing that every version of the gateway can do: here a refusal is an answer that is
+    // wrong.
     if (refusal !== undefined && era === "legacy") lab.wrong.push(`${path.path}: ${refusal}`);
   }
   for (const { path, cell } of usable) await lab.warm(cell, path === "SDK glue" ? 250 : 3_000, lab.short ? 500 : 2_000);
   // The glue is two orders of magnitude away; one number of connections shows that.
   const connectionCounts = !lab.short ? [1, 16, 64] : era === "legacy" ? [1, 16] : [16];
-  // Opening connections to the backend is no part of a call: as many as will be used are there before.
+  // Opening connections to the backend is no part of a call: as many as will be used are there
+  // before.
   const connections = Math.max(...connectionCounts);
   for (const { path, cell } of usable) {
     if (connections > 16 && path !== "SDK glue")

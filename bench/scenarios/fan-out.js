@@ -1,6 +1,7 @@
 // @ts-check
-// One resource changes: how long until the last of 1, 100 and 1 000 subscribers has heard of it, and what a delivery costs. Each must
-// hear of every change exactly once, under the URI it asked for.
+// One resource changes: how long until the last of 1, 100 and 1 000 subscribers has heard of it,
+// and what a delivery costs. Each must hear of every change exactly once, under the URI it asked
+// for.
 
 import { Client } from "../client.js";
 import { Skip } from "../lab.js";
@@ -11,7 +12,11 @@ import { usageOf } from "../usage.js";
 /** @typedef {import("../lab.js").Lab} Lab */
 /** @typedef {import("../client.js").Era} Era */
 
-/** @param {Lab} lab @param {import("../subjects.js").Subject} goblin @param {{ era: Era, count: number, rounds: number }} plan */
+/**
+ * @param {Lab} lab
+ * @param {import("../subjects.js").Subject} goblin
+ * @param {{ era: Era, count: number, rounds: number }} plan
+ */
 async function deliver(lab, goblin, { era, count, rounds }) {
   const client = await Client.open(goblin.url, era);
   const { resources } = await client.ask("resources/list").finally(() => client.close());

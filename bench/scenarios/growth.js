@@ -1,6 +1,7 @@
 // @ts-check
-// The cost of a call must not depend on how much there is beside it: 1×, 10× and 100× the backends, the tools, the sessions, the subscriptions.
-// Nor must the cost of a change in one server's list: that part is measured on the catalog alone, which is where the lists are combined.
+// The cost of a call must not depend on how much there is beside it: 1×, 10× and 100× the backends,
+// the tools, the sessions, the subscriptions. Nor must the cost of a change in one server's list:
+// that part is measured on the catalog alone, which is where the lists are combined.
 
 import { fillerName } from "../backend-answers.js";
 import { median } from "../lab.js";
@@ -12,7 +13,8 @@ import { httpServer } from "../subjects.js";
 
 /** @type {World} */
 const BASE = { backends: 1, tools: 50, sessions: 10, subscriptions: 10 };
-// By count, not by time: a process that has seen fewer calls than another is less compiled, and that would look like growth (or hide it).
+// By count, not by time: a process that has seen fewer calls than another is less compiled, and
+// that would look like growth (or hide it).
 const WARM_CALLS = 600;
 const CALLS = 250;
 const LIMIT_MS = 4_000;
@@ -43,7 +45,11 @@ async function build(lab, { backends, tools, sessions, subscriptions }) {
   };
 }
 
-/** The milliseconds that the catalog needs when one server of 50 tools changes among so many others. @param {number} servers */
+/**
+ * The milliseconds that the catalog needs when one server of 50 tools changes among this many
+ * others.
+ * @param {number} servers
+ */
 async function changeMs(servers) {
   const { Catalog } = await import("../../dist/catalog/catalog.js");
   const { emptyLists, readPage } = await import("../../dist/catalog/definitions.js");

@@ -1,5 +1,6 @@
 // @ts-check
-// tools/list of 500 and 5 000 tools against a server that does nothing but send the same bytes from a Buffer.
+// tools/list of 500 and 5 000 tools against a server that does nothing but send the same bytes from
+// a Buffer.
 
 import { fillerName } from "../backend-answers.js";
 import { Client, payload } from "../client.js";
@@ -18,7 +19,11 @@ async function withOnePage(lab, tools) {
   return lab.goblin({ servers, settings: { lists: { pageSize: 10_000 } } });
 }
 
-/** The list as it is sent, found complete. @param {import("../subjects.js").Subject} goblin @param {number} tools */
+/**
+ * The list as it is sent, found complete.
+ * @param {import("../subjects.js").Subject} goblin
+ * @param {number} tools
+ */
 async function fetchList(goblin, tools) {
   const client = await Client.open(goblin.url, "legacy");
   const answer = await client.connection.exchange(client.request(LIST_ID, "tools/list", ""));

@@ -1,6 +1,6 @@
 // @ts-check
-// Resident memory: idle with 1, 10 and 100 backends, and with sessions. What a session costs is taken from the second half of a thousand: the
-// first also makes the heap grow to its working size.
+// Resident memory: idle with 1, 10 and 100 backends, and with sessions. What a session costs is
+// taken from the second half of a thousand: the first also makes the heap grow to its working size.
 
 import { pause } from "../lab.js";
 import { number, whole } from "../report.js";

@@ -1,6 +1,6 @@
 // @ts-check
-// resources/read over 20 backends by every form of a URI and by template, and a page of resources/list: with 10 000 resources
-// each must cost what it costs with 10.
+// resources/read over 20 backends by every form of a URI and by template, and a page of
+// resources/list: with 10 000 resources each must cost what it costs with 10.
 
 import { Client } from "../client.js";
 import { Skip } from "../lab.js";
@@ -13,7 +13,10 @@ const BACKENDS = 20;
 // By count, so that both processes have run the same code equally often.
 const READS = 400;
 const LIMIT_MS = 3_000;
-/** Both lists begin with a page of as many entries; a short run does not measure them, and has fewer pages to fetch. */
+/**
+ * Both lists begin with a page of as many entries; a short run does not measure them, and has fewer
+ * pages to fetch.
+ */
 const PAGE_SIZE = { full: 10, short: 1_000 };
 const MOST_RESOURCES = 10_000;
 const MOST_PAGES = MOST_RESOURCES / PAGE_SIZE.full + 1;

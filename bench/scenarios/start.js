@@ -1,7 +1,8 @@
 // @ts-check
-// From the command to ready with ten stdio backends, of which the slowest takes three seconds, as programs do that `npx` fetches or
-// that sign in somewhere: against the slowest alone, without a gateway. What the gateway and nine more programs add is time on
-// the machine's cores; it does not grow with the slowest.
+// From the command to ready with ten stdio backends, of which the slowest takes three seconds, as
+// programs do that `npx` fetches or that sign in somewhere: against the slowest alone, without a
+// gateway. What the gateway and nine more programs add is time on the machine's cores; it does not
+// grow with the slowest.
 
 import { spawn } from "node:child_process";
 import { stdioServer } from "../subjects.js";

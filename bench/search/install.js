@@ -1,7 +1,7 @@
-// Installs the pinned servers of servers.json, each in a folder of its own below os.tmpdir(), so that one that
-// cannot be installed costs only itself. What is there is kept: a second run installs nothing. Install scripts of
-// the packages never run. The whole takes at most `deadlineMs`; what was not ready by then is reported and is
-// taken up by the next run.
+// Installs the pinned servers of servers.json, each in a folder of its own below os.tmpdir(), so
+// that one that cannot be installed costs only itself. What is there is kept: a second run installs
+// nothing. Install scripts of the packages never run. The whole takes at most `deadlineMs`; what
+// was not ready by then is reported and is taken up by the next run.
 
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";

@@ -1,13 +1,17 @@
-// Asks one installed server for its tools over stdio, with a JSON-RPC client of its own so that the benchmark does
-// not depend on the gateway. The child gets no environment but a path, a home folder of its own and the dummy
-// values of servers.json; whatever happens it is gone when the promise settles.
+// Asks one installed server for its tools over stdio, with a JSON-RPC client of its own so that the
+// benchmark does not depend on the gateway. The child gets no environment but a path, a home folder
+// of its own and the dummy values of servers.json; whatever happens it is gone when the promise
+// settles.
 
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { entryOf, folderOf } from "./install.js";
 
-/** Resolves to the tools of all pages as the server lists them; from the last run's answer where there is one. */
+/**
+ * Resolves to the tools of all pages as the server lists them; from the last run's answer where
+ * there is one.
+ */
 export async function listTools(server, { timeoutMs, fresh = false }) {
   const remembered = join(folderOf(server), "tools.json");
   if (!fresh && existsSync(remembered)) return JSON.parse(readFileSync(remembered, "utf8"));

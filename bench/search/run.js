@@ -1,12 +1,14 @@
-// How well search finds tools, measured on real tool definitions: installs the public MCP servers of servers.json into
-// a temporary folder, asks each for its tools, indexes them and asks the questions of questions.json. Prints recall@5
-// and MRR of the search and, beside it, of a plain substring search. Every third question was held out while weights
-// were tuned. Nothing of the servers is stored in the repository.
+// How well search finds tools, measured on real tool definitions: installs the public MCP servers
+// of servers.json into a temporary folder, asks each for its tools, indexes them and asks the
+// questions of questions.json. Prints recall@5 and MRR of the search and, beside it, of a plain
+// substring search. Every third question was held out while weights were tuned. Nothing of the
+// servers is stored in the repository.
 //
 //   node bench/search/run.js [--verbose] [--fresh] [--scale]
 //
-// --verbose prints the questions that are missed, --fresh asks the servers again instead of using the last answers,
-// --scale measures ten thousand made-up entries instead. Needs a build: dist/catalog/search.js.
+// --verbose prints the questions that are missed, --fresh asks the servers again instead of using
+// the last answers, --scale measures ten thousand made-up entries instead. Needs a build:
+// dist/catalog/search.js.
 
 import { existsSync, readFileSync } from "node:fs";
 import { installServers } from "./install.js";

@@ -1,6 +1,7 @@
-// Ten thousand made-up tools of two hundred servers: how long the index takes to build, how long it keeps the event
-// loop from anything else while it does, and how long queries take, on the settled index and while all is pending.
-// The entries come from a seeded generator, so that every run measures the same.
+// Ten thousand made-up tools of two hundred servers: how long the index takes to build, how long it
+// keeps the event loop from anything else while it does, and how long queries take, on the settled
+// index and while all is pending. The entries come from a seeded generator, so that every run
+// measures the same.
 
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
@@ -17,8 +18,9 @@ const VOCABULARY = 4_000;
 const FLATTEN = 30;
 
 /**
- * Words by how common they are: English ones first, made-up ones after them. Drawn by the Zipf-Mandelbrot law they
- * occur about as often as in real tools: the most common one in a third of the entries, the thousandth in a hundredth.
+ * Words by how common they are: English ones first, made-up ones after them. Drawn by the
+ * Zipf-Mandelbrot law they occur about as often as in real tools: the most common one in a third of
+ * the entries, the thousandth in a hundredth.
  */
 function createLanguage(random) {
   const words = `${VERBS} ${NOUNS}`.split(" ");
@@ -47,7 +49,8 @@ export function syntheticServers(count, perServer = 50) {
     };
     servers.set(serverId, [...(servers.get(serverId) ?? []), doc]);
   }
-  // Through JSON, as from a backend: strings that were put together here would be slower to read for the first time.
+  // Through JSON, as from a backend: strings that were put together here would be slower to read
+  // for the first time.
   return new Map(JSON.parse(JSON.stringify([...servers])));
 }
 

@@ -1,6 +1,7 @@
 // @ts-check
-// One client of the soak, of either era over any wire. It counts its ids and progress tokens from 1 like all others, so that whatever is mixed
-// up meets somebody; it judges whatever reaches it by the nonce in it; and it comes back when its gateway went away.
+// One client of the soak, of either era over any wire. It counts its ids and progress tokens from 1
+// like all others, so that whatever is mixed up meets somebody; it judges whatever reaches it by
+// the nonce in it; and it comes back when its gateway went away.
 
 import { ownerOf, words } from "./ledger.js";
 import { createSession } from "./session.js";
@@ -11,11 +12,26 @@ import { pause } from "./wait.js";
 const PATIENCE_MS = 25_000;
 const READ_AGAIN_MS = 200;
 
-/** @typedef {{ id: string, wire: "http" | "sse" | "stdio", era: "legacy" | "modern", token: string }} Who */
+/**
+ * @typedef {{ id: string, wire: "http" | "sse" | "stdio", era: "legacy" | "modern", token: string
+ *   }} Who
+ */
 /** @typedef {import("./updates.js").Subscription} Subscription */
-/** @typedef {{ message?: any, cut?: string, givenUp?: boolean }} Outcome `givenUp`: by the client, or not sent at all */
-/** @typedef {{ toGateway(client: Client, message: any, send: (message: any) => void): void, toClient(client: Client, message: any, deliver: (message: any) => void): void }} Between */
-/** @typedef {{ problems: import("./problems.js").Problems, ledger: import("./ledger.js").Ledger, updates: import("./updates.js").Updates, weather: import("./weather.js").Weather, between: Between, outagesOf(gateway: string): ReturnType<typeof import("./gateway.js").createOutages>, wireFor(who: Who, gateway: string, user: import("./wires.js").User): import("./wires.js").ClientWire }} World */
+/**
+ * @typedef {{ message?: any, cut?: string, givenUp?: boolean }} Outcome `givenUp`: by the client,
+ *   or not sent at all
+ */
+/**
+ * @typedef {{ toGateway(client: Client, message: any, send: (message: any) => void): void,
+ *   toClient(client: Client, message: any, deliver: (message: any) => void): void }} Between
+ */
+/**
+ * @typedef {{ problems: import("./problems.js").Problems, ledger: import("./ledger.js").Ledger,
+ *   updates: import("./updates.js").Updates, weather: import("./weather.js").Weather, between:
+ *   Between, outagesOf(gateway: string): ReturnType<typeof import("./gateway.js").createOutages>,
+ *   wireFor(who: Who, gateway: string, user: import("./wires.js").User):
+ *   import("./wires.js").ClientWire }} World
+ */
 /** @typedef {ReturnType<typeof createClient>} Client */
 
 /** @param {Who} who @param {World} world */
@@ -30,7 +46,10 @@ export function createClient(who, world) {
   const givenUp = new Set();
   /** @type {Map<string, string>} */
   const tokens = new Map();
-  /** What is being read, and whether it has to be read once more. @type {Map<Subscription, boolean>} */
+  /**
+   * What is being read, and whether it has to be read once more.
+   * @type {Map<Subscription, boolean>}
+   */
   const reading = new Map();
   let lastId = 0;
   let lastToken = 0;
@@ -72,7 +91,14 @@ export function createClient(who, world) {
     /** @param {any} message */
     send: (message) => between.toGateway(client, message, (sent) => void wire.send(sent)),
 
-    /** One request and what became of it. @param {string} method @param {any} params @param {{ headers?: Record<string, string>, began?: (id: number, giveUp: () => void) => void, patienceMs?: number }} [options] @returns {Promise<Outcome>} */
+    /**
+     * One request and what became of it.
+     * @param {string} method
+     * @param {any} params
+     * @param {{ headers?: Record<string, string>, began?: (id: number, giveUp: () => void) => void,
+     *   patienceMs?: number }} [options]
+     * @returns {Promise<Outcome>}
+     */
     exchange(method, params, { headers, began, patienceMs = PATIENCE_MS } = {}) {
       const own = ++lastId;
       const start = performance.now();
@@ -117,12 +143,20 @@ export function createClient(who, world) {
       await wire.open();
       await speaker.begin();
     },
-    /** Asks to hear of a resource, until it is granted. @param {string} server @param {string} uri */
+    /**
+     * Asks to hear of a resource, until it is granted.
+     * @param {string} server
+     * @param {string} uri
+     */
     watch(server, uri) {
       updates.add(client, server, uri);
       speaker.watch();
     },
-    /** @param {string} method @param {any} params @param {{ began?: (id: number, giveUp: () => void) => void }} [options] */
+    /**
+     * @param {string} method
+     * @param {any} params
+     * @param {{ began?: (id: number, giveUp: () => void) => void }} [options]
+     */
     ask: (method, params, options) => speaker.ask(method, params, options),
     async close() {
       closed = true;
@@ -181,7 +215,12 @@ export function createClient(who, world) {
     client.send({ jsonrpc: "2.0", id: asker, result: method === "ping" ? {} : question(method, params) });
   }
 
-  /** Judges a question and answers it; `of` is the call that it came in the answer to. @param {string} method @param {any} params @param {string} [of] */
+  /**
+   * Judges a question and answers it; `of` is the call that it came in the answer to.
+   * @param {string} method
+   * @param {any} params
+   * @param {string} [of]
+   */
   function question(method, params, of) {
     ledger.counts.questions++;
     const isSampling = method === "sampling/createMessage";
@@ -230,7 +269,11 @@ export function createClient(who, world) {
     }
   }
 
-  /** The call that something belongs to, if it is this client's. @param {import("./problems.js").Kind} kind @param {string} nonce */
+  /**
+   * The call that something belongs to, if it is this client's.
+   * @param {import("./problems.js").Kind} kind
+   * @param {string} nonce
+   */
   function own(kind, nonce) {
     const entry = ledger.get(nonce);
     if (entry && ownerOf(nonce) === id) return entry;
@@ -238,7 +281,10 @@ export function createClient(who, world) {
     return undefined;
   }
 
-  /** Reads a resource that changed, until it can be read; once more if it changed meanwhile. @param {Subscription} subscription */
+  /**
+   * Reads a resource that changed, until it can be read; once more if it changed meanwhile.
+   * @param {Subscription} subscription
+   */
   async function read(subscription) {
     const isRead = reading.has(subscription);
     reading.set(subscription, true);

@@ -1,5 +1,6 @@
 // @ts-check
-// Loaded into the gateway by the soak, with --expose-gc: a signal collects the garbage and tells what is left, so that it can be compared.
+// Loaded into the gateway by the soak, with --expose-gc: a signal collects the garbage and tells
+// what is left, so that it can be compared.
 process.on("SIGUSR2", () => {
   const { gc } = /** @type {any} */ (globalThis);
   gc();

@@ -1,12 +1,16 @@
 // @ts-check
-// The config of a gateway, as a file that is edited while the gateway runs: always replaced as a whole, at times by something that is no config.
+// The config of a gateway, as a file that is edited while the gateway runs: always replaced as a
+// whole, at times by something that is no config.
 
 import { renameSync, writeFileSync } from "node:fs";
 
 /** @typedef {{ generations: Record<string, number>, pageSize: number, callMs: number }} Settings */
 /** @typedef {ReturnType<typeof createConfigFile>} ConfigFile */
 
-/** @param {{ path: string, servers: readonly import("./servers.js").Server[], port: number, tokens: readonly string[] }} options */
+/**
+ * @param {{ path: string, servers: readonly import("./servers.js").Server[], port: number, tokens:
+ *   readonly string[] }} options
+ */
 export function createConfigFile({ path, servers, port, tokens }) {
   /** @type {Settings} */
   const settings = { generations: {}, pageSize: 1000, callMs: 2500 };

@@ -1,6 +1,7 @@
 // @ts-check
-// The clients of a run: those that come and go at the one gateway, each kind in its place, and those that stay, each with a gateway of its own on
-// stdin and stdout. Everyone calls, several at a time, and is subscribed to resources of its own and to one that others hear of, too.
+// The clients of a run: those that come and go at the one gateway, each kind in its place, and
+// those that stay, each with a gateway of its own on stdin and stdout. Everyone calls, several at a
+// time, and is subscribed to resources of its own and to one that others hear of, too.
 
 import { createClient } from "./client.js";
 import { anyCall, call } from "./traffic.js";
@@ -19,7 +20,10 @@ const BACK_MS = 60_000;
 
 /** @typedef {import("./client.js").Client} Client */
 /** @typedef {import("./servers.js").Server} Server */
-/** @typedef {{ street: import("./traffic.js").Street, servers: readonly Server[], tokens: readonly string[], isOver: () => boolean }} CrowdOptions */
+/**
+ * @typedef {{ street: import("./traffic.js").Street, servers: readonly Server[], tokens: readonly
+ *   string[], isOver: () => boolean }} CrowdOptions
+ */
 
 /** @param {CrowdOptions} options */
 export function createCrowd({ street, servers, tokens, isOver }) {
@@ -33,7 +37,11 @@ export function createCrowd({ street, servers, tokens, isOver }) {
     /** Everybody works until the run is over. */
     run: () => [...COMING.map(comeAndGo), ...STAYING.map(stay)],
 
-    /** The gateway of a client that stays ends; the client starts another. @param {"SIGTERM" | "SIGKILL"} signal @param {import("./random.js").Random} chaos */
+    /**
+     * The gateway of a client that stays ends; the client starts another.
+     * @param {"SIGTERM" | "SIGKILL"} signal
+     * @param {import("./random.js").Random} chaos
+     */
     endOwn(signal, chaos) {
       const client = chaos.pick([...clients].filter(({ wireKind }) => wireKind === "stdio"));
       if (!client) return;

@@ -1,6 +1,7 @@
 // @ts-check
-// What goes wrong in a soak, one at a time, at random: servers that crash, hang, lie, flood and come back, clients that do not behave, a config
-// that changes, gateways that clients started themselves and that end.
+// What goes wrong in a soak, one at a time, at random: servers that crash, hang, lie, flood and
+// come back, clients that do not behave, a config that changes, gateways that clients started
+// themselves and that end.
 
 import { connect } from "node:net";
 
@@ -23,7 +24,12 @@ const CRASH_EVERY_MS = 12_000;
 const LIES = [`Listening…\n`, `{"jsonrpc":"2.0"\n`, `null\n`];
 
 /** @typedef {import("./servers.js").Server} Server */
-/** @typedef {{ servers: Server[], hub: import("./hub.js").Hub, weather: import("./weather.js").Weather, random: import("./random.js").Random, gateways(): string[], config: import("./config-file.js").ConfigFile, url: string, token: string, endOwnGateway(signal: "SIGTERM" | "SIGKILL"): void }} Scene */
+/**
+ * @typedef {{ servers: Server[], hub: import("./hub.js").Hub, weather:
+ *   import("./weather.js").Weather, random: import("./random.js").Random, gateways(): string[],
+ *   config: import("./config-file.js").ConfigFile, url: string, token: string,
+ *   endOwnGateway(signal: "SIGTERM" | "SIGKILL"): void }} Scene
+ */
 
 /** @param {Scene} scene @returns {() => string} puts the next fault in and says which */
 export function createFaults({ servers, hub, weather, random, gateways, config, url, token, endOwnGateway }) {

@@ -1,6 +1,7 @@
 // @ts-check
-// The gateway under test, life after life at one address: started, asked to stop, killed. Knows when it was out, reads its log for errors,
-// and can say what it holds: heap after a collection, descriptors, resident memory.
+// The gateway under test, life after life at one address: started, asked to stop, killed. Knows
+// when it was out, reads its log for errors, and can say what it holds: heap after a collection,
+// descriptors, resident memory.
 
 import { spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
@@ -15,7 +16,10 @@ const ERROR_LEVEL = 50;
 const RACE_MS = 150;
 
 /** @typedef {{ how: "SIGTERM" | "SIGKILL", from: number, to: number }} Outage */
-/** @typedef {{ configFile: string, folder: string, imports: readonly string[], problems: import("./problems.js").Problems }} GatewayOptions */
+/**
+ * @typedef {{ configFile: string, folder: string, imports: readonly string[], problems:
+ *   import("./problems.js").Problems }} GatewayOptions
+ */
 /** @typedef {ReturnType<typeof createGateway>} Gateway */
 
 /** When one gateway was away, and what that excuses. */
@@ -33,14 +37,22 @@ export function createOutages() {
     },
     /** @param {number} from @param {number} to */
     covers: (from, to) => outages.some((outage) => outage.from - RACE_MS <= to && outage.to + RACE_MS >= from),
-    /** Whether a call was well under way when the gateway was asked to stop: it has to be answered. @param {number} from @param {number} to */
+    /**
+     * Whether a call was well under way when the gateway was asked to stop: it has to be answered.
+     * @param {number} from
+     * @param {number} to
+     */
     owes: (from, to) =>
       outages.some(({ how, from: at }) => how === "SIGTERM" && from < at - RACE_MS && to > at) &&
       !outages.some(({ how, from: at, to: back }) => how === "SIGKILL" && at <= to && back >= from),
   };
 }
 
-/** Errors in the log of a gateway. @param {import("./problems.js").Problems} problems @param {string} name */
+/**
+ * Errors in the log of a gateway.
+ * @param {import("./problems.js").Problems} problems
+ * @param {string} name
+ */
 export function logReader(problems, name) {
   let rest = "";
   return (/** @type {Buffer} */ chunk) => {

@@ -1,6 +1,7 @@
 // @ts-check
-// The line that every server process of the soak, whoever started it, holds open to the soak: by it the soak changes resources, puts
-// faults in, and knows which processes are alive. A server whose line breaks ends itself, so nothing outlives the soak.
+// The line that every server process of the soak, whoever started it, holds open to the soak: by it
+// the soak changes resources, puts faults in, and knows which processes are alive. A server whose
+// line breaks ends itself, so nothing outlives the soak.
 
 import { createServer } from "node:net";
 
@@ -51,7 +52,12 @@ export async function openHub() {
     tell(name, order) {
       for (const line of lines) if (line.name === name) line.send(order);
     },
-    /** Puts a fault into one process; `used` is called when a call met it. @param {Line} line @param {string} kind @param {() => void} used */
+    /**
+     * Puts a fault into one process; `used` is called when a call met it.
+     * @param {Line} line
+     * @param {string} kind
+     * @param {() => void} used
+     */
     spoil(line, kind, used) {
       const id = ++spoils;
       waiting.set(id, used);

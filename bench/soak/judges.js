@@ -1,13 +1,19 @@
 // @ts-check
-// The judgements over a whole run: how much succeeded, and what the gateway's last life held at its end.
+// The judgements over a whole run: how much succeeded, and what the gateway's last life held at its
+// end.
 
 const MB = 1_048_576;
-/** In calm weather nearly everything succeeds; over all, faults and restarts included, most does. */
+/**
+ * In calm weather nearly everything succeeds; over all, faults and restarts included, most does.
+ */
 const CALM_FAILED = 0.01;
 const FLOOR = 0.7;
 /** If hardly any call met calm weather, the floor above it says nothing. */
 const CALM_SHARE = 0.25;
-/** What a gateway may hold more at the end of its life than after a quarter of it, when nobody is connected any more. */
+/**
+ * What a gateway may hold more at the end of its life than after a quarter of it, when nobody is
+ * connected any more.
+ */
 const HEAP_FACTOR = 1.3;
 const HEAP_MB = 6;
 /** Connections to servers that are kept for the next client. */
@@ -17,7 +23,12 @@ const RSS_MB = 350;
 /** @typedef {{ heap: number, descriptors: number, rss: number }} Reading */
 /** @typedef {import("./problems.js").Problems} Problems */
 
-/** @param {{ calls: number, ok: number, refused: number, cut: number, calm: number, calmFailed: number }} counts @param {readonly string[]} failures in calm weather @param {Problems} problems */
+/**
+ * @param {{ calls: number, ok: number, refused: number, cut: number, calm: number, calmFailed:
+ *   number }} counts
+ * @param {readonly string[]} failures in calm weather
+ * @param {Problems} problems
+ */
 export function judgeFloor({ ok, refused, cut, calm, calmFailed }, failures, problems) {
   const all = ok + refused + cut;
   const percent = (/** @type {number} */ part, /** @type {number} */ of) =>
@@ -33,14 +44,22 @@ export function judgeFloor({ ok, refused, cut, calm, calmFailed }, failures, pro
   }
 }
 
-/** What did not take part was not tried. @param {{ progress: number, logs: number, questions: number, tasks: number, updates: number }} counts @param {Problems} problems */
+/**
+ * What did not take part was not tried.
+ * @param {{ progress: number, logs: number, questions: number, tasks: number, updates: number }}
+ *   counts
+ * @param {Problems} problems
+ */
 export function judgeParts({ progress, logs, questions, tasks, updates }, problems) {
   for (const [part, count] of Object.entries({ progress, logs, questions, tasks, updates })) {
     if (count === 0) problems.add("floor", `there were no ${part}`);
   }
 }
 
-/** @param {{ before: Reading, warm: Reading, after: Reading, peakRss: number }} readings @param {Problems} problems */
+/**
+ * @param {{ before: Reading, warm: Reading, after: Reading, peakRss: number }} readings
+ * @param {Problems} problems
+ */
 export function judgeResources({ before, warm, after, peakRss }, problems) {
   const most = warm.heap * HEAP_FACTOR + HEAP_MB * MB;
   const mb = (/** @type {number} */ bytes) => `${(bytes / MB).toFixed(1)} MB`;

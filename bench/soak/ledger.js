@@ -1,6 +1,7 @@
 // @ts-check
-// Every call of every client, by its nonce, and what must be true of it: exactly one answer; its own content; executed once, by the
-// server that was asked, if it has a result and not more than once if it has none; all that was said in it came to its owner.
+// Every call of every client, by its nonce, and what must be true of it: exactly one answer; its
+// own content; executed once, by the server that was asked, if it has a result and not more than
+// once if it has none; all that was said in it came to its owner.
 
 import { closeSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
@@ -11,8 +12,15 @@ const HONEST = new Set(["BACKEND_UNAVAILABLE", "TIMEOUT", "LimitExceeded", "BACK
 const AFTER_MS = 1000;
 const KEPT = 6;
 
-/** @typedef {{ nonce: string, client: string, gateway: string, server: string, tool: string, start: number, end: number, state: "open" | "ok" | "refused" | "cut" | "given up", progress: number, logs: number, told: { progress: number, logs: number }, wasStopped: boolean }} Entry */
-/** @typedef {{ problems: import("./problems.js").Problems, weather: import("./weather.js").Weather, folder: string, servers: readonly string[] }} LedgerOptions */
+/**
+ * @typedef {{ nonce: string, client: string, gateway: string, server: string, tool: string, start:
+ *   number, end: number, state: "open" | "ok" | "refused" | "cut" | "given up", progress: number,
+ *   logs: number, told: { progress: number, logs: number }, wasStopped: boolean }} Entry
+ */
+/**
+ * @typedef {{ problems: import("./problems.js").Problems, weather: import("./weather.js").Weather,
+ *   folder: string, servers: readonly string[] }} LedgerOptions
+ */
 /** @typedef {ReturnType<typeof createLedger>} Ledger */
 
 /** @param {string} nonce */
@@ -22,7 +30,10 @@ export const ownerOf = (nonce) => nonce.slice(0, nonce.indexOf("."));
 export function createLedger({ problems, weather, folder, servers }) {
   /** @type {Map<string, Entry>} */
   const entries = new Map();
-  /** How often each nonce, and each of its rounds, stands in the books. @type {Map<string, { server: string, count: number }>} */
+  /**
+   * How often each nonce, and each of its rounds, stands in the books.
+   * @type {Map<string, { server: string, count: number }>}
+   */
   const executed = new Map();
   /** @type {Map<string, { at: number, rest: string }>} */
   const places = new Map();
@@ -91,7 +102,11 @@ export function createLedger({ problems, weather, folder, servers }) {
         problems.add("misleading", `${words(entry)}: ${JSON.stringify(error)}`);
       }
     },
-    /** The call lost its connection, which may be; or its client gave it up. @param {Entry} entry @param {"cut" | "given up"} [state] */
+    /**
+     * The call lost its connection, which may be; or its client gave it up.
+     * @param {Entry} entry
+     * @param {"cut" | "given up"} [state]
+     */
     cut(entry, state = "cut") {
       close(entry, state);
     },
@@ -105,14 +120,19 @@ export function createLedger({ problems, weather, folder, servers }) {
     readBooks() {
       for (const server of servers) for (const line of newLines(server)) take(server, JSON.parse(line));
     },
-    /** The last judgement, when nothing is under way any more. @param {{ isOut: (gateway: string, from: number, to: number) => boolean, telling: ReadonlySet<string> }} world */
+    /**
+     * The last judgement, when nothing is under way any more.
+     * @param {{ isOut: (gateway: string, from: number, to: number) => boolean, telling:
+     *   ReadonlySet<string> }} world
+     */
     settle({ isOut, telling }) {
       ledger.readBooks();
       for (const entry of entries.values()) {
         const { nonce, gateway, server, state, start, end, told } = entry;
         const by = executed.get(nonce);
         if (state === "ok" && by?.server !== server) problems.add("notExecuted", words(entry));
-        // A request that was not yet read when its connection was closed may go; one that was executed has an answer.
+        // A request that was not yet read when its connection was closed may go; one that was
+        // executed has an answer.
         if (entry.wasStopped && by) problems.add("cutByStop", words(entry));
         if (state !== "ok" || !weather.isCalm(gateway, server, start, end + AFTER_MS)) continue;
         if (isOut(gateway, start, end + AFTER_MS)) continue;

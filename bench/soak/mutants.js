@@ -1,5 +1,6 @@
 // @ts-check
-// Faults that the soak has to find, for its own test: a man in the middle between clients and gateway, or a leak in the gateway's process.
+// Faults that the soak has to find, for its own test: a man in the middle between clients and
+// gateway, or a leak in the gateway's process.
 
 import { createRandom } from "./random.js";
 

@@ -1,5 +1,6 @@
 // @ts-check
-// What went wrong, by kind, with the first few of each in words. A kind that is named as known is counted and shown, but fails nothing.
+// What went wrong, by kind, with the first few of each in words. A kind that is named as known is
+// counted and shown, but fails nothing.
 
 const KEPT = 4;
 

@@ -1,7 +1,9 @@
 // @ts-check
-// One run of the soak: servers, gateways, clients, faults and restarts for a while, then quiet, then the judgement.
+// One run of the soak: servers, gateways, clients, faults and restarts for a while, then quiet,
+// then the judgement.
 //
-// The gateway is restarted in the first half of the time; its last life has the second half to itself, so that what it holds can be compared.
+// The gateway is restarted in the first half of the time; its last life has the second half to
+// itself, so that what it holds can be compared.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,7 +24,7 @@ import { createWeather } from "./weather.js";
 import { httpWire, sseWire, stdioWire } from "./wires.js";
 
 const TOKENS = ["soak-token-a-0123456789abcdef", "soak-token-b-0123456789abcdef"];
-/** So many calls in calm weather say something about the rate of success. */
+/** The least number of calls in calm weather for a meaningful rate of success. */
 const ENOUGH = 300;
 const FAULT_EVERY_MS = 700;
 const CHANGE_EVERY_MS = 60;
@@ -38,7 +40,11 @@ const STILL_MS = 6000;
 const GONE_MS = 8000;
 
 /** @typedef {import("./client.js").Client} Client */
-/** @typedef {{ minutes: number, seed: number, share: "all" | "session", known: string[], until?: string, trace?: (line: string) => void, between?: import("./client.js").Between, imports?: string[], log?: (line: string) => void }} SoakOptions */
+/**
+ * @typedef {{ minutes: number, seed: number, share: "all" | "session", known: string[], until?:
+ *   string, trace?: (line: string) => void, between?: import("./client.js").Between, imports?:
+ *   string[], log?: (line: string) => void }} SoakOptions
+ */
 
 /** @param {SoakOptions} options */
 export async function runSoak({
@@ -52,7 +58,8 @@ export async function runSoak({
   log = () => {},
   trace = () => {},
 }) {
-  // What goes wrong, and in which order, depends on the seed alone; the clients' dice depend on the time that answers take, too.
+  // What goes wrong, and in which order, depends on the seed alone; the clients' dice depend on the
+  // time that answers take, too.
   const chaos = createRandom(seed);
   const random = createRandom(seed + 1);
   const problems = createProblems(known, trace);
@@ -190,7 +197,11 @@ export async function runSoak({
     while (!isOver) await pause(50);
   }
 
-  /** @param {import("./client.js").Who} who @param {string} name @param {import("./wires.js").User} user */
+  /**
+   * @param {import("./client.js").Who} who
+   * @param {string} name
+   * @param {import("./wires.js").User} user
+   */
   function wireFor({ wire, token }, name, user) {
     const headers = { authorization: `Bearer ${token}` };
     if (wire === "stdio") return stdioWire({ configFile: stdioConfig.path, name, problems }, user);

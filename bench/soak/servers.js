@@ -1,6 +1,7 @@
 // @ts-check
-// The servers behind the gateways: every transport, both eras, connections that all clients share and connections of their own. Those with
-// an address are started here and again when they end; programs are the gateways' to start.
+// The servers behind the gateways: every transport, both eras, connections that all clients share
+// and connections of their own. Those with an address are started here and again when they end;
+// programs are the gateways' to start.
 
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -9,8 +10,13 @@ import { until } from "./wait.js";
 const PROGRAM = fileURLToPath(new URL("./server/main.js", import.meta.url));
 
 /** @typedef {"stdio" | "http" | "sse"} Wire */
-/** @typedef {{ name: string, wire: Wire, era: "legacy" | "modern", share: "all" | "session" }} Kind */
-/** @typedef {Kind & { telling: boolean, entry(generation: number): object, kill(): void, stop(): void }} Server */
+/**
+ * @typedef {{ name: string, wire: Wire, era: "legacy" | "modern", share: "all" | "session" }} Kind
+ */
+/**
+ * @typedef {Kind & { telling: boolean, entry(generation: number): object, kill(): void, stop():
+ *   void }} Server
+ */
 
 /** @type {readonly Kind[]} */
 export const KINDS = [
@@ -23,13 +29,18 @@ export const KINDS = [
 ];
 
 /**
- * Whether what the server says in a call can be told to be that call's: it comes on the call's own stream, or on the client's own
- * connection. Elsewhere a gateway has to leave it out when several clients' calls are under way.
+ * Whether what the server says in a call can be told to be that call's: it comes on the call's own
+ * stream, or on the client's own connection. Elsewhere a gateway has to leave it out when several
+ * clients' calls are under way.
  * @param {Kind} kind
  */
 const isTelling = ({ wire, share }) => wire === "http" || share === "session";
 
-/** @param {Kind} kind @param {{ folder: string, hub: import("./hub.js").Hub }} place @returns {Promise<Server>} */
+/**
+ * @param {Kind} kind
+ * @param {{ folder: string, hub: import("./hub.js").Hub }} place
+ * @returns {Promise<Server>}
+ */
 export async function startServer(kind, { folder, hub }) {
   const { name, wire, era, share } = kind;
   const args = [PROGRAM, "--name", name, "--wire", wire, "--era", era, "--folder", folder, "--hub", String(hub.port)];

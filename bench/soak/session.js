@@ -1,6 +1,7 @@
 // @ts-check
-// A client's side of the protocol with a handshake: over HTTP the session outlives its connections and its gateway; over the other wires it ends
-// with the stream, and the client makes a new one and subscribes anew.
+// A client's side of the protocol with a handshake: over HTTP the session outlives its connections
+// and its gateway; over the other wires it ends with the stream, and the client makes a new one and
+// subscribes anew.
 
 import { request } from "node:http";
 import { note } from "./updates.js";
@@ -23,14 +24,18 @@ export function createSession(client, world) {
   let watching = false;
 
   const speaker = {
-    /** Makes the session; whoever else wants it meanwhile waits for the same one. */
+    /** Makes the session; others that want it meanwhile wait for the same one. */
     begin() {
       beginning ??= handshake().finally(() => {
         beginning = undefined;
       });
       return beginning;
     },
-    /** @param {string} method @param {any} params @param {{ began?: (id: number, giveUp: () => void) => void }} [options] */
+    /**
+     * @param {string} method
+     * @param {any} params
+     * @param {{ began?: (id: number, giveUp: () => void) => void }} [options]
+     */
     ask: (method, params, options) => client.exchange(method, params, options),
     /** @param {number} id */
     giveUp(id) {

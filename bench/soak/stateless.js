@@ -1,6 +1,7 @@
 // @ts-check
-// A client's side of the protocol without a handshake: every request describes its client, questions come as results, and one listen stream brings
-// the updates. When that stream ends the client listens anew and reads everything, since it may have missed something.
+// A client's side of the protocol without a handshake: every request describes its client,
+// questions come as results, and one listen stream brings the updates. When that stream ends the
+// client listens anew and reads everything, since it may have missed something.
 
 import { note } from "./updates.js";
 import { pause } from "./wait.js";
@@ -24,7 +25,11 @@ export function createStateless(client, world) {
     async begin() {
       if (client.wireKind === "stdio") await speaker.ask("server/discover", {});
     },
-    /** @param {string} method @param {any} params @param {{ began?: (id: number, giveUp: () => void) => void, patienceMs?: number }} [options] */
+    /**
+     * @param {string} method
+     * @param {any} params
+     * @param {{ began?: (id: number, giveUp: () => void) => void, patienceMs?: number }} [options]
+     */
     ask(method, params, options = {}) {
       const _meta = {
         ...params._meta,

@@ -1,5 +1,6 @@
 // @ts-check
-// What the clients do: calls of all kinds to all servers, several at a time; each is judged as soon as it is over.
+// What the clients do: calls of all kinds to all servers, several at a time; each is judged as soon
+// as it is over.
 
 import { pause } from "./wait.js";
 
@@ -8,16 +9,26 @@ const POLL_MS = 60;
 
 /** @typedef {import("./client.js").Client} Client */
 /** @typedef {import("./servers.js").Server} Server */
-/** @typedef {import("./client.js").World & { random: import("./random.js").Random, clients: Set<Client>, share: "all" | "session" }} Street */
+/**
+ * @typedef {import("./client.js").World & { random: import("./random.js").Random, clients:
+ *   Set<Client>, share: "all" | "session" }} Street
+ */
 
-/** A call at random, as this client can make it of this server. @param {Client} client @param {Server} server @param {Street} street */
+/**
+ * A call at random, as this client can make it of this server.
+ * @param {Client} client
+ * @param {Server} server
+ * @param {Street} street
+ */
 export async function anyCall(client, server, street) {
   const { random, share } = street;
-  // A call that was given up may still speak: on a connection that is lent to one client after the other, to the next one.
+  // A call that was given up may still speak: on a connection that is lent to one client after the
+  // other, to the next one.
   const isLent = server.share === "session" && client.era === "modern";
   const hasTasks = server.name === "web" && client.era === "legacy" && client.wireKind !== "sse";
   if (hasTasks && random.chance(0.15)) return call(client, server, "job", {}, street, { task: true });
-  // Where nothing but guesses could tell whose a question or a log message is, servers may be left without any.
+  // Where nothing but guesses could tell whose a question or a log message is, servers may be left
+  // without any.
   const dice = random.next() * (share === "all" || server.telling ? 1 : 0.74);
   if (dice < 0.62)
     return call(
@@ -40,7 +51,12 @@ export async function anyCall(client, server, street) {
 
 /**
  * One call; answers whether it has its result.
- * @param {Client} client @param {Server} server @param {string} tool @param {any} args @param {Street} street @param {{ giveUpAfterMs?: number, task?: boolean }} [how]
+ * @param {Client} client
+ * @param {Server} server
+ * @param {string} tool
+ * @param {any} args
+ * @param {Street} street
+ * @param {{ giveUpAfterMs?: number, task?: boolean }} [how]
  */
 export async function call(client, server, tool, args, street, { giveUpAfterMs, task = false } = {}) {
   const { ledger, weather, problems } = street;

@@ -1,17 +1,28 @@
 // @ts-check
-// Who is subscribed to which resource, and what that client has seen of it. A resource is changed only when everybody has seen its change
-// before, so no update can stand in for one that was lost. A change is seen when the client, told of it, read a value at least as new.
+// Who is subscribed to which resource, and what that client has seen of it. A resource is changed
+// only when everybody has seen its change before, so no update can stand in for one that was lost.
+// A change is seen when the client, told of it, read a value at least as new.
 
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 const KEPT = 5;
 
-/** @typedef {{ client: any, server: string, uri: string, active: boolean, seen: number, owed: number, since: number, history: string[] }} Subscription */
-/** @typedef {{ problems: import("./problems.js").Problems, hub: import("./hub.js").Hub, folder: string, random: import("./random.js").Random }} UpdatesOptions */
+/**
+ * @typedef {{ client: any, server: string, uri: string, active: boolean, seen: number, owed:
+ *   number, since: number, history: string[] }} Subscription
+ */
+/**
+ * @typedef {{ problems: import("./problems.js").Problems, hub: import("./hub.js").Hub, folder:
+ *   string, random: import("./random.js").Random }} UpdatesOptions
+ */
 /** @typedef {ReturnType<typeof createUpdates>} Updates */
 
-/** The last things that happened to a subscription, for whoever has to find out. @param {Subscription} subscription @param {string} what */
+/**
+ * The last things that happened to a subscription, for the failure report.
+ * @param {Subscription} subscription
+ * @param {string} what
+ */
 export function note({ history }, what) {
   history.push(`${what} at ${Math.round(performance.now())} ms`);
   if (history.length > KEPT) history.shift();
@@ -29,7 +40,13 @@ export function createUpdates({ problems, hub, folder, random }) {
 
   return {
     counts,
-    /** A wish; it counts once it is active. @param {any} client @param {string} server @param {string} uri @returns {Subscription} */
+    /**
+     * A wish; it counts once it is active.
+     * @param {any} client
+     * @param {string} server
+     * @param {string} uri
+     * @returns {Subscription}
+     */
     add(client, server, uri) {
       /** @type {Subscription} */
       const subscription = { client, server, uri, active: false, seen: 0, owed: 0, since: 0, history: [] };
@@ -62,7 +79,12 @@ export function createUpdates({ problems, hub, folder, random }) {
       }
       hub.tell(one.server, { changed: one.uri });
     },
-    /** The client was told of a change; answers what it has to read. @param {any} client @param {string} server @param {string} uri */
+    /**
+     * The client was told of a change; answers what it has to read.
+     * @param {any} client
+     * @param {string} server
+     * @param {string} uri
+     */
     told(client, server, uri) {
       counts.updates++;
       const found = [...all].find((other) => other.client === client && other.server === server && other.uri === uri);

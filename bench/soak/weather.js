@@ -1,8 +1,12 @@
 // @ts-check
-// Which servers are disturbed, as seen through which gateway, and when. Calls in calm weather have to succeed; so a disturbance begins with
-// its fault, ends with the first success of a call that began after the fault had struck, and counts for no longer than a server may be away.
+// Which servers are disturbed, as seen through which gateway, and when. Calls in calm weather have
+// to succeed; so a disturbance begins with its fault, ends with the first success of a call that
+// began after the fault had struck, and counts for no longer than a server may be away.
 
-/** After this a server that was disturbed has no excuse any more: a gateway waits up to 37 s before it tries again. */
+/**
+ * After this a server that was disturbed has no excuse any more: a gateway waits up to 37 s before
+ * it tries again.
+ */
 const LONGEST_MS = 40_000;
 
 /** @typedef {{ from: number, struck: number, to: number }} Spell */
@@ -16,7 +20,9 @@ export function createWeather() {
   return {
     /**
      * Something is done to a server. `armed`: it strikes later; the returned function says when.
-     * @param {readonly string[]} gateways @param {string} server @param {{ armed?: boolean }} [options]
+     * @param {readonly string[]} gateways
+     * @param {string} server
+     * @param {{ armed?: boolean }} [options]
      */
     disturb(gateways, server, { armed = false } = {}) {
       const from = performance.now();
@@ -31,7 +37,12 @@ export function createWeather() {
         for (const spell of begun) Object.assign(spell, { struck: now, to: now + LONGEST_MS });
       };
     },
-    /** A call that began at `start` succeeded. @param {string} gateway @param {string} server @param {number} start */
+    /**
+     * A call that began at `start` succeeded.
+     * @param {string} gateway
+     * @param {string} server
+     * @param {number} start
+     */
     succeeded(gateway, server, start) {
       const now = performance.now();
       for (const spell of spells.get(keyOf(gateway, server)) ?? []) {

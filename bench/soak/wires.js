@@ -1,24 +1,37 @@
 // @ts-check
-// How a message travels between a client of the soak and a gateway: Streamable HTTP, HTTP+SSE, or a program's stdin and stdout. A wire knows
-// no protocol version. What cannot have been sent (nobody listens) is sent again; what may have been is not.
+// How a message travels between a client of the soak and a gateway: Streamable HTTP, HTTP+SSE, or a
+// program's stdin and stdout. A wire knows no protocol version. What cannot have been sent (nobody
+// listens) is sent again; what may have been is not.
 //
-// A wire tells its user: `take(message)` for each message; `ended(id, why)` when the exchange of a request is over, answered or not; `unsent(id)` when
-// there is nobody to send it to; `down()` when everything under way is lost; `status(code)` for refusals that are no messages;
-// `broken(text)` for what is no JSON.
+// A wire tells its user: `take(message)` for each message; `ended(id, why)` when the exchange of a
+// request is over, answered or not; `unsent(id)` when there is nobody to send it to; `down()` when
+// everything under way is lost; `status(code)` for refusals that are no messages; `broken(text)`
+// for what is no JSON.
 
 import { spawn } from "node:child_process";
 import { Agent, request } from "node:http";
 import { BIN, logReader } from "./gateway.js";
 import { pause } from "./wait.js";
 
-/** @typedef {{ take(message: any): void, ended(id: unknown, why: string): void, unsent(id: unknown): void, down(): void, status(code: number): void, broken(text: string): void }} User */
-/** @typedef {{ url?: string, headers: Record<string, string>, send(message: any, headers?: Record<string, string>): { abort(): void }, stand(): void, open(): Promise<void>, close(): void, kill?(signal: "SIGTERM" | "SIGKILL"): Promise<void> }} ClientWire */
+/**
+ * @typedef {{ take(message: any): void, ended(id: unknown, why: string): void, unsent(id: unknown):
+ *   void, down(): void, status(code: number): void, broken(text: string): void }} User
+ */
+/**
+ * @typedef {{ url?: string, headers: Record<string, string>, send(message: any, headers?:
+ *   Record<string, string>): { abort(): void }, stand(): void, open(): Promise<void>, close():
+ *   void, kill?(signal: "SIGTERM" | "SIGKILL"): Promise<void> }} ClientWire
+ */
 
 const RETRY_MS = 50;
 const REFUSED = "ECONNREFUSED";
 const ACCEPT = "application/json, text/event-stream";
 
-/** @param {{ url: string, headers: Record<string, string> }} target @param {User} user @returns {ClientWire} */
+/**
+ * @param {{ url: string, headers: Record<string, string> }} target
+ * @param {User} user
+ * @returns {ClientWire}
+ */
 export function httpWire({ url, headers }, user) {
   const agent = new Agent({ keepAlive: true });
   let closed = false;
@@ -103,7 +116,11 @@ export function httpWire({ url, headers }, user) {
   }
 }
 
-/** @param {{ url: string, headers: Record<string, string> }} target @param {User} user @returns {ClientWire} */
+/**
+ * @param {{ url: string, headers: Record<string, string> }} target
+ * @param {User} user
+ * @returns {ClientWire}
+ */
 export function sseWire({ url, headers }, user) {
   const agent = new Agent({ keepAlive: true });
   let closed = false;
@@ -167,7 +184,12 @@ export function sseWire({ url, headers }, user) {
   return wire;
 }
 
-/** A gateway of the client's own, on stdin and stdout. @param {{ configFile: string, name: string, problems: import("./problems.js").Problems }} target @param {User} user @returns {ClientWire} */
+/**
+ * A gateway of the client's own, on stdin and stdout.
+ * @param {{ configFile: string, name: string, problems: import("./problems.js").Problems }} target
+ * @param {User} user
+ * @returns {ClientWire}
+ */
 export function stdioWire({ configFile, name, problems }, user) {
   let closed = false;
   /** @type {import("node:child_process").ChildProcess | undefined} */
@@ -214,7 +236,10 @@ export function stdioWire({ configFile, name, problems }, user) {
   return wire;
 }
 
-/** A connection may break with an error and with a close, of which only the first counts. @param {() => void} run */
+/**
+ * A connection may break with an error and with a close, of which only the first counts.
+ * @param {() => void} run
+ */
 function once(run) {
   let done = false;
   return () => {
@@ -234,7 +259,11 @@ function parse(text, user) {
   user.take(message);
 }
 
-/** @param {import("node:http").IncomingMessage} res @param {User} user @param {(id: string) => void} seen */
+/**
+ * @param {import("node:http").IncomingMessage} res
+ * @param {User} user
+ * @param {(id: string) => void} seen
+ */
 function readMessages(res, user, seen) {
   if ((res.headers["content-type"] ?? "").startsWith("text/event-stream")) {
     return readEvents(res, ({ id, data }) => {
@@ -251,7 +280,10 @@ function readMessages(res, user, seen) {
   });
 }
 
-/** @param {import("node:http").IncomingMessage} res @param {(event: { event: string, data: string, id: string }) => void} each */
+/**
+ * @param {import("node:http").IncomingMessage} res
+ * @param {(event: { event: string, data: string, id: string }) => void} each
+ */
 function readEvents(res, each) {
   let rest = "";
   res.setEncoding("utf8").on("data", (chunk) => {

@@ -5,21 +5,29 @@
 //   accept()       nothing is to be said
 //   cut()          an end without an answer
 //   status?(code)  over HTTP, that status and nothing else
-// and the connection three ways: `push` for what belongs to no request, `shut` to break its own stream, `lose` to forget its session.
+// and the connection three ways: `push` for what belongs to no request, `shut` to break its own
+// stream, `lose` to forget its session.
 
 import { methods } from "./methods.js";
 import { answerSpoiled, INSTEAD } from "./spoil.js";
 
 const SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId";
 
-/** @typedef {{ send(text: string): void, answer(text: string): void, accept(): void, cut(): void, partial(text: string): void, status?(code: number): void, onClose?(listener: () => void): void }} Channel */
+/**
+ * @typedef {{ send(text: string): void, answer(text: string): void, accept(): void, cut(): void,
+ *   partial(text: string): void, status?(code: number): void, onClose?(listener: () => void): void
+ *   }} Channel
+ */
 /** @typedef {{ push(text: string): void, shut?(): void, lose?(): void }} Ways */
 
 /** @param {import("./main.js").World} world @param {Ways} ways */
 export function createConnection(world, { push, shut = () => {}, lose = () => {} }) {
   /** @type {Map<string, (answer: any) => void>} */
   const waiting = new Map();
-  /** Without sessions several gateways meet here, and their ids with them. @type {Set<{ id: string | number, uris: string[], lists: boolean, channel: Channel }>} */
+  /**
+   * Without sessions several gateways meet here, and their ids with them.
+   * @type {Set<{ id: string | number, uris: string[], lists: boolean, channel: Channel }>}
+   */
   const listens = new Set();
   let asked = 0;
 
@@ -100,7 +108,10 @@ export function createConnection(world, { push, shut = () => {}, lose = () => {}
       params,
       /** @param {object} note */
       send: (note) => channel.send(textOf(note)),
-      /** A request to the client; its answer, or the error that it was refused with. @param {object} question */
+      /**
+       * A request to the client; its answer, or the error that it was refused with.
+       * @param {object} question
+       */
       request: (question) =>
         new Promise((/** @type {(answer: any) => void} */ resolve) => {
           const own = `ask-${process.pid}-${++asked}`;

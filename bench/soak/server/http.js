@@ -1,5 +1,6 @@
 // @ts-check
-// Streamable HTTP at /mcp. With a handshake: sessions, a GET stream, DELETE. Without one: POST only.
+// Streamable HTTP at /mcp. With a handshake: sessions, a GET stream, DELETE. Without one: POST
+// only.
 
 import { randomUUID } from "node:crypto";
 import { createConnection } from "./connection.js";
@@ -7,7 +8,10 @@ import { bodyOf, eventOf, listen, openStream, plain } from "./web.js";
 
 const KEPT = 200;
 
-/** @typedef {{ connection: import("./main.js").Connection, open(res: import("node:http").ServerResponse): void }} Session */
+/**
+ * @typedef {{ connection: import("./main.js").Connection, open(res:
+ *   import("node:http").ServerResponse): void }} Session
+ */
 
 /** @param {import("./main.js").World} world @param {(message: object) => void} tell */
 export function serveHttp(world, tell) {
@@ -25,7 +29,10 @@ export function serveHttp(world, tell) {
     plain(res, 200);
   });
 
-  /** @param {import("node:http").IncomingMessage} req @param {import("node:http").ServerResponse} res */
+  /**
+   * @param {import("node:http").IncomingMessage} req
+   * @param {import("node:http").ServerResponse} res
+   */
   async function post(req, res) {
     const body = await bodyOf(req);
     if (stateless) return stateless.receive(body, channelOf(res));
@@ -72,7 +79,10 @@ export function serveHttp(world, tell) {
   }
 }
 
-/** JSON if the answer is all there is, an event stream as soon as there is more. @param {import("node:http").ServerResponse} res */
+/**
+ * JSON if the answer is all there is, an event stream as soon as there is more.
+ * @param {import("node:http").ServerResponse} res
+ */
 function channelOf(res) {
   const stream = () => void (res.headersSent || openStream(res));
   return {

@@ -1,8 +1,11 @@
 // @ts-check
-// A server of the soak: `node main.js --name NAME --wire stdio|http|sse --era legacy|modern --folder DIR --hub PORT [--port N]`.
+// A server of the soak: `node main.js --name NAME --wire stdio|http|sse --era legacy|modern
+// --folder DIR --hub PORT [--port N]`.
 //
-// It keeps a book: one line for each tool call that it executes, and for each that goes on with the client's answers, written before anything
-// else happens, so that neither a crash nor a second delivery can hide. Whatever it says belongs to a call and carries that call's nonce. It lives as long as the hub does.
+// It keeps a book: one line for each tool call that it executes, and for each that goes on with the
+// client's answers, written before anything else happens, so that neither a crash nor a second
+// delivery can hide. Whatever it says belongs to a call and carries that call's nonce. It lives as
+// long as the hub does.
 
 import { appendFileSync, readFileSync } from "node:fs";
 import { connect } from "node:net";
@@ -16,8 +19,17 @@ const text = /** @type {const} */ ({ type: "string" });
 const { values } = parseArgs({ options: { name: text, wire: text, era: text, folder: text, hub: text, port: text } });
 const { name = "", wire = "stdio", era = "legacy", folder = ".", hub = "0", port = "0" } = values;
 
-/** @typedef {{ initialized: boolean, updated(uri: string): void, listChanged(): void, closeStreams(): void, drop(): void, close(): void, receive(text: string, channel: import("./connection.js").Channel): Promise<unknown> }} Connection */
-/** @typedef {{ name: string, wire: string, modern: boolean, port: number, connections: Set<Connection>, tasks: Map<string, { nonce: string, done: boolean, at: string }>, book(nonce: string, tool: string, round?: string): void, version(uri: string): number, takeSpoil(): any }} World */
+/**
+ * @typedef {{ initialized: boolean, updated(uri: string): void, listChanged(): void,
+ *   closeStreams(): void, drop(): void, close(): void, receive(text: string, channel:
+ *   import("./connection.js").Channel): Promise<unknown> }} Connection
+ */
+/**
+ * @typedef {{ name: string, wire: string, modern: boolean, port: number, connections:
+ *   Set<Connection>, tasks: Map<string, { nonce: string, done: boolean, at: string }>, book(nonce:
+ *   string, tool: string, round?: string): void, version(uri: string): number, takeSpoil(): any }}
+ *   World
+ */
 
 /** @type {any[]} */
 const spoils = [];

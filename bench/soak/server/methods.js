@@ -1,5 +1,6 @@
 // @ts-check
-// What a server of the soak can be asked, in either era. A method that an era does not have is missing from its table.
+// What a server of the soak can be asked, in either era. A method that an era does not have is
+// missing from its table.
 
 import { stamped } from "./connection.js";
 import { runTool, TOOLS } from "./tools.js";

@@ -1,5 +1,6 @@
 // @ts-check
-// The faults that one call can meet at its server: some happen instead of it, some after it was executed, some spoil its answer.
+// The faults that one call can meet at its server: some happen instead of it, some after it was
+// executed, some spoil its answer.
 
 import { setTimeout as sleep } from "node:timers/promises";
 

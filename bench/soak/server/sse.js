@@ -7,7 +7,10 @@ import { bodyOf, eventOf, listen, openStream, plain } from "./web.js";
 
 /** @param {import("./main.js").World} world @param {(message: object) => void} tell */
 export function serveSse(world, tell) {
-  /** @type {Map<string, { connection: import("./main.js").Connection, stream: import("node:http").ServerResponse }>} */
+  /**
+   * @type {Map<string, { connection: import("./main.js").Connection, stream:
+   *   import("node:http").ServerResponse }>}
+   */
   const sessions = new Map();
 
   listen(world, tell, async (req, res, url) => {

@@ -1,5 +1,6 @@
 // @ts-check
-// The tools of a server of the soak. Each writes its nonce into the book first; all that it says carries that nonce.
+// The tools of a server of the soak. Each writes its nonce into the book first; all that it says
+// carries that nonce.
 
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -97,7 +98,13 @@ function questionOf(kind, nonce) {
   return { method: "elicitation/create", params: { message: nonce, requestedSchema } };
 }
 
-/** Puts a question: by a request in one era, by the call's result in the other. @param {any} call @param {string} kind @param {string} nonce @returns {Promise<{ question?: object, reply?: unknown }>} */
+/**
+ * Puts a question: by a request in one era, by the call's result in the other.
+ * @param {any} call
+ * @param {string} kind
+ * @param {string} nonce
+ * @returns {Promise<{ question?: object, reply?: unknown }>}
+ */
 async function put({ world, params, request }, kind, nonce) {
   const question = questionOf(kind, nonce);
   if (!world.modern) {

@@ -6,7 +6,11 @@ import { createServer } from "node:http";
 /** @typedef {import("node:http").IncomingMessage} Incoming */
 /** @typedef {import("node:http").ServerResponse} Outgoing */
 
-/** @param {import("./main.js").World} world @param {(message: object) => void} tell @param {(req: Incoming, res: Outgoing, url: URL) => Promise<unknown> | unknown} handle */
+/**
+ * @param {import("./main.js").World} world
+ * @param {(message: object) => void} tell
+ * @param {(req: Incoming, res: Outgoing, url: URL) => Promise<unknown> | unknown} handle
+ */
 export function listen(world, tell, handle) {
   const server = createServer((req, res) => {
     res.on("error", () => {});
