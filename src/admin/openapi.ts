@@ -12,15 +12,15 @@ import * as schema from "./schema.ts";
 type Json = Record<string, unknown>;
 
 const reasons: Record<number, string> = {
-  200: "As asked",
-  400: "The request is not understood",
+  200: "Success",
+  400: "The request is invalid",
   401: "A bearer token is needed",
-  403: "Not from this host or origin, or not with this token",
-  404: "There is nothing by that name",
+  403: "The host, the origin or the token is not allowed",
+  404: "No such server, tool or route",
   409: "There is no config file to read",
   413: "The body is larger than limits.bodyBytes",
   415: "The body is not sent as application/json",
-  422: "The config is not valid or not trusted; the running one stays",
+  422: "The config is not valid or not trusted; the running config is kept",
   502: "The server answered with an error",
   503: "The server is not available",
   504: "The server did not answer in time",
@@ -45,7 +45,7 @@ export function openApiDocument({ version, url = "http://127.0.0.1:3000" }: Docu
     info: {
       title: "Goblin admin API",
       version,
-      description: "See and drive a running gateway.",
+      description: "Monitor and control a running gateway.",
       contact: { name: "Goblin contributors" },
       license: { name: "MIT", identifier: "MIT" },
     },

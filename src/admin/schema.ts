@@ -15,7 +15,7 @@ import { serverStates } from "../protocol/server-states.ts";
 
 const count = z.int().nonnegative();
 const time = z.number().describe("epoch milliseconds");
-const maybeMs = z.number().nonnegative().nullable().describe("milliseconds; null until something was measured");
+const maybeMs = z.number().nonnegative().nullable().describe("milliseconds; null before the first measurement");
 const jsonObject = z.record(z.string(), z.unknown());
 
 export const LogLevelSchema = z.enum(ownLogLevels);
@@ -37,8 +37,8 @@ export const CallTotals = z.object({ total: count, errors: count, inFlight: coun
 export type CallTotals = z.infer<typeof CallTotals>;
 
 export const TokenTotals = z.object({
-  all: count.describe("what the definitions of every tool would cost a model"),
-  listed: count.describe("what the tools that are listed to clients cost"),
+  all: count.describe("the tokens of all tool definitions"),
+  listed: count.describe("the tokens of the tools that clients see listed"),
 });
 export type TokenTotals = z.infer<typeof TokenTotals>;
 
@@ -51,17 +51,17 @@ export const TokenReportSchema = z.object({
       serverId: z.string(),
       tools: count,
       tokens: count,
-      listedTools: count.describe("of these, what is in the list now"),
+      listedTools: count.describe("how many of these are listed"),
       listedTokens: count,
     }),
   ),
   own: listCost.describe("the gateway's own tools; part of every list"),
   all: listCost.describe("the list with every tool in it"),
   search: listCost.describe("the list with tools.expose: search"),
-  listed: listCost.describe("the list as it is"),
+  listed: listCost.describe("the current list"),
   tools: z
     .array(z.object({ name: z.string(), serverId: z.string(), tokens: count, listed: z.boolean() }))
-    .describe("the servers' tools, first the heaviest"),
+    .describe("the servers' tools, heaviest first"),
   refusedNames: z
     .array(z.object({ name: z.string(), serverId: z.string() }))
     .describe("names that model APIs may refuse"),
@@ -80,7 +80,7 @@ export const ConfigProblem = z.object({
         column: place,
         key: z.string().nullable().describe("the dotted path of the key; null for the file as a whole"),
         message: z.string(),
-        hint: z.string().nullable().describe("what was probably meant"),
+        hint: z.string().nullable().describe("the key or value that was probably meant"),
       }),
     )
     .min(1),
@@ -91,7 +91,7 @@ export const GatewayState = z.object({
   version: z.string(),
   uptimeMs: z.number().nonnegative(),
   endpoint: z.string().describe("the URL that MCP clients use"),
-  configPath: z.string().nullable().describe("null when the embedded demo runs"),
+  configPath: z.string().nullable().describe("null if the embedded demo is running"),
   configProblem: ConfigProblem.nullable().describe(
     "why the file's newest text is not in use but what was valid before it; null when all is well",
   ),
@@ -119,7 +119,7 @@ export const ServerRow = z.object({
   calls: count,
   errors: count,
   inFlight: count,
-  queue: count.describe("calls that wait for a free place"),
+  queue: count.describe("calls that wait for a free slot"),
   latency: z.object({ p50Ms: maybeMs, p99Ms: maybeMs }),
   restarts: count,
 });
@@ -138,7 +138,7 @@ export const ToolRow = z.object({
   calls: count,
   errors: count,
   p50Ms: maybeMs,
-  listed: z.boolean().describe("false when clients find it by search only"),
+  listed: z.boolean().describe("false if clients can only find it by search"),
 });
 export type ToolRow = z.infer<typeof ToolRow>;
 
@@ -150,7 +150,7 @@ export const PromptRow = z.object({
   description: z.string().optional(),
   arguments: z
     .array(z.object({ name: z.string(), description: z.string().optional(), required: z.boolean().optional() }))
-    .describe("empty when it takes none"),
+    .describe("empty if it takes none"),
   calls: count,
   errors: count,
 });
@@ -206,7 +206,7 @@ export const CallRow = z.object({
   time: time.describe("when it ended, epoch milliseconds"),
   method: z.string(),
   name: z.string().nullable().describe("the tool, prompt or URI as the client named it"),
-  serverId: z.string().nullable().describe("null when nobody owns the name"),
+  serverId: z.string().nullable().describe("null if no server owns the name"),
   ms: z.number().nonnegative(),
   outcome: z.enum(outcomes),
   client: z.string().nullable(),
@@ -235,12 +235,18 @@ export function listOf<Item extends z.ZodType>(item: Item) {
 export const LogQuery = z.object({
   level: LogLevelSchema.optional().describe("this level and above"),
   server: z.string().optional().describe("the lines of this server"),
-  limit: z.coerce.number().int().min(1).max(10_000).optional().describe("the newest so many; 1000 unless told"),
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(10_000)
+    .optional()
+    .describe("the maximum number of lines, newest last; default 1000"),
 });
 export const ServerParams = z.object({ id: z.string().describe("the server's id") });
 export const LogLevelChange = z.object({ level: LogLevelSchema });
 export const ToolCall = z.object({ name: z.string(), arguments: jsonObject.optional() });
-export const ToolCallResult = z.object({ result: jsonObject.describe("the result as the server gave it") });
+export const ToolCallResult = z.object({ result: jsonObject.describe("the server's result, unchanged") });
 export type ToolCallResult = z.infer<typeof ToolCallResult>;
 export const ReloadResult = z.object({
   added: z.array(z.string()),

@@ -19,7 +19,7 @@ import type { FrontContext } from "./context.ts";
 import { LegacyChannel } from "./legacy/channel.ts";
 import { ModernChannel } from "./modern/channel.ts";
 
-/** Whoever writes here is one client. */
+/** The writer of this stream is one client. */
 const ACCOUNT = "stdio";
 
 export interface StdioFront {

@@ -1,4 +1,4 @@
-/** What every peer does alike with the notifications of its server that belong to a call. */
+/** Forwards a server's notifications that belong to a call. All peers share this code. */
 
 import { setMember, toDisplayText } from "../json/json-text.ts";
 import type { Call } from "../protocol/call.ts";
@@ -12,7 +12,7 @@ export interface ServerNotification {
   readonly text: string;
 }
 
-/** Tells the call's client, under the client's own token; the call may take longer now. */
+/** Sends progress to the call's client under the client's own token, and extends the deadline. */
 export function passProgress(pending: Pending, { params, text }: ServerNotification): void {
   const flight = pending.flightOf(params["progressToken"]);
   flight?.deadline?.progress();
@@ -25,7 +25,7 @@ export function passProgress(pending: Pending, { params, text }: ServerNotificat
 export interface LogOrigin {
   readonly events: Pick<PeerEvents, "log">;
   readonly pending: Pending;
-  /** The request whose own stream it came on, and that request's call. */
+  /** The request on whose stream the message arrived, and that request's call. */
   readonly stream: number | undefined;
   readonly call: Call | undefined;
 }

@@ -82,7 +82,7 @@ export class GoblinError extends Error {
   }
 }
 
-/** What was thrown, as an error of the gateway's; what is none is a fault of its own. */
+/** Returns a thrown value as a GoblinError. Any other error is an internal error. */
 export function asGoblinError(error: unknown): GoblinError {
   return error instanceof GoblinError ? error : new GoblinError("INTERNAL_ERROR", messageOf(error));
 }

@@ -2,7 +2,7 @@
  * The limits of the config that can be exceeded, and the one error that says so: what is too much,
  * which key of the config says how much there may be, and what to do about it.
  *
- * Whoever enforces a limit reports it through `OnLimit` exactly once for each time that it strikes,
+ * The code that enforces a limit reports it through `OnLimit`, once for each time it is exceeded,
  * and never otherwise.
  */
 import { type ErrorCode, GoblinError } from "./errors.ts";
@@ -29,7 +29,7 @@ export const limitNames = [
 ] as const;
 export type LimitName = (typeof limitNames)[number];
 
-/** A limit has struck. */
+/** Reports that a limit was exceeded. */
 export type OnLimit = (limit: LimitName) => void;
 
 export interface LimitViolation {

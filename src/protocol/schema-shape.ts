@@ -7,7 +7,7 @@
  */
 import { isRecord } from "../structures/record.ts";
 
-/** So many branches of a schema are named. */
+/** The maximum number of branches of a schema that are named. */
 const SHOWN = 8;
 
 export type JsonSchema = Readonly<Record<string, unknown>>;

@@ -5,7 +5,7 @@
  * What must always hold: no place is free while a request waits. Accounts take turns: while one
  * waits, no other is served twice before it, except that an account with half of the places lets
  * the others go first. No account takes more than its share of the places to wait. A request that
- * is cancelled while it waits gives its place up, and nothing of it is kept.
+ * is cancelled while it waits gives up its place, and nothing of it is kept.
  */
 import type { Call } from "../protocol/call.ts";
 import { GoblinError } from "../protocol/errors.ts";
@@ -38,7 +38,7 @@ export class Bulkhead {
   readonly #accounts = new Map<string, Account>();
   /** The account that was looked up last; mostly it is the next one too. */
   #last: Account | undefined;
-  /** Those that wait; whoever was served longest ago comes first. */
+  /** The accounts that wait. The one that was served longest ago comes first. */
   readonly #turns = new Set<Account>();
   #many = MANY;
 

@@ -1,5 +1,5 @@
 /**
- * What a server says cannot drive the terminal of whoever uses the command line: every command
+ * What a server says cannot control the user's terminal: every command
  * against a server that puts controls of all kinds everywhere it can, judged by the bytes of stdout
  * and stderr.
  */

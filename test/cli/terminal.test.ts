@@ -119,7 +119,7 @@ describe.runIf(hasScript)("on a terminal", () => {
     expect((await home.onTerminal(args, { typing, env: { NO_COLOR: "1" } })).shown).not.toContain("\u001b[");
   });
 
-  test("whoever is waited for is named", async () => {
+  test("the servers that are waited for are named", async () => {
     const slow = await startScripted({ name: "slow", script: { start: { delayMs: 1500 } } });
     const config = home.write("c.json", { mcpServers: { slow: slow.entry, lab: demo("lab") } });
     const { shown, code } = await home.onTerminal(["list", "tools", "--config", config]);

@@ -33,7 +33,7 @@ describe("differences", () => {
     expect(names(differences(direct, through))).toEqual(["a", "b"]);
   });
 
-  test("a failure that there is none of directly is one", () => {
+  test("a failure that does not occur directly counts", () => {
     expect(names(differences(score({}), score({ a: "FAILURE", b: "INFO", c: "SUCCESS" })))).toEqual(["a"]);
   });
 });

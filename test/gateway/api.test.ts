@@ -254,7 +254,9 @@ test("a reload that failed for whatever reason is shown until one succeeds, with
   expect(seen.filter(({ type }) => type === "config")).toHaveLength(2);
 });
 
-/** An event stream that nobody has read while a server logged so many lines of 8000 characters. */
+/**
+ * An event stream that nobody has read while a server logged this many lines of 8000 characters.
+ */
 async function unreadEvents(lines: number) {
   const shout = `setTimeout(() => { for (let i = 0; i < ${lines}; i++) console.error("x".repeat(8000)) }, 500)`;
   const loud = { command: process.execPath, args: ["-e", `${shout}; setTimeout(() => {}, 60000)`] };

@@ -34,7 +34,7 @@ test("garbage before the handshake is logged and skipped", async () => {
   expect(warnings(goblin)).toContain("Not a JSON message");
 });
 
-test("garbage without end is logged once in a while", async () => {
+test("endless garbage is logged only now and then", async () => {
   const { goblin, call, allWell } = await open({});
   await call("bad_garbage", { text: "garbage\n".repeat(5000) });
   await allWell();

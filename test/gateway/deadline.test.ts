@@ -46,7 +46,7 @@ describe("the clock of a call", () => {
     expect([expired(), call.cancelled]).toEqual([250, "timeout"]);
   });
 
-  test("it stands still while a question is open, and runs anew after the last answer", () => {
+  test("it pauses while a question is open, and starts again after the last answer", () => {
     const { clock, expired } = start({ limit: 100, max: 1000 });
     vi.advanceTimersByTime(50);
     clock.asks();

@@ -62,7 +62,7 @@ test("pinned takes the original name, the alias and the listed name", () => {
   expect(catalog.snapshot.tools.find("a_s")?.name).toBe("s");
 });
 
-test("a change of mode is a change of the list; a change of what is hidden is none", async () => {
+test("a change of mode is a change of the list; a change of hidden entries is not", async () => {
   const catalog = catalogOf(all, { a: [tool("one")] });
   void catalog.snapshot;
   const changes: string[] = [];
@@ -162,7 +162,7 @@ test("many new tools are taken in slice by slice", async () => {
   search.close();
 });
 
-test("a server that changes its list without end does not hold up a search", async () => {
+test("a server that never stops changing its list does not hold up a search", async () => {
   const catalog = catalogOf(all, { a: [tool("alpha")] });
   const search = feedSearch(catalog, createSearchIndex());
   let n = 0;

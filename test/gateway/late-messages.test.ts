@@ -131,7 +131,7 @@ test.each([
   expect(result.content[0].text).toContain('"name":"ada"');
 });
 
-test("what is said after a client has left does not go to whoever is there then", async () => {
+test("what is said after a client has left does not go to the clients that are left", async () => {
   const { server, goblin, speaker } = await start({ transport: "stdio" });
   const leaving = rawHttp(goblin.url);
   await leaving.initialize();

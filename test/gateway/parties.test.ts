@@ -85,7 +85,7 @@ describe("a program that speaks without a handshake", () => {
     expect(await connections(server)).toEqual({ made: 1, open: 0 });
   });
 
-  test("is not left to whoever comes with the same words and another token", async () => {
+  test("is not left to a client with the same words and another token", async () => {
     const { server, goblin } = await start({ gateway: { auth: { tokens: ["alice", "bob"] } } });
     const [alice, bob] = ["alice", "bob"].map((token) => stateless(goblin.url, { token, capabilities: { roots: {} } }));
     const params = { name: "one_ask", arguments: { kind: "roots" } };

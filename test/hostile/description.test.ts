@@ -48,7 +48,7 @@ describe("instructions", () => {
   });
 });
 
-test("a handshake of many megabytes is refused with the reason; everybody else is told what there is", async () => {
+test("a handshake of many megabytes is refused with the reason; everyone else gets the other servers' lists", async () => {
   const { instructions, server } = await describedBy({ instructions: "x".repeat(8_000_000) });
   expect(instructions).toBe("## github\n\nHonest words.");
   expect(server).toMatchObject({ state: "down" });
@@ -62,7 +62,7 @@ test("of a name with a megabyte of icons the name is kept", async () => {
   expect(server.serverInfo).not.toHaveProperty("icons");
 });
 
-test("capabilities without end are refused", async () => {
+test("endless capabilities are refused", async () => {
   const { server, text } = await describedBy({ capabilities: { extensions: { x: "y".repeat(100_000) } } });
   expect(server.reason).toContain("its capabilities have more than 65536 characters");
   expect(text.length).toBeLessThan(2000);

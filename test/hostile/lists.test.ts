@@ -1,5 +1,5 @@
 /**
- * What one server lists, and how often it says that it has changed, is felt by nobody else.
+ * What one server lists, and how often it reports changes, has no effect on other servers.
  */
 import { afterEach, describe, expect, test } from "vitest";
 import { startGoblin } from "../fixtures/goblin.ts";
@@ -26,7 +26,7 @@ async function open(options: HostileOptions, config: Record<string, unknown> = {
 const tool = (name: string, more: object = {}) => ({ name, inputSchema: { type: "object" }, ...more });
 
 test.each(["before its answer", "after its answer"])(
-  "a server that announces a change with every list, %s, is ready and not asked without end",
+  "a server that announces a change with every list, %s, becomes ready and is not asked forever",
   async (when) => {
     const { bad, state, client } = await open({
       methods: {

@@ -123,7 +123,7 @@ test("large calls that are cancelled before a program reads them", async () => {
 test.each([
   ["tools of five megabytes", 5_000_000],
   ["tools of half a megabyte", 500_000],
-])("a list of %s without end", async (_, size) => {
+])("an endless list of %s", async (_, size) => {
   let pages = 0;
   const padding = "x".repeat(size);
   const { served, goodWorks } = await open({

@@ -1,6 +1,6 @@
 /**
- * How much one server may ask at once: the client is asked so many questions, the rest is refused,
- * and everything goes on.
+ * How much one server may ask at once: the client is asked a limited number of questions, the rest
+ * are refused, and everything goes on.
  */
 import { afterEach, expect, test } from "vitest";
 import { startGoblin } from "../fixtures/goblin.ts";

@@ -133,7 +133,7 @@ describe("Mcp-Param", () => {
     expect((await route(server, undefined, null)).message.result.content[0].text).toBe("routed to undefined");
   });
 
-  test("is made for a server of this version, whoever calls, and for no other", async () => {
+  test("is made for a server of this version, for any client, and for no other server", async () => {
     await route("new", "eu", "eu");
     expect(await sent()).toBe("eu");
     const old = rawHttp(goblin.url);

@@ -23,7 +23,7 @@ export interface Exchange {
   /** The message that answers, after all questions. */
   readonly answer: Promise<Message>;
   /**
-   * Gives the request up, as the version and the transport have it, with this reason where they let
+   * Cancels the request, as the version and the transport have it, with this reason where they let
    * it have one.
    */
   cancel(reason?: string): void;

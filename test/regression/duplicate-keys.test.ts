@@ -101,7 +101,7 @@ describe.each(["legacy", "modern"] as const)("in front of a %s server", (era) =>
   });
 });
 
-test("a client's answer to a question that can be read in two ways is none", async () => {
+test("a client's answer to a question that can be read in two ways is refused", async () => {
   const { goblin } = await start();
   const client = rawHttp(goblin.url);
   await client.initialize("2025-11-25", { roots: {} });

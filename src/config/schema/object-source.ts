@@ -1,7 +1,7 @@
 /**
  * `config-object.ts`, written from the config's JSON Schema: the types of a config that is given as
  * an object, with every key's description where an editor shows it. What must always hold: the
- * types need no package, so that whoever uses the library needs none either.
+ * types need no package, so that users of the library need none either.
  */
 import { ownKeys, type Schema, type Section } from "./json-schema.ts";
 

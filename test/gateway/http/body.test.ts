@@ -19,7 +19,7 @@ async function start() {
   return { server, goblin, session: raw.headers["mcp-session-id"]! };
 }
 
-/** A call whose message has exactly so many bytes. */
+/** Returns a call whose message has exactly this many bytes. */
 function callOf(bytes: number): string {
   const text = (filler: string) =>
     `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"one_echo","arguments":{"text":"${filler}"}}}`;

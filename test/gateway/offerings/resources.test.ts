@@ -39,7 +39,7 @@ describe("reading", () => {
     });
   });
 
-  test("to a client without a session, what is not found is an invalid parameter, whoever says so", async () => {
+  test("to a client without a session, an unknown URI is an invalid parameter, no matter which side says so", async () => {
     const rules = [{ method: "resources/read", do: "error", code: -32002, message: "gone", data: { uri: "a:///b" } }];
     const { goblin } = await startRig({ s: { script: { lists: { resources: resources("a:///b") }, rules } } });
     const client = stateless(goblin.url);
@@ -174,7 +174,7 @@ describe("the list", () => {
       code: -32002,
       message: "Resource not found: s+a:///old",
     });
-    // Templates alone are a change of the same list; the same list again is none.
+    // Templates alone are a change of the same list; the same list again is no change.
     await servers["s"]!.control("set_resources", {
       ...change,
       templates: [...templates, { uriTemplate: "b://{y}", name: "b" }],

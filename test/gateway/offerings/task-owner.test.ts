@@ -1,6 +1,6 @@
 /**
- * Tasks belong to whoever began them: a server behind a shared connection shows them to everybody,
- * Goblin to their owner alone.
+ * A task belongs to the client that started it: a server behind a shared connection shows them to
+ * everybody, Goblin to their owner alone.
  */
 import { EventEmitter } from "node:events";
 import { createServer } from "node:http";
@@ -217,7 +217,7 @@ describe("clients without a handshake", () => {
     expect((await asked(alice!, "tasks/get", taskId)).message.result).toMatchObject({ taskId, status: "working" });
   });
 
-  test("without tokens: a task is for whoever has its id, which the server's own does not give away", async () => {
+  test("without tokens: a task is open to anyone with its id, and the server's own id does not reveal it", async () => {
     const worker = { type: "http", url: await extensionServer() };
     const { url } = await startGoblin({ mcpServers: { worker } });
     const client = stateless(url, { capabilities });

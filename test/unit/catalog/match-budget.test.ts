@@ -1,6 +1,6 @@
 /**
- * How much work goes into a URI: what is over it is unknown, whoever wrote the URI and the
- * templates, and everything else is found as ever.
+ * How much work goes into a URI: a URI that takes more is unknown, no matter who wrote the URI and
+ * the templates, and everything else is found as ever.
  */
 import { describe, expect, it } from "vitest";
 import { createResourceIndex } from "../../../src/catalog/resources/index.ts";

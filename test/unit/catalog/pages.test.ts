@@ -64,7 +64,7 @@ test.each(["", "made up", "!!!", "bm9uc2Vuc2U", 5, null, {}, "W10", "WyJ0b29scyJ
   expect(() => pager.page(cursor)).toThrow("Invalid cursor for tools: use the nextCursor of an earlier page");
 });
 
-test("a cursor of another list is none", () => {
+test("a cursor of another list is not accepted", () => {
   const { nextCursor } = JSON.parse(pagerOf(["a", "b"], 1, "prompts").page(undefined).toString());
   expect(() => pagerOf(["a", "b"], 1).page(nextCursor)).toThrow("Invalid cursor");
 });

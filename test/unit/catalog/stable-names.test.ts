@@ -97,7 +97,7 @@ describe("whatever the other servers do", () => {
     );
   });
 
-  test("no name of a server is found at another, in any form, whoever is there", () => {
+  test("no form of a server's name is found at another server, whichever servers are connected", () => {
     const mode = fc.constantFrom("prefixed" as const, "flat" as const, "raw" as const);
     fc.assert(
       fc.property(others, fc.constantFrom(...ids), lists, mode, (change, victim, [names, own], uris) => {
@@ -107,7 +107,7 @@ describe("whatever the other servers do", () => {
         const asked = before.tools.entries.map(({ exposed }) => exposed);
         const read = before.resources.resources
           .flatMap(({ exposed, flatId }) => [exposed, flatId, `file:///${flatId}`])
-          // A raw URI is whoever's lists it.
+          // A raw URI belongs to the server that lists it.
           .filter((form) => before.resources.claimants(form).includes(victim));
         const catalog = catalogOf(uris);
         for (const [other, [[otherNames, otherUris], stands]] of Object.entries(change)) {

@@ -43,7 +43,7 @@ function open(pages: (method: string, cursor: string | undefined) => unknown, mo
 }
 
 describe("what is kept", () => {
-  test("a list without end is cut at the budget, and nothing more is asked for", async () => {
+  test("an endless list is cut at the budget, and nothing more is asked for", async () => {
     let page = 0;
     const { sync, asked, names, reduced, onLimit } = open(() => ({
       tools: [tool(`t${page}`, { description: "x".repeat(5000) })],

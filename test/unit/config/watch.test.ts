@@ -78,7 +78,7 @@ test("moved to a backup and written anew, missing for a moment", async () => {
   expect(await changes.until(1)).toEqual(["2"]);
 });
 
-test("back with the same text after it was missing: whoever read it in between read nothing", async () => {
+test("back with the same text after it was missing: readers in between read nothing", async () => {
   const changes = await start(path);
   await rename(path, `${path}~`);
   await sleep(100);

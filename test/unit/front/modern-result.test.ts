@@ -42,7 +42,7 @@ describe("a result", () => {
       `{"resultType":"complete","_meta":{${INFO},"b":2}}`,
     ],
     [
-      "meta that is none",
+      "invalid meta",
       "tools/call",
       '{"resultType":"complete","_meta":null}',
       `{"resultType":"complete","_meta":{${INFO}}}`,

@@ -64,7 +64,7 @@ test("empty lines count: an event of nothing but them is dropped at the cap, and
   expect(overflows).toEqual(["\n".repeat(96)]);
 });
 
-test("an id that is too long for a header is none, and a name of an event is cut", () => {
+test("an id that is too long for a header is dropped, and an event's name is cut", () => {
   const { events } = read(`id: ${"i".repeat(5000)}\nevent: ${"e".repeat(5000)}\ndata: x\n\n`, [], 10_000);
   expect(events).toEqual([["e".repeat(256), "x", undefined]]);
 });

@@ -233,7 +233,7 @@ describe("a request fails, once,", () => {
     expect(await ask(connections)).toMatchObject(outcome);
   });
 
-  test("when the answer is none", async () => {
+  test("when the answer is not HTTP", async () => {
     const { connections, sockets } = await listen(() => "220 mail.example ESMTP\r\n");
     expect(await ask(connections)).toMatchObject({
       error: { message: "The answer is not HTTP/1.1", code: "BAD_HTTP" },

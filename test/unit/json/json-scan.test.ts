@@ -158,7 +158,7 @@ test("of values that were changed at random, those pass that JSON.parse takes", 
         const text = whole.slice(0, at) + piece + whole.slice(at + cut);
         const valid = isValue(text);
         seen[valid ? "yes" : "no"]++;
-        // What `JSON.parse` lets stand around a value is none of the value.
+        // What `JSON.parse` lets stand around a value is not part of the value.
         const from = text.length - text.trimStart().length;
         expect(scan(text, from) === Buffer.byteLength(text.trimEnd())).toBe(valid);
       },

@@ -15,7 +15,7 @@ const FULL =
   'LimitExceeded: server "s" has 2 calls under way (limits.inFlightPerServer) and no room for more to wait (limits.queuePerServer is 4); try again later, or raise the limit';
 
 describe("bulkhead", () => {
-  test("lets so many in, lets a share of each account wait, refuses the rest, and takes turns", async () => {
+  test("admits a fixed number, lets a share of each account wait, refuses the rest, and takes turns", async () => {
     const struck: string[] = [];
     const bulkhead = new Bulkhead({ inFlight: 2, queue: 4 }, (limit) => struck.push(limit));
     const [first, second] = [newCall(), newCall()];
@@ -42,7 +42,7 @@ describe("bulkhead", () => {
     expect([bulkhead.active, bulkhead.queued]).toEqual([0, 0]);
   });
 
-  test("a call that is cancelled while it waits gives its place up", async () => {
+  test("a call that is cancelled while it waits gives up its place", async () => {
     const bulkhead = new Bulkhead({ inFlight: 1, queue: 1 }, () => {});
     const first = newCall();
     bulkhead.enter(first, "s");

@@ -8,7 +8,7 @@ const takeAll = (shares: Shares, holder: string, places: number): number => {
   return taken;
 };
 
-test("whoever takes all it can get has half of what the others leave, rounded up", () => {
+test("a party that takes all it can get has half of what the others leave, rounded up", () => {
   const shares = new Shares();
   expect(["a", "b", "c", "d"].map((holder) => takeAll(shares, holder, 10))).toEqual([5, 3, 1, 1]);
   expect([shares.total, takeAll(shares, "e", 10)]).toEqual([10, 0]);
@@ -17,7 +17,7 @@ test("whoever takes all it can get has half of what the others leave, rounded up
   expect([1, 2, 3].map((places) => takeAll(new Shares(), "alone", places))).toEqual([1, 1, 2]);
 });
 
-test("law: a place is left for whoever has none, as long as fewer took part than could halve it", () => {
+test("law: a place is left for a party without one, as long as fewer took part than could halve it", () => {
   const steps = fc.array(fc.tuple(fc.integer({ min: 0, max: 5 }), fc.boolean()), { maxLength: 400 });
   fc.assert(
     fc.property(fc.integer({ min: 64, max: 300 }), steps, (places, taken) => {
