@@ -47,6 +47,7 @@ export class Feed {
       subscriptions.on(event, () => this.#listChanged("subscriptions"));
     reloads.on("changed", () => this.#configChanged());
     const { guards } = parts;
+    guards.on("expired", (isLive) => this.#revoke(isLive));
     guards.on("changed", () => this.#revoke((principal) => guards.main.admits(principal, "admin")));
   }
 

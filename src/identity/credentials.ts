@@ -62,10 +62,13 @@ export class Credentials {
   readonly #tokens = new Map<string, Identified & { readonly ok: true }>();
   readonly #oauth: OAuthConfig | undefined;
   readonly #deps: CredentialsDeps;
+  readonly #admitted: (principal: Principal) => void;
   #server: Promise<ResourceServer> | undefined;
   #loaded: ResourceServer | undefined;
 
-  constructor(config: CredentialsConfig, deps: CredentialsDeps) {
+  /** `admitted` is told each principal whose credential ends. */
+  constructor(config: CredentialsConfig, deps: CredentialsDeps, admitted: (principal: Principal) => void = () => {}) {
+    this.#admitted = admitted;
     const { tokens, clients, oauth } = config.auth;
     this.#deps = deps;
     this.#oauth = oauth && withDefaults(oauth, config.publicUrl);
@@ -87,7 +90,7 @@ export class Credentials {
     const digest = digestOf(token);
     const holder = this.#tokens.get(digest);
     if (holder) {
-      if (holder.principal.expiresAt > this.#deps.now()) return holder;
+      if (holder.principal.expiresAt > this.#deps.now()) return this.#told(holder);
       this.#deps.refused(`the token of "${holder.principal.name}" has expired`);
       return INVALID;
     }
@@ -96,7 +99,15 @@ export class Credentials {
       return INVALID;
     }
     const given = { token, digest, isProved: match[1]!.toLowerCase() === "dpop", asked };
-    return this.#loaded ? this.#loaded.verify(given) : this.#load(this.#oauth).then((server) => server.verify(given));
+    const found = this.#loaded
+      ? this.#loaded.verify(given)
+      : this.#load(this.#oauth).then((server) => server.verify(given));
+    return found instanceof Promise ? found.then((known) => this.#told(known)) : this.#told(found);
+  }
+
+  #told(found: Identified): Identified {
+    if (found.ok && found.principal.expiresAt !== Number.POSITIVE_INFINITY) this.#admitted(found.principal);
+    return found;
   }
 
   /** Returns whether a principal that was admitted earlier would still be. */

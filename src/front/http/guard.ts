@@ -12,6 +12,7 @@ import { EventEmitter } from "node:events";
 import type { LiveConfig } from "../../config/live-config.ts";
 import { challenge } from "../../identity/challenge.ts";
 import { type Asked, Credentials, type CredentialsConfig, type Identified } from "../../identity/credentials.ts";
+import { Expiries } from "../../identity/expiries.ts";
 import { refusalLog } from "../../identity/refusal-log.ts";
 import { ANYONE, type Principal } from "../../protocol/principal.ts";
 import type { Logger } from "../../telemetry/logger.ts";
@@ -106,10 +107,18 @@ export function createGuard(config: GuardConfig, credentials: Credentials): Guar
   };
 }
 
+export interface GuardEvents {
+  /** The config admits other principals than before. */
+  changed: [];
+  /** Time has passed: streams of principals that are not live any more must end. */
+  expired: [isLive: (principal: Principal) => boolean];
+}
+
 /** The guards for the current config, one for each address: the API may have its own address. */
-export class LiveGuards extends EventEmitter<{ changed: [] }> {
+export class LiveGuards extends EventEmitter<GuardEvents> {
   #main: Guard;
   #admin: Guard;
+  readonly #expiries = new Expiries((isLive) => this.emit("expired", isLive));
 
   constructor(config: LiveConfig, log: Logger) {
     super();
@@ -117,7 +126,7 @@ export class LiveGuards extends EventEmitter<{ changed: [] }> {
     const deps = { now: Date.now, refused };
     const build = (): { readonly main: Guard; readonly admin: Guard } => {
       const { gateway } = config.current;
-      const credentials = new Credentials(gateway, deps);
+      const credentials = new Credentials(gateway, deps, (principal) => this.#expiries.note(principal));
       return {
         main: createGuard(gateway, credentials),
         admin: createGuard(adminAddress(gateway), credentials),
@@ -128,6 +137,10 @@ export class LiveGuards extends EventEmitter<{ changed: [] }> {
       ({ main: this.#main, admin: this.#admin } = build());
       this.emit("changed");
     });
+  }
+
+  close(): void {
+    this.#expiries.close();
   }
 
   get main(): Guard {

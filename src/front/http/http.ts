@@ -47,6 +47,11 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
     const isValid = (principal: Principal): boolean => guards.main.admits(principal, "client");
     for (const front of [legacy, modern, sse]) front.revoke(isValid);
   });
+  guards.on("expired", (isLive) => {
+    legacy.disconnect(isLive);
+    modern.revoke(isLive);
+    sse.revoke(isLive);
+  });
   const unread = { ms: NOT_READ_MS, cut: () => context.onLimit("unreadBytes") };
 
   const admit = (x: HttpExchange, serve: Serve): void => {
@@ -108,6 +113,7 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
     load: () => void apps.main().catch(() => {}),
     fetch: async (request) => (await apps.main()).fetch(request),
     close() {
+      guards.close();
       modern.close();
       sse.close();
     },

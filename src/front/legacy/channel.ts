@@ -50,6 +50,11 @@ export class LegacyChannel implements EraChannel {
     this.#answer(null, failure(error));
   }
 
+  /** Who sends the messages from now on: the same principal, perhaps with a newer token. */
+  identify(principal: Principal): void {
+    if (this.#session) this.#session.who = principal;
+  }
+
   close(): void {
     this.#options.place?.();
     this.#session?.close();

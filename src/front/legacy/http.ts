@@ -85,6 +85,11 @@ export class LegacyHttp {
     for (const session of this.#sessions.values()) if (!isValid(session.who)) session.close();
   }
 
+  /** Closes the standing streams of other principals. Their sessions stay, and can be resumed. */
+  disconnect(isLive: (principal: Principal) => boolean): void {
+    for (const session of this.#sessions.values()) if (!isLive(session.who)) this.#streamsOf(session).standing.cut();
+  }
+
   #initialize(x: HttpExchange, message: Extract<Inbound, { kind: "request" }>, principal: Principal): void {
     const open = this.#sessions.get(x.header(SESSION_HEADER) ?? "");
     if (open?.principal === principal.id) {

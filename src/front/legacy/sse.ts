@@ -73,6 +73,7 @@ export class SseFront {
       return replyError(x, new GoblinError("SESSION_NOT_FOUND", "Session not found: open /sse again"));
     }
     readJson(x, this.#context, (body) => {
+      open.channel.identify(principal);
       x.reply(202, {});
       const incoming = classifyIncoming(body);
       if ("batch" in incoming) open.channel.takeBatch(incoming.batch);

@@ -246,6 +246,38 @@ test("the API needs the admin scope", async () => {
   expect(await status({ scope: "other goblin:admin" })).toBe(200);
 });
 
+test("streams end with the token; the session stays, and a renewed token opens a stream again", async () => {
+  const issuer = await startIssuer();
+  const { opened, goblin } = await behind(issuer);
+  // Past its end by the tolerance, but for a moment.
+  const short = await issuer.sign({ lifeSeconds: 2 });
+  const { client } = await opened(short);
+  const stream = (token: string) =>
+    fetch(goblin.url, {
+      headers: { ...client.headers, authorization: `Bearer ${token}`, accept: "text/event-stream" } as Record<
+        string,
+        string
+      >,
+    });
+  const first = await stream(short);
+  expect(first.status).toBe(200);
+  await expect(first.text()).rejects.toThrow();
+  const renewed = await stream(await issuer.sign());
+  expect(renewed.status).toBe(200);
+  await renewed.body?.cancel();
+  const listen = await fetch(goblin.sseUrl, {
+    headers: { authorization: `Bearer ${await issuer.sign({ lifeSeconds: 2 })}` },
+  });
+  // Bob has no longer-lived token, Alice has by now.
+  const bobs = await fetch(goblin.sseUrl, {
+    headers: { authorization: `Bearer ${await issuer.sign({ lifeSeconds: 2, claims: { sub: "bob" } })}` },
+  });
+  await bobs.text().catch(() => {});
+  const reader = listen.body!.getReader();
+  expect((await reader.read()).done).toBe(false);
+  await reader.cancel();
+});
+
 describe("named tokens", () => {
   test("belong to their name, whatever the token; expire; may be stored as a hash", async () => {
     const { createHash } = await import("node:crypto");
