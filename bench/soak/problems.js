@@ -35,7 +35,10 @@ const KINDS = /** @type {const} */ ({
 /** @typedef {keyof typeof KINDS} Kind */
 /** @typedef {ReturnType<typeof createProblems>} Problems */
 
-/** @param {readonly string[]} known @param {(line: string) => void} [trace] hears of each as it is found */
+/**
+ * @param {readonly string[]} known
+ * @param {(line: string) => void} [trace] hears of each as it is found
+ */
 export function createProblems(known, trace = () => {}) {
   for (const name of known) if (!Object.hasOwn(KINDS, name)) throw new Error(`--known: there is no kind "${name}"`);
   /** @type {Map<Kind, { count: number, texts: string[] }>} */

@@ -112,7 +112,8 @@ export async function call(client, server, tool, args, street, { giveUpAfterMs, 
 
   /** @param {any} error */
   function refused(error) {
-    // What a call had begun is gone with the gateway, or with the server, that knew of it. Servers of the era without sessions know nothing.
+    // What a call had begun is gone with the gateway, or with the server, that knew of it. Servers
+    // of the era without sessions know nothing.
     const wasBegun = task || (rounds > 0 && server.era === "legacy");
     const wasForgotten = wasBegun && (client.excuse(entry.start) || !isCalm());
     ledger.refused(entry, wasForgotten ? { data: { code: "BACKEND_UNAVAILABLE" } } : error);

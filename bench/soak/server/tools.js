@@ -121,7 +121,8 @@ async function put({ world, params, request }, kind, nonce) {
 }
 
 /**
- * All that the server has to know is in the state: whichever process of the server gets it can go on.
+ * All that the server has to know is in the state: whichever process of the server gets it can go
+ * on.
  * @param {string} state @param {string} server @param {string} nonce @returns {string}
  */
 function roundIn(state, server, nonce) {

@@ -1,9 +1,9 @@
 /**
- * The timeout of a request. Progress from the server restarts the clock, and so does the answer to a
- * question to the client. The clock is paused while a question is open. If the question may belong
- * to another call, the clock continues where it stood: a call that hangs must not live as long as
- * others ask. All this up to an overall limit. On expiry, the request is cancelled wherever it is,
- * and its answer becomes a timeout error.
+ * The timeout of a request. Progress from the server restarts the clock, and so does the answer to
+ * a question to the client. The clock is paused while a question is open. If the question may
+ * belong to another call, the clock continues where it stood: a call that hangs must not live as
+ * long as others ask. All this up to an overall limit. On expiry, the request is cancelled wherever
+ * it is, and its answer becomes a timeout error.
  */
 import type { LiveConfig } from "../../config/live-config.ts";
 import type { Call } from "../../protocol/call.ts";
@@ -111,7 +111,9 @@ class CallDeadline implements Alarm, Deadline {
     this.#call.cancel("timeout");
   }
 
-  /** Sets the deadline to now + ms, capped at the overall limit. `limit`: the limit it stands for. */
+  /**
+   * Sets the deadline to now + ms, capped at the overall limit. `limit`: the limit it stands for.
+   */
   #allow(ms: number, limit: number): void {
     if (this.#stopped || this.expired) return;
     const whole = Math.max(this.#limit, this.#maxMs());
