@@ -12,6 +12,7 @@ import { serverStates } from "../protocol/server-states.ts";
 import { exposedBoundsMs, type Latency } from "./latency.ts";
 import type { LimitMeter } from "./limit-meter.ts";
 import type { Meters } from "./meters.ts";
+import { type MetricNames, withNames } from "./metric-names.ts";
 
 export interface BackendReading {
   readonly serverId: string;
@@ -43,8 +44,8 @@ export interface MetricSources {
 
 export interface Metrics {
   readonly contentType: string;
-  /** Returns the whole page. */
-  text(): Promise<string>;
+  /** Returns the whole page, with both names of each metric, or one. */
+  text(names?: MetricNames): Promise<string>;
 }
 
 interface Family<Label extends string> {
@@ -188,7 +189,11 @@ export function createMetrics(sources: MetricSources): Metrics {
 
   return {
     contentType: registry.contentType,
-    text: async () => `${await registry.metrics()}\n${await processMetrics().metrics()}`,
+    async text(names) {
+      const page = `${await registry.metrics()}\n${await processMetrics().metrics()}`;
+      // prom-client spells it as Prometheus does not: its event-loop lag is not a number at first.
+      return withNames(page.replace(/ Nan$/gm, " NaN"), names);
+    },
   };
 }
 

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { afterEach, expect, test } from "vitest";
 import { startGoblin } from "../fixtures/goblin.ts";
@@ -5,6 +6,9 @@ import { connectV1, disposeAll, rawHttp, startScripted, until } from "../fixture
 import { type Family, parsePrometheus, valueIn } from "../fixtures/prometheus.ts";
 
 afterEach(disposeAll);
+
+/** Of Debian's package prometheus, which CI installs. */
+const hasPromtool = spawnSync("promtool", ["--version"]).status === 0;
 
 async function scrape(origin: string, headers: Record<string, string> = {}): Promise<Map<string, Family>> {
   const response = await fetch(`${origin}/metrics`, { headers });
@@ -129,7 +133,7 @@ test("the page is guarded like everything else", async () => {
 test("docs/metrics.md lists exactly the families there are, and the dashboard queries only those", async () => {
   const goblin = await startGoblin({});
   const found = await scrape(goblin.origin);
-  const own = [...found].filter(([name]) => name.startsWith("mcp"));
+  const own = [...found].filter(([name]) => /^mcp[A-Z]/.test(name));
   const docs = readFileSync(new URL("../../docs/metrics.md", import.meta.url), "utf8");
   const rows = [...docs.matchAll(/^\| `(mcp\w+)` *\| (\w+) *\|/gm)].map(([, name, type]) => `${name} ${type}`);
   expect(rows.sort()).toEqual(own.map(([name, { type }]) => `${name} ${type}`).sort());
@@ -139,4 +143,29 @@ test("docs/metrics.md lists exactly the families there are, and the dashboard qu
   expect(used.length).toBeGreaterThan(10);
   const unknown = used.filter((name) => !found.has(name) && !found.has(name.replace(/_(bucket|sum|count)$/, "")));
   expect(unknown).toEqual([]);
+});
+
+test("every metric has a second name that Prometheus' own linter accepts", async () => {
+  const one = await startScripted({ name: "one" });
+  const goblin = await startGoblin({ mcpServers: { one: one.entry } });
+  const page = async (names: string) => (await fetch(`${goblin.origin}/metrics${names}`)).text();
+  const [both, snake, camel] = await Promise.all(["", "?names=snake_case", "?names=camelCase"].map(page));
+  const families = (text: string | undefined) => [...parsePrometheus(text!).keys()].filter((name) => /^mcp/.test(name));
+  expect(families(camel)).toContain("mcpRequestsTotal");
+  expect(families(camel).filter((name) => name.includes("_"))).toEqual([]);
+  expect(families(snake)).toContain("mcp_request_duration_seconds");
+  expect(families(snake).filter((name) => /[A-Z]/.test(name))).toEqual([]);
+  expect(families(snake)).toHaveLength(families(camel).length);
+  expect(families(both)).toHaveLength(2 * families(camel).length);
+  const [now, then] = [parsePrometheus(both!), { server_id: "one", kind: "tools" }];
+  expect(valueIn(now, "mcp_catalog_entries", then)).toBe(
+    valueIn(now, "mcpCatalogEntries", { serverId: "one", kind: "tools" }),
+  );
+  expect(both).not.toMatch(/ Nan$/m);
+  expect((await fetch(`${goblin.origin}/metrics?names=other`)).status).toBe(400);
+  if (!hasPromtool) return;
+  const { status, stdout, stderr } = spawnSync("promtool", ["check", "metrics"], { input: snake, encoding: "utf8" });
+  // Families of the process have the names that every Node program has.
+  const own = `${stdout}${stderr}`.split("\n").filter((line) => /^mcp/.test(line));
+  expect([own, status === 0 || own.length === 0]).toEqual([[], true]);
 });

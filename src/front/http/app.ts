@@ -10,6 +10,8 @@ import { createMiddleware } from "hono/factory";
 import { METADATA_PATH, resourceMetadata } from "../../identity/challenge.ts";
 import type { Asked } from "../../identity/credentials.ts";
 import type { Principal } from "../../protocol/principal.ts";
+import { metricNames } from "../../telemetry/metric-names.ts";
+import type { Metrics } from "../../telemetry/metrics.ts";
 import type { FrontContext } from "../context.ts";
 import { type HttpExchange, notAllowed, type Serve } from "./exchange.ts";
 import type { Guard, LiveGuards } from "./guard.ts";
@@ -26,7 +28,7 @@ export interface HttpFrontOptions {
   readonly servers: { readonly settled: boolean };
   /** The admin API, with its whole paths, for clients that passed the guard. */
   readonly admin: { fetch(request: Request, principal: Principal): Promise<Response> };
-  readonly metrics: { load(): Promise<{ readonly contentType: string; text(): Promise<string> }> };
+  readonly metrics: { load(): Promise<Metrics> };
 }
 
 export interface AppOptions extends HttpFrontOptions {
@@ -52,7 +54,7 @@ export function createApp(options: AppOptions) {
   const { address, servers } = options;
   const guard = () => options.guards[address];
   const app = new Hono<Env>();
-  for (const path of ["/mcp", "/sse", "/messages", ...API_PATHS]) app.options(path, preflight(guard));
+  for (const path of ["/mcp", "/mcp/", "/sse", "/messages", ...API_PATHS]) app.options(path, preflight(guard));
   // The MCP routes set these headers themselves.
   for (const path of [...API_PATHS, "/metrics", "/health", "/ready"]) app.use(path, crossOrigin(guard));
   if (address === "main") addEndpoints(app, options);
@@ -98,10 +100,13 @@ function addEndpoints(app: Hono<Env>, { admit, exchange, endpoint, sse }: AppOpt
     return x.response;
   };
 
-  app.post("/mcp", route(endpoint.post));
-  app.get("/mcp", route(endpoint.get));
-  app.delete("/mcp", route(endpoint.delete));
-  app.all("/mcp", route(notAllowed("GET, POST, DELETE")));
+  // Many clients and proxies add a slash.
+  for (const path of ["/mcp", "/mcp/"]) {
+    app.post(path, route(endpoint.post));
+    app.get(path, route(endpoint.get));
+    app.delete(path, route(endpoint.delete));
+    app.all(path, route(notAllowed("GET, POST, DELETE")));
+  }
   app.get("/sse", route(sse.get));
   app.post("/messages", route(sse.post));
   app.all("/sse", route(notAllowed("GET")));
@@ -112,8 +117,13 @@ function addAdmin(app: Hono<Env>, { admin, metrics }: AppOptions, guard: () => G
   for (const path of API_PATHS)
     app.all(path, admission(guard, "admin"), (c) => admin.fetch(c.req.raw, c.get("principal")));
   app.get("/metrics", admission(guard, "client"), async (c) => {
+    const names = metricNames.find((known) => known === c.req.query("names"));
+    if (names === undefined && c.req.query("names") !== undefined) {
+      const message = `Unknown names: expected one of ${metricNames.join(", ")}`;
+      return c.json({ error: { code: "INVALID_PARAMS", message } }, 400);
+    }
     const { contentType, text } = await metrics.load();
-    return c.body(await text(), 200, { "content-type": contentType });
+    return c.body(await text(names), 200, { "content-type": contentType });
   });
 }
 
