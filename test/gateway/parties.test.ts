@@ -146,8 +146,8 @@ describe("more than one token", () => {
     return new Set(seen).size;
   };
 
-  test("gives each client a program of its own, unless the config says otherwise", async () => {
-    const { entry } = await startScripted({ name: "one" });
+  test.each(["stdio", "sse"] as const)("gives each client its own connection over %s by default", async (transport) => {
+    const { entry } = await startScripted({ name: "one", transport });
     expect(await pids(["alice", "bob"], entry)).toBe(2);
     expect(await pids(["alice", "bob"], { ...entry, share: "all" })).toBe(1);
     expect(await pids(["alice"], entry)).toBe(1);

@@ -17,8 +17,8 @@ export interface NormaliseContext {
   readonly folder: string;
   readonly home: string;
   /**
-   * Several tokens are configured. Stdio servers then default to one process per session, because a
-   * process may keep one client's data.
+   * Several tokens are configured. Stdio and HTTP+SSE servers then default to one connection per
+   * session: nothing on a shared one tells clients apart, and a process may keep one client's data.
    */
   readonly severalTokens: boolean;
   readonly readFile: ((path: string) => string) | undefined;
@@ -42,7 +42,7 @@ export function normaliseServer(fields: Fields, context: NormaliseContext): Serv
     transport,
     enabled: isEnabled(entry),
     prefix: entry.prefix ?? defaultPrefix(id),
-    share: entry.share ?? (transport.kind === "stdio" && context.severalTokens ? "session" : "all"),
+    share: entry.share ?? (context.severalTokens && !tellsApart(transport) ? "session" : "all"),
     ...(entry.timeoutMs === undefined ? {} : { timeoutMs: entry.timeoutMs }),
     ...(entry.expose === undefined ? {} : { expose: entry.expose }),
     tools,
@@ -55,6 +55,11 @@ export function normaliseServer(fields: Fields, context: NormaliseContext): Serv
  */
 export function resolvePath(path: string, context: { readonly folder: string; readonly home: string }): string {
   return resolve(context.folder, expandHome(path, context.home));
+}
+
+/** Whether messages of the server come on streams of their requests. */
+function tellsApart({ kind }: ServerTransport): boolean {
+  return kind !== "stdio" && kind !== "sse";
 }
 
 /** Replaces the characters that an id may contain but a tool name may not. */

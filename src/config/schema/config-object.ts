@@ -74,8 +74,8 @@ export interface ServerObject {
   readonly prefix?: string | undefined;
   /**
    * "all": one connection for all clients. "session": one per client session (see below). Default:
-   * "all", but "session" for a stdio server when gateway.auth may admit two or more different
-   * clients.
+   * "all", but "session" for a stdio or HTTP+SSE server when gateway.auth may admit two or more
+   * different clients.
    */
   readonly share?: "all" | "session" | undefined;
   /** Replaces timeouts.callMs for this server. */

@@ -53,10 +53,13 @@ capabilities, from its first call to its end.
   a client with the same token can continue it.
 - A stdio server starts once for each of these calls. If that is too slow, and the server keeps
   nothing private, set \`share: "all"\`.
+- A task that a session began ends with the session's connection, and so with the session. For
+  tasks that outlive it, set \`share: "all"\`.
 - \`limits.connectionsPerServer\` limits the number of these connections.
 
-**Without \`share\`**, a server is shared. The exception is a stdio server, if
-\`gateway.auth\` may admit two or more different clients.`;
+**Without \`share\`**, a server is shared. The exception is a stdio server or one with
+\`type: "sse"\`, if \`gateway.auth\` may admit two or more different clients. A server without
+\`type\` that turns out to speak HTTP+SSE stays shared: give it its type.`;
 
 const FAIRNESS = `### Who counts as one
 

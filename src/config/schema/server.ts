@@ -101,7 +101,7 @@ export const serverEntrySchema = z.strictObject({
     .enum(["all", "session"])
     .optional()
     .describe(
-      '"all": one connection for all clients. "session": one per client session (see below). Default: "all", but "session" for a stdio server when gateway.auth may admit two or more different clients.',
+      '"all": one connection for all clients. "session": one per client session (see below). Default: "all", but "session" for a stdio or HTTP+SSE server when gateway.auth may admit two or more different clients.',
     ),
   timeoutMs: positiveMs.optional().describe("Replaces timeouts.callMs for this server."),
   expose: exposeSchema.optional().describe("Replaces tools.expose for this server."),
