@@ -1,6 +1,6 @@
 /**
- * Makes docs/dashboard.svg, the picture in the README: the real dashboard of a gateway with the demo
- * servers, in a real terminal (tmux), after some calls. Needs tmux.
+ * Makes docs/dashboard.svg, the picture in the README: the real dashboard of a gateway with the
+ * demo servers, in a real terminal (tmux), after some calls. Needs tmux.
  */
 import { execFileSync, spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";

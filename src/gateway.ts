@@ -79,7 +79,10 @@ export function createGateway({ log, configPath, reload, state, ...options }: Ga
   });
   const metrics = new MetricsPage({ meters, limits, reloads, sessions, subscriptions, servers, catalog });
   const directory = new Directory(serverInfo, catalog, servers);
-  const context = { relay, directory, sessions, continuity, subscriptions: resourceSubscriptions, config, onLimit };
+  const context = {
+    ...{ relay, directory, sessions, continuity, config, onLimit },
+    ...{ subscriptions: resourceSubscriptions, tasks },
+  };
   const front = createHttpFront({ context, guards, servers, admin, metrics });
   let http: Addresses | undefined;
   let stdioFront: StdioFront | undefined;

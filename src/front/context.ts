@@ -6,6 +6,7 @@ import type { Directory } from "../routing/directory.ts";
 import type { Continuity } from "../session/continuity.ts";
 import type { ResourceSubscriptions } from "../session/resource-subscriptions.ts";
 import type { SessionStore } from "../session/store.ts";
+import type { Tasks } from "../session/tasks.ts";
 
 export interface FrontContext {
   /** Answers requests. */
@@ -14,6 +15,7 @@ export interface FrontContext {
   readonly sessions: SessionStore;
   readonly continuity: Continuity;
   readonly subscriptions: ResourceSubscriptions;
+  readonly tasks: Tasks;
   readonly config: LiveConfig;
   readonly onLimit: OnLimit;
 }

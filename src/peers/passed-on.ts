@@ -7,6 +7,7 @@ import type { PeerEvents } from "./peer.ts";
 import type { Pending } from "./pending.ts";
 
 export interface ServerNotification {
+  readonly method: string;
   readonly params: Params;
   /** The whole message. */
   readonly text: string;
@@ -33,4 +34,10 @@ export interface LogOrigin {
 export function passLog({ params, text }: ServerNotification, { events, pending, stream, call }: LogOrigin): void {
   const audience = stream === undefined ? pending.audience() : (call ?? "none");
   events.log(toDisplayText(params["level"]), paramsText(text), audience);
+}
+
+export function passTask(events: Pick<PeerEvents, "task">, frame: ServerNotification, text?: string): void {
+  const { taskId } = frame.params;
+  const params = text ?? paramsText(frame.text);
+  if (typeof taskId === "string") events.task({ taskId, method: frame.method, params });
 }

@@ -7,6 +7,7 @@ import type { GoblinError } from "../protocol/errors.ts";
 import type { Flight } from "../protocol/flight.ts";
 import type { Answer } from "../protocol/json-rpc.ts";
 import type { ChangeKind } from "../protocol/methods.ts";
+import type { TaskNote } from "../protocol/task-note.ts";
 
 /**
  * The call that a question belongs to. "none": no call is in flight. "several": more than one party
@@ -31,8 +32,8 @@ export interface PeerEvents {
   updated(uri: string, params: string): void;
   /** A log message; `params` is raw JSON. */
   log(level: string, params: string, to: Audience): void;
-  /** The status of a task changed; `params` is raw JSON. */
-  task(taskId: string, params: string): void;
+  /** The status of a task changed. */
+  task(note: TaskNote): void;
   ask(method: string, params: string, asked: Asked): Promise<Answer>;
   closed(error: GoblinError, renew?: boolean): void;
   /** Notifications may have been lost, although the connection is still open. */
@@ -59,6 +60,13 @@ export interface Peer {
    */
   request(method: string, params: string, flight?: Flight): Promise<Answer>;
   notify(method: string, params?: string): void;
+  /**
+   * Asks the server to report changes of a task. Resolves with whether it will. Absent: servers of
+   * this era report them unasked.
+   */
+  watchTask?(taskId: string): Promise<boolean>;
+  /** The server need not report the task any more. */
+  unwatchTask?(taskId: string): void;
   /**
    * Checks whether the server responds, if the protocol has a request for that. An error also
    * counts.

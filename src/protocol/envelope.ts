@@ -11,6 +11,8 @@ export const CLIENT_INFO = `${META_PREFIX}clientInfo`;
 export const LOG_LEVEL = `${META_PREFIX}logLevel`;
 export const SERVER_INFO = `${META_PREFIX}serverInfo`;
 export const SUBSCRIPTION_ID = `${META_PREFIX}subscriptionId`;
+/** The name of the extension for tasks. */
+export const TASKS = `${META_PREFIX}tasks`;
 
 export type Era = "legacy" | "modern";
 

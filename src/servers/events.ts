@@ -6,6 +6,7 @@
 
 import type { Audience } from "../peers/peer.ts";
 import type { Client } from "../protocol/call.ts";
+import type { TaskNote } from "../protocol/task-note.ts";
 import type { BackendStatus } from "./backend.ts";
 
 export interface ServerLogMessage {
@@ -24,21 +25,12 @@ export interface ResourceUpdate {
   readonly ownerKey: string | undefined;
 }
 
-export interface TaskStatus {
-  readonly serverId: string;
-  readonly taskId: string;
-  /** Raw JSON. */
-  readonly params: string;
-  /** The client whose own connection reported it. */
-  readonly owner: Client | undefined;
-}
-
 export interface ServerEvents {
   log: [message: ServerLogMessage];
   /** A resource changed. */
   updated: [update: ResourceUpdate];
-  /** The status of a task changed. */
-  taskStatus: [status: TaskStatus];
+  /** The status of a task changed. `owner`: the client whose own connection reported it. */
+  taskStatus: [serverId: string, note: TaskNote, owner: Client | undefined];
   status: [serverId: string, status: BackendStatus];
   /** A client's own connection was restored, or may have lost notifications. */
   ownRestored: [serverId: string, ownerKey: string];

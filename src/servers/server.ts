@@ -250,7 +250,7 @@ export class Server {
         if (owner) host.emit("ownRestored", this.id, owner.key);
         else void host.subscribers.restored(this.id);
       },
-      task: (taskId, params) => void host.emit("taskStatus", { serverId: this.id, taskId, params, owner }),
+      task: (note) => void host.emit("taskStatus", this.id, note, owner),
       ask: (method, params, asked) => ask({ serverId: this.id, method, params, owner, ...asked }),
       problem: (message, detail) => {
         const heldBack = this.#problems.pass();

@@ -120,6 +120,28 @@ export class Servers extends EventEmitter<ServerEvents> {
     return withTimeout(peer.request(method, params), this.#options.config.current.timeouts.connectMs, failure(late));
   }
 
+  /**
+   * Asks the server to report changes of a task, on the shared connection or on the one of `owner`.
+   * Resolves with whether it will.
+   */
+  async watchTask(serverId: string, taskId: string, owner?: Client): Promise<boolean> {
+    try {
+      const backend = this.#roster.get(serverId)?.backend;
+      const peer = owner ? await backend?.peerOf(owner) : backend?.peer;
+      if (!peer?.watchTask) return peer !== undefined;
+      return await withTimeout(peer.watchTask(taskId), this.#options.config.current.timeouts.connectMs, false);
+    } catch {
+      return false;
+    }
+  }
+
+  async unwatchTask(serverId: string, taskId: string, owner?: Client): Promise<void> {
+    const backend = this.#roster.get(serverId)?.backend;
+    const isOpen = !owner || backend?.hasOwned(owner.key);
+    const peer = isOpen && owner ? await backend?.peerOf(owner).catch(() => undefined) : backend?.peer;
+    if (isOpen) peer?.unwatchTask?.(taskId);
+  }
+
   /** Closes the connections of a client that is gone. */
   release(clientKey: string): void {
     for (const { backend } of this.#roster.serving()) backend.release(clientKey);

@@ -10,17 +10,18 @@
  */
 import { timingSafeEqual } from "node:crypto";
 import type { Catalog } from "../catalog/catalog.ts";
-import { exposeTaskIds, joinTaskId, type TaskIdParts } from "../identifiers/task-ids.ts";
+import { exposeTaskIds, joinTaskId, splitTaskId, type TaskIdParts } from "../identifiers/task-ids.ts";
+import { memberText } from "../json/json-text.ts";
 import type { Client } from "../protocol/call.ts";
 import { notificationText } from "../protocol/json-rpc.ts";
-import type { TaskStatus } from "../servers/events.ts";
+import type { TaskNote } from "../protocol/task-note.ts";
 import type { Servers } from "../servers/servers.ts";
 import type { Sealer } from "./seal.ts";
 import type { SessionStore } from "./store.ts";
 
 export interface TaskParts {
-  readonly servers: Pick<Servers, "on" | "isShared">;
-  /** Only a client with a session can be notified at any time; others must poll. */
+  readonly servers: Pick<Servers, "on" | "isShared" | "isUsable" | "watchTask" | "unwatchTask">;
+  /** A client with a session can be notified at any time. Others must listen or poll. */
   readonly sessions: Pick<SessionStore, "on" | "get">;
   readonly catalog: Pick<Catalog, "snapshot">;
   readonly sealer: Pick<Sealer, "mark">;
@@ -39,6 +40,10 @@ export interface Task {
   readonly number: number;
   /** The client that used it last and gets its notifications. */
   clientKey: string;
+  /** The owner's streams that were opened for it. Each gets the params of its notifications. */
+  readonly streams: Set<(params: string) => void>;
+  /** Whether the server was asked to report it. */
+  isWatched: boolean;
 }
 
 interface Owned {
@@ -49,30 +54,34 @@ interface Owned {
 const MAX_TASKS = 10_000;
 const MAX_PER_OWNER = 1000;
 const MAX_EARLY = 100;
+/** The states that a task stays in. */
+const FINAL = new Set(['"completed"', '"failed"', '"cancelled"']);
 
 export class Tasks {
   readonly #parts: TaskParts;
   readonly #tasks = new Map<string, Task>();
   readonly #owners = new Map<string, Owned>();
   /** Status notifications that arrived before the answer that started their task. */
-  readonly #early = new Map<string, string[]>();
+  readonly #early = new Map<string, TaskNote[]>();
 
   constructor(parts: TaskParts) {
     this.#parts = parts;
-    parts.servers.on("taskStatus", (status) => this.#statusChanged(status));
+    parts.servers.on("taskStatus", (...told) => this.#statusChanged(...told));
+    parts.servers.on("status", (serverId) => this.#watchAgain(serverId));
     parts.servers.on("removed", (serverId) => this.#dropServer(serverId));
     parts.sessions.on("ended", ({ key }) => this.#dropClient(key));
   }
 
   started(serverId: string, taskId: string, client: TaskClient): void {
     const key = this.#key(serverId, taskId, client);
-    this.#enter({ serverId, taskId }, client);
+    const task = this.#enter({ serverId, taskId }, client);
+    if (client.scope === client.key) void this.#watch(task);
     const early = this.#early.get(key);
     if (!early) return;
     this.#early.delete(key);
     // The client must see the answer first: it announces the task.
     setImmediate(() => {
-      for (const params of early) this.#tell(key, params);
+      for (const note of early) this.#tell(key, note);
     });
   }
 
@@ -81,11 +90,37 @@ export class Tasks {
    * on.
    */
   opens(serverId: string, { seal, taskId }: Pick<TaskIdParts, "seal" | "taskId">, client: TaskClient): boolean {
-    const known = this.#tasks.get(this.#key(serverId, taskId, client));
-    const fits = isEqual(seal, this.#seal(serverId, taskId, client.taskOwner));
-    if (!fits || (known && known.owner !== client.taskOwner)) return false;
-    this.#enter({ serverId, taskId }, client);
+    if (!this.#owns(serverId, { seal, taskId }, client)) return false;
+    const task = this.#enter({ serverId, taskId }, client);
+    if (client.scope === client.key && !task.isWatched) void this.#watch(task);
     return true;
+  }
+
+  /**
+   * Delivers the notifications of a task to a stream of its owner, until the returned function is
+   * called. Resolves with undefined if the client does not own it, or its server will not report
+   * it.
+   */
+  async listen(
+    exposed: string,
+    client: TaskClient,
+    deliver: (params: string) => void,
+  ): Promise<(() => void) | undefined> {
+    const split = splitTaskId(exposed);
+    const { snapshot } = this.#parts.catalog;
+    const serverId = split && snapshot.resources.serverOfPrefix(split.prefix);
+    if (!split || serverId === undefined || !this.#owns(serverId, split, client)) return undefined;
+    if (snapshot.standing(serverId).kind === "disabled") return undefined;
+    const { taskId } = split;
+    const task = this.#tasks.get(this.#key(serverId, taskId, client)) ?? this.#enter({ serverId, taskId }, client);
+    task.streams.add(deliver);
+    const stop = (): void => {
+      task.streams.delete(deliver);
+      if (task.streams.size === 0 && !this.#parts.sessions.get(task.clientKey)) this.#unwatch(task);
+    };
+    if (await this.#watch(task)) return stop;
+    stop();
+    return undefined;
   }
 
   /**
@@ -109,24 +144,60 @@ export class Tasks {
     return { page: behind, more: false };
   }
 
-  #statusChanged({ serverId, taskId, params, owner }: TaskStatus): void {
-    const key = owner ? this.#key(serverId, taskId, owner) : keyOf(serverId, taskId, "");
-    if (this.#tasks.has(key)) return this.#tell(key, params);
-    this.#early.set(key, [...(this.#early.get(key) ?? []), params].slice(-MAX_EARLY));
+  #owns(serverId: string, { seal, taskId }: Pick<TaskIdParts, "seal" | "taskId">, client: TaskClient): boolean {
+    const known = this.#tasks.get(this.#key(serverId, taskId, client));
+    const fits = isEqual(seal, this.#seal(serverId, taskId, client.taskOwner));
+    return fits && (!known || known.owner === client.taskOwner);
+  }
+
+  #statusChanged(serverId: string, note: TaskNote, owner: TaskClient | undefined): void {
+    const key = owner ? this.#key(serverId, note.taskId, owner) : keyOf(serverId, note.taskId, "");
+    if (this.#tasks.has(key)) return this.#tell(key, note);
+    this.#early.set(key, [...(this.#early.get(key) ?? []), note].slice(-MAX_EARLY));
     if (this.#early.size > MAX_EARLY) this.#early.delete(this.#early.keys().next().value!);
   }
 
-  #tell(key: string, params: string): void {
+  #tell(key: string, { method, params }: TaskNote): void {
     const task = this.#tasks.get(key);
     if (!task) return;
     const text = exposeTaskIds(params, (id) => (id === task.taskId ? this.#exposed(task) : undefined));
-    this.#parts.sessions.get(task.clientKey)?.notify(notificationText("notifications/tasks/status", text));
+    this.#parts.sessions.get(task.clientKey)?.notify(notificationText(method, text));
+    for (const deliver of task.streams) deliver(text);
+    if (FINAL.has(memberText(params, "status") ?? "")) this.#unwatch(task);
+  }
+
+  /** Asks the server to report the task. Resolves with whether it will. */
+  async #watch(task: Task): Promise<boolean> {
+    task.isWatched = true;
+    task.isWatched = await this.#parts.servers.watchTask(task.serverId, task.taskId, this.#ownClient(task));
+    return task.isWatched;
+  }
+
+  #unwatch(task: Task): void {
+    if (!task.isWatched) return;
+    task.isWatched = false;
+    void this.#parts.servers.unwatchTask(task.serverId, task.taskId, this.#ownClient(task));
+  }
+
+  /** A new connection to the server knows nothing of what the one before was asked. */
+  #watchAgain(serverId: string): void {
+    if (!this.#parts.servers.isUsable(serverId)) return;
+    for (const task of this.#tasks.values()) {
+      const isWanted = task.isWatched || task.streams.size > 0;
+      if (task.serverId === serverId && isWanted) void this.#watch(task);
+    }
+  }
+
+  /** Returns the client whose own connection runs the task, if it is not the shared one. */
+  #ownClient({ key, serverId, taskId, clientKey }: Task): Client | undefined {
+    return key === keyOf(serverId, taskId, "") ? undefined : this.#parts.sessions.get(clientKey);
   }
 
   /** Removes a task that the server no longer knows. */
   forget(task: Task): void {
     const { key } = task;
     if (this.#tasks.get(key) !== task) return;
+    this.#unwatch(task);
     this.#tasks.delete(key);
     const owned = this.#owners.get(task.owner)!;
     owned.tasks.delete(key);
@@ -143,22 +214,28 @@ export class Tasks {
     for (const key of this.#early.keys()) if (key.startsWith(`[${JSON.stringify(serverId)},`)) this.#early.delete(key);
   }
 
-  #enter({ serverId, taskId }: Pick<Task, "serverId" | "taskId">, client: TaskClient): void {
+  #enter({ serverId, taskId }: Pick<Task, "serverId" | "taskId">, client: TaskClient): Task {
     const { key: clientKey, taskOwner } = client;
     const key = this.#key(serverId, taskId, client);
     const known = this.#tasks.get(key);
     if (known?.owner === taskOwner) {
       known.clientKey = clientKey;
-      return;
+      return known;
     }
     if (known) this.forget(known);
     const owned = this.#owners.get(taskOwner) ?? { count: 0, tasks: new Map<string, Task>() };
-    const task = { key, serverId, taskId, owner: taskOwner, clientKey, number: ++owned.count };
+    const number = ++owned.count;
+    const task: Task = {
+      ...{ key, serverId, taskId, owner: taskOwner, clientKey, number },
+      streams: new Set(),
+      isWatched: false,
+    };
     this.#owners.set(taskOwner, owned);
     owned.tasks.set(key, task);
     this.#tasks.set(key, task);
     if (owned.tasks.size > MAX_PER_OWNER) this.forget(owned.tasks.values().next().value!);
     if (this.#tasks.size > MAX_TASKS) this.forget(this.#tasks.values().next().value!);
+    return task;
   }
 
   /**

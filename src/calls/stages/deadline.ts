@@ -111,9 +111,7 @@ class CallDeadline implements Alarm, Deadline {
     this.#call.cancel("timeout");
   }
 
-  /**
-   * Sets the deadline to now + ms, capped at the overall limit. `limit`: the limit it stands for.
-   */
+  /** Sets the deadline to now + ms, capped at the overall limit. `limit`: what it stands for. */
   #allow(ms: number, limit: number): void {
     if (this.#stopped || this.expired) return;
     const whole = Math.max(this.#limit, this.#maxMs());

@@ -126,6 +126,7 @@ export class ModernHttp {
     const listen = openListen(this.#context, {
       id: message.id,
       params: message.params,
+      principal,
       write: (text) => stream.push(text),
       ended: () => {
         this.#listens.delete(listen);

@@ -1,6 +1,6 @@
 /**
  * `subscriptions/listen`: one long answer that carries all notifications that a client asked for,
- * about changed lists and updated resources.
+ * about changed lists, updated resources and its own tasks.
  *
  * The first message acknowledges the accepted filters. Every message carries the id of the request.
  * A graceful end is the request's result.
@@ -8,16 +8,18 @@
 
 import { randomUUID } from "node:crypto";
 import { memberText, setMember } from "../../json/json-text.ts";
-import { SERVER_INFO, SUBSCRIPTION_ID } from "../../protocol/envelope.ts";
+import { CLIENT_CAPABILITIES, metaOf, SERVER_INFO, SUBSCRIPTION_ID } from "../../protocol/envelope.ts";
 import { GoblinError } from "../../protocol/errors.ts";
 import { answerText, failure, type Id, notificationText, type Params } from "../../protocol/json-rpc.ts";
 import { allChangeKinds, type ChangeKind, changeFilters, changeNotifications } from "../../protocol/methods.ts";
-import { isRecord } from "../../structures/record.ts";
+import { isRecord, recordOf } from "../../structures/record.ts";
 import type { FrontContext } from "../context.ts";
+import { hasTasks, missingTasks } from "./requests.ts";
 
 export interface ListenOptions {
   readonly id: Id;
   readonly params: Params;
+  readonly principal: string;
   readonly write: (text: string) => void;
   /** Runs when the answer is complete. */
   readonly ended: () => void;
@@ -30,14 +32,14 @@ export interface Listen {
   close(): void;
 }
 
-export function openListen(context: FrontContext, { id, params, write, ended }: ListenOptions): Listen {
+export function openListen(context: FrontContext, { id, params, principal, write, ended }: ListenOptions): Listen {
   const clientKey = `listen:${randomUUID()}`;
   let open = true;
-  let stopChanges: (() => void) | undefined;
+  const stops: (() => void)[] = [];
   const stop = (): void => {
     if (!open) return;
     open = false;
-    stopChanges?.();
+    for (const each of stops.splice(0)) each();
     context.subscriptions.release(clientKey);
   };
   const end = (): void => {
@@ -54,18 +56,14 @@ export function openListen(context: FrontContext, { id, params, write, ended }: 
   };
 
   const wanted = params["notifications"];
-  if (!isRecord(wanted)) {
-    write(
-      answerText(
-        id,
-        failure(new GoblinError("INVALID_PARAMS", 'subscriptions/listen needs "notifications", an object')),
-      ),
-    );
+  const problem = problemOf(wanted, params);
+  if (problem) {
+    write(answerText(id, failure(problem)));
     open = false;
     queueMicrotask(ended);
     return { end, close: stop };
   }
-  void begin(wanted);
+  void begin(recordOf(wanted));
   return { end, close: stop };
 
   async function begin(filter: Record<string, unknown>): Promise<void> {
@@ -73,33 +71,72 @@ export function openListen(context: FrontContext, { id, params, write, ended }: 
     // Changes that happen while the subscriptions are made are told after the acknowledgement.
     const early: ChangeKind[] = [];
     let acknowledged = false;
-    stopChanges = context.directory.onChange((changed) => {
-      for (const kind of changed) {
-        if (!kinds.has(kind)) continue;
-        if (acknowledged) send(changeNotifications[kind], "{}");
-        else early.push(kind);
-      }
-    });
-    const uris = Array.isArray(filter["resourceSubscriptions"]) ? filter["resourceSubscriptions"] : [];
-    const updates: string[] = [];
-    const deliver = (paramsJson: string): void => {
-      if (acknowledged) send("notifications/resources/updated", paramsJson);
-      else updates.push(paramsJson);
-    };
-    const answers = await Promise.all(
-      uris.map(
-        async (uri: unknown) =>
-          typeof uri === "string" && (await context.subscriptions.subscribe(clientKey, uri, deliver)).ok,
-      ),
+    stops.push(
+      context.directory.onChange((changed) => {
+        for (const kind of changed) {
+          if (!kinds.has(kind)) continue;
+          if (acknowledged) send(changeNotifications[kind], "{}");
+          else early.push(kind);
+        }
+      }),
     );
+    const held: (() => void)[] = [];
+    const deliver =
+      (method: string) =>
+      (paramsJson: string): void => {
+        if (acknowledged) send(method, paramsJson);
+        else held.push(() => send(method, paramsJson));
+      };
+    const updated = deliver("notifications/resources/updated");
+    const [subscribed, tasks] = await Promise.all([
+      granted(
+        namesIn(filter, "resourceSubscriptions"),
+        async (uri) => (await context.subscriptions.subscribe(clientKey, uri, updated)).ok,
+      ),
+      granted(tasksIn(filter), watchTask(deliver("notifications/tasks"))),
+    ]);
     const honoured: Record<string, unknown> = Object.fromEntries([...kinds].map((kind) => [changeFilters[kind], true]));
-    const subscribed = uris.filter((_, i) => answers[i]);
     if (subscribed.length > 0) honoured["resourceSubscriptions"] = subscribed;
+    if (tasks.length > 0) honoured["taskIds"] = tasks;
     if (!open) return context.subscriptions.release(clientKey);
     send("notifications/subscriptions/acknowledged", JSON.stringify({ notifications: honoured }));
     acknowledged = true;
     for (const kind of new Set(early)) send(changeNotifications[kind], "{}");
-    for (const paramsJson of updates) send("notifications/resources/updated", paramsJson);
+    for (const tell of held) tell();
     if (Object.keys(honoured).length === 0) end();
   }
+
+  /** Only so many, like subscriptions; the owner of the others must poll. */
+  function tasksIn(filter: Record<string, unknown>): string[] {
+    return [...new Set(namesIn(filter, "taskIds"))].slice(0, context.config.current.limits.subscriptionsPerClient);
+  }
+
+  function watchTask(told: (paramsJson: string) => void): (taskId: string) => Promise<boolean> {
+    const client = { key: clientKey, scope: principal, taskOwner: principal };
+    return async (taskId) => {
+      const unwatch = await context.tasks.listen(taskId, client, told);
+      if (!unwatch) return false;
+      if (open) stops.push(unwatch);
+      else unwatch();
+      return true;
+    };
+  }
+}
+
+function problemOf(wanted: unknown, params: Params): GoblinError | undefined {
+  if (!isRecord(wanted))
+    return new GoblinError("INVALID_PARAMS", 'subscriptions/listen needs "notifications", an object');
+  const capabilities = recordOf(metaOf(params)?.[CLIENT_CAPABILITIES]);
+  return namesIn(wanted, "taskIds").length > 0 && !hasTasks({ capabilities }) ? missingTasks() : undefined;
+}
+
+function namesIn(filter: Record<string, unknown>, key: string): string[] {
+  const names = filter[key];
+  return Array.isArray(names) ? names.filter((name) => typeof name === "string") : [];
+}
+
+/** Asks for each, and returns those that are granted. */
+async function granted(names: readonly string[], grant: (name: string) => Promise<boolean>): Promise<string[]> {
+  const answers = await Promise.all(names.map(grant));
+  return names.filter((_, i) => answers[i]);
 }

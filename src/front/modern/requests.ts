@@ -14,10 +14,10 @@ import {
   CLIENT_CAPABILITIES,
   CLIENT_INFO,
   LOG_LEVEL,
-  META_PREFIX,
   metaOf,
   modernVersions,
   PROTOCOL_VERSION,
+  TASKS,
 } from "../../protocol/envelope.ts";
 import { GoblinError } from "../../protocol/errors.ts";
 import { type Answer, failure, type Inbound, type Params, requestParams, success } from "../../protocol/json-rpc.ts";
@@ -45,7 +45,6 @@ export interface RoundOptions {
   readonly trace?: Readonly<Record<string, string>> | undefined;
 }
 
-const TASKS = `${META_PREFIX}tasks`;
 /** Methods of the experimental tasks in 2025-11-25, which the extension does not have. */
 const removedMethods = new Set(["tasks/list", "tasks/result"]);
 
@@ -142,12 +141,13 @@ export class ModernFront {
 
 let requests = 0;
 
-function hasTasks({ capabilities }: Client): boolean {
+/** Whether the client declared the extension for tasks. */
+export function hasTasks({ capabilities }: Pick<Client, "capabilities">): boolean {
   const { extensions } = capabilities;
   return typeof extensions === "object" && extensions !== null && TASKS in extensions;
 }
 
-function missingTasks(): GoblinError {
+export function missingTasks(): GoblinError {
   const data = { requiredCapabilities: { extensions: { [TASKS]: {} } } };
   return new GoblinError("MISSING_CLIENT_CAPABILITY", `The client did not declare ${TASKS}`, { data });
 }

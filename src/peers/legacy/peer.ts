@@ -29,7 +29,7 @@ import { changeKinds } from "../../protocol/methods.ts";
 import { withTimeout } from "../../timing/with-timeout.ts";
 import { givenUp, whyGivenUp } from "../given-up.ts";
 import { OpenQuestions } from "../open-questions.ts";
-import { passLog, passProgress } from "../passed-on.ts";
+import { passLog, passProgress, passTask } from "../passed-on.ts";
 import type { Peer, PeerEvents, PeerInfo } from "../peer.ts";
 import { Pending } from "../pending.ts";
 import { failBroken, failUnreadable } from "../unusable.ts";
@@ -285,8 +285,7 @@ class LegacyPeer implements Peer, LinkEvents {
         if (typeof params["uri"] === "string") this.#events.updated(params["uri"], paramsText(text));
         return;
       case "notifications/tasks/status":
-        if (typeof params["taskId"] === "string") this.#events.task(params["taskId"], paramsText(text));
-        return;
+        return passTask(this.#events, frame);
       case "notifications/cancelled": {
         const id = params["requestId"];
         if (typeof id !== "string" && typeof id !== "number") return;

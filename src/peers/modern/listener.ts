@@ -1,6 +1,6 @@
 /**
- * Keeps one `subscriptions/listen` stream open to a server, for list changes and for subscribed
- * resources.
+ * Keeps one `subscriptions/listen` stream open to a server, for list changes, subscribed resources
+ * and tasks.
  *
  * To change the set, the listener opens a new stream. It closes the old one only when the new one
  * is acknowledged, so no notification is lost. A stream that ends is reopened with backoff. Changes
@@ -11,6 +11,7 @@ import { SUBSCRIPTION_ID } from "../../protocol/envelope.ts";
 import { GoblinError } from "../../protocol/errors.ts";
 import { type Answer, failure } from "../../protocol/json-rpc.ts";
 import { allChangeKinds, type ChangeKind, changeFilters } from "../../protocol/methods.ts";
+import { recordOf } from "../../structures/record.ts";
 import { backoffMs } from "../../timing/backoff.ts";
 
 export interface ListenerOptions {
@@ -20,20 +21,25 @@ export interface ListenerOptions {
   readonly missed: (kinds: readonly ChangeKind[], uris: readonly string[]) => void;
 }
 
+/** The filters that name what they are about. */
+export type Topic = "resourceSubscriptions" | "taskIds";
+type Honoured = Readonly<Record<Topic, ReadonlySet<string>>>;
+
 interface Stream {
   readonly id: number;
   readonly uris: ReadonlySet<string>;
-  readonly waiting: ((honoured: ReadonlySet<string>) => void)[];
+  readonly waiting: ((honoured: Honoured) => void)[];
   acknowledged: boolean;
 }
 
 const WORTH_MS = 5000;
 
 const OK: Answer = { ok: true, raw: "{}" };
+const NOTHING: Honoured = { resourceSubscriptions: new Set(), taskIds: new Set() };
 
 export class Listener {
   readonly #options: ListenerOptions;
-  readonly #uris = new Set<string>();
+  readonly #wanted: Readonly<Record<Topic, Set<string>>> = { resourceSubscriptions: new Set(), taskIds: new Set() };
   #kinds: ChangeKind[] = [];
   #current: Stream | undefined;
   #next: Stream | undefined;
@@ -62,20 +68,20 @@ export class Listener {
     if (this.#kinds.length > 0) void this.#open();
   }
 
-  add(uri: string): Promise<Answer> {
+  add(topic: Topic, name: string): Promise<Answer> {
     return this.#step(async () => {
-      this.#uris.add(uri);
+      this.#wanted[topic].add(name);
       const honoured = await this.#open();
-      if (honoured.has(uri)) return OK;
-      this.#uris.delete(uri);
-      return failure(new GoblinError("BACKEND_ERROR", `The server does not honour a subscription to ${uri}`));
+      if (honoured[topic].has(name)) return OK;
+      this.#wanted[topic].delete(name);
+      return failure(new GoblinError("BACKEND_ERROR", `The server does not honour a subscription to ${name}`));
     });
   }
 
-  remove(uri: string): Promise<Answer> {
+  remove(topic: Topic, name: string): Promise<Answer> {
     return this.#step(async () => {
-      this.#uris.delete(uri);
-      if (this.#uris.size > 0 || this.#kinds.length > 0) await this.#open();
+      if (!this.#wanted[topic].delete(name)) return OK;
+      if (this.#isWanted) await this.#open();
       else if (this.#current) this.#end(this.#current);
       return OK;
     });
@@ -85,8 +91,7 @@ export class Listener {
   acknowledged(id: number, method: string, params: Readonly<Record<string, unknown>>): boolean {
     const stream = this.#next?.id === id ? this.#next : undefined;
     if (method !== "notifications/subscriptions/acknowledged" || !stream) return false;
-    const { resourceSubscriptions } = (params["notifications"] ?? {}) as { resourceSubscriptions?: unknown };
-    const honoured = new Set(Array.isArray(resourceSubscriptions) ? resourceSubscriptions.map(String) : []);
+    const honoured = honouredIn(params["notifications"]);
     stream.acknowledged = true;
     this.#acknowledgedAt = performance.now();
     const before = this.#current;
@@ -104,7 +109,7 @@ export class Listener {
     this.#gap = undefined;
     this.#options.missed(
       this.#kinds,
-      [...gap].filter((uri) => this.#uris.has(uri)),
+      [...gap].filter((uri) => this.#wanted.resourceSubscriptions.has(uri)),
     );
   }
 
@@ -125,7 +130,7 @@ export class Listener {
       this.#gap = new Set([...(this.#gap ?? []), ...stream.uris]);
     }
     if (this.#next === stream) this.#next = undefined;
-    for (const resolve of stream.waiting.splice(0)) resolve(new Set());
+    for (const resolve of stream.waiting.splice(0)) resolve(NOTHING);
     // Do not reset the backoff for a stream that ends right after its acknowledgement.
     if (stream.acknowledged && performance.now() - this.#acknowledgedAt >= WORTH_MS) this.#attempt = 0;
     if (!this.#closed) this.#reopenLater();
@@ -140,33 +145,39 @@ export class Listener {
     this.#closed = true;
     clearTimeout(this.#timer);
     for (const stream of [this.#current, this.#next])
-      for (const resolve of stream?.waiting.splice(0) ?? []) resolve(new Set());
+      for (const resolve of stream?.waiting.splice(0) ?? []) resolve(NOTHING);
     this.#current = this.#next = undefined;
   }
 
-  /** Opens a stream for the current set. Resolves with the URIs that the server honours. */
-  #open(): Promise<ReadonlySet<string>> {
-    if (this.#closed) return Promise.resolve(new Set<string>());
+  get #isWanted(): boolean {
+    const { resourceSubscriptions, taskIds } = this.#wanted;
+    return resourceSubscriptions.size + taskIds.size + this.#kinds.length > 0;
+  }
+
+  /** Opens a stream for the current set. Resolves with what the server honours. */
+  #open(): Promise<Honoured> {
+    if (this.#closed) return Promise.resolve(NOTHING);
     if (this.#next) this.#end(this.#next);
     const notifications: Record<string, unknown> = {};
     for (const kind of this.#kinds) notifications[changeFilters[kind]] = true;
-    if (this.#uris.size > 0) notifications["resourceSubscriptions"] = [...this.#uris];
+    for (const [topic, names] of Object.entries(this.#wanted)) if (names.size > 0) notifications[topic] = [...names];
     const { id, answer } = this.#options.start(JSON.stringify({ notifications }));
     void answer.then(() => this.#ended(id));
     return new Promise((resolve) => {
-      this.#next = { id, uris: new Set(this.#uris), waiting: [resolve], acknowledged: false };
+      const uris = new Set(this.#wanted.resourceSubscriptions);
+      this.#next = { id, uris, waiting: [resolve], acknowledged: false };
     });
   }
 
   #end(stream: Stream): void {
     if (this.#current === stream) this.#current = undefined;
     if (this.#next === stream) this.#next = undefined;
-    for (const resolve of stream.waiting.splice(0)) resolve(new Set());
+    for (const resolve of stream.waiting.splice(0)) resolve(NOTHING);
     this.#options.stop(stream.id);
   }
 
   #reopenLater(): void {
-    if (this.#timer || this.#next || (this.#uris.size === 0 && this.#kinds.length === 0)) return;
+    if (this.#timer || this.#next || !this.#isWanted) return;
     this.#timer = setTimeout(
       async () => {
         this.#timer = undefined;
@@ -185,4 +196,13 @@ export class Listener {
     this.#changing = run;
     return run;
   }
+}
+
+function honouredIn(notifications: unknown): Honoured {
+  const { resourceSubscriptions, taskIds } = recordOf(notifications);
+  return { resourceSubscriptions: namesIn(resourceSubscriptions), taskIds: namesIn(taskIds) };
+}
+
+function namesIn(value: unknown): ReadonlySet<string> {
+  return new Set(Array.isArray(value) ? value.map(String) : []);
 }

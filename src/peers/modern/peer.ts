@@ -18,6 +18,7 @@ import {
   modernVersions,
   PROTOCOL_VERSION,
   SUBSCRIPTION_ID,
+  TASKS,
 } from "../../protocol/envelope.ts";
 import { GoblinError, messageOf } from "../../protocol/errors.ts";
 import type { Flight } from "../../protocol/flight.ts";
@@ -27,7 +28,7 @@ import { logText } from "../../protocol/log-text.ts";
 import { changeKinds } from "../../protocol/methods.ts";
 import { withTimeout } from "../../timing/with-timeout.ts";
 import { givenUp, whyGivenUp } from "../given-up.ts";
-import { passLog, passProgress } from "../passed-on.ts";
+import { passLog, passProgress, passTask } from "../passed-on.ts";
 import type { Peer, PeerEvents, PeerInfo } from "../peer.ts";
 import { Pending } from "../pending.ts";
 import { infoFrom, readDescription } from "../self-description.ts";
@@ -52,8 +53,12 @@ export interface ModernOptions {
 type NotificationFrame = Extract<Frame, { kind: "notification" }>;
 
 const VERSION = modernVersions[0]!;
+type About = Pick<Client, "info" | "capabilities" | "logLevel">;
+
 /** Stands for the gateway itself. */
-const NOBODY = {};
+const NOBODY: About = { info: {}, capabilities: {}, logLevel: undefined };
+/** Stands for the gateway when it listens for tasks, which takes the extension. */
+const TASK_LISTENER: About = { ...NOBODY, capabilities: { extensions: { [TASKS]: {} } } };
 
 /** Returns undefined if the server does not speak this era. Throws if the server is unreachable. */
 export async function connectModern(options: ModernOptions): Promise<Peer | undefined> {
@@ -130,14 +135,22 @@ class ModernPeer implements Peer, LinkEvents {
   }
 
   request(method: string, params: string, flight?: Flight): Promise<Answer> {
-    if (method === "resources/subscribe") return this.#listener.add(uriIn(params));
-    if (method === "resources/unsubscribe") return this.#listener.remove(uriIn(params));
+    if (method === "resources/subscribe") return this.#listener.add("resourceSubscriptions", uriIn(params));
+    if (method === "resources/unsubscribe") return this.#listener.remove("resourceSubscriptions", uriIn(params));
     // In this era, each request carries the log level.
     if (method === "logging/setLevel") return Promise.resolve({ ok: true, raw: "{}" });
     return this.#send(method, params, flight).answer;
   }
 
   notify(): void {}
+
+  async watchTask(taskId: string): Promise<boolean> {
+    return (await this.#listener.add("taskIds", taskId)).ok;
+  }
+
+  unwatchTask(taskId: string): void {
+    void this.#listener.remove("taskIds", taskId);
+  }
 
   async close(): Promise<void> {
     this.#ended = true;
@@ -218,19 +231,19 @@ class ModernPeer implements Peer, LinkEvents {
     const answer = new Promise<Answer>((resolve) => {
       this.#pending.add(id, flight, resolve);
       call?.onCancel((reason) => this.#cancel(id, call, reason));
-      const text = requestText(id, method, this.#describe(params, call, id));
+      const text = requestText(id, method, this.#describe(params, id, { call, about: aboutOf(call, params) }));
       link.send(text, { id, call, headers: this.#headers.of(method, params, flight) });
     });
     return { id, answer };
   }
 
   /** Returns the params with the client's description and our own progress token in `_meta`. */
-  #describe(params: string, call: Call | undefined, id: number): string {
+  #describe(params: string, id: number, { call, about }: { call: Call | undefined; about: About }): string {
     const token = call?.progressToken;
     const given = call && metaOf(call.params);
     const describesItself = given !== undefined && PROTOCOL_VERSION in given;
     if (describesItself && token === undefined) return params;
-    const envelope = describesItself ? "" : this.#envelope(call?.client);
+    const envelope = describesItself ? "" : this.#envelope(about);
     if (given === undefined) return setMember(params, "_meta", `{${envelope}}`);
     let meta = memberText(params, "_meta")!;
     if (token !== undefined) meta = setMember(meta, "progressToken", String(id));
@@ -238,14 +251,13 @@ class ModernPeer implements Peer, LinkEvents {
   }
 
   /** Returns the `_meta` members that describe a client that does not describe itself. */
-  #envelope(client: Client | undefined): string {
-    const level = client?.logLevel;
+  #envelope(about: About): string {
+    const level = about.logLevel;
     const logged = level && level !== "off" ? `,"${LOG_LEVEL}":"${level}"` : "";
-    const about = client ?? NOBODY;
     let known = this.#described.get(about);
     if (known === undefined) {
-      const info = client?.info["name"] === undefined ? this.#options.clientInfo : client.info;
-      const capabilities = JSON.stringify(client?.capabilities ?? {});
+      const info = about.info["name"] === undefined ? this.#options.clientInfo : about.info;
+      const capabilities = JSON.stringify(about.capabilities);
       known = `"${PROTOCOL_VERSION}":"${VERSION}","${CLIENT_CAPABILITIES}":${capabilities},"${CLIENT_INFO}":${JSON.stringify(info)}`;
       this.#described.set(about, known);
     }
@@ -265,6 +277,8 @@ class ModernPeer implements Peer, LinkEvents {
         if (typeof params["uri"] === "string")
           this.#events.updated(params["uri"], withoutSubscription(paramsText(text)));
         return;
+      case "notifications/tasks":
+        return passTask(this.#events, frame, withoutSubscription(paramsText(text)));
       case "notifications/cancelled": {
         // A server may cancel only our listen streams, never our other requests.
         const id = params["requestId"];
@@ -295,6 +309,12 @@ class ModernPeer implements Peer, LinkEvents {
     if (this.#options.cancelByClosing) this.#link?.drop(id);
     else this.#link?.send(notificationText("notifications/cancelled", JSON.stringify({ requestId: id, reason })));
   }
+}
+
+/** Returns whom a request describes. Only our own listen requests name tasks. */
+function aboutOf(call: Call | undefined, params: string): About {
+  if (call) return call.client;
+  return params.includes('"taskIds"') ? TASK_LISTENER : NOBODY;
 }
 
 /** Removes our stream's id, which must not reach clients. */

@@ -234,6 +234,25 @@ describe("clients without a handshake", () => {
   });
 });
 
+test("a client without a handshake hears of its task at a server with one, if it listens for it", async () => {
+  const { url } = await startGoblin({ mcpServers: { worker }, gateway: { auth: { tokens } } });
+  const capabilities = { extensions: { "io.modelcontextprotocol/tasks": {} } };
+  const [alice, bob] = tokens.map((token) => stateless(url, { token, capabilities }));
+  const { taskId } = (await alice!.call("tools/call", { name: "worker_work", task: {} })).message.result.task;
+  const notifications = { taskIds: [taskId], toolsListChanged: true };
+  const [hers, his] = await Promise.all(
+    [alice!, bob!].map((client) => client.stream("subscriptions/listen", { notifications })),
+  );
+  const granted = async (stream: typeof hers) =>
+    (await stream!.next((m) => m.method === "notifications/subscriptions/acknowledged")).params.notifications.taskIds;
+  expect([await granted(hers), await granted(his)]).toEqual([[taskId], undefined]);
+  await bob!.call("tools/call", { name: "worker_tell" });
+  const { params } = await hers!.next((m) => m.method === "notifications/tasks");
+  expect(params).toMatchObject({ taskId, status: "working" });
+  await bob!.call("tools/list");
+  expect(his!.messages.map(({ method }) => method)).toEqual(["notifications/subscriptions/acknowledged"]);
+});
+
 test("programs of their own may give two clients the same id: each has its own task", async () => {
   const own = { ...worker, share: "session" };
   const { url } = await startGoblin({ mcpServers: { worker: own }, gateway: { auth: { tokens } } });
@@ -253,7 +272,11 @@ describe("the book", () => {
     const sessions = Object.assign(new EventEmitter(), { get: () => undefined });
     const catalog = { snapshot: { resources: { prefixOf: (id: string) => id } } };
     return new Tasks({
-      servers: Object.assign(new EventEmitter(), { isShared: () => true }),
+      servers: Object.assign(new EventEmitter(), {
+        isShared: () => true,
+        watchTask: async () => true,
+        unwatchTask: async () => {},
+      }),
       sessions,
       catalog,
       sealer,

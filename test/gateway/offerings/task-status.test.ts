@@ -73,7 +73,12 @@ describe("the book of tasks", () => {
   function book() {
     const heard: string[] = [];
     const gone = new Set<string>();
-    const servers = Object.assign(new EventEmitter<ServerEvents>(), { isShared: () => true });
+    const servers = Object.assign(new EventEmitter<ServerEvents>(), {
+      isShared: () => true,
+      isUsable: () => true,
+      watchTask: async () => true,
+      unwatchTask: async () => {},
+    });
     const sessions = Object.assign(new EventEmitter<SessionEvents>(), {
       get: (key: string) =>
         gone.has(key) ? undefined : ({ notify: (text: string) => void heard.push(`${key} ${text}`) } as Session),
@@ -81,10 +86,15 @@ describe("the book of tasks", () => {
     const resources = { prefixOf: (serverId: string) => serverId.toUpperCase() };
     const catalog = { snapshot: { resources } as Snapshot };
     const tasks = new Tasks({ servers, sessions, catalog, sealer: { mark: () => "s" } } as unknown as TaskParts);
-    const said = (serverId: string, taskId: string): void => {
-      const params = JSON.stringify({ taskId, status: "working" });
-      servers.emit("taskStatus", { serverId, taskId, params, owner: undefined });
-    };
+    const method = "notifications/tasks/status";
+    const status = "working";
+    const said = (server: string, taskId: string): void =>
+      void servers.emit(
+        "taskStatus",
+        server,
+        { taskId, method, params: JSON.stringify({ taskId, status }) },
+        undefined,
+      );
     const began = (server: string, taskId: string, key: string): void =>
       tasks.started(server, taskId, { key, scope: key, taskOwner: key });
     return { tasks, heard, gone, said, began, servers, sessions };

@@ -40,10 +40,10 @@ function rig() {
 
 test("a stream that breaks before somebody else subscribes: its resources are reported", async () => {
   const { listener, missed, acknowledge, end } = rig();
-  void listener.add("a:///1");
+  void listener.add("resourceSubscriptions", "a:///1");
   const first = await acknowledge();
   await end(first);
-  void listener.add("b:///2");
+  void listener.add("resourceSubscriptions", "b:///2");
   await acknowledge();
   expect(missed).toEqual([["a:///1"]]);
   listener.close();
@@ -51,9 +51,9 @@ test("a stream that breaks before somebody else subscribes: its resources are re
 
 test("a stream that is replaced in good order has missed nothing", async () => {
   const { listener, missed, acknowledge } = rig();
-  void listener.add("a:///1");
+  void listener.add("resourceSubscriptions", "a:///1");
   await acknowledge();
-  void listener.add("b:///2");
+  void listener.add("resourceSubscriptions", "b:///2");
   await acknowledge();
   expect(missed).toEqual([]);
   listener.close();
@@ -61,11 +61,11 @@ test("a stream that is replaced in good order has missed nothing", async () => {
 
 test("what was unsubscribed meanwhile is not reported", async () => {
   const { listener, missed, acknowledge, end } = rig();
-  void listener.add("a:///1");
+  void listener.add("resourceSubscriptions", "a:///1");
   await acknowledge();
-  void listener.add("b:///2");
+  void listener.add("resourceSubscriptions", "b:///2");
   await end(await acknowledge());
-  void listener.remove("a:///1");
+  void listener.remove("resourceSubscriptions", "a:///1");
   await acknowledge();
   expect(missed).toEqual([["b:///2"]]);
   listener.close();
