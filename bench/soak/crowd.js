@@ -126,7 +126,8 @@ export function createCrowd({ street, servers, tokens, isOver }) {
       while (!isDone()) {
         const from = performance.now();
         const isUp = await until(() => client.isUp || isDone(), PATIENCE_MS);
-        // Whose gateway is ended again and again while it starts has an excuse, until that was long ago.
+        // Whose gateway is ended again and again while it starts has an excuse, until that was long
+        // ago.
         if (!isUp && !client.excuse(from)) problems.add("ending", `${client.id} (${client.kind}) cannot connect`);
         const hasResult = await anyCall(client, random.pick(reachable), street);
         await pause(random.next() * (hasResult ? 15 : 200));

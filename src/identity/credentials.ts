@@ -139,7 +139,7 @@ function withDefaults(oauth: OAuthConfig, publicUrl: string | undefined): OAuthC
   return { ...oauth, issuers, publicUrl: url };
 }
 
-export function digestOf(token: string): string {
+function digestOf(token: string): string {
   return createHash("sha256").update(token).digest("hex");
 }
 

@@ -7,7 +7,6 @@ import type { GoblinError } from "../protocol/errors.ts";
 import type { Flight } from "../protocol/flight.ts";
 import type { Answer } from "../protocol/json-rpc.ts";
 import type { ChangeKind } from "../protocol/methods.ts";
-import type { TaskNote } from "../protocol/task-note.ts";
 
 /**
  * The call that a question belongs to. "none": no call is in flight. "several": more than one party
@@ -19,6 +18,15 @@ export type Origin = Call | "none" | "several";
 export type Audience = Origin | { readonly party: string };
 
 /** The context of a server's question. */
+/** A server's notification about one of its tasks. */
+export interface TaskNote {
+  /** The server's own id. */
+  readonly taskId: string;
+  readonly method: string;
+  /** Raw JSON, with the server's own ids. */
+  readonly params: string;
+}
+
 export interface Asked {
   readonly origin: Origin;
   /** Other calls of the origin's client that the question may belong to instead. */

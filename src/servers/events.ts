@@ -4,10 +4,11 @@
  * Steps that the servers must wait for are calls instead of events: see `Subscribers`.
  */
 
-import type { Audience } from "../peers/peer.ts";
+import type { Audience, TaskNote } from "../peers/peer.ts";
 import type { Client } from "../protocol/call.ts";
-import type { TaskNote } from "../protocol/task-note.ts";
 import type { BackendStatus } from "./backend.ts";
+
+export type { TaskNote };
 
 export interface ServerLogMessage {
   readonly level: string;

@@ -14,7 +14,7 @@ import { exposeTaskIds, joinTaskId, splitTaskId, type TaskIdParts } from "../ide
 import { memberText } from "../json/json-text.ts";
 import type { Client } from "../protocol/call.ts";
 import { notificationText } from "../protocol/json-rpc.ts";
-import type { TaskNote } from "../protocol/task-note.ts";
+import type { TaskNote } from "../servers/events.ts";
 import type { Servers } from "../servers/servers.ts";
 import type { Sealer } from "./seal.ts";
 import type { SessionStore } from "./store.ts";

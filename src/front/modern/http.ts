@@ -126,7 +126,7 @@ export class ModernHttp {
     const listen = openListen(this.#context, {
       id: message.id,
       params: message.params,
-      principal,
+      principal: principal.id,
       write: (text) => stream.push(text),
       ended: () => {
         this.#listens.delete(listen);
