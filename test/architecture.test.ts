@@ -27,7 +27,7 @@ const layers: Record<string, readonly string[]> = {
   protocol: ["json", "structures", "text"],
   outbound: ["protocol"],
   identity: ["protocol"],
-  identifiers: ["json", "uri-template"],
+  identifiers: ["json", "uri-template", "timing"],
   config: ["protocol", "structures", "text"],
   telemetry: ["config", "protocol", "structures", "timing", "text"],
   catalog: ["identifiers", "protocol", "json", "uri-template", "structures", "timing", "text"],

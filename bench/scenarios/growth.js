@@ -52,7 +52,8 @@ async function build(lab, { backends, tools, sessions, subscriptions }) {
  */
 async function changeMs(servers) {
   const { Catalog } = await import("../../dist/catalog/catalog.js");
-  const { emptyLists, readPage } = await import("../../dist/catalog/definitions.js");
+  const { emptyLists } = await import("../../dist/catalog/definitions.js");
+  const { readPage } = await import("../../dist/catalog/sync/read-page.js");
   const own = { allow: ["*"], deny: [], overrides: {} };
   /** @type {import("../../dist/catalog/snapshot.js").SnapshotSettings} */
   const settings = {
@@ -63,26 +64,28 @@ async function changeMs(servers) {
     exposure: { mode: "all", budgetTokens: 0 },
   };
   const catalog = new Catalog(settings);
-  const listOf = (/** @type {number} */ server, /** @type {number} */ version) => {
+  const listOf = async (/** @type {number} */ server, /** @type {number} */ version) => {
     const tools = Array.from({ length: BASE.tools }, (_, n) => ({
       name: fillerName(n),
       description: `Version ${version} of server ${server}`,
       inputSchema: { type: "object" },
     }));
-    return { ...emptyLists, tools: readPage(JSON.stringify({ tools }), "tools").definitions };
+    return { ...emptyLists, tools: (await readPage(JSON.stringify({ tools }), "tools", 1_000_000)).definitions };
   };
   for (let server = 0; server < servers; server += 1) {
     catalog.put({ id: `s${server}`, prefix: `s${server}_`, tools: own });
-    catalog.update(`s${server}`, listOf(server, 0));
+    catalog.update(`s${server}`, await listOf(server, 0));
   }
+  await catalog.caughtUp();
   let tools = catalog.snapshot.pagers.tools.entries.length;
   if (tools !== servers * BASE.tools) throw new Error(`${tools} tools instead of ${servers * BASE.tools}`);
   const times = [];
   for (let version = 1; version <= CHANGES; version += 1) {
-    const lists = listOf(0, version);
+    const lists = await listOf(0, version);
     await new Promise(setImmediate);
     const began = performance.now();
     catalog.update("s0", lists);
+    await catalog.caughtUp();
     tools = catalog.snapshot.pagers.tools.entries.length;
     times.push(performance.now() - began);
   }

@@ -2,14 +2,27 @@
  * The combined catalog of all servers: one immutable snapshot, replaced as a whole when a server's
  * lists change.
  *
- * Invariant: a reader that takes `catalog.snapshot` once never sees half a change. Changes within
+ * A snapshot is built in slices, so that a large list does not hold up other events. Changes of
+ * usual size fit into one slice. A newer change supersedes an unfinished snapshot, but only a few
+ * times in a row, so that constant changes cannot keep others out.
+ *
+ * Invariants: a reader that takes `catalog.snapshot` once never sees half a change. Changes within
  * one turn of the event loop become one snapshot and one set of events. `change` reports every
- * difference, `listed` only the lists that look different to clients.
+ * difference, `listed` only the lists that look different to clients; both come after the snapshot.
+ * A server's standing never gets ahead of its lists.
  */
 import { EventEmitter } from "node:events";
 import type { ChangeKind } from "../protocol/methods.ts";
+import { runSlice, type Sliced, textCost } from "../timing/slices.ts";
 import { type Definition, emptyLists, type ServerLists } from "./definitions.ts";
-import { createSnapshot, type ServerView, type Snapshot, type SnapshotSettings, withStandings } from "./snapshot.ts";
+import {
+  buildSnapshot,
+  createSnapshot,
+  type ServerView,
+  type Snapshot,
+  type SnapshotSettings,
+  withStandings,
+} from "./snapshot.ts";
 import { KNOWN, type Standing } from "./standing.ts";
 
 export interface CatalogEvents {
@@ -33,13 +46,22 @@ export interface ToolCard {
   readonly serverId: string;
 }
 
+/** After as many superseded builds in a row, the next one is finished. */
+const MOST_SUPERSEDED = 3;
+
 export class Catalog extends EventEmitter<CatalogEvents> {
   #servers = new Map<string, ServerView>();
   #snapshot: Snapshot;
   #settings: SnapshotSettings;
   #scheduled = false;
-  /** True if a reported change goes beyond the standing of servers. */
+  /** True if a scheduled change goes beyond the standing of servers. */
   #differs = false;
+  /** The snapshot under way. */
+  #build: Build | undefined;
+  /** Changes are numbered. The snapshot has those up to `#applied`. */
+  #reported = 0;
+  #applied = 0;
+  #waiting: { readonly version: number; readonly resolve: () => void }[] = [];
 
   constructor(settings: SnapshotSettings) {
     super();
@@ -47,10 +69,18 @@ export class Catalog extends EventEmitter<CatalogEvents> {
     this.#snapshot = createSnapshot([], settings);
   }
 
-  /** Returns the newest snapshot, with every change reported so far. */
+  /** Returns the newest snapshot, with every change reported so far that fits into one slice. */
   get snapshot(): Snapshot {
-    if (this.#scheduled) this.#swap();
+    if (this.#scheduled) this.#begin();
     return this.#snapshot;
+  }
+
+  /** Resolves when the snapshot has every change reported so far. */
+  caughtUp(): Promise<void> {
+    if (this.#scheduled) this.#begin();
+    const version = this.#reported;
+    if (this.#applied >= version) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.push({ version, resolve }));
   }
 
   /**
@@ -117,44 +147,104 @@ export class Catalog extends EventEmitter<CatalogEvents> {
 
   #schedule(differs = true): void {
     this.#differs ||= differs;
+    this.#reported++;
     if (this.#scheduled) return;
     this.#scheduled = true;
     setImmediate(() => {
-      if (this.#scheduled) this.#swap();
+      if (this.#scheduled) this.#begin();
     });
   }
 
-  #swap(): void {
+  /** Begins the next snapshot, unless the one under way must be finished first. */
+  #begin(): void {
+    const unfinished = this.#build;
+    if (unfinished && (!this.#differs || unfinished.superseded === MOST_SUPERSEDED)) return;
     this.#scheduled = false;
+    const upTo = this.#reported;
     const before = this.#snapshot;
     const servers = [...this.#servers.values()];
-    const after = this.#differs ? createSnapshot(servers, this.#settings, before) : withStandings(before, servers);
-    const differs = this.#differs;
+    if (!this.#differs) {
+      this.#swap({ after: withStandings(before, servers), changed: undefined }, upTo);
+      return;
+    }
     this.#differs = false;
+    const superseded = unfinished ? unfinished.superseded + 1 : 0;
+    this.#build = { work: successorOf(before, servers, this.#settings), upTo, superseded };
+    this.#continue(this.#build);
+  }
+
+  /** Does one slice of the build, if it is still the newest. */
+  #continue(build: Build): void {
+    if (this.#build !== build) return;
+    const done = runSlice(build.work);
+    if (!done) {
+      setImmediate(() => this.#continue(build));
+      return;
+    }
+    this.#build = undefined;
+    this.#swap(done.result, build.upTo);
+    // A change that had to wait for this snapshot.
+    if (this.#scheduled) this.#begin();
+  }
+
+  #swap({ after, changed }: Successor, upTo: number): void {
     this.#snapshot = after;
+    this.#applied = upTo;
     this.emit("snapshot");
-    if (!differs) return;
-    this.emit("swap");
-    const listed = changedLists(before, after);
-    const sameTools = sameTexts(before.tools.entries, after.tools.entries);
-    const kinds = sameTools || listed.includes("tools") ? listed : (["tools", ...listed] as const);
-    if (kinds.length === 0) return;
-    this.emit("change", kinds);
-    if (listed.length > 0) this.emit("listed", listed);
+    if (changed) {
+      this.emit("swap");
+      if (changed.kinds.length > 0) this.emit("change", changed.kinds);
+      if (changed.listed.length > 0) this.emit("listed", changed.listed);
+    }
+    const waiting = this.#waiting;
+    this.#waiting = waiting.filter(({ version }) => version > upTo);
+    for (const { version, resolve } of waiting) if (version <= upTo) resolve();
   }
 }
 
-function changedLists(before: Snapshot, after: Snapshot): ChangeKind[] {
+interface Build {
+  readonly work: Sliced<Successor>;
+  /** The number of the newest change in it. */
+  readonly upTo: number;
+  /** How many unfinished builds were given up for this one. */
+  readonly superseded: number;
+}
+
+/** A new snapshot. `changed`: what differs from the one before it, besides standings. */
+interface Successor {
+  readonly after: Snapshot;
+  readonly changed: { readonly kinds: readonly ChangeKind[]; readonly listed: readonly ChangeKind[] } | undefined;
+}
+
+function* successorOf(before: Snapshot, servers: readonly ServerView[], settings: SnapshotSettings): Sliced<Successor> {
+  const after = yield* buildSnapshot(servers, settings, before);
+  const listed = yield* changedLists(before, after);
+  const sameTools = listed.includes("tools") || (yield* sameTexts(before.tools.entries, after.tools.entries));
+  return { after, changed: { kinds: sameTools ? listed : ["tools", ...listed], listed } };
+}
+
+function* changedLists({ pagers: before }: Snapshot, { pagers: after }: Snapshot): Sliced<ChangeKind[]> {
   const kinds: ChangeKind[] = [];
-  if (!sameTexts(before.pagers.tools.entries, after.pagers.tools.entries)) kinds.push("tools");
-  if (!sameTexts(before.pagers.prompts.entries, after.pagers.prompts.entries)) kinds.push("prompts");
-  const sameResources = sameTexts(before.pagers.resources.entries, after.pagers.resources.entries);
-  if (!sameResources || !sameTexts(before.pagers.templates.entries, after.pagers.templates.entries)) {
+  if (!(yield* sameTexts(before.tools.entries, after.tools.entries))) kinds.push("tools");
+  if (!(yield* sameTexts(before.prompts.entries, after.prompts.entries))) kinds.push("prompts");
+  const sameResources = yield* sameTexts(before.resources.entries, after.resources.entries);
+  if (!sameResources || !(yield* sameTexts(before.templates.entries, after.templates.entries))) {
     kinds.push("resources");
   }
   return kinds;
 }
 
-function sameTexts(a: readonly { readonly text: string }[], b: readonly { readonly text: string }[]): boolean {
-  return a === b || (a.length === b.length && a.every((entry, i) => entry.text === b[i]!.text));
+interface Text {
+  readonly text: string;
+}
+
+function* sameTexts(a: readonly Text[], b: readonly Text[]): Sliced<boolean> {
+  if (a === b) return true;
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) {
+    if (a[i] === b[i]) continue;
+    if (a[i]!.text !== b[i]!.text) return false;
+    yield textCost(a[i]!.text);
+  }
+  return true;
 }

@@ -14,7 +14,10 @@ import { assignNames, type Named, type NameRules, ownName } from "../identifiers
 import { setMember } from "../json/json-text.ts";
 import { OverlayMap } from "../structures/overlay-map.ts";
 import { matchesGlob } from "../text/glob.ts";
+import { each, mapped, type Sliced, sorted, textCost } from "../timing/slices.ts";
+import { byExposed, changedList, firstIndex } from "./changed-list.ts";
 import { type Definition, stringOf } from "./definitions.ts";
+import { toolTokens } from "./tool-tokens.ts";
 
 export interface NamedEntry {
   readonly serverId: string;
@@ -79,10 +82,25 @@ interface Block {
  * Builds the combined list of these servers. The result does not depend on `before`; unchanged
  * parts are reused from it.
  */
-export function combineNamed(sources: readonly NamedSource[], options: NameRules, before?: NamedList): NamedList {
+export function* combineNamed(
+  sources: readonly NamedSource[],
+  options: NameRules,
+  before?: NamedList,
+): Sliced<NamedList> {
   const known = before instanceof CombinedList ? before : undefined;
-  const blocks = sources.map((source) => known?.blockFor(source) ?? { source, candidates: candidatesOf(source) });
-  return known?.changedTo(blocks, options) ?? CombinedList.of(blocks, options);
+  const blocks: Block[] = [];
+  for (const source of sources) {
+    blocks.push(known?.blockFor(source) ?? { source, candidates: yield* candidatesOf(source) });
+  }
+  return (yield* changedFrom(known, blocks, options)) ?? (yield* CombinedList.of(blocks, options));
+}
+
+function* changedFrom(
+  known: CombinedList | undefined,
+  blocks: readonly Block[],
+  options: NameRules,
+): Sliced<CombinedList | undefined> {
+  return known && (yield* known.changedTo(blocks, options));
 }
 
 interface Parts {
@@ -100,14 +118,18 @@ class CombinedList implements NamedList {
   readonly entries: readonly NamedEntry[];
   readonly #parts: Parts;
 
-  static of(blocks: readonly Block[], options: NameRules): CombinedList {
+  static *of(blocks: readonly Block[], options: NameRules): Sliced<CombinedList> {
     const candidates = blocks.flatMap((block) => block.candidates);
-    const exposed = assignNames(candidates, options);
-    const entries = candidates.map((candidate, i) => entryOf(candidate, exposed[i]!));
-    const byName = new Map(entries.map((entry) => [entry.exposed, entry]));
+    const exposed = yield* assignNames(candidates, options);
+    const entries = yield* mapped(candidates, (candidate, i) => entryOf(candidate, exposed[i]!), entryCost);
+    const byName = new Map<string, NamedEntry>();
+    yield* each(entries, (entry) => void byName.set(entry.exposed, entry));
     const originals = new Map<string, NamedEntry[]>();
     const others = new Map<string, NamedEntry | undefined>();
-    candidates.forEach(({ name, other }, i) => {
+    let isClear = true;
+    yield* each(candidates, (candidate, i) => {
+      const { name, other } = candidate;
+      isClear &&= ownName(candidate, options) === exposed[i];
       const entry = entries[i]!;
       const same = originals.get(name);
       if (same) same.push(entry);
@@ -119,13 +141,13 @@ class CombinedList implements NamedList {
         : other;
       others.set(key, others.has(key) ? undefined : entry);
     });
-    const isClear = candidates.every((candidate, i) => ownName(candidate, options) === exposed[i]);
     const maps = {
       byName: new OverlayMap(byName),
       originals: new OverlayMap<string, readonly NamedEntry[]>(originals),
       others,
     };
-    return new CombinedList(entries.sort(byExposed), { options, blocks: byServer(blocks), ...maps, isClear });
+    const inOrder = yield* sorted(entries, byExposed);
+    return new CombinedList(inOrder, { options, blocks: byServer(blocks), ...maps, isClear });
   }
 
   private constructor(entries: readonly NamedEntry[], parts: Parts) {
@@ -162,7 +184,7 @@ class CombinedList implements NamedList {
    * Derives the list for other blocks from this one. Returns undefined if names of unchanged
    * servers could be affected.
    */
-  changedTo(blocks: readonly Block[], options: NameRules): CombinedList | undefined {
+  *changedTo(blocks: readonly Block[], options: NameRules): Sliced<CombinedList | undefined> {
     const before = this.#parts;
     const after = byServer(blocks);
     if (!before.isClear || !sameOptions(before.options, options) || !sameOrder(before.blocks, after)) return undefined;
@@ -178,20 +200,22 @@ class CombinedList implements NamedList {
     const ownersOf = (name: string): readonly NamedEntry[] =>
       (originals.has(name) ? originals.get(name) : before.originals.get(name)) ?? [];
     const lost: string[] = [];
-    for (const candidate of gone.flatMap(({ candidates }) => candidates)) {
+    yield* each(candidatesIn(gone), (candidate) => {
       const exposed = ownName(candidate, options);
       lost.push(exposed);
       byName.set(exposed, undefined);
       const owners = ownersOf(candidate.name);
       const at = owners.findIndex(({ serverId }) => serverId === candidate.serverId);
       originals.set(candidate.name, owners.length > 1 ? owners.toSpliced(at, 1) : undefined);
-    }
+    });
     const places = new Map(blocks.map(({ source }, i) => [source.serverId, i]));
     const added: NamedEntry[] = [];
-    for (const candidate of come.flatMap(({ candidates }) => candidates)) {
+    let hasClash = false;
+    const add = (candidate: Candidate): void => {
       const exposed = ownName(candidate, options);
       const holder = byName.has(exposed) ? byName.get(exposed) : before.byName.get(exposed);
-      if (holder || options.reserved.has(exposed)) return undefined;
+      hasClash ||= holder !== undefined || options.reserved.has(exposed);
+      if (hasClash) return;
       const entry = entryOf(candidate, exposed);
       added.push(entry);
       byName.set(exposed, entry);
@@ -199,11 +223,27 @@ class CombinedList implements NamedList {
       const place = places.get(entry.serverId)!;
       const at = firstIndex(owners.length, (i) => places.get(owners[i]!.serverId)! > place);
       originals.set(candidate.name, owners.toSpliced(at, 0, entry));
-    }
+    };
+    yield* each(candidatesIn(come), add, entryCost);
+    if (hasClash) return undefined;
     const maps = { byName: before.byName.with(byName), originals: before.originals.with(originals) };
-    const entries = changedList(this.entries, lost.sort(), added.sort(byExposed));
+    const inOrder = yield* sorted(added, byExposed);
+    const entries = yield* changedList(this.entries, yield* sorted(lost, byText), inOrder);
     return new CombinedList(entries, { ...before, ...maps, options, blocks: after });
   }
+}
+
+function candidatesIn(blocks: readonly Block[]): readonly Candidate[] {
+  return blocks.length === 1 ? blocks[0]!.candidates : blocks.flatMap(({ candidates }) => candidates);
+}
+
+/** An entry's text is written once and read once, for its tokens. */
+function entryCost({ definition }: Candidate): number {
+  return 2 * textCost(definition.text);
+}
+
+function byText(a: string, b: string): number {
+  return a < b ? -1 : 1;
 }
 
 function sizeOf(blocks: readonly Block[]): number {
@@ -212,67 +252,6 @@ function sizeOf(blocks: readonly Block[]): number {
 
 function hasAlias({ candidates }: Block): boolean {
   return candidates.some(({ other }) => other !== undefined);
-}
-
-interface Exposed {
-  readonly exposed: string;
-}
-
-export function byExposed(a: Exposed, b: Exposed): number {
-  return a.exposed < b.exposed ? -1 : 1;
-}
-
-/** Above this length, `concat` is faster than pushing one by one. */
-const LONG = 2000;
-
-/**
- * Returns the sorted list without the names in `gone` and with the entries in `added`, both sorted.
- * Copies unchanged stretches as a whole.
- */
-export function changedList<T extends Exposed>(
-  list: readonly T[],
-  gone: readonly string[],
-  added: readonly T[],
-): readonly T[] {
-  const stretches: (readonly T[])[] = [];
-  let from = 0;
-  let nextGone = 0;
-  const keepUntil = (exposed: string): void => {
-    const at = firstIndex(list.length, (i) => list[i]!.exposed >= exposed, from);
-    if (at > from) stretches.push(list.slice(from, at));
-    from = at;
-  };
-  const dropUntil = (exposed: string | undefined): void => {
-    for (; nextGone < gone.length && (exposed === undefined || gone[nextGone]! <= exposed); nextGone++) {
-      keepUntil(gone[nextGone]!);
-      if (list[from]?.exposed === gone[nextGone]) from++;
-    }
-  };
-  for (const entry of added) {
-    dropUntil(entry.exposed);
-    keepUntil(entry.exposed);
-    stretches.push([entry]);
-  }
-  dropUntil(undefined);
-  stretches.push(list.slice(from));
-  let all: T[] = [];
-  for (const stretch of stretches) {
-    if (stretch.length > LONG) all = all.concat(stretch);
-    else for (const entry of stretch) all.push(entry);
-  }
-  return all;
-}
-
-/** Binary search: the first index for which `holds` is true. */
-function firstIndex(end: number, holds: (index: number) => boolean, from = 0): number {
-  let low = from;
-  let high = end;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (holds(middle)) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }
 
 function byServer(blocks: readonly Block[]): ReadonlyMap<string, Block> {
@@ -293,20 +272,22 @@ function sameOrder(a: ReadonlyMap<string, Block>, b: ReadonlyMap<string, Block>)
   return left.every((id, i) => id === right[i]);
 }
 
-function candidatesOf({ serverId, prefix, definitions, policy }: NamedSource): Candidate[] {
+function* candidatesOf({ serverId, prefix, definitions, policy }: NamedSource): Sliced<Candidate[]> {
   const seen = new Set<string>();
   const found: Candidate[] = [];
-  for (const definition of definitions) {
+  const patterns = policy ? policy.allow.length + policy.deny.length : 0;
+  const take = (definition: Definition): void => {
     const name = stringOf(definition, "name");
-    if (name === undefined || seen.has(name)) continue;
+    if (name === undefined || seen.has(name)) return;
     seen.add(name);
     const override = policy && Object.hasOwn(policy.overrides, name) ? policy.overrides[name] : undefined;
-    if (policy && !isAllowed(name, policy, override)) continue;
+    if (policy && !isAllowed(name, policy, override)) return;
     const alias = override?.alias;
     const wanted = prefix + (alias ?? name);
     const other = alias === undefined ? undefined : prefix + name;
     found.push({ serverId, name, wanted, definition, override, other });
-  }
+  };
+  yield* each(definitions, take, () => 1 + patterns);
   return found;
 }
 
@@ -327,6 +308,8 @@ function entryOf({ serverId, name, definition, override }: Candidate, exposed: s
   let text = exposed === name ? definition.text : setMember(definition.text, "name", JSON.stringify(exposed));
   if (override?.description !== undefined) text = setMember(text, "description", JSON.stringify(override.description));
   const entry: NamedEntry = { serverId, name, exposed, text, definition, override };
+  // Estimated here, within a slice, so that every later reader finds the number.
+  toolTokens(entry);
   entryCache.set(definition, entry);
   return entry;
 }

@@ -2,6 +2,8 @@
  * One immutable view of the whole catalog: the four combined lists, their look-ups and their pages.
  *
  * Pure: servers and settings in, snapshot out. Nothing changes a snapshot; the catalog replaces it.
+ * A snapshot is built in slices and then complete: no reader computes a list, a page's entries or
+ * the tokens of a tool.
  */
 
 import type { Claims } from "../identifiers/claims.ts";
@@ -9,9 +11,11 @@ import { nameClaims } from "../identifiers/names.ts";
 import { memberText, setMember } from "../json/json-text.ts";
 import { type ListKind, listMethods } from "../protocol/methods.ts";
 import { isRecord } from "../structures/record.ts";
+import { each, finish, mapped, type Sliced, textCost } from "../timing/slices.ts";
+import { byExposed, changedList } from "./changed-list.ts";
 import { type CacheHints, combineHints, type Definition, hintsOf, type ServerLists, stringOf } from "./definitions.ts";
 import { decideExposure, type Exposure, type ExposureSettings, type ServerExposure } from "./exposure.ts";
-import { byExposed, changedList, combineNamed, type NamedList, type NamePolicy } from "./named.ts";
+import { combineNamed, type NamedList, type NamePolicy } from "./named.ts";
 import { createPager, type PageEntry, type Pager } from "./pages.ts";
 import { createResourceIndex, type ResourceIndex } from "./resources/index.ts";
 import { DISABLED, type Standing } from "./standing.ts";
@@ -58,25 +62,29 @@ export interface Snapshot {
   template(serverId: string, position: number): Definition | undefined;
 }
 
+export function createSnapshot(configured: readonly ServerView[], settings: SnapshotSettings): Snapshot {
+  return finish(buildSnapshot(configured, settings));
+}
+
 /**
  * Builds the view of all configured servers. The result does not depend on `before`, which only
  * saves work.
  */
-export function createSnapshot(
+export function* buildSnapshot(
   configured: readonly ServerView[],
   settings: SnapshotSettings,
   before?: Snapshot,
-): Snapshot {
+): Sliced<Snapshot> {
   const servers = configured.filter(({ standing }) => standing.kind !== "disabled");
   const reserved = new Set(settings.local.map((definition) => stringOf(definition, "name") ?? ""));
   const claims = claimsOf(configured, settings, before?.claims);
   const options = { maxLength: settings.maxNameLength, reserved, claims };
-  const tools = combineNamed(
+  const tools = yield* combineNamed(
     servers.map(({ id, prefix, tools: policy, lists }) => ({ serverId: id, prefix, policy, definitions: lists.tools })),
     options,
     before?.tools,
   );
-  const prompts = combineNamed(
+  const prompts = yield* combineNamed(
     servers.map(({ id, prefix, lists }) => ({ serverId: id, prefix, definitions: lists.prompts })),
     { ...options, reserved: new Set() },
     before?.prompts,
@@ -86,12 +94,24 @@ export function createSnapshot(
   const exposure = exposureIn(settings.exposure);
   const serverIds = configured.map(({ id }) => id);
   const offered = before && resourcesIn.get(before);
-  const views = servers.map((server) => resourceViewOf(server, offered));
+  const views: ResourceView[] = [];
+  for (const server of servers) views.push(yield* resourceViewOf(server, offered));
   const isSame =
     offered?.mode === settings.uris && sameElements(offered.views, views) && sameElements(offered.serverIds, serverIds);
   const same = isSame ? offered : undefined;
-  const resources = same?.index ?? createResourceIndex({ servers: views, mode: settings.uris, serverIds });
+  const resources = same?.index ?? (yield* createResourceIndex({ servers: views, mode: settings.uris, serverIds }));
   const byServer = new Map(views.map((view) => [view.id, view]));
+  const known = same?.pageSize === settings.pageSize ? before?.pagers : undefined;
+  const pagerOf = (kind: ListKind, entries: readonly PageEntry[]): Pager =>
+    createPager({ member: memberOf(kind), entries, pageSize: settings.pageSize });
+  const local = settings.local.map(localPageEntry).sort(byExposed);
+  const listed = exposure.listsAll ? tools.entries : tools.entries.filter(exposure.isListed);
+  const pagers = {
+    tools: pagerOf("tools", yield* changedList<PageEntry>(listed, [], local)),
+    prompts: pagerOf("prompts", prompts.entries),
+    resources: known?.resources ?? pagerOf("resources", yield* resourcePages(resources, byServer)),
+    templates: known?.templates ?? pagerOf("templates", yield* templatePages(resources, byServer)),
+  };
 
   const snapshot: Snapshot = {
     servers,
@@ -112,29 +132,7 @@ export function createSnapshot(
       ),
     resource: (serverId, position) => byServer.get(serverId)?.resources[position]?.definition,
     template: (serverId, position) => byServer.get(serverId)?.templates[position]?.definition,
-    pagers: lazyPagers({
-      tools: () => {
-        const local = settings.local.map(localPageEntry).sort(byExposed);
-        const listed = exposure.listsAll ? tools.entries : tools.entries.filter(exposure.isListed);
-        return changedList<PageEntry>(listed, [], local);
-      },
-      prompts: () => prompts.entries,
-      resources: () =>
-        resources.resources.map((entry) => {
-          const { definition } = byServer.get(entry.serverId)!.resources[entry.position]!;
-          return { exposed: entry.exposed, text: uriText(definition, "uri", entry) };
-        }),
-      templates: () =>
-        resources.templates.map((entry) => {
-          const { definition } = byServer.get(entry.serverId)!.templates[entry.position]!;
-          return { exposed: entry.exposed, text: uriText(definition, "uriTemplate", entry) };
-        }),
-      pageSize: settings.pageSize,
-      known:
-        before && same?.pageSize === settings.pageSize
-          ? { resources: before.pagers.resources, templates: before.pagers.templates }
-          : {},
-    }),
+    pagers,
   };
   const { pageSize, uris: mode } = settings;
   resourcesIn.set(snapshot, { views, serverIds, mode, pageSize, index: resources });
@@ -184,33 +182,35 @@ function isFilled(definitions: readonly Definition[]): boolean {
   return definitions.length > 0;
 }
 
-type PagerSources = Record<ListKind, () => readonly PageEntry[]> & {
-  readonly pageSize: number;
-  /** Pages of an earlier snapshot with the same lists. */
-  readonly known: Partial<Record<ListKind, Pager>>;
-};
+function memberOf(kind: ListKind): string {
+  return Object.values(listMethods).find((method) => method.kind === kind)!.member;
+}
 
-function lazyPagers(sources: PagerSources): Readonly<Record<ListKind, Pager>> {
-  const made: Partial<Record<ListKind, Pager>> = { ...sources.known };
-  const pager = (kind: ListKind): Pager => {
-    const member = Object.values(listMethods).find((method) => method.kind === kind)!.member;
-    made[kind] ??= createPager({ member, entries: sources[kind](), pageSize: sources.pageSize });
-    return made[kind];
-  };
-  return {
-    get tools() {
-      return pager("tools");
-    },
-    get prompts() {
-      return pager("prompts");
-    },
-    get resources() {
-      return pager("resources");
-    },
-    get templates() {
-      return pager("templates");
-    },
-  };
+type Views = ReadonlyMap<string, ResourceView>;
+
+function resourcePages({ resources }: ResourceIndex, views: Views): Sliced<PageEntry[]> {
+  const definitionOf = ({ serverId, position }: (typeof resources)[number]) =>
+    views.get(serverId)!.resources[position]!.definition;
+  return mapped(
+    resources,
+    (entry) => ({ exposed: entry.exposed, text: uriText(definitionOf(entry), "uri", entry) }),
+    (entry) => pageCost(definitionOf(entry)),
+  );
+}
+
+function templatePages({ templates }: ResourceIndex, views: Views): Sliced<PageEntry[]> {
+  const definitionOf = ({ serverId, position }: (typeof templates)[number]) =>
+    views.get(serverId)!.templates[position]!.definition;
+  return mapped(
+    templates,
+    (entry) => ({ exposed: entry.exposed, text: uriText(definitionOf(entry), "uriTemplate", entry) }),
+    (entry) => pageCost(definitionOf(entry)),
+  );
+}
+
+/** Two members are set, and a third is read. */
+function pageCost({ text }: Definition): number {
+  return 3 * textCost(text);
 }
 
 function localPageEntry(definition: Definition): PageEntry {
@@ -228,26 +228,25 @@ interface ResourceView {
  * Returns the previous view if the server's resources did not change, so that the index can reuse
  * its work.
  */
-function resourceViewOf({ id, lists }: ServerView, before: Offered | undefined): ResourceView {
+function* resourceViewOf({ id, lists }: ServerView, before: Offered | undefined): Sliced<ResourceView> {
   const known = before?.views.find((view) => view.id === id);
   if (known?.lists.resources === lists.resources && known.lists.templates === lists.templates) return known;
+  const resources = yield* uniqueBy(lists.resources, "uri");
+  const templates = yield* uniqueBy(lists.templates, "uriTemplate");
   return {
     id,
     lists,
-    resources: uniqueBy(lists.resources, "uri").map(([uri, definition]) => ({ uri, definition })),
-    templates: uniqueBy(lists.templates, "uriTemplate").map(([uriTemplate, definition]) => ({
-      uriTemplate,
-      definition,
-    })),
+    resources: yield* mapped(resources, ([uri, definition]) => ({ uri, definition })),
+    templates: yield* mapped(templates, ([uriTemplate, definition]) => ({ uriTemplate, definition })),
   };
 }
 
-function uniqueBy(definitions: readonly Definition[], key: string): [string, Definition][] {
+function* uniqueBy(definitions: readonly Definition[], key: string): Sliced<[string, Definition][]> {
   const seen = new Map<string, Definition>();
-  for (const definition of definitions) {
+  yield* each(definitions, (definition) => {
     const value = stringOf(definition, key);
     if (value !== undefined && !seen.has(value)) seen.set(value, definition);
-  }
+  });
   return [...seen];
 }
 

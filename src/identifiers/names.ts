@@ -8,6 +8,7 @@
  * by splitting them.
  */
 import { createHash } from "node:crypto";
+import { each, mapped, type Sliced } from "../timing/slices.ts";
 import { type Claim, Claims } from "./claims.ts";
 
 export interface Named {
@@ -67,22 +68,33 @@ function suffixed({ wanted, serverId, name }: Named, options: { digits: number; 
 }
 
 /** Returns the exposed name of each entry, in the given order: all different, none reserved. */
-export function assignNames(entries: readonly Named[], rules: NameRules): string[] {
+export function* assignNames(entries: readonly Named[], rules: NameRules): Sliced<string[]> {
   const { maxLength, reserved } = rules;
-  const names = entries.map((entry) => ownName(entry, rules));
+  const names = yield* mapped(entries, (entry) => ownName(entry, rules), nameCost);
   for (let digits = HASH_DIGITS; digits <= 64; digits += 2) {
-    const clashing = positionsOfClashes(names, reserved);
+    const clashing = yield* positionsOfClashes(names, reserved);
     if (clashing.length === 0) return names;
-    for (const i of clashing) names[i] = suffixed(entries[i]!, { digits, maxLength });
+    yield* each(
+      clashing,
+      (i) => {
+        names[i] = suffixed(entries[i]!, { digits, maxLength });
+      },
+      nameCost,
+    );
   }
   return names;
 }
 
-function positionsOfClashes(names: readonly string[], reserved: ReadonlySet<string>): number[] {
+/** A name may need a hash. */
+function nameCost(): number {
+  return 3;
+}
+
+function* positionsOfClashes(names: readonly string[], reserved: ReadonlySet<string>): Sliced<number[]> {
   const seen = new Map<string, number>();
-  for (const name of names) seen.set(name, (seen.get(name) ?? 0) + 1);
+  yield* each(names, (name) => void seen.set(name, (seen.get(name) ?? 0) + 1));
   const clashing: number[] = [];
-  names.forEach((name, i) => {
+  yield* each(names, (name, i) => {
     if (seen.get(name)! > 1 || reserved.has(name)) clashing.push(i);
   });
   return clashing;

@@ -8,6 +8,7 @@
  * by splitting strings.
  */
 import { createHash } from "node:crypto";
+import { each, finish, mapped, type Sliced } from "../timing/slices.ts";
 import { encodeUnreserved } from "../uri-template/tokens.ts";
 import { Claims } from "./claims.ts";
 
@@ -63,37 +64,47 @@ export function collapsedBody(uri: string): string {
  * more if they still collide. A `marked` name always gets a suffix, so its bare form collides with
  * nothing. Results do not depend on the order.
  */
-export function uniqueNames(
+export function* uniqueNames(
   bare: readonly string[],
   suffix: {
     readonly separator: string;
     readonly digestOf: (index: number) => string;
     readonly marked?: ((index: number) => boolean) | undefined;
   },
-): string[] {
+): Sliced<string[]> {
   const { marked } = suffix;
-  const shared = duplicates(marked ? bare.filter((_, index) => !marked(index)) : bare);
+  const shared = yield* duplicates(marked ? bare.filter((_, index) => !marked(index)) : bare);
   if (shared.size === 0 && !marked) return [...bare];
   const names = [...bare];
   const contenders = bare.flatMap((name, index) => (marked?.(index) || shared.has(name) ? [index] : []));
   let open = contenders;
   for (let digits = 8; open.length > 0 && digits <= 64; digits += 8) {
-    for (const index of open) names[index] = bare[index] + suffix.separator + suffix.digestOf(index).slice(0, digits);
-    const met = duplicates(names);
+    yield* each(
+      open,
+      (index) => {
+        names[index] = bare[index] + suffix.separator + suffix.digestOf(index).slice(0, digits);
+      },
+      digestCost,
+    );
+    const met = yield* duplicates(names);
     open = contenders.filter((index) => met.has(names[index] ?? ""));
   }
   return names;
 }
 
 /** Returns the names that occur more than once. */
-export function duplicates(names: readonly string[]): Set<string> {
+export function* duplicates(names: readonly string[]): Sliced<Set<string>> {
   const seen = new Set<string>();
   const twice = new Set<string>();
-  for (const name of names) {
+  yield* each(names, (name) => {
     if (seen.has(name)) twice.add(name);
     else seen.add(name);
-  }
+  });
   return twice;
+}
+
+function digestCost(): number {
+  return 5;
 }
 
 function sha256(text: string): string {
@@ -114,16 +125,17 @@ export function flatClaims(serverIds: Iterable<string>): Claims {
  * Makes flat ids unique. Ids that collide, or that another server could claim, get `~` and hex
  * digits of sha256(server id LF URI).
  */
-export function uniqueFlatIds(
+export function* uniqueFlatIds(
   entries: readonly { readonly serverId: string; readonly uri: string }[],
   bare: readonly string[],
   claims: Claims,
-): string[] {
+): Sliced<string[]> {
   const isMarked = (index: number): boolean => claims.needsSuffix(entries[index]!.serverId, bare[index]!);
-  return uniqueNames(bare, {
+  const marks = yield* mapped(bare, (_, index) => isMarked(index));
+  return yield* uniqueNames(bare, {
     separator: "~",
     digestOf: (index) => sha256(`${entries[index]?.serverId}\n${entries[index]?.uri}`),
-    marked: bare.some((_, index) => isMarked(index)) ? isMarked : undefined,
+    marked: marks.includes(true) ? (index) => marks[index]! : undefined,
   });
 }
 
@@ -133,7 +145,9 @@ export function uniqueFlatIds(
  */
 export function assignPrefixes(serverIds: Iterable<string>): Map<string, string> {
   const ids = [...new Set(serverIds)];
-  const names = uniqueNames(ids.map(schemeOf), { separator: "-", digestOf: (index) => sha256(ids[index] ?? "") });
+  const names = finish(
+    uniqueNames(ids.map(schemeOf), { separator: "-", digestOf: (index) => sha256(ids[index] ?? "") }),
+  );
   return new Map(ids.map((id, index) => [id, names[index] ?? ""]));
 }
 

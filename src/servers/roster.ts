@@ -74,7 +74,7 @@ export class Roster {
     ];
     this.#arrange(diff.order);
     for (const server of this.#all()) server.configure(this.#options.config.current);
-    return Promise.all(starts).then(() => {});
+    return Promise.all(starts).then(() => this.#options.catalog.caughtUp());
   }
 
   async close(): Promise<void> {

@@ -176,6 +176,8 @@ export class Server {
       if (this.#fetcher.hasFailed) this.#stand(this.backend.status);
       else this.#known();
     }
+    // A server is ready when clients can see its lists.
+    await this.#options.catalog.caughtUp();
     if (this.#attached) await this.#host.subscribers.restored(this.id);
     return this.#fetcher.problem;
   }

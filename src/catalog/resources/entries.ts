@@ -12,6 +12,7 @@
  */
 
 import { duplicates, flatId, isAppUri, prefixed, prefixedTemplate, uniqueFlatIds } from "../../identifiers/uris.ts";
+import { each, mapped, type Sliced } from "../../timing/slices.ts";
 import { MAX_URI_LENGTH } from "../../uri-template/match-budget.ts";
 import { parseTemplate, type UriTemplate } from "../../uri-template/template.ts";
 import type { ServerNames } from "../server-names.ts";
@@ -65,21 +66,34 @@ interface Offer {
   readonly bareFlatId: string;
 }
 
+export interface TemplateListing extends Listing<TemplateEntry> {
+  readonly parsed: ReadonlyMap<TemplateEntry, UriTemplate>;
+  readonly problems: readonly TemplateProblem[];
+}
+
+interface ParsedTemplates {
+  readonly parsed: ReadonlyMap<string, UriTemplate>;
+  readonly problems: readonly TemplateProblem[];
+}
+
+/** The cost of parsing a template of any accepted length. */
+const PARSE_COST = 20;
+
 /** The most templates of one server that are matched. Further ones are only listed. */
 const MAX_MATCHED = 1000;
 
-const offersOf = cachedByArray((serverId, uris: readonly string[]): Offer[] => {
+const offersOf = cachedByArray(function* (serverId, uris: readonly string[]): Sliced<Offer[]> {
   const seen = new Set<string>();
   const offers: Offer[] = [];
-  for (const [position, uri] of uris.entries()) {
-    if (seen.has(uri)) continue;
+  yield* each(uris, (uri, position) => {
+    if (seen.has(uri)) return;
     seen.add(uri);
     offers.push({ serverId, uri, position, bareFlatId: flatId(serverId, uri) });
-  }
+  });
   return offers;
 });
 
-const templatesOf = cachedByArray((serverId, texts: readonly string[]) => {
+const templatesOf = cachedByArray(function* (serverId, texts: readonly string[]) {
   const parsed = new Map<string, UriTemplate>();
   const problems: TemplateProblem[] = [];
   for (const uriTemplate of new Set(texts)) {
@@ -87,6 +101,7 @@ const templatesOf = cachedByArray((serverId, texts: readonly string[]) => {
       problems.push({ serverId, uriTemplate, message: `the server has more than ${MAX_MATCHED} templates` });
       break;
     }
+    yield PARSE_COST;
     const result: ReturnType<typeof parseTemplate> =
       uriTemplate.length > MAX_URI_LENGTH
         ? { ok: false, position: MAX_URI_LENGTH, message: `it is longer than ${MAX_URI_LENGTH} characters` }
@@ -98,35 +113,40 @@ const templatesOf = cachedByArray((serverId, texts: readonly string[]) => {
 });
 
 /** Caches a result for the lifetime of its source array. */
-function cachedByArray<Result>(compute: (serverId: string, texts: readonly string[]) => Result) {
+function cachedByArray<Result>(compute: (serverId: string, texts: readonly string[]) => Sliced<Result>) {
   const results = new WeakMap<object, { serverId: string; result: Result }>();
-  return (serverId: string, source: object, texts: () => readonly string[]): Result => {
+  return function* (serverId: string, source: object, texts: () => readonly string[]): Sliced<Result> {
     const known = results.get(source);
     if (known?.serverId === serverId) return known.result;
-    const result = compute(serverId, texts());
+    const result = yield* compute(serverId, texts());
     results.set(source, { serverId, result });
     return result;
   };
 }
 
-export function listResources(
+export function* listResources(
   servers: readonly ResourceServer[],
   { mode, names }: { readonly mode: UriMode; readonly names: ServerNames },
-): Listing<ResourceEntry> {
-  const offers = servers.flatMap(({ id, resources }) => offersOf(id, resources, () => resources.map(({ uri }) => uri)));
-  const flatIds = uniqueFlatIds(
+): Sliced<Listing<ResourceEntry>> {
+  const offers: Offer[] = [];
+  for (const { id, resources } of servers) {
+    const own = yield* offersOf(id, resources, () => resources.map(({ uri }) => uri));
+    for (const offer of own) offers.push(offer);
+  }
+  const flatIds = yield* uniqueFlatIds(
     offers,
     offers.map((offer) => offer.bareFlatId),
     names.flat,
   );
-  const prefixedUris = offers.map(({ serverId, uri }) => prefixed(names.prefixes.get(serverId) ?? serverId, uri));
-  const preferred = offers.map(({ uri }, i) => {
+  const prefixOf = (serverId: string) => names.prefixes.get(serverId) ?? serverId;
+  const prefixedUris = yield* mapped(offers, ({ serverId, uri }) => prefixed(prefixOf(serverId), uri));
+  const preferred = yield* mapped(offers, ({ uri }, i) => {
     const isRaw = (mode === "raw" || isAppUri(uri)) && !names.read(uri);
     if (isRaw) return uri;
     return (mode === "flat" ? flatIds[i] : prefixedUris[i]) ?? uri;
   });
-  const exposed = uniqueForms(preferred, prefixedUris);
-  return withShared(offers, names, (offer, i) => ({
+  const exposed = yield* uniqueForms(preferred, prefixedUris);
+  return yield* withShared(offers, names, (offer, i) => ({
     serverId: offer.serverId,
     uri: offer.uri,
     exposed: exposed[i] ?? offer.uri,
@@ -135,42 +155,46 @@ export function listResources(
   }));
 }
 
-export function listTemplates(
+export function* listTemplates(
   servers: readonly ResourceServer[],
   { mode, names }: { readonly mode: UriMode; readonly names: ServerNames },
-): Listing<TemplateEntry> & { parsed: ReadonlyMap<TemplateEntry, UriTemplate>; problems: TemplateProblem[] } {
+): Sliced<TemplateListing> {
   const textsOf = ({ templates }: ResourceServer) => templates.map(({ uriTemplate }) => uriTemplate);
-  const offers = servers.flatMap((server) => offersOf(server.id, server.templates, () => textsOf(server)));
-  const flatIds = uniqueFlatIds(
+  const offers: Offer[] = [];
+  for (const server of servers) {
+    for (const offer of yield* offersOf(server.id, server.templates, () => textsOf(server))) offers.push(offer);
+  }
+  const flatIds = yield* uniqueFlatIds(
     offers,
     offers.map((offer) => offer.bareFlatId),
     names.flat,
   );
-  const prefixedTexts = offers.map(({ serverId, uri }) =>
+  const prefixedTexts = yield* mapped(offers, ({ serverId, uri }) =>
     prefixedTemplate(names.prefixes.get(serverId) ?? serverId, uri),
   );
-  const preferred = offers.map(({ serverId, uri }, i) => {
+  const preferred = yield* mapped(offers, ({ serverId, uri }, i) => {
     const isRaw = (mode === "raw" || isAppUri(uri)) && !names.read(uri);
     if (isRaw) return uri;
     const flat = `${serverId}_${uri}`;
     return mode === "flat" && !names.flat.needsSuffix(serverId, flat) ? flat : (prefixedTexts[i] ?? uri);
   });
-  const exposed = uniqueForms(preferred, prefixedTexts);
-  const listing = withShared(offers, names, (offer, i) => ({
+  const exposed = yield* uniqueForms(preferred, prefixedTexts);
+  const listing = yield* withShared(offers, names, (offer, i) => ({
     serverId: offer.serverId,
     uriTemplate: offer.uri,
     exposed: exposed[i] ?? offer.uri,
     flatId: flatIds[i] ?? offer.bareFlatId,
     position: offer.position,
   }));
-  const made = new Map(
-    servers.map((server) => [server.id, templatesOf(server.id, server.templates, () => textsOf(server))]),
-  );
+  const made = new Map<string, ParsedTemplates>();
+  for (const server of servers) {
+    made.set(server.id, yield* templatesOf(server.id, server.templates, () => textsOf(server)));
+  }
   const parsed = new Map<TemplateEntry, UriTemplate>();
-  for (const entry of listing.entries) {
+  yield* each(listing.entries, (entry) => {
     const template = made.get(entry.serverId)?.parsed.get(entry.uriTemplate);
     if (template !== undefined) parsed.set(entry, template);
-  }
+  });
   return { ...listing, parsed, problems: [...made.values()].flatMap(({ problems }) => problems) };
 }
 
@@ -178,23 +202,23 @@ export function listTemplates(
  * Returns each entry's preferred form. If that form collides, returns the prefixed one, which is
  * always unique.
  */
-function uniqueForms(preferred: readonly string[], prefixedForms: readonly string[]): readonly string[] {
+function* uniqueForms(preferred: readonly string[], prefixedForms: readonly string[]): Sliced<readonly string[]> {
   const differing = preferred.filter((form, i) => form !== prefixedForms[i]);
   if (differing.length === 0) return preferred;
-  const met = duplicates(differing);
+  const met = yield* duplicates(differing);
   // Only a form with a plus sign can equal another entry's prefixed form. Most lists have no plus
   // sign.
   const taken = new Set(differing.some((form) => form.includes("+")) ? prefixedForms : []);
-  return preferred.map((form, i) => (met.has(form) || taken.has(form) ? (prefixedForms[i] ?? form) : form));
+  return yield* mapped(preferred, (form, i) => (met.has(form) || taken.has(form) ? (prefixedForms[i] ?? form) : form));
 }
 
-function withShared<Entry extends { flatId: string }>(
+function* withShared<Entry extends { flatId: string }>(
   offers: readonly Offer[],
   { flat }: ServerNames,
   entryOf: (offer: Offer, index: number) => Entry,
-): Listing<Entry> {
+): Sliced<Listing<Entry>> {
   const shared = new Map<string, Entry[]>();
-  const entries = offers.map((offer, index) => {
+  const entries = yield* mapped(offers, (offer, index) => {
     const entry = entryOf(offer, index);
     // A bare id that another server could own never belongs to this server.
     if (entry.flatId !== offer.bareFlatId && !flat.needsSuffix(offer.serverId, offer.bareFlatId)) {

@@ -8,7 +8,7 @@
  */
 
 import { collapsedId, isAppUri, prefixed } from "../../identifiers/uris.ts";
-import { lazy } from "../../structures/lazy.ts";
+import { each, type Sliced, sorted } from "../../timing/slices.ts";
 import { MAX_URI_LENGTH, MatchBudget, URI_CELLS } from "../../uri-template/match-budget.ts";
 import { createServerNames, type ServerNames } from "../server-names.ts";
 import {
@@ -89,22 +89,22 @@ export interface ResourceIndexOptions {
 
 const UNKNOWN: ResourceResolution = { kind: "unknown" };
 
-export function createResourceIndex(options: ResourceIndexOptions): ResourceIndex {
+export function* createResourceIndex(options: ResourceIndexOptions): Sliced<ResourceIndex> {
   const serverIds = [...new Set([...(options.serverIds ?? []), ...options.servers.map(({ id }) => id)])];
   const names = createServerNames(serverIds);
   const { prefixes } = names;
-  const resources = listResources(options.servers, { mode: options.mode, names });
-  const templates = listTemplates(options.servers, { mode: options.mode, names });
-  const resourceLookup = createLookup(resources, names, {
+  const resources = yield* listResources(options.servers, { mode: options.mode, names });
+  const templates = yield* listTemplates(options.servers, { mode: options.mode, names });
+  const resourceLookup = yield* createLookup(resources, names, {
     of: (entry) => entry.uri,
     read: ({ uris }) => uris,
   });
-  const templateLookup = createLookup(templates, names, {
+  const templateLookup = yield* createLookup(templates, names, {
     of: (entry) => entry.uriTemplate,
     read: ({ expansions }) => expansions,
   });
   const finders = createFinders(templates.parsed);
-  const byCollapsedId = lazy(() => uniqueCollapsedIds(resources.entries, names));
+  const byCollapsedId = yield* uniqueCollapsedIds(resources.entries, names);
 
   const throughTemplate = (uri: string, budget: MatchBudget): TemplateHit<TemplateEntry> | undefined => {
     if (uri.length > MAX_URI_LENGTH) return undefined;
@@ -133,7 +133,7 @@ export function createResourceIndex(options: ResourceIndexOptions): ResourceInde
         position: hit.owner.position,
       };
     }
-    const collapsed = byCollapsedId().get(uri);
+    const collapsed = byCollapsedId.get(uri);
     return collapsed === undefined ? UNKNOWN : foundResource(collapsed);
   }
 
@@ -184,8 +184,8 @@ export function createResourceIndex(options: ResourceIndexOptions): ResourceInde
   }
 
   return {
-    resources: sortedByExposed(resources.entries),
-    templates: sortedByExposed(templates.entries),
+    resources: yield* sorted(resources.entries, byExposed),
+    templates: yield* sorted(templates.entries, byExposed),
     problems: templates.problems,
     resolve: (uri) => resolve(uri),
     resolveTemplate,
@@ -227,20 +227,23 @@ function createFinders(parsed: ReadonlyMap<TemplateEntry, FiledTemplate<Template
 }
 
 /** Skips ids that another configured server could claim. */
-function uniqueCollapsedIds(entries: readonly ResourceEntry[], { flat }: ServerNames): Map<string, ResourceEntry> {
+function* uniqueCollapsedIds(
+  entries: readonly ResourceEntry[],
+  { flat }: ServerNames,
+): Sliced<Map<string, ResourceEntry>> {
   const ids = new Map<string, ResourceEntry>();
   const shared = new Set<string>();
-  for (const entry of entries) {
+  yield* each(entries, (entry) => {
     const id = collapsedId(entry.serverId, entry.uri);
-    if (flat.needsSuffix(entry.serverId, id)) continue;
+    if (flat.needsSuffix(entry.serverId, id)) return;
     if (ids.has(id)) shared.add(id);
     ids.set(id, entry);
-  }
+  });
   for (const id of shared) ids.delete(id);
   return ids;
 }
 
-/** Sorts by code units, so that the order is the same in every locale. */
-function sortedByExposed<Entry extends { readonly exposed: string }>(entries: readonly Entry[]): Entry[] {
-  return [...entries].sort((a, b) => (a.exposed < b.exposed ? -1 : a.exposed > b.exposed ? 1 : 0));
+/** Compares code units, so that the order is the same in every locale. */
+function byExposed(a: { readonly exposed: string }, b: { readonly exposed: string }): number {
+  return a.exposed < b.exposed ? -1 : a.exposed > b.exposed ? 1 : 0;
 }

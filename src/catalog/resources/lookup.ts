@@ -8,6 +8,7 @@
  * never looked up at another server.
  */
 
+import { each, type Sliced } from "../../timing/slices.ts";
 import type { Reading, ServerNames } from "../server-names.ts";
 import type { Listing } from "./entries.ts";
 
@@ -24,7 +25,7 @@ export interface Lookup<Entry> {
   own(serverId: string, text: string): Entry | undefined;
 }
 
-export function createLookup<Entry extends Named>(
+export function* createLookup<Entry extends Named>(
   listing: Listing<Entry>,
   servers: ServerNames,
   text: {
@@ -32,11 +33,11 @@ export function createLookup<Entry extends Named>(
     /** The possible originals at the server. */
     readonly read: (reading: Reading) => readonly string[];
   },
-): Lookup<Entry> {
+): Sliced<Lookup<Entry>> {
   const listed = new Map<string, Entry>();
   const flat = new Map<string, Entry>();
   const raw = new Map<string, Entry | Entry[]>();
-  for (const entry of listing.entries) {
+  yield* each(listing.entries, (entry) => {
     const own = text.of(entry);
     listed.set(entry.exposed, entry);
     flat.set(entry.flatId, entry);
@@ -45,7 +46,7 @@ export function createLookup<Entry extends Named>(
     if (owners === undefined) raw.set(own, entry);
     else if (Array.isArray(owners)) owners.push(entry);
     else raw.set(own, [owners, entry]);
-  }
+  });
   const byText = (name: string): readonly Entry[] => {
     const owners = raw.get(name);
     return owners === undefined ? [] : Array.isArray(owners) ? owners : [owners];

@@ -72,8 +72,7 @@ export function feedSearch(catalog: Catalog, index: SearchIndex): CatalogSearch 
 
   return {
     async find(query, options) {
-      // Reading the snapshot applies changes that were still scheduled.
-      void catalog.snapshot;
+      await catalog.caughtUp();
       // Wait only for the current version: a server that changes constantly must not block a
       // search.
       const wanted = version;

@@ -8,12 +8,9 @@ import type { Definition } from "../definitions.ts";
 import type { NamedEntry } from "../named.ts";
 import type { ResourceEntry } from "../resources/entries.ts";
 import type { Snapshot } from "../snapshot.ts";
-import { toolTokens } from "../tool-tokens.ts";
 import { MAX_ARGS } from "./document.ts";
 import type { SearchArg, SearchDoc, SearchKind } from "./index.ts";
 
-/** A report estimates the tokens of this much text in a few milliseconds. */
-const QUICK_CHARACTERS = 256 * 1024;
 /** No server id and no kind contains it. */
 const SEPARATOR = "\n";
 
@@ -28,13 +25,7 @@ export function nameIn(key: string): string {
 
 /** Yields every document of the snapshot, each made on demand. */
 export function* docsOf(snapshot: Snapshot): Generator<SearchDoc> {
-  let characters = 0;
-  for (const entry of snapshot.tools.entries) {
-    // Estimated here, within a slice, so that a later report of all tools finds the numbers cached.
-    characters += entry.text.length;
-    if (characters > QUICK_CHARACTERS) toolTokens(entry);
-    yield toolDoc(entry);
-  }
+  for (const entry of snapshot.tools.entries) yield toolDoc(entry);
   for (const entry of snapshot.prompts.entries) yield promptDoc(entry);
   for (const entry of snapshot.resources.resources) {
     const definition = snapshot.resource(entry.serverId, entry.position);

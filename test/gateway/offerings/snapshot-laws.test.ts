@@ -8,11 +8,13 @@ import { expect, test } from "vitest";
 import { Catalog } from "../../../src/catalog/catalog.ts";
 import type { Definition, ServerLists } from "../../../src/catalog/definitions.ts";
 import {
+  buildSnapshot,
   createSnapshot,
   type ServerView,
   type Snapshot,
   type SnapshotSettings,
 } from "../../../src/catalog/snapshot.ts";
+import { finish } from "../../../src/timing/slices.ts";
 
 const settings = (uris: SnapshotSettings["uris"]): SnapshotSettings => ({
   maxNameLength: 12,
@@ -138,12 +140,12 @@ test("a change of tools takes resources and templates over as they are, and a ch
   const before = createSnapshot(views, settings("prefixed"));
   const page = before.pagers.resources.page(undefined);
   const changed = { ...views[1]!, lists: { ...views[1]!.lists, tools: define("name", ["new"]) } };
-  const after = createSnapshot([views[0]!, changed], settings("prefixed"), before);
+  const after = finish(buildSnapshot([views[0]!, changed], settings("prefixed"), before));
   expect(after.resources).toBe(before.resources);
   expect(after.pagers.resources.page(undefined)).toBe(page);
   expect(after.resource("b", 1)?.value["uri"]).toBe("x:///2");
   const more = { ...changed, lists: { ...changed.lists, resources: define("uri", ["x:///3"]) } };
-  const last = createSnapshot([views[0]!, more], settings("prefixed"), after);
+  const last = finish(buildSnapshot([views[0]!, more], settings("prefixed"), after));
   expect(last.resources.resolve("b+x:///3").kind).toBe("found");
-  expect(createSnapshot([views[0]!, changed], settings("raw"), after).resources).not.toBe(after.resources);
+  expect(finish(buildSnapshot([views[0]!, changed], settings("raw"), after)).resources).not.toBe(after.resources);
 });

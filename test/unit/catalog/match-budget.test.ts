@@ -5,6 +5,7 @@
 import { describe, expect, it } from "vitest";
 import { createResourceIndex } from "../../../src/catalog/resources/index.ts";
 import { exposeUris } from "../../../src/routing/rewrite.ts";
+import { finish } from "../../../src/timing/slices.ts";
 import { MatchBudget } from "../../../src/uri-template/match-budget.ts";
 
 function indexOf(templates: readonly string[], more: Record<string, string[]> = {}) {
@@ -13,7 +14,7 @@ function indexOf(templates: readonly string[], more: Record<string, string[]> = 
     resources: [],
     templates: list.map((uriTemplate) => ({ uriTemplate })),
   }));
-  return createResourceIndex({ servers, mode: "prefixed" });
+  return finish(createResourceIndex({ servers, mode: "prefixed" }));
 }
 
 /** None of them matches `x://aaa…`, and each has to read it to the end to know that. */

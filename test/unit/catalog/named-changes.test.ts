@@ -7,6 +7,7 @@ import { expect, it } from "vitest";
 import type { Definition } from "../../../src/catalog/definitions.ts";
 import { combineNamed, type NamedList, type NamedSource } from "../../../src/catalog/named.ts";
 import { nameClaims } from "../../../src/identifiers/names.ts";
+import { finish } from "../../../src/timing/slices.ts";
 
 const definition = (name: string, description: string): Definition => {
   const value = { name, description };
@@ -59,8 +60,8 @@ it("is the same list, step by step", () => {
           servers.set(serverId, { serverId, prefix: prefixes[serverId]!, policy, definitions });
         }
         const sources = [...servers.values()];
-        const changed = combineNamed(sources, options, list);
-        expect(look(changed)).toEqual(look(combineNamed(sources, options)));
+        const changed = finish(combineNamed(sources, options, list));
+        expect(look(changed)).toEqual(look(finish(combineNamed(sources, options))));
         if (list?.entries.some((entry) => changed.entries.includes(entry))) reused++;
         list = changed;
       }
@@ -72,17 +73,17 @@ it("is the same list, step by step", () => {
 
 it("nothing changed: the very same list", () => {
   const sources = [{ serverId: "a", prefix: "a_", definitions: [definition("one", "")] }];
-  const list = combineNamed(sources, options);
-  expect(combineNamed(sources, options, list)).toBe(list);
+  const list = finish(combineNamed(sources, options));
+  expect(finish(combineNamed(sources, options, list))).toBe(list);
 });
 
 it("one server changed: the entries of the others are the ones that were there", () => {
   const still = { serverId: "a", prefix: "a_", definitions: [definition("one", "")] };
-  const before = combineNamed([still, { serverId: "c", prefix: "c_", definitions: [definition("x", "old")] }], options);
-  const after = combineNamed(
-    [still, { serverId: "c", prefix: "c_", definitions: [definition("x", "new")] }],
-    options,
-    before,
+  const before = finish(
+    combineNamed([still, { serverId: "c", prefix: "c_", definitions: [definition("x", "old")] }], options),
+  );
+  const after = finish(
+    combineNamed([still, { serverId: "c", prefix: "c_", definitions: [definition("x", "new")] }], options, before),
   );
   expect(after.find("a_one")).toBe(before.find("a_one"));
   expect(after.find("c_x")?.text).toBe('{"name":"c_x","description":"new"}');

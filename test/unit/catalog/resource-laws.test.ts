@@ -7,6 +7,7 @@ import { describe, expect, it } from "vitest";
 import type { ResourceServer, UriMode } from "../../../src/catalog/resources/entries.ts";
 import { createResourceIndex } from "../../../src/catalog/resources/index.ts";
 import { assignPrefixes, prefixed } from "../../../src/identifiers/uris.ts";
+import { finish } from "../../../src/timing/slices.ts";
 import { expandTemplate, parseTemplate } from "../../../src/uri-template/template.ts";
 
 const modes: UriMode[] = ["prefixed", "flat", "raw"];
@@ -40,7 +41,7 @@ describe("laws", () => {
   it("names are unique, sorted, and lead to their own entry", () => {
     fc.assert(
       fc.property(anyServers, anyMode, (servers, mode) => {
-        const index = createResourceIndex({ servers, mode });
+        const index = finish(createResourceIndex({ servers, mode }));
         const shown = index.resources.map(({ exposed }) => exposed);
         expect(shown).toEqual([...new Set(shown)].sort());
         expect(new Set(index.resources.map((entry) => entry.flatId)).size).toBe(shown.length);
@@ -85,7 +86,7 @@ describe("laws", () => {
         fc.string({ unit: "grapheme", minLength: 1 }),
         (all, mode, a) => {
           const servers = all.map((each) => ({ ...each, resources: [] }));
-          const index = createResourceIndex({ servers, mode });
+          const index = finish(createResourceIndex({ servers, mode }));
           for (const entry of index.templates) {
             const shown = parseTemplate(entry.exposed);
             const own = parseTemplate(entry.uriTemplate);
@@ -104,8 +105,8 @@ describe("laws", () => {
   it("the order of servers changes nothing but which of two equal templates wins", () => {
     fc.assert(
       fc.property(anyServers, anyMode, (servers, mode) => {
-        const index = createResourceIndex({ servers, mode });
-        const reversed = createResourceIndex({ servers: servers.toReversed(), mode });
+        const index = finish(createResourceIndex({ servers, mode }));
+        const reversed = finish(createResourceIndex({ servers: servers.toReversed(), mode }));
         expect(reversed.resources).toEqual(index.resources);
         expect(reversed.templates).toEqual(index.templates);
         for (const { uri: own, flatId, exposed } of index.resources) {
@@ -126,7 +127,7 @@ describe("laws", () => {
     );
     for (const mode of modes) {
       const begin = performance.now();
-      const index = createResourceIndex({ servers, mode });
+      const index = finish(createResourceIndex({ servers, mode }));
       for (let i = 0; i < 500; i += 1) {
         expect(index.resolve(`server7_file___srv_7_file-${i}.json`)).toMatchObject({
           serverId: "server7",

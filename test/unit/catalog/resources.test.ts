@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 import type { ResourceServer, UriMode } from "../../../src/catalog/resources/entries.ts";
 import { rewriteLike, subResourceOf } from "../../../src/catalog/resources/forms.ts";
 import { createResourceIndex } from "../../../src/catalog/resources/index.ts";
+import { finish } from "../../../src/timing/slices.ts";
 
 const modes: UriMode[] = ["prefixed", "flat", "raw"];
 
@@ -28,7 +29,7 @@ describe("what clients see", () => {
     ["flat", ["filesystem_file___config_app.json", "filesystem_file___logs_app.log", "s3_s3___bucket_config_app.json"]],
     ["raw", ["file:///config/app.json", "file:///logs/app.log", "s3://bucket/config/app.json"]],
   ] as const)("%s: resources sorted by the URI shown", (mode, uris) => {
-    const index = createResourceIndex({ servers: seeds, mode });
+    const index = finish(createResourceIndex({ servers: seeds, mode }));
     expect(index.resources.map(({ exposed }) => exposed)).toEqual(uris);
     expect(index.resources.find(({ uri }) => uri === "file:///logs/app.log")).toEqual({
       serverId: "filesystem",
@@ -44,7 +45,7 @@ describe("what clients see", () => {
     ["flat", "db_mcp://database/{table}/{id}"],
     ["raw", "mcp://database/{table}/{id}"],
   ] as const)("%s: templates", (mode, exposed) => {
-    expect(createResourceIndex({ servers: seeds, mode }).templates).toEqual([
+    expect(finish(createResourceIndex({ servers: seeds, mode })).templates).toEqual([
       {
         serverId: "db",
         uriTemplate: "mcp://database/{table}/{id}",
@@ -61,7 +62,7 @@ describe("what clients see", () => {
       server("b", ["x://1"], ["t://{v}"]),
       server("c", ["a+x://1"]),
     ];
-    const index = createResourceIndex({ servers, mode: "raw" });
+    const index = finish(createResourceIndex({ servers, mode: "raw" }));
     expect(index.resources.map(({ exposed }) => exposed)).toEqual(["a+x://1", "b+x://1", "c+a+x://1", "x://2"]);
     expect(index.templates.map(({ exposed }) => exposed)).toEqual(["a+t://{v}", "b+t://{v}"]);
     expect(index.resolve("a+x://1")).toMatchObject({ kind: "found", serverId: "a", uri: "x://1" });
@@ -70,7 +71,9 @@ describe("what clients see", () => {
   });
 
   it.each(modes)("%s: ui:// keeps its form", (mode) => {
-    const index = createResourceIndex({ servers: [server("app", ["ui://view/main"], ["ui://view/{id}"])], mode });
+    const index = finish(
+      createResourceIndex({ servers: [server("app", ["ui://view/main"], ["ui://view/{id}"])], mode }),
+    );
     expect(index.resources[0]?.exposed).toBe("ui://view/main");
     expect(index.templates[0]?.exposed).toBe("ui://view/{id}");
     for (const uri of ["ui://view/main", "app+ui://view/main", "app_ui___view_main"]) {
@@ -87,16 +90,18 @@ describe("what clients see", () => {
   });
 
   it.each(modes)("%s: a ui:// that two servers own is never one server's by chance", (mode) => {
-    const index = createResourceIndex({ servers: [server("a", ["ui://v"]), server("b", ["ui://v"])], mode });
+    const index = finish(createResourceIndex({ servers: [server("a", ["ui://v"]), server("b", ["ui://v"])], mode }));
     expect(index.resolve("ui://v")).toEqual({ kind: "ambiguous", candidates: ["a+ui://v", "b+ui://v"] });
     expect(index.resolve("b+ui://v")).toMatchObject({ kind: "found", serverId: "b", uri: "ui://v" });
   });
 
   it("an entry that a backend lists twice is one", () => {
-    const index = createResourceIndex({
-      servers: [server("a", ["x:1", "x:2", "x:1"], ["{a}", "{a}"])],
-      mode: "prefixed",
-    });
+    const index = finish(
+      createResourceIndex({
+        servers: [server("a", ["x:1", "x:2", "x:1"], ["{a}", "{a}"])],
+        mode: "prefixed",
+      }),
+    );
     expect(index.resources.map(({ uri, position }) => [uri, position])).toEqual([
       ["x:1", 0],
       ["x:2", 1],
@@ -106,14 +111,14 @@ describe("what clients see", () => {
 
   it("prefixes do not change while a configured server is away", () => {
     const servers = [server("my_db", ["x://1"])];
-    expect(createResourceIndex({ servers, mode: "prefixed" }).resources[0]?.exposed).toBe("my-db+x://1");
-    const steady = createResourceIndex({ servers, mode: "prefixed", serverIds: ["my_db", "my-db"] });
+    expect(finish(createResourceIndex({ servers, mode: "prefixed" })).resources[0]?.exposed).toBe("my-db+x://1");
+    const steady = finish(createResourceIndex({ servers, mode: "prefixed", serverIds: ["my_db", "my-db"] }));
     expect(steady.resources[0]?.exposed).toBe("my-db-e0a37f2f+x://1");
   });
 });
 
 describe.each(modes)("resolving, %s", (mode) => {
-  const index = createResourceIndex({ servers: seeds, mode });
+  const index = finish(createResourceIndex({ servers: seeds, mode }));
 
   it.each([
     "filesystem+file:///logs/app.log",
@@ -179,7 +184,7 @@ describe.each(modes)("resolving, %s", (mode) => {
   });
 
   it("several owners of a raw URI: an error that names them", () => {
-    const both = createResourceIndex({ servers: [server("b", ["x://1"]), server("a", ["x://1"])], mode });
+    const both = finish(createResourceIndex({ servers: [server("b", ["x://1"]), server("a", ["x://1"])], mode }));
     const candidates = { prefixed: ["a+x://1", "b+x://1"], flat: ["a_x___1", "b_x___1"], raw: ["a+x://1", "b+x://1"] };
     expect(both.resolve("x://1")).toEqual({ kind: "ambiguous", candidates: candidates[mode] });
     expect(both.resolve("a_x___1")).toMatchObject({ kind: "found", serverId: "a" });
@@ -187,7 +192,7 @@ describe.each(modes)("resolving, %s", (mode) => {
   });
 
   it("a flat id that several share: an error that names them", () => {
-    const shared = createResourceIndex({ servers: [server("s", ["x://a/b", "x://a_b"])], mode });
+    const shared = finish(createResourceIndex({ servers: [server("s", ["x://a/b", "x://a_b"])], mode }));
     const ids = ["s_x___a_b~9e33e082", "s_x___a_b~fb9981ff"];
     const candidates = { prefixed: ["s+x://a/b", "s+x://a_b"], flat: ids, raw: ["x://a/b", "x://a_b"] };
     expect(shared.resolve("s_x___a_b")).toEqual({ kind: "ambiguous", candidates: candidates[mode] });
@@ -198,18 +203,18 @@ describe.each(modes)("resolving, %s", (mode) => {
 
   it("server ids with underscores that read two ways: the longer one's", () => {
     const servers = [server("a", [], ["b_x:{+v}"]), server("a_b", [], ["x://{v}"])];
-    const found = createResourceIndex({ servers, mode });
+    const found = finish(createResourceIndex({ servers, mode }));
     expect(found.resolve("file:///a_b_x://1")).toMatchObject({ serverId: "a_b", uri: "x://1" });
     expect(found.resolve("a_b_x:2")).toEqual({ kind: "unknown" });
     expect(found.resolve("a+raw:b_x%3A2")).toMatchObject({ serverId: "a", uri: "b_x:2" });
-    const away = createResourceIndex({ servers: servers.slice(0, 1), mode, serverIds: ["a", "a_b"] });
+    const away = finish(createResourceIndex({ servers: servers.slice(0, 1), mode, serverIds: ["a", "a_b"] }));
     expect(away.resolve("file:///a_b_x://1")).toEqual({ kind: "unknown" });
   });
 
   it("what is under a configured server's prefix is nobody else's, and is not listed as it is", () => {
     const uris = ["github+repo:///x", "GITHUB+repo:///y", "github_x", "file:///github_x"];
     const servers = [server("weather", uris, ["github+repo:///{v}", "file:///{v}"])];
-    const index = createResourceIndex({ servers, mode, serverIds: ["weather", "github"] });
+    const index = finish(createResourceIndex({ servers, mode, serverIds: ["weather", "github"] }));
     for (const uri of [...uris, "github+repo:///z", "file:///github_z"]) {
       expect([uri, index.resolve(uri)]).toEqual([uri, { kind: "unknown" }]);
       expect([uri, index.claimants(uri)]).toEqual([uri, ["github"]]);
@@ -227,7 +232,7 @@ describe.each(modes)("resolving, %s", (mode) => {
       server("second", [], ["x://{a}/b"]),
       server("third", [], ["x://{c}/b", "x://d/{e}"]),
     ];
-    const competing = createResourceIndex({ servers, mode });
+    const competing = finish(createResourceIndex({ servers, mode }));
     expect(competing.resolve("x://1/b")).toMatchObject({ serverId: "second" });
     expect(competing.resolve("x://d/1")).toMatchObject({ serverId: "third", position: 1 });
     expect(competing.resolve("x://1/2/3")).toMatchObject({ serverId: "first" });
@@ -235,13 +240,15 @@ describe.each(modes)("resolving, %s", (mode) => {
   });
 
   it("an exact entry comes before a template", () => {
-    const exact = createResourceIndex({ servers: [server("a", [], ["x://{v}"]), server("b", ["x://1"])], mode });
+    const exact = finish(
+      createResourceIndex({ servers: [server("a", [], ["x://{v}"]), server("b", ["x://1"])], mode }),
+    );
     expect(exact.resolve("x://1")).toMatchObject({ serverId: "b", via: "resource" });
     expect(exact.resolve("x://2")).toMatchObject({ serverId: "a", via: "template" });
   });
 
   it("a template that does not parse is listed, reported and harmless", () => {
-    const broken = createResourceIndex({ servers: [server("a", ["x://1"], ["x://{", "x://{v}"])], mode });
+    const broken = finish(createResourceIndex({ servers: [server("a", ["x://1"], ["x://{", "x://{v}"])], mode }));
     expect(broken.problems).toEqual([
       { serverId: "a", uriTemplate: "x://{", message: "'{' is never closed at position 4" },
     ]);
@@ -252,7 +259,7 @@ describe.each(modes)("resolving, %s", (mode) => {
   });
 
   it("templates that name no scheme", () => {
-    const relative = createResourceIndex({ servers: [server("n", ["a b"], ["notes/{id}"])], mode });
+    const relative = finish(createResourceIndex({ servers: [server("n", ["a b"], ["notes/{id}"])], mode }));
     expect(relative.resolve("n+raw:a%20b")).toMatchObject({ uri: "a b", via: "resource" });
     for (const uri of ["n+raw:notes/a%20b", "n_notes/a%20b", "notes/a%20b"]) {
       expect(relative.resolve(uri)).toMatchObject({ uri: "notes/a%20b", via: "template" });
@@ -273,7 +280,9 @@ describe.each(modes)("resolving, %s", (mode) => {
   });
 
   it("a URI in a result is never given a name that leads elsewhere", () => {
-    const taken = createResourceIndex({ servers: [server("a", ["x://1"]), server("b", [], ["x://{v}"])], mode });
+    const taken = finish(
+      createResourceIndex({ servers: [server("a", ["x://1"]), server("b", [], ["x://{v}"])], mode }),
+    );
     const name = taken.expose("b", "x://1") ?? "";
     expect(name).toBe({ prefixed: "b+x://1", flat: "b_x://1", raw: "b+x://1" }[mode]);
     expect(taken.resolve(name)).toMatchObject({ serverId: "b", uri: "x://1" });
@@ -310,13 +319,15 @@ describe("updates", () => {
   });
 
   it.each(modes)("%s: told in the form of the subscription, known to the catalog or not", (mode) => {
-    const index = createResourceIndex({
-      servers: [
-        server("s", ["x://dir", "x://dir/a", "x://dir/b/c", "x://dir/b_c"], ["x://dir/t/{v}"]),
-        server("o", ["x://o"]),
-      ],
-      mode,
-    });
+    const index = finish(
+      createResourceIndex({
+        servers: [
+          server("s", ["x://dir", "x://dir/a", "x://dir/b/c", "x://dir/b_c"], ["x://dir/t/{v}"]),
+          server("o", ["x://o"]),
+        ],
+        mode,
+      }),
+    );
     const formOf = (form: string, updated: string) => index.formOf({ serverId: "s", form, uri: "x://dir", updated });
     expect(formOf("s_x___dir", "x://dir")).toBe("s_x___dir");
     expect(formOf("x://dir", "x://dir/a")).toBe("x://dir/a");

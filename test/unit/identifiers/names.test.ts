@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { assignNames, type Named, nameClaims } from "../../../src/identifiers/names.ts";
 import { matchesGlob } from "../../../src/text/glob.ts";
+import { finish } from "../../../src/timing/slices.ts";
 
 const claimsOf = (prefixes: Record<string, string>, maxLength = 64) =>
   nameClaims(
@@ -17,27 +18,35 @@ const named = (serverId: string, name: string, prefix = `${serverId}_`): Named =
 
 describe("names", () => {
   test("are the server's id and the name", () => {
-    expect(assignNames([named("a", "x"), named("b", "x"), named("c", "x", "")], settings)).toEqual(["a_x", "b_x", "x"]);
+    expect(finish(assignNames([named("a", "x"), named("b", "x"), named("c", "x", "")], settings))).toEqual([
+      "a_x",
+      "b_x",
+      "x",
+    ]);
   });
 
   test("two that meet both get a suffix of their own, others stay as they are", () => {
-    const names = assignNames([named("a", "b_c"), named("a_b", "c"), named("a", "d")], settings);
+    const names = finish(assignNames([named("a", "b_c"), named("a_b", "c"), named("a", "d")], settings));
     expect(names).toEqual(["a_b_c-e474ae", "a_b_c-e31f5a", "a_d"]);
   });
 
   test("a reserved name is never given away", () => {
-    const [name] = assignNames([named("goblin2", "health", "goblin_")], {
-      ...settings,
-      reserved: new Set(["goblin_health"]),
-    });
+    const [name] = finish(
+      assignNames([named("goblin2", "health", "goblin_")], {
+        ...settings,
+        reserved: new Set(["goblin_health"]),
+      }),
+    );
     expect(name).toMatch(/^goblin_health-[0-9a-f]{6}$/);
   });
 
   test("a long one is cut to the limit, with a suffix, and without half a character", () => {
     const options = { ...settings, maxLength: 20 };
-    const [long, face, exact] = assignNames(
-      [named("s", "x".repeat(50)), named("s", `${"x".repeat(10)}😀${"x".repeat(20)}`), named("s", "x".repeat(18))],
-      options,
+    const [long, face, exact] = finish(
+      assignNames(
+        [named("s", "x".repeat(50)), named("s", `${"x".repeat(10)}😀${"x".repeat(20)}`), named("s", "x".repeat(18))],
+        options,
+      ),
     );
     expect(long).toMatch(/^s_x{11}-[0-9a-f]{6}$/);
     expect(face).toMatch(/^s_x{10}-[0-9a-f]{6}$/);
@@ -56,7 +65,7 @@ describe("names", () => {
   test("are unique, free of reserved ones, and no longer than the limit", () => {
     fc.assert(
       fc.property(entries, (list) => {
-        const names = assignNames(list.map(asNamed), options);
+        const names = finish(assignNames(list.map(asNamed), options));
         expect(new Set(names).size).toBe(names.length);
         for (const name of names) {
           expect(name.length).toBeLessThanOrEqual(24);
@@ -73,7 +82,7 @@ describe("names", () => {
         const order = [...list].map((entry) => ({ entry, at: random.next().value })).sort((x, y) => x.at - y.at);
         const shuffled = order.map(({ entry }) => entry);
         const byOrigin = (given: typeof list) => {
-          const names = assignNames(given.map(asNamed), options);
+          const names = finish(assignNames(given.map(asNamed), options));
           return new Map(given.map(([serverId, name], i) => [`${serverId}\n${name}`, names[i]]));
         };
         expect(byOrigin(shuffled)).toEqual(byOrigin(list));
@@ -85,7 +94,7 @@ describe("names", () => {
     const claims = claimsOf({ a: "a_", a_b: "a_b_", bare: "", long: "a_very_long_prefix_" }, 16);
     const under = { maxLength: 16, reserved: new Set<string>(), claims };
     const list = [named("a", "b_x"), named("a", "x"), named("bare", "a_x", ""), named("bare", "x", "")];
-    const names = assignNames([...list, named("bare", "a_very_lo", "")], under);
+    const names = finish(assignNames([...list, named("bare", "a_very_lo", "")], under));
     expect(names).toEqual(["a_b_x-0c3006", "a_x", "a_x-01a88c", "x", "a_very_lo-055712"]);
     expect(claims.of("a_very_lo-123abc")).toEqual(["long", "a", "bare"]);
     expect(claims.of("a_b_x")).toEqual(["a_b"]);
@@ -96,8 +105,8 @@ describe("names", () => {
     fc.assert(
       fc.property(entries, (list) => {
         const known = list.map(asNamed);
-        const before = assignNames(known, options);
-        const after = assignNames([...known, named("unrelated", "tool")], options);
+        const before = finish(assignNames(known, options));
+        const after = finish(assignNames([...known, named("unrelated", "tool")], options));
         expect(after.slice(0, -1)).toEqual(before);
       }),
     );

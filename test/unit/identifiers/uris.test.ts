@@ -17,6 +17,7 @@ import {
   unprefixed,
   unprefixedExpansions,
 } from "../../../src/identifiers/uris.ts";
+import { finish } from "../../../src/timing/slices.ts";
 import { expandTemplate, parseTemplate } from "../../../src/uri-template/template.ts";
 
 describe("flat ids", () => {
@@ -39,7 +40,7 @@ describe("flat ids", () => {
     const entries = ["x://a/b", "x://a_b", "x://a//b", "x://c"].map((uri) => ({ serverId: "s", uri }));
     const bare = ["s_x___a_b", "s_x___a_b", "s_x___a_b", "s_x___c"];
     expect(entries.map(({ serverId, uri }) => flatId(serverId, uri))).toEqual(bare);
-    expect(uniqueFlatIds(entries, bare, flatClaims(["s"]))).toEqual([
+    expect(finish(uniqueFlatIds(entries, bare, flatClaims(["s"])))).toEqual([
       "s_x___a_b~fb9981ff",
       "s_x___a_b~9e33e082",
       "s_x___a_b~12be3b0a",
@@ -50,7 +51,7 @@ describe("flat ids", () => {
   it("lengthens the digest until names differ, and leaves a name alone that nobody shares", () => {
     const digests = ["aaaaaaaa1111111100", "aaaaaaaa2222222200", "", "bbbbbbbb3333333300"];
     const bare = ["n", "n", "n~bbbbbbbb", "n"];
-    expect(uniqueNames(bare, { separator: "~", digestOf: (i) => digests[i] ?? "" })).toEqual([
+    expect(finish(uniqueNames(bare, { separator: "~", digestOf: (i) => digests[i] ?? "" }))).toEqual([
       "n~aaaaaaaa11111111",
       "n~aaaaaaaa22222222",
       "n~bbbbbbbb",
