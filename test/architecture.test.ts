@@ -19,12 +19,12 @@ const layers: Record<string, readonly string[]> = {
   structures: [],
   timing: [],
   text: [],
-  json: [],
+  json: ["timing"],
   "uri-template": [],
   "version.ts": [],
   demo: ["protocol"],
   "http-client": ["structures", "text"],
-  protocol: ["json", "structures", "text"],
+  protocol: ["json", "structures", "timing", "text"],
   outbound: ["protocol"],
   identity: ["protocol"],
   identifiers: ["json", "uri-template", "timing"],
@@ -37,7 +37,7 @@ const layers: Record<string, readonly string[]> = {
     ...["peers", "catalog", "telemetry", "config", "protocol", "json", "structures", "timing", "text", "version.ts"],
   ],
   meta: ["servers", "catalog", "config", "protocol", "json", "text"],
-  routing: ["servers", "peers", "catalog", "identifiers", "protocol", "json", "structures", "uri-template"],
+  routing: ["servers", "peers", "catalog", "identifiers", "protocol", "json", "structures", "timing", "uri-template"],
   session: ["routing", "servers", "catalog", "identifiers", "config", "protocol", "json", "structures"],
   calls: [
     ...[

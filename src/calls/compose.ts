@@ -18,7 +18,8 @@ export interface Stage {
    * see it leave.
    */
   enter?(flight: Flight, route: Route): Answer | undefined;
-  leave?(flight: Flight, route: Route, answer: Answer): Answer;
+  /** Work on a large answer may take several turns of the event loop. */
+  leave?(flight: Flight, route: Route, answer: Answer): Answer | Promise<Answer>;
 }
 
 /** The returned function never rejects. */
@@ -35,7 +36,10 @@ export function compose(stages: readonly Stage[], send: Send): Send {
     } catch (error) {
       answer = failure(error, { requestId: flight.call.requestId });
     }
-    while (passed > 0) answer = leave(stages[--passed]!, flight, route, answer);
+    while (passed > 0) {
+      const left = leave(stages[--passed]!, flight, route, answer);
+      answer = left instanceof Promise ? await left : left;
+    }
     return answer;
   };
 }
@@ -44,10 +48,15 @@ export function compose(stages: readonly Stage[], send: Send): Send {
  * Turns an exception in a stage into an error answer, for example on a large answer that was
  * forwarded unparsed. The other stages still run.
  */
-function leave(stage: Stage, ...[flight, route, answer]: Parameters<NonNullable<Stage["leave"]>>): Answer {
+function leave(
+  stage: Stage,
+  ...[flight, route, answer]: Parameters<NonNullable<Stage["leave"]>>
+): Answer | Promise<Answer> {
+  const failed = (error: unknown) => failure(error, { requestId: flight.call.requestId });
   try {
-    return stage.leave ? stage.leave(flight, route, answer) : answer;
+    const left = stage.leave ? stage.leave(flight, route, answer) : answer;
+    return left instanceof Promise ? left.catch(failed) : left;
   } catch (error) {
-    return failure(error, { requestId: flight.call.requestId });
+    return failed(error);
   }
 }

@@ -3,10 +3,12 @@
  *
  * It accepts exactly the valid UTF-8 that `JSON.parse` accepts, up to `MAX_DEPTH` levels. It makes
  * one pass and does not recurse. It runs for every answer of every server, so it is written for
- * speed. The functions share only a scratch table, and `indexOf` skips long strings.
+ * speed. The functions share only a scratch table, and `indexOf` skips long strings. A long scan
+ * can pause between two tokens, or inside of a string.
  */
 
 import { isUtf8 } from "node:buffer";
+import type { Sliced } from "../timing/slices.ts";
 import {
   BACKSLASH,
   CLOSE_BRACE,
@@ -50,6 +52,52 @@ const BLOCK = 64 * 1024;
 /** For each open level, whether it is an object. Nothing here awaits, so one table is enough. */
 const isObject = new Uint8Array(MAX_DEPTH + 1);
 
+/** A value that was scanned in slices. */
+export interface Scanned {
+  /** The position after it. */
+  readonly end: number;
+  /** If it is an object: where each key, its value, and the text after the value begin. */
+  readonly members: readonly number[];
+}
+
+/** The state of a scan that can pause. */
+interface Pause {
+  at: number;
+  depth: number;
+  isKey: boolean;
+  isInString: boolean;
+  levels: Uint8Array;
+  readonly members: number[];
+}
+
+const PAUSED = -2;
+/** The bytes between two pauses, and what they cost if nearly every one is a token. */
+const PART = 128 * 1024;
+const PART_COST = 2000;
+
+/**
+ * Like `scanValue`, in slices. Returns undefined if the value is not valid, or has a number or a gap
+ * between two tokens that is longer than a part.
+ */
+export function* scanInSlices(bytes: Buffer, from: number): Sliced<Scanned | undefined> {
+  if (!isUtf8(bytes)) return undefined;
+  let unbroken = true;
+  for (let at = 0; at < bytes.length; at += 16 * BLOCK) {
+    yield PART_COST;
+    const breaks = breaksIn(bytes.subarray(at, at + 16 * BLOCK));
+    if (breaks === "never valid") return undefined;
+    unbroken &&= breaks === "none";
+  }
+  const levels = new Uint8Array(0);
+  const pause: Pause = { at: from, depth: 0, isKey: false, isInString: false, levels, members: [] };
+  for (;;) {
+    const end = scan(bytes, pause.at, unbroken, pause);
+    if (end === -1) return undefined;
+    if (end !== PAUSED) return { end, members: pause.members };
+    yield PART_COST;
+  }
+}
+
 /** Returns the position after the value whose first byte is at `from`, or -1 if it is not valid. */
 export function scanValue(bytes: Buffer, from: number): number {
   if (!isUtf8(bytes)) return -1;
@@ -86,22 +134,41 @@ function breaksIn(bytes: Buffer): "none" | "some" | "never valid" {
   return found;
 }
 
-/** `unbroken`: the bytes hold no control characters, so strings need not be checked for them. */
-function scan(bytes: Buffer, from: number, unbroken: boolean): number {
+/**
+ * `unbroken`: the bytes hold no control characters, so strings need not be checked for them. With
+ * `pause`, the scan continues where it paused, and returns `PAUSED` after the next part.
+ */
+function scan(bytes: Buffer, from: number, unbroken: boolean, pause?: Pause): number {
   const end = bytes.length | 0;
+  const members = pause?.members;
+  const stop = pause ? (from + PART) | 0 : end;
+  /** No number and no gap goes farther. */
+  let far = end;
+  if (pause && stop + PART < end) far = (stop + PART) | 0;
   let depth = 0;
   let isKey = false;
+  let isInString = false;
+  if (pause) {
+    ({ depth, isKey, isInString } = pause);
+    isObject.set(pause.levels);
+  }
   /** The next quote and backslash, if already searched for. */
   let quote = -1;
   let backslash = -1;
   let i = from | 0;
   for (;;) {
+    if (i >= stop && i < end) return paused(pause!, { at: i, depth, isKey, isInString });
     let c = i < end ? bytes[i]! : 0;
-    if (c === QUOTE) {
-      i++;
+    if (c === QUOTE || isInString) {
+      if (isInString) isInString = false;
+      else {
+        if (isKey && depth === 1 && members) members.push(i);
+        i++;
+      }
       // Without Math.min, which would turn all these variables into floating-point numbers.
       let near = i + NEAR;
       if (near > end || !unbroken) near = end;
+      if (near > stop) near = stop;
       for (;;) {
         c = 0;
         while (i < near) {
@@ -111,6 +178,7 @@ function scan(bytes: Buffer, from: number, unbroken: boolean): number {
         }
         if (i >= near) {
           if (i >= end) return -1;
+          if (i >= stop) return paused(pause!, { at: i, depth, isKey, isInString: true });
           if (quote < i) quote = bytes.indexOf(QUOTE, i);
           if (quote === -1) return -1;
           if (backslash < i) backslash = bytes.indexOf(BACKSLASH, i);
@@ -129,9 +197,10 @@ function scan(bytes: Buffer, from: number, unbroken: boolean): number {
       }
       if (isKey) {
         isKey = false;
-        i = skipBlank(bytes, i, end);
+        i = skipBlank(bytes, i, far);
         if (i >= end || bytes[i] !== COLON) return -1;
-        i = skipBlank(bytes, i + 1, end);
+        i = skipBlank(bytes, i + 1, far);
+        if (depth === 1 && members) members.push(i);
         continue;
       }
     } else if (isKey) return -1;
@@ -139,7 +208,7 @@ function scan(bytes: Buffer, from: number, unbroken: boolean): number {
       depth++;
       if (depth > MAX_DEPTH) return -1;
       isObject[depth] = c === OPEN_BRACE ? 1 : 0;
-      i = skipBlank(bytes, i + 1, end);
+      i = skipBlank(bytes, i + 1, far);
       if (i >= end) return -1;
       // A closing bracket's code is its opening bracket's code plus two.
       if (bytes[i] !== c + 2) {
@@ -149,23 +218,30 @@ function scan(bytes: Buffer, from: number, unbroken: boolean): number {
       depth--;
       i++;
     } else {
-      i = c >= MINUS && c <= NINE ? afterNumber(bytes, i, end) : afterLiteral(bytes, i);
+      i = c >= MINUS && c <= NINE ? afterNumber(bytes, i, far) : afterLiteral(bytes, i);
       if (i === -1) return -1;
     }
     // A value ends here, and possibly the levels around it.
     for (;;) {
       if (depth === 0) return i;
+      if (depth === 1 && members && members.length % 3 === 2) members.push(i);
       c = i < end ? bytes[i]! : 0;
       if (c === COMMA) {
-        i = skipBlank(bytes, i + 1, end);
+        i = skipBlank(bytes, i + 1, far);
         isKey = isObject[depth] === 1;
         break;
       }
       if (c === (isObject[depth] === 1 ? CLOSE_BRACE : CLOSE_BRACKET)) depth--;
-      else if (!isBlank(c)) return -1;
+      else if (!isBlank(c) || i >= far) return -1;
       i++;
     }
   }
+}
+
+function paused(pause: Pause, state: Pick<Pause, "at" | "depth" | "isKey" | "isInString">): number {
+  Object.assign(pause, state);
+  pause.levels = isObject.slice(0, state.depth + 1);
+  return PAUSED;
 }
 
 /** Whether four hex digits begin at `at`. */

@@ -8,9 +8,12 @@
  * belong to fail.
  */
 
-import { MAX_DEPTH, scanValue } from "../json/json-scan.ts";
+import { BACKSLASH, COMMA, OPEN_BRACKET } from "../json/characters.ts";
+import { MAX_DEPTH, scanInSlices, scanValue, skipBlank } from "../json/json-scan.ts";
 import { eachMember } from "../json/json-text.ts";
+import { idsAtEdges } from "../structures/lines.ts";
 import { textOf } from "../text/utf8.ts";
+import type { Sliced } from "../timing/slices.ts";
 import { type Answer, answerOf, classify, type Inbound, repeatedMember } from "./json-rpc.ts";
 
 export type Frame =
@@ -43,6 +46,60 @@ export function readFrame(bytes: Buffer): Frame {
   const twice = repeatedMember(text);
   if (twice !== undefined) return brokenFrame(text, `"${twice}" appears in it twice`);
   return message.kind === "response" ? { kind: "response", id: message.id, answer: answerOf(text) } : message;
+}
+
+/** Messages above this size must be read in slices. */
+export const LARGE_FRAME = 1024 * 1024;
+/** Parsing a text with this many commas, brackets and escapes takes a few milliseconds. */
+const MANY_MARKS = 100_000;
+
+/**
+ * Reads a large message in slices, with the same result as `readFrame`. A result of any shape stays
+ * bytes. Anything else that has too many values is refused: parsing it would take seconds.
+ */
+export function* readLargeFrame(bytes: Buffer): Sliced<Frame> {
+  const start = skipBlank(bytes, 0, bytes.length);
+  const scanned = yield* scanInSlices(bytes, start);
+  if (!scanned || skipBlank(bytes, scanned.end, bytes.length) < bytes.length) throw new SyntaxError("not JSON");
+  const { members } = scanned;
+  let result: Buffer | undefined;
+  let hasMethod = false;
+  let rest = bytes;
+  for (let m = members.length - 3; m >= 0; m -= 3) {
+    const key = keyAt(bytes, members[m]!);
+    if (key === "method") hasMethod = true;
+    // A short one is left in its place: null has a meaning of its own.
+    if (key !== "result" || members[m + 2]! - members[m + 1]! < EDGE) continue;
+    result = bytes.subarray(members[m + 1], members[m + 2]);
+    rest = Buffer.concat([rest.subarray(0, members[m + 1]), NO_RESULT, rest.subarray(members[m + 2])]);
+  }
+  if (result === undefined || hasMethod || rest.length > LARGE_FRAME) {
+    if (yield* isSparse(bytes)) return readFrame(bytes);
+    const ids = hasMethod ? [] : idsAtEdges(bytes);
+    return { kind: "broken", ids, reason: "it is large, and has too many values outside of a result" };
+  }
+  const frame = readFrame(rest);
+  return frame.kind === "response" && frame.answer.ok ? { ...frame, answer: { ok: true, raw: result } } : frame;
+}
+
+/** Whether a message is mostly strings, so that it can be parsed at once. */
+function* isSparse(bytes: Buffer): Sliced<boolean> {
+  let marks = 0;
+  for (let at = 0; at < bytes.length; at += LARGE_FRAME) {
+    const part = bytes.subarray(at, at + LARGE_FRAME);
+    for (const byte of part) if (byte === COMMA || byte === BACKSLASH || byte === OPEN_BRACKET) marks++;
+    if (marks > MANY_MARKS) return false;
+    yield 2000;
+  }
+  return true;
+}
+
+const NO_RESULT = Buffer.from("{}");
+
+/** Returns a key that begins here. A key too long for an envelope is not read. */
+function keyAt(bytes: Buffer, at: number): string | undefined {
+  const key = /^"(?:[^"\\]|\\.)*"/.exec(bytes.toString("latin1", at, at + EDGE))?.[0];
+  return key === undefined ? undefined : (JSON.parse(key) as string);
 }
 
 function plainAnswer(bytes: Buffer): Frame | undefined {

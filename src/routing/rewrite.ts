@@ -5,11 +5,13 @@
  * Only the URI fields of content are changed: `contents[].uri`, `resource_link` and embedded
  * `resource`. Text, blobs, structured content and all other bytes stay unchanged. A result without
  * a `uri` member is not parsed. The number of URIs and the matching work per result are bounded;
- * URIs beyond that stay unchanged.
+ * URIs beyond that stay unchanged. A large result is searched in slices.
  */
 import type { ResourceIndex } from "../catalog/resources/index.ts";
+import { elementsInSlices, includesInSlices, membersInSlices } from "../json/json-slices.ts";
 import { applyEdits, type Edit, elementSpans, memberSpan, type Span } from "../json/json-text.ts";
 import { type Raw, rawText } from "../protocol/json-rpc.ts";
+import { SLICE, type Sliced } from "../timing/slices.ts";
 import { MatchBudget, RESULT_CELLS } from "../uri-template/match-budget.ts";
 
 const MAX_BLOCKS = 5000;
@@ -19,15 +21,62 @@ export interface RewriteContext {
   readonly resources: Pick<ResourceIndex, "expose">;
 }
 
-export function exposeUris(raw: Raw, method: string, context: RewriteContext): Raw {
+/** Results above this size must be searched in slices. */
+export const LARGE_RESULT = 1024 * 1024;
+
+function mayHaveUris(raw: Raw, method: string): boolean {
   // A key could be written with escapes. No known server does this, but then the text must be
   // parsed.
-  if (!raw.includes('"uri"') && !raw.includes("\\u00")) return raw;
+  return method in URI_LISTS && (raw.includes('"uri"') || raw.includes("\\u00"));
+}
+
+/** The member of a method's result that has blocks with URIs. */
+const URI_LISTS: Readonly<Record<string, string>> = {
+  "resources/read": "contents",
+  "tools/call": "content",
+  "prompts/get": "messages",
+};
+
+export function exposeUris(raw: Raw, method: string, context: RewriteContext): Raw {
+  if (!mayHaveUris(raw, method)) return raw;
   const text = rawText(raw);
   const found: Found = { ...context, text, edits: [], budget: new MatchBudget(RESULT_CELLS) };
   const { edits } = found;
   for (const block of blocksOf(text, method)) collectEdits(block, found);
   return edits.length === 0 ? raw : applyEdits(text, edits);
+}
+
+/** Does the same as `exposeUris`, in slices. */
+export function* exposeUrisInSlices(raw: Raw, method: string, context: RewriteContext): Sliced<Raw> {
+  const key = URI_LISTS[method];
+  if (key === undefined || !(yield* includesInSlices(raw, ['"uri"', "\\u00"]))) return raw;
+  const text = rawText(raw);
+  yield SLICE;
+  const found: Found = { ...context, text, edits: [], budget: new MatchBudget(RESULT_CELLS) };
+  const [list] = yield* membersInSlices(text, 0, [key]);
+  if (!list) return raw;
+  let blocks = yield* elementsInSlices(text, list.start, MAX_BLOCKS);
+  if (method === "prompts/get") {
+    const contents: Span[] = [];
+    for (const message of blocks) {
+      const [content] = yield* membersInSlices(text, message.start, ["content"]);
+      if (content) contents.push(content);
+    }
+    blocks = [];
+    for (const content of contents) {
+      const most = MAX_BLOCKS - blocks.length;
+      const own = text[content.start] === "[" ? yield* elementsInSlices(text, content.start, most) : [content];
+      for (const block of own) blocks.push(block);
+    }
+  }
+  for (const block of blocks) {
+    const [own, resource] = yield* membersInSlices(text, block.start, ["uri", "resource"]);
+    if (own) collectEdit(own, found);
+    const [embedded] = resource ? yield* membersInSlices(text, resource.start, ["uri"]) : [];
+    if (embedded) collectEdit(embedded, found);
+    yield 50;
+  }
+  return found.edits.length === 0 ? raw : applyEdits(text, found.edits);
 }
 
 interface Found extends RewriteContext {

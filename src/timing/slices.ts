@@ -96,20 +96,33 @@ export function runSlice<Result>(work: Sliced<Result>): { readonly result: Resul
   return undefined;
 }
 
-/** Does the work slice by slice, each in a turn of its own. */
+/** Work that waits for its next slice. */
+const waiting: (() => void)[] = [];
+
+/**
+ * Does the work slice by slice. Each slice of all such work has a turn of its own, in rotation, so
+ * that much work at once makes no turn longer.
+ */
 export function inSlices<Result>(work: Sliced<Result>): Promise<Result> {
   return new Promise((resolve, reject) => {
     const next = (): void => {
       try {
         const done = runSlice(work);
         if (done) resolve(done.result);
-        else setImmediate(next);
+        else waiting.push(next);
       } catch (error) {
         reject(error);
       }
     };
-    next();
+    waiting.push(next);
+    if (waiting.length === 1) setImmediate(turn);
   });
+}
+
+function turn(): void {
+  waiting[0]?.();
+  waiting.shift();
+  if (waiting.length > 0) setImmediate(turn);
 }
 
 function one(): number {

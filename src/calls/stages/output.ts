@@ -4,15 +4,21 @@
  */
 
 import { begunTask, exposeTaskIds, splitTaskId } from "../../identifiers/task-ids.ts";
+import { includesInSlices, membersInSlices } from "../../json/json-slices.ts";
+import { applyEdits, type Edit, memberText } from "../../json/json-text.ts";
 import type { Call } from "../../protocol/call.ts";
 import { errorTable } from "../../protocol/errors.ts";
 import type { Flight } from "../../protocol/flight.ts";
-import { type Answer, rawText, withErrorData } from "../../protocol/json-rpc.ts";
+import { type Answer, type Raw, rawText, withErrorData } from "../../protocol/json-rpc.ts";
 import type { Route } from "../../routing/resolve.ts";
-import { exposeUris } from "../../routing/rewrite.ts";
+import { exposeUris, exposeUrisInSlices, LARGE_RESULT } from "../../routing/rewrite.ts";
 import type { Tasks } from "../../session/tasks.ts";
 import type { Masker } from "../../telemetry/masker.ts";
+import { inSlices } from "../../timing/slices.ts";
 import type { Stage } from "../compose.ts";
+
+/** The members of a result that can name a task. */
+const TASK_MEMBERS = ["resultType", "taskId", "task", "tasks", "_meta"];
 
 export class Output implements Stage {
   readonly #tasks: Tasks;
@@ -23,8 +29,10 @@ export class Output implements Stage {
     this.#masker = masker;
   }
 
-  leave({ call }: Flight, { serverId, snapshot }: Route, answer: Answer): Answer {
+  leave({ call }: Flight, route: Route, answer: Answer): Answer | Promise<Answer> {
+    const { serverId, snapshot } = route;
     if (answer.ok) {
+      if (answer.raw.length > LARGE_RESULT) return this.#leaveLarge(call, route, answer.raw);
       let raw = exposeUris(answer.raw, call.method, { serverId, resources: snapshot.resources });
       if (raw.includes('"taskId"')) raw = this.#withTaskIds(rawText(raw), call, serverId);
       return raw === answer.raw ? answer : { ok: true, raw };
@@ -37,6 +45,24 @@ export class Output implements Stage {
     if (answer.symbol !== undefined) extra["requestId"] = call.requestId;
     // A server may quote its own key in an error.
     return withErrorData({ ...answer, raw: this.#masker.json(answer.raw) }, extra);
+  }
+
+  async #leaveLarge(call: Call, { serverId, snapshot }: Route, answered: Raw): Promise<Answer> {
+    const raw = await inSlices(exposeUrisInSlices(answered, call.method, { serverId, resources: snapshot.resources }));
+    if (!(await inSlices(includesInSlices(raw, ['"taskId"'])))) return { ok: true, raw };
+    const text = rawText(raw);
+    const spans = await inSlices(membersInSlices(text, 0, TASK_MEMBERS));
+    const edits: Edit[] = [];
+    // Everything about tasks is in these members. A larger one is not about a task.
+    const parts = TASK_MEMBERS.flatMap((key, i) => {
+      const span = spans[i];
+      return span && span.end - span.start < LARGE_RESULT ? [{ key, ...span }] : [];
+    });
+    const own = `{${parts.map(({ key, start, end }) => `"${key}":${text.slice(start, end)}`).join(",")}}`;
+    const exposed = this.#withTaskIds(own, call, serverId);
+    if (exposed === own) return { ok: true, raw };
+    for (const { key, start, end } of parts) edits.push({ start, end, text: memberText(exposed, key)! });
+    return { ok: true, raw: applyEdits(text, edits) };
   }
 
   #withTaskIds(text: string, { client, params, method }: Call, serverId: string): string {

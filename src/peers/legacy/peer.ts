@@ -15,7 +15,7 @@ import type { Call, CancelReason } from "../../protocol/call.ts";
 import { META_PREFIX } from "../../protocol/envelope.ts";
 import { GoblinError, messageOf } from "../../protocol/errors.ts";
 import type { Flight } from "../../protocol/flight.ts";
-import { type Frame, readFrame } from "../../protocol/frame.ts";
+import { type Frame, LARGE_FRAME, readFrame } from "../../protocol/frame.ts";
 import {
   type Answer,
   answerText,
@@ -28,6 +28,7 @@ import { severity } from "../../protocol/log-levels.ts";
 import { changeKinds } from "../../protocol/methods.ts";
 import { withTimeout } from "../../timing/with-timeout.ts";
 import { givenUp, whyGivenUp } from "../given-up.ts";
+import { LargeFrames } from "../large-frames.ts";
 import { OpenQuestions } from "../open-questions.ts";
 import { passLog, passProgress, passTask } from "../passed-on.ts";
 import type { Peer, PeerEvents, PeerInfo } from "../peer.ts";
@@ -84,6 +85,7 @@ class LegacyPeer implements Peer, LinkEvents {
   info: PeerInfo = { protocolVersion: "", capabilities: {}, serverInfo: {}, instructions: undefined };
   readonly #events: PeerEvents;
   readonly #pending = new Pending();
+  readonly #large = new LargeFrames();
   /** The server's open questions, kept so that the server can cancel them. */
   readonly #asked = new OpenQuestions();
   #link: Link | undefined;
@@ -171,7 +173,7 @@ class LegacyPeer implements Peer, LinkEvents {
   }
 
   waiting(id: number): boolean {
-    return this.#pending.has(id);
+    return this.#pending.has(id) && !this.#large.isReading(id);
   }
 
   failed(id: number, error: GoblinError, fate: Fate): void {
@@ -197,12 +199,25 @@ class LegacyPeer implements Peer, LinkEvents {
   }
 
   message(bytes: Buffer, stream: number | undefined, call?: Call): void {
-    let frame: Frame;
+    if (bytes.length > LARGE_FRAME) {
+      return this.#large.read(bytes, stream, (frame) => this.#read(frame, bytes, { stream, call }));
+    }
+    let frame: Frame | undefined;
     try {
       frame = readFrame(bytes);
     } catch {
-      return this.#unreadable(bytes, stream, call);
+      // `#read` reports it.
     }
+    this.#read(frame, bytes, { stream, call });
+  }
+
+  /** `frame` is undefined if the bytes are not JSON. */
+  #read(
+    frame: Frame | undefined,
+    bytes: Buffer,
+    { stream, call }: { readonly stream: number | undefined; readonly call: Call | undefined },
+  ): void {
+    if (!frame) return this.#unreadable(bytes, stream, call);
     try {
       if (frame.kind === "invalid" && bytes[skipBlank(bytes, 0, bytes.length)] === 91) this.#batch(bytes, stream, call);
       else this.#take(frame, stream, call);

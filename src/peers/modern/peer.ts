@@ -22,12 +22,13 @@ import {
 } from "../../protocol/envelope.ts";
 import { GoblinError, messageOf } from "../../protocol/errors.ts";
 import type { Flight } from "../../protocol/flight.ts";
-import { type Frame, readFrame } from "../../protocol/frame.ts";
+import { type Frame, LARGE_FRAME, readFrame } from "../../protocol/frame.ts";
 import { type Answer, failure, notificationText, paramsText, type Raw, requestText } from "../../protocol/json-rpc.ts";
 import { logText } from "../../protocol/log-text.ts";
 import { changeKinds } from "../../protocol/methods.ts";
 import { withTimeout } from "../../timing/with-timeout.ts";
 import { givenUp, whyGivenUp } from "../given-up.ts";
+import { LargeFrames } from "../large-frames.ts";
 import { passLog, passProgress, passTask } from "../passed-on.ts";
 import type { Peer, PeerEvents, PeerInfo } from "../peer.ts";
 import { Pending } from "../pending.ts";
@@ -82,6 +83,7 @@ class ModernPeer implements Peer, LinkEvents {
   readonly #options: ModernOptions;
   readonly #events: PeerEvents;
   readonly #pending = new Pending();
+  readonly #large = new LargeFrames();
   readonly #listener: Listener;
   /** Cached descriptions: a client's description does not change during its session. */
   readonly #described = new WeakMap<object, string>();
@@ -160,7 +162,7 @@ class ModernPeer implements Peer, LinkEvents {
   }
 
   waiting(id: number): boolean {
-    return this.#pending.has(id);
+    return this.#pending.has(id) && !this.#large.isReading(id);
   }
 
   failed(id: number, error: GoblinError, fate: Fate): void {
@@ -185,13 +187,25 @@ class ModernPeer implements Peer, LinkEvents {
   }
 
   message(bytes: Buffer, stream: number | undefined, call?: Call): void {
-    let frame: Frame;
+    if (bytes.length > LARGE_FRAME) {
+      return this.#large.read(bytes, stream, (frame) => this.#read(frame, bytes, { stream, call }));
+    }
+    let frame: Frame | undefined;
     try {
       frame = readFrame(bytes);
     } catch {
-      failUnreadable(this, bytes, stream);
-      return;
+      // `#read` reports it.
     }
+    this.#read(frame, bytes, { stream, call });
+  }
+
+  /** `frame` is undefined if the bytes are not JSON. */
+  #read(
+    frame: Frame | undefined,
+    bytes: Buffer,
+    { stream, call }: { readonly stream: number | undefined; readonly call: Call | undefined },
+  ): void {
+    if (!frame) return void failUnreadable(this, bytes, stream);
     try {
       this.#take(frame, stream, call);
     } catch (error) {
