@@ -38,7 +38,7 @@ const layers: Record<string, readonly string[]> = {
   ],
   meta: ["servers", "catalog", "config", "protocol", "json", "text"],
   routing: ["servers", "peers", "catalog", "identifiers", "protocol", "json", "structures", "timing", "uri-template"],
-  session: ["routing", "servers", "catalog", "identifiers", "config", "protocol", "json", "structures"],
+  session: ["routing", "servers", "catalog", "identifiers", "config", "protocol", "json", "structures", "timing"],
   calls: [
     ...[
       "session",

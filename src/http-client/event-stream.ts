@@ -53,6 +53,11 @@ export class EventStream {
     });
   }
 
+  /** The bytes of the unfinished event. */
+  get held(): number {
+    return this.#lines.held + this.#data.size;
+  }
+
   push(chunk: Uint8Array): void {
     this.#lines.push(Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
   }

@@ -6,6 +6,7 @@
  * kind can share one `ExchangeHandler`.
  */
 
+import type { ByteBudget } from "../structures/byte-budget.ts";
 import { Pieces } from "../structures/pieces.ts";
 import type { RequestHandle, RequestHandler } from "./connection.ts";
 import { EventStream } from "./event-stream.ts";
@@ -32,11 +33,17 @@ export interface ExchangeHandler {
   /** Receives events other than `message`, which the 2024 transport uses. */
   other?(event: string, data: Buffer): void;
   overflow(x: Exchange, head: string, tail: string): void;
+  /** The memory for all unfinished messages together. */
+  readonly budget?: ByteBudget;
+  /** The budget has no room for this message. The exchange ends. */
+  crowded?(x: Exchange): void;
   done(x: Exchange): void;
 }
 
 const ERROR_TEXT_CAP = 64 * 1024;
 const MAX_RETRY_MS = 60_000;
+/** Smaller messages are not counted in the budget. */
+const COUNTED = 64 * 1024;
 
 export function exchange(connections: ConnectionPool, request: ExchangeRequest, user: ExchangeHandler): Exchange {
   const made = new Exchange(user, request.id, request.about);
@@ -76,6 +83,8 @@ export class Exchange implements RequestHandler {
   #body: Buffer | undefined;
   #pieces: Pieces | undefined;
   #size = 0;
+  /** What the budget counts. */
+  #charged = 0;
 
   constructor(user: ExchangeHandler, id: number | undefined, about: unknown) {
     this.#user = user;
@@ -108,11 +117,32 @@ export class Exchange implements RequestHandler {
     this.received += lent.length;
     if (this.#stream) this.#stream.push(Buffer.from(lent));
     else this.#keep(lent);
+    const held = this.#stream ? this.#stream.held : this.#size;
+    if (held > COUNTED || this.#charged > 0) this.#charge(held);
+  }
+
+  /** Counts the bytes of an unfinished message. */
+  #charge(held: number): void {
+    const { budget } = this.#user;
+    if (!budget || !this.#isSuccess || !this.#handle) return;
+    const more = held - this.#charged;
+    if (more < 0) budget.giveBack(-more);
+    else if (!budget.take(more, this.#charged)) {
+      this.#user.crowded?.(this);
+      return this.abort("the unfinished answers are too large together");
+    }
+    this.#charged = held;
+  }
+
+  #release(): void {
+    if (this.#charged > 0) this.#user.budget?.giveBack(this.#charged);
+    this.#charged = 0;
   }
 
   complete(): void {
     // The connection may be another request's by now.
     this.#handle = undefined;
+    this.#release();
     const body = this.#body ?? this.#pieces?.take();
     this.#body = undefined;
     this.#pieces = undefined;
@@ -126,6 +156,7 @@ export class Exchange implements RequestHandler {
 
   failed(error: Error, unreachable: boolean): void {
     this.#handle = undefined;
+    this.#release();
     this.error = error;
     this.unreachable = unreachable;
     this.#user.done(this);

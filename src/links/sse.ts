@@ -8,11 +8,13 @@
 import { type Exchange, exchange } from "../http-client/exchange.ts";
 import { ConnectionPool } from "../http-client/pool.ts";
 import { GoblinError } from "../protocol/errors.ts";
+import type { OnLimit } from "../protocol/limit-exceeded.ts";
 import { idAtEdges } from "../structures/lines.ts";
 import { SmallMap } from "../structures/small-map.ts";
 import { httpProblem } from "./http-problem.ts";
 import { Lingering, type LingerOptions } from "./lingering.ts";
 import type { Link, LinkEvents, OpenLink, SendOptions } from "./link.ts";
+import type { ServerBytes } from "./server-bytes.ts";
 import { type HttpOptions, lowerCased } from "./streamable-http.ts";
 import { tooLarge } from "./too-large.ts";
 
@@ -48,8 +50,8 @@ export function sseLink(options: HttpOptions): OpenLink {
             const endpoint = endpointOf(data, url);
             if (!endpoint) return give("The endpoint event names no address on the same origin");
             settled();
-            const { messageCap: cap, linger } = options;
-            link = new SseLink({ connections, stream, headers, path: endpoint, cap, linger }, events);
+            const { messageCap: cap, linger, bytes, onLimit } = options;
+            link = new SseLink({ connections, stream, headers, path: endpoint, cap, linger, bytes, onLimit }, events);
             resolve(link);
           },
           overflow: (_, head, tail) => tooLarge(events, options, { id: idAtEdges(head, tail), head }),
@@ -81,6 +83,8 @@ interface SseParts {
   readonly headers: Record<string, string>;
   readonly path: string;
   readonly cap: number;
+  readonly bytes: ServerBytes;
+  readonly onLimit: OnLimit;
   readonly linger: LingerOptions | undefined;
 }
 
@@ -102,7 +106,14 @@ class SseLink implements Link {
 
   send(text: string, { id, accepted }: SendOptions = {}): void {
     if (this.#closed) return;
-    const { connections, path, cap } = this.#parts;
+    const { connections, path, cap, bytes } = this.#parts;
+    const refusal = bytes.refusal(text, this.#parts);
+    if (refusal) {
+      accepted?.();
+      if (id === undefined) this.#events.problem(refusal.message);
+      else this.#events.failed(id, refusal, "unsent");
+      return;
+    }
     const posted = exchange(
       connections,
       { head: { method: "POST", path, headers: this.#headers }, body: text },
@@ -112,6 +123,7 @@ class SseLink implements Link {
         overflow: () => {},
         done: (outcome) => {
           this.#lingering.delete(outcome);
+          bytes.taken(outcome);
           if (id !== undefined) this.#posts.delete(id);
           accepted?.();
           if (this.#closed || (!outcome.error && outcome.status !== undefined && outcome.status < 300)) return;
@@ -123,6 +135,7 @@ class SseLink implements Link {
         },
       },
     );
+    bytes.sent(posted, text);
     if (id === undefined) this.#lingering.add(posted);
     else this.#posts.set(id, posted);
     this.#lingering.sent();

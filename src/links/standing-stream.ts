@@ -15,7 +15,7 @@ export interface StandingStreamOptions {
   readonly connections: ConnectionPool;
   /** Builds the GET that resumes after this event. */
   readonly request: (lastEventId: string | undefined) => { readonly head: HttpHead };
-  readonly handler: Pick<ExchangeHandler, "cap" | "message" | "overflow">;
+  readonly handler: Pick<ExchangeHandler, "cap" | "message" | "overflow" | "budget" | "crowded">;
   /** Messages may have been missed while the stream was closed. */
   readonly missed: () => void;
   /** The server has lost the session. */

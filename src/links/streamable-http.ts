@@ -22,6 +22,7 @@ import { withTimeout } from "../timing/with-timeout.ts";
 import { httpProblem, isGone } from "./http-problem.ts";
 import { Lingering, type LingerOptions } from "./lingering.ts";
 import type { Fate, Link, LinkEvents, OpenLink, SendOptions } from "./link.ts";
+import { crowdedOut, type ServerBytes } from "./server-bytes.ts";
 import { StandingStream } from "./standing-stream.ts";
 import { type MessageLimit, tooLarge } from "./too-large.ts";
 
@@ -29,6 +30,8 @@ export interface HttpOptions extends MessageLimit {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly connectMs: number;
+  /** Shared by all links to the server. */
+  readonly bytes: ServerBytes;
   readonly linger?: LingerOptions;
 }
 
@@ -62,6 +65,7 @@ class HttpLink implements Link {
   readonly #path: string;
   readonly #events: LinkEvents;
   readonly #limit: MessageLimit;
+  readonly #bytes: ServerBytes;
   readonly #postHeaders: Record<string, string>;
   /** Cached heads of POSTs, by the frozen headers of their messages. */
   #heads = new WeakMap<Readonly<Record<string, string>>, string>();
@@ -80,6 +84,7 @@ class HttpLink implements Link {
     this.#path = url.pathname + url.search;
     this.#events = events;
     this.#limit = options;
+    this.#bytes = options.bytes;
     this.#postHeaders = headers;
     this.#postHeaders["content-type"] = "application/json";
     this.#postHeaders["accept"] = "application/json, text/event-stream";
@@ -90,6 +95,8 @@ class HttpLink implements Link {
       request: (lastEventId) => this.#streamRequest(lastEventId),
       handler: {
         cap: options.messageCap,
+        budget: options.bytes.answers,
+        crowded: () => crowdedOut(this.#events, this.#limit, undefined),
         message: (_, bytes) => this.#events.message(bytes, undefined),
         overflow: (_, head, tail) => this.#tooLarge(idAtEdges(head, tail), head),
       },
@@ -101,8 +108,11 @@ class HttpLink implements Link {
 
   send(text: string, { id, headers, accepted, call }: SendOptions = {}): void {
     if (this.#closed || this.#forgotten) return;
+    const refusal = this.#bytes.refusal(text, this.#limit);
+    if (refusal) return this.#refuse(refusal, id);
     const request = { head: this.#headWith(headers ?? NONE), body: text, id, about: call };
     const posted = exchange(this.#connections, request, accepted ? this.#acceptedBy(accepted) : this.#posts);
+    this.#bytes.sent(posted, text);
     if (id === undefined) this.#lingering.add(posted);
     else if (this.#events.waiting(id)) this.#exchanges.set(id, posted);
     this.#lingering.sent();
@@ -134,7 +144,10 @@ class HttpLink implements Link {
   #userOfPosts(): ExchangeHandler {
     return {
       cap: this.#limit.messageCap,
-      started: (_, answer) => {
+      budget: this.#bytes.answers,
+      crowded: ({ id }) => crowdedOut(this.#events, this.#limit, id),
+      started: (x, answer) => {
+        this.#bytes.taken(x);
         const session = headerIn(answer, SESSION);
         if (session === undefined || session === this.#postHeaders[SESSION]) return;
         if (/^[\x21-\x7e]+$/.test(session)) this.#setHeaders({ [SESSION]: session });
@@ -178,6 +191,7 @@ class HttpLink implements Link {
 
   #posted(outcome: Exchange): void {
     const { id } = outcome;
+    this.#bytes.taken(outcome);
     this.#lingering.delete(outcome);
     if (id !== undefined) this.#exchanges.delete(id);
     if (this.#closed) return;
@@ -223,6 +237,8 @@ class HttpLink implements Link {
     if (this.#closed || !this.#events.waiting(id)) return;
     const resumed = exchange(this.#connections, this.#streamRequest(lastEventId), {
       cap: this.#limit.messageCap,
+      budget: this.#bytes.answers,
+      crowded: () => crowdedOut(this.#events, this.#limit, id),
       message: (_, bytes) => this.#events.message(bytes, id, call),
       overflow: (_, head) => this.#tooLarge(id, head),
       done: (outcome) => {
@@ -251,6 +267,11 @@ class HttpLink implements Link {
     // Headers carry bytes: each UTF-8 byte becomes one latin1 character.
     if (lastEventId !== undefined) headers["last-event-id"] = Buffer.from(lastEventId).toString("latin1");
     return { head: { method: "GET" as const, path: this.#path, headers } };
+  }
+
+  #refuse(error: GoblinError, id: number | undefined): void {
+    if (id === undefined) this.#events.problem(error.message);
+    else this.#events.failed(id, error, "unsent");
   }
 
   #tooLarge(id: number | undefined, head: string): void {

@@ -11,6 +11,7 @@
 
 import type { ServerTransport } from "../config/schema/server.ts";
 import type { Link, OpenLink } from "../links/link.ts";
+import { ServerBytes } from "../links/server-bytes.ts";
 import { sseLink } from "../links/sse.ts";
 import { stdioLink } from "../links/stdio.ts";
 import { httpLink } from "../links/streamable-http.ts";
@@ -101,10 +102,11 @@ export function createConnector(options: ConnectorOptions): Connect {
     };
   }
 
+  const bytes = new ServerBytes(options.settings);
   return async (events, owner, signal) => {
     const { messageCap, connectMs } = options.settings();
     const attempt = { events, owner, signal, connectMs };
-    const remote = { ...transport, messageCap, onLimit, connectMs };
+    const remote = { ...transport, messageCap, onLimit, connectMs, bytes };
     if (transport.kind === "sse") return withHandshake(sseLink(remote), attempt);
     if (handshakeUntil < Date.now()) {
       const peer = await withoutHandshake(httpLink(remote), { ...attempt, connectMs: Math.min(PROBE_MS, connectMs) });

@@ -97,7 +97,7 @@ export class Backend {
       limit: () => this.#limits.connections,
       onLimit: options.onLimit,
       connect: (owner, closed, signal) => options.connect({ ...hooks.events(owner), closed }, owner, signal),
-      makeRoom: () => this.#lent.makeRoom(),
+      makeRoom: (account) => this.#lent.makeRoom(account),
     });
     this.#lent = new ExclusivePeerPool(connect);
     this.#owned = new SessionPeers({

@@ -47,6 +47,8 @@ export interface ServerOptions {
 
 /** The server's own words stay in its status: clients see this. */
 const UNLISTED: Standing = { kind: "down", reason: "its lists could not be fetched yet" };
+/** Clients get at most as many log messages of one server. */
+const LOGS_PER_SECOND = 1000;
 
 export class Server {
   readonly id: string;
@@ -54,6 +56,8 @@ export class Server {
   readonly #host: ServerHost;
   readonly #options: ServerOptions;
   readonly #problems = new Throttle({ burst: 10, everyMs: 60_000 });
+  readonly #logs = new Throttle({ burst: LOGS_PER_SECOND, everyMs: 1000 });
+  readonly #logReports = new Throttle({ burst: 1, everyMs: 60_000 });
   #config: ServerConfig;
   #attached = false;
   #wasAttached = false;
@@ -233,6 +237,17 @@ export class Server {
     if (this.#attached) this.#host.emit("status", this.id, status);
   }
 
+  /** Reports dropped log messages, at most once a minute. */
+  #droppedLog(): void {
+    const before = this.#logReports.pass();
+    if (before === undefined) return;
+    const detail = { server: this.id, dropped: before + 1 };
+    this.#options.log.warn(
+      detail,
+      `The server sends more than ${LOGS_PER_SECOND} log messages a second; the rest is dropped`,
+    );
+  }
+
   #eventsOf(owner: Client | undefined): Omit<PeerEvents, "closed"> {
     const { log } = this.#options;
     const host = this.#host;
@@ -244,6 +259,7 @@ export class Server {
         if (this.#wasAttached) host.emit("updated", { serverId: this.id, uri, params, ownerKey: owner?.key });
       },
       log: (level, params, to) => {
+        if (this.#logs.pass() === undefined) return this.#droppedLog();
         host.emit("log", { level, params, to: owner && !(to instanceof Call) ? owner : to });
       },
       missed: () => {

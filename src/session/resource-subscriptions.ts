@@ -37,10 +37,14 @@ export class ResourceSubscriptions {
   }
 
   /** Subscribes a client without a session; `deliver` gets the raw params of each update. */
-  async subscribe(clientKey: string, form: string, deliver: (params: string) => void): Promise<Answer> {
+  async subscribe(
+    { clientKey, account }: { readonly clientKey: string; readonly account: string },
+    form: string,
+    deliver: (params: string) => void,
+  ): Promise<Answer> {
     try {
       const { serverId, uri } = await this.#find(form, { clientKey });
-      const record = this.#record(clientKey, { serverId, uri, form }, deliver);
+      const record = { ...this.#record(clientKey, { serverId, uri, form }, deliver), account };
       return named(await this.#parts.subscriptions.subscribe(record, undefined), serverId);
     } catch (error) {
       return failure(error);

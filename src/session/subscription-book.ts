@@ -15,6 +15,8 @@ export interface SubscriptionRecord {
   /** The URI as this client wrote it. */
   readonly form: string;
   readonly since: number;
+  /** For a client without a session: the account of its streams. */
+  readonly account?: string | undefined;
   /** Only a client with a session can have its own connection to a server. */
   readonly hasSession: boolean;
   /** Notifies the client; `params` is raw JSON with the server's own URI. */
@@ -38,6 +40,7 @@ export class SubscriptionBook {
   /** The topics by server, then by topic key. */
   readonly #topics = new Map<string, Map<string, Topic>>();
   readonly #byClient = new Map<string, Set<SubscriptionRecord>>();
+  readonly #byAccount = new Map<string, number>();
   readonly #topicOf = new Map<SubscriptionRecord, Topic>();
   /** Returns the client whose own connection carries a record, if any. */
   readonly #ownerOf: (record: SubscriptionRecord) => string | undefined;
@@ -60,6 +63,11 @@ export class SubscriptionBook {
 
   countOf(clientKey: string): number {
     return this.#byClient.get(clientKey)?.size ?? 0;
+  }
+
+  /** The subscriptions of all streams of an account. */
+  countOfAccount(account: string): number {
+    return this.#byAccount.get(account) ?? 0;
   }
 
   find(clientKey: string, serverId: string, uri: string): SubscriptionRecord | undefined {
@@ -101,8 +109,10 @@ export class SubscriptionBook {
     if (known) {
       own.delete(known);
       this.#topicOf.delete(known);
+      this.#count(known, -1);
     }
     own.add(record);
+    this.#count(record, 1);
     this.#join(topic, record);
     return topic;
   }
@@ -111,7 +121,7 @@ export class SubscriptionBook {
   take(record: SubscriptionRecord): Topic | undefined {
     const topic = this.#topicOf.get(record);
     topic?.records.delete(record.clientKey);
-    this.#topicOf.delete(record);
+    if (this.#topicOf.delete(record)) this.#count(record, -1);
     const own = this.#byClient.get(record.clientKey);
     own?.delete(record);
     if (own?.size === 0) this.#byClient.delete(record.clientKey);
@@ -135,6 +145,13 @@ export class SubscriptionBook {
 
   dropServer(serverId: string): void {
     this.#topics.delete(serverId);
+  }
+
+  #count({ account }: SubscriptionRecord, change: number): void {
+    if (account === undefined) return;
+    const count = this.countOfAccount(account) + change;
+    if (count > 0) this.#byAccount.set(account, count);
+    else this.#byAccount.delete(account);
   }
 
   #topicFor(record: SubscriptionRecord): Topic {

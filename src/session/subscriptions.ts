@@ -14,6 +14,7 @@ import { type Answer, failure } from "../protocol/json-rpc.ts";
 import { limitExceeded, type OnLimit } from "../protocol/limit-exceeded.ts";
 import type { ResourceUpdate, Subscribers } from "../servers/events.ts";
 import type { Servers } from "../servers/servers.ts";
+import { KeyedPace } from "../timing/keyed-pace.ts";
 import type { SessionStore } from "./store.ts";
 import { SubscriptionBook, type SubscriptionRecord, type Topic } from "./subscription-book.ts";
 
@@ -34,6 +35,9 @@ export interface SubscriptionParts {
 
 type Method = "resources/subscribe" | "resources/unsubscribe";
 
+/** All streams of one account without a session may hold as much as this many of them. */
+const STREAMS = 10;
+
 const OK: Answer = { ok: true, raw: "{}" };
 
 export class Subscriptions extends EventEmitter<SubscriptionEvents> implements Subscribers {
@@ -44,6 +48,8 @@ export class Subscriptions extends EventEmitter<SubscriptionEvents> implements S
    * subscription again.
    */
   readonly #stale = new Set<SubscriptionRecord>();
+  /** The connections that reported an update a moment ago. */
+  readonly #paces = new Map<string, KeyedPace>();
 
   constructor(parts: SubscriptionParts) {
     super();
@@ -74,12 +80,16 @@ export class Subscriptions extends EventEmitter<SubscriptionEvents> implements S
   }
 
   async subscribe(record: SubscriptionRecord, flight: Flight | undefined): Promise<Answer> {
-    const { clientKey, serverId, uri } = record;
+    const { clientKey, serverId, uri, account } = record;
     const known = this.#book.find(clientKey, serverId, uri);
     const value = this.#parts.config.current.limits.subscriptionsPerClient;
-    if (!known && this.#book.countOf(clientKey) >= value) {
+    const isFull = this.#book.countOf(clientKey) >= value;
+    const isAccountFull = account !== undefined && this.#book.countOfAccount(account) >= value * STREAMS;
+    if (!known && (isFull || isAccountFull)) {
       this.#parts.onLimit("subscriptionsPerClient");
-      const what = "this client holds too many subscriptions";
+      const what = isFull
+        ? "this client holds too many subscriptions"
+        : `the streams of this token or address together hold ${STREAMS} times as many subscriptions as one may`;
       const advice = "unsubscribe from one first";
       return failure(limitExceeded({ limit: "subscriptionsPerClient", value, what, advice }));
     }
@@ -134,8 +144,22 @@ export class Subscriptions extends EventEmitter<SubscriptionEvents> implements S
     return this.#book.ownedTopics(serverId, ownerKey).length > 0;
   }
 
-  /** Notifies each client once that subscribed to the resource or to one of its parents. */
   #updated({ serverId, uri, params, ownerKey }: ResourceUpdate): void {
+    if (this.#book.topicsFor(serverId, uri, ownerKey).next().done) return;
+    const key = `${serverId} ${ownerKey ?? ""}`;
+    let pace = this.#paces.get(key);
+    if (!pace) {
+      pace = new KeyedPace({
+        pass: (updated, newest) => this.#tell({ serverId, uri: updated, params: newest, ownerKey }),
+        idle: () => this.#paces.delete(key),
+      });
+      this.#paces.set(key, pace);
+    }
+    pace.push(uri, params);
+  }
+
+  /** Notifies each client once that subscribed to the resource or to one of its parents. */
+  #tell({ serverId, uri, params, ownerKey }: ResourceUpdate): void {
     const told = new Set<string>();
     for (const topic of this.#book.topicsFor(serverId, uri, ownerKey)) {
       for (const record of topic.records.values()) {

@@ -30,6 +30,11 @@ export class LineSplitter {
     this.#options = options;
   }
 
+  /** The bytes of the unfinished line. */
+  get held(): number {
+    return this.#parts.size;
+  }
+
   push(chunk: Buffer): void {
     let from = 0;
     for (;;) {

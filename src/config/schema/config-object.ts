@@ -246,7 +246,10 @@ export interface ListsSettings {
 
 /** Limits on what clients and servers may use. */
 export interface LimitsSettings {
-  /** Resource subscriptions per client. Default 100. */
+  /**
+   * Resource subscriptions per client. The streams of one account without a session hold at most
+   * ten times as many together. Default 100.
+   */
   readonly subscriptionsPerClient?: number | undefined;
   /**
    * Open sessions, plus open streams of clients without a session. One account may hold half of
@@ -259,7 +262,10 @@ export interface LimitsSettings {
   readonly bodyBytes?: number | undefined;
   /** The largest accepted total of a request's headers. Default 16384. */
   readonly headerBytes?: number | undefined;
-  /** The largest accepted answer of a server. Default 67108864. */
+  /**
+   * The largest accepted answer of a server. Its unfinished answers together may take four times as
+   * much. Default 67108864.
+   */
   readonly resultBytes?: number | undefined;
   /** The total size of one server's lists; entries beyond it are dropped. Default 16777216. */
   readonly catalogBytes?: number | undefined;
@@ -269,15 +275,16 @@ export interface LimitsSettings {
    */
   readonly definitionBytes?: number | undefined;
   /**
-   * Approximate unread bytes per session, over all its streams and answers. Beyond it, or beyond
-   * 4096 unread messages on one stream, the stream is closed and further large answers are
-   * rejected. It also limits the answers to one batch together. A client that reads nothing of a
-   * large answer or a full stream for a minute is disconnected. Default 67108864.
+   * Approximate unread bytes per session, or account for clients without a session, over all
+   * streams and answers. Beyond it, or beyond 4096 unread messages on one stream, the stream is
+   * closed and further large answers are rejected. It also limits the answers to one batch
+   * together. A client that reads nothing of a large answer or a full stream for a minute is
+   * disconnected. Default 67108864.
    */
   readonly unreadBytes?: number | undefined;
   /**
-   * Approximate bytes that may wait for a program to read its stdin; beyond it, calls are rejected.
-   * Default 33554432.
+   * Approximate bytes that may wait for a program to read its stdin, and bytes of large requests
+   * that an HTTP server has not begun to answer; beyond it, calls are rejected. Default 33554432.
    */
   readonly unsentBytes?: number | undefined;
   /**
@@ -291,7 +298,7 @@ export interface LimitsSettings {
   readonly queuePerServer?: number | undefined;
   /**
    * Connections (for a stdio server, processes) per server with share "session". A call that needs
-   * one more is rejected. Default 100.
+   * one more is rejected. One account may hold half of what the others leave. Default 100.
    */
   readonly connectionsPerServer?: number | undefined;
   /** Concurrent calls per session; per account for clients without a session. Default 256. */

@@ -147,7 +147,11 @@ export const listsSchema = z.strictObject({
 export type ListsConfig = z.output<typeof listsSchema>;
 
 export const limitsSchema = z.strictObject({
-  subscriptionsPerClient: countFromZero.default(100).describe("Resource subscriptions per client."),
+  subscriptionsPerClient: countFromZero
+    .default(100)
+    .describe(
+      "Resource subscriptions per client. The streams of one account without a session hold at most ten times as many together.",
+    ),
   sessions: countFromOne
     .default(10_000)
     .describe(
@@ -161,7 +165,9 @@ export const limitsSchema = z.strictObject({
     .max(1_048_576)
     .default(16_384)
     .describe("The largest accepted total of a request's headers."),
-  resultBytes: countFromOne.default(67_108_864).describe("The largest accepted answer of a server."),
+  resultBytes: countFromOne
+    .default(67_108_864)
+    .describe("The largest accepted answer of a server. Its unfinished answers together may take four times as much."),
   catalogBytes: countFromOne
     .default(16_777_216)
     .describe("The total size of one server's lists; entries beyond it are dropped."),
@@ -171,11 +177,13 @@ export const limitsSchema = z.strictObject({
   unreadBytes: countFromOne
     .default(67_108_864)
     .describe(
-      "Approximate unread bytes per session, over all its streams and answers. Beyond it, or beyond 4096 unread messages on one stream, the stream is closed and further large answers are rejected. It also limits the answers to one batch together. A client that reads nothing of a large answer or a full stream for a minute is disconnected.",
+      "Approximate unread bytes per session, or account for clients without a session, over all streams and answers. Beyond it, or beyond 4096 unread messages on one stream, the stream is closed and further large answers are rejected. It also limits the answers to one batch together. A client that reads nothing of a large answer or a full stream for a minute is disconnected.",
     ),
   unsentBytes: countFromOne
     .default(33_554_432)
-    .describe("Approximate bytes that may wait for a program to read its stdin; beyond it, calls are rejected."),
+    .describe(
+      "Approximate bytes that may wait for a program to read its stdin, and bytes of large requests that an HTTP server has not begun to answer; beyond it, calls are rejected.",
+    ),
   inFlightPerServer: countFromOne
     .default(256)
     .describe("Concurrent calls per server; further calls are queued, and accounts take turns."),
@@ -187,7 +195,7 @@ export const limitsSchema = z.strictObject({
   connectionsPerServer: countFromOne
     .default(100)
     .describe(
-      'Connections (for a stdio server, processes) per server with share "session". A call that needs one more is rejected.',
+      'Connections (for a stdio server, processes) per server with share "session". A call that needs one more is rejected. One account may hold half of what the others leave.',
     ),
   inFlightPerSession: countFromOne
     .default(256)

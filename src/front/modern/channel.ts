@@ -93,7 +93,10 @@ export class ModernChannel implements EraChannel {
       this.#open.delete(id);
       this.#listens.delete(listen);
     };
-    const listen = openListen(this.#context, { id, params, principal: "", write: this.#write, ended: done });
+    const listen = openListen(this.#context, {
+      ...{ id, params, principal: "", account: this.#account },
+      ...{ write: this.#write, ended: done },
+    });
     this.#listens.add(listen);
     this.#open.set(id, () => {
       listen.close();

@@ -3,11 +3,11 @@
  * cancels the request. The reply becomes an event stream if there are messages besides the answer.
  */
 
+import { AccountBudgets } from "../../outbound/account-budgets.ts";
 import { Outbox } from "../../outbound/outbox.ts";
-import { UnreadBudget } from "../../outbound/unread-budget.ts";
 import { metaOf, PROTOCOL_VERSION } from "../../protocol/envelope.ts";
 import { errorTable, GoblinError } from "../../protocol/errors.ts";
-import { answerText, type Inbound } from "../../protocol/json-rpc.ts";
+import { type Answer, answerText, failure, type Id, type Inbound } from "../../protocol/json-rpc.ts";
 import { lookUp } from "../../protocol/methods.ts";
 import { decodeHeader, MIRROR_PREFIX, mirroredValue, mirrorsOf, nameFields } from "../../protocol/mirrors.ts";
 import type { Principal } from "../../protocol/principal.ts";
@@ -21,6 +21,8 @@ import { envelopeProblem, ModernFront } from "./requests.ts";
 
 const VERSION_HEADER = "mcp-protocol-version";
 const KEEP_ALIVE_MS = 15_000;
+/** Smaller answers fit into the connection's buffers. */
+const LARGE = 64 * 1024;
 /** By number: a server of this version may refuse with them too. */
 const REFUSED: ReadonlyMap<number, number> = new Map(
   (["HEADER_MISMATCH", "MISSING_CLIENT_CAPABILITY", "UNSUPPORTED_PROTOCOL_VERSION"] as const).map((code) => [
@@ -37,9 +39,11 @@ export class ModernHttp {
   /** The open listen requests and streams, each with its principal. */
   readonly #listens = new Map<Listen, Principal>();
   readonly #streams = new Map<Outbox, Principal>();
+  readonly #budgets: AccountBudgets;
 
   constructor(context: FrontContext) {
     this.#context = context;
+    this.#budgets = new AccountBudgets(context);
     this.#front = new ModernFront(context);
   }
 
@@ -78,13 +82,14 @@ export class ModernHttp {
 
   #request(x: HttpExchange, message: RequestMessage, principal: Principal): void {
     let stream: Outbox | undefined;
+    const account = principal.id || x.network;
     const round = {
       principal,
-      account: principal.id || x.network,
+      account,
       trace: traceOf(x),
       onAbort: (listener: () => void) => x.onAbort(listener),
       emit: (text: string) => {
-        if (accepts(x, "text/event-stream")) stream ??= this.#open(x, principal);
+        if (accepts(x, "text/event-stream")) stream ??= this.#open(x, principal, account);
         stream?.push(text);
       },
     };
@@ -95,30 +100,55 @@ export class ModernHttp {
         return;
       }
       const status = answer.ok ? undefined : REFUSED.get(answer.code);
-      if (status === undefined) replyAnswer(x, message.id, answer);
+      if (status === undefined) this.#reply(x, answer, { id: message.id, account });
       else x.reply(status, { "content-type": "application/json" }, answerText(message.id, answer));
     });
   }
 
-  #open(x: HttpExchange, principal: Principal): Outbox {
-    const stream = new Outbox({ budget: UnreadBudget.of(this.#context) });
+  #reply(x: HttpExchange, answer: Answer, { id, account }: { readonly id: Id; readonly account: string }): void {
+    const { length } = answer.raw;
+    if (length <= LARGE) return replyAnswer(x, id, answer);
+    const { budget, leave } = this.#budgets.enter(account);
+    if (budget.isSpent) {
+      budget.strike();
+      leave();
+      return replyAnswer(x, id, failure(budget.error));
+    }
+    const read = budget.hold(length);
+    x.onDone(() => {
+      read();
+      leave();
+    });
+    replyAnswer(x, id, answer);
+  }
+
+  #open(x: HttpExchange, principal: Principal, account: string): Outbox {
+    const { budget, leave } = this.#budgets.enter(account);
+    const stream = new Outbox({ budget });
     this.#streams.set(stream, principal);
-    openEventStream(x, stream, { keepAliveMs: KEEP_ALIVE_MS, closed: () => this.#streams.delete(stream) });
+    const closed = (): void => {
+      this.#streams.delete(stream);
+      leave();
+    };
+    openEventStream(x, stream, { keepAliveMs: KEEP_ALIVE_MS, closed });
     return stream;
   }
 
   #listen(x: HttpExchange, message: RequestMessage, principal: Principal): void {
+    const account = principal.id || x.network;
     let place: () => void;
     try {
-      place = this.#context.sessions.reserve(principal.id || x.network);
+      place = this.#context.sessions.reserve(account);
     } catch (error) {
       return replyError(x, error, message.id);
     }
-    const stream = new Outbox({ budget: UnreadBudget.of(this.#context) });
+    const { budget, leave } = this.#budgets.enter(account);
+    const stream = new Outbox({ budget });
     openEventStream(x, stream, {
       keepAliveMs: KEEP_ALIVE_MS,
       closed: () => {
         place();
+        leave();
         this.#listens.delete(listen);
         listen.close();
       },
@@ -127,6 +157,7 @@ export class ModernHttp {
       id: message.id,
       params: message.params,
       principal: principal.id,
+      account,
       write: (text) => stream.push(text),
       ended: () => {
         this.#listens.delete(listen);

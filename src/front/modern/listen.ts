@@ -20,6 +20,8 @@ export interface ListenOptions {
   readonly id: Id;
   readonly params: Params;
   readonly principal: string;
+  /** The account that its subscriptions are counted under. */
+  readonly account: string;
   readonly write: (text: string) => void;
   /** Runs when the answer is complete. */
   readonly ended: () => void;
@@ -32,7 +34,10 @@ export interface Listen {
   close(): void;
 }
 
-export function openListen(context: FrontContext, { id, params, principal, write, ended }: ListenOptions): Listen {
+export function openListen(
+  context: FrontContext,
+  { id, params, principal, account, write, ended }: ListenOptions,
+): Listen {
   const clientKey = `listen:${randomUUID()}`;
   let open = true;
   const stops: (() => void)[] = [];
@@ -91,7 +96,7 @@ export function openListen(context: FrontContext, { id, params, principal, write
     const [subscribed, tasks] = await Promise.all([
       granted(
         namesIn(filter, "resourceSubscriptions"),
-        async (uri) => (await context.subscriptions.subscribe(clientKey, uri, updated)).ok,
+        async (uri) => (await context.subscriptions.subscribe({ clientKey, account }, uri, updated)).ok,
       ),
       granted(tasksIn(filter), watchTask(deliver("notifications/tasks"))),
     ]);

@@ -18,6 +18,8 @@ import { type Answer, type Raw, rawText } from "../../protocol/json-rpc.ts";
 import type { ConnectOwn, OwnConnection } from "./own-connections.ts";
 
 interface Lent {
+  /** The account of the client that it was made for. */
+  readonly account: string;
   readonly connection: Promise<OwnConnection>;
   readonly abort: AbortController;
   /** The number of current requests; more than one only for the same task. */
@@ -66,12 +68,14 @@ export class ExclusivePeerPool {
   }
 
   /**
-   * Closes the connection that has been idle the longest. Returns undefined if no connection is
-   * idle.
+   * Closes the connection that has been idle the longest, of this account or of any. Returns
+   * undefined if none is idle.
    */
-  makeRoom(): Promise<void> | undefined {
-    const [oldest] = this.#idle;
-    return oldest && this.#close(oldest);
+  makeRoom(account?: string): Promise<void> | undefined {
+    for (const oldest of this.#idle) {
+      if (account === undefined || oldest.account === account) return this.#close(oldest);
+    }
+    return undefined;
   }
 
   async closeAll(): Promise<void> {
@@ -95,7 +99,7 @@ export class ExclusivePeerPool {
       this.#idle.delete(made);
     };
     const connection = this.#connect(client, closed, abort.signal);
-    const made: Lent = { connection, abort, users: 1, broken: false };
+    const made: Lent = { account: client.account, connection, abort, users: 1, broken: false };
     connection.catch(closed);
     this.#busy.add(made);
     return made;

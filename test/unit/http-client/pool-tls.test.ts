@@ -8,6 +8,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { createServer as createTlsServer, type TLSSocket } from "node:tls";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { ServerBytes } from "../../../src/links/server-bytes.ts";
 import { httpLink } from "../../../src/links/streamable-http.ts";
 import { cert, key } from "../../fixtures/certificate.ts";
 import { connectV2 } from "../../fixtures/clients.ts";
@@ -118,7 +119,9 @@ describe("over TLS", () => {
       );
       const waiting = new Set([1, 2, 3, 4]);
       const told: string[] = [];
-      const link = await httpLink({ url: `${origin}/mcp`, headers: {}, connectMs: 2000, messageCap: 1000 } as never)({
+      const bytes = new ServerBytes(() => ({ messageCap: 1000, unsentCap: 1000 }));
+      const options = { url: `${origin}/mcp`, headers: {}, connectMs: 2000, messageCap: 1000, bytes };
+      const link = await httpLink(options as never)({
         message: (_bytes, id) => void (waiting.delete(id!) && told.push(`${id} answered`)),
         failed: (id, { message }, fate) => void (waiting.delete(id) && told.push(`${id} ${message} ${fate}`)),
         waiting: (id) => waiting.has(id),

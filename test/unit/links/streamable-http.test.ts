@@ -8,6 +8,7 @@ import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { Exchange } from "../../../src/http-client/exchange.ts";
 import { Lingering } from "../../../src/links/lingering.ts";
+import { ServerBytes } from "../../../src/links/server-bytes.ts";
 import { httpLink } from "../../../src/links/streamable-http.ts";
 import { Reopening, shortestPause } from "../../../src/timing/reopening.ts";
 import { disposeAll, onDispose } from "../../fixtures/dispose.ts";
@@ -33,21 +34,20 @@ async function open(answer: (request: Served, response: ServerResponse) => void,
   const told: string[] = [];
   const waiting = new Set<number>();
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
-  const link = await httpLink({ url, headers: {}, connectMs: 1000, messageCap: 10_000, server: "s", ...more } as never)(
-    {
-      message: (bytes, stream) => {
-        if (stream !== undefined) waiting.delete(stream);
-        told.push(`${stream}: ${bytes}`);
-      },
-      failed: (id, { message }) => {
-        waiting.delete(id);
-        told.push(`${id} failed: ${message}`);
-      },
-      waiting: (id) => waiting.has(id),
-      closed: ({ message }) => void told.push(`closed: ${message}`),
-      problem: (message) => void told.push(`problem: ${message}`),
+  const bytes = new ServerBytes(() => ({ messageCap: 10_000, unsentCap: 10_000 }));
+  const link = await httpLink({ url, headers: {}, connectMs: 1000, messageCap: 10_000, bytes, ...more } as never)({
+    message: (bytes, stream) => {
+      if (stream !== undefined) waiting.delete(stream);
+      told.push(`${stream}: ${bytes}`);
     },
-  );
+    failed: (id, { message }) => {
+      waiting.delete(id);
+      told.push(`${id} failed: ${message}`);
+    },
+    waiting: (id) => waiting.has(id),
+    closed: ({ message }) => void told.push(`closed: ${message}`),
+    problem: (message) => void told.push(`problem: ${message}`),
+  });
   onDispose(async () => {
     await link.close();
     server.closeAllConnections();

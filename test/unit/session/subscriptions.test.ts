@@ -53,6 +53,8 @@ function book(options: { shared?: boolean; supports?: boolean; limit?: number } 
       answer = next;
     },
     subscribe: (clientKey: string, uri: string) => subscriptions.subscribe(record(clientKey, uri), flight()),
+    listen: (clientKey: string, uri: string, account: string) =>
+      subscriptions.subscribe({ ...record(clientKey, uri), hasSession: false, account }, undefined),
     unsubscribe: (clientKey: string, uri: string) =>
       subscriptions.unsubscribe({ clientKey, serverId: "s", uri }, flight()),
     update: (uri: string, owner?: string) =>
@@ -203,4 +205,32 @@ test("with connections of their own, clients are subscribed and told one by one"
   subscriptions.dropClient("ada");
   await settled();
   expect(asked).toHaveLength(2);
+});
+
+test("the streams of one account hold at most ten times what one client may; others are not affected", async () => {
+  const { subscriptions, listen, subscribe } = book({ limit: 2 });
+  const answers: boolean[] = [];
+  for (let n = 0; n < 12; n++) {
+    for (const uri of ["a:1", "a:2"]) answers.push((await listen(`stream ${n}`, uri, "mallory")).ok);
+  }
+  expect(answers.filter(Boolean).length).toBe(20);
+  expect(await listen("stream 12", "a:1", "mallory")).toMatchObject({
+    ok: false,
+    raw: expect.stringContaining("the streams of this token or address together"),
+  });
+  expect((await listen("stream 13", "a:1", "alice")).ok).toBe(true);
+  expect((await subscribe("session", "a:1")).ok).toBe(true);
+  subscriptions.dropClient("stream 0");
+  expect((await listen("stream 12", "a:1", "mallory")).ok).toBe(true);
+});
+
+test("a storm of updates of one resource is a few notifications, and the last one is among them", async () => {
+  const { subscribe, update, delivered } = book();
+  await subscribe("one", "a:1");
+  await subscribe("one", "a:2");
+  update("a:1");
+  for (let n = 0; n < 10_000; n++) update("a:1");
+  update("a:2");
+  expect(delivered).toEqual(["one a:1", "one a:2"]);
+  await expect.poll(() => delivered).toEqual(["one a:1", "one a:2", "one a:1"]);
 });
