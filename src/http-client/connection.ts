@@ -3,8 +3,9 @@
  * shared buffer; handlers copy the bytes that they keep.
  */
 import { connect, isIP, type Socket, type TcpSocketConnectOpts } from "node:net";
-import { connect as connectSecurely } from "node:tls";
+import { type ConnectionOptions, connect as connectSecurely } from "node:tls";
 import { type AnswerHead, ResponseParser } from "./response-parser.ts";
+import { openProxy, Tunnel } from "./tunnel.ts";
 
 /**
  * Receives the events of one request. Either `complete` or `failed` is called, exactly once and
@@ -29,6 +30,8 @@ export interface Address {
   readonly connectMs: number;
   /** The host name for the Host header and TLS, if it differs from the URL's. */
   readonly host?: string | undefined;
+  /** The proxy that carries the requests, if one does. */
+  readonly proxy?: URL | undefined;
 }
 
 /**
@@ -79,7 +82,7 @@ export class Connection implements RequestHandle {
   /** The connection can be reused until this time; 0 while it is busy or must not be reused. */
   idleUntil = 0;
 
-  constructor(socket: Socket, { url, connectMs }: Address, owner: ConnectionOwner) {
+  constructor(socket: Socket, { url, connectMs, proxy }: Address, owner: ConnectionOwner) {
     this.#socket = socket;
     this.#owner = owner;
     this.#isSecure = url.protocol === "https:";
@@ -92,7 +95,8 @@ export class Connection implements RequestHandle {
       },
     });
     const late = setTimeout(() => this.destroy(connectTimeout(connectMs)), connectMs);
-    socket.once(this.#isSecure ? "secureConnect" : "connect", () => {
+    const isTls = this.#isSecure || proxy?.protocol === "https:";
+    socket.once(isTls ? "secureConnect" : "connect", () => {
       clearTimeout(late);
       // Set here because a TLS connection does not pass these options on to its TCP socket.
       socket.setNoDelay(true).setKeepAlive(true, PROBE_AFTER_MS);
@@ -204,25 +208,39 @@ export class Connection implements RequestHandle {
 }
 
 /** `read` finds its bytes in the shared buffer. They are valid only during that call. */
-export function openSocket({ url, host }: Address, session: Buffer | undefined, read: (count: number) => void): Socket {
+export function openSocket(address: Address, session: Buffer | undefined, read: (count: number) => void): Socket {
+  const { url, host, proxy } = address;
   const secure = url.protocol === "https:";
   const callback = (count: number): boolean => {
     read(count);
     return true;
   };
+  const onread = { buffer: shared, callback };
+  if (proxy && !secure) return openProxy(proxy, { onread });
   const options: TcpSocketConnectOpts = {
     host: nameIn(url.host),
     port: Number(url.port) || (secure ? 443 : 80),
-    onread: { buffer: shared, callback },
+    onread,
   };
   if (!secure) return connect(options);
   const servername = nameIn(host ?? url.host);
-  return connectSecurely({
-    ...options,
+  const tls = {
     ALPNProtocols: ["http/1.1"],
     ...(isIP(servername) ? {} : { servername }),
     ...(session && { session }),
+  };
+  if (!proxy) return connectSecurely({ ...options, ...tls });
+  return throughProxy(new Tunnel(proxy, `${url.hostname}:${options.port}`), tls, read);
+}
+
+/** TLS over another stream cannot read into a buffer of ours, so what it reads is copied there. */
+function throughProxy(tunnel: Tunnel, tls: ConnectionOptions, read: (count: number) => void): Socket {
+  const socket = connectSecurely({ ...tls, socket: tunnel });
+  tunnel.on("error", (error) => socket.destroy(error));
+  socket.on("data", (chunk: Buffer) => {
+    for (let from = 0; from < chunk.length; from += shared.length) read(chunk.copy(shared, 0, from));
   });
+  return socket;
 }
 
 /** Returns the host without the port, and an IPv6 address without its brackets. */

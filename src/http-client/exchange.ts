@@ -63,6 +63,8 @@ export class Exchange implements RequestHandler {
   status: number | undefined;
   contentType = "";
   retryAfter: string | undefined;
+  /** Where a redirect leads. */
+  location: string | undefined;
   error: Error | undefined;
   /** The connection was never established, so the request was not sent. */
   unreachable = false;
@@ -107,8 +109,10 @@ export class Exchange implements RequestHandler {
   head({ status, headers, length }: AnswerHead): void {
     this.status = status;
     this.contentType = headerIn(headers, "content-type") ?? "";
-    if (!this.#isSuccess) this.retryAfter = headerIn(headers, "retry-after");
-    else if (this.contentType.startsWith("text/event-stream")) this.#stream = this.#openStream();
+    if (!this.#isSuccess) {
+      this.retryAfter = headerIn(headers, "retry-after");
+      this.location = headerIn(headers, "location");
+    } else if (this.contentType.startsWith("text/event-stream")) this.#stream = this.#openStream();
     else if (length !== undefined && length <= this.#user.cap) this.#body = Buffer.allocUnsafe(length);
     this.#user.started?.(this, headers);
   }

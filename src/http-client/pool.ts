@@ -13,6 +13,7 @@ import {
   type RequestHandle,
   type RequestHandler,
 } from "./connection.ts";
+import { proxyAuthorization } from "./proxy.ts";
 import { type HttpHead, headText } from "./request-head.ts";
 
 /**
@@ -56,7 +57,12 @@ export class ConnectionPool {
 
   /** Returns the head as text, for requests that share it. Throws if a header is invalid. */
   headOf(head: HttpHead): string {
-    return headText(head, this.#address.host ?? this.#address.url.host);
+    const { url, host = url.host, proxy } = this.#address;
+    if (!proxy || url.protocol === "https:") return headText(head, host);
+    // A proxy finds the server by the whole address in the request line.
+    const authorization = proxyAuthorization(proxy);
+    const login = authorization === undefined ? {} : { "proxy-authorization": authorization };
+    return headText({ ...head, path: url.origin + head.path, headers: { ...head.headers, ...login } }, host);
   }
 
   send(head: string, body: string | undefined, user: RequestHandler): RequestHandle {

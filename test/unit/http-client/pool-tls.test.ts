@@ -49,7 +49,7 @@ describe("over TLS", () => {
       });
       expect([type, gateway.servers.backend("strange")?.status.reason]).toEqual([
         type,
-        "The server cannot be reached (DEPTH_ZERO_SELF_SIGNED_CERT): its certificate is not accepted; if it is your own, name the file in NODE_EXTRA_CA_CERTS",
+        `cannot be reached at ${origin} (DEPTH_ZERO_SELF_SIGNED_CERT): its certificate is not accepted; if it is your own, name the file in NODE_EXTRA_CA_CERTS`,
       ]);
     }
   });
@@ -137,7 +137,7 @@ describe("over TLS", () => {
         "1 answered",
         "2 answered",
         "3 answered",
-        "4 The server cannot be reached (ECONNRESET) unsent",
+        `4 The server cannot be reached at ${origin} (ECONNRESET) unsent`,
       ]);
     });
 
