@@ -5,13 +5,14 @@
  */
 
 /**
+ * - `installing`: a package runner (npx, uvx, docker run, …) was started and may install first
  * - `connecting`: an attempt is under way
  * - `ready`: connected
  * - `degraded`: connected, but its calls fail or a list could not be fetched
  * - `down`: waiting for the next attempt
  * - `disabled`: switched off
  */
-export type ServerState = "connecting" | "ready" | "degraded" | "down" | "disabled";
+export type ServerState = "installing" | "connecting" | "ready" | "degraded" | "down" | "disabled";
 
 /** A server of the config. */
 export interface ServerCard {

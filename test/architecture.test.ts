@@ -31,7 +31,7 @@ const layers: Record<string, readonly string[]> = {
   config: ["protocol", "structures", "text"],
   telemetry: ["config", "protocol", "structures", "timing", "text"],
   catalog: ["identifiers", "protocol", "json", "uri-template", "structures", "timing", "text"],
-  links: ["http-client", "protocol", "json", "structures", "timing"],
+  links: ["http-client", "protocol", "json", "structures", "timing", "text"],
   peers: ["links", "config", "protocol", "json", "structures", "timing"],
   servers: [
     ...["peers", "catalog", "telemetry", "config", "protocol", "json", "structures", "timing", "text", "version.ts"],

@@ -10,6 +10,7 @@
 import { Outbox } from "../outbound/outbox.ts";
 import { UnreadBudget } from "../outbound/unread-budget.ts";
 import type { Principal } from "../protocol/principal.ts";
+import { isStarting } from "../protocol/server-states.ts";
 import type { AdminEvent, AdminEventType } from "./events.ts";
 import type { AdminParts } from "./parts.ts";
 import { logEntry, type Views } from "./views.ts";
@@ -137,6 +138,9 @@ export class Feed {
     const { calls, errors, p50Ms, p99Ms } = this.#parts.activity.takeRecent();
     const figures = { callsPerSecond: calls, errorsPerSecond: errors, p50Ms, p99Ms };
     this.#send({ type: "state", data: { time: Date.now(), ...this.#views.totals(), ...figures } });
+    // The reason of a server that starts says how much time is left.
+    const { servers } = this.#parts;
+    for (const id of servers.ids()) if (isStarting(servers.status(id)?.state)) this.#serverChanged(id);
   }
 
   #sendList(name: ListName): void {

@@ -2,6 +2,7 @@
  * Collects the secret values of a config: tokens, environment values, headers, and the parts of a
  * URL that may hold a key.
  */
+import { packageRunnerOf } from "./package-runner.ts";
 import type { Config } from "./schema/config.ts";
 import type { ServerTransport } from "./schema/server.ts";
 
@@ -23,19 +24,25 @@ export function logSecrets({ servers, gateway }: Pick<Config, "servers" | "gatew
   return [...new Set(found)].filter((value) => value.length >= LEAST_LENGTH);
 }
 
+/** A segment of words, as in /api/v1/streamable-http. Anything else may be a key. */
+const PLAIN_SEGMENT = /^(?:v?\d{0,3}|[a-z]{1,12}(?:[-_.][a-z]{1,12}){0,3})$/i;
+
 /**
  * Returns the values that must not appear in this server's connection errors, including arguments
- * and the URL's path.
+ * and what could be a key in the URL's path.
  */
 export function secretsOf(transport: ServerTransport): string[] {
   if (transport.kind === "stdio") {
-    // A secret argument stands alone or after "=", as in --token=…
-    return [...keysOf(transport), ...transport.args.flatMap((arg) => [arg, arg.slice(arg.indexOf("=") + 1)])];
+    // A secret argument stands alone or after "=", as in --token=…. What a package runner installs
+    // is no secret, and without it nobody understands the error.
+    const installed = packageRunnerOf(transport.command, transport.args)?.package;
+    const args = transport.args.filter((arg) => arg !== installed && !/^(?:-[A-Za-z]|--[A-Za-z][\w-]*)$/.test(arg));
+    return [...keysOf(transport), ...args.flatMap((arg) => [arg, arg.slice(arg.indexOf("=") + 1)])];
   }
   if (!URL.canParse(transport.url)) return [...keysOf(transport), transport.url];
   const { pathname, search } = new URL(transport.url);
-  const parts = [pathname + search, search.slice(1), ...pathname.split("/")].filter((part) => part !== "/");
-  return [...keysOf(transport), ...parts];
+  const segments = pathname.split("/").filter((segment) => !PLAIN_SEGMENT.test(segment));
+  return [...keysOf(transport), search.slice(1), ...segments];
 }
 
 function keysOf(transport: ServerTransport): string[] {

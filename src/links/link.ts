@@ -65,6 +65,8 @@ export interface Link {
    * listens for messages that belong to no request.
    */
   established(headers: Readonly<Record<string, string>>): void;
+  /** What the server said that may explain why it does not answer, if anything. */
+  readonly hint?: string | undefined;
   /**
    * Reports to another listener from now on, where the transport can. Returns false if the link is
    * closed.

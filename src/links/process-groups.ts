@@ -5,9 +5,10 @@
  * The watchdog is one small shell for the whole process. It receives the list of groups on stdin;
  * the end of stdin means that Goblin is gone. It then ends every group that does not end by itself.
  * A group leaves the list when its server has ended, so a recycled group id is never killed. The
- * watchdog is optional: everything else works without a shell and on Windows.
+ * watchdog is optional: everything else works without a shell and on Windows. Windows has no
+ * process groups: there the tree of a program's processes is ended with taskkill.
  */
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import type { Socket } from "node:net";
 
 const SHELL = "/bin/sh";
@@ -51,7 +52,9 @@ export function endWithProcess(pid: number): void {
   if (watchesExit) return;
   watchesExit = true;
   process.on("exit", () => {
-    for (const pid of groups) killGroup(pid, "SIGKILL");
+    if (process.platform === "win32")
+      spawnSync("taskkill", taskkillArgs(groups), { stdio: "ignore", windowsHide: true });
+    else for (const pid of groups) killGroup(pid, "SIGKILL");
   });
 }
 
@@ -64,7 +67,9 @@ export function hasEnded(pid: number): void {
  * Signals a group only while it is tracked: the id of an ended group may belong to another process.
  */
 export function killGroup(pid: number, signal: NodeJS.Signals): void {
-  if (groups.has(pid)) signalGroup(pid, signal);
+  if (!groups.has(pid)) return;
+  if (process.platform === "win32") killTree(pid);
+  else signalGroup(pid, signal);
 }
 
 /** Returns whether the group still has processes. */
@@ -79,6 +84,16 @@ function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === "EPERM";
   }
+}
+
+/** Ends a program and all that it has started: what npx runs is a child of cmd.exe. */
+function killTree(pid: number): void {
+  const killer = spawn("taskkill", taskkillArgs([pid]), { stdio: "ignore", windowsHide: true });
+  killer.once("error", () => signalGroup(pid, "SIGKILL"));
+}
+
+export function taskkillArgs(pids: Iterable<number>): string[] {
+  return [...[...pids].flatMap((pid) => ["/pid", String(pid)]), "/T", "/F"];
 }
 
 function watch(): void {

@@ -7,13 +7,15 @@
 
 import { type Exchange, exchange } from "../http-client/exchange.ts";
 import { ConnectionPool } from "../http-client/pool.ts";
+import { proxyFor } from "../http-client/proxy.ts";
 import { GoblinError } from "../protocol/errors.ts";
 import type { OnLimit } from "../protocol/limit-exceeded.ts";
 import { idAtEdges } from "../structures/lines.ts";
 import { SmallMap } from "../structures/small-map.ts";
-import { httpProblem } from "./http-problem.ts";
+import { httpProblem, type RequestTarget } from "./http-problem.ts";
 import { Lingering, type LingerOptions } from "./lingering.ts";
 import type { Link, LinkEvents, OpenLink, SendOptions } from "./link.ts";
+import { redirectOf } from "./redirect.ts";
 import type { ServerBytes } from "./server-bytes.ts";
 import { type HttpOptions, lowerCased } from "./streamable-http.ts";
 import { tooLarge } from "./too-large.ts";
@@ -23,7 +25,8 @@ export function sseLink(options: HttpOptions): OpenLink {
     new Promise((resolve, reject) => {
       const url = new URL(options.url);
       const { host, ...headers } = lowerCased(options.headers);
-      const connections = new ConnectionPool({ url, connectMs: options.connectMs, host });
+      const connections = new ConnectionPool({ url, connectMs: options.connectMs, host, proxy: proxyFor(url) });
+      const target: RequestTarget = { url, method: "GET", redact: options.redact ?? ((text) => text) };
       let link: SseLink | undefined;
       const late = setTimeout(() => give("The server sent no endpoint event in time"), options.connectMs);
       const giveUp = (): void => give("The connection is not wanted any more");
@@ -32,11 +35,12 @@ export function sseLink(options: HttpOptions): OpenLink {
         clearTimeout(late);
         signal?.removeEventListener("abort", giveUp);
       };
-      const give = (message: string): void => {
+      const give = (message: string): void => fail(new GoblinError("BACKEND_UNAVAILABLE", message));
+      const fail = (error: GoblinError): void => {
         settled();
         stream.abort();
         connections.destroy();
-        reject(new GoblinError("BACKEND_UNAVAILABLE", message));
+        reject(error);
       };
       const path = url.pathname + url.search;
       const stream = exchange(
@@ -51,13 +55,18 @@ export function sseLink(options: HttpOptions): OpenLink {
             if (!endpoint) return give("The endpoint event names no address on the same origin");
             settled();
             const { messageCap: cap, linger, bytes, onLimit } = options;
-            link = new SseLink({ connections, stream, headers, path: endpoint, cap, linger, bytes, onLimit }, events);
+            const parts = { connections, stream, headers, path: endpoint, cap, linger, bytes, onLimit, target };
+            link = new SseLink(parts, events);
             resolve(link);
           },
           overflow: (_, head, tail) => tooLarge(events, options, { id: idAtEdges(head, tail), head }),
           done: (outcome) => {
-            if (link) link.lost(httpProblem(outcome).error);
-            else give(httpProblem(outcome).error.message);
+            const { error } = httpProblem(outcome, target);
+            if (link) return link.lost(error);
+            const { status, location } = outcome;
+            const redirect = redirectOf({ status, location, method: "GET" }, url);
+            if (redirect) options.onRedirect?.(redirect);
+            fail(error);
           },
         },
       );
@@ -86,6 +95,7 @@ interface SseParts {
   readonly bytes: ServerBytes;
   readonly onLimit: OnLimit;
   readonly linger: LingerOptions | undefined;
+  readonly target: RequestTarget;
 }
 
 class SseLink implements Link {
@@ -127,7 +137,7 @@ class SseLink implements Link {
           if (id !== undefined) this.#posts.delete(id);
           accepted?.();
           if (this.#closed || (!outcome.error && outcome.status !== undefined && outcome.status < 300)) return;
-          const { error, unsent } = httpProblem(outcome);
+          const { error, unsent } = httpProblem(outcome, { ...this.#parts.target, method: "POST" });
           if (id === undefined) this.#events.problem(error.message);
           else if (this.#events.waiting(id)) {
             this.#events.failed(id, error, unsent ? "unsent" : outcome.error ? "unknown" : "over");

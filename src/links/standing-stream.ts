@@ -7,9 +7,8 @@
 import { type Exchange, type ExchangeHandler, exchange } from "../http-client/exchange.ts";
 import type { ConnectionPool } from "../http-client/pool.ts";
 import type { HttpHead } from "../http-client/request-head.ts";
-import type { GoblinError } from "../protocol/errors.ts";
 import { Reopening } from "../timing/reopening.ts";
-import { httpProblem, isGone } from "./http-problem.ts";
+import { isGone } from "./http-problem.ts";
 
 export interface StandingStreamOptions {
   readonly connections: ConnectionPool;
@@ -20,7 +19,7 @@ export interface StandingStreamOptions {
   readonly missed: () => void;
   /** The server has lost the session. */
   readonly forgotten: () => void;
-  readonly lost: (error: GoblinError) => void;
+  readonly lost: (outcome: Exchange) => void;
 }
 
 export class StandingStream {
@@ -68,7 +67,7 @@ export class StandingStream {
     // Servers without a standing stream should send 405; some send other errors. Calls work without
     // the stream.
     if (!this.#wasOpen && outcome.status !== undefined) return;
-    if (isGone(outcome)) return this.#options.lost(httpProblem(outcome).error);
+    if (isGone(outcome)) return this.#options.lost(outcome);
     this.#timer = setTimeout(() => this.open(), this.#pause.afterEnd(outcome.retryMs));
   }
 }

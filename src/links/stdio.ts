@@ -4,98 +4,67 @@
  *
  * Writes are batched for one turn of the event loop. When the pipe is full they queue up to
  * `limits.unsentBytes`; further requests fail. The child leads its own process group, and closing
- * the link ends the whole group: close stdin, then SIGTERM, then SIGKILL. The child gets only the
- * variables that programs need to run, and those of its config entry. It never gets Goblin's other
- * variables.
+ * the link ends the whole group: close stdin, then SIGTERM, then SIGKILL. What the child last said
+ * on stderr is part of the reason when it is gone.
  */
 import { type ChildProcess, spawn } from "node:child_process";
+import { skipBlank } from "../json/json-scan.ts";
 import { GoblinError } from "../protocol/errors.ts";
+import { logText } from "../protocol/log-text.ts";
 import { idAtEdges, LineSplitter } from "../structures/lines.ts";
 import { withTimeout } from "../timing/with-timeout.ts";
 import type { Link, LinkEvents, OpenLink, SendOptions } from "./link.ts";
 import { Outgoing } from "./outgoing.ts";
 import { endWithProcess, hasEnded, hasMembers, killGroup } from "./process-groups.ts";
+import { cannotStart } from "./programs/cannot-start.ts";
+import { childEnvironment } from "./programs/child-environment.ts";
+import { LastWords } from "./programs/last-words.ts";
+import { windowsCommand } from "./programs/windows-command.ts";
 import { type MessageLimit, tooLarge } from "./too-large.ts";
 
 export interface StdioOptions extends MessageLimit {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
+  readonly inheritEnv?: boolean | readonly string[] | undefined;
   readonly cwd: string | undefined;
   readonly stderr: (line: string) => void;
+  /** Hides the server's secrets in a text that it wrote. */
+  readonly redact: (text: string) => string;
+  /** Called with what is known of a start that has not succeeded yet. */
+  readonly onHint?: ((hint: string) => void) | undefined;
   /** The maximum number of bytes that may wait for the program to read them. */
   readonly unsentCap: number;
 }
 
+const OPENING_BRACE = 123;
 const STDERR_CAP = 8 * 1024;
 const CLOSE_STDIN_MS = 1500;
 const TERM_MS = 1500;
 
-const INHERITED = [
-  "HOME",
-  "LANG",
-  "LC_ALL",
-  "LC_CTYPE",
-  "LOGNAME",
-  "PATH",
-  "SHELL",
-  "TERM",
-  "TMPDIR",
-  "TZ",
-  "USER",
-  "HTTP_PROXY",
-  "HTTPS_PROXY",
-  "NO_PROXY",
-  "http_proxy",
-  "https_proxy",
-  "no_proxy",
-  "NODE_EXTRA_CA_CERTS",
-  "SSL_CERT_FILE",
-  "XDG_CACHE_HOME",
-  "XDG_CONFIG_HOME",
-  "XDG_DATA_HOME",
-  "XDG_RUNTIME_DIR",
-  "XDG_STATE_HOME",
-  "APPDATA",
-  "COMSPEC",
-  "HOMEDRIVE",
-  "HOMEPATH",
-  "LOCALAPPDATA",
-  "PATHEXT",
-  "PROCESSOR_ARCHITECTURE",
-  "PROGRAMFILES",
-  "SYSTEMDRIVE",
-  "SYSTEMROOT",
-  "TEMP",
-  "TMP",
-  "USERNAME",
-  "USERPROFILE",
-];
-
-function childEnvironment(own: Readonly<Record<string, string>>): Record<string, string> {
-  const env: Record<string, string> = {};
-  for (const name of INHERITED) {
-    const value = process.env[name];
-    // This prefix marks an exported shell function. Servers do not need it, and some shells would
-    // run it.
-    if (value !== undefined && !value.startsWith("()")) env[name] = value;
-  }
-  return { ...env, ...own };
-}
+/** How much of what a program printed in place of a message is quoted. */
+const STRAY_CHARS = 80;
 
 export function stdioLink(options: StdioOptions): OpenLink {
   return (events) =>
     new Promise((resolve, reject) => {
-      const child = spawn(options.command, [...options.args], {
-        cwd: options.cwd,
-        env: childEnvironment(options.env),
+      const { cwd } = options;
+      const env = childEnvironment({ from: process.env, own: options.env, inherit: options.inheritEnv });
+      const { file, args, verbatim } =
+        process.platform === "win32"
+          ? windowsCommand({ ...options, env })
+          : { file: options.command, args: options.args, verbatim: false };
+      const child = spawn(file, [...args], {
+        cwd,
+        env,
         stdio: ["pipe", "pipe", "pipe"],
         detached: process.platform !== "win32",
         windowsHide: true,
+        windowsVerbatimArguments: verbatim,
       });
       child.once("error", (error: NodeJS.ErrnoException) => {
-        const why = error.code === "ENOENT" ? "command not found (or its cwd does not exist)" : error.message;
-        reject(new GoblinError("BACKEND_UNAVAILABLE", `Cannot start "${options.command}": ${why}`, { cause: error }));
+        const message = cannotStart({ ...options, env, error });
+        reject(new GoblinError("BACKEND_UNAVAILABLE", message, { cause: error }));
       });
       child.once("spawn", () => resolve(new StdioLink(child, options, events)));
     });
@@ -107,6 +76,10 @@ class StdioLink implements Link {
   readonly #exited: Promise<void>;
   readonly #options: StdioOptions;
   readonly #outgoing = new Outgoing();
+  readonly #lastWords: LastWords;
+  #established = false;
+  /** What the program printed on stdout in place of a message. */
+  #stray: string | undefined;
   #scheduled = false;
   #blocked = false;
   #closing = false;
@@ -116,18 +89,21 @@ class StdioLink implements Link {
     this.#child = child;
     this.#events = events;
     this.#options = options;
+    this.#lastWords = new LastWords(options.redact);
     endWithProcess(child.pid!);
     const stdout = new LineSplitter({
       cap: options.messageCap,
       line: (line) => {
-        if (line.length > 0 && !this.#closed) this.#events.message(line, undefined);
+        if (line.length === 0 || this.#closed) return;
+        if (!this.#established) this.#lookAt(line);
+        this.#events.message(line, undefined);
       },
       overflow: (head, tail) => tooLarge(this.#events, options, { id: idAtEdges(head, tail), head }),
     });
     const stderr = new LineSplitter({
       cap: STDERR_CAP,
-      line: (line) => options.stderr(line.toString("utf8")),
-      overflow: (head) => options.stderr(`${head}…`),
+      line: (line) => this.#said(line.toString("utf8")),
+      overflow: (head) => this.#said(`${head}…`),
     });
     child.stdout!.on("data", (chunk: Buffer) => stdout.push(chunk));
     child.stderr!.on("data", (chunk: Buffer) => stderr.push(chunk));
@@ -146,7 +122,9 @@ class StdioLink implements Link {
     });
     this.#exited = new Promise((resolve) => {
       child.once("close", (code, signal) => {
-        this.#end(signal ? `it was ended by ${signal}` : `it exited with code ${code}`);
+        stderr.end();
+        if (!this.#established) stdout.end();
+        this.#end(signal ? `was ended by ${signal}` : `exited with code ${code}`);
         resolve();
       });
     });
@@ -171,7 +149,14 @@ class StdioLink implements Link {
     return this.#outgoing.takeBack(id);
   }
 
-  established(): void {}
+  established(): void {
+    this.#established = true;
+  }
+
+  get hint(): string | undefined {
+    if (this.#stray === undefined) return this.#lastWords.reason;
+    return `it printed ${JSON.stringify(this.#stray)}, which is not MCP`;
+  }
 
   redirect(events: LinkEvents): boolean {
     this.#events = events;
@@ -192,6 +177,19 @@ class StdioLink implements Link {
     this.#child.stdout!.destroy();
     this.#child.stderr!.destroy();
     await this.#exitsWithin(TERM_MS);
+  }
+
+  #said(line: string): void {
+    this.#lastWords.add(line);
+    this.#options.stderr(line);
+  }
+
+  /** Remembers the first line that is no message, for the reason why there is no handshake. */
+  #lookAt(line: Buffer): void {
+    if (this.#stray !== undefined || line[skipBlank(line, 0, line.length)] === OPENING_BRACE) return;
+    const text = line.toString("utf8", 0, 4 * STRAY_CHARS);
+    this.#stray = logText(this.#options.redact(text).slice(0, STRAY_CHARS));
+    this.#options.onHint?.(this.hint!);
   }
 
   #exitsWithin(ms: number): Promise<boolean> {
@@ -220,7 +218,9 @@ class StdioLink implements Link {
     if (this.#closed) return;
     this.#closed = true;
     this.#outgoing.clear();
-    this.#events.closed(new GoblinError("BACKEND_UNAVAILABLE", `The server's process is gone: ${reason}`));
+    const why = this.#lastWords.reason ?? (this.#established ? undefined : this.hint);
+    const message = `The server ${reason}${why === undefined ? "" : `: ${why}`}`;
+    this.#events.closed(new GoblinError("BACKEND_UNAVAILABLE", message));
     this.#killGroup("SIGKILL");
   }
 

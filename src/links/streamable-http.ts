@@ -10,6 +10,7 @@
 
 import { type Exchange, type ExchangeHandler, exchange } from "../http-client/exchange.ts";
 import { ConnectionPool } from "../http-client/pool.ts";
+import { proxyFor } from "../http-client/proxy.ts";
 import type { HttpHead } from "../http-client/request-head.ts";
 import { headerIn } from "../http-client/response-parser.ts";
 import { setMember } from "../json/json-text.ts";
@@ -19,9 +20,10 @@ import { idAtEdges } from "../structures/lines.ts";
 import { SmallMap } from "../structures/small-map.ts";
 import { shortestPause } from "../timing/reopening.ts";
 import { withTimeout } from "../timing/with-timeout.ts";
-import { httpProblem, isGone } from "./http-problem.ts";
+import { type HttpProblem, httpProblem, isGone, type RequestTarget } from "./http-problem.ts";
 import { Lingering, type LingerOptions } from "./lingering.ts";
 import type { Fate, Link, LinkEvents, OpenLink, SendOptions } from "./link.ts";
+import { type Redirect, redirectOf } from "./redirect.ts";
 import { crowdedOut, type ServerBytes } from "./server-bytes.ts";
 import { StandingStream } from "./standing-stream.ts";
 import { type MessageLimit, tooLarge } from "./too-large.ts";
@@ -33,7 +35,13 @@ export interface HttpOptions extends MessageLimit {
   /** Shared by all links to the server. */
   readonly bytes: ServerBytes;
   readonly linger?: LingerOptions;
+  /** Hides the server's secrets in a text that it wrote. */
+  readonly redact?: (text: string) => string;
+  /** The server redirects to another address, where a new link may be opened. */
+  readonly onRedirect?: (redirect: Redirect) => void;
 }
+
+const AS_IT_IS = (text: string): string => text;
 
 /** An answer stream that broke before the answer. */
 interface BrokenStream {
@@ -63,6 +71,8 @@ export function httpLink(options: HttpOptions): OpenLink {
 class HttpLink implements Link {
   readonly #connections: ConnectionPool;
   readonly #path: string;
+  readonly #target: RequestTarget;
+  readonly #onRedirect: HttpOptions["onRedirect"];
   readonly #events: LinkEvents;
   readonly #limit: MessageLimit;
   readonly #bytes: ServerBytes;
@@ -80,7 +90,9 @@ class HttpLink implements Link {
   constructor(options: HttpOptions, events: LinkEvents) {
     const url = new URL(options.url);
     const { host, ...headers } = lowerCased(options.headers);
-    this.#connections = new ConnectionPool({ url, connectMs: options.connectMs, host });
+    this.#connections = new ConnectionPool({ url, connectMs: options.connectMs, host, proxy: proxyFor(url) });
+    this.#target = { url, method: "POST", redact: options.redact ?? AS_IT_IS };
+    this.#onRedirect = options.onRedirect;
     this.#path = url.pathname + url.search;
     this.#events = events;
     this.#limit = options;
@@ -102,7 +114,7 @@ class HttpLink implements Link {
       },
       missed: () => this.#events.missed?.(),
       forgotten: () => this.#forget(),
-      lost: (error) => this.#lose(error),
+      lost: (outcome) => this.#lose(this.#problem(outcome).error),
     });
   }
 
@@ -202,20 +214,24 @@ class HttpLink implements Link {
   #judge(id: number | undefined, outcome: Exchange): void {
     const forgotten = outcome.status === 404 && (this.#forgotten || this.#postHeaders[SESSION] !== undefined);
     if (id === undefined) {
-      if (outcome.error || (outcome.status ?? 0) >= 300) this.#events.problem(httpProblem(outcome).error.message);
+      if (outcome.error || (outcome.status ?? 0) >= 300) this.#events.problem(this.#problem(outcome).error.message);
     } else if (this.#events.waiting(id)) {
       if (outcome.wasStream && outcome.lastEventId !== undefined) {
         const broken = { id, call: callOf(outcome), lastEventId: outcome.lastEventId, breaks: 0, tries: 0 };
         return this.#resumeAfter(outcome.retryMs ?? 0, broken);
       }
-      if (forgotten) this.#events.failed(id, httpProblem(outcome).error, "unsent");
+      if (forgotten) this.#events.failed(id, this.#problem(outcome).error, "unsent");
       else this.#refused(id, outcome);
     }
     if (forgotten) this.#forget();
     // One failed connection attempt says nothing about connections that work.
     else if (isGone(outcome) || (outcome.unreachable && this.#exchanges.size === 0)) {
-      this.#lose(httpProblem(outcome).error);
+      this.#lose(this.#problem(outcome).error);
     }
+  }
+
+  #problem(outcome: Exchange): HttpProblem {
+    return httpProblem(outcome, this.#target);
   }
 
   /** A JSON-RPC error in the body is the answer. Any other refusal fails the request. */
@@ -224,7 +240,11 @@ class HttpLink implements Link {
       const answer = withId(outcome.text, id);
       if (answer) return this.#events.message(answer, id, callOf(outcome));
     }
-    const { error, unsent } = httpProblem(outcome);
+    const redirect =
+      this.#onRedirect &&
+      redirectOf({ status: outcome.status, location: outcome.location, method: "POST" }, this.#target.url);
+    if (redirect) this.#onRedirect?.(redirect);
+    const { error, unsent } = this.#problem(outcome);
     this.#events.failed(id, error, unsent ? "unsent" : fateOf(outcome));
   }
 
@@ -248,7 +268,7 @@ class HttpLink implements Link {
         const next = outcome.lastEventId ?? (tries < MAX_RESUMES ? lastEventId : undefined);
         const stopped = outcome.status !== undefined && outcome.status >= 300;
         if (stopped || next === undefined || breaks >= MAX_BREAKS) {
-          return this.#events.failed(id, httpProblem(outcome).error, "unknown");
+          return this.#events.failed(id, this.#problem(outcome).error, "unknown");
         }
         this.#resumeAfter(outcome.retryMs ?? STREAM_RETRY_MS, {
           ...broken,

@@ -6,17 +6,19 @@
  * handshake is tried first, because some programs exit on any other first message. If the program
  * refuses it, the modern protocol is tried on the same process. The need for a handshake is
  * remembered for a while, and forgotten when it fails. Without a `type`, a URL that refuses
- * Streamable HTTP is tried as HTTP+SSE.
+ * Streamable HTTP is tried as HTTP+SSE. A redirect is followed when the connection is made, with a
+ * new attempt at its target.
  */
 
 import type { ServerTransport } from "../config/schema/server.ts";
 import type { Link, OpenLink } from "../links/link.ts";
+import type { Redirect } from "../links/redirect.ts";
 import { ServerBytes } from "../links/server-bytes.ts";
 import { sseLink } from "../links/sse.ts";
 import { stdioLink } from "../links/stdio.ts";
-import { httpLink } from "../links/streamable-http.ts";
+import { type HttpOptions, httpLink } from "../links/streamable-http.ts";
 import type { Client } from "../protocol/call.ts";
-import { GoblinError } from "../protocol/errors.ts";
+import { GoblinError, messageOf } from "../protocol/errors.ts";
 import type { OnLimit } from "../protocol/limit-exceeded.ts";
 import { HandshakeRefused } from "./legacy/handshake.ts";
 import { connectLegacy } from "./legacy/peer.ts";
@@ -27,11 +29,22 @@ export interface ConnectorOptions {
   readonly transport: ServerTransport;
   readonly clientInfo: Readonly<Record<string, unknown>>;
   /** Read for each connection, so that a new config takes effect. */
-  readonly settings: () => { readonly messageCap: number; readonly unsentCap: number; readonly connectMs: number };
+  readonly settings: () => ConnectSettings;
   readonly onLimit: OnLimit;
   readonly stderr: (line: string) => void;
+  /** Hides the server's secrets in a text that it wrote. */
+  readonly redact: (text: string) => string;
+  /** Called with what the server said in place of a handshake. */
+  readonly onHint: (hint: string, owner: Client | undefined) => void;
   /** Returns the input schema of one of the server's tools. */
   readonly inputSchema: (tool: string) => unknown;
+}
+
+export interface ConnectSettings {
+  readonly messageCap: number;
+  readonly unsentCap: number;
+  /** The time limit for the handshake. */
+  readonly connectMs: number;
 }
 
 /** `signal` aborts the attempt. */
@@ -56,6 +69,7 @@ const SHARED_CAPABILITIES = {
 
 const PROBE_MS = 5000;
 const VERDICT_MS = 3_600_000;
+const MAX_REDIRECTS = 5;
 
 export function createConnector(options: ConnectorOptions): Connect {
   const { transport, onLimit } = options;
@@ -89,7 +103,9 @@ export function createConnector(options: ConnectorOptions): Connect {
     return async (events, owner, signal) => {
       const { messageCap, unsentCap, connectMs } = options.settings();
       const attempt = { events, owner, signal, connectMs };
-      const open = stdioLink({ ...transport, messageCap, unsentCap, onLimit, stderr: options.stderr });
+      const { stderr, redact } = options;
+      const onHint = (hint: string): void => options.onHint(hint, owner);
+      const open = stdioLink({ ...transport, messageCap, unsentCap, onLimit, stderr, redact, onHint });
       try {
         return await withHandshake(open, attempt, { keepsLink: true });
       } catch (error) {
@@ -103,14 +119,13 @@ export function createConnector(options: ConnectorOptions): Connect {
   }
 
   const bytes = new ServerBytes(options.settings);
-  return async (events, owner, signal) => {
-    const { messageCap, connectMs } = options.settings();
-    const attempt = { events, owner, signal, connectMs };
-    const remote = { ...transport, messageCap, onLimit, connectMs, bytes };
+  const connectTo = async (remote: HttpOptions, attempt: Attempt, isRedirected: () => boolean): Promise<Peer> => {
     if (transport.kind === "sse") return withHandshake(sseLink(remote), attempt);
     if (handshakeUntil < Date.now()) {
-      const peer = await withoutHandshake(httpLink(remote), { ...attempt, connectMs: Math.min(PROBE_MS, connectMs) });
+      const connectMs = Math.min(PROBE_MS, attempt.connectMs);
+      const peer = await withoutHandshake(httpLink(remote), { ...attempt, connectMs });
       if (peer) return peer;
+      if (isRedirected()) throw new GoblinError("BACKEND_UNAVAILABLE", "The server redirects to another address");
     }
     try {
       const peer = await withHandshake(httpLink(remote), attempt);
@@ -118,16 +133,46 @@ export function createConnector(options: ConnectorOptions): Connect {
       return peer;
     } catch (first) {
       handshakeUntil = 0;
-      if (transport.kind === "http" || signal.aborted || isUnreachable(first)) throw first;
-      return withHandshake(sseLink(remote), attempt).catch(() => {
-        throw first;
+      if (transport.kind === "http" || attempt.signal.aborted || isUnreachable(first) || isRedirected()) throw first;
+      return withHandshake(sseLink(remote), attempt).catch((second: unknown) => {
+        throw isRedirected() ? second : first;
       });
+    }
+  };
+
+  return async (events, owner, signal) => {
+    const { messageCap, connectMs } = options.settings();
+    const { redact } = options;
+    const attempt = { events, owner, signal, connectMs };
+    let { url, headers } = transport;
+    for (let redirects = 0; ; redirects++) {
+      let redirect: Redirect | undefined;
+      const onRedirect = (found: Redirect): void => {
+        if (found.isFollowed) redirect = found;
+      };
+      const remote = { url, headers, messageCap, onLimit, connectMs, redact, onRedirect, bytes };
+      try {
+        return await connectTo(remote, attempt, () => redirect !== undefined);
+      } catch (error) {
+        if (redirect === undefined || redirects >= MAX_REDIRECTS || signal.aborted) {
+          throw headers === transport.headers ? error : withoutCredentials(error, url);
+        }
+        url = redirect.target.href;
+        // Credentials go to the origin that they were given for, and to no other.
+        if (!redirect.isSameOrigin && Object.keys(headers).length > 0) headers = {};
+      }
     }
   };
 }
 
 function isUnreachable(error: unknown): boolean {
   return error instanceof GoblinError && error.reason === "unreachable";
+}
+
+/** Says that a redirect has cost the server its "headers". */
+function withoutCredentials(error: unknown, url: string): GoblinError {
+  const advice = `after a redirect its "headers" are not sent to ${new URL(url).origin}; put that address into its "url"`;
+  return new GoblinError("BACKEND_UNAVAILABLE", `${messageOf(error)}; ${advice}`, { cause: error });
 }
 
 /** Opens the link of a refused handshake again, or a new one if that has closed. */

@@ -1,9 +1,15 @@
 /**
  * The states of a server, as the API, the metrics, the meta tools and the dashboard show them.
  *
- * connecting: an attempt is in progress. ready: connected. degraded: connected, but the breaker is
+ * installing: a package runner was started, and may install before the server answers. connecting:
+ * an attempt is in progress. ready: connected. degraded: connected, but the breaker is
  * open or a list could not be fetched. down: waiting for the next attempt. disabled: switched off.
  */
-export const serverStates = ["connecting", "ready", "degraded", "down", "disabled"] as const;
+export const serverStates = ["installing", "connecting", "ready", "degraded", "down", "disabled"] as const;
 
 export type ServerState = (typeof serverStates)[number];
+
+/** Whether an attempt to connect is in progress. */
+export function isStarting(state: ServerState | undefined): boolean {
+  return state === "installing" || state === "connecting";
+}

@@ -6,11 +6,12 @@
  * sent may wait for a reconnect in progress. Every call is answered.
  */
 
+import { memberText, setMember } from "../json/json-text.ts";
 import type { Peer, PeerEvents, PeerInfo } from "../peers/peer.ts";
 import type { Client } from "../protocol/call.ts";
 import { GoblinError, messageOf } from "../protocol/errors.ts";
 import type { Flight } from "../protocol/flight.ts";
-import { type Answer, failure } from "../protocol/json-rpc.ts";
+import { type Answer, type ErrorAnswer, failure } from "../protocol/json-rpc.ts";
 import type { OnLimit } from "../protocol/limit-exceeded.ts";
 import type { ServerState } from "../protocol/server-states.ts";
 import { Breaker } from "./breaker.ts";
@@ -18,7 +19,7 @@ import { Bulkhead, type BulkheadLimits } from "./bulkhead.ts";
 import { ExclusivePeerPool } from "./connections/exclusive-peer-pool.ts";
 import { ownConnections } from "./connections/own-connections.ts";
 import { SessionPeers } from "./connections/session-peers.ts";
-import { SharedConnection } from "./connections/shared-connection.ts";
+import { SharedConnection, type Start } from "./connections/shared-connection.ts";
 
 export interface BackendStatus {
   readonly state: ServerState;
@@ -61,6 +62,8 @@ export interface BackendLimits extends BulkheadLimits {
 export interface BackendOptions {
   readonly id: string;
   readonly share: "all" | "session";
+  /** Whether a start may take long because something is installed first. */
+  readonly installs: boolean;
   /** Must release everything when the signal aborts. */
   readonly connect: (events: PeerEvents, owner: Client | undefined, signal: AbortSignal) => Promise<Peer>;
   readonly limits: BackendLimits;
@@ -89,6 +92,7 @@ export class Backend {
         return hooks.connected(peer);
       },
       changed: () => hooks.status(this.status),
+      installs: options.installs,
     });
     this.#bulkhead = new Bulkhead(options.limits, options.onLimit);
     this.#limits = options.limits;
@@ -167,6 +171,16 @@ export class Backend {
     this.#owned.setLogLevel(owner);
   }
 
+  /** Tells what the attempt to connect is doing. */
+  starting(start: Start): void {
+    this.#connection.starting(start);
+  }
+
+  /** Tells what the server said in place of a handshake. */
+  setHint(hint: string): void {
+    this.#connection.setHint(hint);
+  }
+
   /** Sets the problem with the server's lists; undefined clears it. */
   setListProblem(problem: string | undefined): void {
     this.#connection.setListProblem(problem);
@@ -194,7 +208,7 @@ export class Backend {
       const isOther = this.#connection.isConnecting || this.#connection.peer !== peer;
       if (mayRetry && isOther) answer = await this.#send(method, params, flight);
       this.#judge(answer, flight);
-      return answer;
+      return answer.ok || answer.symbol !== "BACKEND_UNAVAILABLE" ? answer : this.#withRetry(answer);
     } finally {
       this.#bulkhead.leave(call);
     }
@@ -240,6 +254,14 @@ export class Backend {
     else if (call.cancelled || (!answer.ok && answer.unsent)) this.#breaker.abandoned();
     else this.#breaker.succeeded();
     this.#connection.setCallProblem(this.#breaker.isOpen ? "calls fail" : undefined);
+  }
+
+  /** While the server is reconnected, its errors say when to try again. */
+  #withRetry(answer: ErrorAnswer): Answer {
+    const { retryAfterMs } = this.#connection;
+    const data = memberText(answer.raw, "data") ?? "{}";
+    if (retryAfterMs === undefined || memberText(data, "retryAfterMs") !== undefined) return answer;
+    return { ...answer, raw: setMember(answer.raw, "data", setMember(data, "retryAfterMs", String(retryAfterMs))) };
   }
 
   #unavailable(

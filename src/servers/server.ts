@@ -15,26 +15,31 @@ import { DISABLED, KNOWN, STARTING, type Standing } from "../catalog/standing.ts
 import type { LiveConfig } from "../config/live-config.ts";
 import type { Config } from "../config/schema/config.ts";
 import type { ServerConfig } from "../config/schema/server.ts";
-import { secretsOf } from "../config/secrets.ts";
 import { setLogLevel } from "../peers/log-level.ts";
-import { createConnector } from "../peers/negotiate.ts";
 import type { Peer, PeerEvents } from "../peers/peer.ts";
 import { Call, type Client } from "../protocol/call.ts";
 import type { OnLimit } from "../protocol/limit-exceeded.ts";
 import { LONGEST_PROBLEM, logText } from "../protocol/log-text.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { Throttle } from "../timing/throttle.ts";
+import { withTimeout } from "../timing/with-timeout.ts";
 import { Backend, type BackendStatus } from "./backend.ts";
+import { connectServer, installs } from "./connections/connect-server.ts";
+import type { StartQueue } from "./connections/start-queue.ts";
 import type { ServerEvents, Subscribers } from "./events.ts";
-import { hidingSecrets } from "./hide-secrets.ts";
 import { ListFetcher } from "./list-fetcher.ts";
 import { ask } from "./questions.ts";
+import { StateLog } from "./state-log.ts";
+
+/** What an attempt may take to end after its time limit. */
+const SETTLE_MS = 1000;
 
 /** The set that a server belongs to: receives its events and knows its subscribers. */
 export interface ServerHost {
   readonly emit: EventEmitter<ServerEvents>["emit"];
   readonly subscribers: Subscribers;
   readonly logLevel: string | undefined;
+  readonly startQueue: StartQueue;
 }
 
 export interface ServerOptions {
@@ -66,6 +71,7 @@ export class Server {
   /** Whether all lists have been fetched. */
   #isKnown = false;
   readonly #fetcher: ListFetcher;
+  readonly #stateLog: StateLog;
   #graceTimer: NodeJS.Timeout | undefined;
 
   constructor(config: ServerConfig, host: ServerHost, options: ServerOptions) {
@@ -81,26 +87,22 @@ export class Server {
       problemChanged: () => this.backend.setListProblem(this.#fetcher.problem),
       recovered: () => this.#known(),
     });
+    this.#stateLog = new StateLog({ serverId: config.id, log: options.log, status: () => this.backend.status });
     this.backend = new Backend({
       id: config.id,
       share: config.share,
       limits: backendLimits(options.config.current),
       onLimit: options.onLimit,
-      connect: hidingSecrets(
-        createConnector({
-          transport: config.transport,
-          clientInfo: options.clientInfo,
-          settings: () => ({
-            messageCap: options.config.current.limits.resultBytes,
-            unsentCap: options.config.current.limits.unsentBytes,
-            connectMs: options.config.current.timeouts.connectMs,
-          }),
-          onLimit: options.onLimit,
-          stderr: (line) => options.log.info({ server: this.id, stream: "stderr" }, line),
-          inputSchema: (tool) => inputSchemaOf(this.#lists ?? emptyLists, tool),
-        }),
-        secretsOf(config.transport),
-      ),
+      installs: installs(config.transport),
+      connect: connectServer({
+        ...options,
+        transport: config.transport,
+        queue: host.startQueue,
+        starting: (start) => this.backend.starting(start),
+        onHint: (hint) => this.backend.setHint(hint),
+        stderr: (line) => this.#stateLog.stderr(line),
+        inputSchema: (tool) => inputSchemaOf(this.#lists ?? emptyLists, tool),
+      }),
       hooks: {
         connected: (peer) => this.#connected(peer),
         status: (status) => this.#changedState(status),
@@ -117,9 +119,15 @@ export class Server {
     return this.#config;
   }
 
-  /** Resolves when the first attempt to connect has succeeded or failed. */
+  /**
+   * Resolves when the first attempt to connect has succeeded or failed. A program that is merely
+   * silent is not waited for longer than `timeouts.connectMs`, unless it may be installing.
+   */
   async start(): Promise<void> {
-    if (this.#config.enabled) await this.backend.start();
+    if (!this.#config.enabled) return;
+    const { connectMs, startMs } = this.#options.config.current.timeouts;
+    const patienceMs = installs(this.#config.transport) ? Math.max(connectMs, startMs) : connectMs;
+    await withTimeout(this.backend.start(), patienceMs + SETTLE_MS, undefined);
   }
 
   /** Makes this server the one that clients see under its id. */
@@ -165,6 +173,7 @@ export class Server {
     if (this.#attached) this.#options.catalog.stand(this.id, { kind: "down", reason });
     this.detach();
     await this.backend.stop(reason);
+    this.#stateLog.close();
   }
 
   setLevel(level: string | undefined): void {
@@ -226,13 +235,11 @@ export class Server {
   }
 
   #changedState(status: BackendStatus): void {
-    const { log } = this.#options;
-    const detail = { server: this.id, state: status.state, ...(status.reason && { reason: status.reason }) };
+    this.#stateLog.changed(status);
     if (status.state === "down") {
-      log.warn({ ...detail, retryInMs: status.retryAfterMs }, "Server is down");
       this.#fetcher.close();
       if (this.#attached) this.#graceTimer ??= this.#startGrace();
-    } else log.info(detail, `Server is ${status.state}`);
+    }
     this.#stand(status);
     if (this.#attached) this.#host.emit("status", this.id, status);
   }

@@ -13,6 +13,7 @@ import type { Flight } from "../protocol/flight.ts";
 import { type Answer, failure } from "../protocol/json-rpc.ts";
 import { withTimeout } from "../timing/with-timeout.ts";
 import type { Backend, BackendStatus } from "./backend.ts";
+import { StartQueue } from "./connections/start-queue.ts";
 import type { ServerEvents, Subscribers } from "./events.ts";
 import { Roster } from "./roster.ts";
 import type { ServerOptions } from "./server.ts";
@@ -37,6 +38,7 @@ export interface OwnRequest {
 export class Servers extends EventEmitter<ServerEvents> {
   /** Set by `Subscriptions`, which is built after the servers. */
   subscribers: Subscribers = nobody;
+  readonly startQueue = new StartQueue();
   readonly #options: ServerOptions;
   /** The most verbose log level that any session asked for. */
   #logLevel: string | undefined;

@@ -46,6 +46,11 @@ export class LineSplitter {
     if (from < chunk.length) this.#keep(from === 0 ? chunk : chunk.subarray(from));
   }
 
+  /** The stream has ended: what is left is a line too. */
+  end(): void {
+    if (this.#parts.size > 0 || this.#overflow) this.#end(EMPTY);
+  }
+
   #end(last: Buffer): void {
     if (this.#overflow) {
       const { head, tail } = this.#overflow;

@@ -33,7 +33,7 @@ describe("while connecting", () => {
         servers[`f${n}`] = await startScripted({ name: `f${n}`, transport, script });
       }),
     );
-    const rig = await startRig({ servers, config: { timeouts: { connectMs: 1500, callMs: 5000 } } });
+    const rig = await startRig({ servers, config: { timeouts: { connectMs: 1500, startMs: 1500, callMs: 5000 } } });
     const status = (n: number) => rig.goblin.gateway.servers.status(`f${n}`);
     for (const [n, [what, transport, , state]] of cases.entries()) {
       // One that is down is tried again from time to time.

@@ -67,7 +67,7 @@ test("configured secrets that a server writes to stderr do not reach the log; re
       },
       web: { ...web.entry, headers: { Authorization: "Bearer tok-abcdef" } },
     },
-    timeouts: { connectMs: 1500 },
+    timeouts: { connectMs: 1500, startMs: 1500 },
   });
   const line = await until(() => goblin.logs.find((entry) => entry.extra?.["stream"] === "stderr"));
   expect(line).toMatchObject({ server: "one", msg: "key [hidden]" });

@@ -49,7 +49,7 @@ test("a server that refuses the handshake at length is not quoted at length", as
   const rules = [{ method: "initialize", do: "error", code: -32000, message: forgery }];
   const server = await startScripted({ name: "odd", script: { rules } });
   const goblin = await startGoblin({ mcpServers: { odd: server.entry } });
-  const down = goblin.logs.find(({ msg }) => msg === "Server is down");
+  const down = goblin.logs.find(({ extra }) => extra?.["state"] === "down");
   expect(JSON.stringify(down).length).toBeLessThan(1000);
   expect(String(down?.extra?.["reason"])).not.toMatch(unseen);
 });

@@ -47,6 +47,7 @@ const templateColumns: Column<schema.TemplateRow>[] = [
 
 const stateColours: Readonly<Record<ServerState, Colour>> = {
   ready: "green",
+  installing: "yellow",
   connecting: "yellow",
   degraded: "yellow",
   down: "red",

@@ -10,6 +10,7 @@ import { ApiError } from "../../admin/schema.ts";
 import { formatWarning } from "../../config/problems/problem.ts";
 import { loadConfig } from "../../config/reading/load.ts";
 import type { Gateway } from "../../gateway.ts";
+import { isStarting } from "../../protocol/server-states.ts";
 import { clean } from "../../text/clean.ts";
 import { requireServer } from "../suggest.ts";
 import { createStatusLine } from "../terminal/status-line.ts";
@@ -104,7 +105,7 @@ async function inProcess(path: string, only: string | undefined): Promise<Target
 /** Shows the servers that are still connecting. */
 async function whileStarting({ servers, start }: Gateway): Promise<void> {
   const line = createStatusLine();
-  const waiting = (): string[] => servers.ids().filter((id) => servers.status(id)?.state === "connecting");
+  const waiting = (): string[] => servers.ids().filter((id) => isStarting(servers.status(id)?.state));
   line.spin(() => (waiting().length === 0 ? "" : `waiting for ${waiting().join(", ")}`));
   try {
     await start();

@@ -6,6 +6,7 @@
  */
 import { isAbsolute, resolve } from "node:path";
 import { parseEnv } from "node:util";
+import { programWithoutArguments } from "../../text/command-words.ts";
 import type { KeyPath } from "../problems/locate.ts";
 import type { Report } from "../problems/report.ts";
 import type { ServerConfig, ServerEntry, ServerToolsConfig, ServerTransport } from "../schema/server.ts";
@@ -22,6 +23,8 @@ export interface NormaliseContext {
    */
   readonly severalTokens: boolean;
   readonly readFile: ((path: string) => string) | undefined;
+  /** For entries without their own. */
+  readonly inheritEnv: boolean | readonly string[] | undefined;
 }
 
 type Fields = { readonly id: string; readonly entry: ServerEntry; readonly path: KeyPath };
@@ -88,12 +91,19 @@ function normaliseTransport({ entry, path }: Fields, context: NormaliseContext):
         'a server with a command is "stdio"',
       );
     }
+    const program = programWithoutArguments(entry.command);
+    if (program !== undefined) {
+      const advice = `put the arguments into args: "command": ${JSON.stringify(program)}, "args": [ … ]`;
+      report.warn([...path, "command"], `contains arguments; ${advice}`);
+    }
+    const inheritEnv = entry.inheritEnv ?? context.inheritEnv;
     return {
       kind: "stdio",
       command: resolveCommand(entry.command, context),
       args: entry.args.map((argument) => expandHome(argument, context.home)),
       env: normaliseEnv(entry, path, context),
       cwd: resolvePath(entry.cwd ?? ".", context),
+      ...(inheritEnv !== undefined && { inheritEnv }),
     };
   }
   if (url === undefined) {
@@ -126,7 +136,7 @@ function warnUnused(transport: ServerTransport, { entry, path }: Fields, report:
   const [keys, reason] =
     transport.kind === "stdio"
       ? ([["headers"], "ignored: a server with a command has no headers"] as const)
-      : ([["args", "env", "envFile", "cwd"], "ignored: only a server with a command has this"] as const);
+      : ([["args", "env", "envFile", "inheritEnv", "cwd"], "ignored: only a server with a command has this"] as const);
   for (const key of keys) {
     if (Object.keys(entry[key] ?? {}).length > 0) report.warn([...path, key], reason, { at: "key" });
   }

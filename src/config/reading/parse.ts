@@ -85,6 +85,7 @@ export function parseConfig(source: string, options: ParseOptions): ParsedConfig
     home: variables.home,
     severalTokens: parsed.success && admitsSeveral(parsed.data.gateway.auth),
     readFile: options.readFile,
+    inheritEnv: parsed.success ? parsed.data.backends.inheritEnv : undefined,
   };
   const servers = normaliseServers(root, value, context);
   if (parsed.success) warnOfWeakTokens(parsed.data.gateway, report);

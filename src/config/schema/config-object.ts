@@ -51,8 +51,14 @@ export interface ServerObject {
   readonly command?: string | undefined;
   /** The program's arguments. A leading ~ is the home folder. */
   readonly args?: readonly string[] | undefined;
-  /** Environment variables for the program, added to a minimal environment. */
+  /** Environment variables for the program; they take precedence over inherited ones. */
   readonly env?: Readonly<Record<string, string | number | boolean>> | undefined;
+  /**
+   * What the program gets of Goblin's environment: true is everything, false the minimum, a list of
+   * names and patterns (*) these besides the usual ones (see below). Default: backends.inheritEnv,
+   * or else the usual ones.
+   */
+  readonly inheritEnv?: boolean | readonly string[] | undefined;
   /** A file of NAME=value lines for the program's environment; env takes precedence. */
   readonly envFile?: string | undefined;
   /** The program's working directory, relative to the config's folder. */
@@ -319,8 +325,13 @@ export interface LimitsSettings {
 
 /** Timeouts, in milliseconds. */
 export interface TimeoutsSettings {
-  /** To start or reach a server and complete its handshake. Default 30000. */
+  /** To reach a server, or start one again, and complete its handshake. Default 30000. */
   readonly connectMs?: number | undefined;
+  /**
+   * For the first start of a program, which may install something, and for every start of a package
+   * runner (npx, uvx, docker run and the like). Not less than connectMs. Default 300000.
+   */
+  readonly startMs?: number | undefined;
   /**
    * For one call. Progress from the server restarts it; it is paused while the server waits for an
    * answer from the client. Default 60000.
@@ -344,6 +355,8 @@ export interface TimeoutsSettings {
 export interface BackendsSettings {
   /** How long the tools of a failed server stay listed while Goblin reconnects. Default 300000. */
   readonly graceMs?: number | undefined;
+  /** What programs get of Goblin's environment; see inheritEnv of a server's entry. */
+  readonly inheritEnv?: boolean | readonly string[] | undefined;
 }
 
 /** The log and the audit file. */

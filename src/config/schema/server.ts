@@ -6,7 +6,7 @@
  */
 import * as z from "zod";
 import { framingHeaders, HEADER_NAME, HEADER_VALUE } from "../../text/header-rules.ts";
-import { positiveMs } from "./settings.ts";
+import { inheritEnvSchema, positiveMs } from "./settings.ts";
 
 /** The characters that MCP allows in names. */
 const NAME_TEXT = /^[A-Za-z0-9_.-]*$/;
@@ -79,7 +79,12 @@ export const serverEntrySchema = z.strictObject({
   env: z
     .record(variableName, scalar)
     .default({})
-    .describe("Environment variables for the program, added to a minimal environment."),
+    .describe("Environment variables for the program; they take precedence over inherited ones."),
+  inheritEnv: inheritEnvSchema
+    .optional()
+    .describe(
+      "What the program gets of Goblin's environment: true is everything, false the minimum, a list of names and patterns (*) these besides the usual ones (see below). Default: backends.inheritEnv, or else the usual ones.",
+    ),
   envFile: filledText
     .optional()
     .describe("A file of NAME=value lines for the program's environment; env takes precedence."),
@@ -114,8 +119,10 @@ export interface StdioTransport {
   readonly kind: "stdio";
   readonly command: string;
   readonly args: readonly string[];
-  /** What is added to the gateway's own environment. */
+  /** The entry's own variables. */
   readonly env: Readonly<Record<string, string>>;
+  /** What is inherited from the gateway's environment; undefined is the usual. */
+  readonly inheritEnv?: boolean | readonly string[];
   readonly cwd: string;
 }
 

@@ -216,7 +216,14 @@ export type LimitsConfig = z.output<typeof limitsSchema>;
 
 export const timeoutsSchema = z
   .strictObject({
-    connectMs: positiveMs.default(30_000).describe("To start or reach a server and complete its handshake."),
+    connectMs: positiveMs
+      .default(30_000)
+      .describe("To reach a server, or start one again, and complete its handshake."),
+    startMs: positiveMs
+      .default(300_000)
+      .describe(
+        "For the first start of a program, which may install something, and for every start of a package runner (npx, uvx, docker run and the like). Not less than connectMs.",
+      ),
     callMs: positiveMs
       .default(60_000)
       .describe(
@@ -240,10 +247,17 @@ export const timeoutsSchema = z
   });
 export type TimeoutsConfig = z.output<typeof timeoutsSchema>;
 
+export const inheritEnvSchema = z.union([z.boolean(), z.array(z.string().regex(/^[^=\0]+$/))], {
+  error: "expected true, false or a list of names of environment variables",
+});
+
 export const backendsSchema = z.strictObject({
   graceMs: msOrZero
     .default(300_000)
     .describe("How long the tools of a failed server stay listed while Goblin reconnects."),
+  inheritEnv: inheritEnvSchema
+    .optional()
+    .describe("What programs get of Goblin's environment; see inheritEnv of a server's entry."),
 });
 export type BackendsConfig = z.output<typeof backendsSchema>;
 

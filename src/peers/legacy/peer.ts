@@ -70,7 +70,7 @@ export async function connectLegacy(options: LegacyOptions): Promise<Peer> {
       options.connectMs,
       false,
     );
-    if (!opened) throw new GoblinError("BACKEND_UNAVAILABLE", `No handshake within ${options.connectMs} ms`);
+    if (!opened) throw new GoblinError("BACKEND_UNAVAILABLE", noHandshake(options.connectMs, peer.hint));
     return peer;
   } catch (error) {
     if (options.keepsLink && error instanceof HandshakeRefused) error.link = peer.release();
@@ -79,6 +79,10 @@ export async function connectLegacy(options: LegacyOptions): Promise<Peer> {
   } finally {
     signal?.removeEventListener("abort", giveUp);
   }
+}
+
+function noHandshake(ms: number, hint: string | undefined): string {
+  return `No handshake within ${ms} ms${hint === undefined ? "" : `: ${hint}`}`;
 }
 
 class LegacyPeer implements Peer, LinkEvents {
@@ -100,6 +104,11 @@ class LegacyPeer implements Peer, LinkEvents {
 
   get inFlight(): number {
     return this.#pending.size;
+  }
+
+  /** What the server said in place of an answer. */
+  get hint(): string | undefined {
+    return this.#link?.hint;
   }
 
   async open(options: LegacyOptions): Promise<void> {

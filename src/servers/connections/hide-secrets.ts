@@ -2,15 +2,13 @@
  * Removes a server's secrets from its connection errors. A server may quote our credentials in its
  * refusal, and clients and the log see that message.
  */
-import { GoblinError } from "../protocol/errors.ts";
-import { createRedactor } from "../text/redact.ts";
+import { GoblinError } from "../../protocol/errors.ts";
 
-/** Wraps `connect` so that its errors never contain the secrets. */
+/** Wraps `connect` so that its errors never contain the secrets that `redact` hides. */
 export function hidingSecrets<Args extends readonly unknown[], Result>(
   connect: (...args: Args) => Promise<Result>,
-  secrets: readonly string[],
+  redact: (text: string) => string,
 ): (...args: Args) => Promise<Result> {
-  const redact = createRedactor(secrets);
   return async (...args) => {
     try {
       return await connect(...args);

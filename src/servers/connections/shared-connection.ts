@@ -7,7 +7,7 @@
  */
 import type { Peer, PeerEvents } from "../../peers/peer.ts";
 import { type GoblinError, messageOf } from "../../protocol/errors.ts";
-import type { ServerState } from "../../protocol/server-states.ts";
+import { isStarting, type ServerState } from "../../protocol/server-states.ts";
 import { backoffMs } from "../../timing/backoff.ts";
 import { Renewals } from "../../timing/renewals.ts";
 import { withTimeout } from "../../timing/with-timeout.ts";
@@ -22,9 +22,21 @@ export interface ConnectionOptions {
   readonly connected: (peer: Peer) => Promise<string | undefined>;
   /** The state or its reason changed. */
   readonly changed: () => void;
+  /** Whether a start may take long because something is installed first. */
+  readonly installs: boolean;
+}
+
+/** An attempt to connect that is in progress. */
+export interface Start {
+  /** What is being done, in words. */
+  readonly what: string;
+  /** When the attempt is given up, in milliseconds from now, if it is known. */
+  readonly limitMs?: number;
 }
 
 const WAIT_FOR_CONNECT_MS = 10_000;
+/** When to ask again while an attempt is in progress. */
+const ASK_AGAIN_MS = 1000;
 const STABLE_MS = 60_000;
 const PROBE_EVERY_MS = 30_000;
 const PROBE_TIMEOUT_MS = 10_000;
@@ -41,6 +53,9 @@ export class SharedConnection {
   #nextAttemptAt: number | undefined;
   #readySince = 0;
   #wasReady = false;
+  #start: { readonly what: string; readonly until: number | undefined } | undefined;
+  /** What the server said in place of a handshake. */
+  #hint: string | undefined;
   #listProblem: string | undefined;
   #callProblem: string | undefined;
   #abort: AbortController | undefined;
@@ -63,8 +78,17 @@ export class SharedConnection {
     return this.#state;
   }
 
+  /** Why it is not ready. During a start also what is being done, and the time that is left. */
   get reason(): string | undefined {
-    return this.#reason;
+    if (!this.isStarting || !this.#start) return this.#reason;
+    const { what, until } = this.#start;
+    const left = until === undefined ? "" : ` (gives up in ${Math.max(0, Math.ceil((until - Date.now()) / 1000))} s)`;
+    const known = this.#hint ?? this.#reason;
+    return known === undefined ? what + left : `${known}; ${what}${left}`;
+  }
+
+  get isStarting(): boolean {
+    return isStarting(this.#state);
   }
 
   /** When the state began, in milliseconds since the epoch. */
@@ -76,8 +100,9 @@ export class SharedConnection {
     return this.#restarts;
   }
 
-  /** The time until the next attempt, while there is no connection. */
+  /** The time until the next attempt, or until it is worth asking again, without a connection. */
   get retryAfterMs(): number | undefined {
+    if (this.isStarting) return ASK_AGAIN_MS;
     return this.#nextAttemptAt === undefined ? undefined : Math.max(0, this.#nextAttemptAt - Date.now());
   }
 
@@ -119,6 +144,20 @@ export class SharedConnection {
     return this.#peer;
   }
 
+  /** Tells what an attempt is doing, for the reason. */
+  starting({ what, limitMs }: Start): void {
+    if (!this.isStarting) return;
+    this.#start = { what, until: limitMs === undefined ? undefined : Date.now() + limitMs };
+    this.#options.changed();
+  }
+
+  /** Tells what the server said in place of a handshake. */
+  setHint(hint: string): void {
+    if (!this.isStarting) return;
+    this.#hint = hint;
+    this.#options.changed();
+  }
+
   /** Records traffic from the server, which postpones the next probe. */
   heard(): void {
     this.#lastTraffic = Date.now();
@@ -145,7 +184,9 @@ export class SharedConnection {
   #connect(): Promise<void> {
     const epoch = this.#epoch;
     this.#nextAttemptAt = undefined;
-    this.#set("connecting", this.#reason);
+    this.#start = undefined;
+    this.#hint = undefined;
+    this.#set(this.#options.installs ? "installing" : "connecting", this.#reason);
     this.#abort = new AbortController();
     const attempt = this.#tryConnect(epoch, this.#abort.signal).finally(() => {
       if (this.#connecting === attempt) this.#connecting = undefined;
@@ -157,19 +198,21 @@ export class SharedConnection {
   async #tryConnect(epoch: number, signal: AbortSignal): Promise<void> {
     const { connect, connected } = this.#options;
     try {
-      const closed = (error: GoblinError, renew = false): void => this.#lost(epoch, error.message, renew);
+      const closed = (error: GoblinError, renew = false): void => this.#lost(epoch, reasonOf(error), renew);
       const peer = await connect(closed, signal);
       if (epoch !== this.#epoch) return void (await peer.close());
       this.#peer = peer;
       this.#callProblem = undefined;
       this.#lastTraffic = this.#readySince = Date.now();
+      this.#start = undefined;
+      this.#set("connecting");
       const problem = await connected(peer);
       if (epoch !== this.#epoch || this.#peer !== peer) return;
       this.#wasReady = true;
       this.#listProblem = problem;
       if (this.#state === "connecting") this.#set(problem ? "degraded" : "ready", problem);
     } catch (error) {
-      this.#lost(epoch, messageOf(error));
+      this.#lost(epoch, reasonOf(error));
     }
   }
 
@@ -218,4 +261,9 @@ export class SharedConnection {
     this.#reason = state === "ready" ? undefined : reason;
     this.#options.changed();
   }
+}
+
+/** Why there is no connection; the subject is always the server. */
+function reasonOf(error: unknown): string {
+  return messageOf(error).replace(/^The server (?=\S)/, "");
 }

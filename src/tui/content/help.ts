@@ -29,6 +29,8 @@ const marks: readonly Line[] = [
     span(" degraded   "),
     span("◌", "warn"),
     span(" connecting   "),
+    span("◔", "warn"),
+    span(" installing   "),
     span("✗", "bad"),
     span(" down   – disabled"),
   ],

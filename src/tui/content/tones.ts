@@ -9,6 +9,7 @@ import type { Tone } from "../text/line.ts";
 
 export const stateTones: Record<ServerState, Tone> = {
   ready: "good",
+  installing: "warn",
   connecting: "warn",
   degraded: "warn",
   down: "bad",
@@ -18,6 +19,7 @@ export const stateTones: Record<ServerState, Tone> = {
 /** A symbol for each state, so that colour is never the only difference. */
 export const stateSigns: Record<ServerState, string> = {
   ready: "●",
+  installing: "◔",
   connecting: "◌",
   degraded: "◐",
   down: "✗",

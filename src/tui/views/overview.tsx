@@ -67,7 +67,14 @@ function totals({ gateway }: State): string {
 
 /** Unhealthy servers first: they must be visible even if not all fit. */
 function serverLines(state: State, room: number): Line[] {
-  const rank: Record<ServerState, number> = { down: 0, degraded: 1, connecting: 2, ready: 3, disabled: 4 };
+  const rank: Record<ServerState, number> = {
+    down: 0,
+    degraded: 1,
+    installing: 2,
+    connecting: 2,
+    ready: 3,
+    disabled: 4,
+  };
   const ordered = [...state.servers].sort((a, b) => rank[a.state] - rank[b.state] || (a.id < b.id ? -1 : 1));
   if (ordered.length === 0) return [line("   none", "quiet")];
   const fits = ordered.length <= room ? ordered : ordered.slice(0, room - 1);

@@ -1,0 +1,77 @@
+/**
+ * Connects to one server as its entry says, with the right time limit and in its turn.
+ *
+ * A program that has never answered may be installing, and so may every package runner: they get
+ * `timeouts.startMs`, and package runners start a few at a time. Errors never contain the server's
+ * secrets.
+ */
+import type { LiveConfig } from "../../config/live-config.ts";
+import { packageRunnerOf } from "../../config/package-runner.ts";
+import type { ServerTransport } from "../../config/schema/server.ts";
+import { secretsOf } from "../../config/secrets.ts";
+import { type Connect, type ConnectorOptions, createConnector } from "../../peers/negotiate.ts";
+import { createRedactor } from "../../text/redact.ts";
+import { hidingSecrets } from "./hide-secrets.ts";
+import type { Start } from "./shared-connection.ts";
+import type { StartQueue } from "./start-queue.ts";
+
+export interface ConnectServerOptions
+  extends Pick<ConnectorOptions, "clientInfo" | "onLimit" | "stderr" | "inputSchema"> {
+  readonly transport: ServerTransport;
+  readonly config: Pick<LiveConfig, "current">;
+  readonly queue: StartQueue;
+  /** Tells what an attempt for the shared connection is doing. */
+  readonly starting: (start: Start) => void;
+  readonly onHint: (hint: string) => void;
+}
+
+/** Returns whether a start may take long because something is installed first. */
+export function installs(transport: ServerTransport): boolean {
+  return runnerOf(transport) !== undefined;
+}
+
+export function connectServer(options: ConnectServerOptions): Connect {
+  const { transport, config, queue, starting } = options;
+  const runner = runnerOf(transport);
+  const redact = createRedactor(secretsOf(transport));
+  let wasUp = false;
+  const limitMs = (): number => {
+    const { connectMs, startMs } = config.current.timeouts;
+    return transport.kind !== "stdio" || (wasUp && !runner) ? connectMs : Math.max(connectMs, startMs);
+  };
+  const connect = hidingSecrets(
+    createConnector({
+      ...options,
+      redact,
+      settings: () => {
+        const { resultBytes: messageCap, unsentBytes: unsentCap } = config.current.limits;
+        return { messageCap, unsentCap, connectMs: limitMs() };
+      },
+      onHint: (hint, owner) => {
+        if (!owner) options.onHint(hint);
+      },
+    }),
+    redact,
+  );
+  return async (events, owner, signal) => {
+    let leave: (() => void) | undefined;
+    if (runner && !wasUp) {
+      if (!owner && queue.isFull) starting({ what: "waits until others are installed" });
+      leave = await queue.enter(signal);
+    }
+    if (!owner && transport.kind === "stdio") {
+      starting({ what: runner ? `${runner} may be installing it` : "waits for its handshake", limitMs: limitMs() });
+    }
+    try {
+      const peer = await connect(events, owner, signal);
+      wasUp = true;
+      return peer;
+    } finally {
+      leave?.();
+    }
+  };
+}
+
+function runnerOf(transport: ServerTransport): string | undefined {
+  return transport.kind === "stdio" ? packageRunnerOf(transport.command, transport.args)?.name : undefined;
+}
