@@ -31,6 +31,7 @@ import type { Meters } from "../telemetry/meters.ts";
 import { compose, type Send } from "./compose.ts";
 import { Audit } from "./stages/audit.ts";
 import { Deadlines } from "./stages/deadline.ts";
+import { FailureLog } from "./stages/failure-log.ts";
 import { InFlight } from "./stages/in-flight.ts";
 import { ClientLimits } from "./stages/limits.ts";
 import { CallMetrics } from "./stages/metrics.ts";
@@ -81,6 +82,7 @@ export class Relay {
       this.#inFlight,
       this.#metrics,
       ...(this.#audit ? [this.#audit] : []),
+      new FailureLog(log),
       new ClientLimits(config, onLimit),
     ];
     const innerStages = [new Deadlines(config, servers), new Output(tasks, masker)];
