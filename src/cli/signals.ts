@@ -1,6 +1,7 @@
 /**
  * Handles the signals of a running gateway. SIGINT and SIGTERM stop it; a second one exits at once.
- * SIGHUP reloads the config, unless it means that the terminal is gone.
+ * SIGHUP reloads the config, unless it means that the terminal is gone. On Windows it means that
+ * the console window closes, and little time is left.
  */
 import { closeSync, openSync } from "node:fs";
 
@@ -20,9 +21,21 @@ export function listenToSignals(hangup: () => void): Signals {
     };
     process.on("SIGINT", end);
     process.on("SIGTERM", end);
-    process.on("SIGHUP", () => (hadTerminal && !hasTerminal() ? end() : hangup()));
+    if (process.platform === "win32") process.on("SIGBREAK", end);
+    process.on("SIGHUP", () => (isEnd({ hadTerminal, hasTerminal }) ? end() : hangup()));
   });
   return { ended };
+}
+
+export interface Hangup {
+  readonly hadTerminal: boolean;
+  readonly hasTerminal: () => boolean;
+  readonly platform?: NodeJS.Platform;
+}
+
+/** Returns whether a hangup means that the process must stop. */
+export function isEnd({ hadTerminal, hasTerminal, platform = process.platform }: Hangup): boolean {
+  return platform === "win32" || (hadTerminal && !hasTerminal());
 }
 
 /** Exits even if a forgotten handle keeps the process alive. */
