@@ -51,14 +51,27 @@ const COLORS: Readonly<Record<string, number>> = { trace: 90, debug: 90, info: 3
 
 const CONTINUED = `\n${" ".repeat("12:00:00.000 level ".length)}`;
 
+/** How a server's state is shown on a terminal, and in which colour. */
+const STATES: Readonly<Record<string, readonly [sign: string, colour: number]>> = {
+  installing: ["◔", 33],
+  connecting: ["◌", 33],
+  ready: ["●", 32],
+  degraded: ["◐", 33],
+  down: ["✗", 31],
+};
+
 function prettyLine({ time, level, server, msg, extra }: LogLine, color: boolean): string {
   const paint = (code: number, text: string): string => (color ? `\u001b[${code}m${text}\u001b[0m` : text);
   const clock = new Date(time).toISOString().slice(11, 23);
-  const details = extra ? ` ${paint(90, plain(JSON.stringify(extra)))}` : "";
-  const from = server ? `${paint(35, plain(server))} ` : "";
   // Continuation lines are indented, so that they cannot pass for separate log lines.
   const text = plain(msg).replaceAll("\n", CONTINUED);
-  return `${paint(90, clock)} ${paint(COLORS[level] ?? 36, level.padEnd(5))} ${from}${text}${details}\n`;
+  const start = `${paint(90, clock)} ${paint(COLORS[level] ?? 36, level.padEnd(5))}`;
+  const state = server === undefined ? undefined : STATES[String(extra?.["state"])];
+  // The words of a state already say everything that its details do.
+  if (state) return `${start} ${paint(state[1], `${state[0]} ${plain(server!)}`)}  ${text}\n`;
+  const details = extra ? ` ${paint(90, plain(JSON.stringify(extra)))}` : "";
+  const from = server ? `${paint(35, plain(server))} ` : "";
+  return `${start} ${from}${text}${details}\n`;
 }
 
 /**
