@@ -52,9 +52,8 @@ export function endWithProcess(pid: number): void {
   if (watchesExit) return;
   watchesExit = true;
   process.on("exit", () => {
-    if (process.platform === "win32")
-      spawnSync("taskkill", taskkillArgs(groups), { stdio: "ignore", windowsHide: true });
-    else for (const pid of groups) killGroup(pid, "SIGKILL");
+    if (process.platform !== "win32") for (const pid of groups) killGroup(pid, "SIGKILL");
+    else if (groups.size > 0) spawnSync("taskkill", taskkillArgs(groups), { stdio: "ignore", windowsHide: true });
   });
 }
 

@@ -71,6 +71,9 @@ export interface BackendOptions {
   readonly hooks: BackendHooks;
 }
 
+/** When to ask again after a client's own connection broke. */
+const OWN_AGAIN_MS = 500;
+
 export class Backend {
   readonly id: string;
   readonly #options: BackendOptions;
@@ -256,18 +259,21 @@ export class Backend {
     this.#connection.setCallProblem(this.#breaker.isOpen ? "calls fail" : undefined);
   }
 
+  /** A client's own connection is made again with its next request. */
+  get #retryAfterMs(): number | undefined {
+    const { retryAfterMs, state } = this.#connection;
+    return retryAfterMs ?? (this.#options.share === "session" && state !== "disabled" ? OWN_AGAIN_MS : undefined);
+  }
+
   /** While the server is reconnected, its errors say when to try again. */
   #withRetry(answer: ErrorAnswer): Answer {
-    const { retryAfterMs } = this.#connection;
+    const retryAfterMs = this.#retryAfterMs;
     const data = memberText(answer.raw, "data") ?? "{}";
     if (retryAfterMs === undefined || memberText(data, "retryAfterMs") !== undefined) return answer;
     return { ...answer, raw: setMember(answer.raw, "data", setMember(data, "retryAfterMs", String(retryAfterMs))) };
   }
 
-  #unavailable(
-    reason = this.#connection.reason ?? this.#connection.state,
-    retryAfterMs = this.#connection.retryAfterMs,
-  ): Answer {
+  #unavailable(reason = this.#connection.reason ?? this.#connection.state, retryAfterMs = this.#retryAfterMs): Answer {
     const data = { serverId: this.id, reason, ...(retryAfterMs !== undefined && { retryAfterMs }) };
     return failure(new GoblinError("BACKEND_UNAVAILABLE", `Server "${this.id}" is unavailable: ${reason}`, { data }));
   }

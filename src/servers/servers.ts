@@ -115,7 +115,7 @@ export class Servers extends EventEmitter<ServerEvents> {
     } catch (error) {
       return failure(error);
     }
-    if (!peer) return gone(serverId);
+    if (!peer) return gone(serverId, this.status(serverId)?.retryAfterMs);
     const late = new GoblinError("TIMEOUT", `Server "${serverId}" did not answer ${method} in time`, {
       data: { serverId },
     });
@@ -182,7 +182,8 @@ export class Servers extends EventEmitter<ServerEvents> {
   }
 }
 
-function gone(serverId: string): Answer {
+function gone(serverId: string, retryAfterMs?: number): Answer {
   const message = `Server "${serverId}" is not connected`;
-  return failure(new GoblinError("BACKEND_UNAVAILABLE", message, { data: { serverId } }));
+  const data = { serverId, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+  return failure(new GoblinError("BACKEND_UNAVAILABLE", message, { data }));
 }

@@ -93,6 +93,6 @@ function withoutNumbers(text: string): string {
   return text.replace(/\d+/g, "#");
 }
 
-export function seconds(ms: number): string {
+function seconds(ms: number): string {
   return ms < 950 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms / 1000)} s`;
 }

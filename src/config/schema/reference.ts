@@ -3,6 +3,7 @@
  * what it does.
  */
 import { ownKeys, type Schema, type Section } from "./json-schema.ts";
+import { STARTS } from "./reference-starts.ts";
 
 const INTRO = `# Configuration
 
@@ -81,7 +82,7 @@ export function configReference(): string {
   const { mcpServers, servers: _servers, inputs: _inputs, $schema: _schema, ...sections } = ownKeys().properties;
   const entry = mcpServers?.additionalProperties;
   const parts = [INTRO, "## A server's entry", "Under `mcpServers` (or `servers`), by id."];
-  if (isSection(entry)) parts.push(table(entry, ""), SHARING);
+  if (isSection(entry)) parts.push(table(entry, ""), STARTS, SHARING);
   for (const [key, section] of Object.entries(sections)) {
     parts.push(`## \`${key}\``, section.description ?? "", isSection(section) ? table(section, `${key}.`) : "");
     if (key === "limits") parts.push(FAIRNESS);

@@ -7,7 +7,7 @@ import type { Link } from "../../links/link.ts";
 import { legacyVersions } from "../../protocol/envelope.ts";
 import { GoblinError } from "../../protocol/errors.ts";
 import type { ErrorAnswer, Raw } from "../../protocol/json-rpc.ts";
-import { logText } from "../../protocol/log-text.ts";
+import { LONGEST_PROBLEM, logText } from "../../protocol/log-text.ts";
 import type { PeerInfo } from "../peer.ts";
 import { infoFrom, readDescription } from "../self-description.ts";
 
@@ -44,8 +44,8 @@ export class HandshakeRefused extends GoblinError {
 
 /** Why there was no handshake: the server refused it, or could not be asked. */
 export function handshakeProblem({ raw, symbol, reason }: ErrorAnswer): GoblinError {
-  const message = logText((JSON.parse(raw) as { message?: unknown }).message);
+  const { message } = JSON.parse(raw) as { message?: unknown };
   return symbol === undefined
-    ? new HandshakeRefused("BACKEND_UNAVAILABLE", `The handshake failed: ${message}`)
-    : new GoblinError("BACKEND_UNAVAILABLE", message, { reason });
+    ? new HandshakeRefused("BACKEND_UNAVAILABLE", `The handshake failed: ${logText(message)}`)
+    : new GoblinError("BACKEND_UNAVAILABLE", logText(message, LONGEST_PROBLEM), { reason });
 }

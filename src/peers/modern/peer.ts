@@ -24,7 +24,7 @@ import { GoblinError, messageOf } from "../../protocol/errors.ts";
 import type { Flight } from "../../protocol/flight.ts";
 import { type Frame, LARGE_FRAME, readFrame } from "../../protocol/frame.ts";
 import { type Answer, failure, notificationText, paramsText, type Raw, requestText } from "../../protocol/json-rpc.ts";
-import { logText } from "../../protocol/log-text.ts";
+import { LONGEST_PROBLEM, logText } from "../../protocol/log-text.ts";
 import { changeKinds } from "../../protocol/methods.ts";
 import { withTimeout } from "../../timing/with-timeout.ts";
 import { givenUp, whyGivenUp } from "../given-up.ts";
@@ -123,7 +123,7 @@ class ModernPeer implements Peer, LinkEvents {
       const { reason } = answer;
       if (reason === "unreachable") {
         await this.close();
-        const message = logText(JSON.parse(memberText(answer.raw, "message") ?? "null"));
+        const message = logText(JSON.parse(memberText(answer.raw, "message") ?? "null"), LONGEST_PROBLEM);
         throw new GoblinError("BACKEND_UNAVAILABLE", message, { reason });
       }
       return false;

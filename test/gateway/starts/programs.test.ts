@@ -84,6 +84,38 @@ describe("a package runner", () => {
     ]);
   });
 
+  test("is named in its error, with its package and without its secrets", async () => {
+    const npx = runner(
+      "npx",
+      "console.error(\"npm error 404 'nope-mcp@*' is not found; \" + process.argv[4]); process.exit(1)",
+    );
+    const nope = { command: npx, args: ["-y", "nope-mcp", "--token=abcdef-123456"] };
+    const goblin = await startGoblin({ mcpServers: { nope } });
+    expect(status(goblin, "nope").reason).toContain("exited with code 1: 'nope-mcp@*' is not found; [hidden]");
+  });
+
+  test("counts down where the API is watched", async () => {
+    const npx = runner("npx", "setInterval(() => {}, 1000)");
+    const goblin = await startGoblin({ mcpServers: { slow: { command: npx, args: ["p"] } } }, { wait: false });
+    void goblin.gateway.start();
+    const request = new Request("http://127.0.0.1/api/events", { headers: { host: "127.0.0.1" } });
+    const { body } = await goblin.gateway.fetch(request);
+    const reasons = new Set<string>();
+    let text = "";
+    for await (const chunk of body!) {
+      text += new TextDecoder().decode(chunk, { stream: true });
+      for (const [reason] of text.matchAll(/npx may be installing it \(gives up in \d+ s\)/g)) reasons.add(reason);
+      if (reasons.size >= 2) break;
+    }
+    expect(text).toContain('"state":"installing"');
+    const row = await (await goblin.gateway.fetch(new Request("http://127.0.0.1/api/servers", request))).json();
+    expect(JSON.stringify(row)).toMatch(
+      /"state":"installing","reason":"npx may be installing it \(gives up in \d+ s\)"/,
+    );
+    const metrics = await (await goblin.gateway.fetch(new Request("http://127.0.0.1/metrics", request))).text();
+    expect(metrics).toMatch(/\{serverId="slow",state="installing"\} 1/);
+  });
+
   test("waits for its turn while others install", async () => {
     const npx = runner("npx", "setInterval(() => {}, 1000)");
     const entries = Object.fromEntries([1, 2, 3, 4].map((n) => [`s${n}`, { command: npx, args: [`p${n}`] }]));
@@ -191,6 +223,15 @@ describe("why it is down, in one line", () => {
     expect(goblin.logs.slice(before).map(({ msg }) => msg)).not.toContain(expect.stringContaining("disabled"));
     expect(goblin.logs.slice(before).filter(({ server }) => server === "fine")).toEqual([]);
   });
+});
+
+test("a call on a client's own connection says so too", async () => {
+  const server = await startScripted({ name: "own", script: { rules: [{ method: "tools/call", do: "crash" }] } });
+  const goblin = await startGoblin({ mcpServers: { own: { ...server.entry, share: "session" } } });
+  const raw = rawHttp(goblin.url);
+  await raw.initialize();
+  const { message } = await raw.call("tools/call", { name: "own_echo", arguments: { text: "x" } });
+  expect(message.error.data).toMatchObject({ code: "BACKEND_UNAVAILABLE", retryAfterMs: expect.any(Number) });
 });
 
 test("a call in flight when its server dies says when to try again", async () => {

@@ -1,5 +1,6 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { childEnvironment } from "../../../src/links/programs/child-environment.ts";
+import { childEnvironment, minimalNames, usualNames } from "../../../src/links/programs/child-environment.ts";
 
 const from = {
   PATH: "/bin",
@@ -49,6 +50,14 @@ const usual = [
 ];
 
 describe("what a program inherits", () => {
+  test("is told in the documents", () => {
+    const docs = readFileSync(new URL("../../../docs/configuration.md", import.meta.url), "utf8");
+    const told = (name: string) =>
+      docs.includes(`\`${name.replace(/\(x86\)$|W6432$/, "").replace(/^(Common)?Program$/, "$1ProgramFiles")}\``);
+    const names = [...minimalNames, ...usualNames].filter((name) => !/_proxy$/.test(name));
+    expect(names.filter((name) => !told(name))).toEqual([]);
+  });
+
   test("by default: what users set up for all programs, and no secret", () => {
     expect(names()).toEqual(usual);
   });
