@@ -69,6 +69,7 @@ function prettyLine({ time, level, server, msg, extra }: LogLine, color: boolean
   const state = server === undefined ? undefined : STATES[String(extra?.["state"])];
   // The words of a state already say everything that its details do.
   if (state) return `${start} ${paint(state[1], `${state[0]} ${plain(server!)}`)}  ${text}\n`;
+  if (server !== undefined && extra?.["stream"] === "stderr") return `${start} ${paint(35, plain(server))} | ${text}\n`;
   const details = extra ? ` ${paint(90, plain(JSON.stringify(extra)))}` : "";
   const from = server ? `${paint(35, plain(server))} ` : "";
   return `${start} ${from}${text}${details}\n`;

@@ -24,7 +24,7 @@ export function brokenNpxFolder(lines: readonly string[], isFolder = isRealFolde
 /** The reason and the remedy, in one sentence. */
 export function npxRemedy(folder: string, platform: NodeJS.Platform = process.platform): string {
   const command = platform === "win32" ? `rmdir /s /q "${folder}"` : `rm -rf ${quoted(folder)}`;
-  return `its npx folder is incomplete, probably from an interrupted install: ${command}, then restart it`;
+  return `its npx folder is incomplete, probably from an interrupted install; remove it: ${command}`;
 }
 
 function quoted(path: string): string {

@@ -59,7 +59,7 @@ describe("an npx folder that was left half written", () => {
     const words = new LastWords((text) => text);
     words.add(line);
     expect(words.reason).toBe(
-      `its npx folder is incomplete, probably from an interrupted install: rm -rf ${folder}, then restart it`,
+      `its npx folder is incomplete, probably from an interrupted install; remove it: rm -rf ${folder}`,
     );
   });
 
@@ -74,7 +74,7 @@ describe("an npx folder that was left half written", () => {
 
   test("has a command that can be pasted", () => {
     expect(npxRemedy("/home/a b/.npm/_npx/a3241bba59c344f5", "linux")).toContain(
-      "rm -rf '/home/a b/.npm/_npx/a3241bba59c344f5',",
+      "rm -rf '/home/a b/.npm/_npx/a3241bba59c344f5'",
     );
     expect(npxRemedy("C:\\a b\\_npx\\a3241bba59c344f5", "win32")).toContain('rmdir /s /q "C:\\a b\\_npx\\');
   });

@@ -16,7 +16,7 @@ test("on a terminal a state is a sign, the server and the words, without the det
   vi.stubEnv("NO_COLOR", "1");
   expect(lines("auto", true)).toEqual([
     "TIME warn  ✗ exits  down: exited with code 1 (retry in 16 s)\n",
-    'TIME info  exits hello {"stream":"stderr"}\n',
+    "TIME info  exits | hello\n",
   ]);
 });
 
