@@ -17,7 +17,7 @@ import type { Servers } from "./servers.ts";
 
 export interface WaitingParts {
   readonly catalog: Catalog;
-  readonly servers: Pick<Servers, "config">;
+  readonly servers: Pick<Servers, "config" | "status">;
   readonly config: Pick<LiveConfig, "current">;
   readonly onLimit: OnLimit;
 }
@@ -105,18 +105,25 @@ export class Waiting {
           this.#end(waiter);
           reject(error);
         },
-        ring: () => waiter.abandon(last),
+        ring: () => waiter.abandon(this.#withReason(last)),
       };
       if (this.#waiters.size === 0) this.#listen();
       this.#waiters.add(waiter);
       call?.onCancel((reason) => {
-        if (this.#waiters.has(waiter)) waiter.abandon(reason === "timeout" ? last : cancelled());
+        if (this.#waiters.has(waiter)) waiter.abandon(reason === "timeout" ? this.#withReason(last) : cancelled());
       });
       if (deadline) return;
       const { servers, config } = this.#parts;
       const limitMs = servers.config(first.awaits![0]!)?.timeoutMs ?? config.current.timeouts.callMs;
       this.#alarms.set(waiter, performance.now() + limitMs);
     });
+  }
+
+  /** Says what the server is doing, as far as it is known. */
+  #withReason(error: GoblinError): GoblinError {
+    const reason = this.#parts.servers.status(error.awaits?.[0] ?? "")?.reason;
+    if (reason === undefined) return error;
+    return new GoblinError(error.code, `${error.message}: ${reason}`, { data: error.data, cause: error });
   }
 
   #assertRoom(clientKey: string): void {

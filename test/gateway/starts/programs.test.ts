@@ -49,13 +49,18 @@ describe("a program that does not answer yet", () => {
   test("says what it waits for, and how long it will", async () => {
     const hello = program('console.log("hello"); setInterval(() => {}, 1000)');
     const silent = program("setInterval(() => {}, 1000)");
-    const goblin = await startGoblin({ mcpServers: { hello, silent } }, { wait: false });
+    const goblin = await startGoblin({ mcpServers: { hello, silent }, timeouts: { callMs: 300 } }, { wait: false });
     void goblin.gateway.start();
     await until(() => status(goblin, "hello").reason?.includes("printed"));
     expect(status(goblin, "hello")).toMatchObject({ state: "connecting" });
     expect(status(goblin, "hello").reason).toMatch(
       /^it printed "hello", which is not MCP; waits for its handshake \(gives up in \d+ s\)$/,
     );
+    const raw = rawHttp(goblin.url);
+    await raw.initialize();
+    const { message } = await raw.call("tools/call", { name: "hello_any" });
+    expect(message.error.message).toMatch(/"hello" is still starting: it printed "hello", which is not MCP; /);
+    expect(message.error.data).toMatchObject({ code: "BACKEND_UNAVAILABLE", retryAfterMs: expect.any(Number) });
     expect(status(goblin, "silent").reason).toMatch(/^waits for its handshake \(gives up in (300|29\d) s\)$/);
   });
 });
