@@ -22,7 +22,7 @@ test("a server's error is logged with its code, message and data", async () => {
   await client.call("tools/call", { name: "one_echo", arguments: { text: "private" } });
   const line = await until(() => goblin.logs.find(({ msg }) => msg.startsWith("tools/call failed")));
   expect(line).toMatchObject({
-    level: "warn",
+    level: "info",
     server: "one",
     msg: "tools/call failed: quota of [hidden]\ufffd[2J exceeded",
     extra: { method: "tools/call", code: -32050, target: "echo" },
@@ -39,7 +39,7 @@ test("a call that its server leaves unanswered is logged, and one that a client 
   await client.call("tools/call", { name: "one_echo", arguments: { text: "x" } });
   await client.call("tools/call", { name: "nothing" });
   const failures = goblin.logs.filter(({ msg }) => msg.includes("failed: "));
-  expect(failures).toMatchObject([{ server: "one", extra: { code: "BACKEND_UNAVAILABLE" } }]);
+  expect(failures).toMatchObject([{ level: "warn", server: "one", extra: { code: "BACKEND_UNAVAILABLE" } }]);
 });
 
 test("a client that fails again and again does not fill the log", async () => {

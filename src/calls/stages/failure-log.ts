@@ -51,6 +51,7 @@ export class FailureLog implements Stage {
       ...(heldBack > 0 && { heldBack }),
     };
     const message = logText(JSON.parse(memberText(raw, "message") ?? '""'), LONGEST_PROBLEM);
-    this.#log.warn(detail, `${method} failed: ${message}`);
+    // An error that the server answered is the client's business first.
+    this.#log[symbol === undefined ? "info" : "warn"](detail, `${method} failed: ${message}`);
   }
 }
