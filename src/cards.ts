@@ -11,8 +11,9 @@
  * - `degraded`: connected, but its calls fail or a list could not be fetched
  * - `down`: waiting for the next attempt
  * - `disabled`: switched off
+ * - `invalid`: its entry in the config cannot be used; it is never started
  */
-export type ServerState = "installing" | "connecting" | "ready" | "degraded" | "down" | "disabled";
+export type ServerState = "installing" | "connecting" | "ready" | "degraded" | "down" | "disabled" | "invalid";
 
 /** A server of the config. */
 export interface ServerCard {

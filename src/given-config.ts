@@ -2,8 +2,9 @@
  * The config that a program passes to its gateway: a loaded file, or an object with the same
  * content.
  *
- * Invariant: both are checked by the same rules and rejected with the same errors. Problems of an
- * object have keys but no line numbers.
+ * Invariant: both are checked by the same rules and rejected with the same errors, also for a bad
+ * entry of one server, because nobody may read the log of a program. Problems of an object have
+ * keys but no line numbers.
  */
 import { readFileSync } from "node:fs";
 import { ConfigError } from "./config/problems/problem.ts";
@@ -31,7 +32,9 @@ export function configOf(given: object): Config {
   try {
     const text = JSON.stringify(given) ?? "";
     const readFile = (path: string): string => readFileSync(path, "utf8");
-    return parseConfig(text, { file: "config", env: process.env, cwd: process.cwd(), readFile }).config;
+    const parsed = parseConfig(text, { file: "config", env: process.env, cwd: process.cwd(), readFile });
+    if (parsed.problems.length > 0) throw new ConfigError(parsed.problems);
+    return parsed.config;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     throw new ConfigError(error.problems.map((problem) => ({ ...problem, line: 0, column: 0 })));

@@ -12,7 +12,7 @@ import { errorOf } from "./admin/call-tool.ts";
 import type { Views } from "./admin/views.ts";
 import type { GatewaySnapshot, ServerCard } from "./cards.ts";
 import type { ConfigDiff } from "./config/diff.ts";
-import type { Problem } from "./config/problems/problem.ts";
+import { ConfigError, type Problem } from "./config/problems/problem.ts";
 import { loadConfig as readConfig } from "./config/reading/load.ts";
 import type { ConfigObject } from "./config/schema/config-object.ts";
 import { createGateway as assemble } from "./gateway.ts";
@@ -40,7 +40,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
  * @throws {@link ConfigError} with every problem and its location.
  */
 export async function loadConfig(path: string, env: Environment = process.env): Promise<LoadedConfig> {
-  const { config, warnings } = await readConfig(path, env);
+  const { config, problems, warnings } = await readConfig(path, env);
+  if (problems.length > 0) throw new ConfigError(problems);
   return keep({ path, warnings }, config);
 }
 

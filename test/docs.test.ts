@@ -6,6 +6,7 @@ import { execFile } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { formatProblem } from "../src/config/problems/problem.ts";
 import { parseConfig } from "../src/config/reading/parse.ts";
 import { configReference } from "../src/config/schema/reference.ts";
 import { errorTable } from "../src/protocol/errors.ts";
@@ -98,7 +99,8 @@ test("the mistake that the README shows is reported as it says", async () => {
     }
   }
 }`;
-  expect(() => parseConfig(text, { file: "goblin.json", env: {} })).toThrow(shown!.trim());
+  const { problems } = parseConfig(text, { file: "goblin.json", env: {} });
+  expect(problems.map(formatProblem)).toEqual([shown!.trim()]);
 });
 
 describe("the recipes for clients", () => {

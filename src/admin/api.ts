@@ -88,6 +88,11 @@ function handlersOf(parts: AdminParts, views: Views, feed: Feed): Record<AdminRo
       return known(id);
     };
   };
+  const assertUsable = (id: string): void => {
+    const { state, reason } = known(id);
+    if (state !== "invalid") return;
+    throw apiFailure("CONFIG_INVALID", `Server "${id}" cannot be started: ${reason}`);
+  };
   return {
     getState: () => views.state(),
     listServers: () => listed(views.servers()),
@@ -129,8 +134,14 @@ function handlersOf(parts: AdminParts, views: Views, feed: Feed): Record<AdminRo
         throw error;
       }
     },
-    restartServer: onServer(async (id) => servers.backend(id)?.restart()),
-    enableServer: onServer((id) => servers.apply(config.setEnabled(id, true))),
+    restartServer: onServer(async (id) => {
+      assertUsable(id);
+      await servers.backend(id)?.restart();
+    }),
+    enableServer: onServer((id) => {
+      assertUsable(id);
+      return servers.apply(config.setEnabled(id, true));
+    }),
     disableServer: onServer((id) => servers.apply(config.setEnabled(id, false))),
     setLogLevel: ({ body }) => {
       const { level } = body as { level: OwnLogLevel };

@@ -211,7 +211,7 @@ export const adminRoutes = {
     description: "Calls in flight fail. New calls wait for the new connection.",
     params: ServerParams,
     response: ServerRow,
-    errors: noSuchServer,
+    errors: [...noSuchServer, 422],
   },
   enableServer: {
     method: "post",
@@ -221,7 +221,7 @@ export const adminRoutes = {
     description: "Lasts until the next reload.",
     params: ServerParams,
     response: ServerRow,
-    errors: noSuchServer,
+    errors: [...noSuchServer, 422],
   },
   disableServer: {
     method: "post",

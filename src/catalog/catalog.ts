@@ -96,7 +96,8 @@ export class Catalog extends EventEmitter<CatalogEvents> {
   /** Sets the standing of a server. */
   stand(serverId: string, standing: Standing): void {
     const server = this.#servers.get(serverId);
-    if (!server || (server.standing.kind === standing.kind && standing.kind !== "down")) return;
+    if (!server || (server.standing.kind === standing.kind && standing.kind !== "down" && standing.kind !== "invalid"))
+      return;
     this.#servers.set(serverId, { ...server, standing });
     this.#schedule((server.standing.kind === "disabled") !== (standing.kind === "disabled"));
   }

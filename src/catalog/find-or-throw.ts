@@ -59,12 +59,17 @@ export function assertThere(names: Pick<Names, "standing">, serverIds: readonly 
   assertStarted(names, serverIds);
   for (const serverId of serverIds) {
     const standing = names.standing(serverId);
-    if (standing.kind !== "down") continue;
-    const { reason, retryAt } = standing;
-    const retryAfterMs = retryAt === undefined ? RETRY_MS : Math.max(0, retryAt - Date.now());
-    const data = { serverId, reason, retryAfterMs };
+    if (standing.kind !== "down" && standing.kind !== "invalid") continue;
+    const { reason } = standing;
+    // A retry cannot help a server that only an edit of the config brings back.
+    const retry = standing.kind === "down" && { retryAfterMs: retryDelay(standing.retryAt) };
+    const data = { serverId, reason, ...retry };
     throw new GoblinError("BACKEND_UNAVAILABLE", `Server "${serverId}" is unavailable: ${reason}`, { data });
   }
+}
+
+function retryDelay(retryAt: number | undefined): number {
+  return retryAt === undefined ? RETRY_MS : Math.max(0, retryAt - Date.now());
 }
 
 function assertStarted(names: Pick<Names, "standing">, serverIds: readonly string[]): void {

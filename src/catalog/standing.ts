@@ -13,7 +13,9 @@ export type Standing =
   /** Its lists are unknown, and no fetch is under way. */
   | { readonly kind: "down"; readonly reason: string; readonly retryAt?: number | undefined }
   /** Configured but switched off: it has no entries, and no other server gets its names. */
-  | { readonly kind: "disabled" };
+  | { readonly kind: "disabled" }
+  /** Its entry in the config cannot be used: its lists stay unknown. */
+  | { readonly kind: "invalid"; readonly reason: string };
 
 export const KNOWN: Standing = { kind: "known" };
 export const STARTING: Standing = { kind: "starting" };

@@ -26,7 +26,12 @@ export interface ConfigDiff {
   readonly same: boolean;
 }
 
-const CONNECTION_KEYS = ["transport", "enabled", "share"] as const satisfies readonly (keyof ServerConfig)[];
+const CONNECTION_KEYS = [
+  "transport",
+  "enabled",
+  "share",
+  "problems",
+] as const satisfies readonly (keyof ServerConfig)[];
 
 /** A listening socket and an open log keep their settings. */
 const RESTART_KEYS: ReadonlySet<string> = new Set([

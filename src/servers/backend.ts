@@ -66,6 +66,8 @@ export interface BackendOptions {
   readonly installs: boolean;
   /** Must release everything when the signal aborts. */
   readonly connect: (events: PeerEvents, owner: Client | undefined, signal: AbortSignal) => Promise<Peer>;
+  /** Why the server must never be started. */
+  readonly invalid?: string | undefined;
   readonly limits: BackendLimits;
   readonly onLimit: OnLimit;
   readonly hooks: BackendHooks;
@@ -96,6 +98,7 @@ export class Backend {
       },
       changed: () => hooks.status(this.status),
       installs: options.installs,
+      invalid: options.invalid,
     });
     this.#bulkhead = new Bulkhead(options.limits, options.onLimit);
     this.#limits = options.limits;
@@ -193,7 +196,7 @@ export class Backend {
   async forward(method: string, params: string, flight: Flight): Promise<Answer> {
     const { call } = flight;
     const { state } = this.#connection;
-    if (state === "down" || state === "disabled") return this.#unavailable();
+    if (state === "down" || state === "disabled" || state === "invalid") return this.#unavailable();
     const openMs = this.#breaker.retryAfterMs();
     if (openMs > 0) return this.#unavailable("it failed several times in a row", openMs);
     try {

@@ -105,7 +105,8 @@ export class Roster {
     const next = new Server(config, this.#host, this.#options);
     this.#incoming.set(id, next);
     // From now on, requests for its names wait until it has started.
-    if (config.enabled && !this.#entries.get(id)?.config.enabled) this.#options.catalog.stand(id, STARTING);
+    if (config.enabled && !config.problems && !this.#entries.get(id)?.config.enabled)
+      this.#options.catalog.stand(id, STARTING);
     await this.#startAdded(next);
     // Another config may have replaced this server meanwhile, or the gateway may be closing.
     if (this.#incoming.get(id) !== next || this.#closed) return next.stop("replaced");
@@ -115,7 +116,7 @@ export class Roster {
     old?.detach();
     next.attach();
     this.#host.emit("status", id, next.backend.status);
-    if (!config.enabled) this.#host.emit("removed", id);
+    if (!config.enabled || config.problems) this.#host.emit("removed", id);
     if (old) this.#retire(old);
     await this.#host.subscribers.restored(id);
   }

@@ -13,6 +13,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import { emptyLists, inputSchemaOf, type ServerLists } from "../catalog/definitions.ts";
 import { DISABLED, KNOWN, STARTING, type Standing } from "../catalog/standing.ts";
 import type { LiveConfig } from "../config/live-config.ts";
+import { formatProblem, type Problem, summarise } from "../config/problems/problem.ts";
 import type { Config } from "../config/schema/config.ts";
 import type { ServerConfig } from "../config/schema/server.ts";
 import { setLogLevel } from "../peers/log-level.ts";
@@ -91,6 +92,7 @@ export class Server {
     this.backend = new Backend({
       id: config.id,
       share: config.share,
+      invalid: config.problems && invalidEntry(config.problems),
       limits: backendLimits(options.config.current),
       onLimit: options.onLimit,
       installs: installs(config.transport),
@@ -124,6 +126,11 @@ export class Server {
    * silent is not waited for longer than `timeouts.connectMs`, unless it may be installing.
    */
   async start(): Promise<void> {
+    const { problems } = this.#config;
+    if (problems) {
+      const detail = { server: this.id, state: "invalid", problems: problems.map(formatProblem) };
+      return this.#options.log.error(detail, "Server is disabled: its entry in the config cannot be used");
+    }
     if (!this.#config.enabled) return;
     const { connectMs, startMs } = this.#options.config.current.timeouts;
     const patienceMs = installs(this.#config.transport) ? Math.max(connectMs, startMs) : connectMs;
@@ -137,7 +144,7 @@ export class Server {
     const { catalog } = this.#options;
     this.#show();
     this.#stand(this.backend.status);
-    if (!this.#config.enabled) return catalog.update(this.id, emptyLists);
+    if (!this.#config.enabled || this.#config.problems) return catalog.update(this.id, emptyLists);
     if (this.#lists) catalog.update(this.id, this.#lists);
     // The catalog still lists the predecessor's entries. They stay for the same grace period as
     // those of a server that is down.
@@ -213,7 +220,8 @@ export class Server {
   #stand({ state, reason, retryAfterMs }: BackendStatus): void {
     if (!this.#attached) return;
     const { catalog } = this.#options;
-    if (!this.#config.enabled) catalog.stand(this.id, DISABLED);
+    if (state === "invalid") catalog.stand(this.id, { kind: "invalid", reason: reason ?? state });
+    else if (!this.#config.enabled) catalog.stand(this.id, DISABLED);
     else if (this.#isKnown) catalog.stand(this.id, KNOWN);
     else if (state !== "down" && this.#fetcher.hasFailed) catalog.stand(this.id, UNLISTED);
     else if (state !== "down") catalog.stand(this.id, STARTING);
@@ -288,6 +296,10 @@ export class Server {
       },
     };
   }
+}
+
+function invalidEntry(problems: readonly Problem[]): string {
+  return `its config entry is not valid: ${summarise(problems)}`;
 }
 
 function backendLimits({ limits }: Config) {

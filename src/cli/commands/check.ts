@@ -57,9 +57,11 @@ async function examine(path: string, { config: named, cwd, env }: CheckOptions):
   const show = (problem: Problem): Problem => ({ ...problem, file });
   try {
     const found = named === undefined && isFound(path, cwd, env);
-    const { config, warnings } = await loadConfig(path, env, { found });
+    const { config, problems, warnings } = await loadConfig(path, env, { found });
+    const findings = { file, errors: problems.map(show), warnings: warnings.map(show) };
+    if (problems.length > 0) return { ok: false, ...findings };
     const disabled = config.servers.filter((server) => !server.enabled).length;
-    return { ok: true, file, errors: [], warnings: warnings.map(show), servers: config.servers.length, disabled };
+    return { ok: true, ...findings, servers: config.servers.length, disabled };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return { ok: false, file, errors: error.problems.map(show), warnings: [] };

@@ -52,6 +52,7 @@ const stateColours: Readonly<Record<ServerState, Colour>> = {
   degraded: "yellow",
   down: "red",
   disabled: "dim",
+  invalid: "red",
 };
 
 export const serverColumns: Column<schema.ServerRow>[] = [

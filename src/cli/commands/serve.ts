@@ -52,7 +52,7 @@ export async function serve(options: ServeOptions): Promise<number> {
   running = gateway;
   const { url, adminUrl } = await gateway.listen();
   await follower?.watch();
-  const count = config.servers.filter((server) => server.enabled).length;
+  const count = config.servers.filter(({ enabled, problems }) => enabled && !problems).length;
   const source = file ? file.path : "no config found: demo servers";
   if (!options.tui)
     console.log(`Goblin is listening on ${url} (${count} ${count === 1 ? "server" : "servers"}; ${source})`);

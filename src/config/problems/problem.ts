@@ -5,6 +5,8 @@
  * A message never contains a value from the file, only keys, ids and variable names: any value may
  * be a secret.
  */
+import { basename } from "node:path";
+
 export interface Problem {
   readonly file: string;
   readonly line: number;
@@ -13,6 +15,16 @@ export interface Problem {
   readonly key: string;
   readonly message: string;
   readonly hint?: string;
+}
+
+/**
+ * Says in one line why a server's entry cannot be used. Clients see it, so the file is named
+ * without its folder.
+ */
+export function summarise([first, ...more]: readonly Problem[]): string {
+  if (first === undefined) return "";
+  const line = formatProblem({ ...first, file: basename(first.file) });
+  return more.length === 0 ? line : `${line}, and ${more.length} more`;
 }
 
 export class ConfigError extends Error {

@@ -15,6 +15,8 @@ export interface FindingOptions {
   readonly at?: "key" | "value";
   /** The exact position, for places that the path does not lead to. */
   readonly offset?: number;
+  /** The error concerns the whole file, though its path is that of an entry. */
+  readonly ofFile?: boolean;
 }
 
 export interface Report {
@@ -22,6 +24,8 @@ export interface Report {
   readonly warnings: readonly Problem[];
   error(path: KeyPath, message: string, options?: FindingOptions): void;
   warn(path: KeyPath, message: string, options?: FindingOptions): void;
+  /** Returns the errors at or below this path, except those that concern the whole file. */
+  errorsAt(path: KeyPath): readonly Problem[];
   /** Drops later errors at or below this path. */
   settle(path: KeyPath): void;
 }
@@ -35,6 +39,7 @@ export function createReport(file: string, text: string, root: Node | undefined)
     const { hint } = options;
     return {
       offset,
+      path: options.ofFile ? [] : path,
       problem: {
         file,
         ...placeOf(text, offset),
@@ -60,6 +65,9 @@ export function createReport(file: string, text: string, root: Node | undefined)
     warn(path, message, options = {}) {
       found.warnings.push(locate(path, message, options));
     },
+    errorsAt(path) {
+      return inFileOrder(found.errors.filter((error) => path.every((step, i) => error.path[i] === step)));
+    },
     settle(path) {
       settled.add(JSON.stringify(path));
     },
@@ -67,6 +75,7 @@ export function createReport(file: string, text: string, root: Node | undefined)
 }
 
 interface Located {
+  readonly path: KeyPath;
   readonly offset: number;
   readonly problem: Problem;
 }

@@ -66,7 +66,7 @@ function tellsApart({ kind }: ServerTransport): boolean {
 }
 
 /** Replaces the characters that an id may contain but a tool name may not. */
-function defaultPrefix(id: string): string {
+export function defaultPrefix(id: string): string {
   return `${id.replace(/[^A-Za-z0-9_.-]/g, "_")}_`;
 }
 

@@ -1,8 +1,9 @@
 /**
  * Turns a config's text into a `Config`, or throws the full list of its problems.
  *
- * Pure: the caller passes the environment, the folder and a reader for `envFile`. A config is
- * accepted or rejected as a whole. Warnings list the keys that were ignored on purpose.
+ * Pure: the caller passes the environment, the folder and a reader for `envFile`. A config with a
+ * problem outside of the servers' entries is rejected as a whole; a bad entry only makes its own
+ * server unusable. Warnings list the keys that were ignored on purpose.
  */
 
 import { homedir } from "node:os";
@@ -13,14 +14,15 @@ import type { KeyPath } from "../problems/locate.ts";
 import { ConfigError, type Problem } from "../problems/problem.ts";
 import { createReport, type Report } from "../problems/report.ts";
 import { type Config, type ConfigFile, configFileSchema } from "../schema/config.ts";
-import { type ServerConfig, serverEntrySchema } from "../schema/server.ts";
+import type { ServerConfig } from "../schema/server.ts";
 import type { GatewayConfig } from "../schema/settings.ts";
 import { keysAt } from "../schema/shape.ts";
 import { warnOfWeakTokens } from "../weak.ts";
 import { parseSyntax, propertiesOf, readValue } from "./document.ts";
 import { configFolder, foreignKey } from "./formats.ts";
-import { type NormaliseContext, normaliseServer, resolvePath } from "./normalise.ts";
+import { type NormaliseContext, resolvePath } from "./normalise.ts";
 import { otherSyntax } from "./other-syntax.ts";
+import { checkIds, isInEntry, readServers } from "./servers.ts";
 import { substitute, type Variables } from "./substitute.ts";
 
 export interface ParseOptions {
@@ -42,10 +44,15 @@ export interface ParseOptions {
 
 export interface ParsedConfig {
   readonly config: Config;
+  /** The problems of servers' entries, in file order; `servers` has them too, each its own. */
+  readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
 }
 
-/** Parses a config. @throws ConfigError with every problem found, in file order. */
+/**
+ * Parses a config. @throws ConfigError with every problem found, in file order, if one of them
+ * concerns more than a server's entry.
+ */
 export function parseConfig(source: string, options: ParseOptions): ParsedConfig {
   const text = source.startsWith("\uFEFF") ? source.slice(1) : source;
   const { file } = options;
@@ -61,6 +68,7 @@ export function parseConfig(source: string, options: ParseOptions): ParsedConfig
 
   const folder = resolve(options.cwd ?? configFolder(file));
   const variables: Variables = { env: options.env, folder, home: options.home ?? homeOf(options.env) };
+  checkIds(root, report);
   const value = readValue(root, report, {
     skip: (path) => skipsForeign(path, file, report),
     text: (written, path) => {
@@ -68,30 +76,30 @@ export function parseConfig(source: string, options: ParseOptions): ParsedConfig
       return substituted(written, path, { root, variables, report });
     },
   });
-  const parsed = configFileSchema.safeParse(value);
-  if (!parsed.success) {
+  const whole = configFileSchema.safeParse(value);
+  if (!whole.success) {
     const context = {
       report,
       knownKeys: keysAt,
       valueAt: (path: KeyPath) => valueAt(value, path),
       hintFor: (path: KeyPath) => hintFor(path, valueAt(value, path)),
     };
-    for (const issue of parsed.error.issues) reportIssue(issue, context);
+    for (const issue of whole.error.issues) reportIssue(issue, context);
   }
-  checkIds(root, report);
+  const settings = configFileSchema.safeParse({ ...(value as object), mcpServers: {}, servers: {} });
   const context: NormaliseContext = {
     report,
     folder,
     home: variables.home,
-    severalTokens: parsed.success && admitsSeveral(parsed.data.gateway.auth),
+    severalTokens: settings.success && admitsSeveral(settings.data.gateway.auth),
     readFile: options.readFile,
-    inheritEnv: parsed.success ? parsed.data.backends.inheritEnv : undefined,
+    inheritEnv: settings.success ? settings.data.backends.inheritEnv : undefined,
   };
-  const servers = normaliseServers(root, value, context);
-  if (parsed.success) warnOfWeakTokens(parsed.data.gateway, report);
-  const config = parsed.success ? assemble(parsed.data, servers, context) : undefined;
-  if (config === undefined || report.errors.length > 0) throw new ConfigError(report.errors);
-  return { config, warnings: report.warnings };
+  const servers = readServers(root, value, context);
+  const isolated = servers.reduce((count, { problems = [] }) => count + problems.length, 0);
+  if (!settings.success || report.errors.length > isolated) throw new ConfigError(report.errors);
+  warnOfWeakTokens(settings.data.gateway, report);
+  return { config: assemble(settings.data, servers, context), problems: report.errors, warnings: report.warnings };
 }
 
 /** Whether two different principals may connect. */
@@ -148,7 +156,7 @@ const CONNECTION_TEXTS: ReadonlySet<unknown> = new Set([
 
 /** Returns whether the text belongs to a disabled server, which needs no secrets. */
 function isUnused(root: Node, path: KeyPath): boolean {
-  if ((path[0] !== "mcpServers" && path[0] !== "servers") || !CONNECTION_TEXTS.has(path[2])) return false;
+  if (!isInEntry(path) || !CONNECTION_TEXTS.has(path[2])) return false;
   const entry = propertiesOf(root)
     .filter(([key]) => key === path[0])
     .flatMap(([, , servers]) => propertiesOf(servers))
@@ -156,46 +164,6 @@ function isUnused(root: Node, path: KeyPath): boolean {
   return propertiesOf(entry).some(
     ([key, , { value }]) => (key === "enabled" && value === false) || (key === "disabled" && value === true),
   );
-}
-
-function checkIds(root: Node, report: Report): void {
-  const seen = new Map<string, string>();
-  for (const [path, keyNode] of serverPaths(root)) {
-    const id = path[1];
-    const finding = { offset: keyNode.offset };
-    const folded = id.toLowerCase();
-    const other = seen.get(folded);
-    if (id.trim() === "") report.error(path, "a server's id must not be empty", finding);
-    else if (/^\s|\s$|[\p{Cc}]/u.test(id))
-      report.error(path, "an id must not begin or end with a space or contain control characters", finding);
-    else if (id.length > 128) report.error(path, "an id must be at most 128 characters long", finding);
-    else if (folded === "goblin") report.error(path, 'the id "goblin" is reserved for the gateway itself', finding);
-    else if (other === id) report.error(path, "two servers have this id", finding);
-    else if (other !== undefined) report.error(path, `differs from the id "${other}" only in case`, finding);
-    seen.set(folded, id);
-  }
-}
-
-/** Lists the servers in file order; JavaScript objects move integer-like keys to the front. */
-function serverPaths(root: Node): [path: [section: "mcpServers" | "servers", id: string], keyNode: Node][] {
-  const sections = propertiesOf(root);
-  return (["mcpServers", "servers"] as const).flatMap((section) =>
-    sections
-      .filter(([key]) => key === section)
-      .flatMap(([, , servers]) => propertiesOf(servers))
-      .map(([id, keyNode]): [["mcpServers" | "servers", string], Node] => [[section, id], keyNode]),
-  );
-}
-
-/** Parses each entry separately, so that one bad entry does not hide problems in another. */
-function normaliseServers(root: Node, value: unknown, context: NormaliseContext): ServerConfig[] {
-  const servers: ServerConfig[] = [];
-  for (const [path] of serverPaths(root)) {
-    const parsed = serverEntrySchema.safeParse(valueAt(value, path));
-    const server = parsed.success ? normaliseServer({ id: path[1], entry: parsed.data, path }, context) : undefined;
-    if (server !== undefined) servers.push(server);
-  }
-  return servers;
 }
 
 function assemble(file: ConfigFile, servers: readonly ServerConfig[], context: NormaliseContext): Config {

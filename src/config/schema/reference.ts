@@ -20,8 +20,11 @@ of VS Code work unchanged.
 - **Checking.** \`goblin check\` names the file, line and key of every mistake, and suggests a fix.
 - **Editors.** \`schema/goblin.schema.json\` in the package completes and checks the file:
   \`"$schema": "./node_modules/goblin-mcp/schema/goblin.schema.json"\`.
-- **Reloading.** A running gateway applies a changed file at once. It reports an invalid file and
-  keeps the last valid config.
+- **Mistakes.** A mistake in one server's entry (an unset variable, an unknown key) disables that
+  server alone. Its state is \`invalid\`, with the place and the reason in the log, the status and
+  the answers to calls. Every other mistake stops the start.
+- **Reloading.** A running gateway applies a changed file at once, with the same rule for entries.
+  It reports any other mistake and keeps the last valid config.
 - **Trust.** A config in the current folder may belong to somebody else. Goblin runs nothing from
   it until you allow it, with \`goblin trust\` or by confirming the question that \`goblin serve\` asks
   on a terminal. After each change you must allow it again. Such a file must not use \`\${…}\` in

@@ -6,10 +6,11 @@
  */
 import * as z from "zod";
 import { framingHeaders, HEADER_NAME, HEADER_VALUE } from "../../text/header-rules.ts";
+import type { Problem } from "../problems/problem.ts";
 import { inheritEnvSchema, positiveMs } from "./settings.ts";
 
 /** The characters that MCP allows in names. */
-const NAME_TEXT = /^[A-Za-z0-9_.-]*$/;
+export const NAME_TEXT = /^[A-Za-z0-9_.-]*$/;
 
 const variableName = z.string().regex(/^[^=\0]+$/, "not a valid name of an environment variable");
 const headerName = z
@@ -152,4 +153,6 @@ export interface ServerConfig {
   readonly timeoutMs?: number;
   readonly expose?: ServerExpose;
   readonly tools: ServerToolsConfig;
+  /** Why its entry cannot be used; the server then keeps its names but is never started. */
+  readonly problems?: readonly Problem[];
 }

@@ -22,6 +22,8 @@ export interface ConnectionOptions {
   readonly connected: (peer: Peer) => Promise<string | undefined>;
   /** The state or its reason changed. */
   readonly changed: () => void;
+  /** Why it must never be opened. */
+  readonly invalid?: string | undefined;
   /** Whether a start may take long because something is installed first. */
   readonly installs: boolean;
 }
@@ -68,6 +70,10 @@ export class SharedConnection {
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
+    if (options.invalid !== undefined) {
+      this.#state = "invalid";
+      this.#reason = options.invalid;
+    }
   }
 
   get peer(): Peer | undefined {
@@ -111,7 +117,8 @@ export class SharedConnection {
   }
 
   /** Resolves when the first attempt has succeeded or failed. */
-  start(): Promise<void> {
+  async start(): Promise<void> {
+    if (this.#state === "invalid") return;
     this.#epoch++;
     this.#attempt = 0;
     this.#probeTimer ??= setInterval(() => void this.#probe(), PROBE_EVERY_MS).unref();
@@ -119,6 +126,7 @@ export class SharedConnection {
   }
 
   async restart(): Promise<void> {
+    if (this.#state === "invalid") return;
     await this.stop("restarting");
     this.#restarts++;
     await this.start();
@@ -134,7 +142,7 @@ export class SharedConnection {
     this.#peer = undefined;
     this.#wasReady = false;
     this.#abort?.abort();
-    this.#set("disabled", reason);
+    if (this.#state !== "invalid") this.#set("disabled", reason);
     await Promise.all([peer?.close(), this.#connecting]);
   }
 

@@ -32,7 +32,9 @@ const marks: readonly Line[] = [
     span("◔", "warn"),
     span(" installing   "),
     span("✗", "bad"),
-    span(" down   – disabled"),
+    span(" down   – disabled   "),
+    span("!", "bad"),
+    span(" invalid"),
   ],
 ];
 

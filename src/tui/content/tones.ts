@@ -14,6 +14,7 @@ export const stateTones: Record<ServerState, Tone> = {
   degraded: "warn",
   down: "bad",
   disabled: "quiet",
+  invalid: "bad",
 };
 
 /** A symbol for each state, so that colour is never the only difference. */
@@ -24,6 +25,7 @@ export const stateSigns: Record<ServerState, string> = {
   degraded: "◐",
   down: "✗",
   disabled: "–",
+  invalid: "!",
 };
 
 export const levelTones: Record<OwnLogLevel, Tone> = {

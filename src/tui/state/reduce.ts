@@ -158,6 +158,7 @@ function ask(state: State, verb: "restart" | "toggle"): State {
   const selected = selectedItem(state);
   if (selected?.list !== "servers") return state;
   const { id, state: condition } = selected.item;
+  if (condition === "invalid") return notify(state, `${id} is not valid: mend its entry in the config`, "bad");
   const disabled = condition === "disabled";
   if (verb === "restart" && disabled) return notify(state, `${id} is disabled: enable it with e`, "bad");
   const pending = { serverId: id, verb: verb === "restart" ? verb : disabled ? "enable" : "disable" } as const;

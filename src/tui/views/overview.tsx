@@ -68,12 +68,13 @@ function totals({ gateway }: State): string {
 /** Unhealthy servers first: they must be visible even if not all fit. */
 function serverLines(state: State, room: number): Line[] {
   const rank: Record<ServerState, number> = {
-    down: 0,
-    degraded: 1,
-    installing: 2,
-    connecting: 2,
-    ready: 3,
-    disabled: 4,
+    invalid: 0,
+    down: 1,
+    degraded: 2,
+    installing: 3,
+    connecting: 3,
+    ready: 4,
+    disabled: 5,
   };
   const ordered = [...state.servers].sort((a, b) => rank[a.state] - rank[b.state] || (a.id < b.id ? -1 : 1));
   if (ordered.length === 0) return [line("   none", "quiet")];

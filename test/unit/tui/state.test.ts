@@ -236,6 +236,15 @@ describe("asking before acting", () => {
     expect(run(loaded(), { type: "panel", to: "tools" }, { type: "ask-restart" }).mode.name).toBe("browse");
   });
 
+  it("starts no server whose entry in the config is not valid", () => {
+    const broken = { ...servers, servers: servers.servers.map((row) => ({ ...row, state: "invalid" as const })) };
+    for (const type of ["ask-restart", "ask-toggle"] as const) {
+      const refused = run(broken, { type });
+      const text = "docs is not valid: mend its entry in the config";
+      expect([refused.mode.name, refused.notice?.text]).toEqual(["browse", text]);
+    }
+  });
+
   it("forgets a notice after a while", () => {
     const told = run(servers, { type: "notice", text: "done \u001b[31m", tone: "good" });
     expect(told.notice?.text).toBe("done ␛[31m");
