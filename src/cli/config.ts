@@ -1,5 +1,5 @@
 /**
- * Chooses a command's config: the named file, else the one found, else the demo servers. A file
+ * Chooses a command's config: the named file (`--config`, `GOBLIN_CONFIG`), else the one found, else the demo servers. A file
  * found in the current folder takes effect only if its digest is trusted.
  */
 import { resolve } from "node:path";
@@ -10,6 +10,7 @@ import { parseConfig } from "../config/reading/parse.ts";
 import type { Config } from "../config/schema/config.ts";
 import { demoServers } from "../demo/index.ts";
 import { clean } from "../text/clean.ts";
+import { type Address, namedAddress, namedConfig } from "./environment.ts";
 import { requireTrust } from "./trust/consent.ts";
 
 export interface ChosenConfig {
@@ -20,10 +21,8 @@ export interface ChosenConfig {
   readonly found: boolean;
 }
 
-export interface ChooseOptions {
+export interface ChooseOptions extends Address {
   readonly config?: string | undefined;
-  readonly host?: string | undefined;
-  readonly port?: number | undefined;
 }
 
 /**
@@ -33,16 +32,18 @@ export async function chooseConfig(
   options: ChooseOptions,
   permit: (file: ConfigText) => Promise<void> = requireTrust,
 ): Promise<ChosenConfig> {
-  const path = options.config === undefined ? findConfig(process.cwd(), process.env) : resolve(options.config);
-  const found = options.config === undefined && path !== undefined && isFound(path, process.cwd(), process.env);
+  const named = namedConfig(options.config, process.env);
+  const path = named === undefined ? findConfig(process.cwd(), process.env) : resolve(named);
+  const found = named === undefined && path !== undefined && isFound(path, process.cwd(), process.env);
   const file = path === undefined ? undefined : await loadConfig(path, process.env, found ? { found, permit } : {});
   for (const warning of file?.warnings ?? []) console.error(clean(formatWarning(warning)));
   const config = file?.config ?? demoConfig();
   return { file, found, config: withAddress(config, options) };
 }
 
-/** Applies the address from the command line, which overrides the file. */
-export function withAddress(config: Config, { host, port }: ChooseOptions): Config {
+/** Applies the address from the command line or the environment, which overrides the file. */
+export function withAddress(config: Config, options: ChooseOptions): Config {
+  const { host, port } = namedAddress(options, process.env);
   const gateway = { ...config.gateway, ...(host !== undefined && { host }), ...(port !== undefined && { port }) };
   return { ...config, gateway };
 }

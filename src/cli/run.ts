@@ -3,10 +3,11 @@
  * these files use `console`. Exit codes: 0 success, 1 failure, 2 wrong usage. Only the commands
  * that run a gateway load it, because shell completion must be fast.
  */
-import { Command, InvalidArgumentError } from "commander";
+import { Command } from "commander";
 import { version } from "../version.ts";
 import { addClientCommands } from "./client-commands.ts";
 import { check } from "./commands/check.ts";
+import { portNumber } from "./environment.ts";
 import { reportError } from "./report-error.ts";
 
 export async function run(argv: readonly string[]): Promise<number> {
@@ -28,9 +29,12 @@ export async function run(argv: readonly string[]): Promise<number> {
   program
     .command("serve")
     .description("run the gateway over HTTP; without a config, on embedded demo servers")
-    .option("-c, --config <file>", "config file (default: ./goblin.json, ./.mcp.json, the user's config folder)")
-    .option("--host <host>", "interface to listen on")
-    .option("-p, --port <port>", "port to listen on; 0 picks a free one", portNumber)
+    .option(
+      "-c, --config <file>",
+      "config file (default: $GOBLIN_CONFIG, ./goblin.json, ./.mcp.json, the user's config folder)",
+    )
+    .option("--host <host>", "interface to listen on (default: $GOBLIN_HOST, then the config's)")
+    .option("-p, --port <port>", "port to listen on; 0 picks a free one (default: $GOBLIN_PORT)", portNumber)
     .option("--tui", "show the dashboard; the log goes there")
     .action(async (options) => done((await import("./commands/serve.ts")).serve(options)));
   program
@@ -87,10 +91,4 @@ export async function run(argv: readonly string[]): Promise<number> {
   } catch (error) {
     return reportError(error, { verbose: program.opts()["verbose"] === true, json });
   }
-}
-
-function portNumber(text: string): number {
-  const port = Number(text);
-  if (!/^\d+$/.test(text) || port > 65_535) throw new InvalidArgumentError("expected a number from 0 to 65535");
-  return port;
 }

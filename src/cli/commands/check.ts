@@ -9,6 +9,7 @@ import { ConfigError, formatProblem, formatWarning, type Problem } from "../../c
 import { configPlaces, findConfig, isFound } from "../../config/reading/find.ts";
 import { loadConfig } from "../../config/reading/load.ts";
 import { clean } from "../../text/clean.ts";
+import { namedConfig } from "../environment.ts";
 import { safeJson } from "../terminal/safe-json.ts";
 
 export interface CheckOptions {
@@ -35,8 +36,9 @@ interface Findings {
 
 export async function check(options: CheckOptions): Promise<0 | 1> {
   const { cwd, env, out, json } = options;
-  const path = options.config === undefined ? findConfig(cwd, env) : resolve(cwd, options.config);
-  const findings = path === undefined ? noConfig : await examine(path, options);
+  const named = namedConfig(options.config, env);
+  const path = named === undefined ? findConfig(cwd, env) : resolve(cwd, named);
+  const findings = path === undefined ? noConfig : await examine(path, { ...options, config: named });
   if (json) out(`${safeJson(findings, 2)}\n`);
   else if (path === undefined) {
     const places = configPlaces(cwd, env).map((place) => `  ${clean(place)}\n`);

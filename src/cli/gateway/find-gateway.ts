@@ -1,15 +1,17 @@
 /**
- * Finds a running gateway: the one named with --url, else at the address in the config that `serve`
- * would find.
+ * Finds a running gateway: the one named with --url, else at the address that `serve` would use, by
+ * `GOBLIN_HOST`, `GOBLIN_PORT` and its config.
  *
  * Invariant: a config in the current folder can lead only to this machine, and no environment
  * variable is substituted in it. A file in a cloned repository must never redirect a token or a
  * call's arguments to another host.
  */
+import { resolve } from "node:path";
 import { findConfig, isFound } from "../../config/reading/find.ts";
 import { addressIn, loadConfig, type WrittenAddress } from "../../config/reading/load.ts";
 import type { GatewayConfig } from "../../config/schema/settings.ts";
 import { isLoopback } from "../../text/loopback.ts";
+import { type Address, namedAddress, namedConfig } from "../environment.ts";
 import { UsageError } from "../usage-error.ts";
 
 export interface GatewayOptions {
@@ -34,14 +36,21 @@ export async function findGateway(options: GatewayOptions): Promise<FoundGateway
     const url = rootOf(options.url);
     return { url, adminUrl: url, token: given, tokenFrom: givenFrom };
   }
-  const path = findConfig(process.cwd(), process.env);
-  const written = path === undefined ? {} : await writtenAddress(path);
-  if (path !== undefined && isFound(path, process.cwd(), process.env)) assertLocal(path, written);
+  const named = namedConfig(undefined, process.env);
+  const path = named === undefined ? findConfig(process.cwd(), process.env) : resolve(named);
+  const found = named === undefined && path !== undefined && isFound(path, process.cwd(), process.env);
+  const inFile = path === undefined ? {} : await writtenAddress(path, found);
+  if (path !== undefined && found) assertLocal(path, inFile);
+  const written = { ...inFile, ...defined(namedAddress({}, process.env)) };
   const scheme = written.tls ? "https" : "http";
   const url = `${scheme}://${addressOf(written)}`;
   const adminUrl = written.admin?.port === undefined ? url : `${scheme}://${addressOf(written.admin)}`;
   const tokenFrom = given === undefined ? `the first token in ${path}` : givenFrom;
   return { url, adminUrl, token: given ?? written.token, tokenFrom };
+}
+
+function defined({ host, port }: Address): Address {
+  return { ...(host !== undefined && { host }), ...(port !== undefined && { port }) };
 }
 
 function assertLocal(path: string, { host, admin }: WrittenAddress): void {
@@ -67,8 +76,8 @@ function reachable(host: string): string {
 /**
  * Returns the address in a config. An invalid config must not prevent access to a running gateway.
  */
-async function writtenAddress(path: string): Promise<WrittenAddress> {
-  if (isFound(path, process.cwd(), process.env)) return addressIn(path);
+async function writtenAddress(path: string, found: boolean): Promise<WrittenAddress> {
+  if (found) return addressIn(path);
   const loaded = await loadConfig(path).catch(() => undefined);
   if (loaded === undefined) return addressIn(path);
   const { host, port, auth, admin, tls } = loaded.config.gateway;

@@ -55,7 +55,7 @@ export interface Visitor {
   /** Returns whether to skip a key and everything below it. */
   skip(path: KeyPath): boolean;
   /** Returns the value of a string, with its variables substituted. */
-  text(text: string, path: KeyPath): string;
+  text(text: string, path: KeyPath): unknown;
 }
 
 /** Returns the plain value of a node; reports duplicate and forbidden keys. */

@@ -16,7 +16,7 @@ import { createReport, type Report } from "../problems/report.ts";
 import { type Config, type ConfigFile, configFileSchema } from "../schema/config.ts";
 import type { ServerConfig } from "../schema/server.ts";
 import type { GatewayConfig } from "../schema/settings.ts";
-import { keysAt } from "../schema/shape.ts";
+import { keysAt, plainTypeAt } from "../schema/shape.ts";
 import { warnOfWeakTokens } from "../weak.ts";
 import { parseSyntax, propertiesOf, readValue } from "./document.ts";
 import { configFolder, foreignKey } from "./formats.ts";
@@ -122,15 +122,28 @@ function substituted(
   written: string,
   path: KeyPath,
   { root, variables, report }: { root: Node; variables: Variables; report: Report },
-): string {
+): unknown {
   if (path[0] === "inputs" || path[0] === "$schema") return written;
   const { text, problems } = substitute(written, variables, { shell: path[2] === "args" });
   if (problems.length > 0) {
     const message = problems.map((problem) => problem.message).join("; ");
     const hint = problems[0]?.hint;
-    if (isUnused(root, path)) report.warn(path, message, { hint });
+    const isHarmless = problems.every(({ isWarning }) => isWarning) || isUnused(root, path, variables);
+    if (isHarmless) report.warn(path, message, { hint });
     else report.error(path, message, { hint });
     report.settle(path);
+  }
+  return text === written || problems.length > 0 ? text : typed(text, path, report);
+}
+
+/** Converts a substituted text if the schema expects a number or a boolean at its path. */
+function typed(text: string, path: KeyPath, report: Report): unknown {
+  const type = plainTypeAt(path);
+  if (type === "number" && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
+  if (type === "boolean" && /^(true|false)$/.test(text)) return text === "true";
+  if (type !== undefined) {
+    const wanted = type === "number" ? "a number" : "true or false";
+    report.error(path, `expected ${wanted}; the text is not that once its variables are replaced`);
   }
   return text;
 }
@@ -155,15 +168,17 @@ const CONNECTION_TEXTS: ReadonlySet<unknown> = new Set([
 ]);
 
 /** Returns whether the text belongs to a disabled server, which needs no secrets. */
-function isUnused(root: Node, path: KeyPath): boolean {
+function isUnused(root: Node, path: KeyPath, variables: Variables): boolean {
   if (!isInEntry(path) || !CONNECTION_TEXTS.has(path[2])) return false;
   const entry = propertiesOf(root)
     .filter(([key]) => key === path[0])
     .flatMap(([, , servers]) => propertiesOf(servers))
     .find(([id]) => id === path[1])?.[2];
-  return propertiesOf(entry).some(
-    ([key, , { value }]) => (key === "enabled" && value === false) || (key === "disabled" && value === true),
-  );
+  return propertiesOf(entry).some(([key, , { value }]) => {
+    if (key !== "enabled" && key !== "disabled") return false;
+    const given = typeof value === "string" ? substitute(value, variables).text : String(value);
+    return given === String(key === "disabled");
+  });
 }
 
 function assemble(file: ConfigFile, servers: readonly ServerConfig[], context: NormaliseContext): Config {

@@ -22,6 +22,8 @@ export interface Substitution {
 
 export interface SubstitutionProblem {
   readonly message: string;
+  /** The text may be meant as it is. */
+  readonly isWarning?: boolean;
   readonly hint?: string;
 }
 
@@ -30,7 +32,7 @@ const PLAIN_NAME = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s;
 
 /**
  * Substitutes the variables in a text. With `shell: true` (a program's arguments) an unset
- * `${NAME}` is left for the shell instead of being a problem.
+ * `${NAME}` is left for the shell, which is worth no more than a warning.
  */
 export function substitute(text: string, variables: Variables, options: { shell?: boolean } = {}): Substitution {
   if (!text.includes("${")) return { text, problems: [] };
@@ -69,7 +71,12 @@ function resolve(inner: string, variables: Variables, shell: boolean): string | 
   const plain = PLAIN_NAME.exec(inner);
   if (plain === null) return undefined;
   const value = environmentVariable(inner, variables.env);
-  return typeof value !== "string" && shell ? undefined : value;
+  if (typeof value === "string" || !shell) return value;
+  return {
+    message: `${value.message}, so \${${inner}} stays as written`,
+    hint: `set it, or write "$\${${inner}}" if it is meant for the program`,
+    isWarning: true,
+  };
 }
 
 function predefinedVariable(name: string, { folder, home }: Variables): string | undefined {

@@ -4,6 +4,7 @@
  * variable in it where the variable's value is what must fit.
  */
 import * as z from "zod";
+import { isRecord } from "../../structures/record.ts";
 import { type AcceptedKey, acceptedForeignKeys } from "../reading/formats.ts";
 import { configFileSchema } from "./config.ts";
 
@@ -24,8 +25,14 @@ export type Section = Schema & { readonly properties: Readonly<Record<string, Sc
 
 /** A name rather than an address: the file comes with the package. */
 const ID = "urn:goblin-mcp:config-schema";
-/** Text with a variable in it. */
-const VARIABLE = "\\$\\{";
+type JsonSchema = {
+  readonly [keyword: string]: unknown;
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly items?: JsonSchema;
+  readonly anyOf?: readonly JsonSchema[];
+};
+
+const variable: JsonSchema = { type: "string", pattern: "\\$\\{", description: "A text with ${env:NAME} in it." };
 
 /** Goblin's own keys alone. */
 export function ownKeys(): Section {
@@ -39,13 +46,12 @@ export function configJsonSchema(): Record<string, unknown> {
   const { properties } = schema as { properties: Record<string, { additionalProperties?: object }> };
   for (const section of ["mcpServers", "servers"]) allow(properties[section]?.additionalProperties, server);
   allow(schema, file);
-  admitVariables(schema);
   return {
     $schema,
     $id: ID,
     title: "Goblin config",
     description: "The config file of the Goblin MCP gateway.",
-    ...schema,
+    ...admitVariables(schema),
   };
 }
 
@@ -63,10 +69,39 @@ function allow(schema: { properties?: Record<string, unknown> } | undefined, key
   }
 }
 
-/** The pattern of a text holds for what the text becomes; the names of keys stay as written. */
-function admitVariables(value: unknown): void {
-  if (typeof value !== "object" || value === null) return;
-  const schema = value as Record<string, unknown>;
-  if (typeof schema["pattern"] === "string") schema["pattern"] = `${schema["pattern"]}|${VARIABLE}`;
-  for (const [key, below] of Object.entries(schema)) if (key !== "propertyNames") admitVariables(below);
+/**
+ * Lets a text with a variable stand wherever its value must fit: in place of numbers, booleans,
+ * choices and texts of a certain form. The names of keys stay as written.
+ */
+function admitVariables(schema: JsonSchema): JsonSchema {
+  const { properties, items, anyOf, additionalProperties, ...leaf } = schema;
+  const inner: JsonSchema = {
+    ...leaf,
+    ...(properties && { properties: mapValues(properties, admitVariables) }),
+    ...(items && { items: admitVariables(items) }),
+    ...(additionalProperties !== undefined && {
+      additionalProperties: isRecord(additionalProperties)
+        ? admitVariables(additionalProperties as JsonSchema)
+        : additionalProperties,
+    }),
+  };
+  if (anyOf) return { ...inner, anyOf: [...anyOf, variable] };
+  if (!isLimited(leaf)) return inner;
+  const { description, default: fallback, ...limits } = inner;
+  return {
+    ...(fallback !== undefined && { default: fallback }),
+    ...(description !== undefined && { description }),
+    anyOf: [limits, variable],
+  };
+}
+
+/** Returns whether the schema is a plain value that not every text is. */
+function isLimited({ type, enum: choices, const: constant, ...rest }: JsonSchema): boolean {
+  if (choices !== undefined || constant !== undefined) return true;
+  if (type === "string") return "pattern" in rest || "maxLength" in rest;
+  return type === "number" || type === "integer" || type === "boolean";
+}
+
+function mapValues<Value>(record: Readonly<Record<string, Value>>, change: (value: Value) => Value) {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]));
 }

@@ -9,7 +9,7 @@ const INTRO = `# Configuration
 
 Goblin reads one JSON file. Comments and trailing commas are allowed. It takes the first of:
 
-1. the file named by \`--config\`;
+1. the file named by \`--config\`, or by the environment variable \`GOBLIN_CONFIG\`;
 2. \`./goblin.json\`, then \`./.mcp.json\`, which you must [trust](command-line.md) first;
 3. \`goblin/goblin.json\` in your config folder: \`$XDG_CONFIG_HOME\`, \`%APPDATA%\` on Windows, or
    \`~/.config\`.
@@ -29,8 +29,15 @@ of VS Code work unchanged.
   it until you allow it, with \`goblin trust\` or by confirming the question that \`goblin serve\` asks
   on a terminal. After each change you must allow it again. Such a file must not use \`\${…}\` in
   \`gateway\`, and cannot redirect a command to another host.
-- **Variables.** In strings, \`\${env:NAME}\`, \`\${env:NAME:-default}\` and \`\${NAME}\` are replaced by
-  environment variables. VS Code's \`\${input:some-id}\` is replaced by the variable \`SOME_ID\`.
+- **Variables.** In strings, \`\${env:NAME}\`, \`\${env:NAME:-default}\`, \`\${NAME}\` and
+  \`\${NAME:-default}\` are replaced by environment variables. Where a number or a boolean belongs, a
+  string with a variable may stand: \`"port": "\${env:PORT:-3000}"\`. An unset variable without a
+  default is a mistake; only in \`args\`, \`\${NAME}\` then stays as written, with a warning, because it
+  may be a shell's. \`$\${\` is the text \`\${\`.
+- **Names from VS Code and Cursor.** \`\${workspaceFolder}\` is the folder that paths are relative to,
+  \`\${workspaceFolderBasename}\` its name, \`\${userHome}\` your home folder, \`\${pathSeparator}\` or
+  \`\${/}\` the system's separator. \`\${input:some-id}\` is the environment variable \`SOME_ID\`, because
+  Goblin cannot ask.
 - **Paths** are relative to the file's folder. A leading \`~\` is the home folder in \`command\`,
   \`args\`, \`cwd\` and \`envFile\`.
 

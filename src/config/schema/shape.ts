@@ -1,5 +1,6 @@
 /**
- * The keys that the schema knows at a path, for the suggestions that unknown keys get.
+ * What the schema says about a path: the keys that it knows there, for the suggestions that unknown
+ * keys get, and the type of a plain value.
  */
 import * as z from "zod";
 import type { KeyPath } from "../problems/locate.ts";
@@ -8,9 +9,20 @@ import { configFileSchema } from "./config.ts";
 type Schema = z.core.$ZodType;
 
 export function keysAt(path: KeyPath): readonly string[] {
+  return schemasAt(path).flatMap((schema) => (schema instanceof z.ZodObject ? Object.keys(schema.shape) : []));
+}
+
+/** Returns the type if the value at the path must be a number or a boolean. */
+export function plainTypeAt(path: KeyPath): "number" | "boolean" | undefined {
+  const types = new Set(schemasAt(path).map(({ _zod }) => _zod.def.type));
+  if (types.size !== 1) return undefined;
+  return types.has("number") ? "number" : types.has("boolean") ? "boolean" : undefined;
+}
+
+function schemasAt(path: KeyPath): Schema[] {
   let schemas = unwrap(configFileSchema);
   for (const step of path) schemas = schemas.flatMap((schema) => below(schema, step)).flatMap(unwrap);
-  return schemas.flatMap((schema) => (schema instanceof z.ZodObject ? Object.keys(schema.shape) : []));
+  return schemas;
 }
 
 /** Without defaults and the like; each branch of a union. */

@@ -18,8 +18,14 @@ const env = {
   TRICKY: "${env:TOKEN}",
   TWO_LINES: "one\n",
   SECRET: "hunter2",
+  PORT: "4000",
+  RATE: "2.5",
+  OFF: "false",
 };
-const files: Record<string, string> = { "/project/.env": "PGUSER=ada\nPGPASSWORD=from-file\n" };
+const files: Record<string, string> = {
+  "/project/.env": "PGUSER=ada\nPGPASSWORD=from-file\n",
+  "/project/key.txt": "from-a-file\n",
+};
 
 function read(name: string, file: string): string | undefined {
   const url = new URL(`${name}/${file}`, golden);
