@@ -82,8 +82,11 @@ test("docs/security.md shows the defaults that count", () => {
   expect(defaults).toEqual(expect.arrayContaining(rows));
 });
 
-test("the README's first config is examples/goblin.json", () => {
-  expect(blocks(readme, "jsonc")[0]).toBe(`// goblin.json\n${read("examples/goblin.json")}`);
+test("the README's first config is examples/goblin.json, which names its schema", () => {
+  const example = read("examples/goblin.json");
+  const line = '  "$schema": "../schema/goblin.schema.json",\n';
+  expect(example).toContain(line);
+  expect(blocks(readme, "jsonc")[0]).toBe(`// goblin.json\n${example.replace(line, "")}`);
 });
 
 test("the mistake that the README shows is reported as it says", async () => {

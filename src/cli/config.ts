@@ -1,6 +1,7 @@
 /**
- * Chooses a command's config: the named file (`--config`, `GOBLIN_CONFIG`), else the one found, else the demo servers. A file
- * found in the current folder takes effect only if its digest is trusted.
+ * Chooses a command's config: the named file (`--config`, `GOBLIN_CONFIG`), else the one found,
+ * else the demo servers. A file found in the current folder takes effect only if its digest is
+ * trusted.
  */
 import { resolve } from "node:path";
 import { formatWarning } from "../config/problems/problem.ts";

@@ -59,6 +59,10 @@ export async function run(argv: readonly string[]): Promise<number> {
       ),
     );
   program
+    .command("schema")
+    .description("print the JSON Schema of the config, for editors")
+    .action(() => done(import("./commands/schema.ts").then((it) => it.schema())));
+  program
     .command("trust")
     .argument("[file]", "the config (default: the one in this folder)")
     .description("let a config found in a folder run its servers, until it changes")

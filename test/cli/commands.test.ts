@@ -286,3 +286,9 @@ test.runIf(hasTmux)("serve --tui shows the gateway and leaves the terminal as it
     terminal.close();
   }
 });
+
+test("schema: what editors read, as it is in the package", async () => {
+  const { code, out } = await goblin("schema");
+  expect(code).toBe(0);
+  expect(out).toBe(readFileSync(new URL("../../schema/goblin.schema.json", import.meta.url), "utf8"));
+});

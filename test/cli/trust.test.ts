@@ -252,3 +252,15 @@ test("no variable gets into the gateway of a config of the folder", async () => 
   expect(await home.goblinWith({ env }, "serve")).toMatchObject({ code: 1, err: expect.stringContaining(problem) });
   expect((await home.goblinWith({ env }, "check", "--config", file)).code).toBe(0);
 });
+
+test.each([
+  ["opencode", { mcp: { trap: { type: "local", command: ["run-me", "now"] } } }],
+  ["a bare map", { trap: { command: "run-me", args: ["now"] } }],
+  ["Zed", { context_servers: { trap: { command: { path: "run-me", args: ["now"] } } } }],
+  ["a list", { mcpServers: [{ name: "trap", command: ["run-me", "now"] }] }],
+])("the question shows the servers that would run, also in the form of %s", async (_name, config) => {
+  const home = commandHome();
+  home.write(".mcp.json", config);
+  expect((await home.goblin("check")).out).toContain("OK, 1 server");
+  expect((await home.goblin("trust")).out).toContain("trap  run-me now\n");
+});

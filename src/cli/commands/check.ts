@@ -59,7 +59,7 @@ async function examine(path: string, { config: named, cwd, env }: CheckOptions):
   const show = (problem: Problem): Problem => ({ ...problem, file });
   try {
     const found = named === undefined && isFound(path, cwd, env);
-    const { config, problems, warnings } = await loadConfig(path, env, { found });
+    const { config, problems, warnings } = await loadConfig(path, env, { found, probes: true });
     const findings = { file, errors: problems.map(show), warnings: warnings.map(show) };
     if (problems.length > 0) return { ok: false, ...findings };
     const disabled = config.servers.filter((server) => !server.enabled).length;

@@ -36,7 +36,7 @@ export async function askForTrust(file: ConfigText): Promise<void> {
 
 /** Describes what the file would run, in lines that are safe to print. */
 export function describeConfig({ path, text }: ConfigText): string {
-  const { servers, host, audit } = outlineConfig(text);
+  const { servers, host, audit } = outlineConfig(text, path);
   const width = Math.max(0, ...servers.map(({ id }) => clean(id).length));
   return [
     `${clean(path)} would have Goblin run, with your rights:`,

@@ -26,6 +26,33 @@ export function formatKey(path: KeyPath): string {
   return text;
 }
 
+/** The steps that were written in place of a translated property's key. */
+const writtenSteps = new WeakMap<Node, KeyPath>();
+
+/** Records that a property stands in the text under other steps than its key. */
+export function noteWritten(property: Node, steps: KeyPath): void {
+  writtenSteps.set(property, steps);
+}
+
+/** Returns the path as it is written in the text. */
+export function writtenPath(root: Node | undefined, path: KeyPath): KeyPath {
+  const written: (string | number)[] = [];
+  let current = root;
+  for (const step of path) {
+    const property =
+      typeof step === "string"
+        ? current?.children?.find((child) => child.type === "property" && child.children?.[0]?.value === step)
+        : undefined;
+    written.push(...((property && writtenSteps.get(property)) ?? [step]));
+    current = property
+      ? property.children?.[1]
+      : current?.type === "array"
+        ? current.children?.[Number(step)]
+        : undefined;
+  }
+  return written;
+}
+
 /** Returns the offset of the value, or of the key with `at: "key"`. */
 export function offsetOf(root: Node | undefined, path: KeyPath, at: "key" | "value"): number {
   if (root === undefined) return 0;

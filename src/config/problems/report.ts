@@ -6,7 +6,7 @@
  * dropped, because they only follow from it.
  */
 import type { Node } from "jsonc-parser";
-import { formatKey, type KeyPath, offsetOf, placeOf } from "./locate.ts";
+import { formatKey, type KeyPath, offsetOf, placeOf, writtenPath } from "./locate.ts";
 import type { Problem } from "./problem.ts";
 
 export interface FindingOptions {
@@ -43,7 +43,7 @@ export function createReport(file: string, text: string, root: Node | undefined)
       problem: {
         file,
         ...placeOf(text, offset),
-        key: formatKey(path),
+        key: formatKey(writtenPath(root, path)),
         message,
         ...(hint === undefined ? {} : { hint }),
       },

@@ -5,10 +5,11 @@
  */
 
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readFileSync, type Stats, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { parse as parseTree } from "jsonc-parser";
 import { recordOf } from "../../structures/record.ts";
+import type { Probe } from "../likely-failures.ts";
 import { ConfigError } from "../problems/problem.ts";
 import { type ParsedConfig, parseConfig } from "./parse.ts";
 
@@ -23,6 +24,8 @@ export interface LoadedConfig extends ParsedConfig {
 export interface LoadOptions {
   /** The file was found in the current folder; see `ParseOptions`. */
   readonly found?: boolean;
+  /** Whether to look for the programs and folders that it names. */
+  readonly probes?: boolean;
   /** Called with the raw file before any of it takes effect; throws to reject it. */
   readonly permit?: ((file: ConfigText) => Promise<void>) | undefined;
 }
@@ -48,6 +51,7 @@ export async function loadConfig(
     env,
     found,
     readFile: (envFile) => readFileSync(envFile, "utf8"),
+    ...(options.probes && { probe }),
   });
   return { ...parsed, path, digest: file.digest };
 }
@@ -101,6 +105,20 @@ function firstToken(value: unknown): string | undefined {
   const { tokens } = recordOf(value);
   const token: unknown = Array.isArray(tokens) ? tokens[0] : undefined;
   return typeof token === "string" && token !== "" && !token.includes("${") ? token : undefined;
+}
+
+const probe: Probe = {
+  isFile: (path) => statsOf(path)?.isFile() ?? false,
+  isFolder: (path) => statsOf(path)?.isDirectory() ?? false,
+};
+
+/** A path that this user may not look at counts as missing. */
+function statsOf(path: string): Stats | undefined {
+  try {
+    return statSync(path);
+  } catch {
+    return undefined;
+  }
 }
 
 export function digestOf(bytes: Uint8Array): string {

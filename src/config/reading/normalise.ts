@@ -6,15 +6,14 @@
  */
 import { isAbsolute, resolve } from "node:path";
 import { parseEnv } from "node:util";
-import { programWithoutArguments } from "../../text/command-words.ts";
+import { type FailureContext, warnOfFailures } from "../likely-failures.ts";
 import type { KeyPath } from "../problems/locate.ts";
 import type { Report } from "../problems/report.ts";
 import type { ServerConfig, ServerEntry, ServerToolsConfig, ServerTransport } from "../schema/server.ts";
 import { warnOfOpenCredentials } from "../weak.ts";
 import { expandHome } from "./substitute.ts";
 
-export interface NormaliseContext {
-  readonly report: Report;
+export interface NormaliseContext extends FailureContext {
   readonly folder: string;
   readonly home: string;
   /**
@@ -39,7 +38,10 @@ export function normaliseServer(fields: Fields, context: NormaliseContext): Serv
   const tools = normaliseTools(fields, context.report);
   if (transport === undefined) return undefined;
   warnUnused(transport, fields, context.report);
-  if (isEnabled(entry)) warnOfOpenCredentials(transport, path, context.report);
+  if (isEnabled(entry)) {
+    warnOfOpenCredentials(transport, path, context.report);
+    warnOfFailures(transport, path, context);
+  }
   return {
     id,
     transport,
@@ -90,11 +92,6 @@ function normaliseTransport({ entry, path }: Fields, context: NormaliseContext):
         [...path, entry.type === undefined ? "transportType" : "type"],
         'a server with a command is "stdio"',
       );
-    }
-    const program = programWithoutArguments(entry.command);
-    if (program !== undefined) {
-      const advice = `put the arguments into args: "command": ${JSON.stringify(program)}, "args": [ … ]`;
-      report.warn([...path, "command"], `contains arguments; ${advice}`);
     }
     const inheritEnv = entry.inheritEnv ?? context.inheritEnv;
     return {

@@ -3,12 +3,15 @@
  * contact.
  *
  * Pure and conservative: it substitutes nothing, reads no other file, and accepts any text, valid
- * or not. Likely secrets are hidden. A reference such as `${env:NAME}` is shown, because it tells
- * which variable the file takes.
+ * or not. It sees the servers where the parser sees them, also in other programs' forms. Likely
+ * secrets are hidden. A reference such as `${env:NAME}` is shown, because it tells which variable
+ * the file takes.
  */
 
-import { parse } from "jsonc-parser";
+import { getNodeValue } from "jsonc-parser";
 import { isRecord } from "../../structures/record.ts";
+import { translate } from "../dialects/translate.ts";
+import { parseSyntax } from "./document.ts";
 
 export interface Outline {
   readonly servers: readonly ServerOutline[];
@@ -34,8 +37,9 @@ export interface ServerOutline {
 const HIDDEN = "[hidden]";
 const SECRET_NAME = /key|token|secret|passw|auth|credential|cookie|bearer/i;
 
-export function outlineConfig(text: string): Outline {
-  const root = objectIn(parseLoosely(text));
+/** `file`: its path, by which other programs' files are recognised. */
+export function outlineConfig(text: string, file: string): Outline {
+  const root = objectIn(parseLoosely(text, file));
   const gateway = objectIn(root["gateway"]);
   return {
     servers: [root["mcpServers"], root["servers"]].flatMap((section) =>
@@ -90,9 +94,10 @@ function hide(value: string): string {
   return value.includes("${") ? value : HIDDEN;
 }
 
-function parseLoosely(text: string): unknown {
+function parseLoosely(text: string, file: string): unknown {
   try {
-    return parse(text.replace(/^\uFEFF/, ""));
+    const { root } = parseSyntax(text.replace(/^\uFEFF/, ""));
+    return root?.type === "object" ? getNodeValue(translate(root, file).root) : undefined;
   } catch {
     // Nested too deeply for the parser, so the file is not valid either.
     return undefined;

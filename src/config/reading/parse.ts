@@ -9,6 +9,10 @@
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import type { Node } from "jsonc-parser";
+import { configFolder } from "../dialects/dialects.ts";
+import { foreignKey } from "../dialects/foreign-keys.ts";
+import { translate } from "../dialects/translate.ts";
+import type { Probe } from "../likely-failures.ts";
 import { reportIssue } from "../problems/issue.ts";
 import type { KeyPath } from "../problems/locate.ts";
 import { ConfigError, type Problem } from "../problems/problem.ts";
@@ -19,10 +23,10 @@ import type { GatewayConfig } from "../schema/settings.ts";
 import { keysAt, plainTypeAt } from "../schema/shape.ts";
 import { warnOfWeakTokens } from "../weak.ts";
 import { parseSyntax, propertiesOf, readValue } from "./document.ts";
-import { configFolder, foreignKey } from "./formats.ts";
 import { type NormaliseContext, resolvePath } from "./normalise.ts";
 import { otherSyntax } from "./other-syntax.ts";
 import { checkIds, isInEntry, readServers } from "./servers.ts";
+import { ForeignKeys } from "./skip-foreign.ts";
 import { substitute, type Variables } from "./substitute.ts";
 
 export interface ParseOptions {
@@ -38,8 +42,10 @@ export interface ParseOptions {
    * tokens.
    */
   readonly found?: boolean;
-  /** Reads an `envFile`. Without a reader, an `envFile` key is an error. */
+  /** Reads an `envFile` or the file of `${file:path}`. Without a reader, these are errors. */
   readonly readFile?: (path: string) => string;
+  /** Looks for programs and folders, to warn about those that are missing. */
+  readonly probe?: Probe | undefined;
 }
 
 export interface ParsedConfig {
@@ -56,26 +62,34 @@ export interface ParsedConfig {
 export function parseConfig(source: string, options: ParseOptions): ParsedConfig {
   const text = source.startsWith("\uFEFF") ? source.slice(1) : source;
   const { file } = options;
-  const { root, error } = parseSyntax(text);
-  const report = createReport(file, text, root);
+  const { root: written, error } = parseSyntax(text);
+  const translation = written?.type === "object" && error === undefined ? translate(written, file) : undefined;
+  const report = createReport(file, text, translation?.root ?? written);
   const other = error === undefined ? undefined : otherSyntax(text, file);
   if (other !== undefined) {
     const hint = 'write the servers as { "mcpServers": { … } }';
     report.error([], `this is ${other}; Goblin reads JSON`, { offset: 0, hint });
   } else if (error !== undefined) report.error([], error.message, { offset: error.offset });
-  else if (root?.type !== "object") report.error([], "expected an object in braces");
-  if (root === undefined || report.errors.length > 0) throw new ConfigError(report.errors);
+  else if (translation === undefined) report.error([], "expected an object in braces");
+  if (translation === undefined) throw new ConfigError(report.errors);
 
+  const { root, dialect } = translation;
+  for (const { path, message } of translation.problems) report.error(path, message, { at: "key" });
   const folder = resolve(options.cwd ?? configFolder(file));
-  const variables: Variables = { env: options.env, folder, home: options.home ?? homeOf(options.env) };
+  const { env, readFile } = options;
+  const variables: Variables = { env, folder, home: options.home ?? homeOf(env), readFile };
   checkIds(root, report);
+  const keys = propertiesOf(root).map(([key]) => key);
+  const foreign = new ForeignKeys(dialect, keys, report);
   const value = readValue(root, report, {
-    skip: (path) => skipsForeign(path, file, report),
-    text: (written, path) => {
-      if (options.found && path[0] === "gateway") return unsubstituted(written, path, report);
-      return substituted(written, path, { root, variables, report });
+    skip: (path) => foreign.skips(path),
+    text: (given, path) => {
+      if (options.found && path[0] === "gateway") return unsubstituted(given, path, report);
+      const own = isInEntry(path) ? (dialect?.variables?.(given) ?? given) : given;
+      return substituted(own, path, { root, variables, report });
     },
   });
+  foreign.finish();
   const whole = configFileSchema.safeParse(value);
   if (!whole.success) {
     const context = {
@@ -92,7 +106,9 @@ export function parseConfig(source: string, options: ParseOptions): ParsedConfig
     folder,
     home: variables.home,
     severalTokens: settings.success && admitsSeveral(settings.data.gateway.auth),
-    readFile: options.readFile,
+    readFile,
+    env,
+    probe: options.probe,
     inheritEnv: settings.success ? settings.data.backends.inheritEnv : undefined,
   };
   const servers = readServers(root, value, context);
@@ -111,13 +127,6 @@ function homeOf(env: ParseOptions["env"]): string {
   return env.HOME ?? env.USERPROFILE ?? homedir();
 }
 
-function skipsForeign(path: KeyPath, file: string, report: Report): boolean {
-  if (path.length !== 1 && path.length !== 3) return false;
-  const foreign = foreignKey(path, keysAt([]).includes(String(path[0])), file);
-  if (foreign?.kind === "warned") report.warn(path, foreign.message, { at: "key" });
-  return foreign !== undefined && foreign.kind !== "renamed";
-}
-
 function substituted(
   written: string,
   path: KeyPath,
@@ -125,6 +134,9 @@ function substituted(
 ): unknown {
   if (path[0] === "inputs" || path[0] === "$schema") return written;
   const { text, problems } = substitute(written, variables, { shell: path[2] === "args" });
+  if ((path[2] === "env" || path[2] === "headers") && isInEntry(path) && /^\$[A-Za-z_]\w*$/.test(written)) {
+    report.warn(path, "stays as written", { hint: "for the value of an environment variable, write ${env:NAME}" });
+  }
   if (problems.length > 0) {
     const message = problems.map((problem) => problem.message).join("; ");
     const hint = problems[0]?.hint;
@@ -211,8 +223,11 @@ function valueAt(value: unknown, path: KeyPath): unknown {
 }
 
 function hintFor(path: KeyPath, value: unknown): string | undefined {
-  const foreign = foreignKey(path, true, "");
-  if (foreign?.kind === "renamed") return foreign.hint;
+  const foreign = foreignKey(path);
+  if (foreign?.kind === "refused") return foreign.hint;
+  if (path.length === 1 && keysAt(["mcpServers", ""]).includes(String(path[0]))) {
+    return 'this belongs in a server\'s entry: { "mcpServers": { "<name>": { … } } }';
+  }
   const looksLikeServer = typeof value === "object" && value !== null && ("command" in value || "url" in value);
   return path.length === 1 && looksLikeServer ? 'servers belong under "mcpServers"' : undefined;
 }

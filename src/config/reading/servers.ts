@@ -60,7 +60,7 @@ export function readServers(root: Node, value: unknown, context: NormaliseContex
   });
 }
 
-/** A server without a connection: what can be said of it by its id and what is valid in its entry. */
+/** Returns a server without a connection: its id, and what is valid in its entry. */
 function unusable(id: string, entry: Readonly<Record<string, unknown>>, folder: string): ServerConfig {
   const { prefix, url, serverUrl, enabled, disabled } = entry;
   const isRemote = (url ?? serverUrl) !== undefined && entry["command"] === undefined;

@@ -1,18 +1,20 @@
 /**
  * Substitutes variables in the config's strings: `${env:NAME}`, `${env:NAME:-default}`,
- * `${input:id}`, the predefined ones of VS Code and Cursor, and Claude Code's `${NAME}` and
- * `${NAME:-default}`. `$${` is a literal `${`.
+ * `${input:id}`, the predefined ones of VS Code and Cursor, Windsurf's `${file:path}`, and Claude
+ * Code's `${NAME}` and `${NAME:-default}`. `$${` is a literal `${`.
  *
  * A missing variable is a problem that names it, never an empty string. All other text stays
  * unchanged, including `$NAME` and a shell's `${NAME%x}`. Values are not substituted again.
  */
-import { basename, join, sep } from "node:path";
+import { basename, join, resolve as resolvePath, sep } from "node:path";
 
 export interface Variables {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The base folder for relative paths. */
   readonly folder: string;
   readonly home: string;
+  /** Reads the file of a `${file:path}`; throws if it cannot. */
+  readonly readFile?: ((path: string) => string) | undefined;
 }
 
 export interface Substitution {
@@ -65,7 +67,8 @@ function resolve(inner: string, variables: Variables, shell: boolean): string | 
   if (predefined !== undefined) return predefined;
   if (inner.startsWith("env:")) return environmentVariable(inner.slice(4), variables.env);
   if (inner.startsWith("input:")) return inputVariable(inner.slice(6), variables.env);
-  if (/^(command|config|file):/.test(inner)) {
+  if (inner.startsWith("file:")) return fileContent(inner.slice(5), variables);
+  if (/^(command|config):/.test(inner)) {
     return { message: `\${${inner.slice(0, inner.indexOf(":"))}:…} is not supported`, hint: "use ${env:NAME}" };
   }
   const plain = PLAIN_NAME.exec(inner);
@@ -92,6 +95,16 @@ function predefinedVariable(name: string, { folder, home }: Variables): string |
       return sep;
     default:
       return undefined;
+  }
+}
+
+/** Returns the text of a file without its last line break, as secrets are kept in files. */
+function fileContent(path: string, { folder, home, readFile }: Variables): string | SubstitutionProblem {
+  try {
+    if (readFile === undefined || path === "") throw new Error("no file");
+    return readFile(resolvePath(folder, expandHome(path, home))).replace(/\r?\n$/, "");
+  } catch {
+    return { message: "the file of ${file:…} cannot be read" };
   }
 }
 

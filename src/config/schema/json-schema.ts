@@ -5,7 +5,7 @@
  */
 import * as z from "zod";
 import { isRecord } from "../../structures/record.ts";
-import { type AcceptedKey, acceptedForeignKeys } from "../reading/formats.ts";
+import { type AcceptedKey, acceptedForeignKeys, foreignTypes } from "../dialects/foreign-keys.ts";
 import { configFileSchema } from "./config.ts";
 
 export interface Schema {
@@ -43,8 +43,12 @@ export function ownKeys(): Section {
 export function configJsonSchema(): Record<string, unknown> {
   const { $schema, ...schema } = generated();
   const { file, server } = acceptedForeignKeys();
-  const { properties } = schema as { properties: Record<string, { additionalProperties?: object }> };
-  for (const section of ["mcpServers", "servers"]) allow(properties[section]?.additionalProperties, server);
+  const { properties } = schema as { properties: Record<string, JsonSchema & { additionalProperties?: object }> };
+  for (const section of ["mcpServers", "servers"]) {
+    allow(properties[section]?.additionalProperties, server);
+    admitShapes(properties[section]?.additionalProperties);
+    admitList(properties, section);
+  }
   allow(schema, file);
   return {
     $schema,
@@ -69,6 +73,33 @@ function allow(schema: { properties?: Record<string, unknown> } | undefined, key
   }
 }
 
+/** Admits the values of other programs that are translated: null, lists, and names of types. */
+function admitShapes(entry: { properties?: Record<string, JsonSchema> } | undefined): void {
+  if (!entry?.properties) return;
+  const other: Readonly<Record<string, readonly JsonSchema[]>> = {
+    command: [{ type: "array", items: { type: "string" } }, { type: "object" }],
+    tools: [{ type: "array", items: { type: "string" } }],
+    type: [{ enum: [...foreignTypes.keys()] }],
+  };
+  for (const [key, schema] of Object.entries(entry.properties)) {
+    const { description, default: fallback, ...rest } = schema;
+    // A key of another program takes any value.
+    if (Object.keys(rest).length === 0) continue;
+    entry.properties[key] = {
+      ...(fallback !== undefined && { default: fallback }),
+      ...(description !== undefined && { description }),
+      anyOf: [rest, ...(other[key] ?? []), { type: "null" }],
+    };
+  }
+}
+
+/** Admits the servers as a list, each with its name. */
+function admitList(properties: Record<string, JsonSchema>, section: string): void {
+  const { description, default: fallback, ...byId } = properties[section] ?? {};
+  const list = { type: "array", items: { type: "object", required: ["name"] } };
+  properties[section] = { default: fallback, description, anyOf: [byId, list] };
+}
+
 /**
  * Lets a text with a variable stand wherever its value must fit: in place of numbers, booleans,
  * choices and texts of a certain form. The names of keys stay as written.
@@ -85,7 +116,7 @@ function admitVariables(schema: JsonSchema): JsonSchema {
         : additionalProperties,
     }),
   };
-  if (anyOf) return { ...inner, anyOf: [...anyOf, variable] };
+  if (anyOf) return { ...inner, anyOf: [...anyOf.map(admitNested), variable] };
   if (!isLimited(leaf)) return inner;
   const { description, default: fallback, ...limits } = inner;
   return {
@@ -93,6 +124,11 @@ function admitVariables(schema: JsonSchema): JsonSchema {
     ...(description !== undefined && { description }),
     anyOf: [limits, variable],
   };
+}
+
+/** A branch needs no variable of its own if its union has one. */
+function admitNested(branch: JsonSchema): JsonSchema {
+  return isLimited(branch) ? branch : admitVariables(branch);
 }
 
 /** Returns whether the schema is a plain value that not every text is. */

@@ -14,12 +14,13 @@ Goblin reads one JSON file. Comments and trailing commas are allowed. It takes t
 3. \`goblin/goblin.json\` in your config folder: \`$XDG_CONFIG_HOME\`, \`%APPDATA%\` on Windows, or
    \`~/.config\`.
 
-The \`{ "mcpServers": … }\` of Claude Desktop, Cursor, Windsurf and Cline and the \`{ "servers": … }\`
-of VS Code work unchanged.
+The config files of other programs work unchanged: [which ones](#files-of-other-programs).
 
 - **Checking.** \`goblin check\` names the file, line and key of every mistake, and suggests a fix.
-- **Editors.** \`schema/goblin.schema.json\` in the package completes and checks the file:
-  \`"$schema": "./node_modules/goblin-mcp/schema/goblin.schema.json"\`.
+- **Editors** complete and check the file with its JSON Schema. Write it beside the config with
+  \`goblin schema > goblin.schema.json\`, and begin the config with
+  \`"$schema": "./goblin.schema.json"\`. In a project that depends on the package, the schema is
+  \`./node_modules/goblin-mcp/schema/goblin.schema.json\`.
 - **Mistakes.** A mistake in one server's entry (an unset variable, an unknown key) disables that
   server alone. Its state is \`invalid\`, with the place and the reason in the log, the status and
   the answers to calls. Every other mistake stops the start.
@@ -37,7 +38,7 @@ of VS Code work unchanged.
 - **Names from VS Code and Cursor.** \`\${workspaceFolder}\` is the folder that paths are relative to,
   \`\${workspaceFolderBasename}\` its name, \`\${userHome}\` your home folder, \`\${pathSeparator}\` or
   \`\${/}\` the system's separator. \`\${input:some-id}\` is the environment variable \`SOME_ID\`, because
-  Goblin cannot ask.
+  Goblin cannot ask. Windsurf's \`\${file:path}\` is the content of a file.
 - **Paths** are relative to the file's folder. A leading \`~\` is the home folder in \`command\`,
   \`args\`, \`cwd\` and \`envFile\`.
 
@@ -87,6 +88,30 @@ one address: give them tokens.
 - \`limits.inFlightPerSession\`, \`limits.callsPerSecond\` and \`limits.unreadBytes\` count per session;
   clients without a session count per account.`;
 
+const OTHERS = `## Files of other programs
+
+With \`--config\`, Goblin reads the JSON files of these programs:
+
+| servers in | programs |
+|---|---|
+| \`mcpServers\` | Claude Desktop, Claude Code (\`.mcp.json\`, \`~/.claude.json\`), Cursor, Windsurf, Cline, Roo, Copilot CLI, Gemini CLI, Qwen Code, Antigravity, Kiro, Amazon Q, LM Studio, Trae, Junie, AnythingLLM, FastMCP, Inspector |
+| \`mcpServers\` as a list with \`name\` | Continue |
+| \`servers\` | VS Code and Visual Studio (\`mcp.json\`) |
+| \`mcp.servers\` | VS Code (\`settings.json\`) |
+| \`context_servers\` | Zed |
+| \`amp.mcpServers\` | Amp |
+| \`mcp\` | opencode, Crush |
+| the file itself | Warp, opencode (\`.agents/mcp.json\`) |
+
+- Their own names are understood: \`httpUrl\`, \`serverUrl\`, \`transport\`, \`type: "local"\`,
+  \`environment\`, \`includeTools\`, \`excludeTools\`, \`tools: ["*"]\`, \`disabled\`, a \`command\` with
+  its arguments in one list, and \`null\` for nothing.
+- Gemini's and Crush's \`$NAME\` and opencode's \`{env:NAME}\` are variables in these files.
+- Settings that do not concern servers are ignored with a warning, and so are keys of an entry that
+  Goblin does not know. In a \`goblin.json\`, and in any file with a section such as \`gateway\`, an
+  unknown key is a mistake.
+- TOML (Codex) and YAML (Goose, Continue) are refused.`;
+
 /** The page as it should be. */
 export function configReference(): string {
   const { mcpServers, servers: _servers, inputs: _inputs, $schema: _schema, ...sections } = ownKeys().properties;
@@ -97,6 +122,7 @@ export function configReference(): string {
     parts.push(`## \`${key}\``, section.description ?? "", isSection(section) ? table(section, `${key}.`) : "");
     if (key === "limits") parts.push(FAIRNESS);
   }
+  parts.push(OTHERS);
   return `${parts.filter(Boolean).join("\n\n")}\n`;
 }
 

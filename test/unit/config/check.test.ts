@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -10,13 +10,13 @@ beforeEach(async () => {
 });
 afterEach(() => rm(cwd, { recursive: true, force: true }));
 
-async function run(config?: string) {
+async function run(config?: string, env: Record<string, string> = {}) {
   let out = "";
   let err = "";
   const code = await check({
     config,
     cwd,
-    env: { HOME: cwd },
+    env: { HOME: cwd, ...env },
     out: (text) => {
       out += text;
     },
@@ -74,4 +74,34 @@ test("no config at all: says where it looked", async () => {
   expect(err).toBe(
     `no config found; looked for:\n  ${cwd}/goblin.json\n  ${cwd}/.mcp.json\n  ${cwd}/.config/goblin/goblin.json\n`,
   );
+});
+
+test("what will not start: a command line, a program or a folder that is missing", async () => {
+  await mkdir(join(cwd, "bin"));
+  await writeFile(join(cwd, "bin", "there"), "");
+  await writeFile(join(cwd, "bin", "with space"), "");
+  const servers = {
+    there: { command: "there" },
+    spaced: { command: "./bin/with space" },
+    line: { command: "there --flag" },
+    missing: { command: "nowhere" },
+    path: { command: "./bin/nowhere" },
+    folder: { command: "there", cwd: "nowhere" },
+    own: { command: "hidden", env: { PATH: "/none" } },
+    off: { command: "nowhere", enabled: false },
+  };
+  await writeFile(join(cwd, "x.json"), JSON.stringify({ mcpServers: servers }));
+  const { code, err } = await run("x.json", { PATH: join(cwd, "bin") });
+  expect(code).toBe(0);
+  const told = err
+    .trim()
+    .split("\n")
+    .map((line) => line.replace(/^\S+ warning: mcpServers\./, ""));
+  expect(told).toEqual([
+    'line.command: the command contains arguments, so no program has this name (put the program into "command" and each argument into "args")',
+    "missing.command: this program is not on the PATH",
+    "path.command: there is no such program",
+    "folder.cwd: there is no such folder",
+    "own.command: this program is not on the PATH",
+  ]);
 });

@@ -61,9 +61,12 @@ test("it has a name of its own", () => {
 
 const golden = new URL("golden/", import.meta.url);
 const has = (name: string, file: string): boolean => existsSync(new URL(`${name}/${file}`, golden));
-// Of another program's settings file, known by its name, the schema cannot know the name.
+/** These files hold any settings of other programs, or servers in other places. */
+const elsewhere = new Set(
+  "agents amazon-q-agent amp claude-desktop crush gemini opencode vscode-settings warp".split(" "),
+);
 const accepted = readdirSync(golden).filter(
-  (name) => has(name, "expected.json") && !has(name, "errors.txt") && !has(name, "file.txt"),
+  (name) => has(name, "expected.json") && !has(name, "errors.txt") && !elsewhere.has(name),
 );
 
 test.each(accepted)("it accepts what `goblin check` accepts: %s", (name) => {
@@ -71,9 +74,15 @@ test.each(accepted)("it accepts what `goblin check` accepts: %s", (name) => {
   expect(problemsOf(parse(text, [], { allowTrailingComma: true }))).toEqual([]);
 });
 
+test("it accepts the example, which names it", () => {
+  const text = readFileSync(new URL("../../../examples/goblin.json", import.meta.url), "utf8");
+  expect(problemsOf(parse(text, [], { allowTrailingComma: true }))).toEqual([]);
+});
+
 test("it accepts keys of other programs and variables, and no others", () => {
   const entry = { command: "x", autoApprove: ["a"], alwaysAllow: [], timeout: 60, _comment: "mine" };
   expect(problemsOf({ globalShortcut: "Ctrl+Space", mcpServers: { one: entry } })).toEqual([]);
+  expect(problemsOf({ mcpServers: [{ name: "one", command: "x" }] })).toEqual([]);
   expect(problemsOf({ gateway: { allowedOrigins: ["${env:ORIGIN}"] } })).toEqual([]);
   for (const wrong of [
     { gateway: { allowedOrigins: ["no origin"] } },
