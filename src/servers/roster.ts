@@ -8,7 +8,7 @@
  */
 import { STARTING } from "../catalog/standing.ts";
 import type { ConfigDiff } from "../config/diff.ts";
-import type { ServerConfig } from "../config/schema/server.ts";
+import { isInvalid, type ServerConfig } from "../config/schema/server.ts";
 import { Server, type ServerHost, type ServerOptions } from "./server.ts";
 
 export class Roster {
@@ -105,7 +105,7 @@ export class Roster {
     const next = new Server(config, this.#host, this.#options);
     this.#incoming.set(id, next);
     // From now on, requests for its names wait until it has started.
-    if (config.enabled && !config.problems && !this.#entries.get(id)?.config.enabled)
+    if (config.enabled && !isInvalid(config) && !this.#entries.get(id)?.config.enabled)
       this.#options.catalog.stand(id, STARTING);
     await this.#startAdded(next);
     // Another config may have replaced this server meanwhile, or the gateway may be closing.
@@ -116,7 +116,7 @@ export class Roster {
     old?.detach();
     next.attach();
     this.#host.emit("status", id, next.backend.status);
-    if (!config.enabled || config.problems) this.#host.emit("removed", id);
+    if (!config.enabled || isInvalid(config)) this.#host.emit("removed", id);
     if (old) this.#retire(old);
     await this.#host.subscribers.restored(id);
   }

@@ -13,9 +13,9 @@ import type { Catalog } from "../catalog/catalog.ts";
 import { emptyLists, inputSchemaOf, type ServerLists } from "../catalog/definitions.ts";
 import { DISABLED, KNOWN, STARTING, type Standing } from "../catalog/standing.ts";
 import type { LiveConfig } from "../config/live-config.ts";
-import { formatProblem, type Problem, summarise } from "../config/problems/problem.ts";
+import { formatProblem, summarise } from "../config/problems/problem.ts";
 import type { Config } from "../config/schema/config.ts";
-import type { ServerConfig } from "../config/schema/server.ts";
+import { isInvalid, type ServerConfig } from "../config/schema/server.ts";
 import { setLogLevel } from "../peers/log-level.ts";
 import type { Peer, PeerEvents } from "../peers/peer.ts";
 import { Call, type Client } from "../protocol/call.ts";
@@ -92,7 +92,7 @@ export class Server {
     this.backend = new Backend({
       id: config.id,
       share: config.share,
-      invalid: config.problems && invalidEntry(config.problems),
+      invalid: isInvalid(config) ? `its config entry is not valid: ${summarise(config.problems)}` : undefined,
       limits: backendLimits(options.config.current),
       onLimit: options.onLimit,
       installs: installs(config.transport),
@@ -126,9 +126,9 @@ export class Server {
    * silent is not waited for longer than `timeouts.connectMs`, unless it may be installing.
    */
   async start(): Promise<void> {
-    const { problems } = this.#config;
-    if (problems) {
-      const detail = { server: this.id, state: "invalid", problems: problems.map(formatProblem) };
+    if (isInvalid(this.#config)) {
+      const problems = this.#config.problems.map(formatProblem);
+      const detail = { server: this.id, state: "invalid", problems };
       return this.#options.log.error(detail, "Server is disabled: its entry in the config cannot be used");
     }
     if (!this.#config.enabled) return;
@@ -144,7 +144,7 @@ export class Server {
     const { catalog } = this.#options;
     this.#show();
     this.#stand(this.backend.status);
-    if (!this.#config.enabled || this.#config.problems) return catalog.update(this.id, emptyLists);
+    if (!this.#config.enabled || isInvalid(this.#config)) return catalog.update(this.id, emptyLists);
     if (this.#lists) catalog.update(this.id, this.#lists);
     // The catalog still lists the predecessor's entries. They stay for the same grace period as
     // those of a server that is down.
@@ -296,10 +296,6 @@ export class Server {
       },
     };
   }
-}
-
-function invalidEntry(problems: readonly Problem[]): string {
-  return `its config entry is not valid: ${summarise(problems)}`;
 }
 
 function backendLimits({ limits }: Config) {

@@ -121,6 +121,12 @@ describe.each([
     await refused(await start({ ...base, github: { entry: { enabled: false } } }), notFound);
   });
 
+  test("github's entry is not valid", async () => {
+    const setting = await start({ ...base, github: { entry: { env: { KEY: "${env:GOBLIN_TEST_UNSET}" } } } });
+    const reason = expect.stringContaining("the environment variable GOBLIN_TEST_UNSET is not set");
+    await refused(setting, () => ({ code: "BACKEND_UNAVAILABLE", serverId: "github", reason }));
+  });
+
   test("github's tool is denied, and it has nothing else", async () => {
     const github = { script: { lists: denied }, entry: { tools: { deny: ["push"] } } };
     const setting = await start({ ...base, github });

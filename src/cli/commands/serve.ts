@@ -2,6 +2,7 @@
  * `goblin serve`: runs the gateway over HTTP until a signal stops it. Prints the endpoint once it
  * listens.
  */
+import { isInvalid } from "../../config/schema/server.ts";
 import { createGateway, type Gateway } from "../../gateway.ts";
 import { openState } from "../../session/continuity.ts";
 import { createLogger } from "../../telemetry/logger.ts";
@@ -52,10 +53,12 @@ export async function serve(options: ServeOptions): Promise<number> {
   running = gateway;
   const { url, adminUrl } = await gateway.listen();
   await follower?.watch();
-  const count = config.servers.filter(({ enabled, problems }) => enabled && !problems).length;
+  const invalid = config.servers.filter(isInvalid).length;
+  const count = config.servers.filter((server) => server.enabled).length - invalid;
+  const bad = invalid === 0 ? "" : `, ${invalid} invalid`;
   const source = file ? file.path : "no config found: demo servers";
   if (!options.tui)
-    console.log(`Goblin is listening on ${url} (${count} ${count === 1 ? "server" : "servers"}; ${source})`);
+    console.log(`Goblin is listening on ${url} (${count} ${count === 1 ? "server" : "servers"}${bad}; ${source})`);
   const { auth, admin } = config.gateway;
   const shown = options.tui ? dashboard(adminUrl ?? url, ownToken({ auth, admin })) : undefined;
   const code = await Promise.race([signals.ended, ...(shown ? [shown] : [])]);

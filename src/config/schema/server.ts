@@ -156,3 +156,10 @@ export interface ServerConfig {
   /** Why its entry cannot be used; the server then keeps its names but is never started. */
   readonly problems?: readonly Problem[];
 }
+
+/** Returns whether the server should run but cannot, because of its entry. */
+export function isInvalid(
+  config: ServerConfig,
+): config is ServerConfig & { readonly problems: NonNullable<ServerConfig["problems"]> } {
+  return config.enabled && config.problems !== undefined;
+}

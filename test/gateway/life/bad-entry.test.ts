@@ -33,7 +33,8 @@ async function start() {
     script: { lists: { tools: [{ name: "gh_push", inputSchema }] } },
   });
   const good = await startScripted({ name: "good" });
-  const config = { mcpServers: { gh: bad, good: good.entry, other: { ...other.entry, prefix: "" } } };
+  const off = { urll: "http://127.0.0.1:1", enabled: false };
+  const config = { mcpServers: { gh: bad, off, good: good.entry, other: { ...other.entry, prefix: "" } } };
   const home = await serveHome(config);
   const served = await startServe(home);
   await until(async () => (await rows(served)).get("other")?.state === "ready", { what: "the other server" });
@@ -48,6 +49,8 @@ describe("an entry that cannot be used", () => {
     const { other, served, home, client } = await start();
     const reason = `its config entry is not valid: goblin.json:1:49 mcpServers.gh.env.KEY: ${UNSET} (set it, or give a default: \${env:GOBLIN_TEST_UNSET:-…})`;
     expect((await rows(served)).get("gh")).toMatchObject({ state: "invalid", reason });
+    expect((await rows(served)).get("off")).toMatchObject({ state: "disabled", reason: null });
+    expect(served.out()).toContain("(2 servers, 1 invalid; ");
     const answer = await client.call("tools/call", { name: "good_whoami", arguments: {} });
     expect(answer.message.result.isError).not.toBe(true);
 
@@ -79,7 +82,10 @@ describe("an entry that cannot be used", () => {
     expect(status.out).toMatch(/^gh +invalid +stdio .*GOBLIN_TEST_UNSET is not set/m);
     const check = await commandHome().goblin("check", "--config", home.configFile, "--json");
     expect(check.code).toBe(1);
-    expect(JSON.parse(check.out)).toMatchObject({ ok: false, errors: [{ key: "mcpServers.gh.env.KEY" }] });
+    expect(JSON.parse(check.out)).toMatchObject({
+      ok: false,
+      errors: [{ key: "mcpServers.gh.env.KEY" }, { key: "mcpServers.off.urll" }],
+    });
   });
 
   test("a reload applies everything else, and a mended entry brings its server up", async () => {

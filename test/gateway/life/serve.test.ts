@@ -37,12 +37,12 @@ describe("goblin serve and its config file", () => {
     home.write({ mcpServers: { one: one.entry, two: two.entry } });
     await until(async () => (await names()).includes("two_echo"), { what: "the new server's tools" });
 
-    home.write('{ "mcpServers": { "one": { "comand": "x" } } }');
+    home.write('{ "mcpServerz": {} }');
     await until(() => goblin.log().includes("The config is not valid"), { what: "a report of the broken edit" });
-    expect(goblin.log()).toContain("comand");
+    expect(goblin.log()).toContain("mcpServerz");
     const refused = await postReload(goblin.origin);
     expect(refused.status).toBe(422);
-    expect(await refused.text()).toContain("comand");
+    expect(await refused.text()).toContain("mcpServerz");
     expect(await names()).toContain("two_echo");
 
     // Written in place, and read before the watcher would look.
