@@ -259,7 +259,7 @@ test("a broken config is refused when a reload is asked for, and changes nothing
   const url = await until(() => /listening on (\S+)/.exec(out)?.[1]);
   const reload = () =>
     fetch(new URL("/api/reload", url), { method: "POST", headers: { "content-type": "application/json" } });
-  writeFileSync(path, '{ "mcpServers": { "one": {} } }');
+  writeFileSync(path, '{ "mcpServers": [{}] }');
   const broken = await reload();
   expect(broken.status).toBe(422);
   expect(await broken.json()).toMatchObject({ error: { code: "CONFIG_INVALID" } });
