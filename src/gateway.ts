@@ -65,7 +65,7 @@ export function createGateway({ log, configPath, reload, state, ...options }: Ga
   const { sessions, subscriptions, continuity, resourceSubscriptions, tasks } = clients;
   servers.on("synced", (serverId, ms) => meters.synced(serverId, ms));
   const search = feedSearch(catalog, createSearchIndex());
-  const localTools = new LocalTools({ catalog, waiting, search, health: new Health(servers, reloads) });
+  const localTools = new LocalTools({ catalog, servers, waiting, search, health: new Health(servers, reloads) });
   const relay = new Relay({
     ...{ config, catalog, servers, localTools, resourceSubscriptions, tasks, waiting },
     ...{ meters, activity, masker: logs.masker, onLimit, log },

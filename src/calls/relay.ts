@@ -15,7 +15,7 @@ import { GoblinError } from "../protocol/errors.ts";
 import { Flight } from "../protocol/flight.ts";
 import { type Answer, failure } from "../protocol/json-rpc.ts";
 import type { OnLimit } from "../protocol/limit-exceeded.ts";
-import { listMethods, lookUp, type RoutedMethod, routedMethods } from "../protocol/methods.ts";
+import { type ListMethod, listMethods, lookUp, type RoutedMethod, routedMethods } from "../protocol/methods.ts";
 import { EXTENSION, extensionOwners, mayBeDeclared, notOffered, resolveExtension } from "../routing/extension.ts";
 import { LateRoute } from "../routing/late-route.ts";
 import { type Route, resolve } from "../routing/resolve.ts";
@@ -116,7 +116,7 @@ export class Relay {
   }
 
   #answer(flight: Flight): Promise<Answer> {
-    const { catalog, localTools, servers } = this.#parts;
+    const { localTools, servers } = this.#parts;
     const { call } = flight;
     const routed = lookUp(routedMethods, call.method);
     if (routed) {
@@ -126,15 +126,21 @@ export class Relay {
     }
     const list = lookUp(listMethods, call.method);
     if (list) {
-      const raw = catalog.snapshot.pagers[list.kind].page(call.params["cursor"]);
-      this.#metrics.listed(flight);
-      return Promise.resolve({ ok: true, raw });
+      const waits = servers.firstLists(call.client);
+      if (!waits) return Promise.resolve(this.#list(flight, list));
+      return waits.then(() => this.#list(flight, list)).catch((error) => this.#refuse(flight, error));
     }
     const respond = lookUp(this.#clientMethods, call.method);
     if (respond) return this.#answerLocally(flight, respond);
     if (extensionOwners(call.method, servers.infos()).length > 0 || mayBeDeclared(call.method, catalog.snapshot))
       return this.#send(flight, this.#find(call, EXTENSION));
     throw new GoblinError("METHOD_NOT_FOUND", `Method not found: ${call.method.slice(0, 100)}`);
+  }
+
+  #list(flight: Flight, { kind }: ListMethod): Answer {
+    const raw = this.#parts.catalog.snapshot.pagers[kind].page(flight.call.params["cursor"]);
+    this.#metrics.listed(flight);
+    return { ok: true, raw };
   }
 
   /** Returns the route of a request. If its server is still starting, the route is found later. */

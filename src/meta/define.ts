@@ -13,6 +13,7 @@ import type { MetaToolName } from "../config/schema/settings.ts";
 import type { Call } from "../protocol/call.ts";
 import type { Answer } from "../protocol/json-rpc.ts";
 import type { Health } from "../servers/health.ts";
+import type { Servers } from "../servers/servers.ts";
 import type { Waiting } from "../servers/waiting.ts";
 import { readArguments } from "./arguments.ts";
 
@@ -21,6 +22,7 @@ export interface MetaContext {
   readonly catalog: Pick<Catalog, "snapshot">;
   /** Waits for entries of a starting server. */
   readonly waiting: Pick<Waiting, "found">;
+  readonly servers: Pick<Servers, "firstLists">;
   readonly search: Pick<CatalogSearch, "find">;
   readonly health: Health;
 }

@@ -33,6 +33,8 @@ const metaTools: Readonly<Record<MetaToolName, MetaTool>> = {
 /** Other names of meta tools. A server's tool with the same listed name takes precedence. */
 const aliases: Readonly<Record<string, MetaToolName>> = { health: "goblin_health" };
 
+const LISTING = /^(?:search_|catalog_(?!servers))/;
+
 /** Returns the definitions to list. */
 export function metaDefinitions(enabled: readonly MetaToolName[]): Definition[] {
   return [...new Set(enabled)].map((name) => metaTools[name].definition);
@@ -54,7 +56,13 @@ export class LocalTools {
     if (typeof name !== "string") return undefined;
     const tool = Object.hasOwn(metaTools, name) ? metaTools[name as MetaToolName] : this.#aliased(name);
     if (!tool || !this.#context.catalog.snapshot.local.includes(tool.definition)) return undefined;
-    return (call, relay) => tool.answer(call, this.#context, relay);
+    return (call, relay) => this.#answer(tool, call, relay);
+  }
+
+  async #answer(tool: MetaTool, call: Call, relay: CallHandler): Promise<Answer> {
+    // These wait like the lists that they stand for.
+    if (LISTING.test(tool.name)) await this.#context.servers.firstLists(call.client);
+    return tool.answer(call, this.#context, relay);
   }
 
   #aliased(name: string): MetaTool | undefined {

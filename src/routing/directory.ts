@@ -31,6 +31,11 @@ export class Directory {
     return describeServers(this.#servers.infos(), { settled: this.#servers.settled, client: capabilities });
   }
 
+  /** Resolves when a description or a list need not wait for starting servers any more. */
+  firstLists(client: Client): Promise<void> | undefined {
+    return this.#servers.firstLists(client);
+  }
+
   /** Returns how long, and by whom, the answer to this method may be cached. */
   cacheHints(method: string): { readonly ttlMs: number; readonly cacheScope: "public" | "private" } {
     const list = lookUp(listMethods, method);

@@ -9,6 +9,7 @@
 import { STARTING } from "../catalog/standing.ts";
 import type { ConfigDiff } from "../config/diff.ts";
 import { isInvalid, type ServerConfig } from "../config/schema/server.ts";
+import { FirstLists } from "./lists/first-lists.ts";
 import { Server, type ServerHost, type ServerOptions } from "./server.ts";
 
 export class Roster {
@@ -19,6 +20,7 @@ export class Roster {
   readonly #incoming = new Map<string, Server>();
   /** Replaced or removed servers that finish their last calls. */
   readonly #retiring = new Set<Server>();
+  readonly firstLists: FirstLists;
   #started: Promise<void> | undefined;
   #settled = false;
   #closed = false;
@@ -26,6 +28,7 @@ export class Roster {
   constructor(host: ServerHost, options: ServerOptions) {
     this.#host = host;
     this.#options = options;
+    this.firstLists = new FirstLists(() => options.config.current.lists.waitMs);
     for (const config of options.config.current.servers) this.#add(config);
   }
 
@@ -51,7 +54,7 @@ export class Roster {
 
   /** Resolves when every enabled server has connected or failed once. */
   start(): Promise<void> {
-    this.#started ??= Promise.all([...this.#entries.values()].map((server) => server.start())).then(() => {
+    this.#started ??= Promise.all([...this.#entries.values()].map((server) => this.#startNew(server))).then(() => {
       this.#settled = true;
     });
     return this.#started;
@@ -69,7 +72,7 @@ export class Roster {
       this.#incoming.get(config.id)?.adjust(config);
     }
     const starts = [
-      ...diff.added.map((config) => this.#startAdded(this.#add(config))),
+      ...diff.added.map((config) => this.#startAdded(this.#add(config), (server) => this.#startNew(server))),
       ...diff.changed.map((config) => this.#replace(config)),
     ];
     this.#arrange(diff.order);
@@ -79,6 +82,7 @@ export class Roster {
 
   async close(): Promise<void> {
     this.#closed = true;
+    for (const { id } of this.#entries.values()) this.firstLists.ended(id);
     await Promise.all([...this.#all()].map((server) => server.stop("shutting down")));
   }
 
@@ -95,8 +99,16 @@ export class Roster {
     return server;
   }
 
-  async #startAdded(server: Server): Promise<void> {
-    if (this.#started && !this.#closed) await server.start();
+  async #startAdded(server: Server, start: (server: Server) => Promise<void>): Promise<void> {
+    if (this.#started && !this.#closed) await start(server);
+  }
+
+  /** Starts a server that nobody has seen yet. Lists wait for it. */
+  async #startNew(server: Server): Promise<void> {
+    if (!server.config.enabled) return;
+    this.firstLists.started(server.id);
+    await server.start();
+    this.firstLists.ended(server.id);
   }
 
   async #replace(config: ServerConfig): Promise<void> {
@@ -107,7 +119,7 @@ export class Roster {
     // From now on, requests for its names wait until it has started.
     if (config.enabled && !isInvalid(config) && !this.#entries.get(id)?.config.enabled)
       this.#options.catalog.stand(id, STARTING);
-    await this.#startAdded(next);
+    await this.#startAdded(next, (server) => server.start());
     // Another config may have replaced this server meanwhile, or the gateway may be closing.
     if (this.#incoming.get(id) !== next || this.#closed) return next.stop("replaced");
     this.#incoming.delete(id);
@@ -127,6 +139,7 @@ export class Roster {
     this.#incoming.delete(id);
     const server = this.#entries.get(id);
     this.#entries.delete(id);
+    this.firstLists.ended(id);
     catalog.remove(id);
     this.#host.emit("removed", id);
     if (server) this.#retire(server);

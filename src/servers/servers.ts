@@ -60,6 +60,14 @@ export class Servers extends EventEmitter<ServerEvents> {
     return this.#roster.settled;
   }
 
+  /**
+   * Resolves when the lists of starting servers are known, or have been waited for. Undefined: they
+   * are known.
+   */
+  firstLists(client: Pick<Client, "account" | "info">): Promise<void> | undefined {
+    return this.#roster.firstLists.wait(client);
+  }
+
   ids(): string[] {
     return [...this.#roster.values()].map(({ id }) => id);
   }

@@ -248,6 +248,12 @@ export interface ResourcesSettings {
 export interface ListsSettings {
   /** Entries per page of a list. Default 1000. */
   readonly pageSize?: number | undefined;
+  /**
+   * How long after the start of a server whose lists are not known yet initialize, server/discover
+   * and lists wait for it. Clients that are known to follow list changes wait at most a second.
+   * Default 8000.
+   */
+  readonly waitMs?: number | undefined;
 }
 
 /** Limits on what clients and servers may use. */

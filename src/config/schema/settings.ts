@@ -143,6 +143,11 @@ export type ResourcesConfig = z.output<typeof resourcesSchema>;
 
 export const listsSchema = z.strictObject({
   pageSize: countFromOne.default(1000).describe("Entries per page of a list."),
+  waitMs: msOrZero
+    .default(8000)
+    .describe(
+      "How long after the start of a server whose lists are not known yet initialize, server/discover and lists wait for it. Clients that are known to follow list changes wait at most a second.",
+    ),
 });
 export type ListsConfig = z.output<typeof listsSchema>;
 

@@ -90,7 +90,8 @@ export class LegacyChannel implements EraChannel {
       const options = { principal, account, send, isActive: () => true, place, ...(id && { id }) };
       const opened = openSession(context, message.params, options);
       this.#session = opened.session;
-      this.#answer(message.id, opened.answer);
+      if (!(opened.answer instanceof Promise)) return this.#answer(message.id, opened.answer);
+      void opened.answer.then((answer) => this.#answer(message.id, answer));
     } catch (error) {
       this.#answer(message.id, failure(error));
     }

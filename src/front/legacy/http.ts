@@ -12,7 +12,7 @@ import { Outbox } from "../../outbound/outbox.ts";
 import { UnreadBudget } from "../../outbound/unread-budget.ts";
 import { legacyVersions } from "../../protocol/envelope.ts";
 import { GoblinError } from "../../protocol/errors.ts";
-import { failure, type Id, type Inbound } from "../../protocol/json-rpc.ts";
+import { type Answer, failure, type Id, type Inbound } from "../../protocol/json-rpc.ts";
 import type { Principal } from "../../protocol/principal.ts";
 import type { Session } from "../../session/session.ts";
 import type { Batch } from "../classify.ts";
@@ -108,7 +108,9 @@ export class LegacyHttp {
       const sealed = { key, principal: principal.id, account, protocolVersion, capabilities, info, issued };
       const id = this.#context.continuity.seal(sealed);
       this.#register(session, streams, id);
-      replyAnswer(x, message.id, answer, { [SESSION_HEADER]: id });
+      const reply = (given: Answer): void => replyAnswer(x, message.id, given, { [SESSION_HEADER]: id });
+      if (answer instanceof Promise) void answer.then(reply);
+      else reply(answer);
     } catch (error) {
       replyError(x, error, message.id);
     }

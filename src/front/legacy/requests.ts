@@ -41,12 +41,15 @@ export interface OpenOptions {
   readonly place?: (() => void) | undefined;
 }
 
-/** Opens a session for an `initialize` request. Throws if the limit of sessions is reached. */
+/**
+ * Opens a session for an `initialize` request. The answer waits for servers that are starting, as a
+ * client hears of their instructions only now. Throws if the limit of sessions is reached.
+ */
 export function openSession(
   context: FrontContext,
   params: Params,
   options: OpenOptions,
-): { session: Session; answer: Answer } {
+): { session: Session; answer: Answer | Promise<Answer> } {
   const wanted = params["protocolVersion"];
   if (typeof wanted !== "string") {
     throw new GoblinError("INVALID_PARAMS", 'initialize needs "protocolVersion"');
@@ -61,14 +64,19 @@ export function openSession(
     send: options.send,
   });
   context.sessions.add(session, options.isActive, options.place);
-  const { capabilities, instructions } = context.directory.describe(session);
-  const result = {
+  const waits = context.directory.firstLists(session);
+  const describe = (): Answer => describedTo(context, session);
+  return { session, answer: waits ? waits.then(describe) : describe() };
+}
+
+function describedTo({ directory }: FrontContext, session: Session): Answer {
+  const { capabilities, instructions } = directory.describe(session);
+  return success({
     protocolVersion: session.protocolVersion,
     capabilities,
-    serverInfo: context.directory.serverInfo,
+    serverInfo: directory.serverInfo,
     ...(instructions && { instructions }),
-  };
-  return { session, answer: success(result) };
+  });
 }
 
 /** Resumes a session that an earlier process opened. Throws if the limit of sessions is reached. */

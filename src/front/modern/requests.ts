@@ -83,7 +83,10 @@ export class ModernFront {
     try {
       const dialogue = new Dialogue();
       const client = new RequestClient(params, options, dialogue);
-      if (method === "server/discover") return this.#finish(method, this.#discover(client));
+      if (method === "server/discover") {
+        await this.#context.directory.firstLists(client);
+        return this.#finish(method, this.#discover(client));
+      }
       if (method.startsWith("tasks/") && !hasTasks(client)) return failure(missingTasks());
       const call = new Call({
         method,

@@ -40,7 +40,8 @@ test("the inner call has the arguments as the client wrote them, and everything 
     });
     const local = metaDefinitions(["call_tool", "catalog_tools"]);
     const catalog = { snapshot: { local } as unknown as Snapshot };
-    const parts = { catalog, waiting: {} as Waiting, search: { find: async () => [] }, health: {} as Health };
+    const servers = { firstLists: () => undefined };
+    const parts = { catalog, servers, waiting: {} as Waiting, search: { find: async () => [] }, health: {} as Health };
     const localTools = new LocalTools(parts);
     const relay = {
       handle: async (derived: Call): Promise<Answer> => {
