@@ -22,6 +22,7 @@ import { type StdioFront, serveStdio } from "./front/stdio.ts";
 import { LocalTools } from "./meta/registry.ts";
 import { Directory } from "./routing/directory.ts";
 import { Health } from "./servers/health.ts";
+import type { KeptLists } from "./servers/lists/kept-lists.ts";
 import { Servers } from "./servers/servers.ts";
 import { Waiting } from "./servers/waiting.ts";
 import { createClientState } from "./session/client-state.ts";
@@ -42,13 +43,15 @@ export interface GatewayOptions {
   readonly reload?: (() => Promise<ReloadResult>) | undefined;
   /** Lets sessions outlive the process. */
   readonly state?: SessionState | undefined;
+  /** Lets the servers' lists outlive the process. */
+  readonly kept?: KeptLists | undefined;
 }
 
 export type Gateway = ReturnType<typeof createGateway>;
 
 const serverInfo = { name: "goblin", title: "Goblin", version };
 
-export function createGateway({ log, configPath, reload, state, ...options }: GatewayOptions) {
+export function createGateway({ log, configPath, reload, state, kept, ...options }: GatewayOptions) {
   const config = new LiveConfig(options.config);
   const reloads = new ReloadHistory();
   const logs = logBookOf(log);
@@ -59,7 +62,7 @@ export function createGateway({ log, configPath, reload, state, ...options }: Ga
   const { onLimit } = limits;
 
   const catalog = createCatalog(config);
-  const servers = new Servers({ config, catalog, log, onLimit, clientInfo: serverInfo });
+  const servers = new Servers({ config, catalog, log, onLimit, kept, clientInfo: serverInfo });
   const waiting = new Waiting({ catalog, servers, config, onLimit });
   const clients = createClientState({ config, catalog, servers, waiting, state, onLimit });
   const { sessions, subscriptions, continuity, resourceSubscriptions, tasks } = clients;
@@ -145,6 +148,7 @@ export function createGateway({ log, configPath, reload, state, ...options }: Ga
       sessions.close();
       search.close();
       await Promise.all([http?.close(), servers.close()]);
+      await kept?.close();
       stdioFront?.close();
       // Last: calls that end with the servers are still audited.
       await relay.close();

@@ -83,7 +83,19 @@ const layers: Record<string, readonly string[]> = {
   "library.ts": ["gateway.ts", "given-config.ts", "cards.ts", "admin", "telemetry", "config", "protocol"],
   "index.ts": ["library.ts", "cards.ts", "config"],
   cli: [
-    ...["gateway.ts", "version.ts", "tui", "admin", "demo", "session", "catalog", "telemetry", "config", "protocol"],
+    ...[
+      "gateway.ts",
+      "version.ts",
+      "tui",
+      "admin",
+      "demo",
+      "session",
+      "servers",
+      "catalog",
+      "telemetry",
+      "config",
+      "protocol",
+    ],
     ...["http-client", "structures", "timing", "text"],
   ],
 };

@@ -116,7 +116,7 @@ export class Relay {
   }
 
   #answer(flight: Flight): Promise<Answer> {
-    const { localTools, servers } = this.#parts;
+    const { localTools, servers, catalog } = this.#parts;
     const { call } = flight;
     const routed = lookUp(routedMethods, call.method);
     if (routed) {

@@ -72,7 +72,8 @@ function retryDelay(retryAt: number | undefined): number {
   return retryAt === undefined ? RETRY_MS : Math.max(0, retryAt - Date.now());
 }
 
-function assertStarted(names: Pick<Names, "standing">, serverIds: readonly string[]): void {
+/** Throws, so that the request waits, if one of these servers is starting. */
+export function assertStarted(names: Pick<Names, "standing">, serverIds: readonly string[]): void {
   const awaits = serverIds.filter((id) => names.standing(id).kind === "starting");
   const serverId = awaits[0];
   if (serverId === undefined) return;

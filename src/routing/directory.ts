@@ -39,7 +39,10 @@ export class Directory {
   /** Returns how long, and by whom, the answer to this method may be cached. */
   cacheHints(method: string): { readonly ttlMs: number; readonly cacheScope: "public" | "private" } {
     const list = lookUp(listMethods, method);
-    return list ? this.#catalog.snapshot.cacheHints(list.kind) : NO_HINTS;
+    const { snapshot } = this.#catalog;
+    // A list that lacks a server's entries is no list to keep.
+    const isComplete = list && snapshot.servers.every(({ standing }) => standing.kind === "known");
+    return isComplete ? snapshot.cacheHints(list.kind) : NO_HINTS;
   }
 
   /** Returns the input schema of a tool, by any name that a call accepts. */

@@ -5,7 +5,7 @@
  * identifier under the prefix of a configured server never goes to
  * another one.
  */
-import { assertThere, foundName, foundUri } from "../catalog/find-or-throw.ts";
+import { assertStarted, assertThere, foundName, foundUri } from "../catalog/find-or-throw.ts";
 import type { Snapshot } from "../catalog/snapshot.ts";
 import { splitTaskId, type TaskIdParts } from "../identifiers/task-ids.ts";
 import { setMember } from "../json/json-text.ts";
@@ -75,6 +75,7 @@ export function resolveExtension(call: Call, options: ExtensionOptions): Route {
     assertThere(snapshot, [found.serverId]);
     throw new GoblinError("METHOD_NOT_FOUND", `Server "${found.serverId}" does not offer ${call.method}`);
   }
+  assertStarted(snapshot, [found.serverId]);
   return {
     spec: EXTENSION,
     snapshot,

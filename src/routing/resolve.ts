@@ -5,7 +5,7 @@
  * split. An unknown or ambiguous identifier is an error here, and no server sees it. If the server
  * is still starting, the error says so (`awaits`), and the relay makes a `LateRoute`.
  */
-import { foundName, foundUri } from "../catalog/find-or-throw.ts";
+import { assertStarted, foundName, foundUri } from "../catalog/find-or-throw.ts";
 import type { NamedEntry } from "../catalog/named.ts";
 import type { Snapshot } from "../catalog/snapshot.ts";
 import { memberText, repeatedKey, setMember } from "../json/json-text.ts";
@@ -30,6 +30,13 @@ export interface Route {
 }
 
 export function resolve(call: Call, spec: RoutedMethod, snapshot: Snapshot): Route {
+  const route = routeOf(call, spec, snapshot);
+  // Its lists are those of an earlier process: only the server knows whether they still hold.
+  assertStarted(snapshot, [route.serverId]);
+  return route;
+}
+
+function routeOf(call: Call, spec: RoutedMethod, snapshot: Snapshot): Route {
   switch (spec.names) {
     case "tool":
       return namedRoute(call, spec, snapshot, findTool(call, snapshot));
@@ -107,7 +114,9 @@ function resourceRoute(call: Call, spec: RoutedMethod, snapshot: Snapshot): Rout
 
 /** Returns the server of a resource, by any form of its URI. */
 export function findResource(snapshot: Snapshot, uri: string) {
-  return foundUri(snapshot.resources.resolve(uri), snapshot, uri);
+  const found = foundUri(snapshot.resources.resolve(uri), snapshot, uri);
+  assertStarted(snapshot, [found.serverId]);
+  return found;
 }
 
 function referenceRoute(call: Call, spec: RoutedMethod, snapshot: Snapshot): Route {

@@ -106,7 +106,7 @@ export class Roster {
   /** Starts a server that nobody has seen yet. Lists wait for it. */
   async #startNew(server: Server): Promise<void> {
     if (!server.config.enabled) return;
-    this.firstLists.started(server.id);
+    if (!server.hasLists) this.firstLists.started(server.id);
     await server.start();
     this.firstLists.ended(server.id);
   }

@@ -5,7 +5,8 @@
  * reported. A server that is about to replace another, or drains after its replacement, answers
  * calls but changes nothing that clients see. A server that is down keeps its entries for a grace
  * period; then they are withdrawn until it is back. The catalog always knows whether a server's
- * lists are known, so that requests for its names can wait.
+ * lists are known, so that requests for its names can wait. Until a new server's lists are known,
+ * it shows those that an earlier process kept.
  */
 
 import type { EventEmitter } from "node:events";
@@ -17,7 +18,7 @@ import { formatProblem, summarise } from "../config/problems/problem.ts";
 import type { Config } from "../config/schema/config.ts";
 import { isInvalid, type ServerConfig } from "../config/schema/server.ts";
 import { setLogLevel } from "../peers/log-level.ts";
-import type { Peer, PeerEvents } from "../peers/peer.ts";
+import type { Peer, PeerEvents, PeerInfo } from "../peers/peer.ts";
 import { Call, type Client } from "../protocol/call.ts";
 import type { OnLimit } from "../protocol/limit-exceeded.ts";
 import { LONGEST_PROBLEM, logText } from "../protocol/log-text.ts";
@@ -29,6 +30,7 @@ import { connectServer, installs } from "./connections/connect-server.ts";
 import type { StartQueue } from "./connections/start-queue.ts";
 import type { ServerEvents, Subscribers } from "./events.ts";
 import { ListFetcher } from "./list-fetcher.ts";
+import type { KeptLists } from "./lists/kept-lists.ts";
 import { ask } from "./questions.ts";
 import { StateLog } from "./state-log.ts";
 
@@ -49,6 +51,8 @@ export interface ServerOptions {
   readonly log: Logger;
   readonly onLimit: OnLimit;
   readonly clientInfo: Readonly<Record<string, unknown>>;
+  /** Where the lists outlive the process. */
+  readonly kept?: KeptLists | undefined;
 }
 
 /** The server's own words stay in its status: clients see this. */
@@ -67,8 +71,10 @@ export class Server {
   #config: ServerConfig;
   #attached = false;
   #wasAttached = false;
-  /** Undefined until the first sync, and after a withdrawal. */
+  /** Undefined until the first sync, unless kept, and after a withdrawal. */
   #lists: ServerLists | undefined;
+  /** The server's last description of itself, as long as it has lists. */
+  #info: PeerInfo | undefined;
   /** Whether all lists have been fetched. */
   #isKnown = false;
   readonly #fetcher: ListFetcher;
@@ -80,6 +86,9 @@ export class Server {
     this.#config = config;
     this.#host = host;
     this.#options = options;
+    const kept = config.enabled ? options.kept?.read(config) : undefined;
+    this.#lists = kept?.lists;
+    this.#info = kept?.info;
     this.#fetcher = new ListFetcher({
       ...options,
       serverId: config.id,
@@ -121,6 +130,16 @@ export class Server {
     return this.#config;
   }
 
+  /** The server's description of itself: the current one, or the last one. */
+  get info(): PeerInfo | undefined {
+    return this.backend.peer?.info ?? this.#info;
+  }
+
+  /** Whether it has lists to show, if only kept ones. */
+  get hasLists(): boolean {
+    return this.#lists !== undefined;
+  }
+
   /**
    * Resolves when the first attempt to connect has succeeded or failed. A program that is merely
    * silent is not waited for longer than `timeouts.connectMs`, unless it may be installing.
@@ -146,9 +165,9 @@ export class Server {
     this.#stand(this.backend.status);
     if (!this.#config.enabled || isInvalid(this.#config)) return catalog.update(this.id, emptyLists);
     if (this.#lists) catalog.update(this.id, this.#lists);
-    // The catalog still lists the predecessor's entries. They stay for the same grace period as
-    // those of a server that is down.
-    else if (this.backend.status.state === "down") this.#graceTimer ??= this.#startGrace();
+    // The catalog still lists kept entries, or the predecessor's. They stay for the same grace
+    // period as those of a server that is down.
+    if (!this.#isKnown && this.backend.status.state === "down") this.#graceTimer ??= this.#startGrace();
   }
 
   detach(): void {
@@ -193,8 +212,10 @@ export class Server {
     this.setLevel(this.#host.logLevel);
     if (await this.#fetcher.connect(peer, this.#lists)) {
       this.#lists ??= emptyLists;
+      this.#info = peer.info;
       if (this.#fetcher.hasFailed) this.#stand(this.backend.status);
       else this.#known();
+      if (this.#fetcher.problem === undefined) this.#keep();
     }
     // A server is ready when clients can see its lists.
     await this.#options.catalog.caughtUp();
@@ -210,6 +231,12 @@ export class Server {
   #update(lists: ServerLists): void {
     this.#lists = lists;
     if (this.#attached) this.#options.catalog.update(this.id, lists);
+    if (this.#isKnown) this.#keep();
+  }
+
+  #keep(): void {
+    const { kept } = this.#options;
+    if (kept && this.info) kept.keep(this.#config, { lists: this.#lists ?? emptyLists, info: this.info });
   }
 
   #show(): void {
@@ -237,6 +264,7 @@ export class Server {
 
   #withdraw(): void {
     this.#lists = undefined;
+    this.#info = undefined;
     this.#isKnown = false;
     if (this.#attached) this.#options.catalog.update(this.id, emptyLists);
     this.#stand(this.backend.status);

@@ -21,7 +21,7 @@ import { warnOfTemplates } from "./template-problems.ts";
 
 export interface ServerInfo {
   readonly id: string;
-  /** Undefined while the server is not connected. */
+  /** The last one while the server reconnects. Undefined if it is unknown. */
   readonly info: PeerInfo | undefined;
 }
 
@@ -162,7 +162,7 @@ export class Servers extends EventEmitter<ServerEvents> {
   }
 
   infos(): ServerInfo[] {
-    return [...this.#roster.values()].map(({ id, backend }) => ({ id, info: backend.peer?.info }));
+    return [...this.#roster.values()].map(({ id, info }) => ({ id, info }));
   }
 
   get logLevel(): string | undefined {

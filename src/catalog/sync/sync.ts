@@ -14,7 +14,7 @@ import type { Answer } from "../../protocol/json-rpc.ts";
 import type { OnLimit } from "../../protocol/limit-exceeded.ts";
 import { type ChangeKind, type ListKind, listMethods } from "../../protocol/methods.ts";
 import { Pace } from "../../timing/pace.ts";
-import { type Definition, emptyLists, type ServerLists, sameDefinitions } from "../definitions.ts";
+import { type Definition, emptyLists, hintsOf, type ServerLists, sameDefinitions, setHints } from "../definitions.ts";
 import { type FetchedList, fetchList, ListRefused } from "./fetch-list.ts";
 import { ListBudget } from "./list-budget.ts";
 
@@ -130,7 +130,11 @@ export class Sync {
     for (const { method, list } of fetched) {
       if (!list) continue;
       this.#options.reduced(method.method, reductionOf(list, this.#options.limits()));
-      if (sameDefinitions(next[method.kind], list.definitions)) continue;
+      const known = next[method.kind];
+      if (sameDefinitions(known, list.definitions)) {
+        if (known.length > 0) setHints(known, hintsOf(list.definitions));
+        continue;
+      }
       next[method.kind] = list.definitions;
       changed = true;
     }

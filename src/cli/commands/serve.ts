@@ -4,6 +4,7 @@
  */
 import { isInvalid } from "../../config/schema/server.ts";
 import { createGateway, type Gateway } from "../../gateway.ts";
+import { openKeptLists } from "../../servers/lists/kept-lists.ts";
 import { openState } from "../../session/continuity.ts";
 import { createLogger } from "../../telemetry/logger.ts";
 import { type ChooseOptions, chooseConfig, withAddress } from "../config.ts";
@@ -49,6 +50,7 @@ export async function serve(options: ServeOptions): Promise<number> {
       endpoint: port === 0 ? undefined : `${host}:${port}`,
       warn: (message) => log.warn(message),
     }),
+    kept: await openKeptLists(process.env, log),
   });
   running = gateway;
   const { url, adminUrl } = await gateway.listen();

@@ -3,6 +3,7 @@
  * ends when stdin does. The log goes to stderr.
  */
 import { createGateway, type Gateway } from "../../gateway.ts";
+import { openKeptLists } from "../../servers/lists/kept-lists.ts";
 import { createLogger } from "../../telemetry/logger.ts";
 import { type ChooseOptions, chooseConfig } from "../config.ts";
 import { ConfigFollower } from "../config-follower.ts";
@@ -13,12 +14,13 @@ export async function stdio(options: ChooseOptions): Promise<number> {
   const { config, file, found } = await chooseConfig(options);
   const log = createLogger({ ...config.log, stream: process.stderr });
   surviveUncaughtErrors(log);
+  const kept = await openKeptLists(process.env, log);
   const follower = file && new ConfigFollower({ file, found, override: (next) => next, gateway: () => gateway, log });
   const signals = listenToSignals(() => {
     gateway.reopenLogs();
     follower?.reloadQuietly();
   });
-  const gateway: Gateway = createGateway({ config, log, configPath: file?.path });
+  const gateway: Gateway = createGateway({ config, log, configPath: file?.path, kept });
   const front = gateway.stdio({ input: process.stdin, output: process.stdout });
   await follower?.watch();
   await Promise.race([front.closed, signals.ended]);

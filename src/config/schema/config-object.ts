@@ -27,7 +27,7 @@ export interface ConfigObject {
   readonly names?: NamesSettings | undefined;
   /** How resources are shown to clients. */
   readonly resources?: ResourcesSettings | undefined;
-  /** Pagination of lists. */
+  /** How lists are made and served ([lists](lists.md)). */
   readonly lists?: ListsSettings | undefined;
   /** Limits on what clients and servers may use. */
   readonly limits?: LimitsSettings | undefined;
@@ -244,14 +244,13 @@ export interface ResourcesSettings {
   readonly uris?: "prefixed" | "flat" | "raw" | undefined;
 }
 
-/** Pagination of lists. */
+/** How lists are made and served ([lists](lists.md)). */
 export interface ListsSettings {
   /** Entries per page of a list. Default 1000. */
   readonly pageSize?: number | undefined;
   /**
-   * How long after the start of a server whose lists are not known yet initialize, server/discover
-   * and lists wait for it. Clients that are known to follow list changes wait at most a second.
-   * Default 8000.
+   * How long the handshake and lists wait for a server whose lists are not known yet, from its
+   * start. Clients that are known to follow list changes wait at most a second. Default 8000.
    */
   readonly waitMs?: number | undefined;
 }

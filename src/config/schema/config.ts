@@ -48,7 +48,7 @@ export const configFileSchema = z.strictObject({
   metaTools: metaToolsSchema.prefault({}).describe("The gateway's own tools."),
   names: namesSchema.prefault({}).describe("The names of tools and prompts."),
   resources: resourcesSchema.prefault({}).describe("How resources are shown to clients."),
-  lists: listsSchema.prefault({}).describe("Pagination of lists."),
+  lists: listsSchema.prefault({}).describe("How lists are made and served ([lists](lists.md))."),
   limits: limitsSchema.prefault({}).describe("Limits on what clients and servers may use."),
   timeouts: timeoutsSchema.prefault({}).describe("Timeouts, in milliseconds."),
   backends: backendsSchema.prefault({}).describe("How Goblin treats failing servers."),

@@ -146,7 +146,7 @@ export const listsSchema = z.strictObject({
   waitMs: msOrZero
     .default(8000)
     .describe(
-      "How long after the start of a server whose lists are not known yet initialize, server/discover and lists wait for it. Clients that are known to follow list changes wait at most a second.",
+      "How long the handshake and lists wait for a server whose lists are not known yet, from its start. Clients that are known to follow list changes wait at most a second.",
     ),
 });
 export type ListsConfig = z.output<typeof listsSchema>;

@@ -2,8 +2,8 @@
  * Lets a handshake and a list wait for servers that start for the first time, so that a client that
  * lists once sees all tools.
  *
- * Invariant: a server is waited for at most `lists.waitMs` from its own start, and never again after
- * its first attempt. A server that installs, fails or reconnects delays nobody after that.
+ * Invariant: a server is waited for at most `lists.waitMs` from its own start, and never again
+ * after its first attempt. A server that installs, fails or reconnects delays nobody after that.
  */
 import type { Client } from "../../protocol/call.ts";
 import { type Alarm, Alarms } from "../../timing/alarms.ts";
