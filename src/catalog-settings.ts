@@ -17,6 +17,7 @@ export function createCatalog(config: LiveConfig): Catalog {
 function settingsOf({ names, resources, lists, tools, metaTools }: Config): SnapshotSettings {
   return {
     maxNameLength: names.maxLength,
+    repeatPrefix: names.repeatPrefix,
     uris: resources.uris,
     pageSize: lists.pageSize,
     local: metaDefinitions(metaTools.enabled),

@@ -5,18 +5,19 @@
  * Invariant: the same servers give the same names in the same order, regardless of earlier states.
  *
  * Look-up uses maps only, in this order: the exposed name; the namespaced original of an aliased
- * entry; an original name that exactly one server has. A name under a configured server's prefix
+ * entry, or the form with or without a repeated prefix; an original name that exactly one server
+ * has. A name under a configured server's prefix
  * belongs to that server alone, even while the server is down. Changing one server costs time in
  * proportion to its entries, plus one copy of the list.
  */
 
-import { assignNames, type Named, type NameRules, ownName } from "../identifiers/names.ts";
+import { assignNames, type NameRules, ownName } from "../identifiers/names.ts";
 import { setMember } from "../json/json-text.ts";
 import { OverlayMap } from "../structures/overlay-map.ts";
-import { matchesGlob } from "../text/glob.ts";
 import { each, mapped, type Sliced, sorted, textCost } from "../timing/slices.ts";
+import { type Candidate, candidatesOf, type EntryOverride, type NamedSource } from "./candidates.ts";
 import { byExposed, changedList, firstIndex } from "./changed-list.ts";
-import { type Definition, stringOf } from "./definitions.ts";
+import type { Definition } from "./definitions.ts";
 import { toolTokens } from "./tool-tokens.ts";
 
 export interface NamedEntry {
@@ -31,26 +32,6 @@ export interface NamedEntry {
   readonly override: EntryOverride | undefined;
 }
 
-export interface EntryOverride {
-  readonly alias?: string | undefined;
-  readonly description?: string | undefined;
-  readonly timeoutMs?: number | undefined;
-  readonly enabled?: boolean | undefined;
-}
-
-export interface NamePolicy {
-  readonly allow: readonly string[];
-  readonly deny: readonly string[];
-  readonly overrides: Readonly<Record<string, EntryOverride>>;
-}
-
-export interface NamedSource {
-  readonly serverId: string;
-  readonly prefix: string;
-  readonly definitions: readonly Definition[];
-  readonly policy?: NamePolicy;
-}
-
 export interface NamedList {
   /** Sorted by exposed name. */
   readonly entries: readonly NamedEntry[];
@@ -61,13 +42,6 @@ export interface NamedList {
   owners(name: string): readonly NamedEntry[];
   /** The configured servers whose prefix the name has, regardless of their current lists. */
   claimants(name: string): readonly string[];
-}
-
-interface Candidate extends Named {
-  readonly definition: Definition;
-  readonly override: EntryOverride | undefined;
-  /** The namespaced original of an aliased entry. */
-  readonly other: string | undefined;
 }
 
 /**
@@ -128,18 +102,19 @@ class CombinedList implements NamedList {
     const others = new Map<string, NamedEntry | undefined>();
     let isClear = true;
     yield* each(candidates, (candidate, i) => {
-      const { name, other } = candidate;
+      const { name, others: more } = candidate;
       isClear &&= ownName(candidate, options) === exposed[i];
       const entry = entries[i]!;
       const same = originals.get(name);
       if (same) same.push(entry);
       else originals.set(name, [entry]);
-      if (other === undefined) return;
       const { serverId } = entry;
-      const key = options.claims.needsSuffix(serverId, other)
-        ? ownName({ serverId, name, wanted: other }, options)
-        : other;
-      others.set(key, others.has(key) ? undefined : entry);
+      for (const other of more) {
+        const key = options.claims.needsSuffix(serverId, other)
+          ? ownName({ serverId, name, wanted: other }, options)
+          : other;
+        others.set(key, others.has(key) ? undefined : entry);
+      }
     });
     const maps = {
       byName: new OverlayMap(byName),
@@ -173,11 +148,11 @@ class CombinedList implements NamedList {
   }
 
   /** Returns a server's block if nothing about the server has changed. */
-  blockFor({ serverId, prefix, definitions, policy }: NamedSource): Block | undefined {
+  blockFor({ serverId, prefix, definitions, policy, repeatPrefix }: NamedSource): Block | undefined {
     const block = this.#parts.blocks.get(serverId);
     const known = block?.source;
     const isSame = known?.definitions === definitions && known.prefix === prefix && known.policy === policy;
-    return isSame ? block : undefined;
+    return isSame && known.repeatPrefix === repeatPrefix ? block : undefined;
   }
 
   /**
@@ -191,7 +166,7 @@ class CombinedList implements NamedList {
     const gone = [...before.blocks.values()].filter((block) => after.get(block.source.serverId) !== block);
     const come = blocks.filter((block) => before.blocks.get(block.source.serverId) !== block);
     if (gone.length === 0 && come.length === 0) return this;
-    if ([...gone, ...come].some(hasAlias)) return undefined;
+    if ([...gone, ...come].some(hasOthers)) return undefined;
     // If most of the list changes, rebuilding it is faster.
     if (sizeOf(gone) + sizeOf(come) > this.entries.length) return undefined;
 
@@ -250,8 +225,8 @@ function sizeOf(blocks: readonly Block[]): number {
   return blocks.reduce((sum, { candidates }) => sum + candidates.length, 0);
 }
 
-function hasAlias({ candidates }: Block): boolean {
-  return candidates.some(({ other }) => other !== undefined);
+function hasOthers({ candidates }: Block): boolean {
+  return candidates.some(({ others }) => others.length > 0);
 }
 
 function byServer(blocks: readonly Block[]): ReadonlyMap<string, Block> {
@@ -270,31 +245,6 @@ function sameOrder(a: ReadonlyMap<string, Block>, b: ReadonlyMap<string, Block>)
   const left = [...a.keys()].filter((id) => b.has(id));
   const right = [...b.keys()].filter((id) => a.has(id));
   return left.every((id, i) => id === right[i]);
-}
-
-function* candidatesOf({ serverId, prefix, definitions, policy }: NamedSource): Sliced<Candidate[]> {
-  const seen = new Set<string>();
-  const found: Candidate[] = [];
-  const patterns = policy ? policy.allow.length + policy.deny.length : 0;
-  const take = (definition: Definition): void => {
-    const name = stringOf(definition, "name");
-    if (name === undefined || seen.has(name)) return;
-    seen.add(name);
-    const override = policy && Object.hasOwn(policy.overrides, name) ? policy.overrides[name] : undefined;
-    if (policy && !isAllowed(name, policy, override)) return;
-    const alias = override?.alias;
-    const wanted = prefix + (alias ?? name);
-    const other = alias === undefined ? undefined : prefix + name;
-    found.push({ serverId, name, wanted, definition, override, other });
-  };
-  yield* each(definitions, take, () => 1 + patterns);
-  return found;
-}
-
-function isAllowed(name: string, policy: NamePolicy, override: EntryOverride | undefined): boolean {
-  if (override?.enabled === false) return false;
-  if (policy.deny.some((pattern) => matchesGlob(pattern, name))) return false;
-  return policy.allow.some((pattern) => matchesGlob(pattern, name));
 }
 
 /**

@@ -12,10 +12,11 @@ import { memberText, setMember } from "../json/json-text.ts";
 import { type ListKind, listMethods } from "../protocol/methods.ts";
 import { isRecord } from "../structures/record.ts";
 import { each, finish, mapped, type Sliced, textCost } from "../timing/slices.ts";
+import type { NamePolicy } from "./candidates.ts";
 import { byExposed, changedList } from "./changed-list.ts";
 import { type CacheHints, combineHints, type Definition, hintsOf, type ServerLists, stringOf } from "./definitions.ts";
 import { decideExposure, type Exposure, type ExposureSettings, type ServerExposure } from "./exposure.ts";
-import { combineNamed, type NamedList, type NamePolicy } from "./named.ts";
+import { combineNamed, type NamedList } from "./named.ts";
 import { createPager, type PageEntry, type Pager } from "./pages.ts";
 import { createResourceIndex, type ResourceIndex } from "./resources/index.ts";
 import { DISABLED, type Standing } from "./standing.ts";
@@ -32,6 +33,8 @@ export interface ServerView {
 
 export interface SnapshotSettings {
   readonly maxNameLength: number;
+  /** Whether `git_status` of `git` is listed as `git_git_status`. Default: true. */
+  readonly repeatPrefix?: boolean;
   readonly uris: "prefixed" | "flat" | "raw";
   readonly pageSize: number;
   /** The gateway's own tools. Their names take precedence over any server's. */
@@ -79,13 +82,20 @@ export function* buildSnapshot(
   const reserved = new Set(settings.local.map((definition) => stringOf(definition, "name") ?? ""));
   const claims = claimsOf(configured, settings, before?.claims);
   const options = { maxLength: settings.maxNameLength, reserved, claims };
+  const { repeatPrefix } = settings;
   const tools = yield* combineNamed(
-    servers.map(({ id, prefix, tools: policy, lists }) => ({ serverId: id, prefix, policy, definitions: lists.tools })),
+    servers.map(({ id, prefix, tools: policy, lists }) => ({
+      serverId: id,
+      prefix,
+      policy,
+      repeatPrefix,
+      definitions: lists.tools,
+    })),
     options,
     before?.tools,
   );
   const prompts = yield* combineNamed(
-    servers.map(({ id, prefix, lists }) => ({ serverId: id, prefix, definitions: lists.prompts })),
+    servers.map(({ id, prefix, lists }) => ({ serverId: id, prefix, repeatPrefix, definitions: lists.prompts })),
     { ...options, reserved: new Set() },
     before?.prompts,
   );

@@ -52,5 +52,7 @@ function timeoutOf(name: unknown, { serverId, snapshot }: Pick<Route, "serverId"
   const rest = name.slice(server.prefix.length);
   const { overrides } = server.tools;
   const named = Object.values(overrides).find(({ alias }) => alias === rest);
-  return (named ?? (Object.hasOwn(overrides, rest) ? overrides[rest] : undefined))?.timeoutMs;
+  // A tool may carry the prefix in its own name.
+  const own = [rest, name].find((known) => Object.hasOwn(overrides, known));
+  return (named ?? (own === undefined ? undefined : overrides[own]))?.timeoutMs;
 }

@@ -233,6 +233,11 @@ export interface MetaToolsSettings {
 export interface NamesSettings {
   /** Longer names are cut and end in a short hash. Default 64. */
   readonly maxLength?: number | undefined;
+  /**
+   * Whether a name that begins with its server's prefix gets it again: git_git_status for git's
+   * git_status. Calls may use either name. Default true.
+   */
+  readonly repeatPrefix?: boolean | undefined;
 }
 
 /** How resources are shown to clients. */

@@ -128,6 +128,12 @@ export type MetaToolsConfig = z.output<typeof metaToolsSchema>;
 
 export const namesSchema = z.strictObject({
   maxLength: z.int().min(16).max(128).default(64).describe("Longer names are cut and end in a short hash."),
+  repeatPrefix: z
+    .boolean()
+    .default(true)
+    .describe(
+      "Whether a name that begins with its server's prefix gets it again: git_git_status for git's git_status. Calls may use either name.",
+    ),
 });
 export type NamesConfig = z.output<typeof namesSchema>;
 

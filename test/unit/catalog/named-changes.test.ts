@@ -4,8 +4,9 @@
  */
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import type { NamedSource } from "../../../src/catalog/candidates.ts";
 import type { Definition } from "../../../src/catalog/definitions.ts";
-import { combineNamed, type NamedList, type NamedSource } from "../../../src/catalog/named.ts";
+import { combineNamed, type NamedList } from "../../../src/catalog/named.ts";
 import { nameClaims } from "../../../src/identifiers/names.ts";
 import { finish } from "../../../src/timing/slices.ts";
 
@@ -20,7 +21,7 @@ const policies = [{ allow: ["*"], deny: [], overrides: {} }, alias, { allow: ["*
  * "a_" + "b_x" and "a_b_" + "x" are one name; "taken" is reserved for the gateway; the last one is
  * too long for any prefix.
  */
-const names = ["one", "two", "x", "b_x", "taken", "a_name_that_is_cut"];
+const names = ["one", "two", "x", "b_x", "a_one", "a_a_one", "taken", "a_name_that_is_cut"];
 const prefixes: Record<string, string> = { a: "a_", ab: "a_b_", c: "c_", d: "", e: "" };
 const claims = nameClaims(
   Object.entries(prefixes).map(([serverId, prefix]) => ({ serverId, prefix })),
@@ -33,6 +34,7 @@ const change = fc.record({
   serverId: fc.constantFrom(...Object.keys(prefixes)),
   what: fc.constantFrom("list", "list", "list", "gone", "last"),
   policy: fc.constantFrom(policies[0]!, policies[0]!, ...policies),
+  repeatPrefix: fc.boolean(),
   tools: fc.uniqueArray(fc.constantFrom(...names), { maxLength: 3 }),
 });
 
@@ -51,13 +53,13 @@ it("is the same list, step by step", () => {
     fc.property(fc.array(change, { minLength: 3, maxLength: 12 }), (changes) => {
       const servers = new Map<string, NamedSource>();
       let list: NamedList | undefined;
-      for (const [step, { serverId, what, policy, tools }] of changes.entries()) {
+      for (const [step, { serverId, what, policy, repeatPrefix, tools }] of changes.entries()) {
         const source = servers.get(serverId);
         if (what !== "list") servers.delete(serverId);
         if (what === "last" && source) servers.set(serverId, source);
         if (what === "list") {
           const definitions = tools.map((name) => definition(name, `step ${step}`));
-          servers.set(serverId, { serverId, prefix: prefixes[serverId]!, policy, definitions });
+          servers.set(serverId, { serverId, prefix: prefixes[serverId]!, policy, repeatPrefix, definitions });
         }
         const sources = [...servers.values()];
         const changed = finish(combineNamed(sources, options, list));

@@ -9,8 +9,13 @@ import { type Definition, emptyLists, type ServerLists } from "../../../src/cata
 import type { SnapshotSettings } from "../../../src/catalog/snapshot.ts";
 import type { Standing } from "../../../src/catalog/standing.ts";
 
-const settings = (uris: SnapshotSettings["uris"], maxNameLength = 24): SnapshotSettings => ({
+const settings = (
+  uris: SnapshotSettings["uris"],
+  maxNameLength = 24,
+  repeatPrefix: boolean = true,
+): SnapshotSettings => ({
   maxNameLength,
+  repeatPrefix,
   uris,
   pageSize: 1000,
   local: [],
@@ -54,8 +59,8 @@ const standing = fc.constantFrom<Standing>(
 );
 const others = fc.dictionary(fc.constantFrom(...ids), fc.tuple(lists, standing));
 
-function catalogOf(uris: SnapshotSettings["uris"]): Catalog {
-  const catalog = new Catalog(settings(uris));
+function catalogOf(uris: SnapshotSettings["uris"], repeatPrefix?: boolean): Catalog {
+  const catalog = new Catalog(settings(uris, 24, repeatPrefix));
   for (const id of ids) {
     catalog.put({ id, prefix: prefixes[id]!, tools: policy });
     catalog.stand(id, { kind: "starting" });
@@ -77,10 +82,14 @@ function namesOf(catalog: Catalog, serverId: string) {
 }
 
 describe("whatever the other servers do", () => {
-  test.each(["prefixed", "flat"] as const)("the names of a server stay, %s URIs", (uris) => {
+  test.each([
+    ["prefixed", true],
+    ["prefixed", false],
+    ["flat", true],
+  ] as const)("the names of a server stay, %s URIs, repeated prefixes: %s", (uris, repeatPrefix) => {
     fc.assert(
       fc.property(fc.constantFrom(...ids), lists, fc.array(others, { maxLength: 3 }), (id, [names, own], changes) => {
-        const catalog = catalogOf(uris);
+        const catalog = catalogOf(uris, repeatPrefix);
         catalog.update(id, listsOf(names, own));
         catalog.stand(id, { kind: "known" });
         const alone = namesOf(catalog, id);
@@ -99,9 +108,10 @@ describe("whatever the other servers do", () => {
 
   test("no form of a server's name is found at another server, whichever servers are connected", () => {
     const mode = fc.constantFrom("prefixed" as const, "flat" as const, "raw" as const);
+    const given = fc.tuple(mode, fc.boolean());
     fc.assert(
-      fc.property(others, fc.constantFrom(...ids), lists, mode, (change, victim, [names, own], uris) => {
-        const full = catalogOf(uris);
+      fc.property(others, fc.constantFrom(...ids), lists, given, (change, victim, [names, own], [uris, repeat]) => {
+        const full = catalogOf(uris, repeat);
         full.update(victim, listsOf(names, own));
         const before = full.snapshot;
         const asked = before.tools.entries.map(({ exposed }) => exposed);
@@ -109,7 +119,7 @@ describe("whatever the other servers do", () => {
           .flatMap(({ exposed, flatId }) => [exposed, flatId, `file:///${flatId}`])
           // A raw URI belongs to the server that lists it.
           .filter((form) => before.resources.claimants(form).includes(victim));
-        const catalog = catalogOf(uris);
+        const catalog = catalogOf(uris, repeat);
         for (const [other, [[otherNames, otherUris], stands]] of Object.entries(change)) {
           if (other === victim) continue;
           catalog.update(other, listsOf(otherNames, otherUris));
@@ -165,6 +175,65 @@ describe("one id with its separator begins another", () => {
   });
 });
 
+describe("a name that carries its server's prefix", () => {
+  const git = (repeatPrefix: boolean, names: string[], tools: typeof policy = policy) => {
+    const catalog = new Catalog(settings("prefixed", 64, repeatPrefix));
+    catalog.put({ id: "git", prefix: "git_", tools });
+    catalog.put({ id: "other", prefix: "other_", tools: policy });
+    catalog.update("git", listsOf(names));
+    catalog.update("other", listsOf(["git_status"]));
+    return catalog.snapshot;
+  };
+  const exposed = ({ tools }: Catalog["snapshot"]) =>
+    tools.entries.filter(({ serverId }) => serverId === "git").map(({ name, exposed }) => [name, exposed]);
+
+  it("is listed with the prefix once or twice, and found by both names", () => {
+    expect(exposed(git(true, ["git_status"]))).toEqual([["git_status", "git_git_status"]]);
+    expect(exposed(git(false, ["git_status"]))).toEqual([["git_status", "git_status"]]);
+    for (const repeat of [true, false]) {
+      const { tools, prompts } = git(repeat, ["git_status"]);
+      for (const asked of ["git_status", "git_git_status"]) {
+        expect(tools.find(asked)).toMatchObject({ serverId: "git", name: "git_status" });
+        expect(prompts.find(asked)).toMatchObject({ serverId: "git", name: "git_status" });
+      }
+    }
+  });
+
+  it("gives way to the entry that has the rest of the name, hidden or not", () => {
+    const names = ["git_status", "status", "git_git_status"];
+    const listed = [
+      ["git_git_status", "git_git_git_status"],
+      ["git_status", "git_git_status"],
+      ["status", "git_status"],
+    ];
+    for (const repeat of [true, false]) {
+      expect(exposed(git(repeat, names))).toEqual(listed);
+      expect(exposed(git(repeat, names.toReversed()))).toEqual(listed);
+      const hidden = git(repeat, names, { ...policy, deny: ["status"] as never[] });
+      expect(exposed(hidden)).toEqual(listed.slice(0, 2));
+      expect(hidden.tools.find("git_status")).toBeUndefined();
+    }
+  });
+
+  it("an alias is listed as it is; every other form is accepted", () => {
+    const aliased = { ...policy, overrides: { git_status: { alias: "state" } } };
+    const { tools } = git(false, ["git_status"], aliased);
+    expect(tools.entries[0]?.exposed).toBe("git_state");
+    for (const asked of ["git_state", "git_status", "git_git_status"]) {
+      expect(tools.find(asked)?.name).toBe("git_status");
+    }
+  });
+
+  it("nothing changes for a server without a prefix, or a name that is the prefix", () => {
+    const catalog = new Catalog(settings("prefixed", 64, false));
+    catalog.put({ id: "bare", prefix: "", tools: policy });
+    catalog.put({ id: "git", prefix: "git_", tools: policy });
+    catalog.update("bare", listsOf(["x"]));
+    catalog.update("git", listsOf(["git_"]));
+    expect(catalog.snapshot.tools.entries.map((entry) => entry.exposed)).toEqual(["git_git_", "x"]);
+  });
+});
+
 describe("a server without a prefix", () => {
   const weather = (tools: string[], overrides = {}) => {
     const catalog = new Catalog(settings("prefixed", 64));
@@ -209,7 +278,8 @@ it("a unique original name is accepted where no configured prefix could claim it
   catalog.update("hub", listsOf(["both"]));
   const { tools } = catalog.snapshot;
   expect(tools.find("log")?.exposed).toBe("git_log");
-  for (const claimed of ["git_status", "hub_push", "both"])
+  expect(tools.find("git_status")?.exposed).toBe("git_git_status");
+  for (const claimed of ["hub_push", "both"])
     expect([claimed, tools.find(claimed)]).toEqual([claimed, undefined]);
   expect(tools.owners("both").map(({ exposed }) => exposed)).toEqual(["git_both", "hub_both"]);
 });
