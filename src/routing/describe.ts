@@ -8,6 +8,7 @@ import type { NamedEntry } from "../catalog/named.ts";
 import type { PeerInfo } from "../peers/peer.ts";
 import type { ServerInfo } from "../servers/servers.ts";
 import { recordOf } from "../structures/record.ts";
+import { type Behind, instructionsOf } from "./instructions.ts";
 
 export interface Described {
   readonly capabilities: Readonly<Record<string, unknown>>;
@@ -17,16 +18,17 @@ export interface Described {
 export interface DescribeOptions {
   readonly settled: boolean;
   readonly client: Readonly<Record<string, unknown>>;
+  readonly behind: Behind;
 }
 
-export function describeServers(servers: readonly ServerInfo[], { settled, client }: DescribeOptions): Described {
+export function describeServers(servers: readonly ServerInfo[], options: DescribeOptions): Described {
+  const { settled, client, behind } = options;
   const infos = servers.flatMap(({ info }) => (info ? [info] : []));
   // A server that is still starting may support completion. A client never asks for a capability
   // that it was not told of at the start.
   const completes = !settled || infos.some(({ capabilities }) => "completions" in capabilities);
   const extensions = sharedExtensions(infos, client);
   const tasks = "tasks" in client && infos.some(({ capabilities }) => "tasks" in capabilities);
-  const instructions = servers.flatMap(({ id, info }) => (info ? sectionOf(id, info) : [])).join("\n\n");
   return {
     capabilities: {
       tools: { listChanged: true },
@@ -37,32 +39,8 @@ export function describeServers(servers: readonly ServerInfo[], { settled, clien
       ...(tasks && { tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } }),
       ...(Object.keys(extensions).length > 0 && { extensions }),
     },
-    instructions: instructions === "" ? undefined : instructions,
+    instructions: instructionsOf(servers, behind),
   };
-}
-
-const BREAK = "\\n\\r\\v\\f\\u0085\\u2028\\u2029";
-const HEADING = new RegExp(`(^|[${BREAK}])([ \\t]*#+)(?![\\d#])`, "g");
-const UNDERLINE = new RegExp(`(\\S[ \\t]*(?:\\r\\n|[${BREAK}])[ \\t]*)(=+|-+)(?=[ \\t]*(?:$|[${BREAK}]))`, "g");
-const FENCE = new RegExp(`(?:^|[${BREAK}])[ \\t]*(\`\`\`|~~~)`, "g");
-
-const sections = new WeakMap<PeerInfo, string>();
-
-/**
- * Returns a server's instructions under its name. Its headings move down two levels and open code
- * blocks are closed, so that no line can imitate another server's section. The length was bounded
- * on arrival.
- */
-function sectionOf(id: string, info: PeerInfo): string[] {
-  if (!info.instructions) return [];
-  let text = sections.get(info);
-  if (text === undefined) {
-    text = info.instructions.trim().replace(HEADING, "$1$2##").replace(UNDERLINE, "$1\\$2");
-    const fences = [...text.matchAll(FENCE)];
-    if (fences.length % 2 === 1) text += `\n${fences.at(-1)![1]}`;
-    sections.set(info, text);
-  }
-  return [`## ${id}\n\n${text}`];
 }
 
 /**

@@ -28,7 +28,8 @@ export class Directory {
 
   /** Returns the gateway's description of itself for this client. */
   describe({ capabilities }: Client): Described {
-    return describeServers(this.#servers.infos(), { settled: this.#servers.settled, client: capabilities });
+    const { settled } = this.#servers;
+    return describeServers(this.#servers.infos(), { settled, client: capabilities, behind: this.#catalog.snapshot });
   }
 
   /** Resolves when a description or a list need not wait for starting servers any more. */

@@ -24,7 +24,7 @@ describe("instructions", () => {
   test("of a megabyte are cut at a word, with a mark", async () => {
     const { instructions } = await describedBy({ instructions: "wörd ".repeat(200_000) });
     expect(instructions).toMatch(
-      /^## bad\n\nwörd wörd .* wörd\n\n\[cut by the gateway: 1000000 characters\]\n\n## github\n\nHonest words\.$/,
+      /\n\n## bad\n\nwörd wörd .* wörd\n\n\[cut by the gateway: 1000000 characters\]\n\n## github\n\nHonest words\.$/,
     );
     expect(instructions.length).toBeLessThan(17_000);
   });
@@ -50,7 +50,7 @@ describe("instructions", () => {
 
 test("a handshake of many megabytes is refused with the reason; everyone else gets the other servers' lists", async () => {
   const { instructions, server } = await describedBy({ instructions: "x".repeat(8_000_000) });
-  expect(instructions).toBe("## github\n\nHonest words.");
+  expect(instructions).toBe("This gateway combines these MCP servers: bad, github.\n\n## github\n\nHonest words.");
   expect(server).toMatchObject({ state: "down" });
   expect(server.reason).toContain("the answer to the handshake has 80001");
 });
