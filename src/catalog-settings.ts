@@ -14,12 +14,14 @@ export function createCatalog(config: LiveConfig): Catalog {
   return catalog;
 }
 
-function settingsOf({ names, resources, lists, tools, metaTools }: Config): SnapshotSettings {
+function settingsOf({ names, prompts, resources, lists, tools, metaTools }: Config): SnapshotSettings {
   return {
     maxNameLength: names.maxLength,
     repeatPrefix: names.repeatPrefix,
     uris: resources.uris,
+    validatePrompts: prompts.validate,
     pageSize: lists.pageSize,
+    order: lists.order,
     local: metaDefinitions(metaTools.enabled),
     exposure: { mode: tools.expose, budgetTokens: tools.budgetTokens },
   };

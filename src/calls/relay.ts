@@ -85,7 +85,7 @@ export class Relay {
       new FailureLog(log),
       new ClientLimits(config, onLimit),
     ];
-    const innerStages = [new Deadlines(config, servers), new Output(tasks, masker)];
+    const innerStages = [new Deadlines(config, servers), new Output({ tasks, masker, servers })];
     const send: Send = (flight, route) =>
       route instanceof LateRoute ? this.#sendLate(flight, route) : this.#forward(flight, route);
     this.#route = compose([...stages, ...innerStages], send);
@@ -140,6 +140,7 @@ export class Relay {
   #list(flight: Flight, { kind }: ListMethod): Answer {
     const raw = this.#parts.catalog.snapshot.pagers[kind].page(flight.call.params["cursor"]);
     this.#metrics.listed(flight);
+    this.#parts.servers.listRead();
     return { ok: true, raw };
   }
 

@@ -109,6 +109,11 @@ export class Catalog extends EventEmitter<CatalogEvents> {
     this.#schedule();
   }
 
+  /** A server announced a change of lists that look the same. Clients are told all the same. */
+  announce(kinds: readonly ChangeKind[]): void {
+    this.emit("listed", kinds);
+  }
+
   remove(serverId: string): void {
     if (this.#servers.delete(serverId)) this.#schedule();
   }

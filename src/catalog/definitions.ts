@@ -51,6 +51,11 @@ export function hintsOf(definitions: readonly Definition[]): CacheHints {
   return listHints.get(definitions) ?? NO_HINTS;
 }
 
+/** Returns how long a server's lists may be used before they are fetched again. */
+export function timeToLive(lists: ServerLists): number {
+  return combineHints(Object.values(lists).flatMap((list) => (list.length > 0 ? [hintsOf(list)] : []))).ttlMs;
+}
+
 export function stringOf(definition: Definition, key: string): string | undefined {
   const value = definition.value[key];
   return typeof value === "string" ? value : undefined;

@@ -4,6 +4,8 @@
  * Each page is serialised once per snapshot. It ends at the page size, or earlier at the character
  * limit, and has at least one entry. A cursor encodes the sort key of the last entry shown, not a
  * position. Entries that appear or vanish between two pages therefore cause no repeats and no gaps.
+ * In the servers' own order a key has no place by itself: if the last entry shown is gone, its old
+ * position counts.
  */
 import { GoblinError } from "../protocol/errors.ts";
 import type { Raw } from "../protocol/json-rpc.ts";
@@ -14,6 +16,8 @@ export interface PageEntry {
   /** The entry's JSON. */
   readonly text: string;
 }
+
+export type ListOrder = "sorted" | "server";
 
 export interface Pager {
   page(cursor: unknown): Raw;
@@ -29,8 +33,10 @@ export function createPager(options: {
   readonly member: string;
   readonly entries: readonly PageEntry[];
   readonly pageSize: number;
+  readonly order?: ListOrder | undefined;
 }): Pager {
   const { member, entries, pageSize } = options;
+  const isSorted = options.order !== "server";
   const pages = new Map<number, Raw>();
   /** Where pages begin for a client that reads from the start. */
   let starts: Set<number> | undefined;
@@ -48,12 +54,13 @@ export function createPager(options: {
   return {
     entries,
     page(cursor) {
-      const start = cursor === undefined ? 0 : startAfter(entries, decodeCursor(member, cursor));
+      const start = cursor === undefined ? 0 : startAt(entries, decodeCursor(member, cursor), isSorted);
       const known = pages.get(start);
       if (known !== undefined) return known;
       const end = endAfter(start);
       const texts = entries.slice(start, end).map((entry) => entry.text);
-      const next = end < entries.length ? `,"nextCursor":"${encodeCursor(member, entries[end - 1]!.exposed)}"` : "";
+      const after = (): Place => [entries[end - 1]!.exposed, isSorted ? undefined : end];
+      const next = end < entries.length ? `,"nextCursor":"${encodeCursor(member, after())}"` : "";
       const page = Buffer.from(`{"${member}":[${texts.join(",")}]${next}}`);
       // Only regular page starts are cached: made-up cursors must not fill the memory.
       starts ??= startsOf(entries.length, endAfter);
@@ -69,22 +76,35 @@ function startsOf(length: number, endAfter: (start: number) => number): Set<numb
   return starts;
 }
 
-function encodeCursor(member: string, key: string): string {
-  return Buffer.from(JSON.stringify([member, key])).toString("base64url");
+/** The key of the last entry shown, and in the servers' order the position after it. */
+type Place = readonly [key: string, end?: number | undefined];
+
+function encodeCursor(member: string, place: Place): string {
+  const [key, end] = place;
+  return Buffer.from(JSON.stringify(end === undefined ? [member, key] : [member, key, end])).toString("base64url");
 }
 
-function decodeCursor(member: string, cursor: unknown): string {
+function decodeCursor(member: string, cursor: unknown): Place {
   if (typeof cursor === "string" && CURSOR.test(cursor)) {
     try {
       const value: unknown = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8"));
-      if (Array.isArray(value) && value.length === 2 && value[0] === member && typeof value[1] === "string") {
-        return value[1];
+      if (Array.isArray(value) && value[0] === member && typeof value[1] === "string" && value.length <= 3) {
+        const end: unknown = value[2];
+        if (end === undefined || Number.isSafeInteger(end)) return [value[1], end as number | undefined];
       }
     } catch {
       // Falls through to the one error for all bad cursors.
     }
   }
   throw new GoblinError("INVALID_PARAMS", `Invalid cursor for ${member}: use the nextCursor of an earlier page`);
+}
+
+function startAt(entries: readonly PageEntry[], [key, end = 0]: Place, isSorted: boolean): number {
+  if (isSorted) return startAfter(entries, key);
+  // Most often nothing has changed.
+  if (entries[end - 1]?.exposed === key) return end;
+  const at = entries.findIndex(({ exposed }) => exposed === key);
+  return at === -1 ? Math.min(Math.max(0, end), entries.length) : at + 1;
 }
 
 /** Returns the position of the first entry whose key is greater. */

@@ -17,7 +17,8 @@ import { byExposed, changedList } from "./changed-list.ts";
 import { type CacheHints, combineHints, type Definition, hintsOf, type ServerLists, stringOf } from "./definitions.ts";
 import { decideExposure, type Exposure, type ExposureSettings, type ServerExposure } from "./exposure.ts";
 import { combineNamed, type NamedList } from "./named.ts";
-import { createPager, type PageEntry, type Pager } from "./pages.ts";
+import { byPlace, inServerOrder, type Placed } from "./order.ts";
+import { createPager, type ListOrder, type PageEntry, type Pager } from "./pages.ts";
 import { createResourceIndex, type ResourceIndex } from "./resources/index.ts";
 import { DISABLED, type Standing } from "./standing.ts";
 
@@ -36,7 +37,11 @@ export interface SnapshotSettings {
   /** Whether `git_status` of `git` is listed as `git_git_status`. Default: true. */
   readonly repeatPrefix?: boolean;
   readonly uris: "prefixed" | "flat" | "raw";
+  /** Whether a prompt is refused if a required argument is missing. Default: true. */
+  readonly validatePrompts?: boolean;
   readonly pageSize: number;
+  /** The order of entries in pages. Default: sorted. */
+  readonly order?: ListOrder;
   /** The gateway's own tools. Their names take precedence over any server's. */
   readonly local: readonly Definition[];
   readonly exposure: ExposureSettings;
@@ -56,6 +61,7 @@ export interface Snapshot {
   /** The exposure that another mode would give. */
   exposureIn(mode: Exposure["mode"]): Exposure;
   readonly prompts: NamedList;
+  readonly validatePrompts: boolean;
   readonly resources: ResourceIndex;
   readonly pagers: Readonly<Record<ListKind, Pager>>;
   /** How long a combined list may be cached, and by whom. */
@@ -111,16 +117,28 @@ export function* buildSnapshot(
   const same = isSame ? offered : undefined;
   const resources = same?.index ?? (yield* createResourceIndex({ servers: views, mode: settings.uris, serverIds }));
   const byServer = new Map(views.map((view) => [view.id, view]));
-  const known = same?.pageSize === settings.pageSize ? before?.pagers : undefined;
+  const { order, pageSize } = settings;
+  const isSamePages = same?.pageSize === pageSize && same.order === order;
+  const known = isSamePages ? before?.pagers : undefined;
   const pagerOf = (kind: ListKind, entries: readonly PageEntry[]): Pager =>
-    createPager({ member: memberOf(kind), entries, pageSize: settings.pageSize });
+    createPager({ member: memberOf(kind), entries, pageSize, order });
+  const arranged = <Entry extends Placed>(entries: readonly Entry[]): readonly Entry[] =>
+    order === "server" ? byPlace(entries, servers, ({ position }) => position) : entries;
   const local = settings.local.map(localPageEntry).sort(byExposed);
   const listed = exposure.listsAll ? tools.entries : tools.entries.filter(exposure.isListed);
   const pagers = {
-    tools: pagerOf("tools", yield* changedList<PageEntry>(listed, [], local)),
-    prompts: pagerOf("prompts", prompts.entries),
-    resources: known?.resources ?? pagerOf("resources", yield* resourcePages(resources, byServer)),
-    templates: known?.templates ?? pagerOf("templates", yield* templatePages(resources, byServer)),
+    tools: pagerOf(
+      "tools",
+      order === "server"
+        ? [...inServerOrder(listed, servers, "tools"), ...local]
+        : yield* changedList<PageEntry>(listed, [], local),
+    ),
+    prompts: pagerOf(
+      "prompts",
+      order === "server" ? inServerOrder(prompts.entries, servers, "prompts") : prompts.entries,
+    ),
+    resources: known?.resources ?? pagerOf("resources", yield* resourcePages(arranged(resources.resources), byServer)),
+    templates: known?.templates ?? pagerOf("templates", yield* templatePages(arranged(resources.templates), byServer)),
   };
 
   const snapshot: Snapshot = {
@@ -132,6 +150,7 @@ export function* buildSnapshot(
     exposure,
     exposureIn: (mode) => exposureIn({ ...settings.exposure, mode }),
     prompts,
+    validatePrompts: settings.validatePrompts !== false,
     resources,
     cacheHints: (kind) =>
       combineHints(
@@ -144,8 +163,7 @@ export function* buildSnapshot(
     template: (serverId, position) => byServer.get(serverId)?.templates[position]?.definition,
     pagers,
   };
-  const { pageSize, uris: mode } = settings;
-  resourcesIn.set(snapshot, { views, serverIds, mode, pageSize, index: resources });
+  resourcesIn.set(snapshot, { views, serverIds, mode: settings.uris, pageSize, order, index: resources });
   return snapshot;
 }
 
@@ -156,6 +174,7 @@ interface Offered {
   readonly serverIds: readonly string[];
   readonly mode: SnapshotSettings["uris"];
   readonly pageSize: number;
+  readonly order: ListOrder | undefined;
   readonly index: ResourceIndex;
 }
 
@@ -198,7 +217,7 @@ function memberOf(kind: ListKind): string {
 
 type Views = ReadonlyMap<string, ResourceView>;
 
-function resourcePages({ resources }: ResourceIndex, views: Views): Sliced<PageEntry[]> {
+function resourcePages(resources: ResourceIndex["resources"], views: Views): Sliced<PageEntry[]> {
   const definitionOf = ({ serverId, position }: (typeof resources)[number]) =>
     views.get(serverId)!.resources[position]!.definition;
   return mapped(
@@ -208,7 +227,7 @@ function resourcePages({ resources }: ResourceIndex, views: Views): Sliced<PageE
   );
 }
 
-function templatePages({ templates }: ResourceIndex, views: Views): Sliced<PageEntry[]> {
+function templatePages(templates: ResourceIndex["templates"], views: Views): Sliced<PageEntry[]> {
   const definitionOf = ({ serverId, position }: (typeof templates)[number]) =>
     views.get(serverId)!.templates[position]!.definition;
   return mapped(

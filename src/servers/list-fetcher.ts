@@ -1,6 +1,6 @@
 /**
  * Keeps the lists of one server in step with its connection: fetches them after a connect, again
- * when the server announces a change, and with backoff while one fails.
+ * when the server announces a change or they may be out of date, and with backoff while one fails.
  *
  * Invariant: only the newest connection's lists count. Nothing is fetched after `close`.
  */
@@ -16,6 +16,7 @@ import type { ChangeKind } from "../protocol/methods.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { backoffMs } from "../timing/backoff.ts";
 import { withTimeout } from "../timing/with-timeout.ts";
+import { Refresh } from "./lists/refresh.ts";
 
 export interface ListFetcherOptions {
   readonly serverId: string;
@@ -23,6 +24,8 @@ export interface ListFetcherOptions {
   readonly log: Logger;
   readonly onLimit: OnLimit;
   readonly update: (lists: ServerLists) => void;
+  /** The server announced a change of these lists, and they are the same as before. */
+  readonly announced: (kinds: readonly ChangeKind[]) => void;
   readonly synced: (ms: number) => void;
   /** What is wrong with the lists is another now; see `problem`. */
   readonly problemChanged: () => void;
@@ -34,6 +37,7 @@ export class ListFetcher {
   readonly #options: ListFetcherOptions;
   #sync: Sync | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #refresh: { readonly by: Refresh; readonly peer: Peer; readonly refreshMs: number } | undefined;
   /** Why a list could not be fetched. */
   #failure: string | undefined;
   /** Why parts of fetched lists were left out, by method. */
@@ -65,7 +69,26 @@ export class ListFetcher {
     this.#failure = undefined;
     await sync.all();
     if (this.#failure) this.#retry(sync, 0);
-    return this.#sync === sync;
+    if (this.#sync !== sync) return false;
+    this.#watch(peer);
+    return true;
+  }
+
+  /** A client read a list. */
+  read(lists: ServerLists): void {
+    this.#refresh?.by.read(lists);
+  }
+
+  /** The server does not know a tool that its list names. */
+  contradicted(): void {
+    this.#refresh?.by.contradicted();
+  }
+
+  #watch(peer: Peer): void {
+    this.#refresh?.by.close();
+    const { refreshMs } = this.#options.config.current.lists;
+    const by = new Refresh({ peer, refreshMs, fetch: () => this.refetch() });
+    this.#refresh = { by, peer, refreshMs };
   }
 
   changed(kind: ChangeKind): void {
@@ -77,18 +100,22 @@ export class ListFetcher {
   }
 
   /** Fetches again what was left out, because new limits may allow more entries. */
-  limitsChanged(): void {
+  configChanged(): void {
     if (this.#reductions.size > 0) this.refetch();
+    const refresh = this.#refresh;
+    if (refresh && refresh.refreshMs !== this.#options.config.current.lists.refreshMs) this.#watch(refresh.peer);
   }
 
   close(): void {
     clearTimeout(this.#timer);
+    this.#refresh?.by.close();
+    this.#refresh = undefined;
     this.#sync?.close();
     this.#sync = undefined;
   }
 
   #syncOver(peer: Peer, known: ServerLists): Sync {
-    const { serverId, config, log, onLimit, update, synced } = this.#options;
+    const { serverId, config, log, onLimit, update, announced, synced } = this.#options;
     return new Sync({
       known,
       declares: (capability) => capability in peer.info.capabilities,
@@ -98,7 +125,11 @@ export class ListFetcher {
         return withTimeout(peer.request(method, params), connectMs, late);
       },
       update,
-      synced,
+      announced,
+      synced: (ms) => {
+        this.#refresh?.by.fetched();
+        synced(ms);
+      },
       failed: (method, error) => {
         const detail = { server: serverId, method, error: logText(messageOf(error), LONGEST_PROBLEM) };
         log.warn(detail, "A list could not be fetched; the last known list stays");

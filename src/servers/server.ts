@@ -93,6 +93,9 @@ export class Server {
       ...options,
       serverId: config.id,
       update: (lists) => this.#update(lists),
+      announced: (kinds) => {
+        if (this.#attached && this.#isKnown) options.catalog.announce(kinds);
+      },
       synced: (ms) => host.emit("synced", config.id, ms),
       problemChanged: () => this.backend.setListProblem(this.#fetcher.problem),
       recovered: () => this.#known(),
@@ -176,6 +179,16 @@ export class Server {
     clearTimeout(this.#graceTimer);
   }
 
+  /** A client read a list. */
+  listRead(): void {
+    if (this.#lists) this.#fetcher.read(this.#lists);
+  }
+
+  /** The server does not know a tool that its list names. */
+  contradicted(): void {
+    this.#fetcher.contradicted();
+  }
+
   /** Applies settings that need no new connection: names, policies, timeouts. */
   adjust(config: ServerConfig): void {
     const { transport, share, enabled } = this.#config;
@@ -185,7 +198,7 @@ export class Server {
 
   configure(config: Config): void {
     this.backend.configure(backendLimits(config));
-    this.#fetcher.limitsChanged();
+    this.#fetcher.configChanged();
   }
 
   /** Waits up to `drainMs` for calls in flight, then closes the connection. */

@@ -68,6 +68,16 @@ export class Servers extends EventEmitter<ServerEvents> {
     return this.#roster.firstLists.wait(client);
   }
 
+  /** A client read a list: lists whose time is over are fetched again, in the background. */
+  listRead(): void {
+    for (const server of this.#roster.values()) server.listRead();
+  }
+
+  /** A server does not know a tool that its list names. */
+  contradicted(serverId: string): void {
+    this.#roster.get(serverId)?.contradicted();
+  }
+
   ids(): string[] {
     return [...this.#roster.values()].map(({ id }) => id);
   }

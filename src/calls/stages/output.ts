@@ -12,6 +12,7 @@ import type { Flight } from "../../protocol/flight.ts";
 import { type Answer, type Raw, rawText, withErrorData } from "../../protocol/json-rpc.ts";
 import type { Route } from "../../routing/resolve.ts";
 import { exposeUris, exposeUrisInSlices, LARGE_RESULT } from "../../routing/rewrite.ts";
+import type { Servers } from "../../servers/servers.ts";
 import type { Tasks } from "../../session/tasks.ts";
 import type { Masker } from "../../telemetry/masker.ts";
 import { inSlices } from "../../timing/slices.ts";
@@ -20,17 +21,38 @@ import type { Stage } from "../compose.ts";
 /** The members of a result that can name a task. */
 const TASK_MEMBERS = ["resultType", "taskId", "task", "tasks", "_meta"];
 
+export interface OutputParts {
+  readonly tasks: Tasks;
+  readonly masker: Masker;
+  readonly servers: Pick<Servers, "contradicted">;
+}
+
+/** What servers of the common SDKs say of a tool that they do not have. */
+const UNKNOWN_TOOL = /unknown tool|tool [^"]{0,200}(?:not found|does not exist)|no such tool/i;
+/** Longer answers are no such refusal. */
+const MAX_REFUSAL = 1000;
+
+function refusesTool(answer: Answer): boolean {
+  if (answer.ok && !answer.raw.includes('"isError":')) return false;
+  return (answer.ok || answer.symbol === undefined) && UNKNOWN_TOOL.test(rawText(answer.raw));
+}
+
 export class Output implements Stage {
   readonly #tasks: Tasks;
   readonly #masker: Masker;
 
-  constructor(tasks: Tasks, masker: Masker) {
+  readonly #servers: Pick<Servers, "contradicted">;
+
+  constructor({ tasks, masker, servers }: OutputParts) {
     this.#tasks = tasks;
     this.#masker = masker;
+    this.#servers = servers;
   }
 
   leave({ call }: Flight, route: Route, answer: Answer): Answer | Promise<Answer> {
     const { serverId, snapshot } = route;
+    if (answer.raw.length < MAX_REFUSAL && call.method === "tools/call" && refusesTool(answer))
+      this.#servers.contradicted(serverId);
     if (answer.ok) {
       if (answer.raw.length > LARGE_RESULT) return this.#leaveLarge(call, route, answer.raw);
       let raw = exposeUris(answer.raw, call.method, { serverId, resources: snapshot.resources });

@@ -28,6 +28,8 @@ export interface SyncOptions {
   readonly request: (method: string, params: string) => Promise<Answer>;
   readonly declares: (capability: string) => boolean;
   readonly update: (lists: ServerLists) => void;
+  /** The server announced changes after a quiet time, but these lists are the same as before. */
+  readonly announced?: (kinds: readonly ChangeKind[]) => void;
   readonly failed: (method: string, error: unknown) => void;
   /** Reports why a list is incomplete, or undefined if it is complete. */
   readonly reduced: (method: string, why: string | undefined) => void;
@@ -40,6 +42,7 @@ export interface SyncOptions {
 
 interface Round {
   readonly kinds: Set<ListKind>;
+  readonly announced: Set<ChangeKind>;
   readonly ended: Promise<void>;
   readonly end: () => void;
 }
@@ -62,6 +65,8 @@ export class Sync {
   #current: Round | undefined;
   #next: Round | undefined;
   #timer: NodeJS.Timeout | undefined;
+  /** Whether the round under way was the first after a quiet time. */
+  #isQuiet = false;
   #closed = false;
 
   constructor(options: SyncOptions) {
@@ -76,7 +81,9 @@ export class Sync {
   }
 
   changed(kind: ChangeKind): Promise<void> {
-    return this.#mark(kind === "resources" ? ["resources", "templates"] : [kind]);
+    const ended = this.#mark(listsOf(kind));
+    this.#next?.announced.add(kind);
+    return ended;
   }
 
   close(): void {
@@ -97,6 +104,7 @@ export class Sync {
 
   #schedule(): void {
     const waitMs = this.#pace.begin();
+    this.#isQuiet = waitMs === 0;
     // Deferred, so that announcements in the same chunk of the stream join the same round.
     if (waitMs === 0) queueMicrotask(() => void this.#run());
     else this.#timer = setTimeout(() => void this.#run(), waitMs).unref();
@@ -108,7 +116,13 @@ export class Sync {
     this.#next = undefined;
     this.#current = round;
     const started = performance.now();
+    const isQuiet = this.#isQuiet;
+    const before = this.#lists;
     const changed = await this.#fetchAll(round.kinds);
+    const same = [...round.announced].filter((kind) =>
+      listsOf(kind).every((list) => this.#lists[list] === before[list]),
+    );
+    if (isQuiet && same.length > 0 && !this.#closed) this.#options.announced?.(same);
     this.#options.synced?.(performance.now() - started);
     this.#pace.ended(changed ? CHANGED_MS + this.#entries / ENTRIES_PER_MS : undefined);
     this.#current = undefined;
@@ -177,7 +191,11 @@ function newRound(): Round {
   const ended = new Promise<void>((resolve) => {
     end = resolve;
   });
-  return { kinds: new Set(), ended, end };
+  return { kinds: new Set(), announced: new Set(), ended, end };
+}
+
+function listsOf(kind: ChangeKind): readonly ListKind[] {
+  return kind === "resources" ? ["resources", "templates"] : [kind];
 }
 
 /** Describes the missing part of a list. */

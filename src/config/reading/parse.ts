@@ -194,7 +194,7 @@ function isUnused(root: Node, path: KeyPath, variables: Variables): boolean {
 }
 
 function assemble(file: ConfigFile, servers: readonly ServerConfig[], context: NormaliseContext): Config {
-  const { gateway, tools, metaTools, names, resources, lists, limits, timeouts, backends, log } = file;
+  const { gateway, tools, metaTools, names, prompts, resources, lists, limits, timeouts, backends, log } = file;
   const audit = log.audit === undefined ? {} : { audit: resolvePath(log.audit, context) };
   const { tls } = gateway;
   const secured = tls && { tls: { cert: resolvePath(tls.cert, context), key: resolvePath(tls.key, context) } };
@@ -204,6 +204,7 @@ function assemble(file: ConfigFile, servers: readonly ServerConfig[], context: N
     tools,
     metaTools,
     names,
+    prompts,
     resources,
     lists,
     limits,

@@ -25,6 +25,8 @@ export interface ConfigObject {
   readonly metaTools?: MetaToolsSettings | undefined;
   /** The names of tools and prompts. */
   readonly names?: NamesSettings | undefined;
+  /** How prompts are checked. */
+  readonly prompts?: PromptsSettings | undefined;
   /** How resources are shown to clients. */
   readonly resources?: ResourcesSettings | undefined;
   /** How lists are made and served ([lists](lists.md)). */
@@ -240,6 +242,15 @@ export interface NamesSettings {
   readonly repeatPrefix?: boolean | undefined;
 }
 
+/** How prompts are checked. */
+export interface PromptsSettings {
+  /**
+   * Whether a prompt is refused if a required argument is missing. false leaves that to its server.
+   * Default true.
+   */
+  readonly validate?: boolean | undefined;
+}
+
 /** How resources are shown to clients. */
 export interface ResourcesSettings {
   /**
@@ -258,6 +269,16 @@ export interface ListsSettings {
    * start. Clients that are known to follow list changes wait at most a second. Default 8000.
    */
   readonly waitMs?: number | undefined;
+  /**
+   * How often the lists of servers that do not announce changes are fetched again; 0 means never.
+   * Default 300000.
+   */
+  readonly refreshMs?: number | undefined;
+  /**
+   * "sorted" by name, or "server": by server, in the order of the config, each in its own order.
+   * Default "sorted".
+   */
+  readonly order?: "sorted" | "server" | undefined;
 }
 
 /** Limits on what clients and servers may use. */

@@ -23,6 +23,8 @@ import {
   metaToolsSchema,
   type NamesConfig,
   namesSchema,
+  type PromptsConfig,
+  promptsSchema,
   type ResourcesConfig,
   resourcesSchema,
   type TimeoutsConfig,
@@ -47,6 +49,7 @@ export const configFileSchema = z.strictObject({
   tools: toolsSchema.prefault({}).describe("How tools are shown to clients."),
   metaTools: metaToolsSchema.prefault({}).describe("The gateway's own tools."),
   names: namesSchema.prefault({}).describe("The names of tools and prompts."),
+  prompts: promptsSchema.prefault({}).describe("How prompts are checked."),
   resources: resourcesSchema.prefault({}).describe("How resources are shown to clients."),
   lists: listsSchema.prefault({}).describe("How lists are made and served ([lists](lists.md))."),
   limits: limitsSchema.prefault({}).describe("Limits on what clients and servers may use."),
@@ -63,6 +66,7 @@ export interface Config {
   readonly tools: ToolsConfig;
   readonly metaTools: MetaToolsConfig;
   readonly names: NamesConfig;
+  readonly prompts: PromptsConfig;
   readonly resources: ResourcesConfig;
   readonly lists: ListsConfig;
   readonly limits: LimitsConfig;

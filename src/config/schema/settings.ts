@@ -147,6 +147,14 @@ export const resourcesSchema = z.strictObject({
 });
 export type ResourcesConfig = z.output<typeof resourcesSchema>;
 
+export const promptsSchema = z.strictObject({
+  validate: z
+    .boolean()
+    .default(true)
+    .describe("Whether a prompt is refused if a required argument is missing. false leaves that to its server."),
+});
+export type PromptsConfig = z.output<typeof promptsSchema>;
+
 export const listsSchema = z.strictObject({
   pageSize: countFromOne.default(1000).describe("Entries per page of a list."),
   waitMs: msOrZero
@@ -154,6 +162,13 @@ export const listsSchema = z.strictObject({
     .describe(
       "How long the handshake and lists wait for a server whose lists are not known yet, from its start. Clients that are known to follow list changes wait at most a second.",
     ),
+  refreshMs: msOrZero
+    .default(300_000)
+    .describe("How often the lists of servers that do not announce changes are fetched again; 0 means never."),
+  order: z
+    .enum(["sorted", "server"])
+    .default("sorted")
+    .describe('"sorted" by name, or "server": by server, in the order of the config, each in its own order.'),
 });
 export type ListsConfig = z.output<typeof listsSchema>;
 

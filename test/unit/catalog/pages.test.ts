@@ -87,3 +87,25 @@ test("a page ends before it is too large; an entry that is too large alone is a 
   }
   expect(pages).toEqual([["0", "1", "2"], ["3", "4"], ["5"], ["6", "7"]]);
 });
+
+test("in the servers' own order, a cursor goes on after its entry, or where that one was", () => {
+  const keys = fc.uniqueArray(fc.string({ unit: fc.constantFrom("a", "b", "c"), maxLength: 3 }), { maxLength: 15 });
+  const inOrder = (entries: readonly string[], pageSize: number): Pager =>
+    createPager({
+      member: "tools",
+      order: "server",
+      pageSize,
+      entries: entries.map((key) => ({ exposed: key, text: JSON.stringify({ name: key }) })),
+    });
+  fc.assert(
+    fc.property(keys, keys, fc.integer({ min: 1, max: 5 }), (before, after, pageSize) => {
+      const { tools, nextCursor } = read(inOrder(before, pageSize));
+      expect(tools.map(({ name }) => name)).toEqual(before.slice(0, pageSize));
+      if (nextCursor === undefined) return;
+      const last = after.indexOf(before[pageSize - 1]!);
+      const start = last === -1 ? pageSize : last + 1;
+      const next = read(inOrder(after, pageSize), nextCursor).tools.map(({ name }) => name);
+      expect(next).toEqual(after.slice(start, start + pageSize));
+    }),
+  );
+});

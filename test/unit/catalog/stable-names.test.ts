@@ -279,7 +279,6 @@ it("a unique original name is accepted where no configured prefix could claim it
   const { tools } = catalog.snapshot;
   expect(tools.find("log")?.exposed).toBe("git_log");
   expect(tools.find("git_status")?.exposed).toBe("git_git_status");
-  for (const claimed of ["hub_push", "both"])
-    expect([claimed, tools.find(claimed)]).toEqual([claimed, undefined]);
+  for (const claimed of ["hub_push", "both"]) expect([claimed, tools.find(claimed)]).toEqual([claimed, undefined]);
   expect(tools.owners("both").map(({ exposed }) => exposed)).toEqual(["git_both", "hub_both"]);
 });
