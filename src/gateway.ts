@@ -21,6 +21,7 @@ import { createHttpFront } from "./front/http/http.ts";
 import { type StdioFront, serveStdio } from "./front/stdio.ts";
 import { LocalTools } from "./meta/registry.ts";
 import { Directory } from "./routing/directory.ts";
+import { SeenUris } from "./routing/seen-uris.ts";
 import { Health } from "./servers/health.ts";
 import type { KeptLists } from "./servers/lists/kept-lists.ts";
 import { Servers } from "./servers/servers.ts";
@@ -64,14 +65,15 @@ export function createGateway({ log, configPath, reload, state, kept, ...options
   const catalog = createCatalog(config);
   const servers = new Servers({ config, catalog, log, onLimit, kept, clientInfo: serverInfo });
   const waiting = new Waiting({ catalog, servers, config, onLimit });
-  const clients = createClientState({ config, catalog, servers, waiting, state, onLimit });
+  const seen = new SeenUris();
+  const clients = createClientState({ config, catalog, servers, waiting, seen, state, onLimit });
   const { sessions, subscriptions, continuity, resourceSubscriptions, tasks } = clients;
   servers.on("synced", (serverId, ms) => meters.synced(serverId, ms));
   const search = feedSearch(catalog, createSearchIndex());
   const localTools = new LocalTools({ catalog, servers, waiting, search, health: new Health(servers, reloads) });
   const relay = new Relay({
     ...{ config, catalog, servers, localTools, resourceSubscriptions, tasks, waiting },
-    ...{ meters, activity, masker: logs.masker, onLimit, log },
+    ...{ meters, activity, masker: logs.masker, seen, onLimit, log },
   });
 
   const address = { url: "" };

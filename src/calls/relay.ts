@@ -18,7 +18,8 @@ import type { OnLimit } from "../protocol/limit-exceeded.ts";
 import { type ListMethod, listMethods, lookUp, type RoutedMethod, routedMethods } from "../protocol/methods.ts";
 import { EXTENSION, extensionOwners, mayBeDeclared, notOffered, resolveExtension } from "../routing/extension.ts";
 import { LateRoute } from "../routing/late-route.ts";
-import { type Route, resolve } from "../routing/resolve.ts";
+import type { Route } from "../routing/resolve.ts";
+import { resolveSeen, type SeenUris } from "../routing/seen-uris.ts";
 import type { Servers } from "../servers/servers.ts";
 import type { Waiting } from "../servers/waiting.ts";
 import type { ResourceSubscriptions } from "../session/resource-subscriptions.ts";
@@ -48,6 +49,7 @@ export interface RelayParts {
   readonly meters: Meters;
   readonly activity: Activity;
   readonly masker: Masker;
+  readonly seen: SeenUris;
   readonly onLimit: OnLimit;
   readonly log: Logger;
 }
@@ -68,7 +70,7 @@ export class Relay {
   readonly #routeInner: Send;
 
   constructor(parts: RelayParts) {
-    const { config, servers, resourceSubscriptions, tasks, meters, activity, masker, onLimit, log } = parts;
+    const { config, servers, resourceSubscriptions, tasks, meters, activity, masker, seen, onLimit, log } = parts;
     this.#parts = parts;
     this.#metrics = new CallMetrics(meters, activity);
     const file = config.current.log.audit;
@@ -85,7 +87,7 @@ export class Relay {
       new FailureLog(log),
       new ClientLimits(config, onLimit),
     ];
-    const innerStages = [new Deadlines(config, servers), new Output({ tasks, masker, servers })];
+    const innerStages = [new Deadlines(config, servers), new Output({ tasks, masker, servers, seen })];
     const send: Send = (flight, route) =>
       route instanceof LateRoute ? this.#sendLate(flight, route) : this.#forward(flight, route);
     this.#route = compose([...stages, ...innerStages], send);
@@ -148,7 +150,9 @@ export class Relay {
   #find(call: Call, spec: RoutedMethod): Route {
     const { snapshot } = this.#parts.catalog;
     const find = (newest: Snapshot): Route =>
-      spec === EXTENSION ? this.#findExtension(call, newest) : resolve(call, spec, newest);
+      spec === EXTENSION
+        ? this.#findExtension(call, newest)
+        : resolveSeen(call, spec, { snapshot: newest, seen: this.#parts.seen });
     try {
       return find(snapshot);
     } catch (error) {

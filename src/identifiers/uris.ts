@@ -166,6 +166,19 @@ export function prefixed(prefix: string, uri: string): string {
   return `${prefix}+${CARRIER}${encodeUnreserved(uri)}`;
 }
 
+/**
+ * Returns a URI as common clients write it again: the scheme in lower case, path segments resolved,
+ * an empty password left out. A text that is not a URI stays unchanged.
+ */
+export function normalForm(uri: string): string {
+  return URL.canParse(uri) ? new URL(uri).href : uri;
+}
+
+/** A cheap test that rules out most URIs that are their own normal form. */
+export function mayDiffer(uri: string): boolean {
+  return /^[^:]*[A-Z]|\/\.|:@/.test(uri);
+}
+
 /** Splits a prefixed URI into the prefix and the server's own URI. */
 export function unprefixed(text: string): { prefix: string; uri: string } | undefined {
   const split = splitPrefix(text);

@@ -43,7 +43,7 @@ function routeOf(call: Call, spec: RoutedMethod, snapshot: Snapshot): Route {
     case "prompt":
       return namedRoute(call, spec, snapshot, findPrompt(call, snapshot));
     case "resource":
-      return resourceRoute(call, spec, snapshot);
+      return listedRoute(call, spec, snapshot);
     case "reference":
       return referenceRoute(call, spec, snapshot);
     case "extension":
@@ -93,7 +93,7 @@ function namedRoute(call: Call, spec: RoutedMethod, snapshot: Snapshot, entry: N
   };
 }
 
-function resourceRoute(call: Call, spec: RoutedMethod, snapshot: Snapshot): Route {
+function listedRoute(call: Call, spec: RoutedMethod, snapshot: Snapshot): Route {
   const uri = stringParam(call, "uri");
   const found = findResource(snapshot, uri);
   const definition =
@@ -101,6 +101,18 @@ function resourceRoute(call: Call, spec: RoutedMethod, snapshot: Snapshot): Rout
       ? snapshot.resource(found.serverId, found.position)
       : snapshot.template(found.serverId, found.position);
   const mimeType = definition?.value["mimeType"];
+  const route = resourceRoute(call, spec, { snapshot, uri, found });
+  return typeof mimeType === "string" ? { ...route, mimeType } : route;
+}
+
+export interface FoundUri {
+  readonly snapshot: Snapshot;
+  /** The URI as the client knows it. */
+  readonly uri: string;
+  readonly found: { readonly serverId: string; readonly uri: string };
+}
+
+export function resourceRoute(call: Call, spec: RoutedMethod, { snapshot, uri, found }: FoundUri): Route {
   return {
     spec,
     snapshot,
@@ -109,7 +121,7 @@ function resourceRoute(call: Call, spec: RoutedMethod, snapshot: Snapshot): Rout
     target: found.uri,
     params: setMember(call.text, "uri", JSON.stringify(found.uri)),
     timeoutMs: undefined,
-    mimeType: typeof mimeType === "string" ? mimeType : undefined,
+    mimeType: undefined,
   };
 }
 

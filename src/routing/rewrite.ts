@@ -5,30 +5,35 @@
  * Only the URI fields of content are changed: `contents[].uri`, `resource_link` and embedded
  * `resource`. Text, blobs, structured content and all other bytes stay unchanged. A result without
  * a `uri` member is not parsed. The number of URIs and the matching work per result are bounded;
- * URIs beyond that stay unchanged. A large result is searched in slices.
+ * URIs beyond that stay unchanged. A large result is searched in slices. The URI that a client asked
+ * for comes back as the client wrote it. A URI that is in no list is reported to `unlisted`.
  */
 import type { ResourceIndex } from "../catalog/resources/index.ts";
 import { elementsInSlices, includesInSlices, membersInSlices } from "../json/json-slices.ts";
 import { applyEdits, type Edit, elementSpans, memberSpan, type Span } from "../json/json-text.ts";
 import { type Raw, rawText } from "../protocol/json-rpc.ts";
 import { SLICE, type Sliced } from "../timing/slices.ts";
-import { MatchBudget, RESULT_CELLS } from "../uri-template/match-budget.ts";
+import { MAX_URI_LENGTH, MatchBudget, RESULT_CELLS } from "../uri-template/match-budget.ts";
 
 const MAX_BLOCKS = 5000;
 
 export interface RewriteContext {
   readonly serverId: string;
-  readonly resources: Pick<ResourceIndex, "expose">;
+  readonly resources: Pick<ResourceIndex, "expose" | "exposeUnlisted">;
+  /** The server's URI that a read was for, and the client's spelling of it. */
+  readonly asked?: { readonly own: string; readonly form: string } | undefined;
+  readonly unlisted?: (uri: string) => void;
+}
+
+/** Whether a result may contain URIs. Most do not, and `exposeUris` need not look at them. */
+export function mayNameUris(raw: Raw): boolean {
+  // A key could be written with escapes. No known server does this, but then the text must be
+  // parsed.
+  return raw.includes('"uri"') || raw.includes("\\u00");
 }
 
 /** Results above this size must be searched in slices. */
 export const LARGE_RESULT = 1024 * 1024;
-
-function mayHaveUris(raw: Raw, method: string): boolean {
-  // A key could be written with escapes. No known server does this, but then the text must be
-  // parsed.
-  return method in URI_LISTS && (raw.includes('"uri"') || raw.includes("\\u00"));
-}
 
 /** The member of a method's result that has blocks with URIs. */
 const URI_LISTS: Readonly<Record<string, string>> = {
@@ -38,7 +43,7 @@ const URI_LISTS: Readonly<Record<string, string>> = {
 };
 
 export function exposeUris(raw: Raw, method: string, context: RewriteContext): Raw {
-  if (!mayHaveUris(raw, method)) return raw;
+  if (!(method in URI_LISTS) || !mayNameUris(raw)) return raw;
   const text = rawText(raw);
   const found: Found = { ...context, text, edits: [], budget: new MatchBudget(RESULT_CELLS) };
   const { edits } = found;
@@ -122,9 +127,21 @@ function collectEdits(block: Span, found: Found): void {
   if (embedded) collectEdit(embedded, found);
 }
 
-function collectEdit(span: Span, { text, serverId, resources, edits, budget }: Found): void {
+function collectEdit(span: Span, { text, edits, ...context }: Found): void {
   if (text[span.start] !== '"') return;
   const uri = JSON.parse(text.slice(span.start, span.end)) as string;
+  const exposed = exposedAs(uri, context);
+  if (exposed !== uri) edits.push({ ...span, text: JSON.stringify(exposed) });
+}
+
+function exposedAs(
+  uri: string,
+  { serverId, resources, budget, asked, unlisted }: Omit<Found, "text" | "edits">,
+): string {
+  if (uri === asked?.own) return asked.form;
   const exposed = resources.expose(serverId, uri, budget);
-  if (exposed !== undefined && exposed !== uri) edits.push({ ...span, text: JSON.stringify(exposed) });
+  if (exposed !== undefined) return exposed;
+  if (!unlisted || uri.length > MAX_URI_LENGTH) return uri;
+  unlisted(uri);
+  return resources.exposeUnlisted(serverId, uri);
 }

@@ -5,6 +5,7 @@
 import type { Catalog } from "../catalog/catalog.ts";
 import type { LiveConfig } from "../config/live-config.ts";
 import type { OnLimit } from "../protocol/limit-exceeded.ts";
+import type { SeenUris } from "../routing/seen-uris.ts";
 import type { Servers } from "../servers/servers.ts";
 import type { Waiting } from "../servers/waiting.ts";
 import { Continuity, ephemeralSealer, type SessionState } from "./continuity.ts";
@@ -19,17 +20,19 @@ export interface ClientStateParts {
   readonly catalog: Catalog;
   readonly servers: Servers;
   readonly waiting: Waiting;
+  readonly seen: SeenUris;
   /** Lets sessions outlive the process. */
   readonly state: SessionState | undefined;
   readonly onLimit: OnLimit;
 }
 
-export function createClientState({ config, catalog, servers, waiting, state, onLimit }: ClientStateParts) {
+export function createClientState(given: ClientStateParts) {
+  const { config, catalog, servers, waiting, seen, state, onLimit } = given;
   const { sealer = ephemeralSealer(), journal } = state ?? {};
   const sessions = new SessionStore(config, onLimit);
   const subscriptions = new Subscriptions({ servers, sessions, config, onLimit });
   const continuity = new Continuity({ sealer, journal, config, sessions, subscriptions });
-  const parts = { catalog, servers, waiting, sessions, continuity, subscriptions };
+  const parts = { catalog, servers, waiting, seen, sessions, continuity, subscriptions };
   const resourceSubscriptions = new ResourceSubscriptions(parts);
   const tasks = new Tasks({ servers, sessions, catalog, sealer });
   new ServerMessages(servers, sessions, catalog);

@@ -7,7 +7,8 @@ import { setMember } from "../json/json-text.ts";
 import type { Flight } from "../protocol/flight.ts";
 import { type Answer, failure, notificationText, withErrorData } from "../protocol/json-rpc.ts";
 import type { LogLevel } from "../protocol/log-levels.ts";
-import { findResource, stringParam } from "../routing/resolve.ts";
+import { stringParam } from "../routing/resolve.ts";
+import { findSeen, type Seen, type SeenUris } from "../routing/seen-uris.ts";
 import type { Servers } from "../servers/servers.ts";
 import type { Asker, Waiting } from "../servers/waiting.ts";
 import type { Continuity } from "./continuity.ts";
@@ -20,12 +21,19 @@ export interface ResourceSubscriptionParts {
   readonly catalog: Catalog;
   readonly servers: Servers;
   readonly waiting: Waiting;
+  readonly seen: SeenUris;
   readonly sessions: SessionStore;
   readonly continuity: Continuity;
   readonly subscriptions: Subscriptions;
 }
 
 type Subscribed = Pick<SubscriptionRecord, "serverId" | "uri" | "form">;
+
+/** A client without a session. */
+export interface Subscriber {
+  readonly key: string;
+  readonly account: string;
+}
 
 export class ResourceSubscriptions {
   readonly #parts: ResourceSubscriptionParts;
@@ -37,13 +45,10 @@ export class ResourceSubscriptions {
   }
 
   /** Subscribes a client without a session; `deliver` gets the raw params of each update. */
-  async subscribe(
-    { clientKey, account }: { readonly clientKey: string; readonly account: string },
-    form: string,
-    deliver: (params: string) => void,
-  ): Promise<Answer> {
+  async subscribe(client: Subscriber, form: string, deliver: (params: string) => void): Promise<Answer> {
+    const { key: clientKey, account } = client;
     try {
-      const { serverId, uri } = await this.#find(form, { clientKey });
+      const { serverId, uri } = await this.#find(form, account, { clientKey });
       const record = { ...this.#record(clientKey, { serverId, uri, form }, deliver), account };
       return named(await this.#parts.subscriptions.subscribe(record, undefined), serverId);
     } catch (error) {
@@ -59,9 +64,9 @@ export class ResourceSubscriptions {
 
   /** `resources/subscribe` of a session. */
   async subscribeSession(flight: Flight): Promise<Answer> {
-    const { key } = flight.call.client;
+    const { key, account } = flight.call.client;
     const form = stringParam(flight.call, "uri");
-    const { serverId, uri } = await this.#find(form, { clientKey: key, call: flight.call });
+    const { serverId, uri } = await this.#find(form, account, { clientKey: key, call: flight.call });
     flight.serverId = serverId;
     const record = this.#record(key, { serverId, uri, form }, toSession(this.#parts.sessions.get(key)));
     const answer = await this.#parts.subscriptions.subscribe(record, flight);
@@ -74,16 +79,18 @@ export class ResourceSubscriptions {
   async unsubscribeSession(flight: Flight): Promise<Answer> {
     const { subscriptions } = this.#parts;
     const { call } = flight;
-    const { key: clientKey } = call.client;
+    const { key: clientKey, account } = call.client;
     const form = stringParam(call, "uri");
-    const { serverId, uri } = subscriptions.find(clientKey, form) ?? (await this.#find(form, { clientKey, call }));
+    const { serverId, uri } =
+      subscriptions.find(clientKey, form) ?? (await this.#find(form, account, { clientKey, call }));
     flight.serverId = serverId;
     return named(await subscriptions.unsubscribe({ clientKey, serverId, uri }, flight), serverId);
   }
 
   /** Finds the resource; waits if its server is still starting. */
-  #find(form: string, asker: Asker): Promise<ReturnType<typeof findResource>> {
-    return this.#parts.waiting.found((snapshot) => findResource(snapshot, form), asker);
+  #find(form: string, account: string, asker: Asker): Promise<Seen> {
+    const { waiting, seen } = this.#parts;
+    return waiting.found((snapshot) => findSeen(form, { snapshot, seen, account }), asker);
   }
 
   /** Restores the subscriptions and log level that a session had in an earlier process. */

@@ -8,8 +8,9 @@
  * backtracks. A match that exceeds the budget fails.
  *
  * RFC expansions are tried first, then values of clients that do not encode: `{id}` accepts `a@b`,
- * but never crosses `/`, `?` or `#`. Query and `;` parameters may be missing or in any order. A
- * variable that occurs twice must have the same value.
+ * but never crosses `/`, `?` or `#`. Only `{path*}` crosses `/`, as some servers mean it. Query and
+ * `;` parameters may be missing or in any order. A variable that occurs twice must have the same
+ * value.
  */
 import { MatchBudget } from "./match-budget.ts";
 import { type PairTables, pairTables, walkPairs } from "./pairs.ts";
@@ -121,7 +122,7 @@ function valueClass(expression: TemplateExpression, variable: TemplateVariable, 
     ? tokenClass("all", {})
     : strict
       ? tokenClass("unreserved", { add })
-      : tokenClass("all", { remove: "/?#", add });
+      : tokenClass("all", { remove: explode && expression.operator === "" ? "?#" : "/?#", add });
   classCache.set(key, made);
   return made;
 }

@@ -11,7 +11,14 @@ import { errorTable } from "../../protocol/errors.ts";
 import type { Flight } from "../../protocol/flight.ts";
 import { type Answer, type Raw, rawText, withErrorData } from "../../protocol/json-rpc.ts";
 import type { Route } from "../../routing/resolve.ts";
-import { exposeUris, exposeUrisInSlices, LARGE_RESULT } from "../../routing/rewrite.ts";
+import {
+  exposeUris,
+  exposeUrisInSlices,
+  LARGE_RESULT,
+  mayNameUris,
+  type RewriteContext,
+} from "../../routing/rewrite.ts";
+import type { SeenUris } from "../../routing/seen-uris.ts";
 import type { Servers } from "../../servers/servers.ts";
 import type { Tasks } from "../../session/tasks.ts";
 import type { Masker } from "../../telemetry/masker.ts";
@@ -25,6 +32,7 @@ export interface OutputParts {
   readonly tasks: Tasks;
   readonly masker: Masker;
   readonly servers: Pick<Servers, "contradicted">;
+  readonly seen: SeenUris;
 }
 
 /** What servers of the common SDKs say of a tool that they do not have. */
@@ -42,20 +50,23 @@ export class Output implements Stage {
   readonly #masker: Masker;
 
   readonly #servers: Pick<Servers, "contradicted">;
+  readonly #seen: SeenUris;
 
-  constructor({ tasks, masker, servers }: OutputParts) {
+  constructor({ tasks, masker, servers, seen }: OutputParts) {
     this.#tasks = tasks;
     this.#masker = masker;
     this.#servers = servers;
+    this.#seen = seen;
   }
 
   leave({ call }: Flight, route: Route, answer: Answer): Answer | Promise<Answer> {
-    const { serverId, snapshot } = route;
+    const { serverId } = route;
     if (answer.raw.length < MAX_REFUSAL && call.method === "tools/call" && refusesTool(answer))
       this.#servers.contradicted(serverId);
     if (answer.ok) {
       if (answer.raw.length > LARGE_RESULT) return this.#leaveLarge(call, route, answer.raw);
-      let raw = exposeUris(answer.raw, call.method, { serverId, resources: snapshot.resources });
+      let { raw } = answer;
+      if (mayNameUris(raw)) raw = exposeUris(raw, call.method, this.#rewriting(call, route));
       if (raw.includes('"taskId"')) raw = this.#withTaskIds(rawText(raw), call, serverId);
       return raw === answer.raw ? answer : { ok: true, raw };
     }
@@ -69,8 +80,8 @@ export class Output implements Stage {
     return withErrorData({ ...answer, raw: this.#masker.json(answer.raw) }, extra);
   }
 
-  async #leaveLarge(call: Call, { serverId, snapshot }: Route, answered: Raw): Promise<Answer> {
-    const raw = await inSlices(exposeUrisInSlices(answered, call.method, { serverId, resources: snapshot.resources }));
+  async #leaveLarge(call: Call, route: Route, answered: Raw): Promise<Answer> {
+    const raw = await inSlices(exposeUrisInSlices(answered, call.method, this.#rewriting(call, route)));
     if (!(await inSlices(includesInSlices(raw, ['"taskId"'])))) return { ok: true, raw };
     const text = rawText(raw);
     const spans = await inSlices(membersInSlices(text, 0, TASK_MEMBERS));
@@ -81,10 +92,19 @@ export class Output implements Stage {
       return span && span.end - span.start < LARGE_RESULT ? [{ key, ...span }] : [];
     });
     const own = `{${parts.map(({ key, start, end }) => `"${key}":${text.slice(start, end)}`).join(",")}}`;
-    const exposed = this.#withTaskIds(own, call, serverId);
+    const exposed = this.#withTaskIds(own, call, route.serverId);
     if (exposed === own) return { ok: true, raw };
     for (const { key, start, end } of parts) edits.push({ start, end, text: memberText(exposed, key)! });
     return { ok: true, raw: applyEdits(text, edits) };
+  }
+
+  #rewriting({ method, client }: Call, { serverId, snapshot, name, target }: Route): RewriteContext {
+    return {
+      serverId,
+      resources: snapshot.resources,
+      asked: method === "resources/read" ? { own: target, form: name } : undefined,
+      unlisted: (uri) => this.#seen.add(uri, { serverId, account: client.account }),
+    };
   }
 
   #withTaskIds(text: string, { client, params, method }: Call, serverId: string): string {

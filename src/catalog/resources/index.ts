@@ -7,7 +7,8 @@
  * ambiguous, never a guess. The cost of a look-up does not depend on the number of resources.
  */
 
-import { collapsedId, isAppUri, prefixed } from "../../identifiers/uris.ts";
+import { collapsedId, isAppUri, mayDiffer, normalForm, prefixed } from "../../identifiers/uris.ts";
+import { lazy } from "../../structures/lazy.ts";
 import { each, type Sliced, sorted } from "../../timing/slices.ts";
 import { MAX_URI_LENGTH, MatchBudget, URI_CELLS } from "../../uri-template/match-budget.ts";
 import { createServerNames, type ServerNames } from "../server-names.ts";
@@ -70,6 +71,10 @@ export interface ResourceIndex {
    * matches. `shared` is one budget for several URIs.
    */
   expose(serverId: string, originalUri: string, shared?: MatchBudget): string | undefined;
+  /** Returns the clients' name for a server's URI that `expose` does not know. */
+  exposeUnlisted(serverId: string, originalUri: string): string;
+  /** Returns the servers and their own URIs that a name which is in no list can mean. */
+  unlisted(name: string): readonly { readonly serverId: string; readonly uri: string }[];
   /** The URI scheme of a server, and the server of a scheme. */
   prefixOf(serverId: string): string;
   serverOfPrefix(prefix: string): string | undefined;
@@ -105,6 +110,7 @@ export function* createResourceIndex(options: ResourceIndexOptions): Sliced<Reso
   });
   const finders = createFinders(templates.parsed);
   const byCollapsedId = yield* uniqueCollapsedIds(resources.entries, names);
+  const byNormalForm = lazy(() => uniqueNormalForms(resources.entries));
 
   const throughTemplate = (uri: string, budget: MatchBudget): TemplateHit<TemplateEntry> | undefined => {
     if (uri.length > MAX_URI_LENGTH) return undefined;
@@ -133,8 +139,8 @@ export function* createResourceIndex(options: ResourceIndexOptions): Sliced<Reso
         position: hit.owner.position,
       };
     }
-    const collapsed = byCollapsedId.get(uri);
-    return collapsed === undefined ? UNKNOWN : foundResource(collapsed);
+    const other = byCollapsedId.get(uri) ?? byNormalForm().get(uri);
+    return other === undefined ? UNKNOWN : foundResource(other);
   }
 
   function resolveTemplate(ref: string): ResourceResolution {
@@ -166,6 +172,19 @@ export function* createResourceIndex(options: ResourceIndexOptions): Sliced<Reso
     return [preferred, prefixedForm, flatForm].find((name) => leadsTo(name, { serverId, uri: originalUri }, budget));
   }
 
+  function exposeUnlisted(serverId: string, uri: string): string {
+    const flatForm = `${serverId}_${uri}`;
+    if (options.mode === "flat" && !names.flat.needsSuffix(serverId, flatForm)) return flatForm;
+    if (options.mode === "raw" && !names.read(uri) && resolve(uri).kind === "unknown") return uri;
+    return prefixed(prefixes.get(serverId) ?? "", uri);
+  }
+
+  function unlisted(name: string): readonly { readonly serverId: string; readonly uri: string }[] {
+    const reading = names.read(name);
+    if (reading) return reading.uris.map((uri) => ({ serverId: reading.serverId, uri }));
+    return options.mode === "raw" ? serverIds.map((serverId) => ({ serverId, uri: name })) : [];
+  }
+
   function formOf({ serverId, form, uri, updated }: ResourceUpdate): string {
     if (updated === uri) return form;
     const like = rewriteLike(form, uri, updated);
@@ -194,6 +213,8 @@ export function* createResourceIndex(options: ResourceIndexOptions): Sliced<Reso
     prefixOf: (serverId) => prefixes.get(serverId) ?? "",
     serverOfPrefix: (prefix) => names.byPrefix.get(prefix),
     expose,
+    exposeUnlisted,
+    unlisted,
     formOf,
   };
 }
@@ -241,6 +262,23 @@ function* uniqueCollapsedIds(
   });
   for (const id of shared) ids.delete(id);
   return ids;
+}
+
+/**
+ * Returns the entries by the normal form of their name, if that differs. A form of two entries is
+ * nobody's. An entry whose name is the form itself was found before.
+ */
+function uniqueNormalForms(entries: readonly ResourceEntry[]): Map<string, ResourceEntry> {
+  const forms = new Map<string, ResourceEntry>();
+  const shared = new Set<string>();
+  for (const entry of entries) {
+    if (!mayDiffer(entry.exposed)) continue;
+    const form = normalForm(entry.exposed);
+    if (forms.has(form)) shared.add(form);
+    if (form !== entry.exposed) forms.set(form, entry);
+  }
+  for (const form of shared) forms.delete(form);
+  return forms;
 }
 
 /** Compares code units, so that the order is the same in every locale. */

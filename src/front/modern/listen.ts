@@ -96,7 +96,7 @@ export function openListen(
     const [subscribed, tasks] = await Promise.all([
       granted(
         namesIn(filter, "resourceSubscriptions"),
-        async (uri) => (await context.subscriptions.subscribe({ clientKey, account }, uri, updated)).ok,
+        async (uri) => (await context.subscriptions.subscribe({ key: clientKey, account }, uri, updated)).ok,
       ),
       granted(tasksIn(filter), watchTask(deliver("notifications/tasks"))),
     ]);

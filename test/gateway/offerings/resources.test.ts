@@ -24,7 +24,10 @@ describe("reading", () => {
     const rules = [{ method: "resources/read", do: "result", text: contents("file:///doc") }];
     const { client } = await startRig({ s: { script: { lists, rules } } });
     const { text } = await client.call("resources/read", { uri: "s_file___doc" }, 77);
-    const wanted = contents("s+file:///doc").replace('"file:///doc#part"', '"s+file:///doc#part"');
+    // The URI that was asked for comes back as it was asked for; the others have the usual form.
+    const wanted = contents("s_file___doc")
+      .replace('"file:///doc#part"', '"s+file:///doc#part"')
+      .replace('"other:///x"', '"s+other:///x"');
     expect(text).toBe(`{"jsonrpc":"2.0","id":77,"result":${wanted}}`);
   });
 
@@ -69,8 +72,9 @@ describe.each(modes)("identifiers in results, %s", (uris) => {
     flat: { hello: "s_text___hello", item: "s_item://book/9", found: "s_query://search?limit=2&q=a%20b" },
     raw: { hello: "text:///hello", item: "item://book/9", found: "query://search?limit=2&q=a%20b" },
   }[uris];
-  // In no list and under no template: nothing that the gateway could route, so it stays what it is.
+  // In no list and under no template.
   const strange = "nobody:///knows";
+  const linked = { prefixed: `s+${strange}`, flat: `s_${strange}`, raw: strange }[uris];
 
   test("what a client reads in an answer it can read, subscribe to and complete", async () => {
     const { goblin, servers } = await startRig({ s: {} }, { resources: { uris } });
@@ -85,7 +89,7 @@ describe.each(modes)("identifiers in results, %s", (uris) => {
       structuredContent: { uri: own[0] },
     };
     const answer = await asked(client, "tools/call", { name: "s_raw", arguments: { result } });
-    const shown = [named.hello, named.item, named.found, strange, "ui://app/main"];
+    const shown = [named.hello, named.item, named.found, linked, "ui://app/main"];
     expect(answer).toEqual({
       content: [
         ...shown.flatMap((uri, i) => [
@@ -96,6 +100,9 @@ describe.each(modes)("identifiers in results, %s", (uris) => {
       ],
       structuredContent: { uri: "text:///hello" },
     });
+    // The server decides what its links lead to.
+    await asked(client, "resources/read", { uri: linked });
+    expect((await servers["s"]!.received("resources/read"))[0]?.message.params.uri).toBe(strange);
     for (const [i, uri] of shown.slice(0, 3).entries()) {
       const read = await asked(client, "resources/read", { uri });
       expect(read.contents[0].uri).toBe(uri);
@@ -203,7 +210,7 @@ describe("the list", () => {
     await goblin.gateway.reload(parseConfig(text, { file: "test.json", env: {} }).config).done;
     await until(() => heard("notifications/resources/list_changed").length > 0);
     const { contents } = await asked(client, "resources/read", { uri: "s+text:///hello" });
-    expect(contents[0].uri).toBe("s_text___hello");
+    expect(contents[0].uri).toBe("s+text:///hello");
     await servers["s"]!.control("touch", { uri: "text:///hello" });
     await until(() => updates().length > 0);
     expect(updates()).toEqual(["s+text:///hello"]);

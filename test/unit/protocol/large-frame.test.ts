@@ -82,7 +82,8 @@ describe.each(Object.entries(dense))("%s", (_, part) => {
     ]);
     const { start } = memberSpan(text, 0, "content")!;
     expect(finish(elementsInSlices(text, start, 100))).toEqual(elementSpans(text, start, 100));
-    const context = { serverId: "s", resources: { expose: (_id: string, uri: string) => `s+${uri}` } };
+    const expose = (_id: string, uri: string): string => `s+${uri}`;
+    const context = { serverId: "s", resources: { expose, exposeUnlisted: expose } };
     expect(finish(exposeUrisInSlices(text, "tools/call", context))).toBe(exposeUris(text, "tools/call", context));
     expect(finish(includesInSlices(text, ['"b":{'])) && !finish(includesInSlices(text, ['"nothing"']))).toBe(true);
   });
