@@ -36,7 +36,7 @@ const layers: Record<string, readonly string[]> = {
   servers: [
     ...["peers", "catalog", "telemetry", "config", "protocol", "json", "structures", "timing", "text", "version.ts"],
   ],
-  meta: ["servers", "catalog", "config", "protocol", "json", "text"],
+  meta: ["servers", "catalog", "config", "protocol", "json", "structures", "text"],
   routing: ["servers", "peers", "catalog", "identifiers", "protocol", "json", "structures", "timing", "uri-template"],
   session: ["routing", "servers", "catalog", "identifiers", "config", "protocol", "json", "structures", "timing"],
   calls: [

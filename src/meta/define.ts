@@ -15,6 +15,7 @@ import type { Answer } from "../protocol/json-rpc.ts";
 import type { Health } from "../servers/health.ts";
 import type { Servers } from "../servers/servers.ts";
 import type { Waiting } from "../servers/waiting.ts";
+import { isRecord } from "../structures/record.ts";
 import { readArguments } from "./arguments.ts";
 
 /** The parts of the gateway that meta tools may use. */
@@ -103,6 +104,9 @@ function jsonSchema(schema: z.ZodObject): Record<string, unknown> {
       // Every integer is within these bounds, so models need not read them.
       if (part.minimum === Number.MIN_SAFE_INTEGER) delete part.minimum;
       if (part.maximum === Number.MAX_SAFE_INTEGER) delete part.maximum;
+      // An empty schema allows everything, like no schema; strict clients reject it.
+      if (isRecord(part.additionalProperties) && Object.keys(part.additionalProperties).length === 0)
+        delete part.additionalProperties;
     },
   });
   return rest;

@@ -62,3 +62,7 @@ test("what is listed is derived from the schemas", () => {
     openWorldHint: true,
   });
 });
+
+test("no schema holds an empty one, which strict clients reject", () => {
+  for (const { text } of metaDefinitions([...META_TOOL_NAMES])) expect(text).not.toContain('"additionalProperties":{}');
+});
