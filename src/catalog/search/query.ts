@@ -13,13 +13,17 @@ export interface QueryTerm {
   /** True for a synonym of the nearest term before it that is not a synonym. */
   readonly synonym: boolean;
   readonly weight: number;
+  /** The fraction of the question's word that counts as answered if this term matches. */
+  readonly answers: number;
   /** Whether words that begin with it count, too. */
   readonly prefix: boolean;
   /** The number of typos to forgive if nothing else is found. */
   readonly typos: number;
 }
 
-const SYNONYM_WEIGHT = 0.25;
+/** What a synonym and a twin are worth, and how much of the word they answer. */
+const SYNONYM = { weight: 0.25, answers: 0.4 };
+const TWIN = { weight: 0.7, answers: 0.9 };
 
 /**
  * Words of a question that name no tool. Common verbs of tool names (get, list, show) are not
@@ -54,6 +58,17 @@ const SYNONYM_SETS = [
   "website site web internet",
 ];
 
+/** People say "make" where tools say "create"; in a description, "make" means anything. */
+const SAID_FOR = new Map([["make", "create"]]);
+
+/** Words that mean the same thing in nearly every tool. */
+const TWINS = new Map(
+  ["folder directory", "directory folder", "repo repository", "repository repo"].map((pair) => {
+    const [word, twin] = pair.split(" ");
+    return [stem(word!), twin!];
+  }),
+);
+
 const SYNONYMS = new Map<string, Set<string>>();
 for (const set of SYNONYM_SETS) {
   const words = set.split(" ");
@@ -78,13 +93,16 @@ export function parseQuery(text: string, known: (word: string) => boolean): Quer
   const telling = runs.filter(({ word }) => !STOP.has(word));
   const terms: QueryTerm[] = [];
   const seen = new Set<string>();
-  for (const { word, parts } of (telling.length > 0 ? telling : runs).slice(0, MAX_WORDS)) {
+  for (const { word: said, parts } of (telling.length > 0 ? telling : runs).slice(0, MAX_WORDS)) {
+    const word = SAID_FOR.get(said) ?? said;
     const stemmed = stem(word);
     if (seen.has(stemmed)) continue;
     seen.add(stemmed);
-    terms.push({ word, stem: stemmed, synonym: false, weight: 1, prefix: word.length > 2, typos: typosIn(word) });
+    const own = { weight: 1, answers: 1, prefix: word.length > 2, typos: typosIn(word) };
+    terms.push({ word, stem: stemmed, synonym: false, ...own });
     for (const other of [...parts, ...(SYNONYMS.get(stemmed) ?? [])]) {
-      terms.push({ word: other, stem: stem(other), synonym: true, weight: SYNONYM_WEIGHT, prefix: false, typos: 0 });
+      const worth = TWINS.get(stemmed) === other ? TWIN : SYNONYM;
+      terms.push({ word: other, stem: stem(other), synonym: true, ...worth, prefix: false, typos: 0 });
     }
   }
   return terms;

@@ -1,5 +1,6 @@
 /**
  * Orders the hits of a search: entries named in the query first, then by score, equal ones by name.
+ * Hits that are far worse than the best one are left out.
  *
  * Invariant: the order depends only on the entries, their scores and the query.
  */
@@ -12,6 +13,9 @@ export interface Found {
   readonly score: number;
 }
 
+/** Hits below this share of the best score are left out: they share a common word at most. */
+const FLOOR_SHARE = 0.1;
+
 /** Returns the best `limit` hits, best first. */
 export function rank(found: readonly Found[], query: string, limit: number): Found[] {
   const text = query.trim();
@@ -22,6 +26,7 @@ export function rank(found: readonly Found[], query: string, limit: number): Fou
   let floor: Found | undefined;
   for (const one of found) {
     const nearness = bare === "" ? 0 : namedBy(one.doc, text, bare);
+    if (nearness === 0 && one.score < top * FLOOR_SHARE) continue;
     const scored = nearness === 0 ? one : { doc: one.doc, score: top + nearness };
     if (floor !== undefined && compare(floor, scored) < 0) continue;
     best.push(scored);

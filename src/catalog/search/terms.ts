@@ -48,8 +48,8 @@ const LENGTH_SHARE = 0.75;
 const FORM_WEIGHT = 0.4;
 const PREFIX_WEIGHT = 0.15;
 const FUZZY_WEIGHT = 0.3;
-/** The fraction of a word that counts as answered if only a synonym matches. */
-const SYNONYM_ANSWERS = 0.4;
+/** Letters beyond this are not swapped. */
+const MOST_SWAPPED = 24;
 
 /**
  * The documents that contain a word, each with the word's count: slot × COUNTS + count, as one
@@ -136,8 +136,8 @@ export function createTermIndex(): TermIndex {
    * Scores the word, its other forms and words that begin with it. Tries misspellings only if these
    * find nothing.
    */
-  function noteTerm({ word, stem: stemmed, synonym, weight, prefix, typos }: QueryTerm, touched: number[]): void {
-    const answers = synonym ? SYNONYM_ANSWERS : 1;
+  function noteTerm(term: QueryTerm, touched: number[]): void {
+    const { word, stem: stemmed, weight, answers, prefix, typos } = term;
     let nothing = true;
     for (const [other, postings] of tree.atPrefix(formsPrefix(stemmed))) {
       const share = shareOf(other, word, stemmed, prefix);
@@ -146,6 +146,13 @@ export function createTermIndex(): TermIndex {
       note(postings, weight * share, answers, touched);
     }
     if (!nothing || typos === 0) return;
+    for (const swapped of swaps(word)) {
+      const form = stem(swapped);
+      for (const [other, postings] of tree.atPrefix(formsPrefix(form))) {
+        const share = shareOf(other, swapped, form, false);
+        if (share > 0) note(postings, weight * FUZZY_WEIGHT * share, answers, touched);
+      }
+    }
     for (const [other, [postings, distance]] of tree.fuzzyGet(word, typos)) {
       note(postings, (weight * FUZZY_WEIGHT * other.length) / (other.length + distance), answers, touched);
     }
@@ -193,6 +200,14 @@ export function createTermIndex(): TermIndex {
   }
 
   return { add, remove, match, has: (word) => words.has(word) };
+}
+
+/** Returns the word with each pair of neighbouring letters swapped: one typo to a typist. */
+function* swaps(word: string): Generator<string> {
+  for (let i = 0; i + 1 < Math.min(word.length, MOST_SWAPPED); i++) {
+    if (word[i] === word[i + 1]) continue;
+    yield word.slice(0, i) + word[i + 1] + word[i] + word.slice(i + 2);
+  }
 }
 
 /** Returns the weight of another word relative to the word itself. */

@@ -255,7 +255,8 @@ export interface PromptsSettings {
 export interface ResourcesSettings {
   /**
    * The form in which clients see resource URIs. Requests may use every form in every mode; a raw
-   * URI only if no prefix claims it. Default "prefixed".
+   * URI only if no prefix claims it. The ids of "flat" are not URLs: clients that check URLs, such
+   * as those with the Python SDK 1.x, reject the list. Default "prefixed".
    */
   readonly uris?: "prefixed" | "flat" | "raw" | undefined;
 }

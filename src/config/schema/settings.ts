@@ -142,7 +142,7 @@ export const resourcesSchema = z.strictObject({
     .enum(["prefixed", "flat", "raw"])
     .default("prefixed")
     .describe(
-      "The form in which clients see resource URIs. Requests may use every form in every mode; a raw URI only if no prefix claims it.",
+      'The form in which clients see resource URIs. Requests may use every form in every mode; a raw URI only if no prefix claims it. The ids of "flat" are not URLs: clients that check URLs, such as those with the Python SDK 1.x, reject the list.',
     ),
 });
 export type ResourcesConfig = z.output<typeof resourcesSchema>;

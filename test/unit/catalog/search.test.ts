@@ -85,6 +85,10 @@ describe("finding", () => {
     ["other forms of a word", "creating directories", "createDirectory"],
     ["the beginning of a word", "direc", "createDirectory"],
     ["a typo", "dirctory", "createDirectory"],
+    ["two swapped letters", "raed", "readTextFile"],
+    ["two swapped letters in another form", "encodigns", "readTextFile"],
+    ["two swapped letters at the end", "uplaod", "S3Upload"],
+    ["what people say for create", "make a folder", "createDirectory"],
     ["a synonym", "folder", "createDirectory"],
     ["an accent", "dírectory", "createDirectory"],
   ])("finds by %s", async (_, query, first) => {
@@ -108,6 +112,27 @@ describe("finding", () => {
   it("answers a question of nothing but filler words from them", async () => {
     const index = await indexed([tool("list", "to_do"), tool("list", "other")]);
     expect(names(index, "to do")).toEqual(["to_do"]);
+  });
+});
+
+describe("the floor", () => {
+  const noise = Array.from({ length: 20 }, (_, i) =>
+    tool("noise", `a${i}`, { description: `Opens thing ${i}. It may add.` }),
+  );
+
+  it("an answer is not padded with entries that share one weak word", async () => {
+    const index = await indexed(FILES, noise);
+    expect(names(index, "make a directory", "tool", 10)).toEqual(["createDirectory"]);
+  });
+
+  it("an entry that is named stays, however weak its score", async () => {
+    const index = await indexed(FILES, [tool("x", "add", { description: "Sums." })], noise);
+    expect(names(index, "add", "tool", 3)[0]).toBe("add");
+  });
+
+  it("entries that answer the same are all kept", async () => {
+    const index = await indexed(noise);
+    expect(names(index, "opens thing")).toHaveLength(20);
   });
 });
 
@@ -136,7 +161,7 @@ describe("order", () => {
 
   it("has the best of many, whatever the limit", async () => {
     const many = Array.from({ length: 500 }, (_, at) =>
-      tool("s", `t${String(at).padStart(3, "0")}`, { description: `${"word ".repeat(at % 7)} widget` }),
+      tool("s", `t${String(at).padStart(3, "0")}`, { description: `${"word ".repeat(1 + (at % 7))} widget` }),
     );
     const index = await indexed(many);
     const all = index.search("word widget", { kind: "tool" });
