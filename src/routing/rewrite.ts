@@ -5,8 +5,9 @@
  * Only the URI fields of content are changed: `contents[].uri`, `resource_link` and embedded
  * `resource`. Text, blobs, structured content and all other bytes stay unchanged. A result without
  * a `uri` member is not parsed. The number of URIs and the matching work per result are bounded;
- * URIs beyond that stay unchanged. A large result is searched in slices. The URI that a client asked
- * for comes back as the client wrote it. A URI that is in no list is reported to `unlisted`.
+ * URIs beyond that stay unchanged. A large result is searched in slices. The URI that a client
+ * asked for comes back in the spelling of its request. A URI that is in no list is reported to
+ * `unlisted`.
  */
 import type { ResourceIndex } from "../catalog/resources/index.ts";
 import { elementsInSlices, includesInSlices, membersInSlices } from "../json/json-slices.ts";
@@ -22,7 +23,7 @@ export interface RewriteContext {
   readonly resources: Pick<ResourceIndex, "expose" | "exposeUnlisted">;
   /** The server's URI that a read was for, and the client's spelling of it. */
   readonly asked?: { readonly own: string; readonly form: string } | undefined;
-  readonly unlisted?: (uri: string) => void;
+  readonly unlisted?: ((uri: string) => void) | undefined;
 }
 
 /** Whether a result may contain URIs. Most do not, and `exposeUris` need not look at them. */
@@ -75,10 +76,9 @@ export function* exposeUrisInSlices(raw: Raw, method: string, context: RewriteCo
     }
   }
   for (const block of blocks) {
-    const [own, resource] = yield* membersInSlices(text, block.start, ["uri", "resource"]);
-    if (own) collectEdit(own, found);
+    const [own, resource, type] = yield* membersInSlices(text, block.start, ["uri", "resource", "type"]);
     const [embedded] = resource ? yield* membersInSlices(text, resource.start, ["uri"]) : [];
-    if (embedded) collectEdit(embedded, found);
+    collectFrom({ own, embedded, type }, found);
     yield 50;
   }
   return found.edits.length === 0 ? raw : applyEdits(text, found.edits);
@@ -120,11 +120,30 @@ function arrayMember(text: string, pos: number, key: string): Span[] {
 
 function collectEdits(block: Span, found: Found): void {
   const { text } = found;
-  const own = memberSpan(text, block.start, "uri");
-  if (own) collectEdit(own, found);
   const resource = memberSpan(text, block.start, "resource");
-  const embedded = resource && memberSpan(text, resource.start, "uri");
-  if (embedded) collectEdit(embedded, found);
+  collectFrom(
+    {
+      own: memberSpan(text, block.start, "uri"),
+      embedded: resource && memberSpan(text, resource.start, "uri"),
+      type: memberSpan(text, block.start, "type"),
+    },
+    found,
+  );
+}
+
+interface BlockSpans {
+  readonly own: Span | undefined;
+  readonly embedded: Span | undefined;
+  readonly type: Span | undefined;
+}
+
+function collectFrom({ own, embedded, type }: BlockSpans, found: Found): void {
+  const { text } = found;
+  const isOf = (name: string): boolean => type !== undefined && text.slice(type.start, type.end) === name;
+  // In content of another type, a URI that no list has may be anything.
+  const known = { ...found, unlisted: undefined };
+  if (own) collectEdit(own, found.asked || isOf('"resource_link"') ? found : known);
+  if (embedded) collectEdit(embedded, isOf('"resource"') ? found : known);
 }
 
 function collectEdit(span: Span, { text, edits, ...context }: Found): void {
@@ -134,11 +153,17 @@ function collectEdit(span: Span, { text, edits, ...context }: Found): void {
   if (exposed !== uri) edits.push({ ...span, text: JSON.stringify(exposed) });
 }
 
-function exposedAs(
-  uri: string,
-  { serverId, resources, budget, asked, unlisted }: Omit<Found, "text" | "edits">,
-): string {
-  if (uri === asked?.own) return asked.form;
+function exposedAs(uri: string, context: Omit<Found, "text" | "edits">): string {
+  const { asked } = context;
+  const exposed = exposedByList(uri, context);
+  if (uri !== asked?.own) return exposed;
+  // Another spelling of the same form; an id of another form becomes the listed one.
+  const head = exposed.slice(0, exposed.indexOf("+") + 1);
+  return head !== "" && asked.form.startsWith(head) ? asked.form : exposed;
+}
+
+function exposedByList(uri: string, context: Omit<Found, "text" | "edits">): string {
+  const { serverId, resources, budget, unlisted } = context;
   const exposed = resources.expose(serverId, uri, budget);
   if (exposed !== undefined) return exposed;
   if (!unlisted || uri.length > MAX_URI_LENGTH) return uri;
