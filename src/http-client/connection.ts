@@ -48,6 +48,9 @@ const PROBE_AFTER_MS = 60_000;
  */
 const YOUNG_MS = 1000;
 
+/** After as many reads that filled the buffer, the next one waits for another turn. */
+const MOST_FULL_READS = 2;
+
 /** The read buffer of all connections. */
 export const shared = Buffer.allocUnsafeSlow(64 * 1024);
 
@@ -79,6 +82,8 @@ export class Connection implements RequestHandle {
   readonly #isSecure: boolean;
   #givenUp = false;
   #hungUp = false;
+  /** Reads that filled the buffer since the last pause. */
+  #fullReads = 0;
   /** The connection can be reused until this time; 0 while it is busy or must not be reused. */
   idleUntil = 0;
 
@@ -134,14 +139,19 @@ export class Connection implements RequestHandle {
 
   /**
    * Handles `count` bytes in the shared buffer. An exception in a handler must not reach the event
-   * loop: it fails this connection.
+   * loop: it fails this connection. Returns false to stop reading until the next turn: a server
+   * that sends without a pause must not hold up other events.
    */
-  read(count: number): void {
+  read(count: number): boolean {
     try {
       this.#take(shared.subarray(0, count));
     } catch (error) {
       this.destroy(error as Error);
     }
+    if (count < shared.length || ++this.#fullReads < MOST_FULL_READS) return true;
+    this.#fullReads = 0;
+    setImmediate(() => this.#socket.resume());
+    return false;
   }
 
   #write(head: string, body: string | undefined): void {
@@ -207,14 +217,14 @@ export class Connection implements RequestHandle {
   }
 }
 
-/** `read` finds its bytes in the shared buffer. They are valid only during that call. */
-export function openSocket(address: Address, session: Buffer | undefined, read: (count: number) => void): Socket {
+/** `callback` finds its bytes in the shared buffer. They are valid only during that call. */
+export function openSocket(
+  address: Address,
+  session: Buffer | undefined,
+  callback: (count: number) => boolean,
+): Socket {
   const { url, host, proxy } = address;
   const secure = url.protocol === "https:";
-  const callback = (count: number): boolean => {
-    read(count);
-    return true;
-  };
   const onread = { buffer: shared, callback };
   if (proxy && !secure) return openProxy(proxy, { onread });
   const options: TcpSocketConnectOpts = {

@@ -39,6 +39,8 @@ export interface StdioOptions extends MessageLimit {
 
 const OPENING_BRACE = 123;
 const STDERR_CAP = 8 * 1024;
+/** The most bytes that Node reads at once. */
+const FULL_CHUNK = 64 * 1024;
 const CLOSE_STDIN_MS = 1500;
 const TERM_MS = 1500;
 
@@ -105,7 +107,13 @@ class StdioLink implements Link {
       line: (line) => this.#said(line.toString("utf8")),
       overflow: (head) => this.#said(`${head}…`),
     });
-    child.stdout!.on("data", (chunk: Buffer) => stdout.push(chunk));
+    child.stdout!.on("data", (chunk: Buffer) => {
+      stdout.push(chunk);
+      // A program that writes without a pause must not hold up other events.
+      if (chunk.length < FULL_CHUNK) return;
+      child.stdout!.pause();
+      setImmediate(() => child.stdout!.resume());
+    });
     child.stderr!.on("data", (chunk: Buffer) => stderr.push(chunk));
     child.stdin!.on("drain", () => {
       this.#blocked = false;

@@ -293,3 +293,46 @@ describe("a request fails, once,", () => {
     expect(await ask(connections)).toMatchObject({ head: { status: 200 } });
   });
 });
+
+/** A server that answers with 32 MB, as fast as they are read. */
+const POURING = `
+  const size = 32 * 1024 * 1024;
+  const server = require("node:net").createServer((socket) => {
+    socket.on("error", () => {});
+    socket.once("data", () => socket.end("HTTP/1.1 200 OK\\r\\ncontent-length: " + size + "\\r\\n\\r\\n" + "x".repeat(size)));
+  }).listen(0, "127.0.0.1", () => console.log(server.address().port));`;
+
+test("an answer that comes without a pause is read in parts, and other events come in between", async () => {
+  const child = spawn(process.execPath, ["-e", POURING], { stdio: ["ignore", "pipe", "inherit"] });
+  onDispose(() => void child.kill("SIGKILL"));
+  const [port] = await once(child.stdout, "data");
+  const pool = new ConnectionPool({ url: new URL(`http://127.0.0.1:${Number(port)}`), connectMs: 5000 });
+  onDispose(() => pool.destroy());
+  let received = 0;
+  let inTurn = 0;
+  let most = 0;
+  const turns = setInterval(() => {}, 1000);
+  onDispose(() => clearInterval(turns));
+  await new Promise<void>((resolve, reject) => {
+    const nextTurn = (): void => {
+      most = Math.max(most, inTurn);
+      inTurn = 0;
+      if (received < 32 * 1024 * 1024) setImmediate(nextTurn);
+    };
+    setImmediate(nextTurn);
+    pool.send(pool.headOf({ method: "GET", path: "/", headers: {} }), undefined, {
+      head: () => {},
+      body: (lent) => {
+        received += lent.length;
+        inTurn += lent.length;
+        // A part takes a while, so that the next one has arrived when it is done.
+        const until = performance.now() + 0.2;
+        while (performance.now() < until);
+      },
+      complete: resolve,
+      failed: reject,
+    });
+  });
+  expect(received).toBe(32 * 1024 * 1024);
+  expect(most).toBeLessThanOrEqual(4 * shared.length);
+});
