@@ -76,8 +76,8 @@ const PART = 128 * 1024;
 const PART_COST = 2000;
 
 /**
- * Like `scanValue`, in slices. Returns undefined if the value is not valid, or has a number or a gap
- * between two tokens that is longer than a part.
+ * Like `scanValue`, in slices. Returns undefined if the value is not valid, or has a number or a
+ * gap between two tokens that is longer than a part.
  */
 export function* scanInSlices(bytes: Buffer, from: number): Sliced<Scanned | undefined> {
   if (!isUtf8(bytes)) return undefined;

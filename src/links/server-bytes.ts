@@ -5,7 +5,7 @@
  * Small messages are not counted: their number is limited, and counting would slow down every call.
  */
 import type { Exchange } from "../http-client/exchange.ts";
-import { GoblinError } from "../protocol/errors.ts";
+import type { GoblinError } from "../protocol/errors.ts";
 import { limitExceeded } from "../protocol/limit-exceeded.ts";
 import { ByteBudget } from "../structures/byte-budget.ts";
 import type { LinkEvents } from "./link.ts";
@@ -37,8 +37,9 @@ export class ServerBytes {
     const { used, most } = this.#requests;
     if (text.length <= LARGE || used === 0 || used + text.length <= most) return undefined;
     onLimit("unsentBytes");
-    const message = `The server does not take what it is sent: ${used} bytes of requests wait for it (limits.unsentBytes is ${most})`;
-    return new GoblinError("BACKEND_UNAVAILABLE", message);
+    // Not the server's failure: one client's large calls must not close it to others.
+    const what = `the server has not begun to answer ${used} bytes of large requests`;
+    return limitExceeded({ limit: "unsentBytes", value: most, what, advice: "wait for an answer" });
   }
 
   /** Counts a request until `taken`. */

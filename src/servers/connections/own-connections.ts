@@ -4,8 +4,8 @@
  *
  * A connection takes a slot before it is made and frees it when it is certainly closed; for a
  * program, when the process has ended. If no slot is free, an idle connection is closed to make
- * room: one of the same account, or any for an account without connections. Otherwise the new one is
- * refused.
+ * room: one of the same account, or any for an account without connections. Otherwise the new one
+ * is refused.
  */
 
 import type { Peer } from "../../peers/peer.ts";
