@@ -240,15 +240,17 @@ export function openSocket(
     ...(session && { session }),
   };
   if (!proxy) return connectSecurely({ ...options, ...tls });
-  return throughProxy(new Tunnel(proxy, `${url.hostname}:${options.port}`), tls, read);
+  return throughProxy(new Tunnel(proxy, `${url.hostname}:${options.port}`), tls, callback);
 }
 
 /** TLS over another stream cannot read into a buffer of ours, so what it reads is copied there. */
-function throughProxy(tunnel: Tunnel, tls: ConnectionOptions, read: (count: number) => void): Socket {
+function throughProxy(tunnel: Tunnel, tls: ConnectionOptions, read: (count: number) => boolean): Socket {
   const socket = connectSecurely({ ...tls, socket: tunnel });
   tunnel.on("error", (error) => socket.destroy(error));
   socket.on("data", (chunk: Buffer) => {
-    for (let from = 0; from < chunk.length; from += shared.length) read(chunk.copy(shared, 0, from));
+    let goesOn = true;
+    for (let from = 0; from < chunk.length; from += shared.length) goesOn = read(chunk.copy(shared, 0, from));
+    if (!goesOn) socket.pause();
   });
   return socket;
 }
