@@ -1,8 +1,10 @@
 // @ts-check
-// `npm run floods [-- part of a name]`: the memory that each flood costs a gateway with default settings.
+// `npm run floods [-- part of a name]`: the memory that each flood costs a gateway with default
+// settings.
 //
-// Every flood has a gateway of its own, as a process. Resident memory is read before, while (the peak) and after it. The longest turn of the
-// gateway's event loop, in CPU time, shows whether the flood can hold up others. Linux only.
+// Every flood has a gateway of its own, as a process. Resident memory is read before, while (the
+// peak) and after it. The longest turn of the gateway's event loop, in CPU time, shows whether the
+// flood can hold up others. Linux only.
 
 import { floods, serverOf } from "./floods/floods.js";
 import { pause, startGateway } from "./floods/parts.js";
@@ -18,7 +20,8 @@ console.log("|---|---|---|---|---|---|");
 for (const flood of floods) {
   if (!`${flood.row} ${flood.what}`.toLowerCase().includes(only)) continue;
   const server = await serverOf(flood);
-  // Some floods begin with the connection, so the memory before is that of a gateway without servers.
+  // Some floods begin with the connection, so the memory before is that of a gateway without
+  // servers.
   const idle = await startGateway({});
   await pause(500);
   const before = idle.rss();

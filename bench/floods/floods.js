@@ -1,11 +1,15 @@
 // @ts-check
-// The floods: what one server or one client may send to make the gateway keep it. Each is bounded and ends by itself.
+// The floods: what one server or one client may send to make the gateway keep it. Each is bounded
+// and ends by itself.
 
 import { fileURLToPath } from "node:url";
 import { MB, pause, sendWithoutReading, startClient, startServer, TOOL, writeAgain } from "./parts.js";
 
 /** @typedef {import("./parts.js").Gateway} Gateway */
-/** @typedef {{ row: string, what: string, server?: import("./parts.js").Hostile, entry?: object, run(gateway: Gateway): Promise<void> }} Flood */
+/**
+ * @typedef {{ row: string, what: string, server?: import("./parts.js").Hostile, entry?: object,
+ *   run(gateway: Gateway): Promise<void> }} Flood
+ */
 
 const DEAF = {
   command: process.execPath,
@@ -16,7 +20,12 @@ const name = "s_work";
 const hang = { methods: { "tools/call": () => new Promise(() => {}) } };
 const text = (/** @type {number} */ bytes) => ({ content: [{ type: "text", text: "x".repeat(bytes) }] });
 
-/** Runs the step so many times, a few at once. @param {number} count @param {(n: number) => Promise<unknown>} step @param {number} [atOnce] */
+/**
+ * Runs the step so many times, a few at once.
+ * @param {number} count
+ * @param {(n: number) => Promise<unknown>} step
+ * @param {number} [atOnce]
+ */
 async function times(count, step, atOnce = 8) {
   let next = 0;
   const work = async () => {
@@ -25,13 +34,23 @@ async function times(count, step, atOnce = 8) {
   await Promise.all(Array.from({ length: atOnce }, work));
 }
 
-/** Calls the tool, and gives up after a while. @param {Gateway} gateway @param {object} [args] @param {number} [ms] */
+/**
+ * Calls the tool, and gives up after a while.
+ * @param {Gateway} gateway
+ * @param {object} [args]
+ * @param {number} [ms]
+ */
 async function callOnce(gateway, args = {}, ms = 20_000) {
   const client = await startClient(gateway);
   await Promise.race([client.call("tools/call", { name, arguments: args }).catch(() => {}), pause(ms)]);
 }
 
-/** Starts large calls, and cancels them all. @param {Gateway} gateway @param {string} tool @param {number} count */
+/**
+ * Starts large calls, and cancels them all.
+ * @param {Gateway} gateway
+ * @param {string} tool
+ * @param {number} count
+ */
 async function startAndCancel(gateway, tool, count) {
   const client = await startClient(gateway);
   await times(count, async (id) => {

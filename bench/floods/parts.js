@@ -1,5 +1,6 @@
 // @ts-check
-// The parts of a flood: the gateway as a process with its default settings, a hostile server, and raw clients.
+// The parts of a flood: the gateway as a process with its default settings, a hostile server, and
+// raw clients.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -17,9 +18,16 @@ export const TOOL = { name: "work", inputSchema: { type: "object" } };
 
 /** @typedef {Record<string, any>} Message */
 /** @typedef {import("node:http").ServerResponse} Response */
-/** @typedef {{ capabilities?: object, instructions?: string, methods?: Record<string, (asked: Message, response: Response) => unknown>, standing?: (response: Response) => void, deaf?: (body: string) => boolean }} Hostile */
+/**
+ * @typedef {{ capabilities?: object, instructions?: string, methods?: Record<string, (asked:
+ *   Message, response: Response) => unknown>, standing?: (response: Response) => void, deaf?:
+ *   (body: string) => boolean }} Hostile
+ */
 
-/** Starts a server that answers as told, and otherwise like an honest one. @param {Hostile} options */
+/**
+ * Starts a server that answers as told, and otherwise like an honest one.
+ * @param {Hostile} options
+ */
 export async function startServer({ capabilities = { tools: {} }, instructions, methods = {}, standing }) {
   const empty = /** @type {Record<string, string>} */ ({
     "tools/list": "tools",
@@ -61,14 +69,23 @@ export async function startServer({ capabilities = { tools: {} }, instructions, 
   return { entry: { type: "http", url: `http://127.0.0.1:${port}/mcp` }, close };
 }
 
-/** Writes a text many times, as fast as it is read. @param {import("node:stream").Writable} to @param {string} text @param {number} times */
+/**
+ * Writes a text many times, as fast as it is read.
+ * @param {import("node:stream").Writable} to
+ * @param {string} text
+ * @param {number} times
+ */
 export async function writeAgain(to, text, times) {
   for (let n = 0; n < times && !to.destroyed; n++) {
     if (!to.write(text)) await roomIn(to);
   }
 }
 
-/** Resolves when there is room, or nobody reads any more. @param {import("node:stream").Writable} to @returns {Promise<void>} */
+/**
+ * Resolves when there is room, or nobody reads any more.
+ * @param {import("node:stream").Writable} to
+ * @returns {Promise<void>}
+ */
 function roomIn(to) {
   return new Promise((resolve) => {
     const done = () => {
@@ -81,7 +98,11 @@ function roomIn(to) {
   });
 }
 
-/** Starts `goblin serve` with default settings. @param {Record<string, unknown>} mcpServers @param {Record<string, unknown>} [config] */
+/**
+ * Starts `goblin serve` with default settings.
+ * @param {Record<string, unknown>} mcpServers
+ * @param {Record<string, unknown>} [config]
+ */
 export async function startGateway(mcpServers, config = {}) {
   const folder = mkdtempSync(join(tmpdir(), "goblin-floods-"));
   const file = join(folder, "goblin.json");
@@ -161,7 +182,12 @@ export async function startClient({ origin }, clientInfo = { name: "flood", vers
   return { send, call, notify, end, headers };
 }
 
-/** Sends a request and reads nothing of its answer. @param {Gateway} gateway @param {Record<string, string>} headers @param {string} body */
+/**
+ * Sends a request and reads nothing of its answer.
+ * @param {Gateway} gateway
+ * @param {Record<string, string>} headers
+ * @param {string} body
+ */
 export function sendWithoutReading({ port }, headers, body) {
   const socket = connect(port, "127.0.0.1");
   socket.on("error", () => {});

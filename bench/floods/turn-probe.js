@@ -1,6 +1,7 @@
 // @ts-check
-// Loaded into the gateway's process: writes down every turn of the event loop that took long, in CPU time, which other programs do not change.
-// The CPU time between two ticks is that of the turns between them, so a turn is at most as long as what is written here.
+// Loaded into the gateway's process: writes down every turn of the event loop that took long, in
+// CPU time, which other programs do not change. The CPU time between two ticks is that of the turns
+// between them, so a turn is at most as long as what is written here.
 
 import { appendFileSync } from "node:fs";
 
