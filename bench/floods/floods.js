@@ -3,7 +3,7 @@
 // and ends by itself.
 
 import { fileURLToPath } from "node:url";
-import { MB, pause, sendWithoutReading, startClient, startServer, TOOL, writeAgain } from "./parts.js";
+import { MB, pause, sendWithoutReading, startClient, startServer, TOOL, unread, writeAgain } from "./parts.js";
 
 /** @typedef {import("./parts.js").Gateway} Gateway */
 /**
@@ -316,7 +316,7 @@ export const floods = [
     server: { methods: { "tools/call": () => text(20 * MB) } },
     run: async (gateway) => {
       const { headers } = await startClient(gateway);
-      await unread(gateway, headers, {});
+      await unread(gateway, headers, { name });
     },
   },
   {
@@ -333,20 +333,10 @@ export const floods = [
         "mcp-method": "tools/call",
         "mcp-name": name,
       };
-      return unread(gateway, headers, { _meta });
+      return unread(gateway, headers, { name, _meta });
     },
   },
 ];
-
-/** @param {Gateway} gateway @param {Record<string, string>} headers @param {object} more */
-async function unread(gateway, headers, more) {
-  const sockets = Array.from({ length: 30 }, (_, id) => {
-    const body = JSON.stringify({ jsonrpc: "2.0", id: id + 100, method: "tools/call", params: { name, ...more } });
-    return sendWithoutReading(gateway, headers, body);
-  });
-  await pause(8000);
-  for (const socket of sockets) socket.destroy();
-}
 
 /** Starts the server of a flood. @param {Flood} flood */
 export async function serverOf({ server, entry }) {

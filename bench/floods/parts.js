@@ -201,3 +201,17 @@ export function sendWithoutReading({ port }, headers, body) {
 export function pause(ms) {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
+
+/**
+ * Calls a tool thirty times and reads none of the answers.
+ *
+ * @param {Gateway} gateway @param {Record<string, string>} headers @param {object} params
+ */
+export async function unread(gateway, headers, params) {
+  const sockets = Array.from({ length: 30 }, (_, id) => {
+    const body = JSON.stringify({ jsonrpc: "2.0", id: id + 100, method: "tools/call", params });
+    return sendWithoutReading(gateway, headers, body);
+  });
+  await pause(8000);
+  for (const socket of sockets) socket.destroy();
+}
