@@ -44,7 +44,7 @@ export function* candidatesOf(source: NamedSource): Sliced<Candidate[]> {
   const seen = new Set<string>();
   const found: Candidate[] = [];
   const patterns = policy ? policy.allow.length + policy.deny.length : 0;
-  const carriesPrefix = prefixCarriers(prefix, definitions);
+  const carriesPrefix = yield* prefixCarriers(prefix, definitions);
   const take = (definition: Definition): void => {
     const name = stringOf(definition, "name");
     if (name === undefined || seen.has(name)) return;
@@ -69,12 +69,15 @@ export function* candidatesOf(source: NamedSource): Sliced<Candidate[]> {
  * Returns the names that begin with the server's own prefix and are clear without a second one:
  * `git_status` of `git_`, unless the server also has a `status`, hidden or not.
  */
-function prefixCarriers(prefix: string, definitions: readonly Definition[]): ReadonlySet<string> {
+function* prefixCarriers(prefix: string, definitions: readonly Definition[]): Sliced<ReadonlySet<string>> {
   const carriers = new Set<string>();
   if (prefix === "") return carriers;
-  const names = definitions.map((definition) => stringOf(definition, "name") ?? "");
-  for (const name of names) if (name.startsWith(prefix) && name.length > prefix.length) carriers.add(name);
-  if (carriers.size > 0) for (const name of names) carriers.delete(prefix + name);
+  yield* each(definitions, (definition) => {
+    const name = stringOf(definition, "name") ?? "";
+    if (name.startsWith(prefix) && name.length > prefix.length) carriers.add(name);
+  });
+  if (carriers.size === 0) return carriers;
+  yield* each(definitions, (definition) => void carriers.delete(prefix + (stringOf(definition, "name") ?? "")));
   return carriers;
 }
 

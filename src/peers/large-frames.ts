@@ -1,33 +1,48 @@
 /**
  * Reads a server's large messages in slices, so that no message holds up other events.
  *
- * Invariant: a request whose answer stream carried a large message is not failed when the stream
- * ends, as long as the message is being read: it may be the answer.
+ * Invariant: messages of one stream keep their order. While a large one is being read, those behind
+ * it wait; on a pipe that is every later message. A request whose answer stream carried a waiting
+ * message is not failed when the stream ends, since the message may be its answer.
  */
-import { type Frame, readLargeFrame } from "../protocol/frame.ts";
+import { type Frame, frameOf, LARGE_FRAME, readLargeFrame } from "../protocol/frame.ts";
 import { inSlices } from "../timing/slices.ts";
 
+/** Messages without a stream share the connection's order. */
+const CONNECTION = -1;
+
+interface Queue {
+  length: number;
+  last: Promise<void>;
+}
+
 export class LargeFrames {
-  readonly #streams = new Map<number, number>();
+  readonly #queues = new Map<number, Queue>();
 
-  /** Whether a message on the stream of this request is being read. */
-  isReading(stream: number): boolean {
-    return this.#streams.size > 0 && this.#streams.has(stream);
+  /** Whether messages of this stream wait, so that the next one must wait too. */
+  isReading(stream: number | undefined): boolean {
+    return this.#queues.size > 0 && this.#queues.has(stream ?? CONNECTION);
   }
 
-  /** `take` gets the message later; undefined if it is not JSON. */
-  read(bytes: Buffer, stream: number | undefined, take: (frame: Frame | undefined) => void): void {
-    if (stream !== undefined) this.#streams.set(stream, (this.#streams.get(stream) ?? 0) + 1);
-    const done = (frame: Frame | undefined): void => {
-      if (stream !== undefined) this.#leave(stream);
-      take(frame);
-    };
-    void inSlices(readLargeFrame(bytes)).then(done, () => done(undefined));
+  /** Resolves when every message that waits now was taken; undefined if none waits. */
+  get settled(): Promise<unknown> | undefined {
+    if (this.#queues.size === 0) return undefined;
+    return Promise.all([...this.#queues.values()].map(({ last }) => last));
   }
 
-  #leave(stream: number): void {
-    const left = this.#streams.get(stream)! - 1;
-    if (left > 0) this.#streams.set(stream, left);
-    else this.#streams.delete(stream);
+  /** `take` gets the message later, and must not throw; undefined if it is not JSON. */
+  read(bytes: Buffer, stream: number | undefined, take: (frame: Frame | undefined, bytes: Buffer) => void): void {
+    const key = stream ?? CONNECTION;
+    const queue = this.#queues.get(key) ?? { length: 0, last: Promise.resolve() };
+    this.#queues.set(key, queue);
+    queue.length++;
+    const isLarge = bytes.length > LARGE_FRAME;
+    // A small message may be in a buffer that is used again.
+    const own = isLarge ? bytes : Buffer.from(bytes);
+    queue.last = queue.last.then(async () => {
+      const frame = isLarge ? await inSlices(readLargeFrame(own)).catch(() => undefined) : frameOf(own);
+      if (--queue.length === 0) this.#queues.delete(key);
+      take(frame, own);
+    });
   }
 }

@@ -33,6 +33,15 @@ const ID = /^(?:0|[1-9]\d{0,14})$/;
 const EDGE = 64;
 const CLOSE_BRACE = 125;
 
+/** Returns undefined if the bytes are not JSON. */
+export function frameOf(bytes: Buffer): Frame | undefined {
+  try {
+    return readFrame(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Throws if the bytes are not JSON. */
 export function readFrame(bytes: Buffer): Frame {
   const plain = plainAnswer(bytes);

@@ -15,7 +15,7 @@ import type { Call, CancelReason } from "../../protocol/call.ts";
 import { META_PREFIX } from "../../protocol/envelope.ts";
 import { GoblinError, messageOf } from "../../protocol/errors.ts";
 import type { Flight } from "../../protocol/flight.ts";
-import { type Frame, LARGE_FRAME, readFrame } from "../../protocol/frame.ts";
+import { type Frame, frameOf, LARGE_FRAME, readFrame } from "../../protocol/frame.ts";
 import {
   type Answer,
   answerText,
@@ -192,6 +192,8 @@ class LegacyPeer implements Peer, LinkEvents {
   }
 
   closed(error: GoblinError, renew = false): void {
+    const settled = this.#large.settled;
+    if (settled) return void settled.then(() => this.closed(error, renew));
     if (!renew) this.#pending.failAll(error);
     if (this.#ended) return;
     this.#ended = true;
@@ -208,16 +210,10 @@ class LegacyPeer implements Peer, LinkEvents {
   }
 
   message(bytes: Buffer, stream: number | undefined, call?: Call): void {
-    if (bytes.length > LARGE_FRAME) {
-      return this.#large.read(bytes, stream, (frame) => this.#read(frame, bytes, { stream, call }));
+    if (bytes.length > LARGE_FRAME || this.#large.isReading(stream)) {
+      return this.#large.read(bytes, stream, (frame, own) => this.#read(frame, own, { stream, call }));
     }
-    let frame: Frame | undefined;
-    try {
-      frame = readFrame(bytes);
-    } catch {
-      // `#read` reports it.
-    }
-    this.#read(frame, bytes, { stream, call });
+    this.#read(frameOf(bytes), bytes, { stream, call });
   }
 
   /** `frame` is undefined if the bytes are not JSON. */

@@ -22,7 +22,7 @@ import {
 } from "../../protocol/envelope.ts";
 import { GoblinError, messageOf } from "../../protocol/errors.ts";
 import type { Flight } from "../../protocol/flight.ts";
-import { type Frame, LARGE_FRAME, readFrame } from "../../protocol/frame.ts";
+import { type Frame, frameOf, LARGE_FRAME } from "../../protocol/frame.ts";
 import { type Answer, failure, notificationText, paramsText, type Raw, requestText } from "../../protocol/json-rpc.ts";
 import { LONGEST_PROBLEM, logText } from "../../protocol/log-text.ts";
 import { changeKinds } from "../../protocol/methods.ts";
@@ -170,6 +170,8 @@ class ModernPeer implements Peer, LinkEvents {
   }
 
   closed(error: GoblinError): void {
+    const settled = this.#large.settled;
+    if (settled) return void settled.then(() => this.closed(error));
     if (this.#ended) return;
     this.#ended = true;
     this.#listener.close();
@@ -187,16 +189,10 @@ class ModernPeer implements Peer, LinkEvents {
   }
 
   message(bytes: Buffer, stream: number | undefined, call?: Call): void {
-    if (bytes.length > LARGE_FRAME) {
-      return this.#large.read(bytes, stream, (frame) => this.#read(frame, bytes, { stream, call }));
+    if (bytes.length > LARGE_FRAME || this.#large.isReading(stream)) {
+      return this.#large.read(bytes, stream, (frame, own) => this.#read(frame, own, { stream, call }));
     }
-    let frame: Frame | undefined;
-    try {
-      frame = readFrame(bytes);
-    } catch {
-      // `#read` reports it.
-    }
-    this.#read(frame, bytes, { stream, call });
+    this.#read(frameOf(bytes), bytes, { stream, call });
   }
 
   /** `frame` is undefined if the bytes are not JSON. */
