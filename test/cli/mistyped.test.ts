@@ -125,13 +125,13 @@ test("with --json, an error is JSON too", async () => {
     2,
     { code: "USAGE", message: "unknown option '--nonsense'" },
   ]);
-  const broken = home.write("broken.json", '{ "mcpServers": { "a": {} } }');
+  const broken = home.write("broken.json", '{ "gateway": { "port": -1 } }');
   expect(await error("list", "tools", "--json", "-c", broken)).toEqual([
     1,
     {
       code: "CONFIG_INVALID",
-      message: expect.stringContaining("needs a command or a url"),
-      problems: [{ file: broken, line: 1, column: 19, key: "mcpServers.a", message: "needs a command or a url" }],
+      message: expect.stringContaining("gateway.port"),
+      problems: [{ file: broken, line: 1, column: 24, key: "gateway.port", message: expect.any(String) }],
     },
   ]);
   expect(await error("status", "--json", "--url", "127.0.0.1:2")).toEqual([
@@ -144,7 +144,7 @@ test("check --json", async () => {
   const home = commandHome();
   home.write("good.json", {
     globalShortcut: "",
-    servers: { a: { command: "a" }, b: { command: "b", enabled: false } },
+    servers: { a: { command: "sh" }, b: { command: "sh", enabled: false } },
   });
   home.write("bad.json", '{ "mcpServers": { "a": {} } }');
   home.write("codex.toml", '[mcp_servers.a]\ncommand = "a"\n');
