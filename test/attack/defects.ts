@@ -45,7 +45,7 @@ export const defects: readonly Defect[] = [
         "what is said after a client has left does not go to the clients that are left",
       ]),
       ...proofs("test/gateway/parties.test.ts", [
-        "gives each client a program of its own, unless the config says otherwise",
+        "gives each client its own connection over %s by default",
       ]),
     ],
   },
@@ -229,7 +229,7 @@ export const defects: readonly Defect[] = [
     id: "L1",
     what: "another server changes a server's names",
     tests: proofs("test/unit/catalog/stable-names.test.ts", [
-      "the names of a server stay, %s URIs",
+      "the names of a server stay, %s URIs, repeated prefixes: %s",
       "no form of a server's name is found at another server, whichever servers are connected",
       "the shorter one's names that could be the longer one's carry a suffix, whether it has them or not",
     ]),
