@@ -29,6 +29,7 @@ import { Waiting } from "./servers/waiting.ts";
 import { createClientState } from "./session/client-state.ts";
 import type { SessionState } from "./session/continuity.ts";
 import { Activity } from "./telemetry/activity.ts";
+import { KeptCalls } from "./telemetry/kept-calls.ts";
 import { LimitMeter } from "./telemetry/limit-meter.ts";
 import { followLogSettings } from "./telemetry/log-settings.ts";
 import { type Logger, logBookOf } from "./telemetry/logger.ts";
@@ -59,6 +60,7 @@ export function createGateway({ log, configPath, reload, state, kept, ...options
   followLogSettings(logs, config);
   const meters = new Meters();
   const activity = new Activity();
+  const keptCalls = new KeptCalls(() => config.current.calls);
   const limits = new LimitMeter(log);
   const { onLimit } = limits;
 
@@ -73,17 +75,17 @@ export function createGateway({ log, configPath, reload, state, kept, ...options
   const localTools = new LocalTools({ catalog, servers, waiting, search, health: new Health(servers, reloads) });
   const relay = new Relay({
     ...{ config, catalog, servers, localTools, resourceSubscriptions, tasks, waiting },
-    ...{ meters, activity, masker: logs.masker, seen, onLimit, log },
+    ...{ meters, activity, keptCalls, masker: logs.masker, seen, onLimit, log },
   });
 
+  const directory = new Directory(serverInfo, catalog, servers);
   const address = { url: "" };
   const guards = new LiveGuards(config, log);
   const admin = createAdmin({
     ...{ config, configPath, reloads, reload, address, catalog, servers, sessions, subscriptions, relay },
-    ...{ activity, logs, guards, onLimit },
+    ...{ activity, keptCalls, logs, guards, onLimit, directory, resourceSubscriptions },
   });
   const metrics = new MetricsPage({ meters, limits, reloads, sessions, subscriptions, servers, catalog });
-  const directory = new Directory(serverInfo, catalog, servers);
   const context = {
     ...{ relay, directory, sessions, continuity, config, onLimit },
     ...{ subscriptions: resourceSubscriptions, tasks },

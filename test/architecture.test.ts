@@ -63,6 +63,7 @@ const layers: Record<string, readonly string[]> = {
     "front",
     "calls",
     "session",
+    "routing",
     "servers",
     "catalog",
     "telemetry",

@@ -5,6 +5,8 @@
 import type { Principal } from "../protocol/principal.ts";
 import { lazy } from "../structures/lazy.ts";
 import { Feed } from "./feed.ts";
+import { LiveCalls } from "./live/live-calls.ts";
+import { Watches } from "./live/watch-resource.ts";
 import type { AdminParts } from "./parts.ts";
 import { Views } from "./views.ts";
 
@@ -19,10 +21,15 @@ export interface Admin {
 export function createAdmin(parts: AdminParts): Admin {
   const views = new Views(parts);
   const feed = new Feed(parts, views);
-  const api = lazy(async () => (await import("./api.ts")).createAdminApi(parts, views, feed));
+  const live = { calls: new LiveCalls(parts), watches: new Watches(parts) };
+  const api = lazy(async () => (await import("./api.ts")).createAdminApi(parts, { views, feed, ...live }));
   return {
     fetch: async (request, principal) => (await api()).fetch(request, { principal }),
     views,
-    close: () => feed.close(),
+    close() {
+      feed.close();
+      live.calls.close();
+      live.watches.close();
+    },
   };
 }

@@ -18,6 +18,11 @@ import { version } from "../version.ts";
 import { callTool, toolResponse } from "./call-tool.ts";
 import { apiFailure, failureResponse } from "./failure.ts";
 import type { Feed } from "./feed.ts";
+import { callDetails } from "./live/call-details.ts";
+import type { LiveCalls } from "./live/live-calls.ts";
+import type { LiveRequest } from "./live/schema.ts";
+import { serverDetails } from "./live/server-details.ts";
+import type { Watches } from "./live/watch-resource.ts";
 import type { AdminParts } from "./parts.ts";
 import { type AdminRoute, type AdminRouteName, adminRoutes, plainRoutes } from "./routes.ts";
 import { logEntry, type Views } from "./views.ts";
@@ -38,8 +43,15 @@ type Handler = (request: Request) => unknown;
 
 const LINES = 1000;
 
-export function createAdminApi(parts: AdminParts, views: Views, feed: Feed): Hono<AdminEnv> {
-  const handlers = handlersOf(parts, views, feed);
+interface Sources {
+  readonly views: Views;
+  readonly feed: Feed;
+  readonly calls: LiveCalls;
+  readonly watches: Watches;
+}
+
+export function createAdminApi(parts: AdminParts, sources: Sources): Hono<AdminEnv> {
+  const handlers = handlersOf(parts, sources);
   const app = new Hono<AdminEnv>();
   app.use("/api/*", (c, next) => {
     const maxSize = parts.config.current.limits.bodyBytes;
@@ -74,8 +86,8 @@ export function createAdminApi(parts: AdminParts, views: Views, feed: Feed): Hon
   return app;
 }
 
-function handlersOf(parts: AdminParts, views: Views, feed: Feed): Record<AdminRouteName, Handler> {
-  const { activity, logs, servers, config } = parts;
+function handlersOf(parts: AdminParts, { views, feed, calls, watches }: Sources): Record<AdminRouteName, Handler> {
+  const { activity, keptCalls, logs, servers, config } = parts;
   const known = (id: unknown) => {
     const server = views.server(String(id));
     if (server) return server;
@@ -103,7 +115,22 @@ function handlersOf(parts: AdminParts, views: Views, feed: Feed): Record<AdminRo
     listSubscriptions: () => listed(views.subscriptions()),
     listSessions: () => listed(views.sessions()),
     getTokens: () => reportTokens(parts.catalog.snapshot),
+    getServer: ({ params }) => serverDetails(known(params["id"]), parts),
     listCalls: () => listed(activity.calls()),
+    getCall: ({ params }) => {
+      const kept = keptCalls.find(String(params["id"]));
+      if (kept) return new Response(callDetails(kept, logs), { headers: { "content-type": "application/json" } });
+      const { keep } = config.current.calls;
+      const why = keep === 0 ? 'no calls are kept ("calls.keep" is 0)' : `the newest ${keep} are kept ("calls.keep")`;
+      throw apiFailure("CALL_NOT_FOUND", `The call is not kept: ${why}`);
+    },
+    startCall: ({ body, principal }) => calls.start(body as LiveRequest, principal),
+    answerQuestion: ({ params, body, principal }) => {
+      const given = body as { question: string; result?: Record<string, unknown>; refusal?: string };
+      calls.answer({ ...given, id: String(params["id"]), principal });
+      return { accepted: true };
+    },
+    watchResource: ({ query, principal }) => watches.open(String(query["uri"]), principal),
     listLogs: ({ query }) => {
       const {
         level = "trace",

@@ -1,15 +1,17 @@
 /**
- * Calls a tool for the API or for the program that embeds the gateway. The call takes the same path
- * as any client's; its client has no capabilities. An abort signal cancels it. The API returns the
- * result as the server's own bytes.
+ * Makes calls for the API or for the program that embeds the gateway. A call takes the same path as
+ * any client's. An abort signal cancels it. The API returns a tool's result as the server's own
+ * bytes.
  */
 
 import { randomUUID } from "node:crypto";
+import { isSettled, settleWithClient } from "../front/legacy/result.ts";
 import { memberText, toDisplayText } from "../json/json-text.ts";
 import { Call, type Client } from "../protocol/call.ts";
 import { errorTable, GoblinError } from "../protocol/errors.ts";
-import { type Answer, type ErrorAnswer, failure, rawText, shownCode } from "../protocol/json-rpc.ts";
+import { type Answer, type ErrorAnswer, failure, type Params, rawText, shownCode } from "../protocol/json-rpc.ts";
 import type { Principal } from "../protocol/principal.ts";
+import type { Servers } from "../servers/servers.ts";
 import { ApiFailure } from "./failure.ts";
 import type { AdminParts } from "./parts.ts";
 
@@ -25,23 +27,44 @@ export interface Caller {
   readonly signal?: AbortSignal | undefined;
 }
 
-export async function callTool(
-  { relay, servers }: Pick<AdminParts, "relay" | "servers">,
-  input: ToolCallInput,
-  caller: Caller,
-): Promise<Answer> {
-  const client = clientFor(caller);
+type Parts = Pick<AdminParts, "relay" | "servers">;
+
+export async function callTool(parts: Parts, input: ToolCallInput, caller: Caller): Promise<Answer> {
   const params = { name: input.name, ...(input.arguments && { arguments: input.arguments }) };
-  const call = new Call({ method: "tools/call", params, text: JSON.stringify(params), client, emit: () => {} });
+  const { call, release } = makeCall(parts.servers, { method: "tools/call", params, caller });
   const onAbort = (): void => call.cancel("client");
   if (caller.signal?.aborted) onAbort();
   caller.signal?.addEventListener("abort", onAbort, { once: true });
   try {
-    return await relay.handle(call);
+    return await parts.relay.handle(call);
   } finally {
     caller.signal?.removeEventListener("abort", onAbort);
-    servers.release(client.key);
+    release();
   }
+}
+
+export interface CallOptions extends Partial<Pick<Client, "capabilities" | "logLevel" | "ask">> {
+  readonly method: string;
+  readonly params: Params;
+  readonly caller: Caller;
+  readonly emit?: (notification: string) => void;
+}
+
+/** Returns a call of a client of its own, and what releases that client's connections. */
+export function makeCall(servers: Pick<Servers, "release">, options: CallOptions): { call: Call; release: () => void } {
+  const { method, params, emit = () => {} } = options;
+  const client = clientFor(options);
+  const call = new Call({ method, params, text: JSON.stringify(params), client, emit });
+  return { call, release: () => servers.release(client.key) };
+}
+
+/** Asks the caller what a server needs to know before it answers, until it has answered. */
+export async function settle(
+  call: Call,
+  first: Answer,
+  context: Pick<AdminParts, "relay" | "directory" | "config">,
+): Promise<Answer> {
+  return isSettled(call, first) ? first : settleWithClient(call, first, { context, startedAt: performance.now() });
 }
 
 /** Returns the response of `POST /api/tools/call`. */
@@ -56,7 +79,7 @@ export function errorOf(answer: ErrorAnswer): { readonly code: string; readonly 
   return { code: String(shownCode(answer)), message: toDisplayText(message) };
 }
 
-function clientFor({ name, principal }: Caller): Client {
+function clientFor({ caller: { name, principal }, capabilities = {}, logLevel, ask }: CallOptions): Client {
   const key = `api-${randomUUID()}`;
   const account = principal.id || "api";
   return {
@@ -71,16 +94,18 @@ function clientFor({ name, principal }: Caller): Client {
     principal: principal.id,
     taskOwner: principal.id,
     protocolVersion: "2025-11-25",
-    capabilities: {},
+    capabilities,
     info: { name },
-    logLevel: undefined,
-    ask: async (method) =>
-      failure(new GoblinError("UNSUPPORTED_BY_CLIENT", `A call through the ${name} cannot answer ${method}`)),
+    logLevel,
+    ask:
+      ask ??
+      (async (method) =>
+        failure(new GoblinError("UNSUPPORTED_BY_CLIENT", `A call through the ${name} cannot answer ${method}`))),
   };
 }
 
 /** An error of the server's own counts as a bad answer. */
-function refusal(answer: ErrorAnswer): ApiFailure {
+export function refusal(answer: ErrorAnswer): ApiFailure {
   const { code, message } = errorOf(answer);
   return new ApiFailure(errorTable[answer.symbol ?? "BACKEND_ERROR"].http, code, message);
 }

@@ -6,6 +6,7 @@
  */
 import * as z from "zod";
 import * as events from "./events.ts";
+import * as live from "./live/schema.ts";
 import { type AdminRoute, adminRoutes, plainRoutes, routeTags } from "./routes.ts";
 import * as schema from "./schema.ts";
 
@@ -69,7 +70,9 @@ export function openApiDocument({ version, url = "http://127.0.0.1:3000" }: Docu
 function nameSchemas(): Map<z.ZodType, string> {
   const parameters = new Set<unknown>(Object.values<AdminRoute>(adminRoutes).flatMap((r) => [r.params, r.query]));
   const names = new Map<z.ZodType, string>();
-  const wireNames = Object.entries(schema).map(([name, value]) => [name.replace(/(Row|Schema)$/, ""), value] as const);
+  const wireNames = Object.entries({ ...schema, ...live }).map(
+    ([name, value]) => [name.replace(/(Row|Schema)$/, ""), value] as const,
+  );
   wireNames.sort(([a], [b]) => (a < b ? -1 : 1));
   for (const [name, value] of [...wireNames, ...Object.entries(events)]) {
     if (value instanceof z.ZodType && !parameters.has(value)) names.set(value, name);
@@ -145,7 +148,7 @@ function failuresOf(route: AdminRoute): number[] {
 
 function contentOf(route: AdminRoute, names: Map<z.ZodType, string>): Json {
   if (route.response) return jsonContent(describe(route.response, names));
-  return route.type ? { [route.type]: { schema: { type: "string" } } } : eventContent(names);
+  return route.type ? { [route.type]: { schema: { type: "string" } } } : eventContent(route, names);
 }
 
 function parametersOf(type: z.ZodObject | undefined, where: "path" | "query"): Json[] {
@@ -157,7 +160,7 @@ function parametersOf(type: z.ZodObject | undefined, where: "path" | "query"): J
     return {
       name,
       in: where,
-      required: where === "path",
+      required: where === "path" || !(value as z.ZodType).safeParse(undefined).success,
       ...(description !== undefined && { description }),
       schema: shape,
     };
@@ -166,13 +169,16 @@ function parametersOf(type: z.ZodObject | undefined, where: "path" | "query"): J
 
 const jsonContent = (value: Json): Json => ({ "application/json": { schema: value } });
 
-function eventContent(names: Map<z.ZodType, string>): Json {
-  const kinds = Object.entries(events.adminEvents).map(([event, data]) => `- \`${event}\`: ${names.get(data)}`);
+function eventContent(route: AdminRoute, names: Map<z.ZodType, string>): Json {
+  const own = route.events ?? events.adminEvents;
+  const kinds = Object.entries(own).map(
+    ([event, data], index) => `- \`${event}\`: ${names.get(data) ?? `shape ${index + 1}`}`,
+  );
   return {
     "text/event-stream": {
       schema: {
         description: `One JSON value in each event's data, by the event's type:\n${kinds.join("\n")}`,
-        oneOf: Object.values(events.adminEvents).map((data) => describe(data, names)),
+        oneOf: Object.values(own).map((data) => describe(data, names)),
       },
     },
   };

@@ -6,10 +6,13 @@ import type { ReloadHistory } from "../config/reload-history.ts";
 import type { LiveGuards } from "../front/http/guard.ts";
 import type { OnLimit } from "../protocol/limit-exceeded.ts";
 import type { OwnLogLevel } from "../protocol/log-levels.ts";
+import type { Directory } from "../routing/directory.ts";
 import type { Servers } from "../servers/servers.ts";
+import type { ResourceSubscriptions } from "../session/resource-subscriptions.ts";
 import type { SessionStore } from "../session/store.ts";
 import type { Subscriptions } from "../session/subscriptions.ts";
 import type { Activity } from "../telemetry/activity.ts";
+import type { KeptCalls } from "../telemetry/kept-calls.ts";
 import type { LogBook } from "../telemetry/log-book.ts";
 import type { ReloadResult } from "./schema.ts";
 
@@ -25,10 +28,13 @@ export interface AdminParts {
   readonly servers: Servers;
   readonly sessions: SessionStore;
   readonly subscriptions: Subscriptions;
+  readonly resourceSubscriptions: ResourceSubscriptions;
   readonly relay: Relay;
+  readonly directory: Directory;
   /** Decides which event streams may stay open when the tokens change. */
   readonly guards: LiveGuards;
   readonly activity: Activity;
+  readonly keptCalls: KeptCalls;
   readonly logs: LogBook;
   readonly onLimit: OnLimit;
 }

@@ -6,6 +6,17 @@
  */
 import type * as z from "zod";
 import {
+  Accepted,
+  CallDetails,
+  CallParams,
+  LiveAnswer,
+  LiveRequest,
+  liveEvents,
+  ServerDetails,
+  UpdatesQuery,
+  updateEvents,
+} from "./live/schema.ts";
+import {
   CallRow,
   GatewayState,
   Health,
@@ -53,6 +64,8 @@ export interface AdminRoute {
   readonly response?: z.ZodType;
   /** The media type of a text response. */
   readonly type?: string;
+  /** The events of the route's own stream, by type. */
+  readonly events?: Readonly<Record<string, z.ZodType>>;
   /** The status codes of failures, besides those of the guard. */
   readonly errors?: readonly number[];
 }
@@ -111,6 +124,16 @@ export const adminRoutes = {
     summary: "Every server and its health",
     description: "In the order of the config, with state, reason, counts and latency.",
     response: listOf(ServerRow),
+  },
+  getServer: {
+    method: "get",
+    path: "/api/servers/:id",
+    tag: "servers",
+    summary: "One server in detail",
+    description: "Its command or address, its instructions, and what it wrote to stderr last. Secrets are masked.",
+    params: ServerParams,
+    response: ServerDetails,
+    errors: noSuchServer,
   },
   listTools: {
     method: "get",
@@ -175,6 +198,48 @@ export const adminRoutes = {
     summary: "Recent calls, newest last",
     description: "The newest 1000 calls that have ended.",
     response: listOf(CallRow),
+  },
+  getCall: {
+    method: "get",
+    path: "/api/calls/:id",
+    tag: "clients",
+    summary: "One call in full",
+    description: "What was asked and answered, timing, progress and log lines, while it is among the kept ones.",
+    params: CallParams,
+    response: CallDetails,
+    errors: [404],
+  },
+  startCall: {
+    method: "post",
+    path: "/api/calls",
+    tag: "catalog",
+    summary: "Make a call and follow it, as server-sent events",
+    description:
+      "Events: started, progress, log, question, withdrawn, then result or error. Closing the stream cancels the call.",
+    request: LiveRequest,
+    events: liveEvents,
+    errors: [400],
+  },
+  answerQuestion: {
+    method: "post",
+    path: "/api/calls/:id/answer",
+    tag: "catalog",
+    summary: "Answer a question that a server asked during a call",
+    description: "The call must have been made by the same caller, through this API.",
+    params: CallParams,
+    request: LiveAnswer,
+    response: Accepted,
+    errors: [400, 404],
+  },
+  watchResource: {
+    method: "get",
+    path: "/api/resources/updates",
+    tag: "catalog",
+    summary: "Subscribe to a resource, as server-sent events",
+    description: "Events: subscribed, then updated for each change. Closing the stream ends the subscription.",
+    query: UpdatesQuery,
+    events: updateEvents,
+    errors: [400, 404, 502, 503, 504],
   },
   listLogs: {
     method: "get",

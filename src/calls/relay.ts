@@ -26,6 +26,7 @@ import type { ResourceSubscriptions } from "../session/resource-subscriptions.ts
 import { listTasks } from "../session/task-list.ts";
 import type { Tasks } from "../session/tasks.ts";
 import type { Activity } from "../telemetry/activity.ts";
+import type { KeptCalls } from "../telemetry/kept-calls.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Masker } from "../telemetry/masker.ts";
 import type { Meters } from "../telemetry/meters.ts";
@@ -48,6 +49,7 @@ export interface RelayParts {
   readonly waiting: Waiting;
   readonly meters: Meters;
   readonly activity: Activity;
+  readonly keptCalls: KeptCalls;
   readonly masker: Masker;
   readonly seen: SeenUris;
   readonly onLimit: OnLimit;
@@ -70,9 +72,9 @@ export class Relay {
   readonly #routeInner: Send;
 
   constructor(parts: RelayParts) {
-    const { config, servers, resourceSubscriptions, tasks, meters, activity, masker, seen, onLimit, log } = parts;
+    const { config, servers, resourceSubscriptions, tasks, meters, masker, seen, onLimit, log } = parts;
     this.#parts = parts;
-    this.#metrics = new CallMetrics(meters, activity);
+    this.#metrics = new CallMetrics(meters, parts.activity, parts.keptCalls);
     const file = config.current.log.audit;
     this.#audit = file ? new Audit({ file, config, meters, log }) : undefined;
     this.#clientMethods = {
@@ -96,6 +98,7 @@ export class Relay {
 
   handle(call: Call): Promise<Answer> {
     const flight = new Flight(call);
+    call.keepsEmitted = this.#parts.keptCalls.isOn;
     try {
       return this.#answer(flight);
     } catch (error) {

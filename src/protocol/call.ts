@@ -2,9 +2,9 @@
  * A client's request, and the client that sent it.
  *
  * A front makes one Call for each request. A Call never changes, except that it can be cancelled
- * once. Progress, log messages and questions to the client go through this object, so nothing is
- * looked up by an id that two clients may share. The Flight holds the gateway's own state of the
- * call.
+ * once and can remember its notifications. Progress, log messages and questions to the client go
+ * through this object, so nothing is looked up by an id that two clients may share. The Flight
+ * holds the gateway's own state of the call.
  */
 import type { Answer, Params } from "./json-rpc.ts";
 import type { LogLevel } from "./log-levels.ts";
@@ -80,6 +80,9 @@ export interface CallOptions {
   readonly trace?: Readonly<Record<string, string>> | undefined;
 }
 
+const MOST_EMITTED = 100;
+const LONGEST_EMITTED = 4096;
+
 export class Call {
   readonly method: string;
   readonly params: Params;
@@ -88,7 +91,10 @@ export class Call {
   /** Who sent this request. A later request of the same client may come with another token. */
   readonly who: Principal;
   readonly trace: Readonly<Record<string, string>> | undefined;
-  readonly emit: (notification: string) => void;
+  /** Set by whoever wants to look at the call's notifications after it ended. */
+  keepsEmitted = false;
+  readonly #emit: (notification: string) => void;
+  #emitted: string[] | undefined;
   /** A short id for logs and error messages. */
   readonly requestId: string;
   #cancelled: CancelReason | undefined;
@@ -101,9 +107,24 @@ export class Call {
     this.text = options.text;
     this.client = options.client;
     this.who = options.client.who;
-    this.emit = options.emit;
+    this.#emit = options.emit;
     this.trace = options.trace;
     this.requestId = nextRequestId();
+  }
+
+  /** Sends a notification that belongs to this request to its client. */
+  emit(notification: string): void {
+    if (this.keepsEmitted) {
+      this.#emitted ??= [];
+      if (this.#emitted.length < MOST_EMITTED && notification.length <= LONGEST_EMITTED)
+        this.#emitted.push(notification);
+    }
+    this.#emit(notification);
+  }
+
+  /** The first notifications that were sent, if they are kept; long ones are left out. */
+  get emitted(): readonly string[] | undefined {
+    return this.#emitted;
   }
 
   get cancelled(): CancelReason | undefined {
@@ -142,7 +163,7 @@ export class Call {
     const call = new Call({
       ...options,
       client: this.client,
-      emit: this.emit,
+      emit: (notification) => this.emit(notification),
       ...(this.trace && { trace: this.trace }),
     });
     this.onCancel((reason) => call.cancel(reason, this.#cancelWords));

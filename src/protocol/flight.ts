@@ -29,6 +29,10 @@ export class Flight {
   readonly call: Call;
   /** The start time, on the clock of `performance.now()`. */
   readonly startedAt = performance.now();
+  /** When the request went to its server, on the same clock; 0 before that. */
+  sentAt = 0;
+  /** When the server answered; 0 before that. */
+  answeredAt = 0;
   /** The server that the call belongs to; undefined if it is not yet resolved or has none. */
   serverId: string | undefined;
   /** The server's own identifier of the tool, prompt or resource. */

@@ -208,11 +208,13 @@ export class Backend {
     }
     try {
       const { peer } = this.#connection;
+      flight.sentAt = performance.now();
       let answer = await this.#send(method, params, flight);
       // Retry only if there is a new connection, or one in progress.
       const mayRetry = !answer.ok && answer.unsent && !call.cancelled;
       const isOther = this.#connection.isConnecting || this.#connection.peer !== peer;
       if (mayRetry && isOther) answer = await this.#send(method, params, flight);
+      flight.answeredAt = performance.now();
       this.#judge(answer, flight);
       return answer.ok || answer.symbol !== "BACKEND_UNAVAILABLE" ? answer : this.#withRetry(answer);
     } finally {

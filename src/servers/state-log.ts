@@ -8,6 +8,7 @@
 import { isStarting } from "../protocol/server-states.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { BackendStatus } from "./backend.ts";
+import { createStderrLevels } from "./stderr-level.ts";
 
 const REMEMBERED_LINES = 200;
 const REMEMBERED_CHARS = 300;
@@ -21,6 +22,7 @@ export interface StateLogOptions {
 
 export class StateLog {
   readonly #options: StateLogOptions;
+  readonly #levelOf = createStderrLevels();
   /** The last reported state and reason. */
   #told = "";
   /** What the program has said on stderr: at this start, and at earlier ones since it was up. */
@@ -52,13 +54,17 @@ export class StateLog {
     this.#tell(status);
   }
 
-  /** Logs a line of stderr, unless the program has said it at an earlier start that failed. */
+  /**
+   * Logs a line of stderr at the level it seems to have, unless the program has said it at an
+   * earlier start that failed.
+   */
   stderr(line: string): void {
     const { log, serverId } = this.#options;
+    const level = this.#levelOf(line);
     const known = withoutNumbers(line.slice(0, REMEMBERED_CHARS));
     if (this.#heardBefore.has(known)) return;
     if (this.#heard.size < REMEMBERED_LINES) this.#heard.add(known);
-    log.info({ server: serverId, stream: "stderr" }, line);
+    log[level]({ server: serverId, stream: "stderr" }, line);
   }
 
   close(): void {

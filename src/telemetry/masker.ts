@@ -5,15 +5,23 @@
  */
 import { createRedactor } from "../text/redact.ts";
 
+/** How many secrets of earlier configs are remembered. */
+const MOST_SECRETS = 200;
+
 export class Masker {
+  #known: readonly string[] = [];
   #secrets: readonly string[] = [];
   #redact = createRedactor([]);
 
-  /** Replaces the list of secrets. */
+  /**
+   * Hides these secrets. Those of earlier configs stay hidden: a server that still runs with one
+   * may write it, and a kept call may contain it.
+   */
   hide(secrets: readonly string[]): void {
+    this.#known = [...new Set([...secrets, ...this.#known])].slice(0, MOST_SECRETS + secrets.length);
     // In their JSON form, because the lines are searched before they are parsed.
-    this.#secrets = secrets.map((secret) => JSON.stringify(secret).slice(1, -1));
-    this.#redact = createRedactor(secrets);
+    this.#secrets = this.#known.map((secret) => JSON.stringify(secret).slice(1, -1));
+    this.#redact = createRedactor(this.#known);
   }
 
   text(text: string): string {

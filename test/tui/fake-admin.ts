@@ -8,6 +8,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { AdminEvent } from "../../src/admin/events.ts";
+import type { CallDetails, LiveEvent, ServerDetails, UpdateEvent } from "../../src/admin/live/schema.ts";
 import type * as schema from "../../src/admin/schema.ts";
 
 export interface FakeData {
@@ -31,6 +32,10 @@ export interface FakeAdmin {
   readonly actions: { request: string; body: unknown }[];
   streams(): number;
   emit(event: AdminEvent): void;
+  /** Tells those who watch a resource. */
+  update(uri: string): void;
+  /** How many watch a resource. */
+  watchers(): number;
   pulse(values?: { callsPerSecond?: number; errorsPerSecond?: number; p50Ms?: number | null }): void;
   close(): Promise<void>;
 }
@@ -44,6 +49,52 @@ export interface FakeOptions {
   /** Runs between the reading of a list and its sending, which then takes a moment. */
   afterSnapshot?: (name: string) => void;
   callTool?: (name: string, values: unknown) => Promise<{ status?: number; body: unknown }>;
+  /** Plays a call that is made: sends events, waits for answers, and ends with the last event. */
+  play?: (call: FakeCall) => void | Promise<void>;
+}
+
+export interface FakeCall {
+  readonly method: string;
+  // biome-ignore lint/suspicious/noExplicitAny: the tests know what they call
+  readonly params: any;
+  readonly send: (event: LiveEvent) => void;
+  /** Resolves with the next answer to a question. */
+  readonly answered: () => Promise<unknown>;
+  /** Resolves when the caller is gone. */
+  readonly gone: Promise<void>;
+}
+
+export function callDetails(row: schema.CallRow, more: Partial<CallDetails> = {}): CallDetails {
+  return {
+    ...row,
+    params: { name: row.name, arguments: { path: "/etc/hosts", depth: 2 } },
+    paramsBytes: 61,
+    ...(row.code === null
+      ? { result: { content: [{ type: "text", text: "fine" }] } }
+      : { error: { code: -32001, message: "The tool did not answer in time", data: { code: row.code } } }),
+    answerBytes: 48,
+    timing: { beforeMs: 0.2, serverMs: row.ms - 0.3, afterMs: 0.1 },
+    notifications: [{ method: "notifications/progress", params: { progress: 1, total: 3, message: "first" } }],
+    logs: [log("reading", { server: row.serverId })],
+    ...more,
+  };
+}
+
+export function serverDetails(row: schema.ServerRow, more: Partial<ServerDetails> = {}): ServerDetails {
+  return {
+    ...row,
+    command: row.transport === "stdio" ? "npx" : null,
+    args: row.transport === "stdio" ? ["-y", `@example/${row.id}`, "--token=***"] : [],
+    cwd: null,
+    env: row.transport === "stdio" ? ["HOME_DIR"] : [],
+    url: row.transport === "stdio" ? null : `https://${row.id}.example.com/mcp`,
+    headers: row.transport === "stdio" ? [] : ["Authorization"],
+    share: "all",
+    prefix: row.id,
+    instructions: null,
+    stderr: [log("GITHUB_TOKEN is required", { server: row.id, level: "error", extra: { stream: "stderr" } })],
+    ...more,
+  };
 }
 
 const start = Date.UTC(2026, 8, 1, 12, 0, 0);
@@ -202,7 +253,7 @@ export function plausibleData(): FakeData {
     ],
     calls: [
       call("filesystem_read_file", { serverId: "filesystem", ms: 4.2 }),
-      call("github_create_issue", { outcome: "timeout", code: "TIMEOUT", ms: 60_000 }),
+      call("github_create_issue", { outcome: "timeout", code: "TIMEOUT", ms: 60_000, requestId: "r-2" }),
     ],
     logs: [
       log("gateway ready"),
@@ -234,10 +285,35 @@ export function plausibleData(): FakeData {
   };
 }
 
+function echo({ method, params, send }: FakeCall): void {
+  const text = `${method} ${params.name ?? params.uri} with ${JSON.stringify(params.arguments)}`;
+  const result =
+    method === "resources/read"
+      ? { contents: [{ uri: params.uri, mimeType: "text/plain", text: "127.0.0.1 localhost" }] }
+      : { content: [{ type: "text", text }] };
+  send({ type: "result", data: { result } });
+}
+
 export async function startFakeAdmin(options: FakeOptions = {}): Promise<FakeAdmin> {
   const data = options.data ?? plausibleData();
   const actions: FakeAdmin["actions"] = [];
   const streams = new Set<ServerResponse>();
+  const watching = new Map<ServerResponse, string>();
+  const asked = new Map<string, (answer: unknown) => void>();
+  let calls = 0;
+  const openStream = (response: ServerResponse): ((event: LiveEvent | UpdateEvent) => void) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    return ({ type, data: value }) => response.write(`event: ${type}\ndata: ${JSON.stringify(value)}\n\n`);
+  };
+  const play = async (body: { method: string; params: Record<string, unknown> }, response: ServerResponse) => {
+    const send = openStream(response);
+    const id = `live-${++calls}`;
+    send({ type: "started", data: { id } });
+    const gone = new Promise<void>((resolve) => response.on("close", () => resolve()));
+    const answered = () => new Promise((resolve) => asked.set(id, resolve));
+    await (options.play ?? echo)({ ...body, send, answered, gone });
+    response.end();
+  };
   const lists: Record<string, () => unknown[]> = {
     servers: () => data.servers,
     tools: () => data.tools,
@@ -264,6 +340,11 @@ export async function startFakeAdmin(options: FakeOptions = {}): Promise<FakeAdm
       options.afterSnapshot(name);
       return setTimeout(() => send(response, 200, body), 100);
     }
+    const [, kind, id] = /^\/api\/(servers|calls)\/([^/]+)$/.exec(path) ?? [];
+    const row = kind === "servers" && data.servers.find((one) => one.id === decodeURIComponent(id ?? ""));
+    if (row) return send(response, 200, serverDetails(row));
+    const made = kind === "calls" && data.calls.find((one) => one.requestId === id);
+    if (made) return send(response, 200, callDetails(made));
     if (path !== "/api/events") return send(response, 404, { error: { code: "NOT_FOUND", message: `No ${path}` } });
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.write(": hello\n\n");
@@ -289,6 +370,12 @@ export async function startFakeAdmin(options: FakeOptions = {}): Promise<FakeAdm
       });
       return send(response, answer.status ?? 200, answer.body);
     }
+    if (path === "/api/calls") return play(body as { method: string; params: Record<string, unknown> }, response);
+    const [, callId] = /^\/api\/calls\/([^/]+)\/answer$/.exec(path) ?? [];
+    if (callId !== undefined) {
+      asked.get(callId)?.(body);
+      return send(response, 200, { accepted: true });
+    }
     if (path === "/api/reload") return send(response, 200, { added: ["new"], removed: [], changed: [] });
     return send(response, 404, { error: { code: "NOT_FOUND", message: `No ${path}` } });
   };
@@ -297,6 +384,12 @@ export async function startFakeAdmin(options: FakeOptions = {}): Promise<FakeAdm
     const path = new URL(request.url ?? "/", "http://fake").pathname;
     if (options.token !== undefined && request.headers.authorization !== `Bearer ${options.token}`) {
       return send(response, 401, { error: { code: "UNAUTHORIZED", message: "no" } });
+    }
+    if (path === "/api/resources/updates") {
+      const uri = new URL(request.url ?? "/", "http://fake").searchParams.get("uri") ?? "";
+      openStream(response)({ type: "subscribed", data: { uri } });
+      watching.set(response, uri);
+      return response.on("close", () => watching.delete(response));
     }
     if (request.method === "GET") return get(path, response);
     const chunks: Buffer[] = [];
@@ -329,6 +422,12 @@ export async function startFakeAdmin(options: FakeOptions = {}): Promise<FakeAdm
     actions,
     streams: () => streams.size,
     emit,
+    update(uri) {
+      for (const [stream, watched] of watching) {
+        if (watched === uri) stream.write(`event: updated\ndata: ${JSON.stringify({ uri })}\n\n`);
+      }
+    },
+    watchers: () => watching.size,
     pulse,
     async close() {
       clearInterval(timer);

@@ -9,6 +9,11 @@ const SECRET_VALUE =
 const MASK = "***";
 const MAX_DEPTH = 20;
 
+/** Whether values of this name are masked. */
+export function isSecretName(name: string): boolean {
+  return SECRET_NAME.test(name);
+}
+
 export function masked(value: unknown, depth = 0): unknown {
   if (typeof value === "string") return SECRET_VALUE.test(value) ? MASK : value;
   if (typeof value !== "object" || value === null) return value;

@@ -8,6 +8,7 @@ import { type Answer, shownCode } from "../../protocol/json-rpc.ts";
 import { LateRoute } from "../../routing/late-route.ts";
 import type { Route } from "../../routing/resolve.ts";
 import type { Activity } from "../../telemetry/activity.ts";
+import type { KeptCalls } from "../../telemetry/kept-calls.ts";
 import { codeLabel, GATEWAY, methodLabel, mimeLabel, NO_SERVER } from "../../telemetry/labels.ts";
 import type { Meter, Meters } from "../../telemetry/meters.ts";
 import type { Stage } from "../compose.ts";
@@ -18,10 +19,12 @@ const SHOWN_NAME = 200;
 export class CallMetrics implements Stage {
   readonly #meters: Meters;
   readonly #activity: Activity;
+  readonly #keptCalls: KeptCalls;
 
-  constructor(meters: Meters, activity: Activity) {
+  constructor(meters: Meters, activity: Activity, keptCalls: KeptCalls) {
     this.#meters = meters;
     this.#activity = activity;
+    this.#keptCalls = keptCalls;
   }
 
   enter({ call }: Flight, { serverId }: Route): undefined {
@@ -72,7 +75,8 @@ export class CallMetrics implements Stage {
     this.#activity.inFlight--;
   }
 
-  #record({ call, startedAt }: Flight, answer: Answer, meter: Meter, route?: Route): void {
+  #record(flight: Flight, answer: Answer, meter: Meter, route?: Route): void {
+    const { call, startedAt } = flight;
     const ms = performance.now() - startedAt;
     const outcome = outcomeOf(call, answer);
     meter.end(outcome, ms, answer.ok ? undefined : codeLabel(answer));
@@ -91,6 +95,8 @@ export class CallMetrics implements Stage {
       code: answer.ok ? null : shownCode(answer),
       requestId: call.requestId,
     };
+    // First, so that whoever hears of the call can look at it.
+    this.#keptCalls.add(record, flight, answer);
     this.#activity.record(record, isListed ? route.name : undefined);
   }
 }

@@ -194,7 +194,7 @@ function isUnused(root: Node, path: KeyPath, variables: Variables): boolean {
 }
 
 function assemble(file: ConfigFile, servers: readonly ServerConfig[], context: NormaliseContext): Config {
-  const { gateway, tools, metaTools, names, prompts, resources, lists, limits, timeouts, backends, log } = file;
+  const { gateway, tools, metaTools, names, prompts, resources, lists, limits, timeouts, backends, calls, log } = file;
   const audit = log.audit === undefined ? {} : { audit: resolvePath(log.audit, context) };
   const { tls } = gateway;
   const secured = tls && { tls: { cert: resolvePath(tls.cert, context), key: resolvePath(tls.key, context) } };
@@ -210,6 +210,7 @@ function assemble(file: ConfigFile, servers: readonly ServerConfig[], context: N
     limits,
     timeouts,
     backends,
+    calls,
     log: { ...log, ...audit },
   };
 }

@@ -37,6 +37,8 @@ export interface ConfigObject {
   readonly timeouts?: TimeoutsSettings | undefined;
   /** How Goblin treats failing servers. */
   readonly backends?: BackendsSettings | undefined;
+  /** What is kept of calls. Only the API's users see it. */
+  readonly calls?: CallsSettings | undefined;
   /** The log and the audit file. */
   readonly log?: LogSettings | undefined;
 }
@@ -389,6 +391,20 @@ export interface BackendsSettings {
   readonly graceMs?: number | undefined;
   /** What programs get of Goblin's environment; see inheritEnv of a server's entry. */
   readonly inheritEnv?: boolean | readonly string[] | undefined;
+}
+
+/** What is kept of calls. Only the API's users see it. */
+export interface CallsSettings {
+  /**
+   * The newest calls that are kept in memory with their arguments and answers, for the dashboard; 0
+   * keeps none. Default 500.
+   */
+  readonly keep?: number | undefined;
+  /**
+   * The approximate size of the kept calls together. Arguments or answers above an eighth of it are
+   * not kept. Default 8388608.
+   */
+  readonly keepBytes?: number | undefined;
 }
 
 /** The log and the audit file. */

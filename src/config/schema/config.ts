@@ -11,6 +11,8 @@ import { type ServerConfig, serverEntrySchema } from "./server.ts";
 import {
   type BackendsConfig,
   backendsSchema,
+  type CallsConfig,
+  callsSchema,
   type GatewayConfig,
   gatewaySchema,
   type LimitsConfig,
@@ -55,6 +57,7 @@ export const configFileSchema = z.strictObject({
   limits: limitsSchema.prefault({}).describe("Limits on what clients and servers may use."),
   timeouts: timeoutsSchema.prefault({}).describe("Timeouts, in milliseconds."),
   backends: backendsSchema.prefault({}).describe("How Goblin treats failing servers."),
+  calls: callsSchema.prefault({}).describe("What is kept of calls. Only the API's users see it."),
   log: logSchema.prefault({}).describe("The log and the audit file."),
 });
 export type ConfigFile = z.output<typeof configFileSchema>;
@@ -72,5 +75,6 @@ export interface Config {
   readonly limits: LimitsConfig;
   readonly timeouts: TimeoutsConfig;
   readonly backends: BackendsConfig;
+  readonly calls: CallsConfig;
   readonly log: LogConfig;
 }

@@ -287,6 +287,25 @@ export const backendsSchema = z.strictObject({
 });
 export type BackendsConfig = z.output<typeof backendsSchema>;
 
+export const callsSchema = z.strictObject({
+  keep: z
+    .int()
+    .min(0)
+    .max(100_000)
+    .default(500)
+    .describe(
+      "The newest calls that are kept in memory with their arguments and answers, for the dashboard; 0 keeps none.",
+    ),
+  keepBytes: z
+    .int()
+    .min(0)
+    .default(8_388_608)
+    .describe(
+      "The approximate size of the kept calls together. Arguments or answers above an eighth of it are not kept.",
+    ),
+});
+export type CallsConfig = z.output<typeof callsSchema>;
+
 export const logSchema = z.strictObject({
   level: z
     .enum([...ownLogLevels, "silent"])

@@ -30,7 +30,10 @@ export function isSettled(call: Call, answer: Answer): boolean {
 export async function settleWithClient(
   call: Call,
   first: Answer,
-  { context, startedAt }: { readonly context: FrontContext; readonly startedAt: number },
+  {
+    context,
+    startedAt,
+  }: { readonly context: Pick<FrontContext, "relay" | "directory" | "config">; readonly startedAt: number },
 ): Promise<Answer> {
   let current = call;
   for (let round = 0; round < MAX_ROUNDS; round++) {

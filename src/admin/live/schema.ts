@@ -1,0 +1,89 @@
+/**
+ * The API's schemas of calls in full: what was asked and answered, and calls that are made through
+ * the API while somebody watches.
+ */
+import * as z from "zod";
+import { CallRow, LogEntry, ServerRow } from "../schema.ts";
+
+const jsonObject = z.record(z.string(), z.unknown());
+const bytes = z.int().nonnegative();
+
+export const CallParams = z.object({ id: z.string().describe("the call's requestId") });
+
+export const CallDetails = CallRow.extend({
+  params: z.unknown().describe("what was asked, secrets masked; null if it was too large to keep"),
+  paramsBytes: bytes.describe("the size of what was asked"),
+  result: z.unknown().optional().describe("what was answered, secrets masked; null if it was too large to keep"),
+  error: z.unknown().optional().describe("the JSON-RPC error, in place of a result"),
+  answerBytes: bytes.describe("the size of what was answered"),
+  timing: z.object({
+    beforeMs: z.number().nonnegative().nullable().describe("in the gateway, before it was sent; null if it never was"),
+    serverMs: z.number().nonnegative().nullable().describe("from sending it until the server's answer"),
+    afterMs: z.number().nonnegative().nullable().describe("in the gateway, after the answer"),
+  }),
+  notifications: z.array(z.unknown()).describe("progress and log messages that the client got during the call"),
+  logs: z.array(LogEntry).describe("what the server wrote to the log meanwhile, perhaps for other calls"),
+});
+export type CallDetails = z.infer<typeof CallDetails>;
+
+export const ServerDetails = ServerRow.extend({
+  command: z.string().nullable().describe("the program; null for a server behind a URL, or whose entry is not valid"),
+  args: z.array(z.string()).describe("its arguments; what looks like a secret is masked"),
+  cwd: z.string().nullable(),
+  env: z.array(z.string()).describe("the names of the variables that the config sets"),
+  url: z.string().nullable().describe("without its secrets; null for a program, or if the entry is not valid"),
+  headers: z.array(z.string()).describe("the names of the headers that the config sets"),
+  share: z.enum(["all", "session"]),
+  prefix: z.string(),
+  instructions: z.string().nullable().describe("what the server tells models"),
+  stderr: z.array(LogEntry).describe("the last lines that the program wrote to stderr"),
+});
+export type ServerDetails = z.infer<typeof ServerDetails>;
+
+/** The requests that the API makes on behalf of its user. */
+export const liveMethods = ["tools/call", "prompts/get", "resources/read", "completion/complete"] as const;
+
+export const LiveRequest = z.object({
+  method: z.enum(liveMethods),
+  params: jsonObject.describe("as MCP has them"),
+  capabilities: jsonObject
+    .optional()
+    .describe("what the caller can answer, as MCP has it; forms and links of elicitation unless told"),
+});
+export type LiveRequest = z.infer<typeof LiveRequest>;
+
+export const LiveAnswer = z.object({
+  question: z.string().describe("the question's id"),
+  result: jsonObject.optional().describe("the answer, as MCP has it"),
+  refusal: z.string().optional().describe("why there is none; the server gets it as an error"),
+});
+export const Accepted = z.object({ accepted: z.literal(true) });
+
+/** The events of a call's stream. `result` or `error` is the last one. */
+export const liveEvents = {
+  started: z.object({ id: z.string() }),
+  progress: z.looseObject({
+    progress: z.number(),
+    total: z.number().optional(),
+    message: z.string().optional(),
+  }),
+  log: z.looseObject({ level: z.string(), logger: z.string().optional(), data: z.unknown() }),
+  question: z.object({ id: z.string(), method: z.string(), params: jsonObject }),
+  withdrawn: z.object({ id: z.string() }),
+  result: z.object({ result: jsonObject }),
+  error: z.object({ code: z.string(), message: z.string() }),
+} as const;
+export type LiveEvent = {
+  [Type in keyof typeof liveEvents]: { type: Type; data: z.infer<(typeof liveEvents)[Type]> };
+}[keyof typeof liveEvents];
+
+export const UpdatesQuery = z.object({ uri: z.string().describe("the resource, in any form") });
+
+/** The events of a resource's stream. */
+export const updateEvents = {
+  subscribed: z.object({ uri: z.string() }),
+  updated: z.looseObject({ uri: z.string() }),
+} as const;
+export type UpdateEvent = {
+  [Type in keyof typeof updateEvents]: { type: Type; data: z.infer<(typeof updateEvents)[Type]> };
+}[keyof typeof updateEvents];
