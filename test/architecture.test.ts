@@ -73,7 +73,7 @@ const layers: Record<string, readonly string[]> = {
     "structures",
     "version.ts",
   ],
-  tui: ["admin", "http-client", "protocol", "structures", "text"],
+  tui: ["admin", "http-client", "protocol", "structures", "uri-template", "text"],
   "catalog-settings.ts": ["meta", "catalog", "config"],
   "gateway.ts": [
     ...["front", "admin", "calls", "session", "routing", "meta", "servers", "catalog", "telemetry", "config"],

@@ -35,6 +35,15 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(hours / 24)}d ${hours % 24}h`;
 }
 
+/**
+ * Formats how long something has been so, in one line that rarely changes: seconds only during the
+ * first minute.
+ */
+export function formatAge(ms: number): string {
+  const minutes = Math.floor(ms / 60_000);
+  return minutes < 1 || minutes >= 60 ? formatDuration(ms) : `${minutes}m`;
+}
+
 export function formatClock(time: number): string {
   const date = new Date(time);
   return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;

@@ -5,12 +5,16 @@
  * Loaded on demand, because only the dashboard needs Ink and React.
  */
 import { type Key, render, useInput } from "ink";
-import { Component, type ReactNode, useRef, useSyncExternalStore } from "react";
+import { Component, type ReactNode, useRef, useState, useSyncExternalStore } from "react";
 import type { Effects } from "./effects.ts";
 import { type KeyName, type KeyPress, type KeyStep, readKey } from "./keys.ts";
+import { mouseAction, readMouse } from "./mouse.ts";
 import type { Screen } from "./screen.ts";
+import type { State } from "./state/model.ts";
 import type { Store } from "./store.ts";
-import { Dashboard } from "./views/dashboard.tsx";
+import type { Line } from "./text/line.ts";
+import { Screen as Picture, screenOf } from "./views/dashboard.tsx";
+import { sameLine } from "./views/line.tsx";
 
 export interface MountOptions {
   readonly store: Store;
@@ -59,12 +63,38 @@ class Guard extends Component<{ readonly onError: (error: unknown) => void; read
   }
 }
 
+/**
+ * Returns the picture of the state, and the same one as before if nothing in it changed: then there
+ * is nothing to draw.
+ */
+function createPicture(store: Store): () => readonly Line[] {
+  let last: { readonly state: State; readonly lines: readonly Line[] } | undefined;
+  return () => {
+    const state = store.state();
+    if (last?.state === state) return last.lines;
+    const lines = screenOf(state);
+    const isSame =
+      last !== undefined &&
+      last.state.size === state.size &&
+      last.lines.length === lines.length &&
+      last.lines.every((line, index) => sameLine(line, lines[index] ?? []));
+    last = { state, lines: isSame && last !== undefined ? last.lines : lines };
+    return last.lines;
+  };
+}
+
 function App({ store, effects }: { store: Store; effects: Effects }) {
-  const state = useSyncExternalStore(store.subscribe, store.state);
+  const [picture] = useState(() => createPicture(store));
+  const lines = useSyncExternalStore(store.subscribe, picture);
   const pasting = useRef(false);
   useInput((input, key) => {
     if (input === pasteStart || input === pasteEnd) {
       pasting.current = input === pasteStart;
+      return;
+    }
+    const clicks = pasting.current ? undefined : readMouse(input);
+    if (clicks !== undefined) {
+      for (const click of clicks) for (const action of mouseAction(store.state(), click)) effects.perform(action);
       return;
     }
     let press: KeyPress | undefined = pasting.current
@@ -76,7 +106,7 @@ function App({ store, effects }: { store: Store; effects: Effects }) {
       press = rest;
     }
   });
-  return <Dashboard state={state} />;
+  return <Picture lines={lines} columns={store.state().size.columns} />;
 }
 
 // The bracketed paste markers, without the escape character that Ink removes.

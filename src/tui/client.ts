@@ -42,7 +42,17 @@ export interface AdminClient {
   request<Route extends ResponseRoute>(route: Route, options?: RequestOptions): Promise<z.infer<Route["response"]>>;
   /** Resolves when the stream ends; rejects if it cannot be opened or breaks. */
   stream(handlers: StreamHandlers): Promise<void>;
+  /** Follows a route's own stream of events. Resolves when it ends; rejects if it breaks. */
+  follow<Events extends EventSchemas>(
+    route: AdminRoute & { readonly events: Events },
+    options: RequestOptions & { readonly onEvent: (event: EventOf<Events>) => void },
+  ): Promise<void>;
 }
+
+type EventSchemas = Readonly<Record<string, z.ZodType>>;
+type EventOf<Events extends EventSchemas> = {
+  [Type in keyof Events]: { readonly type: Type; readonly data: z.infer<Events[Type]> };
+}[keyof Events];
 
 interface StreamHandlers {
   onOpen(): void;
@@ -53,47 +63,61 @@ interface StreamHandlers {
 export function createAdminClient({ url, token, silenceMs = 10_000 }: AdminClientOptions): AdminClient {
   const root = new URL("/", url);
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const initOf = (route: AdminRoute, { body, signal }: RequestOptions, accept: string): RequestInit => {
+    // The gateway requires JSON for every action, even without a body.
+    const type = route.method === "get" ? {} : { "content-type": "application/json" };
+    const init: RequestInit = { method: route.method.toUpperCase(), headers: { ...headers, ...type, accept } };
+    if (body !== undefined) init.body = JSON.stringify(body);
+    if (signal !== undefined) init.signal = signal;
+    return init;
+  };
+  /** Runs a stream, and ends it if nothing is heard on it for too long. */
+  const watched = async (
+    signal: AbortSignal | undefined,
+    run: (signal: AbortSignal, alive: () => void) => Promise<void>,
+  ): Promise<void> => {
+    const watch = new AbortController();
+    let timer: NodeJS.Timeout | undefined;
+    const alive = (): void => {
+      clearTimeout(timer);
+      timer = setTimeout(
+        () => watch.abort(new AdminClientError("SILENT", `Nothing heard from the gateway for ${silenceMs / 1000} s`)),
+        silenceMs,
+      );
+    };
+    try {
+      alive();
+      await run(signal === undefined ? watch.signal : AbortSignal.any([signal, watch.signal]), alive);
+    } catch (error) {
+      throw watch.signal.aborted ? watch.signal.reason : asClientError(error);
+    } finally {
+      clearTimeout(timer);
+    }
+  };
   return {
     url: root.href.replace(/\/$/, ""),
     async request<Route extends ResponseRoute>(route: Route, options: RequestOptions = {}) {
-      // The gateway requires JSON for every action, even without a body.
-      const type = route.method === "get" ? {} : { "content-type": "application/json" };
-      const init: RequestInit = {
-        method: route.method.toUpperCase(),
-        headers: { ...headers, ...type, accept: "application/json" },
-      };
-      if (options.body !== undefined) init.body = JSON.stringify(options.body);
-      if (options.signal !== undefined) init.signal = options.signal;
-      const response = await open(addressOf(root, route, options), init);
+      const response = await open(addressOf(root, route, options), initOf(route, options, "application/json"));
       const parsed = route.response.safeParse(await readJson(response));
       if (!parsed.success) throw misunderstood(route.path, parsed.error);
       // This route's own schema produced this value.
       return parsed.data as z.infer<Route["response"]>;
     },
-    async stream({ onOpen, onEvent, signal }) {
-      const watch = new AbortController();
-      let timer: NodeJS.Timeout | undefined;
-      const alive = (): void => {
-        clearTimeout(timer);
-        timer = setTimeout(
-          () => watch.abort(new AdminClientError("SILENT", `Nothing heard from the gateway for ${silenceMs / 1000} s`)),
-          silenceMs,
-        );
-      };
-      try {
-        alive();
-        const response = await open(addressOf(root, adminRoutes.streamEvents, {}), {
-          headers: { ...headers, accept: "text/event-stream" },
-          signal: AbortSignal.any([signal, watch.signal]),
-        });
+    stream: ({ onOpen, onEvent, signal }) =>
+      watched(signal, async (ending, alive) => {
+        const route = adminRoutes.streamEvents;
+        const response = await open(addressOf(root, route, {}), initOf(route, { signal: ending }, "text/event-stream"));
         onOpen();
-        await readEvents(response, onEvent, alive);
-      } catch (error) {
-        throw watch.signal.aborted ? watch.signal.reason : asClientError(error);
-      } finally {
-        clearTimeout(timer);
-      }
-    },
+        // The schemas are those of the events.
+        await readEvents(response, { schemas: adminEvents, onEvent: (event) => onEvent(event as AdminEvent), alive });
+      }),
+    follow: (route, { onEvent, ...options }) =>
+      watched(options.signal, async (signal, alive) => {
+        const init = initOf(route, { ...options, signal }, "text/event-stream");
+        const response = await open(addressOf(root, route, options), init);
+        // The schemas are those of the route's events.
+        await readEvents(response, { schemas: route.events, onEvent: (event) => onEvent(event as never), alive });
+      }),
   };
 }
 
@@ -130,27 +154,34 @@ async function readJson(response: Response): Promise<unknown> {
   }
 }
 
-async function readEvents(response: Response, onEvent: (event: AdminEvent) => void, alive: () => void): Promise<void> {
+interface Read {
+  readonly type: string;
+  readonly data: unknown;
+}
+
+async function readEvents(
+  response: Response,
+  options: { schemas: EventSchemas; onEvent: (event: Read) => void; alive: () => void },
+): Promise<void> {
   if (response.body === null) return;
   const stream = new EventStream({
     event: ({ event, data }) => {
-      const known = readEvent(event, data.toString("utf8"));
-      if (known !== undefined) onEvent(known);
+      const known = readEvent(options.schemas, event, data.toString("utf8"));
+      if (known !== undefined) options.onEvent(known);
     },
   });
   for await (const chunk of response.body) {
-    alive();
+    options.alive();
     stream.push(chunk);
   }
 }
 
 /** Parses an event. Unknown types and shapes come from a newer gateway and are ignored. */
-function readEvent(type: string, data: string): AdminEvent | undefined {
-  if (!Object.hasOwn(adminEvents, type)) return undefined;
+function readEvent(schemas: EventSchemas, type: string, data: string): Read | undefined {
+  if (!Object.hasOwn(schemas, type)) return undefined;
   try {
-    const parsed = adminEvents[type as AdminEvent["type"]].safeParse(JSON.parse(data));
-    // The type selects the schema that produced the data.
-    return parsed.success ? ({ type, data: parsed.data } as AdminEvent) : undefined;
+    const parsed = schemas[type]?.safeParse(JSON.parse(data));
+    return parsed?.success ? { type, data: parsed.data } : undefined;
   } catch {
     return undefined;
   }

@@ -1,17 +1,23 @@
 /**
- * The side effects of actions: calls to the gateway, the clipboard, quitting.
+ * The side effects of actions: calls to the gateway, the clipboard, files, pictures, quitting.
  *
- * An effect depends on an action and the states before and after it. Invariant: leaving a running
- * call cancels it, and its late answer changes nothing.
+ * An effect depends on an action and the states before and after it.
  */
 import { adminRoutes } from "../admin/routes.ts";
 import { strip } from "../text/clean.ts";
 import type { AdminClient } from "./client.ts";
-import { resultText } from "./content/result.ts";
+import type { Block } from "./content/blocks.ts";
+import { blockAtCursor, documentWidth } from "./content/document.ts";
+import { blocksText } from "./content/result-text.ts";
+import type { Picture } from "./images.ts";
+import { createLiveEffects } from "./live-effects.ts";
+import { saveBlock } from "./save-file.ts";
 import type { Action } from "./state/action.ts";
-import { checkForm } from "./state/form.ts";
+import { openQuestion, openViewer } from "./state/calling.ts";
+import { layoutOf } from "./state/layout.ts";
 import type { State } from "./state/model.ts";
-import { selectedItem } from "./state/select.ts";
+import { paletteEntries } from "./state/palette.ts";
+import { logText, selectedItem } from "./state/select.ts";
 import type { Store } from "./store.ts";
 
 export interface Effects {
@@ -26,6 +32,10 @@ export interface EffectsOptions {
   readonly copy: (text: string) => void;
   readonly redraw: () => void;
   readonly quit: () => void;
+  /** Shows a picture on the terminal; returns whether it can. */
+  readonly showImage?: (picture: Picture) => boolean;
+  readonly hideImage?: () => void;
+  readonly setMouse?: (on: boolean) => void;
 }
 
 const verbs = {
@@ -35,94 +45,128 @@ const verbs = {
 };
 const past = { restart: "Restarted", enable: "Enabled", disable: "Disabled" };
 
-export function createEffects({ client, store, copy, redraw, quit }: EffectsOptions): Effects {
-  let call: AbortController | undefined;
+export function createEffects(options: EffectsOptions): Effects {
+  const { client, store, copy } = options;
+  const notify = (text: string, tone: "good" | "bad"): void => store.dispatch({ type: "notice", text, tone });
+  const fail = (error: unknown): void => notify(error instanceof Error ? error.message : String(error), "bad");
+  const live = createLiveEffects({ client, store, fail });
 
-  const attempt = async (work: () => Promise<string>): Promise<void> => {
+  const attempt = (work: () => Promise<string>): void => {
+    work().then((text) => notify(text, "good"), fail);
+  };
+
+  const confirmed = (state: State): void => {
+    if (state.mode.name !== "confirm") return;
+    const { verb, serverId } = state.mode.pending;
+    attempt(async () => {
+      const server = await client.request(verbs[verb], { params: { id: serverId } });
+      store.push({ type: "server", data: { id: serverId, server } });
+      store.flush();
+      return `${past[verb]} ${serverId}`;
+    });
+  };
+
+  const copySelected = (state: State): void => {
+    const text = copyText(state);
+    if (text === undefined) return;
+    copy(text);
+    notify(`Copied ${text.length > 60 ? `${text.length} characters` : text}`, "good");
+  };
+
+  const save = (state: State): void => {
+    const block = shownBlock(state);
+    if (block === undefined) return;
     try {
-      store.dispatch({ type: "notice", text: await work(), tone: "good" });
+      notify(`Saved ${saveBlock(block, nameOf(state) ?? "result")}`, "good");
     } catch (error) {
-      store.dispatch({ type: "notice", text: messageOf(error), tone: "bad" });
+      fail(error);
     }
   };
 
-  const callTool = async (tool: string, values: Record<string, unknown>): Promise<void> => {
-    const own = new AbortController();
-    call = own;
-    const started = performance.now();
-    const done = (failed: boolean, text: string): void => {
-      if (own.signal.aborted) return;
-      call = undefined;
-      store.dispatch({ type: "call-done", tool, failed, ms: performance.now() - started, text });
-    };
-    try {
-      const body = { name: tool, arguments: values };
-      const { result } = await client.request(adminRoutes.callTool, { body, signal: own.signal });
-      done(result.isError === true, resultText(result));
-    } catch (error) {
-      done(true, messageOf(error));
-    }
+  const showImage = (state: State): void => {
+    const block = shownBlock(state);
+    if (block?.kind !== "media") return notify("There is no picture at the cursor", "bad");
+    store.dispatch({ type: "image", shown: true });
+    if (options.showImage?.(block)) return;
+    store.dispatch({ type: "image", shown: false });
+    notify("This terminal cannot show it: w saves it to a file", "bad");
   };
 
-  const followCall = (before: State, after: State): void => {
-    const was = runningTool(before);
-    const is = runningTool(after);
-    if (was !== undefined && is === undefined) call?.abort();
-    if (was === undefined && is !== undefined && after.mode.name === "call") {
-      const checked = checkForm(after.mode.form);
-      if (checked.ok) void callTool(is, checked.arguments);
-    }
+  const watch = (state: State): void => {
+    const uri = watchable(state);
+    if (uri !== undefined) live.toggleWatch(uri);
   };
 
-  return {
-    perform(action) {
-      const before = store.state();
-      store.dispatch(action);
-      followCall(before, store.state());
-      switch (action.type) {
-        case "answer": {
-          if (before.mode.name !== "confirm" || !action.yes) return;
-          const { verb, serverId } = before.mode.pending;
-          void attempt(async () => {
-            const server = await client.request(verbs[verb], { params: { id: serverId } });
-            store.push({ type: "server", data: { id: serverId, server } });
-            store.flush();
-            return `${past[verb]} ${serverId}`;
-          });
-          return;
-        }
-        case "reload":
-          void attempt(async () => {
-            const { added, removed, changed } = await client.request(adminRoutes.reload, { body: {} });
-            return `Config reloaded: ${added.length} added, ${removed.length} removed, ${changed.length} changed`;
-          });
-          return;
-        case "copy": {
-          const text = copyText(before);
-          if (text === undefined) return;
-          copy(text);
-          store.dispatch({
-            type: "notice",
-            text: `Copied ${text.length > 60 ? `${text.length} characters` : text}`,
-            tone: "good",
-          });
-          return;
-        }
-        case "redraw":
-          redraw();
-          return;
-        case "quit":
-          quit();
+  const perform = (action: Action): void => {
+    const before = store.state();
+    store.dispatch(action);
+    const after = store.state();
+    live.follow(before, after);
+    if (before.mode.name === "image" && after.mode.name !== "image") options.hideImage?.();
+    switch (action.type) {
+      case "answer":
+        if (action.yes) confirmed(before);
+        return;
+      case "question-answer":
+      case "question-next": {
+        const asked = openQuestion(before);
+        if (asked !== undefined && openQuestion(after)?.id !== asked.id) live.answer(asked, howOf(action, before));
+        return;
       }
-    },
-    close() {
-      call?.abort();
-    },
+      case "palette-run":
+        if (before.mode.name !== "palette") return;
+        for (const one of paletteEntries(before, before.mode.query)[action.index ?? before.mode.index]?.actions ?? [])
+          perform(one);
+        return;
+      case "reload":
+        attempt(async () => {
+          const { added, removed, changed } = await client.request(adminRoutes.reload, { body: {} });
+          return `Config reloaded: ${added.length} added, ${removed.length} removed, ${changed.length} changed`;
+        });
+        return;
+      case "copy":
+        return copySelected(before);
+      case "save":
+        return save(before);
+      case "show-image":
+        return showImage(before);
+      case "watch":
+        return watch(before);
+      case "mouse":
+        options.setMouse?.(after.mouse);
+        return;
+      case "redraw":
+        options.redraw();
+        return;
+      case "quit":
+        options.quit();
+    }
   };
+
+  return { perform, close: live.close };
 }
 
-function runningTool(state: State): string | undefined {
-  return state.mode.name === "call" && state.mode.form.stage.name === "running" ? state.mode.form.tool : undefined;
+/** Enter on a button answers as the button says. */
+function howOf(action: Action, before: State): "accept" | "decline" | "cancel" {
+  if (action.type === "question-answer") return action.how;
+  const form = openQuestion(before)?.form;
+  return form !== undefined && form.focus > form.fields.length ? "decline" : "accept";
+}
+
+function shownBlock(state: State): Block | undefined {
+  const viewer = openViewer(state);
+  return viewer && blockAtCursor(viewer, documentWidth(layoutOf(state)));
+}
+
+function nameOf({ mode }: State): string | undefined {
+  return mode.name === "call" ? mode.form.target.name : mode.name === "view" ? mode.title : undefined;
+}
+
+function watchable(state: State): string | undefined {
+  const { mode } = state;
+  if (mode.name === "call") return mode.form.target.kind === "resource" ? mode.form.target.name : undefined;
+  const selected = selectedItem(state);
+  return selected?.list === "resources" ? selected.item.uri : undefined;
 }
 
 /**
@@ -130,7 +174,12 @@ function runningTool(state: State): string | undefined {
  * paste into a shell.
  */
 function copyText(state: State): string | undefined {
-  if (state.mode.name === "call") return state.mode.form.stage.name === "done" ? state.mode.form.stage.text : undefined;
+  const { mode } = state;
+  const link = openQuestion(state)?.link;
+  if (link !== undefined) return strip(link);
+  const viewer = openViewer(state);
+  if (viewer !== undefined) return blocksText(viewer.blocks);
+  if (mode.name !== "browse") return undefined;
   const selected = selectedItem(state);
   switch (selected?.list) {
     case undefined:
@@ -145,10 +194,8 @@ function copyText(state: State): string | undefined {
     case "templates":
       return strip(selected.item.uriTemplate);
     case "logs":
-      return strip(selected.item.msg);
+      return strip(logText(selected.item));
+    case "calls":
+      return strip(selected.item.requestId);
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

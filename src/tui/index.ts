@@ -10,6 +10,8 @@ import { cleanLines } from "../text/clean.ts";
 import { createAdminClient } from "./client.ts";
 import { createEffects } from "./effects.ts";
 import { startFeed } from "./feed.ts";
+import { clearImages, drawImage, imageProtocol } from "./images.ts";
+import { mouseOff, mouseOn } from "./mouse.ts";
 import { createScreen } from "./screen.ts";
 import { initialState } from "./state/model.ts";
 import { createStore } from "./store.ts";
@@ -63,7 +65,22 @@ export async function runTui(options: TuiOptions): Promise<number> {
     try {
       const quit = (): void => finish(0);
       const copy = (text: string): void => copyToClipboard(stdout, text);
-      const effects = createEffects({ client, store, copy, redraw: screen.repaint, quit });
+      const protocol = imageProtocol(process.env);
+      const effects = createEffects({
+        ...{ client, store, copy, redraw: screen.repaint, quit },
+        showImage: (picture) => {
+          const place = { row: 4, rows: Math.max(4, size().rows - 8) };
+          const drawn = protocol && drawImage(protocol, picture, place);
+          // After the frame without the panel.
+          if (drawn !== undefined) setTimeout(() => stdout.write(drawn), 50);
+          return drawn !== undefined;
+        },
+        hideImage: () => {
+          if (protocol !== undefined) stdout.write(clearImages(protocol));
+          screen.repaint();
+        },
+        setMouse: (on) => void stdout.write(on ? mouseOn : mouseOff),
+      });
       const clock = setInterval(() => store.dispatch({ type: "tick", now: Date.now() }), 1000);
       closers.push(store.close, effects.close, () => clearInterval(clock));
       closers.push(startFeed({ client, store }).close);

@@ -7,6 +7,7 @@
 
 import { strip } from "../text/clean.ts";
 import type { KeyAction } from "./state/action.ts";
+import type { FormEdit } from "./state/form.ts";
 import type { Mode } from "./state/model.ts";
 
 /** A key press as Ink reports it. Several characters at once are a paste or fast typing. */
@@ -70,17 +71,26 @@ export const browseBindings: readonly Binding[] = [
   bind("4", { type: "panel", to: "prompts" }, "to that panel"),
   bind("5", { type: "panel", to: "resources" }, "to that panel"),
   bind("6", { type: "panel", to: "logs" }, "to that panel"),
-  bind("enter right l", { type: "enter" }, "details; again: scroll them"),
+  bind("7", { type: "panel", to: "calls" }, "to that panel"),
+  bind(":", { type: "palette" }, "palette: commands, servers, tools, resources"),
+  bind("enter right l", { type: "enter" }, "details; again: scroll them, or open a call"),
   bind("escape left h", { type: "back" }, "back: close details, then clear the search"),
   bind("/", { type: "search" }, "search: hides other rows"),
   bind("s", { type: "pick", kind: "server" }, "filter by server"),
   bind("m", { type: "pick", kind: "mime" }, "Resources: filter by MIME type"),
   bind("t", { type: "templates" }, "Resources: switch to the templates and back"),
-  bind("c", { type: "call-open" }, "Tools: call the selected tool"),
+  bind("c o", { type: "call-open" }, "call the tool, get the prompt, read the resource, open the call"),
+  bind("W", { type: "watch" }, "Resources: watch for updates, or stop"),
+  bind("T", { type: "jump", to: "tools" }, "the tools of this server"),
+  bind("C", { type: "jump", to: "calls" }, "the calls of this server"),
+  bind("S", { type: "pick", kind: "sort" }, "sort by a column"),
+  bind(">", { type: "sort-step", by: 1 }, "sort by the next column"),
+  bind("<", { type: "sort-step", by: -1 }, "sort by the column before"),
+  bind("I", { type: "sort-reverse" }, "reverse the order"),
   bind("r", { type: "ask-restart" }, "Servers: restart"),
   bind("e", { type: "ask-toggle" }, "Servers: enable or disable"),
   bind("R", { type: "reload" }, "reload the gateway's config"),
-  bind("L", { type: "pick", kind: "level" }, "Logs: lowest level to show"),
+  bind("L", { type: "pick", kind: "level" }, "Logs: lowest level to show; Servers: its logs"),
   bind("f", { type: "follow" }, "Logs: follow new lines"),
   bind("y", { type: "copy" }, "copy the name, URI or line"),
   bind("?", { type: "help" }, "this help"),
@@ -89,11 +99,24 @@ export const browseBindings: readonly Binding[] = [
 ];
 
 const helpBindings = [...motions, ...always, bind("escape q ? h left enter", { type: "back" }, "close")];
+const paletteBindings = [
+  ...always,
+  bind("enter", { type: "palette-run" }, "do it"),
+  bind("escape", { type: "back" }, "close"),
+  bind("backspace delete ctrl-h", { type: "palette-edit", edit: { erase: "one" } }, "erase"),
+  bind("ctrl-w", { type: "palette-edit", edit: { erase: "word" } }, "erase a word"),
+  bind("ctrl-u", { type: "palette-edit", edit: { erase: "all" } }, "erase all"),
+  bind("down ctrl-n tab", { type: "move", motion: 1 }, "down"),
+  bind("up ctrl-p shift-tab", { type: "move", motion: -1 }, "up"),
+  bind("pagedown", { type: "move", motion: "page-down" }, "a page down"),
+  bind("pageup", { type: "move", motion: "page-up" }, "a page up"),
+];
+const imageBindings = [...always, bind("escape enter q h left v", { type: "back" }, "back")];
 const pickerBindings = [
   ...motions,
   ...always,
   bind("enter right l", { type: "choose" }, "choose"),
-  bind("escape q h left s m L", { type: "back" }, "close"),
+  bind("escape q h left s m L S", { type: "back" }, "close"),
 ];
 const confirmBindings = [
   ...always,
@@ -110,26 +133,49 @@ const searchBindings = [
   bind("down ctrl-n", { type: "move", motion: 1 }, "down"),
   bind("up ctrl-p", { type: "move", motion: -1 }, "up"),
 ];
+/** The keys that edit a field, for a form of the user's and for one of a server's. */
+const editing = (type: "call-edit" | "question-edit"): Binding[] => {
+  const edit = (change: FormEdit): KeyAction => ({ type, edit: change });
+  return [
+    bind("tab down", edit({ type: "focus", by: 1 }), "next field"),
+    bind("shift-tab up", edit({ type: "focus", by: -1 }), "previous field"),
+    bind("left ctrl-b", edit({ type: "caret", to: "left" }), "left"),
+    bind("right ctrl-f", edit({ type: "caret", to: "right" }), "right"),
+    bind("home ctrl-a", edit({ type: "caret", to: "start" }), "start"),
+    bind("end ctrl-e", edit({ type: "caret", to: "end" }), "end"),
+    bind("backspace ctrl-h", edit({ type: "erase", what: "before" }), "erase"),
+    bind("delete", edit({ type: "erase", what: "after" }), "erase after"),
+    bind("ctrl-w", edit({ type: "erase", what: "word" }), "erase a word"),
+    bind("ctrl-u", edit({ type: "erase", what: "all" }), "erase all"),
+    bind("ctrl-n", edit({ type: "suggest" }), "take a suggestion"),
+  ];
+};
 const formBindings = [
   ...always,
   bind("enter", { type: "call-next" }, "next field, then call"),
   bind("ctrl-s ctrl-r", { type: "call-submit" }, "call"),
   bind("escape", { type: "back" }, "close"),
-  bind("tab down", { type: "call-edit", edit: { type: "focus", by: 1 } }, "next field"),
-  bind("shift-tab up", { type: "call-edit", edit: { type: "focus", by: -1 } }, "previous field"),
-  bind("left ctrl-b", { type: "call-edit", edit: { type: "caret", to: "left" } }, "left"),
-  bind("right ctrl-f", { type: "call-edit", edit: { type: "caret", to: "right" } }, "right"),
-  bind("home ctrl-a", { type: "call-edit", edit: { type: "caret", to: "start" } }, "start"),
-  bind("end ctrl-e", { type: "call-edit", edit: { type: "caret", to: "end" } }, "end"),
-  bind("backspace ctrl-h", { type: "call-edit", edit: { type: "erase", what: "before" } }, "erase"),
-  bind("delete", { type: "call-edit", edit: { type: "erase", what: "after" } }, "erase after"),
-  bind("ctrl-w", { type: "call-edit", edit: { type: "erase", what: "word" } }, "erase a word"),
-  bind("ctrl-u", { type: "call-edit", edit: { type: "erase", what: "all" } }, "erase all"),
+  ...editing("call-edit"),
+];
+const questionBindings = [
+  ...always,
+  bind("enter", { type: "question-next" }, "next field, then answer"),
+  bind("ctrl-s", { type: "question-answer", how: "accept" }, "answer"),
+  bind("ctrl-d", { type: "question-answer", how: "decline" }, "decline"),
+  bind("escape", { type: "question-answer", how: "cancel" }, "cancel the question"),
+  bind("ctrl-y", { type: "copy" }, "copy the address"),
+  ...editing("question-edit"),
 ];
 const resultBindings = [
   ...motions,
   ...always,
-  bind("escape q h left enter", { type: "back" }, "back to the form"),
+  bind("escape q h left", { type: "back" }, "back to the form"),
+  bind("enter space right l", { type: "fold", what: "here" }, "fold or unfold"),
+  bind("-", { type: "fold", what: "all" }, "fold everything"),
+  bind("+ =", { type: "fold", what: "none" }, "unfold everything"),
+  bind("w", { type: "save" }, "save to a file"),
+  bind("v", { type: "show-image" }, "show the picture"),
+  bind("W", { type: "watch" }, "watch the resource"),
   bind("y", { type: "copy" }, "copy the result"),
 ];
 
@@ -151,7 +197,11 @@ const keymaps = {
   confirm: keymap(confirmBindings),
   search: keymap(searchBindings, (insert) => ({ type: "search-edit", edit: { insert } })),
   form: keymap(formBindings, (text) => ({ type: "call-edit", edit: { type: "insert", text } })),
+  question: keymap(questionBindings, (text) => ({ type: "question-edit", edit: { type: "insert", text } })),
+  palette: keymap(paletteBindings, (insert) => ({ type: "palette-edit", edit: { insert } })),
   result: keymap(resultBindings),
+  view: keymap(resultBindings),
+  image: keymap(imageBindings),
 } as const;
 
 export interface KeyStep {
@@ -173,7 +223,7 @@ export function readKey(press: KeyPress, mode: Mode): KeyStep {
   const control = controlName(first);
   if (press.pasted === true) return step(typed?.(strip(input.replace(/\s+/g, " "))), "");
   if (control !== undefined) return step(table.get(control), input.slice(1));
-  if (typed === undefined) return step(table.get(first), input.slice(first.length));
+  if (typed === undefined) return step(table.get(first === " " ? "space" : first), input.slice(first.length));
   const end = [...input].findIndex((letter) => controlName(letter) !== undefined);
   const text = end < 0 ? input : [...input].slice(0, end).join("");
   return step(typed(strip(text)), input.slice(text.length));
@@ -199,7 +249,9 @@ function controlName(letter: string): string | undefined {
 
 function keymapName(mode: Mode): keyof typeof keymaps {
   if (mode.name !== "call") return mode.name;
-  return mode.form.stage.name === "edit" ? "form" : "result";
+  const { stage } = mode.form;
+  if (stage.name === "running") return stage.questions.length > 0 ? "question" : "result";
+  return stage.name === "edit" ? "form" : stage.name === "confirm" ? "confirm" : "result";
 }
 
 /** Returns the key's name in the tables; undefined for characters. */

@@ -1,9 +1,9 @@
 /**
- * Holds the state and notifies its one listener when to draw.
+ * Holds the state and tells its listeners when to draw.
  *
- * Invariant: a key press is drawn at once. Events from the gateway are batched and drawn at most
- * once per `frameMs`. If frames are slow (a huge terminal, a slow machine), fewer are drawn, so
- * that drawing takes at most a quarter of the time.
+ * Invariant: a key press is drawn at once. What the gateway sends is drawn at most once per
+ * `frameMs`, all of it together. If frames are slow (a huge terminal, a slow machine), fewer are
+ * drawn, so that drawing takes at most a quarter of the time.
  */
 import type { AdminEvent } from "../admin/events.ts";
 import type { Action } from "./state/action.ts";
@@ -12,7 +12,7 @@ import { reduce } from "./state/reduce.ts";
 
 export interface Store {
   state(): State;
-  /** Applies an action and draws. */
+  /** Applies an action and draws, at once or with the next frame. */
   dispatch(action: Action): void;
   /** Queues an event for the next frame. */
   push(event: AdminEvent): void;
@@ -23,19 +23,29 @@ export interface Store {
 }
 
 const slowestMs = 500;
+/** What no key caused can wait for the next frame. */
+const patient: ReadonlySet<Action["type"]> = new Set(["loaded", "tick", "about", "live", "watching", "suggested"]);
 
 export function createStore(initial: State, frameMs = 100): Store {
   let state = initial;
   let waiting: AdminEvent[] = [];
   let timer: NodeJS.Timeout | undefined;
   let cost = 0;
+  let isDrawn = true;
   const listeners = new Set<() => void>();
 
+  const draw = (): void => {
+    isDrawn = true;
+    for (const listener of listeners) listener();
+  };
   const apply = (action: Action): void => {
     const next = reduce(state, action);
     if (next === state) return;
     state = next;
-    for (const listener of listeners) listener();
+    isDrawn = false;
+  };
+  const schedule = (): void => {
+    timer ??= setTimeout(flush, Math.max(frameMs, Math.min(cost * 3, slowestMs)));
   };
   const flush = (): void => {
     clearTimeout(timer);
@@ -43,7 +53,8 @@ export function createStore(initial: State, frameMs = 100): Store {
     const events = waiting;
     waiting = [];
     const started = performance.now();
-    apply({ type: "events", events });
+    if (events.length > 0) apply({ type: "events", events });
+    if (!isDrawn) draw();
     // React has drawn by the time the immediate runs.
     setImmediate(() => {
       cost = performance.now() - started;
@@ -51,10 +62,15 @@ export function createStore(initial: State, frameMs = 100): Store {
   };
   return {
     state: () => state,
-    dispatch: apply,
+    dispatch(action) {
+      apply(action);
+      if (isDrawn) return;
+      if (patient.has(action.type)) schedule();
+      else draw();
+    },
     push(event) {
       waiting.push(event);
-      timer ??= setTimeout(flush, Math.max(frameMs, Math.min(cost * 3, slowestMs)));
+      schedule();
     },
     flush,
     subscribe(listener) {

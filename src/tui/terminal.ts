@@ -4,12 +4,13 @@
  * Invariant: unless SIGKILL ends the process, the main screen, the cursor and line wrapping are
  * restored after a key, a signal or an uncaught exception. `restore` can run twice.
  */
+import { mouseOff, mouseOn } from "./mouse.ts";
 import type { Terminal } from "./screen.ts";
 
-// Enters the alternate screen without line wrapping, with bracketed paste and a hidden cursor; the
-// second sequence reverts that and resets the attributes.
-const enterSequence = "\u001b[?1049h\u001b[?7l\u001b[?2004h\u001b[?25l\u001b[2J\u001b[H";
-const leaveSequence = "\u001b[0m\u001b[?2026l\u001b[?2004l\u001b[?7h\u001b[?25h\u001b[?1049l";
+// Enters the alternate screen without line wrapping, with bracketed paste, the mouse and a hidden
+// cursor; the second sequence reverts that and resets the attributes.
+const enterSequence = `\u001b[?1049h\u001b[?7l\u001b[?2004h${mouseOn}\u001b[?25l\u001b[2J\u001b[H`;
+const leaveSequence = `${mouseOff}\u001b[0m\u001b[?2026l\u001b[?2004l\u001b[?7h\u001b[?25h\u001b[?1049l`;
 
 export interface Takeover {
   restore(): void;

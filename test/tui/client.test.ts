@@ -1,13 +1,15 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import type { LiveEvent } from "../../src/admin/live/schema.ts";
 import { adminRoutes } from "../../src/admin/routes.ts";
 import { AdminClientError, createAdminClient } from "../../src/tui/client.ts";
 import { createEffects } from "../../src/tui/effects.ts";
 import { startFeed } from "../../src/tui/feed.ts";
 import { initialState } from "../../src/tui/state/model.ts";
 import { createStore } from "../../src/tui/store.ts";
-import { call, type FakeOptions, log, plausibleData, startFakeAdmin, tool } from "./fake-admin.ts";
+import { type FakeOptions, startFakeAdmin } from "./fake-admin.ts";
+import { call, log, plausibleData, tool } from "./fake-rows.ts";
 import { refusal } from "./refusal.ts";
 
 const open: (() => unknown)[] = [];
@@ -212,21 +214,17 @@ describe("the feed", () => {
 describe("effects", () => {
   it("copies names without control characters and cancels a call that was left", async () => {
     let cancelled = 0;
-    const admin = await fake({ callTool: () => new Promise(() => undefined) });
-    const client = createAdminClient({ url: admin.url });
-    const spied: typeof client = {
-      ...client,
-      request: (route, options) => {
-        options?.signal?.addEventListener("abort", () => {
-          cancelled += 1;
-        });
-        return client.request(route, options);
+    const admin = await fake({
+      play: async ({ gone }) => {
+        await gone;
+        cancelled += 1;
       },
-    };
+    });
+    const client = createAdminClient({ url: admin.url });
     const store = storeOf(admin.url);
     const copied: string[] = [];
     const effects = createEffects({
-      client: spied,
+      client,
       store,
       copy: (text) => copied.push(text),
       redraw: () => undefined,
@@ -242,16 +240,19 @@ describe("effects", () => {
     effects.perform({ type: "call-submit" });
     await vi.waitFor(() => expect(admin.actions).toHaveLength(1));
     effects.perform({ type: "back" });
-    expect(cancelled).toBe(1);
-    expect(store.state().mode).toMatchObject({ name: "call", form: { stage: { name: "edit" } } });
+    await vi.waitFor(() => expect(cancelled).toBe(1));
+    expect(store.state().mode).toMatchObject({
+      name: "call",
+      form: { stage: { name: "edit", note: expect.stringContaining("Cancelled s_a") } },
+    });
   });
 
   it("shows a tool's failure and a gateway's error as such", async () => {
-    const answers = [
-      { body: { result: { isError: true, content: [{ type: "text", text: "disk full" }] } } },
-      { status: 503, body: { error: { code: "BACKEND_UNAVAILABLE", message: "s is down" } } },
+    const answers: LiveEvent[] = [
+      { type: "result", data: { result: { isError: true, content: [{ type: "text", text: "disk full" }] } } },
+      { type: "error", data: { code: "BACKEND_UNAVAILABLE", message: "s is down" } },
     ];
-    const admin = await fake({ callTool: async () => answers.shift() ?? { body: {} } });
+    const admin = await fake({ play: ({ send }) => send(answers.shift()!) });
     const store = storeOf(admin.url);
     const effects = createEffects({
       client: createAdminClient({ url: admin.url }),

@@ -6,38 +6,12 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
-import { type FakeAdmin, type FakeOptions, log, plausibleData, resource, startFakeAdmin } from "./fake-admin.ts";
-import { build, command, hasScript, hasTmux, openTerminal, type Terminal } from "./pty.ts";
+import { closeAll, dashboard, fake, later, rowsOf, rowWith, terminal } from "./dashboard.ts";
+import { log, plausibleData, resource } from "./fake-rows.ts";
+import { build, command, hasScript, hasTmux } from "./pty.ts";
 
 beforeAll(build, 120_000);
-
-const open: (() => void | Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of open.splice(0).reverse()) await close();
-});
-
-async function fake(options: FakeOptions = {}): Promise<FakeAdmin> {
-  const admin = await startFakeAdmin(options);
-  open.push(() => admin.close());
-  return admin;
-}
-
-function terminal(size?: { columns: number; rows: number }): Terminal {
-  const made = openTerminal(size);
-  open.push(() => made.close());
-  return made;
-}
-
-async function dashboard(options: FakeOptions & { columns?: number; rows?: number } = {}) {
-  const admin = await fake(options);
-  const term = terminal({ columns: options.columns ?? 80, rows: options.rows ?? 24 });
-  term.keys(`${command(admin.url)}; echo exit=$?`, "Enter");
-  await term.until((screen) => screen.includes("3 Tools 4") && screen.includes("Recent calls"), 20_000);
-  return { admin, term };
-}
-
-const rowsOf = (screen: string): string[] => screen.split("\n");
-const rowWith = (screen: string, text: string): string => rowsOf(screen).find((row) => row.includes(text)) ?? "";
+afterEach(closeAll);
 
 describe.skipIf(!hasTmux)("in a terminal", () => {
   it("shows every panel on 80 × 24 and switches by number and tab", async () => {
@@ -86,11 +60,11 @@ describe.skipIf(!hasTmux)("in a terminal", () => {
     const { term } = await dashboard();
     term.keys("5");
     const all = await term.until("MIME TYPE");
-    expect(rowWith(all, "app.log")).toMatch(/^▸ ● filesystem\+file:\/\/\/logs\/app.* app\.log +text\/plain +2 KB/);
-    expect(rowWith(all, "hosts")).toMatch(/^ {4}filesystem/);
+    expect(rowWith(all, "app.log")).toMatch(/^ {2}● filesyste….*\/logs\/app\.log app\.log +text\/plain +2 KB/);
+    expect(rowWith(all, "hosts")).toMatch(/^▸ {3}filesyst/);
     expect(rowWith(all, "repo-file")).toMatch(/github\+repo:\/\/\{owner\}\/\{name\}\/file +repo-file +A file of a/);
 
-    term.keys("Enter");
+    term.keys("j", "j", "Enter");
     const details = await term.until("Metadata");
     for (const text of [
       "filesystem_file___logs_app.",
@@ -129,7 +103,7 @@ describe.skipIf(!hasTmux)("in a terminal", () => {
   it("calls a tool with a form made from its schema", async () => {
     const text = Array.from({ length: 60 }, (_, index) => `line ${index + 1} \u001b[2J`).join("\n");
     const { admin, term } = await dashboard({
-      callTool: async () => ({ body: { result: { content: [{ type: "text", text }] } } }),
+      play: ({ send }) => send({ type: "result", data: { result: { content: [{ type: "text", text }] } } }),
     });
     term.keys("3");
     await term.until("DESCRIPTION");
@@ -144,15 +118,21 @@ describe.skipIf(!hasTmux)("in a terminal", () => {
     term.keys("C-s");
     await term.until("✗ at most 5");
     term.keys("BSpace", "5", "C-s");
-    const result = await term.until("lines 1–17 of 60");
+    await term.until("Call it? y yes");
+    term.keys("y");
+    const result = await term.until("line 1 of 60");
     expect(result).toContain("github_create_issue ok");
     expect(result).toContain("line 1 ␛[2J");
     expect(admin.actions).toEqual([
       {
-        request: "POST /api/tools/call",
+        request: "POST /api/calls",
         body: {
-          name: "github_create_issue",
-          arguments: { repo: "a/b", title: "Fix it", priority: 5, kind: "bug", draft: true, labels: ["x", "y"] },
+          method: "tools/call",
+          params: {
+            name: "github_create_issue",
+            arguments: { repo: "a/b", title: "Fix it", priority: 5, kind: "bug", draft: true, labels: ["x", "y"] },
+          },
+          capabilities: { elicitation: { form: {}, url: {} }, sampling: {} },
         },
       },
     ]);
@@ -210,9 +190,10 @@ describe.skipIf(!hasTmux)("in a terminal", () => {
     await term.until("DESCRIPTION");
     term.resize(140, 40);
     const large = await term.until(
-      (screen) => rowsOf(screen.trimEnd()).length === 40 && screen.includes("Enter details"),
+      (screen) => rowsOf(screen.trimEnd()).length === 40 && screen.includes("Enter scroll"),
     );
-    expect(rowWith(large, "TOOL")).toContain("SERVER");
+    // The details are there without being asked.
+    expect(rowWith(large, "▸")).toContain("│ server      filesystem");
     expect(large).toContain("log info  goblin.json");
     term.resize(40, 10);
     await term.until("40×10, needs 60×15");
@@ -243,14 +224,14 @@ describe.skipIf(!hasTmux)("in a terminal", () => {
       data.resources.push(resource(`file:///big/file-${index}`, "filesystem"));
     const { admin, term } = await dashboard({ data });
     const timer = setInterval(() => admin.emit({ type: "log", data: log("noise") }), 10);
-    open.push(() => clearInterval(timer));
+    later(() => clearInterval(timer));
     term.keys("5");
     await term.until("10k resources");
     const started = Date.now();
     term.keys("G");
     await term.until("file-9999");
     term.keys("g");
-    await term.until("▸ ● filesystem+file:///logs/app");
+    await term.until(/▸ +filesyste.*big\/file-0 /);
     term.keys("/", "file-777");
     await term.until("11 of 10k resources");
     expect(Date.now() - started).toBeLessThan(10_000);
@@ -267,7 +248,7 @@ describe.skipIf(!hasTmux)("in a terminal", () => {
       `stty -a > /dev/null; ${command(admin.url)}; echo exit=$?; stty -a | tr ' ' '\\n' | grep -x -e icanon -e echo`,
       "Enter",
     );
-    await term.until("3 Tools 4", 20_000);
+    await term.until("2 of 4 ready", 20_000);
     expect(term.variable("alternate_on")).toBe("1");
     expect(term.variable("cursor_flag")).toBe("0");
     term.keys(key);
@@ -288,10 +269,10 @@ describe.skipIf(!hasTmux)("in a terminal", () => {
     const admin = await fake();
     const term = terminal();
     const folder = mkdtempSync(path.join(tmpdir(), "goblin-tui-"));
-    open.push(() => rmSync(folder, { recursive: true }));
+    later(() => rmSync(folder, { recursive: true }));
     const file = path.join(folder, "pid");
     term.keys(`sh -c 'echo $$ > ${file}; exec ${command(admin.url)}'; echo exit=$?`, "Enter");
-    await term.until("3 Tools 4", 20_000);
+    await term.until("2 of 4 ready", 20_000);
     process.kill(Number(readFileSync(file, "utf8")), signal);
     expect(await term.until(exit)).toContain(says);
     expect(term.variable("alternate_on")).toBe("0");
@@ -321,12 +302,12 @@ describe.skipIf(!hasScript)("in a bare pty", () => {
     const child = spawn("script", ["-qfec", command(admin.url), "/dev/null"], {
       env: { ...process.env, CI: "true", TERM: "xterm-256color", COLUMNS: "80", LINES: "24" },
     });
-    open.push(() => void child.kill());
+    later(() => void child.kill());
     let output = "";
     let isAsked = false;
     child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
       output += chunk;
-      if (isAsked || !output.includes("Resources 4")) return;
+      if (isAsked || !output.includes("2 of 4 ready")) return;
       isAsked = true;
       child.stdin.write("q");
     });

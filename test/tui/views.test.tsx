@@ -1,13 +1,14 @@
 import { renderToString } from "ink";
 import { describe, expect, it } from "vitest";
 import { widthOf } from "../../src/text/width.ts";
-import { resultText } from "../../src/tui/content/result.ts";
+import { resultBlocks } from "../../src/tui/content/blocks.ts";
+import { blocksText } from "../../src/tui/content/result-text.ts";
 import { createScreen } from "../../src/tui/screen.ts";
 import type { Action } from "../../src/tui/state/action.ts";
 import { initialState, type State } from "../../src/tui/state/model.ts";
 import { reduce } from "../../src/tui/state/reduce.ts";
 import { Dashboard } from "../../src/tui/views/dashboard.tsx";
-import { log, plausibleData, resource, tool } from "./fake-admin.ts";
+import { log, plausibleData, resource, tool } from "./fake-rows.ts";
 import { refusal } from "./refusal.ts";
 
 function stateOf({ columns = 80, rows = 24 } = {}, ...actions: Action[]): State {
@@ -31,10 +32,11 @@ const refused = (...options: Parameters<typeof refusal>): Action => ({
   events: [{ type: "config", data: { problem: refusal(...options) } }],
 });
 
-const panels = ["overview", "servers", "tools", "prompts", "resources", "logs"] as const;
+const panels = ["overview", "servers", "tools", "prompts", "resources", "logs", "calls"] as const;
 const sizes = [
   [60, 15],
   [80, 24],
+  [120, 40],
   [200, 60],
 ] as const;
 
@@ -155,7 +157,9 @@ describe("what is shown", () => {
     const servers = (columns: number): string =>
       draw(stateOf({ columns, rows: 24 }, { type: "panel", to: "servers" })).join("\n");
     expect(servers(160)).toContain("connect ECONNREFUSED 10.0.0.7:443");
-    expect(servers(160)).toContain("P99");
+    // Beside the list, without being asked.
+    expect(servers(160)).toContain("latency     p50 12 ms, p99 180 ms");
+    expect(servers(130)).toContain("P99");
     expect(servers(80)).not.toContain("P99");
     expect(servers(160)).toContain("up 1h 02m  3300 tokens  expose all  log info  goblin.json");
   });
@@ -182,9 +186,14 @@ describe("what is shown", () => {
     expect(draw(state).join("\n")).toContain("▸   filesystem+file:///f-5000");
   });
 
-  it("results of every kind as text", () => {
+  it("results of every kind as text, and nothing twice", () => {
+    const shown = (result: Record<string, unknown>): string => blocksText(resultBlocks(result));
+    const repeated = { content: [{ type: "text", text: '{"sum":3}' }], structuredContent: { sum: 3 } };
+    expect(shown(repeated)).toBe('{\n  "sum": 3\n}');
+    expect(shown({ contents: [{ uri: "x:1", mimeType: "image/png", blob: "AAAA" }] })).toBe("[x:1, image/png, 3 B]");
+    expect(shown({ messages: [{ role: "user", content: { type: "text", text: "Hi" } }] })).toBe("user:\nHi");
     expect(
-      resultText({
+      shown({
         content: [
           { type: "text", text: "hi" },
           { type: "image", mimeType: "image/png", data: "A".repeat(4096) },
@@ -195,9 +204,9 @@ describe("what is shown", () => {
         structuredContent: { ok: true },
       }),
     ).toBe(
-      'hi\n\n[image, image/png, 3 KB]\n\n[resource link] x:1 (one)\n\n[resource] x:2\ntwo\n\n{\n  "type": "hologram",\n  "depth": 3\n}\n\nstructured content:\n{\n  "ok": true\n}',
+      'hi\n\n[image, image/png, 3 KB]\n\nresource link:\nx:1 (one)\n\nx:2:\ntwo\n\n{\n  "type": "hologram",\n  "depth": 3\n}\n\nstructured content:\n{\n  "ok": true\n}',
     );
-    expect(resultText({})).toBe("{}");
+    expect(shown({})).toBe("{}");
   });
 });
 

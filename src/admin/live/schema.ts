@@ -41,7 +41,7 @@ export const ServerDetails = ServerRow.extend({
 export type ServerDetails = z.infer<typeof ServerDetails>;
 
 /** The requests that the API makes on behalf of its user. */
-export const liveMethods = ["tools/call", "prompts/get", "resources/read", "completion/complete"] as const;
+const liveMethods = ["tools/call", "prompts/get", "resources/read", "completion/complete"] as const;
 
 export const LiveRequest = z.object({
   method: z.enum(liveMethods),

@@ -3,16 +3,18 @@
  *
  * Pure, so that scrolling knows its limit without drawing.
  */
-import type { LogEntry, PromptRow, ResourceRow, ServerRow, TemplateRow, ToolRow } from "../../admin/schema.ts";
+import type { CallRow, LogEntry, PromptRow, ResourceRow, ServerRow, TemplateRow, ToolRow } from "../../admin/schema.ts";
 import type { JsonSchema } from "../../protocol/schema-shape.ts";
-import { formatBytes, formatClock, formatCount, formatDuration, formatMs } from "../../text/format.ts";
+import { formatAge, formatBytes, formatClock, formatCount, formatMs } from "../../text/format.ts";
 import type { Layout } from "../state/layout.ts";
-import type { State } from "../state/model.ts";
+import type { About, State } from "../state/model.ts";
 import { outline } from "../state/schema-outline.ts";
-import { isSubscribed, searchTerms, selectedItem } from "../state/select.ts";
+import { isSubscribed, logText, searchTerms, selectedItem } from "../state/select.ts";
 import { type Line, line, span } from "../text/line.ts";
+import { callLines } from "./call-details.ts";
 import { type Fact, facts, heading, json, type Page, paragraph } from "./paragraph.ts";
-import { levelTones, stateTones } from "./tones.ts";
+import { originLines, stderrLines } from "./server-details.ts";
+import { levelTones, stateTone } from "./tones.ts";
 
 /** Returns the number of content rows in the panel. */
 export function detailsHeight(layout: Layout): number {
@@ -25,7 +27,7 @@ export function detailsLines(state: State, layout: Layout): Line[] {
   if (selected === undefined) return [line("Nothing is selected", "quiet")];
   switch (selected.list) {
     case "servers":
-      return serverLines(page, selected.item, state.now);
+      return serverLines(page, selected.item, state);
     case "tools":
       return toolLines(page, selected.item);
     case "prompts":
@@ -36,6 +38,8 @@ export function detailsLines(state: State, layout: Layout): Line[] {
       return templateLines(page, selected.item);
     case "logs":
       return logLines(page, selected.item);
+    case "calls":
+      return callLines(page, selected.item, fetched(state, "calls", selected.item));
   }
 }
 
@@ -47,13 +51,26 @@ function about(page: Page, description: string | undefined): Line[] {
   return description === undefined || description === "" ? [] : [line(""), ...paragraph(page, description)];
 }
 
-function serverLines(page: Page, server: ServerRow, now: number): Line[] {
+/** What was fetched about this item; undefined while it is on its way. */
+function fetched(state: State, list: "servers", item: ServerRow): About | undefined;
+function fetched(state: State, list: "calls", item: CallRow): About | undefined;
+function fetched({ about }: State, list: string, item: ServerRow | CallRow): About | undefined {
+  return about?.key === `${list} ${"requestId" in item ? item.requestId : item.id}` ? about : undefined;
+}
+
+function serverLines(page: Page, server: ServerRow, state: State): Line[] {
   const info = server.serverInfo;
+  const about = fetched(state, "servers", server);
   return [
     ...title(page, server.id),
     ...facts(page, [
-      ["state", `${server.state} for ${formatDuration(now - server.since)}`, stateTones[server.state]],
+      [
+        "state",
+        `${server.state} for ${formatAge(state.now - server.since)}${state.link.status === "away" ? " when last seen" : ""}`,
+        stateTone(server.state, state),
+      ],
       ["reason", server.reason ?? undefined, "bad"],
+      ...originLines(about),
       ["transport", server.transport],
       ["protocol", [server.protocolVersion, server.era].filter((part) => part !== null).join(", ")],
       ["server", info === null ? undefined : [info.title ?? info.name, info.version].filter(Boolean).join(" ")],
@@ -68,12 +85,14 @@ function serverLines(page: Page, server: ServerRow, now: number): Line[] {
       ["latency", `p50 ${formatMs(server.latency.p50Ms)}, p99 ${formatMs(server.latency.p99Ms)}`],
       ["restarts", formatCount(server.restarts)],
     ]),
+    ...stderrLines(page, about),
   ];
 }
 
 function toolLines(page: Page, tool: ToolRow): Line[] {
   return [
     ...title(page, tool.name),
+    ...(tool.annotations?.["destructiveHint"] === true ? [line("destructive: asks before it is called", "warn")] : []),
     ...facts(page, [
       ["title", tool.title],
       ["server", tool.serverId],
@@ -153,6 +172,12 @@ function resourceLines(page: Page, resource: ResourceRow, state: State): Line[] 
   const mark: Fact = isSubscribed(state, resource)
     ? ["subscribed", `● by ${Math.max(followers.length, resource.subscribers)}`, "good"]
     : ["subscribed", "no"];
+  const watched = state.watched[resource.uri];
+  const watch: Fact = [
+    "watched",
+    watched && `◉ ${watched.updates} updates${watched.last === undefined ? "" : `, last ${formatClock(watched.last)}`}`,
+    "good",
+  ];
   return [
     ...title(page, resource.title ?? resource.name),
     ...facts(page, [
@@ -164,6 +189,7 @@ function resourceLines(page: Page, resource: ResourceRow, state: State): Line[] 
       ["MIME type", resource.mimeType ?? "unknown"],
       ["size", formatBytes(resource.size)],
       mark,
+      watch,
       ...followers.map((item): Fact => ["", `${item.client} since ${formatClock(item.since)}`]),
     ]),
     ...about(page, resource.description),
@@ -191,7 +217,7 @@ function logLines(page: Page, entry: LogEntry): Line[] {
     [span(formatClock(entry.time), "quiet"), span(" "), span(entry.level.toUpperCase(), levelTones[entry.level])],
     ...facts(page, [["server", entry.server ?? "the gateway"]]),
     line(""),
-    ...paragraph(page, entry.msg),
+    ...paragraph(page, logText(entry)),
     ...(entry.extra === undefined ? [] : [...heading("More"), ...json(page, entry.extra)]),
   ];
 }

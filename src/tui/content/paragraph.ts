@@ -6,6 +6,7 @@
 import { cleanLines } from "../../text/clean.ts";
 import { pad, wrap } from "../../text/width.ts";
 import { type Line, line, marked, span, type Tone } from "../text/line.ts";
+import { jsonLines } from "./json-lines.ts";
 
 export interface Page {
   readonly width: number;
@@ -43,6 +44,8 @@ export function heading(text: string): Line[] {
   return [line(""), line(text, "accent")];
 }
 
+/** JSON in colours; while something is searched, as text in which the matches are marked. */
 export function json(page: Page, value: unknown): Line[] {
-  return paragraph(page, JSON.stringify(value, null, 2) ?? "", { indent: 1 });
+  if (page.terms.length > 0) return paragraph(page, JSON.stringify(value, null, 2) ?? "", { indent: 1 });
+  return jsonLines(value, "", { width: page.width - 1, folded: new Set() }).map((one) => [span(" "), ...one.line]);
 }

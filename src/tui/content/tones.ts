@@ -1,32 +1,39 @@
 /**
  * Which tone says what: server states, log levels, outcomes of calls.
+ *
+ * Invariant: a state that this version does not know is shown too. What may be out of date is never
+ * shown as if it were certain.
  */
 import type { OwnLogLevel } from "../../protocol/log-levels.ts";
 import type { Outcome } from "../../protocol/outcomes.ts";
-import type { ServerState } from "../../protocol/server-states.ts";
-
+import type { State } from "../state/model.ts";
 import type { Tone } from "../text/line.ts";
 
-export const stateTones: Record<ServerState, Tone> = {
-  ready: "good",
-  installing: "warn",
-  connecting: "warn",
-  degraded: "warn",
-  down: "bad",
-  disabled: "quiet",
-  invalid: "bad",
+/** Each state with a symbol, so that colour is never the only difference. */
+const states: Readonly<Record<string, readonly [Tone, string]>> = {
+  ready: ["good", "●"],
+  connecting: ["warn", "◌"],
+  installing: ["warn", "◔"],
+  degraded: ["warn", "◐"],
+  down: ["bad", "✗"],
+  invalid: ["bad", "!"],
+  disabled: ["quiet", "–"],
 };
 
-/** A symbol for each state, so that colour is never the only difference. */
-export const stateSigns: Record<ServerState, string> = {
-  ready: "●",
-  installing: "◔",
-  connecting: "◌",
-  degraded: "◐",
-  down: "✗",
-  disabled: "–",
-  invalid: "!",
-};
+export function stateTone(condition: string, { link }: Pick<State, "link">): Tone {
+  return link.status === "away" ? "quiet" : (states[condition]?.[0] ?? "warn");
+}
+
+export function stateSign(condition: string, { link }: Pick<State, "link">): string {
+  return link.status === "away" ? "?" : (states[condition]?.[1] ?? "○");
+}
+
+/** What needs attention first. */
+export function stateRank(condition: string): number {
+  const order = ["down", "invalid", "degraded", "installing", "connecting", "ready", "disabled"];
+  const at = order.indexOf(condition);
+  return at < 0 ? 2 : at;
+}
 
 export const levelTones: Record<OwnLogLevel, Tone> = {
   trace: "quiet",

@@ -5,9 +5,11 @@
  * (effects.ts).
  */
 import type { AdminEvent } from "../../admin/events.ts";
+import type { LiveEvent } from "../../admin/live/schema.ts";
 import type { GatewayState, LogEntry } from "../../admin/schema.ts";
+import type { Block } from "../content/blocks.ts";
 import type { FormEdit } from "./form.ts";
-import type { Link, Lists, Notice, Panel, PickerKind, State } from "./model.ts";
+import type { About, Link, ListName, Lists, Notice, Panel, PickerKind, State } from "./model.ts";
 
 /** The lists that are read as a whole. */
 export interface Loaded extends Lists {
@@ -24,13 +26,20 @@ type DataAction =
   | { readonly type: "tick"; readonly now: number }
   | { readonly type: "resize"; readonly size: State["size"] }
   | { readonly type: "notice"; readonly text: string; readonly tone: Notice["tone"] }
+  | { readonly type: "live"; readonly event: LiveEvent }
   | {
       readonly type: "call-done";
-      readonly tool: string;
       readonly failed: boolean;
       readonly ms: number;
-      readonly text: string;
-    };
+      readonly blocks: readonly Block[];
+    }
+  | { readonly type: "suggested"; readonly field: string; readonly text: string; readonly values: readonly string[] }
+  | { readonly type: "about"; readonly about: About }
+  | { readonly type: "watching"; readonly uri: string; readonly event: "opening" | "open" | "updated" | "closed" }
+  | { readonly type: "reread" }
+  | { readonly type: "image"; readonly shown: boolean };
+
+export type QueryEdit = { readonly insert: string } | { readonly erase: "one" | "word" | "all" };
 
 export type KeyAction =
   | { readonly type: "panel"; readonly to: Panel }
@@ -42,10 +51,7 @@ export type KeyAction =
   | { readonly type: "follow" }
   | { readonly type: "help" }
   | { readonly type: "search" }
-  | {
-      readonly type: "search-edit";
-      readonly edit: { readonly insert: string } | { readonly erase: "one" | "word" | "all" };
-    }
+  | { readonly type: "search-edit"; readonly edit: QueryEdit }
   | { readonly type: "search-done"; readonly keep: boolean }
   | { readonly type: "pick"; readonly kind: PickerKind }
   | { readonly type: "choose" }
@@ -56,6 +62,23 @@ export type KeyAction =
   | { readonly type: "call-edit"; readonly edit: FormEdit }
   | { readonly type: "call-next" }
   | { readonly type: "call-submit" }
+  | { readonly type: "question-edit"; readonly edit: FormEdit }
+  | { readonly type: "question-next" }
+  | { readonly type: "question-answer"; readonly how: "accept" | "decline" | "cancel" }
+  | { readonly type: "fold"; readonly what: "here" | "all" | "none" }
+  | { readonly type: "save" }
+  | { readonly type: "show-image" }
+  | { readonly type: "watch" }
+  | { readonly type: "jump"; readonly to: "tools" | "logs" | "calls"; readonly server?: string }
+  | { readonly type: "select"; readonly list: ListName; readonly index: number }
+  | { readonly type: "reach"; readonly list: ListName; readonly key: string }
+  | { readonly type: "sort"; readonly column: string }
+  | { readonly type: "sort-step"; readonly by: number }
+  | { readonly type: "sort-reverse" }
+  | { readonly type: "palette" }
+  | { readonly type: "palette-edit"; readonly edit: QueryEdit }
+  | { readonly type: "palette-run"; readonly index?: number }
+  | { readonly type: "mouse" }
   | { readonly type: "copy" }
   | { readonly type: "reload" }
   | { readonly type: "redraw" }

@@ -11,7 +11,7 @@ import { callCapacity, type LogRow, logCapacity, type Series, type State, series
 
 export function applyLoaded(state: State, lists: Partial<Loaded>): State {
   const { logs, calls, ...rest } = lists;
-  let next: State = { ...state, ...rest };
+  let next: State = { ...state, ...rest, known: new Set([...state.known, ...Object.keys(lists)]) };
   if (calls !== undefined) next = { ...next, calls: [...calls, ...newer(state.calls, calls)] };
   if (logs !== undefined) next = addLogs({ ...next, logs: [] }, [...logs, ...newer(state.logs, logs)]);
   return next;

@@ -1,5 +1,5 @@
 /**
- * The form that calls a tool: fields from the tool's JSON Schema, text editing, validation,
+ * Forms: fields from a JSON Schema, or from a prompt's arguments, text editing, validation,
  * arguments.
  *
  * Invariant: `checkForm` returns arguments only if no field has an error; empty optional fields are
@@ -7,7 +7,7 @@
  * the server checks it anyway.
  */
 
-import type { ToolRow } from "../../admin/schema.ts";
+import type { PromptRow, ToolRow } from "../../admin/schema.ts";
 import {
   enumOf,
   type JsonSchema,
@@ -18,6 +18,8 @@ import {
   typeOf,
 } from "../../protocol/schema-shape.ts";
 import { isRecord } from "../../structures/record.ts";
+import { limitsOf } from "./schema-outline.ts";
+import type { CallStage, Target } from "./stage.ts";
 
 type FieldKind = "string" | "number" | "integer" | "boolean" | "enum" | "json";
 
@@ -34,31 +36,58 @@ export interface Field {
   /** The caret's position in `text`. */
   readonly caret: number;
   readonly error: string | undefined;
+  /** What the value must look like, in words, for people to know beforehand. */
+  readonly wants: string;
+  /** Whether the server may suggest values, and what it suggested for the text. */
+  readonly completes: boolean;
+  readonly suggestions: readonly string[];
 }
 
-type CallStage =
-  | { readonly name: "edit" }
-  | { readonly name: "running"; readonly since: number }
-  | {
-      readonly name: "done";
-      readonly failed: boolean;
-      readonly ms: number;
-      readonly text: string;
-      readonly top: number;
-    };
-
-export interface CallForm {
-  readonly tool: string;
+/** Fields to fill in, and a button below them. */
+export interface Fields {
   readonly fields: readonly Field[];
-  /** The focused field; `fields.length` is the button. */
+  /** The focused field; from `fields.length` on, the buttons. */
   readonly focus: number;
-  readonly stage: CallStage;
+  /** One unless told. */
+  readonly buttons?: number;
   /** One field holds the whole arguments object, because the schema names no properties. */
   readonly whole: boolean;
 }
 
+export interface CallForm extends Fields {
+  readonly target: Target;
+  readonly stage: CallStage;
+}
+
 export function createForm(tool: ToolRow): CallForm {
-  const root = tool.inputSchema;
+  const destructive = tool.annotations?.["destructiveHint"] === true && tool.annotations["readOnlyHint"] !== true;
+  const target = { kind: "tool", name: tool.name, destructive } as const;
+  return { target, ...fieldsOf(tool.inputSchema), stage: { name: "edit" } };
+}
+
+export function createPromptForm(prompt: PromptRow): CallForm {
+  const fields = prompt.arguments.map(({ name, description = "", required = false }) => ({
+    ...createField(name, { type: "string", description }, { root: {}, required }),
+    completes: true,
+  }));
+  return { target: { kind: "prompt", name: prompt.name }, fields, focus: 0, whole: false, stage: { name: "edit" } };
+}
+
+export function createTemplateForm(template: string, variables: readonly string[]): CallForm {
+  const fields = variables.map((name) => ({
+    ...createField(name, { type: "string" }, { root: {}, required: false }),
+    completes: true,
+  }));
+  return { target: { kind: "template", name: template }, fields, focus: 0, whole: false, stage: { name: "edit" } };
+}
+
+/** Reading a resource asks nothing, so it is under way at once. */
+export function createReading(uri: string, stage: CallStage): CallForm {
+  return { target: { kind: "resource", name: uri }, fields: [], focus: 0, whole: false, stage };
+}
+
+/** Returns the fields for the properties of a schema. */
+export function fieldsOf(root: JsonSchema): Fields {
   const schema = resolveSchema(root, root);
   const required = requiredOf(schema);
   const named = propertiesOf(schema).map(([name, value]) =>
@@ -68,7 +97,7 @@ export function createForm(tool: ToolRow): CallForm {
   const open = isRecord(schema.additionalProperties) || schema.additionalProperties === true;
   const whole = named.length === 0 && (composed || open);
   const fields = whole ? [createField("arguments", { type: "object" }, { root, required: false })] : named;
-  return { tool: tool.name, fields, focus: 0, stage: { name: "edit" }, whole };
+  return { fields, focus: 0, whole };
 }
 
 function createField(name: string, schema: JsonSchema, about: { root: JsonSchema; required: boolean }): Field {
@@ -86,7 +115,17 @@ function createField(name: string, schema: JsonSchema, about: { root: JsonSchema
     text,
     caret: text.length,
     error: undefined,
+    wants: wantsOf(kind, schema),
+    completes: false,
+    suggestions: [],
   };
+}
+
+function wantsOf(kind: FieldKind, schema: JsonSchema): string {
+  const type = typeOf(schema);
+  const json =
+    kind !== "json" ? "" : type === "array" ? 'JSON: ["a", "b"]' : type === "object" ? 'JSON: {"a": 1}' : "JSON";
+  return [json, limitsOf(schema)].filter((part) => part !== "").join(", ");
 }
 
 function kindOf(schema: JsonSchema): FieldKind {
@@ -114,12 +153,13 @@ export type FormEdit =
   | { readonly type: "focus"; readonly by: number }
   | { readonly type: "insert"; readonly text: string }
   | { readonly type: "erase"; readonly what: "before" | "after" | "all" | "word" }
+  | { readonly type: "suggest" }
   | { readonly type: "caret"; readonly to: "left" | "right" | "start" | "end" };
 
 /** Returns the form after a key; on a choice, left, right and space cycle through the options. */
-export function editForm(form: CallForm, edit: FormEdit): CallForm {
+export function editForm<Form extends Fields>(form: Form, edit: FormEdit): Form {
   if (edit.type === "focus") {
-    const places = form.fields.length + 1;
+    const places = form.fields.length + (form.buttons ?? 1);
     return { ...form, focus: (form.focus + edit.by + places) % places };
   }
   const field = form.fields[form.focus];
@@ -150,7 +190,13 @@ function nextWith(options: readonly string[], from: number, letter: string): num
 
 function editText(field: Field, edit: FormEdit): Field {
   const { text, caret } = field;
-  const put = (next: string, at: number): Field => ({ ...field, text: next, caret: at, error: undefined });
+  const put = (next: string, at: number): Field => ({
+    ...field,
+    text: next,
+    caret: at,
+    error: undefined,
+    suggestions: [],
+  });
   switch (edit.type) {
     case "insert":
       return put(text.slice(0, caret) + edit.text + text.slice(caret), caret + edit.text.length);
@@ -164,6 +210,10 @@ function editText(field: Field, edit: FormEdit): Field {
       if (edit.to === "start") return { ...field, caret: 0 };
       if (edit.to === "end") return { ...field, caret: text.length };
       return { ...field, caret: edit.to === "left" ? before(text, caret) : after(text, caret) };
+    case "suggest": {
+      const next = field.suggestions[(field.suggestions.indexOf(text) + 1) % Math.max(1, field.suggestions.length)];
+      return next === undefined ? field : { ...field, text: next, caret: next.length, error: undefined };
+    }
     case "focus":
       return field;
   }
@@ -180,12 +230,12 @@ const before = (text: string, caret: number): number =>
 const after = (text: string, caret: number): number =>
   Math.min(text.length, caret + (/[\ud800-\udbff]/.test(text[caret] ?? "") ? 2 : 1));
 
-export type Checked =
+export type Checked<Form extends Fields> =
   | { readonly ok: true; readonly arguments: Record<string, unknown> }
-  | { readonly ok: false; readonly form: CallForm };
+  | { readonly ok: false; readonly form: Form };
 
 /** Returns the arguments, or the form with errors and the focus on the first invalid field. */
-export function checkForm(form: CallForm): Checked {
+export function checkForm<Form extends Fields>(form: Form): Checked<Form> {
   const values: [string, unknown][] = [];
   const fields = form.fields.map((field) => {
     const result = readField(field);

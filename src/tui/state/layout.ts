@@ -1,16 +1,21 @@
 /**
  * Computes the layout for a given screen size.
  *
- * Invariant: the parts add up to the screen exactly, from 80 × 24 (and somewhat below) upwards.
+ * Invariant: the parts add up to the screen exactly, from 80 × 24 (and somewhat below) upwards. A
+ * wide screen shows the details beside their list without being asked.
  */
 import type { State } from "./model.ts";
 
 export const smallest = { columns: 60, rows: 15 } as const;
+/** From here on there is room for two panels side by side. */
+const wideColumns = 140;
 
 export interface Layout {
   readonly tooSmall: boolean;
   readonly columns: number;
   readonly rows: number;
+  /** Whether two panels fit side by side. */
+  readonly wide: boolean;
   /** Whether the head has a fourth line that names a config problem. */
   readonly banner: boolean;
   /** The rows between the head and the two lines of the foot. */
@@ -23,14 +28,15 @@ export interface Layout {
   readonly templateRows: number;
 }
 
-const headRows = 3;
+export const headRows = 3;
 const footRows = 2;
 
 export function layoutOf(state: Pick<State, "size" | "details" | "panel" | "inTemplates" | "gateway">): Layout {
   const { columns, rows } = state.size;
+  const wide = columns >= wideColumns;
   const banner = state.gateway !== undefined && state.gateway.configProblem !== null;
   const body = Math.max(1, rows - headRows - (banner ? 1 : 0) - footRows);
-  const open = state.details !== "closed" && state.panel !== "overview";
+  const open = (state.details !== "closed" || wide) && state.panel !== "overview";
   const detailsColumns = open ? Math.min(Math.floor(columns * 0.55), Math.max(42, Math.floor(columns * 0.45))) : 0;
   // The Resources panel shows a heading and resources, then a title and templates.
   const share = state.inTemplates ? Math.floor(body / 2) : Math.max(3, Math.floor(body / 4));
@@ -40,6 +46,7 @@ export function layoutOf(state: Pick<State, "size" | "details" | "panel" | "inTe
     tooSmall: columns < smallest.columns || rows < smallest.rows,
     columns,
     rows,
+    wide,
     banner,
     body,
     listColumns: columns - detailsColumns,

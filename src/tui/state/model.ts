@@ -5,6 +5,7 @@
  * select.ts maps a state to its visible part, so both can be tested without a terminal. Invariant:
  * arrays are replaced, never changed in place, because selectors cache by identity.
  */
+import type { CallDetails, ServerDetails } from "../../admin/live/schema.ts";
 import type {
   CallRow,
   GatewayState,
@@ -19,12 +20,13 @@ import type {
 } from "../../admin/schema.ts";
 import type { OwnLogLevel } from "../../protocol/log-levels.ts";
 import type { CallForm } from "./form.ts";
+import type { Viewer } from "./stage.ts";
 
-export const panels = ["overview", "servers", "tools", "prompts", "resources", "logs"] as const;
+export const panels = ["overview", "servers", "tools", "prompts", "resources", "logs", "calls"] as const;
 export type Panel = (typeof panels)[number];
 
 /** The lists that have a cursor; the Resources panel has two. */
-export type ListName = "servers" | "tools" | "prompts" | "resources" | "templates" | "logs";
+export type ListName = "servers" | "tools" | "prompts" | "resources" | "templates" | "logs" | "calls";
 
 /** The connection to the gateway. */
 export type Link =
@@ -38,7 +40,13 @@ export interface Cursor {
   readonly key: string | undefined;
 }
 
-export type PickerKind = "server" | "mime" | "level";
+export interface Sort {
+  /** The column's title. */
+  readonly column: string;
+  readonly descending: boolean;
+}
+
+export type PickerKind = "server" | "mime" | "level" | "sort";
 
 /** An action on a server that needs confirmation. */
 interface Pending {
@@ -52,7 +60,31 @@ export type Mode =
   | { readonly name: "help"; readonly top: number }
   | { readonly name: "picker"; readonly kind: PickerKind; readonly index: number }
   | { readonly name: "confirm"; readonly pending: Pending }
-  | { readonly name: "call"; readonly form: CallForm };
+  | { readonly name: "call"; readonly form: CallForm }
+  /** A kept call in full. */
+  | { readonly name: "view"; readonly title: string; readonly viewer: Viewer }
+  | { readonly name: "palette"; readonly query: string; readonly index: number }
+  /** The terminal itself shows a picture until the next key. */
+  | { readonly name: "image"; readonly back: Mode };
+
+/** What was fetched about the selected server or call. */
+export interface About {
+  /** The list and the item's key. */
+  readonly key: string;
+  /** Of which state of the item. */
+  readonly version: string;
+  readonly server?: ServerDetails;
+  readonly call?: CallDetails;
+  readonly error?: string;
+}
+
+/** A resource that the dashboard subscribed to. */
+export interface Watched {
+  readonly status: "opening" | "open";
+  readonly updates: number;
+  /** When the last update came. */
+  readonly last: number | undefined;
+}
 
 export interface Notice {
   readonly text: string;
@@ -95,6 +127,9 @@ export interface State extends Lists {
   readonly nextLog: number;
   readonly panel: Panel;
   readonly inTemplates: boolean;
+  /** The lists that have been read at least once. */
+  readonly known: ReadonlySet<string>;
+  readonly sorts: Readonly<Partial<Record<ListName, Sort>>>;
   readonly cursors: Readonly<Record<ListName, Cursor>>;
   readonly queries: Readonly<Record<Panel, string>>;
   readonly serverFilter: string | undefined;
@@ -103,12 +138,16 @@ export interface State extends Lists {
   readonly follow: boolean;
   readonly details: "closed" | "open" | "focused";
   readonly detailsTop: number;
+  readonly about: About | undefined;
+  /** By URI. */
+  readonly watched: Readonly<Record<string, Watched>>;
+  readonly mouse: boolean;
   readonly mode: Mode;
   readonly notice: Notice | undefined;
 }
 
 export const logCapacity = 5000;
-export const callCapacity = 200;
+export const callCapacity = 1000;
 export const seriesCapacity = 240;
 
 const atTop: Cursor = { index: 0, key: undefined };
@@ -133,14 +172,22 @@ export function initialState(options: { url: string; now: number; size: State["s
     nextLog: 0,
     panel: "overview",
     inTemplates: false,
-    cursors: { servers: atTop, tools: atTop, prompts: atTop, resources: atTop, templates: atTop, logs: atTop },
-    queries: { overview: "", servers: "", tools: "", prompts: "", resources: "", logs: "" },
+    known: new Set(),
+    sorts: {},
+    cursors: {
+      ...{ servers: atTop, tools: atTop, prompts: atTop, resources: atTop, templates: atTop, logs: atTop },
+      calls: atTop,
+    },
+    queries: { overview: "", servers: "", tools: "", prompts: "", resources: "", logs: "", calls: "" },
     serverFilter: undefined,
     mimeFilter: undefined,
     levelFilter: "trace",
     follow: true,
     details: "closed",
     detailsTop: 0,
+    about: undefined,
+    watched: {},
+    mouse: true,
     mode: { name: "browse" },
     notice: undefined,
   };

@@ -4,11 +4,13 @@
  * Invariant: a position never leaves the visible range, so one key back is always one step back.
  */
 import { detailsHeight, detailsLines } from "../content/details.ts";
+import { documentHeight, documentLines, documentWidth } from "../content/document.ts";
 import { helpLines } from "../content/help.ts";
-import { resultHeight, resultLines } from "../content/result.ts";
 import type { Motion } from "./action.ts";
+import { openViewer, withViewer } from "./calling.ts";
 import { layoutOf } from "./layout.ts";
 import type { ListName, State } from "./model.ts";
+import { paletteEntries } from "./palette.ts";
 import { currentList, cursorIndex, keyOf, pickerChoices, type Rows, selectRows } from "./select.ts";
 
 export function move(state: State, motion: Motion): State {
@@ -23,14 +25,20 @@ export function move(state: State, motion: Motion): State {
       const limit = pickerChoices(state, mode.kind).length - 1;
       return { ...state, mode: { ...mode, index: step(mode.index, motion, { limit, page: 5 }) } };
     }
-    case "call": {
-      const { stage } = mode.form;
-      if (stage.name !== "done") return state;
-      const page = resultHeight(layout);
-      const limit = resultLines(stage.text, layout.columns).length - page;
-      const top = step(stage.top, motion, { limit, page });
-      return { ...state, mode: { ...mode, form: { ...mode.form, stage: { ...stage, top } } } };
+    case "palette": {
+      const limit = paletteEntries(state, mode.query).length - 1;
+      return { ...state, mode: { ...mode, index: step(mode.index, motion, { limit, page: layout.body - 2 }) } };
     }
+    case "call":
+    case "view": {
+      const viewer = openViewer(state);
+      if (viewer === undefined) return state;
+      const limit = documentLines(viewer, documentWidth(layout)).length - 1;
+      const cursor = step(viewer.cursor, motion, { limit, page: documentHeight(layout) });
+      return withViewer(state, (shown) => ({ ...shown, cursor }));
+    }
+    case "image":
+      return state;
     case "search":
     case "browse":
     case "confirm":

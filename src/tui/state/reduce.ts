@@ -5,12 +5,38 @@
  * does not apply in the current mode changes nothing.
  */
 import { clean, strip } from "../../text/clean.ts";
-import type { Action } from "./action.ts";
+import type { Action, QueryEdit } from "./action.ts";
 import { applyEvents, applyLoaded } from "./apply.ts";
-import { type CallForm, checkForm, createForm, editForm } from "./form.ts";
-import { type Mode, type Notice, type Panel, panels, type State } from "./model.ts";
+import {
+  answerQuestion,
+  callDone,
+  callNext,
+  confirmCall,
+  editCall,
+  editQuestion,
+  fold,
+  leaveCall,
+  liveEvent,
+  openCall,
+  openQuestion,
+  reread,
+  submit,
+  suggested,
+} from "./calling.ts";
+import { layoutOf } from "./layout.ts";
+import { type ListName, type Mode, type Notice, type Panel, panels, type State } from "./model.ts";
 import { move, place, reselect } from "./navigate.ts";
-import { cursorIndex, levels, pickerChoices, selectedItem } from "./select.ts";
+import {
+  currentList,
+  cursorIndex,
+  keyOf,
+  levels,
+  pickerChoices,
+  type Rows,
+  selectedItem,
+  selectRows,
+} from "./select.ts";
+import { columnsOf, sortOf, startsDescending } from "./sorting.ts";
 
 const browse: Mode = { name: "browse" };
 const noticeMs = 5000;
@@ -31,6 +57,18 @@ export function reduce(state: State, action: Action): State {
       return notify(state, action.text, action.tone);
     case "call-done":
       return callDone(state, action);
+    case "live":
+      return liveEvent(state, action.event);
+    case "suggested":
+      return suggested(state, action);
+    case "about":
+      return { ...state, about: action.about };
+    case "watching":
+      return watching(state, action);
+    case "reread":
+      return reread(state);
+    case "image":
+      return showImage(state, action.shown);
     case "panel":
       return showPanel(state, action.to);
     case "panel-step":
@@ -62,15 +100,52 @@ export function reduce(state: State, action: Action): State {
     case "ask-toggle":
       return ask(state, "toggle");
     case "answer":
-      return state.mode.name === "confirm" ? { ...state, mode: browse } : state;
+      return state.mode.name === "confirm" ? { ...state, mode: browse } : confirmCall(state, action.yes);
     case "call-open":
       return openCall(state);
     case "call-edit":
-      return withForm(state, (form) => (form.stage.name === "edit" ? editForm(form, action.edit) : form));
+      return editCall(state, action.edit);
     case "call-next":
       return callNext(state);
     case "call-submit":
       return submit(state);
+    case "question-edit":
+      return editQuestion(state, action.edit);
+    case "question-next":
+      return questionNext(state);
+    case "question-answer":
+      return answerQuestion(state, action.how);
+    case "fold":
+      return fold(state, action.what);
+    case "jump":
+      return jump(state, action.to, action.server);
+    case "select":
+      return selectRow(state, action.list, action.index);
+    case "reach":
+      return reach(state, action.list, action.key);
+    case "sort":
+      return sortBy(state, action.column);
+    case "sort-step":
+      return sortStep(state, action.by);
+    case "sort-reverse":
+      return sortReverse(state);
+    case "palette":
+      return { ...state, mode: { name: "palette", query: "", index: 0 } };
+    case "palette-edit":
+      return state.mode.name === "palette"
+        ? { ...state, mode: { ...state.mode, query: editQuery(state.mode.query, action.edit), index: 0 } }
+        : state;
+    case "palette-run":
+      return state.mode.name === "palette" ? { ...state, mode: browse } : state;
+    case "mouse":
+      return notify(
+        { ...state, mouse: !state.mouse },
+        state.mouse ? "Mouse off: the terminal selects text" : "Mouse on",
+        "plain",
+      );
+    case "save":
+    case "show-image":
+    case "watch":
     case "copy":
     case "reload":
     case "redraw":
@@ -98,15 +173,19 @@ const unfocused = (state: State): State["details"] => (state.details === "focuse
 function enter(state: State): State {
   if (state.panel === "overview") return showPanel(state, "servers");
   if (selectedItem(state) === undefined) return state;
-  return { ...state, details: state.details === "closed" ? "open" : "focused" };
+  // A call's texts are worth the whole screen.
+  const isOpen = layoutOf(state).detailsColumns > 0;
+  if (state.panel === "calls" && isOpen) return openCall(state);
+  return { ...state, details: isOpen ? "focused" : "open" };
 }
 
 /** Handles Esc and left: leaves the innermost view first, the search last. */
 function back(state: State): State {
   if (state.mode.name === "call") return leaveCall(state, state.mode.form);
+  if (state.mode.name === "image") return { ...state, mode: state.mode.back };
   if (state.mode.name !== "browse") return { ...state, mode: browse };
   if (state.details === "focused") return { ...state, details: "open" };
-  if (state.details === "open") return { ...state, details: "closed", detailsTop: 0 };
+  if (state.details === "open" && !layoutOf(state).wide) return { ...state, details: "closed", detailsTop: 0 };
   return state.queries[state.panel] === "" ? state : setQuery(state, "");
 }
 
@@ -121,20 +200,25 @@ function setQuery(state: State, query: string): State {
   return reselect(state, { ...state, queries: { ...state.queries, [state.panel]: query }, detailsTop: 0 });
 }
 
-function editQuery(query: string, edit: { insert: string } | { erase: "one" | "word" | "all" }): string {
+function editQuery(query: string, edit: QueryEdit): string {
   if ("insert" in edit) return query + strip(edit.insert);
   if (edit.erase === "all") return "";
   return edit.erase === "word" ? query.replace(/\S*\s*$/, "") : [...query].slice(0, -1).join("");
 }
 
-function openPicker(state: State, kind: "server" | "mime" | "level"): State {
+function openPicker(state: State, kind: "server" | "mime" | "level" | "sort"): State {
+  // The same key leads from a server to its log.
+  if (kind === "level" && state.panel === "servers") return jump(state, "logs");
   const here: Record<typeof kind, readonly Panel[]> = {
-    server: ["tools", "prompts", "resources", "logs"],
+    server: ["tools", "prompts", "resources", "logs", "calls"],
     mime: ["resources"],
     level: ["logs"],
+    sort: panels.slice(1),
   };
   if (!here[kind].includes(state.panel)) return state;
-  const current = { server: state.serverFilter, mime: state.mimeFilter, level: state.levelFilter }[kind];
+  const list = currentList(state);
+  const sort = list === undefined ? undefined : sortOf(list, state.sorts).column;
+  const current = { server: state.serverFilter, mime: state.mimeFilter, level: state.levelFilter, sort }[kind];
   const index = pickerChoices(state, kind).findIndex((choice) => choice.value === current);
   return { ...state, mode: { name: "picker", kind, index: Math.max(0, index) } };
 }
@@ -146,6 +230,7 @@ function choose(state: State): State {
   const next = { ...state, mode: browse, detailsTop: 0 };
   if (choice === undefined) return next;
   if (kind === "server") return reselect(state, { ...next, serverFilter: choice.value });
+  if (kind === "sort") return choice.value === undefined ? next : sortBy(next, choice.value);
   if (kind === "mime") return reselect(state, { ...next, mimeFilter: choice.value });
   return reselect(state, { ...next, levelFilter: pickedLevel(choice.value) ?? state.levelFilter });
 }
@@ -165,46 +250,89 @@ function ask(state: State, verb: "restart" | "toggle"): State {
   return { ...state, mode: { name: "confirm", pending } };
 }
 
-function openCall(state: State): State {
+function questionNext(state: State): State {
+  const question = openQuestion(state);
+  if (question === undefined) return state;
+  const { focus, fields } = question.form;
+  if (focus > fields.length || question.kind === "other") return answerQuestion(state, "decline");
+  return focus === fields.length ? answerQuestion(state, "accept") : editQuestion(state, { type: "focus", by: 1 });
+}
+
+/** Shows only what belongs to a server: the given one, or that of the selected item. */
+function jump(state: State, to: "tools" | "logs" | "calls", server = serverOf(state)): State {
+  if (server === undefined) return state;
+  const shown = showPanel(state, to);
+  return reselect(shown, { ...shown, serverFilter: server, mode: browse });
+}
+
+function serverOf(state: State): string | undefined {
   const selected = selectedItem(state);
-  if (selected?.list !== "tools") return state;
-  return { ...state, mode: { name: "call", form: createForm(selected.item) } };
+  if (selected === undefined) return undefined;
+  if (selected.list === "servers") return selected.item.id;
+  if (selected.list === "logs") return selected.item.server ?? undefined;
+  return selected.item.serverId ?? undefined;
 }
 
-function withForm(state: State, change: (form: CallForm) => CallForm): State {
-  return state.mode.name === "call" ? { ...state, mode: { name: "call", form: change(state.mode.form) } } : state;
+function selectRow(state: State, list: ListName, index: number): State {
+  const inTemplates = state.panel === "resources" ? list === "templates" : state.inTemplates;
+  return {
+    ...place({ ...state, inTemplates, follow: list === "logs" ? false : state.follow }, list, index),
+    detailsTop: 0,
+  };
 }
 
-/** Moves to the next field; after the last one, calls the tool. */
-function callNext(state: State): State {
-  if (state.mode.name !== "call") return state;
-  const { form } = state.mode;
-  if (form.stage.name === "done") return leaveCall(state, form);
-  if (form.focus >= form.fields.length) return submit(state);
-  return withForm(state, () => editForm(form, { type: "focus", by: 1 }));
+/** Selects an item by its key, whatever the filters hide. */
+function reach(state: State, list: ListName, key: string): State {
+  const panel = list === "templates" ? "resources" : list;
+  const open = { ...state, serverFilter: undefined, mimeFilter: undefined, queries: { ...state.queries, [panel]: "" } };
+  const rows: readonly Rows[ListName][number][] = selectRows[list](open);
+  const index = rows.findIndex((row) => keyOf<ListName>(list, row) === key);
+  return index < 0 ? state : selectRow(open, list, index);
 }
 
-function submit(state: State): State {
-  return withForm(state, (form) => {
-    if (form.stage.name !== "edit") return form;
-    const checked = checkForm(form);
-    return checked.ok ? { ...form, stage: { name: "running", since: state.now } } : checked.form;
-  });
+/** Sorts by a column; the same column again reverses the order. */
+function sortBy(state: State, column: string): State {
+  const list = currentList(state);
+  if (list === undefined || !columnsOf(list).includes(column)) return state;
+  const now = sortOf(list, state.sorts);
+  const descending = now.column === column ? !now.descending : startsDescending(list, column);
+  return reselect(state, { ...state, sorts: { ...state.sorts, [list]: { column, descending } } });
 }
 
-function callDone(state: State, done: { tool: string; failed: boolean; ms: number; text: string }): State {
-  return withForm(state, (form) => {
-    if (form.stage.name !== "running" || form.tool !== done.tool) return form;
-    const fields = form.fields.map((field) => ({ ...field, error: undefined }));
-    return { ...form, fields, stage: { name: "done", failed: done.failed, ms: done.ms, text: done.text, top: 0 } };
-  });
+function sortStep(state: State, by: number): State {
+  const list = currentList(state);
+  if (list === undefined) return state;
+  const columns = columnsOf(list);
+  const at = columns.indexOf(sortOf(list, state.sorts).column);
+  const column = columns[(at + by + columns.length) % columns.length] ?? "";
+  const sort = { column, descending: startsDescending(list, column) };
+  return reselect(state, { ...state, sorts: { ...state.sorts, [list]: sort } });
 }
 
-/**
- * Leaves a result or a running call for the form, which keeps its text; leaves the form for the
- * list.
- */
-function leaveCall(state: State, form: CallForm): State {
-  if (form.stage.name === "edit") return { ...state, mode: browse };
-  return withForm(state, () => ({ ...form, stage: { name: "edit" } }));
+function sortReverse(state: State): State {
+  const list = currentList(state);
+  if (list === undefined) return state;
+  const { column, descending } = sortOf(list, state.sorts);
+  return reselect(state, { ...state, sorts: { ...state.sorts, [list]: { column, descending: !descending } } });
+}
+
+function watching(
+  state: State,
+  { uri, event }: { uri: string; event: "opening" | "open" | "updated" | "closed" },
+): State {
+  const { [uri]: known, ...others } = state.watched;
+  if (event === "closed") return { ...state, watched: others };
+  const { updates = 0, last } = known ?? {};
+  const next =
+    event === "updated"
+      ? { status: "open" as const, updates: updates + 1, last: state.now }
+      : { status: event, updates, last };
+  const watched = { ...state.watched, [uri]: next };
+  if (event !== "updated") return { ...state, watched };
+  return notify({ ...state, watched }, `${uri} was updated (${next.updates}×)`, "good");
+}
+
+function showImage(state: State, shown: boolean): State {
+  if (shown) return { ...state, mode: { name: "image", back: state.mode } };
+  return state.mode.name === "image" ? { ...state, mode: state.mode.back } : state;
 }

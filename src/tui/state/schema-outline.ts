@@ -64,7 +64,7 @@ const limitNames = [
   ["pattern", "pattern "],
 ] as const;
 
-function limitsOf(schema: JsonSchema): string {
+export function limitsOf(schema: JsonSchema): string {
   const parts = limitNames
     .filter(([key]) => ["number", "string"].includes(typeof schema[key]))
     .map(([key, words]) => `${words}${schema[key]}`);

@@ -5,10 +5,11 @@
  * thousand resources cost nothing while only the call rate changes.
  */
 
-import type { PromptRow, ResourceRow, ServerRow, TemplateRow, ToolRow } from "../../admin/schema.ts";
+import type { CallRow, PromptRow, ResourceRow, ServerRow, TemplateRow, ToolRow } from "../../admin/schema.ts";
 import { ownLogLevels } from "../../protocol/log-levels.ts";
 import { fold } from "../text/line.ts";
-import type { Cursor, ListName, LogRow, PickerKind, State } from "./model.ts";
+import type { Cursor, ListName, LogRow, Panel, PickerKind, State } from "./model.ts";
+import { columnsOf, sortOf, sortRows } from "./sorting.ts";
 
 export interface Rows {
   readonly servers: readonly ServerRow[];
@@ -17,6 +18,7 @@ export interface Rows {
   readonly resources: readonly ResourceRow[];
   readonly templates: readonly TemplateRow[];
   readonly logs: readonly LogRow[];
+  readonly calls: readonly CallRow[];
 }
 
 /** An item of any list, discriminated by `list`. */
@@ -37,6 +39,7 @@ const keys: { readonly [Name in ListName]: (item: Rows[Name][number]) => string 
   resources: (item) => item.uri,
   templates: (item) => `${item.serverId} ${item.uriTemplate}`,
   logs: (item) => String(item.number),
+  calls: (item) => item.requestId,
 };
 
 /** The text that a search matches: the visible columns. */
@@ -46,53 +49,46 @@ const texts: { readonly [Name in ListName]: (item: Rows[Name][number]) => string
   prompts: (item) => `${item.name}\n${item.description ?? item.title ?? ""}`,
   resources: (item) => `${item.uri}\n${item.name}\n${item.mimeType ?? ""}`,
   templates: (item) => `${item.uriTemplate}\n${item.name}\n${item.description ?? ""}`,
-  logs: (item) => `${item.server ?? ""}\n${item.msg}`,
+  logs: (item) => `${item.server ?? ""}\n${logText(item)}`,
+  calls: (item) => `${item.name ?? item.method}\n${item.serverId ?? ""}\n${item.client ?? ""}\n${item.outcome}`,
 };
 
+/** The message with its reason, which the log has beside it. */
+export function logText({ msg, extra }: Pick<LogRow, "msg" | "extra">): string {
+  const reason = extra?.["reason"];
+  return typeof reason === "string" && !msg.includes(reason) ? `${msg}: ${reason}` : msg;
+}
+
 export const selectRows: { readonly [Name in ListName]: (state: State) => Rows[Name] } = {
-  servers: remember(
-    (state) => [state.servers, state.queries.servers],
-    (state) => search("servers", state.servers, state.queries.servers),
-  ),
-  tools: remember(
-    (state) => [state.tools, state.queries.tools, state.serverFilter],
-    (state) => search("tools", ofServer(state.tools, state.serverFilter), state.queries.tools),
-  ),
-  prompts: remember(
-    (state) => [state.prompts, state.queries.prompts, state.serverFilter],
-    (state) => search("prompts", ofServer(state.prompts, state.serverFilter), state.queries.prompts),
-  ),
-  resources: remember(
-    (state) => [state.resources, state.queries.resources, state.serverFilter, state.mimeFilter],
-    (state) =>
-      search(
-        "resources",
-        ofMime(ofServer(state.resources, state.serverFilter), state.mimeFilter),
-        state.queries.resources,
-      ),
-  ),
-  templates: remember(
-    (state) => [state.templates, state.queries.resources, state.serverFilter, state.mimeFilter],
-    (state) =>
-      search(
-        "templates",
-        ofMime(ofServer(state.templates, state.serverFilter), state.mimeFilter),
-        state.queries.resources,
-      ),
-  ),
-  logs: remember(
-    (state) => [state.logs, state.queries.logs, state.serverFilter, state.levelFilter],
-    (state) => {
-      const lowest = levels.indexOf(state.levelFilter);
-      const wanted = state.logs.filter(
-        (row) =>
-          levels.indexOf(row.level) >= lowest &&
-          (state.serverFilter === undefined || row.server === state.serverFilter),
-      );
-      return search("logs", wanted, state.queries.logs);
-    },
-  ),
+  servers: rowsOf("servers", (state) => state.servers),
+  tools: rowsOf("tools", (state) => ofServer(state.tools, state.serverFilter)),
+  prompts: rowsOf("prompts", (state) => ofServer(state.prompts, state.serverFilter)),
+  resources: rowsOf("resources", (state) => ofMime(ofServer(state.resources, state.serverFilter), state.mimeFilter)),
+  templates: rowsOf("templates", (state) => ofMime(ofServer(state.templates, state.serverFilter), state.mimeFilter)),
+  logs: rowsOf("logs", (state) => {
+    const lowest = levels.indexOf(state.levelFilter);
+    return state.logs.filter(
+      (row) =>
+        levels.indexOf(row.level) >= lowest && (state.serverFilter === undefined || row.server === state.serverFilter),
+    );
+  }),
+  calls: rowsOf("calls", (state) => ofServer(state.calls, state.serverFilter)),
 };
+
+/** Returns a list's selector: filtered, searched and sorted once for each change of its inputs. */
+function rowsOf<Name extends ListName>(
+  list: Name,
+  filtered: (state: State) => Rows[Name],
+): (state: State) => Rows[Name] {
+  const panel: Panel = list === "templates" ? "resources" : (list as Exclude<ListName, "templates">);
+  return remember(
+    (state) => [
+      ...[state[list], state.queries[panel], state.serverFilter, state.sorts[list]],
+      ...[list === "logs" ? state.levelFilter : state.mimeFilter],
+    ],
+    (state) => sortRows(list, search(list, filtered(state), state.queries[panel]), sortOf(list, state.sorts)),
+  );
+}
 
 export function keyOf<Name extends ListName>(list: Name, item: Rows[Name][number]): string {
   return keys[list](item);
@@ -110,7 +106,7 @@ export function currentList(state: State): ListName | undefined {
  */
 export function cursorIndex<Name extends ListName>(state: State, list: Name): number {
   const rows: Rows[Name] = selectRows[list](state);
-  if (list === "logs" && state.follow) return rows.length - 1;
+  if (list === "logs" && state.follow && state.sorts.logs === undefined) return rows.length - 1;
   return locate(rows, state.cursors[list], keys[list]);
 }
 
@@ -140,7 +136,7 @@ export interface Choice {
 export function pickerChoices(state: State, kind: PickerKind): Choice[] {
   switch (kind) {
     case "server": {
-      const items = state.panel === "logs" ? state.logs.map((entry) => entry.server) : serverIdsOfPanel(state);
+      const items = serverIdsOfPanel(state);
       const counts = tally(items);
       const all = { value: undefined, label: "all servers", count: items.length };
       return [all, ...state.servers.map(({ id }) => ({ value: id, label: id, count: counts.get(id) ?? 0 }))];
@@ -150,6 +146,10 @@ export function pickerChoices(state: State, kind: PickerKind): Choice[] {
       const known = [...tally(items)].filter(([mime]) => mime !== "").sort(([a], [b]) => (a < b ? -1 : 1));
       const all = { value: undefined, label: "all types", count: items.length };
       return [all, ...known.map(([mime, count]) => ({ value: mime, label: mime, count }))];
+    }
+    case "sort": {
+      const list = currentList(state);
+      return list === undefined ? [] : columnsOf(list).map((column) => ({ value: column, label: column, count: 0 }));
     }
     case "level":
       return levels.map((level, index) => ({
@@ -169,7 +169,9 @@ const subscribedKeys = remember(
   (state) => new Set(state.subscriptions.map((item) => `${item.serverId} ${item.uri}`)),
 );
 
-function serverIdsOfPanel(state: State): string[] {
+function serverIdsOfPanel(state: State): readonly (string | null)[] {
+  if (state.panel === "logs") return state.logs.map((item) => item.server);
+  if (state.panel === "calls") return state.calls.map((item) => item.serverId);
   if (state.panel === "prompts") return state.prompts.map((item) => item.serverId);
   if (state.panel === "resources") return [...state.resources, ...state.templates].map((item) => item.serverId);
   return state.tools.map((item) => item.serverId);
@@ -200,7 +202,10 @@ function search<Name extends ListName>(list: Name, rows: Rows[Name], query: stri
   }) as unknown as Rows[Name];
 }
 
-function ofServer<T extends { serverId: string }>(rows: readonly T[], serverId: string | undefined): readonly T[] {
+function ofServer<T extends { serverId: string | null }>(
+  rows: readonly T[],
+  serverId: string | undefined,
+): readonly T[] {
   return serverId === undefined ? rows : rows.filter((row) => row.serverId === serverId);
 }
 

@@ -7,11 +7,15 @@
 import { clean } from "../../text/clean.ts";
 import { fits, shorten, take, toWidth, widthOf } from "../../text/width.ts";
 
-export type Tone = "plain" | "title" | "accent" | "good" | "warn" | "bad" | "quiet" | "match" | "selected" | "alarm";
+export type Tone =
+  | ("plain" | "title" | "accent" | "good" | "warn" | "bad" | "quiet" | "match" | "selected" | "alarm")
+  | ("key" | "string" | "number" | "literal");
 
 export interface Span {
   readonly text: string;
   readonly tone: Tone;
+  /** Part of the selected row's bar, which keeps the emphasis of its tone but not the colour. */
+  readonly bar?: true;
 }
 export type Line = readonly Span[];
 
@@ -27,6 +31,8 @@ export function line(text: string, tone: Tone = "plain"): Line {
 export interface CellOptions {
   readonly tone?: Tone;
   readonly align?: "left" | "right";
+  /** Cuts a long text in the middle: both ends tell it apart from others. */
+  readonly middle?: boolean;
   /** Search terms in lower case. Their matches get the tone `match` and stay visible. */
   readonly terms?: readonly string[];
 }
@@ -34,11 +40,36 @@ export interface CellOptions {
 /** Returns a column's cell, exactly `width` cells wide. */
 export function cell(text: string, width: number, options: CellOptions = {}): Span[] {
   if (width <= 0) return [];
-  const { tone = "plain", align = "left", terms = [] } = options;
+  const { tone = "plain", align = "left", terms = [], middle = false } = options;
+  if (middle && terms.length === 0) return [{ text: toWidth(cutMiddle(clean(text), width), width, align), tone }];
   // A log line can be a megabyte, so only the visible part is processed.
   if (terms.length === 0) return [{ text: toWidth(clean(text.slice(0, width * 8)), width, align), tone }];
   const shown = toWidth(keepMatchInSight(clean(text), width, terms), width, align);
   return marked(shown, terms, tone);
+}
+
+/** Shortens a text to at most `width` cells: the beginning, an ellipsis and the end. */
+export function cutMiddle(text: string, width: number): string {
+  if (fits(text, width)) return text;
+  if (width < 5) return shorten(text, width);
+  const head = take(text, Math.floor((width - 1) / 3));
+  const room = width - 1 - widthOf(head);
+  let tail = text.slice(-room);
+  while (widthOf(tail) > room) tail = tail.slice(1);
+  return `${head}…${tail.replace(/^[\udc00-\udfff]/, "")}`;
+}
+
+/** Makes a line the selected row: padded to the width, so that its bar is unbroken. */
+export function asBar(spans: Line, width: number): Line {
+  return fitLine(spans, width).map((part) => ({ ...part, bar: true as const }));
+}
+
+/** Puts lines side by side: each block is padded to its width. */
+export function beside(blocks: readonly { readonly lines: readonly Line[]; readonly width: number }[]): Line[] {
+  const height = Math.max(...blocks.map(({ lines }) => lines.length));
+  return Array.from({ length: height }, (_, row) =>
+    blocks.flatMap(({ lines, width }, index) => fitLine(lines[row] ?? [], width, index < blocks.length - 1)),
+  );
 }
 
 /** Splits a text at the search terms. */

@@ -4,11 +4,12 @@
  * Pure: maps an item and a width to a line. Invariant: a list's heading and rows have the same
  * columns.
  */
-import type { PromptRow, ResourceRow, ServerRow, TemplateRow, ToolRow } from "../../admin/schema.ts";
-import { formatBytes, formatClock, formatCount, formatDuration, formatMs } from "../../text/format.ts";
-import { levelTones, stateSigns, stateTones } from "../content/tones.ts";
+import type { CallRow, PromptRow, ResourceRow, ServerRow, TemplateRow, ToolRow } from "../../admin/schema.ts";
+import { formatAge, formatBytes, formatClock, formatCount, formatMs } from "../../text/format.ts";
+import { levelTones, outcomeTones, stateSign, stateTone } from "../content/tones.ts";
 import type { ListName, LogRow, State } from "../state/model.ts";
-import { isSubscribed, type Rows } from "../state/select.ts";
+import { isSubscribed, logText, type Rows } from "../state/select.ts";
+import { sortOf } from "../state/sorting.ts";
 import { cell, type Line, type Span, span, type Tone } from "../text/line.ts";
 
 interface Column<Item> {
@@ -22,13 +23,26 @@ interface Column<Item> {
   readonly text: (item: Item, state: State) => string;
   readonly tone?: (item: Item, state: State) => Tone;
   readonly searched?: true;
+  /** Cut in the middle: the end tells such texts apart. */
+  readonly middle?: true;
 }
 
 const servers: readonly Column<ServerRow>[] = [
-  { title: "", width: 1, text: (item) => stateSigns[item.state], tone: (item) => stateTones[item.state] },
+  {
+    title: "",
+    width: 1,
+    text: (item, state) => stateSign(item.state, state),
+    tone: (item, state) => stateTone(item.state, state),
+  },
   { title: "SERVER", width: 10, share: 2, text: (item) => item.id, searched: true },
-  { title: "STATE", width: 10, text: (item) => item.state, tone: (item) => stateTones[item.state], searched: true },
-  { title: "FOR", width: 7, from: 50, text: (item, state) => formatDuration(state.now - item.since), align: "right" },
+  {
+    title: "STATE",
+    width: 10,
+    text: (item) => item.state,
+    tone: (item, state) => stateTone(item.state, state),
+    searched: true,
+  },
+  { title: "FOR", width: 7, from: 50, text: (item, state) => formatAge(state.now - item.since), align: "right" },
   { title: "VIA", width: 5, from: 66, text: (item) => item.transport, searched: true },
   { title: "TOOLS", width: 5, from: 44, text: (item) => formatCount(item.counts.tools), align: "right" },
   { title: "RES", width: 5, from: 72, text: (item) => formatCount(item.counts.resources), align: "right" },
@@ -101,8 +115,13 @@ const prompts: readonly Column<PromptRow>[] = [
 ];
 
 const resources: readonly Column<ResourceRow>[] = [
-  { title: "", width: 1, text: (item, state) => (isSubscribed(state, item) ? "●" : " "), tone: () => "good" },
-  { title: "URI", width: 12, share: 3, text: (item) => item.uri, searched: true },
+  {
+    title: "",
+    width: 1,
+    text: (item, state) => (state.watched[item.uri] ? "◉" : isSubscribed(state, item) ? "●" : " "),
+    tone: () => "good",
+  },
+  { title: "URI", width: 12, share: 3, text: (item) => item.uri, searched: true, middle: true },
   { title: "NAME", width: 8, share: 2, from: 60, text: (item) => item.name, searched: true },
   {
     title: "MIME TYPE",
@@ -117,7 +136,7 @@ const resources: readonly Column<ResourceRow>[] = [
 
 const templates: readonly Column<TemplateRow>[] = [
   { title: "", width: 1, text: () => " " },
-  { title: "PATTERN", width: 12, share: 3, text: (item) => item.uriTemplate, searched: true },
+  { title: "PATTERN", width: 12, share: 3, text: (item) => item.uriTemplate, searched: true, middle: true },
   { title: "NAME", width: 8, share: 1, from: 72, text: (item) => item.name, searched: true },
   {
     title: "DESCRIPTION",
@@ -134,7 +153,36 @@ const logs: readonly Column<LogRow>[] = [
   { title: "TIME", width: 8, text: (item) => formatClock(item.time), tone: () => "quiet" },
   { title: "LEVEL", width: 5, text: (item) => item.level.toUpperCase(), tone: (item) => levelTones[item.level] },
   { title: "SERVER", width: 12, from: 50, text: (item) => item.server ?? "–", tone: () => "accent", searched: true },
-  { title: "MESSAGE", width: 8, share: 1, text: (item) => item.msg, searched: true },
+  { title: "MESSAGE", width: 8, share: 1, text: logText, searched: true },
+];
+
+const calls: readonly Column<CallRow>[] = [
+  {
+    title: "TIME",
+    width: 8,
+    text: (item) => formatClock(item.time),
+    tone: (item) => (item.outcome === "ok" ? "quiet" : outcomeTones[item.outcome]),
+  },
+  {
+    title: "OUTCOME",
+    width: 12,
+    from: 44,
+    text: (item) => item.outcome + (typeof item.code === "number" ? ` ${item.code}` : ""),
+    tone: (item) => outcomeTones[item.outcome],
+    searched: true,
+  },
+  { title: "TOOK", width: 8, from: 52, text: (item) => formatMs(item.ms), align: "right" },
+  { title: "CALL", width: 12, share: 3, text: (item) => item.name ?? item.method, searched: true, middle: true },
+  { title: "SERVER", width: 12, from: 60, text: (item) => item.serverId ?? "–", tone: () => "quiet", searched: true },
+  {
+    title: "CLIENT",
+    width: 8,
+    share: 1,
+    from: 84,
+    text: (item) => item.client ?? "–",
+    tone: () => "quiet",
+    searched: true,
+  },
 ];
 
 const columnsOf: { readonly [Name in ListName]: readonly Column<Rows[Name][number]>[] } = {
@@ -144,6 +192,7 @@ const columnsOf: { readonly [Name in ListName]: readonly Column<Rows[Name][numbe
   resources,
   templates,
   logs,
+  calls,
 };
 
 /** Returns the columns that fit, with their final widths; two cells are reserved for the cursor. */
@@ -163,10 +212,35 @@ function measured<Name extends ListName>(list: Name, width: number): [Column<Row
   });
 }
 
-export function headingLine(list: ListName, width: number): Line {
-  const cells = measured(list, width).map(([column, size]) =>
-    cell(column.title, size, { tone: "quiet", align: column.align ?? "left" }),
-  );
+/** A heading's cell, for the mouse: what is sorted by a click there. */
+export interface HeadingCell {
+  readonly title: string;
+  readonly from: number;
+  readonly width: number;
+}
+
+export function headingCells(list: ListName, width: number): HeadingCell[] {
+  let from = 2;
+  return measured(list, width).map(([column, size]) => {
+    const made = { title: column.title, from, width: size };
+    from += size + 1;
+    return made;
+  });
+}
+
+/** The sorted column is marked with the direction. */
+export function headingLine(state: State, list: ListName, width: number): Line {
+  const sort = sortOf(list, state.sorts);
+  const cells = measured(list, width).map(([column, size]) => {
+    const isSorted = column.title === sort.column;
+    const mark = sort.descending ? "↓" : "↑";
+    const title = !isSorted
+      ? column.title
+      : size > column.title.length
+        ? `${column.title}${mark}`
+        : `${column.title.slice(0, size - 1)}${mark}`;
+    return cell(title, size, { tone: isSorted ? "title" : "quiet", align: column.align ?? "left" });
+  });
   return join([span("  ")], cells);
 }
 
@@ -184,6 +258,7 @@ export function rowLine<Name extends ListName>(list: Name, item: Rows[Name][numb
       tone: column.tone?.(item, state) ?? "plain",
       align: column.align ?? "left",
       ...(column.searched && { terms }),
+      ...(column.middle && { middle: true }),
     }),
   );
   return join([span(selected ? "▸ " : "  ", "accent")], cells);

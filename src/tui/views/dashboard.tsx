@@ -1,44 +1,75 @@
 /**
  * The whole screen for a state: head, tabs, filters, the panel or its replacement, messages, hints.
  *
- * Invariant: it depends only on the state and fills the screen exactly.
+ * Invariant: it depends only on the state and fills the screen exactly. `screenOf` is the picture
+ * as data; the component only prints it.
  */
 import { Box } from "ink";
 import { type Layout, layoutOf } from "../state/layout.ts";
 import type { State } from "../state/model.ts";
-import { CallView } from "./call.tsx";
+import { type Line, line, span } from "../text/line.ts";
+import { callLines } from "./call.ts";
 import { configBanner } from "./config-banner.ts";
-import { Help, Picker, TooSmall } from "./dialogs.tsx";
+import { helpScreen, paletteScreen, pickerScreen, tooSmall } from "./dialogs.ts";
 import { filterLine, headLine, hintLine, messageLine, tabsLine } from "./frame.ts";
 import { Row } from "./line.tsx";
-import { Overview } from "./overview.tsx";
-import { ListPanel } from "./panels.tsx";
+import { overviewLines } from "./overview.ts";
+import { panelLines } from "./panels.ts";
+import { viewerLines } from "./viewer.ts";
 
-export function Dashboard({ state }: { state: State }) {
+export function screenOf(state: State): Line[] {
   const layout = layoutOf(state);
-  if (layout.tooSmall) return <TooSmall layout={layout} />;
-  const { columns } = layout;
+  const { columns, rows, body } = layout;
+  if (layout.tooSmall) return filled(tooSmall(layout), rows);
   const problem = state.gateway?.configProblem ?? null;
-  return (
-    <Box flexDirection="column" width={columns} height={layout.rows}>
-      <Row line={headLine(state, columns)} width={columns} />
-      {problem !== null && <Row line={configBanner(problem, columns)} width={columns} />}
-      <Row line={tabsLine(state, columns)} width={columns} />
-      <Row line={filterLine(state)} width={columns} />
-      <Box width={columns} height={layout.body}>
-        <Body state={state} layout={layout} />
-      </Box>
-      <Row line={messageLine(state)} width={columns} />
-      <Row line={hintLine(state, columns)} width={columns} />
-    </Box>
-  );
+  return [
+    headLine(state, columns),
+    ...(problem === null ? [] : [configBanner(problem, columns)]),
+    tabsLine(state, columns),
+    filterLine(state),
+    ...filled(bodyLines(state, layout), body),
+    messageLine(state),
+    hintLine(state, columns),
+  ];
 }
 
-function Body({ state, layout }: { state: State; layout: Layout }) {
+function filled(lines: readonly Line[], rows: number): Line[] {
+  return Array.from({ length: rows }, (_, index) => lines[index] ?? line(""));
+}
+
+function bodyLines(state: State, layout: Layout): Line[] {
   const { mode } = state;
-  if (mode.name === "help") return <Help top={mode.top} layout={layout} />;
-  if (mode.name === "picker") return <Picker state={state} kind={mode.kind} index={mode.index} layout={layout} />;
-  if (mode.name === "call") return <CallView state={state} form={mode.form} layout={layout} />;
-  if (state.panel === "overview") return <Overview state={state} layout={layout} />;
-  return <ListPanel state={state} layout={layout} />;
+  switch (mode.name) {
+    case "help":
+      return helpScreen(mode.top, layout);
+    case "picker":
+      return pickerScreen(state, mode, layout);
+    case "palette":
+      return paletteScreen(state, mode, layout);
+    case "call":
+      return callLines(state, mode.form, layout);
+    case "view":
+      return viewerLines(mode.viewer, [span(` ${mode.title}`, "title")], layout);
+    case "image":
+      return [];
+    case "browse":
+    case "search":
+    case "confirm":
+      return state.panel === "overview" ? overviewLines(state, layout) : panelLines(state, layout);
+  }
+}
+
+export function Dashboard({ state }: { state: State }) {
+  return <Screen lines={screenOf(state)} columns={state.size.columns} />;
+}
+
+export function Screen({ lines, columns }: { lines: readonly Line[]; columns: number }) {
+  return (
+    <Box flexDirection="column" width={columns} height={lines.length}>
+      {lines.map((one, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: rows have no identity but their place
+        <Row key={index} line={one} width={columns} />
+      ))}
+    </Box>
+  );
 }

@@ -4,10 +4,11 @@
  * Pure: maps a state to lines. Invariant: while the gateway is away, the head line says so first.
  */
 
-import { formatCount, formatDuration } from "../../text/format.ts";
+import { formatAge, formatCount, formatDuration } from "../../text/format.ts";
 import { type Panel, panels, type State } from "../state/model.ts";
-import { selectedItem, selectRows } from "../state/select.ts";
+import { cursorIndex, selectRows } from "../state/select.ts";
 import { type Line, line, lineWidth, type Span, span, spread } from "../text/line.ts";
+import { hintsOf } from "./hints.ts";
 
 const names: Record<Panel, string> = {
   overview: "Overview",
@@ -16,6 +17,15 @@ const names: Record<Panel, string> = {
   prompts: "Prompts",
   resources: "Resources",
   logs: "Logs",
+  calls: "Calls",
+};
+/** For a narrow screen. */
+const shortNames: Record<Panel, string> = {
+  ...names,
+  overview: "Over",
+  servers: "Serv",
+  prompts: "Prom",
+  resources: "Res",
 };
 
 export function headLine(state: State, columns: number): Line {
@@ -29,7 +39,7 @@ export function headLine(state: State, columns: number): Line {
   const left = [...name, span(`  ${gateway.endpoint}`, "accent")];
   const config = gateway.configPath === null ? "demo" : gateway.configPath;
   const facts = [
-    `up ${formatDuration(gateway.uptimeMs)}`,
+    `up ${formatAge(gateway.uptimeMs)}`,
     `${formatCount(gateway.tokens.listed)} tokens`,
     `expose ${gateway.exposure}`,
     `log ${gateway.logLevel}`,
@@ -43,7 +53,13 @@ export function headLine(state: State, columns: number): Line {
   return left;
 }
 
-export function tabsLine(state: State, columns: number): Line {
+export interface Tab {
+  readonly panel: Panel;
+  readonly label: string;
+}
+
+/** The tabs in the longest form that fits. */
+export function tabsOf(state: State, columns: number): Tab[] {
   const sizes: Record<Panel, number | undefined> = {
     overview: undefined,
     servers: state.servers.length,
@@ -51,15 +67,19 @@ export function tabsLine(state: State, columns: number): Line {
     prompts: state.prompts.length,
     resources: state.resources.length,
     logs: undefined,
+    calls: undefined,
   };
-  const tabs = (withSizes: boolean): Span[] =>
-    panels.flatMap((panel, index) => {
-      const size = withSizes ? sizes[panel] : undefined;
-      const label = ` ${index + 1} ${names[panel]}${size === undefined ? "" : ` ${formatCount(size)}`} `;
-      return [span(label, panel === state.panel ? "selected" : "plain")];
+  const tabs = (words: Record<Panel, string>, withSizes: boolean): Tab[] =>
+    panels.map((panel, index) => {
+      const size = withSizes && state.known.has(panel) ? sizes[panel] : undefined;
+      return { panel, label: ` ${index + 1} ${words[panel]}${size === undefined ? "" : ` ${formatCount(size)}`} ` };
     });
-  const full = tabs(true);
-  return lineWidth(full) <= columns ? full : tabs(false);
+  const fits = (made: readonly Tab[]): boolean => made.reduce((sum, { label }) => sum + label.length, 0) <= columns;
+  return [tabs(names, true), tabs(names, false)].find(fits) ?? tabs(shortNames, false);
+}
+
+export function tabsLine(state: State, columns: number): Line {
+  return tabsOf(state, columns).map(({ panel, label }) => span(label, panel === state.panel ? "selected" : "plain"));
 }
 
 export function filterLine(state: State): Line {
@@ -81,17 +101,20 @@ export function filterLine(state: State): Line {
 
 function countText(state: State): string {
   const { panel } = state;
-  if (panel === "overview") return "";
+  if (panel === "overview" || !state.known.has(panel)) return "";
   const shown = selectRows[panel](state).length;
   const all = state[panel].length;
   const plural = panel === "logs" ? "lines" : panel;
   const noun = all === 1 ? plural.slice(0, -1) : plural;
-  const text = `${shown === all ? "" : `${formatCount(shown)} of `}${formatCount(all)} ${noun}`;
+  const at = cursorIndex(state, panel) + 1;
+  const place = at > 0 && shown > 1 ? `${at}/${shown}  ` : "";
+  const text = `${place}${shown === all ? "" : `${formatCount(shown)} of `}${formatCount(all)} ${noun}`;
   if (panel !== "resources") return text;
   return `${text}, ${formatCount(state.subscriptions.length)} subscribed`;
 }
 
 export function messageLine(state: State): Line {
+  if (state.mode.name === "palette") return line("");
   if (state.mode.name === "search")
     return [span(" /", "accent"), span(state.queries[state.panel]), span(" ", "selected")];
   if (state.mode.name === "confirm") {
@@ -108,8 +131,6 @@ export function messageLine(state: State): Line {
   return notice === undefined ? line("") : line(` ${notice.text}`, notice.tone);
 }
 
-type Hint = readonly [key: string, does: string];
-
 export function hintLine(state: State, columns: number): Line {
   const spans: Span[] = [];
   for (const [key, does] of hintsOf(state)) {
@@ -118,82 +139,4 @@ export function hintLine(state: State, columns: number): Line {
     spans.push(...next);
   }
   return spans;
-}
-
-function hintsOf(state: State): readonly Hint[] {
-  switch (state.mode.name) {
-    case "search":
-      return [
-        ["Enter", "keep"],
-        ["Esc", "drop"],
-        ["Ctrl-U", "clear"],
-      ];
-    case "picker":
-      return [
-        ["↑↓", "choose"],
-        ["Enter", "apply"],
-        ["Esc", "cancel"],
-      ];
-    case "help":
-      return [
-        ["↑↓", "scroll"],
-        ["Esc", "close"],
-      ];
-    case "confirm":
-      return [];
-    case "call":
-      return callHints(state.mode.form.stage.name);
-    case "browse":
-      return state.details === "focused"
-        ? [
-            ["↑↓", "scroll"],
-            ["Esc", "back to the list"],
-            ["y", "copy"],
-            ["?", "help"],
-            ["q", "quit"],
-          ]
-        : [...panelHints(state), ["?", "help"], ["q", "quit"]];
-  }
-}
-
-function callHints(stage: "edit" | "running" | "done"): readonly Hint[] {
-  if (stage === "edit")
-    return [
-      ["Tab", "next"],
-      ["←→", "move, choose"],
-      ["Ctrl-S", "call"],
-      ["Esc", "close"],
-    ];
-  if (stage === "running") return [["Esc", "cancel the call"]];
-  return [
-    ["↑↓", "scroll"],
-    ["y", "copy"],
-    ["Esc", "back to the form"],
-  ];
-}
-
-function panelHints(state: State): readonly Hint[] {
-  const open: Hint = state.details === "closed" ? ["Enter", "details"] : ["Enter", "scroll"];
-  const lists: readonly Hint[] = [open, ["/", "search"], ["s", "server"]];
-  switch (state.panel) {
-    case "overview":
-      return [
-        ["Tab", "next panel"],
-        ["1-6", "panels"],
-        ["R", "reload config"],
-      ];
-    case "servers": {
-      const selected = selectedItem(state);
-      const toggle = selected?.list === "servers" && selected.item.state === "disabled" ? "enable" : "disable";
-      return [open, ["/", "search"], ["r", "restart"], ["e", toggle], ["y", "copy"], ["R", "reload config"]];
-    }
-    case "tools":
-      return [...lists, ["c", "call"], ["y", "copy"]];
-    case "prompts":
-      return [...lists, ["y", "copy"]];
-    case "resources":
-      return [...lists, ["m", "type"], ["t", state.inTemplates ? "resources" : "templates"], ["y", "copy"]];
-    case "logs":
-      return [...lists, ["L", "level"], ["f", state.follow ? "pause" : "follow"], ["y", "copy"]];
-  }
 }

@@ -2,11 +2,11 @@
  * Prints lines: the only place that maps a tone to a colour.
  *
  * Invariant: `NO_COLOR` removes colours, not emphasis. Everything on the screen passes through
- * here.
+ * here. A line that did not change is not printed again.
  */
-import { Box, Text, type TextProps } from "ink";
+import { Text, type TextProps } from "ink";
 import { memo } from "react";
-import { fitLine, type Line, type Tone } from "../text/line.ts";
+import { fitLine, type Line, type Span, type Tone } from "../text/line.ts";
 
 const colourless = Boolean(process.env.NO_COLOR);
 
@@ -21,30 +21,24 @@ const styles: Record<Tone, Omit<TextProps, "children">> = {
   match: { bold: true, underline: true, color: "black", backgroundColor: "yellow" },
   selected: { inverse: true },
   alarm: { bold: true, color: "white", backgroundColor: "red" },
+  key: { color: "blue" },
+  string: { color: "green" },
+  number: { color: "cyan" },
+  literal: { color: "magenta" },
 };
 
-function styleOf(tone: Tone, selected: boolean): Omit<TextProps, "children"> {
+function styleOf({ tone, bar }: Span): Omit<TextProps, "children"> {
   const style = styles[tone];
-  if (!colourless && !selected) return style;
+  if (!colourless && !bar) return style;
   const { color: _color, backgroundColor: _background, dimColor: _dim, ...emphasis } = style;
-  if (colourless) return tone === "match" || tone === "alarm" || selected ? { ...emphasis, inverse: true } : emphasis;
+  if (colourless) return tone === "match" || tone === "alarm" || bar ? { ...emphasis, inverse: true } : emphasis;
   // Colours clash with the inverted selected row; matches stay visible.
   return tone === "match" ? style : { ...emphasis, inverse: true };
 }
 
-/**
- * Renders one row of at most `width` cells; a selected row is padded, so that its bar is unbroken.
- */
-export const Row = memo(function Row({
-  line,
-  width,
-  selected = false,
-}: {
-  line: Line;
-  width: number;
-  selected?: boolean;
-}) {
-  const parts = fitLine(line, width, selected);
+/** Renders one row of at most `width` cells. */
+export const Row = memo(function Row({ line, width }: { line: Line; width: number }) {
+  const parts = fitLine(line, width, false);
   // An empty text has no height, and everything below it would move up.
   const blank = parts.every((part) => part.text === "");
   return (
@@ -52,32 +46,23 @@ export const Row = memo(function Row({
       {blank && " "}
       {parts.map((part, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: spans have no identity but their place
-        <Text key={index} {...styleOf(part.tone, selected)}>
+        <Text key={index} {...styleOf(part)}>
           {part.text}
         </Text>
       ))}
     </Text>
   );
-});
+}, sameRow);
 
-/** Renders a block of rows, cut or padded to `height`. */
-export function Rows({
-  lines,
-  width,
-  height,
-  top = 0,
-}: {
-  lines: readonly Line[];
-  width: number;
-  height: number;
-  top?: number;
-}) {
-  return (
-    <Box flexDirection="column" width={width} height={height}>
-      {lines.slice(top, top + height).map((line, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: rows have no identity but their place
-        <Row key={index} line={line} width={width} />
-      ))}
-    </Box>
-  );
+function sameRow(a: { line: Line; width: number }, b: { line: Line; width: number }): boolean {
+  return a.width === b.width && sameLine(a.line, b.line);
+}
+
+export function sameLine(a: Line, b: Line): boolean {
+  if (a === b) return true;
+  if (a.length !== b.length) return false;
+  return a.every((part, index) => {
+    const other = b[index];
+    return part.text === other?.text && part.tone === other.tone && part.bar === other.bar;
+  });
 }

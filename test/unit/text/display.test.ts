@@ -4,7 +4,7 @@ import { clean, cleanLines, strip } from "../../../src/text/clean.ts";
 import { formatBytes, formatCount, formatDuration, formatMs } from "../../../src/text/format.ts";
 import { shorten, toWidth, widthOf, wrap } from "../../../src/text/width.ts";
 import { cell, fitLine, lineWidth, line as makeLine, marked } from "../../../src/tui/text/line.ts";
-import { sparkline } from "../../../src/tui/views/sparkline.ts";
+import { chart } from "../../../src/tui/views/sparkline.ts";
 
 const nasty = fc.oneof(
   fc.string({ unit: "binary" }),
@@ -91,8 +91,10 @@ describe("figures", () => {
   });
 
   it("are drawn as bars, newest at the right", () => {
-    expect(sparkline([0, 1, 4, 8, null, 2], 8)).toBe("  ·▁▄█ ▂");
-    expect(sparkline([], 3)).toBe("   ");
-    expect(sparkline([9, 0, 0], 2)).toBe("··");
+    expect(chart([0, 1, 4, 8, null, 2], { width: 8, rows: 1 })).toEqual(["  ·▁▄█ ▂"]);
+    expect(chart([0, 1, 4, 8], { width: 4, rows: 2 })).toEqual(["   █", "·▂██"]);
+    expect(chart([], { width: 3, rows: 1 })).toEqual(["   "]);
+    expect(chart([9, 0, 0], { width: 2, rows: 1 })).toEqual(["··"]);
+    expect(chart([0], { width: 4, rows: 2 })).toEqual(["    ", "····"]);
   });
 });

@@ -3,7 +3,7 @@ import { type CallForm, checkForm, createForm, editForm, type FormEdit } from ".
 import { initialState } from "../../../src/tui/state/model.ts";
 import { reduce } from "../../../src/tui/state/reduce.ts";
 import { outline } from "../../../src/tui/state/schema-outline.ts";
-import { plausibleData, tool } from "../../tui/fake-admin.ts";
+import { plausibleData, tool } from "../../tui/fake-rows.ts";
 
 const form = (inputSchema: Record<string, unknown>): CallForm => createForm(tool("t", "s", { inputSchema }));
 const one = (schema: unknown, required = false): CallForm =>
@@ -116,7 +116,7 @@ describe("a call", () => {
     const filled = reduce(open, { type: "call-edit", edit: { type: "insert", text: "/tmp" } });
     const running = reduce(filled, { type: "call-submit" });
     expect(stage(running)).toBe("running");
-    const done = { type: "call-done", tool: "filesystem_read_file", failed: false, ms: 3, text: "hi" } as const;
+    const done = { type: "call-done", failed: false, ms: 3, blocks: [{ kind: "text", text: "hi" }] } as const;
     expect(stage(reduce(running, done))).toBe("done");
     const left = reduce(running, { type: "back" });
     expect(stage(left)).toBe("edit");

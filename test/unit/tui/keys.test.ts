@@ -4,7 +4,7 @@ import { type KeyPress, readKey } from "../../../src/tui/keys.ts";
 import type { KeyAction } from "../../../src/tui/state/action.ts";
 import { createForm } from "../../../src/tui/state/form.ts";
 import type { Mode } from "../../../src/tui/state/model.ts";
-import { tool } from "../../tui/fake-admin.ts";
+import { tool } from "../../tui/fake-rows.ts";
 
 const browse: Mode = { name: "browse" };
 const search: Mode = { name: "search" };
@@ -117,7 +117,7 @@ describe("keys", () => {
     const text = helpLines()
       .map((spans) => spans.map((part) => part.text).join(""))
       .join("\n");
-    expect(text).toContain("1  2  3  4  5  6    to that panel");
-    expect(text).toContain("c                   Tools: call the selected tool");
+    expect(text).toContain("1  2  3  4  5  6  7 to that panel");
+    expect(text).toContain("c  o                call the tool, get the prompt, read the resource, open the call");
   });
 });

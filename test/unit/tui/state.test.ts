@@ -13,7 +13,7 @@ import {
   selectRows,
   windowTop,
 } from "../../../src/tui/state/select.ts";
-import { call, log, plausibleData, resource, server, tool } from "../../tui/fake-admin.ts";
+import { call, log, plausibleData, resource, server, tool } from "../../tui/fake-rows.ts";
 import { refusal } from "../../tui/refusal.ts";
 
 const empty = initialState({ url: "http://gateway", now: 1000, size: { columns: 80, rows: 24 } });
@@ -55,7 +55,7 @@ describe("moving", () => {
   });
 
   it("goes round the panels both ways", () => {
-    expect(run(empty, { type: "panel-step", by: -1 }).panel).toBe("logs");
+    expect(run(empty, { type: "panel-step", by: -1 }).panel).toBe("calls");
     expect(run(empty, { type: "panel-step", by: -1 }, { type: "panel-step", by: 1 }).panel).toBe("overview");
   });
 
@@ -122,7 +122,7 @@ describe("search and filters", () => {
       { type: "move", motion: "bottom" },
       { type: "choose" },
     );
-    expect(uris(plain)).toEqual(["file:///logs/app.log", "file:///etc/hosts"]);
+    expect(uris(plain)).toEqual(["file:///etc/hosts", "file:///logs/app.log"]);
     expect(selectRows.templates(plain)).toEqual([]);
     const github = run(resources, { type: "pick", kind: "server" }, { type: "move", motion: 3 }, { type: "choose" });
     expect([github.serverFilter, uris(github)]).toEqual(["github", ["repo://goblin/README.md"]]);
