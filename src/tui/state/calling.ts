@@ -6,7 +6,7 @@
  */
 
 import type { LiveEvent } from "../../admin/live/schema.ts";
-import { formatDuration } from "../../text/format.ts";
+import { formatClock, formatDuration, formatMs } from "../../text/format.ts";
 import { parseTemplate } from "../../uri-template/template.ts";
 import type { Block } from "../content/blocks.ts";
 import { createViewer, documentWidth, foldAll, toggleFold } from "../content/document.ts";
@@ -71,7 +71,11 @@ function openKeptCall(state: State, id: string): State {
       ? []
       : [{ kind: "json" as const, title: "notifications", value: call.notifications }]),
   ];
-  const title = `${call.name ?? call.method}  ${call.outcome}`;
+  if (call.logs.length > 0) {
+    const text = call.logs.map(({ time, level, msg }) => `${formatClock(time)} ${level} ${msg}`).join("\n");
+    blocks.push({ kind: "text", title: "the server's log meanwhile", text });
+  }
+  const title = `${call.name ?? call.method}  ${call.outcome}  ${formatMs(call.ms)}`;
   return { ...state, mode: { name: "view", title, viewer: createViewer(blocks) } };
 }
 
