@@ -43,7 +43,7 @@ export async function callTool(parts: Parts, input: ToolCallInput, caller: Calle
   }
 }
 
-export interface CallOptions extends Partial<Pick<Client, "capabilities" | "logLevel" | "ask">> {
+export interface CallOptions extends Partial<Pick<Client, "capabilities" | "logLevel" | "ask" | "party">> {
   readonly method: string;
   readonly params: Params;
   readonly caller: Caller;
@@ -79,7 +79,9 @@ export function errorOf(answer: ErrorAnswer): { readonly code: string; readonly 
   return { code: String(shownCode(answer)), message: toDisplayText(message) };
 }
 
-function clientFor({ caller: { name, principal }, capabilities = {}, logLevel, ask }: CallOptions): Client {
+function clientFor(options: CallOptions): Client {
+  const { name, principal } = options.caller;
+  const { capabilities = {}, logLevel, ask } = options;
   const key = `api-${randomUUID()}`;
   const account = principal.id || "api";
   return {
@@ -87,7 +89,7 @@ function clientFor({ caller: { name, principal }, capabilities = {}, logLevel, a
     // Its connections are its own and are released with it, like those of a session.
     hasSession: true,
     scope: key,
-    party: key,
+    party: options.party ?? key,
     account,
     meter: account,
     who: principal,

@@ -4,6 +4,7 @@
  *
  * Invariant: leaving a running call cancels it, and what arrives late changes nothing.
  */
+import { randomUUID } from "node:crypto";
 import { adminRoutes } from "../admin/routes.ts";
 import { isRecord } from "../structures/record.ts";
 import { expandTemplate, parseTemplate } from "../uri-template/template.ts";
@@ -36,6 +37,7 @@ export interface LiveOptions {
 }
 
 export function createLiveEffects({ client, store, fail }: LiveOptions): LiveEffects {
+  const caller = randomUUID();
   let call: { readonly ending: AbortController; id: string } | undefined;
   const watches = new Map<string, AbortController>();
   let suggestTimer: NodeJS.Timeout | undefined;
@@ -54,7 +56,7 @@ export function createLiveEffects({ client, store, fail }: LiveOptions): LiveEff
       store.dispatch({ type: "call-done", failed, ms: performance.now() - started, blocks });
     };
     try {
-      const body = { ...requestOf(form), capabilities };
+      const body = { ...requestOf(form), capabilities, caller };
       await client.follow(adminRoutes.startCall, {
         body,
         signal: own.ending.signal,
@@ -91,7 +93,7 @@ export function createLiveEffects({ client, store, fail }: LiveOptions): LiveEff
       };
       // A server that cannot suggest anything is no news.
       client
-        .follow(adminRoutes.startCall, { body: { method: "completion/complete", params }, onEvent })
+        .follow(adminRoutes.startCall, { body: { method: "completion/complete", params, caller }, onEvent })
         .catch(() => undefined);
     }, suggestMs);
   };

@@ -137,6 +137,21 @@ test("an error of the call is the last event; other methods are refused", async 
   expect((await post(goblin.origin, "/api/calls", { method: "logging/setLevel", params: {} })).status).toBe(400);
 });
 
+test("log messages reach a caller that says which calls are its own, also after a cancelled one", async () => {
+  const server = await startScripted({ name: "one" });
+  const goblin = await startGoblin({ mcpServers: { one: server.entry } });
+  const more = { caller: "a secret of sixteen" };
+  const slow = call(goblin, "one_sleep", { ms: 60_000 }, more);
+  await until(async () => JSON.stringify(await server.received("tools/call")).includes('"sleep"'));
+  slow.cancel();
+  await until(async () => (await server.events("cancelled")).length > 0);
+  const other = call(goblin, "one_log", { text: "for nobody" }, { caller: "another secret, of others" });
+  await other.next("result");
+  expect(other.types()).not.toContain("log");
+  const own = call(goblin, "one_log", { text: "for me" }, more);
+  expect(await own.next("log")).toMatchObject({ data: "for me" });
+});
+
 test("nobody but the caller answers its questions", async () => {
   const server = await startScripted({ name: "one" });
   const goblin = await startGoblin({

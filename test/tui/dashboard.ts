@@ -25,10 +25,11 @@ export function terminal(size?: { columns: number; rows: number }): Terminal {
   return made;
 }
 
-export async function dashboard(options: FakeOptions & { columns?: number; rows?: number } = {}) {
+export async function dashboard(options: FakeOptions & { columns?: number; rows?: number; cwd?: string } = {}) {
   const admin = await fake(options);
   const term = terminal({ columns: options.columns ?? 80, rows: options.rows ?? 24 });
-  term.keys(`${command(admin.url)}; echo exit=$?`, "Enter");
+  const folder = options.cwd === undefined ? "" : `cd ${options.cwd}; `;
+  term.keys(`${folder}${command(admin.url)}; echo exit=$?`, "Enter");
   await term.until((screen) => screen.includes("2 of 4 ready") && screen.includes("timeout"), 20_000);
   return { admin, term };
 }

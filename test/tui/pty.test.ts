@@ -133,6 +133,7 @@ describe.skipIf(!hasTmux)("in a terminal", () => {
             arguments: { repo: "a/b", title: "Fix it", priority: 5, kind: "bug", draft: true, labels: ["x", "y"] },
           },
           capabilities: { elicitation: { form: {}, url: {} }, sampling: {} },
+          caller: expect.any(String),
         },
       },
     ]);

@@ -5,6 +5,7 @@
  * Invariant: only the principal that made a call can answer its questions. A call ends with its
  * stream, and so do its questions.
  */
+import { createHash } from "node:crypto";
 import { memberText } from "../../json/json-text.ts";
 import type { About, Call } from "../../protocol/call.ts";
 import { GoblinError } from "../../protocol/errors.ts";
@@ -44,13 +45,14 @@ export class LiveCalls {
   }
 
   /** Makes a call and returns its stream. */
-  start({ method, params, capabilities = CAPABILITIES }: LiveRequest, principal: Principal): Response {
+  start({ method, params, caller, capabilities = CAPABILITIES }: LiveRequest, principal: Principal): Response {
     const questions: Live["questions"] = new Map();
     const withToken = { ...params, _meta: { ...(params["_meta"] as object | undefined), progressToken: "api" } };
     const { call, release } = makeCall(this.#parts.servers, {
       method,
       params: method === "completion/complete" ? params : withToken,
       caller: { name: "admin API", principal },
+      ...(caller !== undefined && { party: partyOf(principal, caller) }),
       capabilities,
       logLevel: "info",
       emit: (notification) => pass(stream, notification),
@@ -125,6 +127,13 @@ export class LiveCalls {
       live.stream.send("question", `{"id":"${id}","method":${JSON.stringify(method)},"params":${params}}`);
     });
   }
+}
+
+/** Nobody else knows the caller's secret, so equal parties are the same caller. */
+function partyOf(principal: string, caller: string): string {
+  return `api-${createHash("sha256")
+    .update(JSON.stringify([principal, caller]))
+    .digest("hex")}`;
 }
 
 /** Progress and log messages reach the caller as events; the rest is not for it. */

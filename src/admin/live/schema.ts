@@ -49,6 +49,12 @@ export const LiveRequest = z.object({
   capabilities: jsonObject
     .optional()
     .describe("what the caller can answer, as MCP has it; forms and links of elicitation unless told"),
+  caller: z
+    .string()
+    .min(16)
+    .max(200)
+    .optional()
+    .describe("a secret of the caller's own, the same in all its calls: so Goblin knows that they are of one client"),
 });
 export type LiveRequest = z.infer<typeof LiveRequest>;
 

@@ -158,7 +158,7 @@ function fieldLines(field: Field, focused: boolean, columns: number): Line[] {
     span(label, focused ? "accent" : "title"),
     span(field.required ? "* " : "  ", "bad"),
     span(shorten(clean(field.type), Math.max(8, Math.floor(columns / 3))), "quiet"),
-    span(shorten(clean(wants), Math.floor(columns / 3)), "number"),
+    span(shorten(clean(wants), Math.floor(columns / 2)), "number"),
     ...(field.description === "" ? [] : [span(`  ${field.description}`, "quiet")]),
   ];
   const error = field.error === undefined ? [] : [line(`     ✗ ${field.error}`, "bad")];

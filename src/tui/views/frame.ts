@@ -69,13 +69,15 @@ export function tabsOf(state: State, columns: number): Tab[] {
     logs: undefined,
     calls: undefined,
   };
-  const tabs = (words: Record<Panel, string>, withSizes: boolean): Tab[] =>
+  const tabs = (words: Record<Panel, string>, { withSizes = false, tight = false } = {}): Tab[] =>
     panels.map((panel, index) => {
       const size = withSizes && state.known.has(panel) ? sizes[panel] : undefined;
-      return { panel, label: ` ${index + 1} ${words[panel]}${size === undefined ? "" : ` ${formatCount(size)}`} ` };
+      const label = `${index + 1} ${words[panel]}${size === undefined ? "" : ` ${formatCount(size)}`} `;
+      return { panel, label: tight ? label : ` ${label}` };
     });
   const fits = (made: readonly Tab[]): boolean => made.reduce((sum, { label }) => sum + label.length, 0) <= columns;
-  return [tabs(names, true), tabs(names, false)].find(fits) ?? tabs(shortNames, false);
+  const forms = [tabs(names, { withSizes: true }), tabs(names, { withSizes: true, tight: true }), tabs(names)];
+  return forms.find(fits) ?? tabs(shortNames);
 }
 
 export function tabsLine(state: State, columns: number): Line {
