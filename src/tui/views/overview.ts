@@ -18,7 +18,8 @@ export function overviewLines(state: State, layout: Layout): Line[] {
 
 function narrowLines(state: State, { columns, body }: Layout): Line[] {
   const head = [...meters(state, columns), line("")];
-  const room = body - head.length - 3;
+  const logRows = body >= 30 ? Math.floor(body / 3) : 0;
+  const room = body - head.length - 3 - logRows;
   const forServers = Math.min(Math.max(1, state.servers.length), Math.max(3, Math.ceil(room / 2)));
   return [
     ...head,
@@ -26,7 +27,8 @@ function narrowLines(state: State, { columns, body }: Layout): Line[] {
     ...serverLines(state, forServers),
     line(""),
     section("Recent calls", totals(state)),
-    ...callLines(state, columns, room - forServers),
+    ...padded(callLines(state, columns, room - forServers), Math.max(1, room - forServers)),
+    ...(logRows === 0 ? [] : [line(""), section("Log", "newest last"), ...logLines(state, columns, logRows - 2)]),
   ];
 }
 
