@@ -70,7 +70,7 @@ export function openApiDocument({ version, url = "http://127.0.0.1:3000" }: Docu
 function nameSchemas(): Map<z.ZodType, string> {
   const parameters = new Set<unknown>(Object.values<AdminRoute>(adminRoutes).flatMap((r) => [r.params, r.query]));
   const names = new Map<z.ZodType, string>();
-  const wireNames = Object.entries({ ...schema, ...live }).map(
+  const wireNames = [...Object.entries(schema), ...Object.entries(live)].map(
     ([name, value]) => [name.replace(/(Row|Schema)$/, ""), value] as const,
   );
   wireNames.sort(([a], [b]) => (a < b ? -1 : 1));
