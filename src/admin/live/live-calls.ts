@@ -52,7 +52,7 @@ export class LiveCalls {
       method,
       params: method === "completion/complete" ? params : withToken,
       caller: { name: "admin API", principal },
-      ...(caller !== undefined && { party: partyOf(principal, caller) }),
+      ...(caller !== undefined && { party: partyOf(principal.id, caller) }),
       capabilities,
       logLevel: "info",
       emit: (notification) => pass(stream, notification),
