@@ -134,3 +134,18 @@ test("a server's details: its command and stderr, no secret", async () => {
   ]);
   expect((await get(goblin.origin, "/api/servers/none")).status).toBe(404);
 });
+
+test("a server whose entry is not valid has no command and no address", async () => {
+  const goblin = await startGoblin({
+    mcpServers: {
+      program: { command: "x", env: { KEY: "${env:GOBLIN_TEST_UNSET}" } },
+      remote: { url: "http://127.0.0.1:9/mcp", headers: { "X-Key": "${env:GOBLIN_TEST_UNSET}" } },
+    },
+  });
+  for (const id of ["program", "remote"]) {
+    const { status, text } = await get(goblin.origin, `/api/servers/${id}`);
+    expect(status).toBe(200);
+    const nowhere = { command: null, args: [], cwd: null, env: [], url: null, headers: [] };
+    expect(ServerDetails.parse(JSON.parse(text))).toMatchObject({ id, state: "invalid", ...nowhere });
+  }
+});

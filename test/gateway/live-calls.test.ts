@@ -5,6 +5,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { EventStream } from "../../src/http-client/event-stream.ts";
 import { type RunningGoblin, startGoblin } from "../fixtures/goblin.ts";
+import { startIssuer } from "../fixtures/issuer.ts";
 import { disposeAll, onDispose, startScripted, until } from "../fixtures/peers.ts";
 
 afterEach(disposeAll);
@@ -185,4 +186,27 @@ test("updates of a resource arrive until the stream is closed", async () => {
   await until(async () => (await subscriptions()).total === 0);
   const missing = await fetch(`${goblin.origin}/api/resources/updates?uri=nobody%3A%2F%2F`);
   expect(missing.status).toBe(404);
+});
+
+test("calls and watches end when the caller's token does", async () => {
+  const server = await startScripted({ name: "one" });
+  const issuer = await startIssuer();
+  const goblin = await startGoblin({
+    mcpServers: { one: server.entry },
+    gateway: {
+      publicUrl: "https://goblin.example",
+      auth: { oauth: { issuers: [{ issuer: issuer.url }], adminScope: "goblin:admin" } },
+    },
+  });
+  const token = await issuer.sign({ lifeSeconds: 2, claims: { scope: "goblin:admin" } });
+  const as = { headers: { authorization: `Bearer ${token}` } };
+  const body = { method: "tools/call", params: { name: "one_sleep", arguments: { ms: 600_000 } } };
+  const made = follow(post(goblin.origin, "/api/calls", body, as));
+  const watched = follow(
+    fetch(`${goblin.origin}/api/resources/updates?uri=${encodeURIComponent("one+text:///hello")}`, as),
+  );
+  await made.next("started");
+  await watched.next("subscribed");
+  await Promise.all([made.ended, watched.ended]);
+  await until(async () => (await server.events("cancelled")).length > 0);
 });
