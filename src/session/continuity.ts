@@ -7,10 +7,11 @@
  * folder, the key and the sessions live only as long as the process.
  */
 import { randomBytes } from "node:crypto";
-import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { LiveConfig } from "../config/live-config.ts";
 import { stateFolder } from "../config/state-folder.ts";
+import { readStateKey } from "../config/state-key.ts";
 import { messageOf } from "../protocol/errors.ts";
 import { type Journal, type JournaledSubscription, MAX_ENDED, openJournal, type Remembered } from "./journal.ts";
 import { createSealer, type Sealer, type SessionClaims } from "./seal.ts";
@@ -143,7 +144,7 @@ export async function openState({ env, endpoint, warn }: StateOptions): Promise<
   const folder = stateFolder(env);
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    const sealer = secret ? createSealer(secret, "") : createSealer(await readKey(join(folder, "key")), endpoint);
+    const sealer = secret ? createSealer(secret, "") : createSealer(await readStateKey(folder), endpoint);
     const journal = await openJournal({
       file: join(folder, `sessions-${endpoint.replace(/[^A-Za-z0-9.]+/g, "-")}.jsonl`),
       failed: (message) => warn(`Subscriptions will not survive a restart: ${message}`),
@@ -159,19 +160,4 @@ export async function openState({ env, endpoint, warn }: StateOptions): Promise<
 /** Returns a sealer with a key that only this process knows. */
 export function ephemeralSealer(): Sealer {
   return createSealer(randomBytes(KEY_BYTES), "");
-}
-
-/** Reads the key in this file, or creates it. Rejects a key that other users can read. */
-async function readKey(file: string): Promise<Buffer> {
-  try {
-    await writeFile(file, randomBytes(KEY_BYTES), { flag: "wx", mode: 0o600 });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-  }
-  if (process.platform !== "win32" && ((await stat(file)).mode & 0o077) !== 0) {
-    throw new Error(`${file} can be read by others; remove it, or set its mode to 0600`);
-  }
-  const key = await readFile(file);
-  if (key.length !== KEY_BYTES) throw new Error(`${file} is not a key of ${KEY_BYTES} bytes; remove it`);
-  return key;
 }

@@ -13,9 +13,9 @@ import type { Call } from "../protocol/call.ts";
 import { GoblinError } from "../protocol/errors.ts";
 import { type Answer, failure } from "../protocol/json-rpc.ts";
 import { limitExceeded, type OnLimit } from "../protocol/limit-exceeded.ts";
+import { createByteSealer } from "../structures/byte-sealer.ts";
 import { Shares } from "../structures/shares.ts";
 import type { Dialogue, Question } from "./dialogue.ts";
-import { createByteSealer } from "./seal.ts";
 
 interface Parked {
   readonly dialogue: Dialogue;

@@ -6,8 +6,9 @@
  * An id is bounded so that it always fits into a header: the client's description of itself is cut
  * if necessary.
  */
-import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from "node:crypto";
+import { createHash, createHmac } from "node:crypto";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
+import { createByteSealer, SEAL_BYTES } from "../structures/byte-sealer.ts";
 import { bareCapabilities, shortInfo } from "./bounded.ts";
 
 export interface SessionClaims {
@@ -31,38 +32,10 @@ export interface Sealer {
   mark(text: string): string;
 }
 
-/** Bytes that nobody without the key can read, make or change (AES-256-GCM). */
-export interface ByteSealer {
-  seal(bytes: string | Buffer): Buffer;
-  /** Throws on what was not sealed with this key, or was changed since. */
-  open(sealed: Buffer): Buffer;
-}
-
-const CIPHER = "aes-256-gcm";
 const FORMAT = 1;
-const IV_BYTES = 12;
-const TAG_BYTES = 16;
 const MARK_BYTES = 16;
 const MAX_LENGTH = 2048;
 const MAX_OPENED = 64 * 1024;
-
-/** `bound` goes unsealed into the seal: a seal that was made with another one does not open. */
-export function createByteSealer(key: Buffer, bound: Buffer = Buffer.alloc(0)): ByteSealer {
-  return {
-    seal(bytes) {
-      const iv = randomBytes(IV_BYTES);
-      const cipher = createCipheriv(CIPHER, key, iv).setAAD(bound);
-      const body = [typeof bytes === "string" ? cipher.update(bytes, "utf8") : cipher.update(bytes), cipher.final()];
-      return Buffer.concat([iv, cipher.getAuthTag(), ...body]);
-    },
-    open(sealed) {
-      const body = IV_BYTES + TAG_BYTES;
-      const decipher = createDecipheriv(CIPHER, key, sealed.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES });
-      decipher.setAAD(bound).setAuthTag(sealed.subarray(IV_BYTES, body));
-      return Buffer.concat([decipher.update(sealed.subarray(body)), decipher.final()]);
-    },
-  };
-}
 
 /** `scope` separates endpoints that share a key: one cannot open an id that another sealed. */
 export function createSealer(secret: string | Buffer, scope: string): Sealer {
@@ -89,7 +62,7 @@ export function createSealer(secret: string | Buffer, scope: string): Sealer {
     open(id) {
       if (id.length > MAX_LENGTH) return undefined;
       const bytes = Buffer.from(id, "base64url");
-      if (bytes[0] !== FORMAT || bytes.length <= 1 + IV_BYTES + TAG_BYTES) return undefined;
+      if (bytes[0] !== FORMAT || bytes.length <= 1 + SEAL_BYTES) return undefined;
       // Two spellings that decode to the same bytes would be two ids of one session.
       if (bytes.toString("base64url") !== id) return undefined;
       try {
