@@ -10,10 +10,19 @@
  * - `ready`: connected
  * - `degraded`: connected, but its calls fail or a list could not be fetched
  * - `down`: waiting for the next attempt
+ * - `needs-login`: waiting for a user's login
  * - `disabled`: switched off
  * - `invalid`: its entry in the config cannot be used; it is never started
  */
-export type ServerState = "installing" | "connecting" | "ready" | "degraded" | "down" | "disabled" | "invalid";
+export type ServerState =
+  | "installing"
+  | "connecting"
+  | "ready"
+  | "degraded"
+  | "down"
+  | "needs-login"
+  | "disabled"
+  | "invalid";
 
 /** A server of the config. */
 export interface ServerCard {

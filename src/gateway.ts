@@ -19,6 +19,7 @@ import { type Addresses, openAddresses } from "./front/http/addresses.ts";
 import { LiveGuards } from "./front/http/guard.ts";
 import { createHttpFront } from "./front/http/http.ts";
 import { type StdioFront, serveStdio } from "./front/stdio.ts";
+import type { Logins } from "./login/logins.ts";
 import { LocalTools } from "./meta/registry.ts";
 import { Directory } from "./routing/directory.ts";
 import { SeenUris } from "./routing/seen-uris.ts";
@@ -47,13 +48,15 @@ export interface GatewayOptions {
   readonly state?: SessionState | undefined;
   /** Lets the servers' lists outlive the process. */
   readonly kept?: KeptLists | undefined;
+  /** The logins at remote servers. Without them, no server gets one. */
+  readonly logins?: Logins | undefined;
 }
 
 export type Gateway = ReturnType<typeof createGateway>;
 
 const serverInfo = { name: "goblin", title: "Goblin", version };
 
-export function createGateway({ log, configPath, reload, state, kept, ...options }: GatewayOptions) {
+export function createGateway({ log, configPath, reload, state, kept, logins, ...options }: GatewayOptions) {
   const config = new LiveConfig(options.config);
   const reloads = new ReloadHistory();
   const logs = logBookOf(log);
@@ -65,7 +68,7 @@ export function createGateway({ log, configPath, reload, state, kept, ...options
   const { onLimit } = limits;
 
   const catalog = createCatalog(config);
-  const servers = new Servers({ config, catalog, log, onLimit, kept, clientInfo: serverInfo });
+  const servers = new Servers({ config, catalog, log, onLimit, kept, logins, clientInfo: serverInfo });
   const waiting = new Waiting({ catalog, servers, config, onLimit });
   const seen = new SeenUris();
   const clients = createClientState({ config, catalog, servers, waiting, seen, state, onLimit });
@@ -151,7 +154,7 @@ export function createGateway({ log, configPath, reload, state, kept, ...options
       front.close();
       sessions.close();
       search.close();
-      await Promise.all([http?.close(), servers.close()]);
+      await Promise.all([http?.close(), servers.close(), logins?.close()]);
       await kept?.close();
       stdioFront?.close();
       // Last: calls that end with the servers are still audited.

@@ -32,9 +32,11 @@ const layers: Record<string, readonly string[]> = {
   telemetry: ["config", "protocol", "structures", "timing", "text"],
   catalog: ["identifiers", "protocol", "json", "uri-template", "structures", "timing", "text"],
   links: ["http-client", "protocol", "json", "structures", "timing", "text"],
+  login: ["links", "config", "protocol", "structures", "text"],
   peers: ["links", "config", "protocol", "json", "structures", "timing"],
   servers: [
-    ...["peers", "catalog", "telemetry", "config", "protocol", "json", "structures", "timing", "text", "version.ts"],
+    ...["peers", "login", "catalog", "telemetry", "config", "protocol", "json", "structures", "timing", "text"],
+    "version.ts",
   ],
   meta: ["servers", "catalog", "config", "protocol", "json", "structures", "text"],
   routing: ["servers", "peers", "catalog", "identifiers", "protocol", "json", "structures", "timing", "uri-template"],
@@ -76,28 +78,16 @@ const layers: Record<string, readonly string[]> = {
   tui: ["admin", "http-client", "protocol", "structures", "uri-template", "text"],
   "catalog-settings.ts": ["meta", "catalog", "config"],
   "gateway.ts": [
-    ...["front", "admin", "calls", "session", "routing", "meta", "servers", "catalog", "telemetry", "config"],
-    ...["catalog-settings.ts", "version.ts"],
+    ...["front", "admin", "calls", "session", "routing", "meta", "servers", "login", "catalog", "telemetry"],
+    ...["config", "catalog-settings.ts", "version.ts"],
   ],
   "cards.ts": [],
   "given-config.ts": ["config"],
   "library.ts": ["gateway.ts", "given-config.ts", "cards.ts", "admin", "telemetry", "config", "protocol"],
   "index.ts": ["library.ts", "cards.ts", "config"],
   cli: [
-    ...[
-      "gateway.ts",
-      "version.ts",
-      "tui",
-      "admin",
-      "demo",
-      "session",
-      "servers",
-      "catalog",
-      "telemetry",
-      "config",
-      "protocol",
-    ],
-    ...["http-client", "structures", "timing", "text"],
+    ...["gateway.ts", "version.ts", "tui", "admin", "demo", "session", "servers", "login", "catalog", "telemetry"],
+    ...["config", "protocol", "http-client", "structures", "timing", "text"],
   ],
 };
 
@@ -114,6 +104,7 @@ const packages: Record<string, readonly string[]> = {
   commander: ["cli/"],
   "jsonc-parser": ["config/"],
   jose: ["identity/"],
+  oauth4webapi: ["login/"],
 };
 
 /** The folders (and few files) that own what differs between protocol versions. */

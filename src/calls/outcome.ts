@@ -15,6 +15,7 @@ export function outcomeOf(call: Call, answer: Answer): Outcome {
     case "PROMPT_TIMEOUT":
       return "timeout";
     case "BACKEND_UNAVAILABLE":
+    case "LOGIN_REQUIRED":
       return "unavailable";
     case "CANCELLED":
       return "cancelled";

@@ -96,8 +96,7 @@ export class Catalog extends EventEmitter<CatalogEvents> {
   /** Sets the standing of a server. */
   stand(serverId: string, standing: Standing): void {
     const server = this.#servers.get(serverId);
-    if (!server || (server.standing.kind === standing.kind && standing.kind !== "down" && standing.kind !== "invalid"))
-      return;
+    if (!server || (server.standing.kind === standing.kind && !("reason" in standing))) return;
     this.#servers.set(serverId, { ...server, standing });
     this.#schedule((server.standing.kind === "disabled") !== (standing.kind === "disabled"));
   }

@@ -59,6 +59,10 @@ export function assertThere(names: Pick<Names, "standing">, serverIds: readonly 
   assertStarted(names, serverIds);
   for (const serverId of serverIds) {
     const standing = names.standing(serverId);
+    if (standing.kind === "needs-login") {
+      const data = { serverId, remedy: `goblin login ${serverId}` };
+      throw new GoblinError("LOGIN_REQUIRED", standing.reason, { data });
+    }
     if (standing.kind !== "down" && standing.kind !== "invalid") continue;
     const { reason } = standing;
     // A retry cannot help a server that only an edit of the config brings back.

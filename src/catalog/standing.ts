@@ -12,6 +12,8 @@ export type Standing =
   | { readonly kind: "starting" }
   /** Its lists are unknown, and no fetch is under way. */
   | { readonly kind: "down"; readonly reason: string; readonly retryAt?: number | undefined }
+  /** Its lists are unknown until a user has logged in. */
+  | { readonly kind: "needs-login"; readonly reason: string }
   /** Configured but switched off: it has no entries, and no other server gets its names. */
   | { readonly kind: "disabled" }
   /** Its entry in the config cannot be used: its lists stay unknown. */

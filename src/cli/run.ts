@@ -8,6 +8,7 @@ import { version } from "../version.ts";
 import { addClientCommands } from "./client-commands.ts";
 import { check } from "./commands/check.ts";
 import { portNumber } from "./environment.ts";
+import { addLoginCommands } from "./login-commands.ts";
 import { reportError } from "./report-error.ts";
 
 export async function run(argv: readonly string[]): Promise<number> {
@@ -87,6 +88,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     .option("--json", "print JSON")
     .action(async (name, options) => done((await import("./commands/token.ts")).newToken(name, options)));
 
+  addLoginCommands(program, done);
   addClientCommands(program, done);
 
   try {

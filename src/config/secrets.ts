@@ -19,7 +19,7 @@ export function logSecrets({ servers, gateway }: Pick<Config, "servers" | "gatew
     ...gateway.admin.tokens,
     ...Object.values(gateway.auth.clients).flatMap(({ token }) => token ?? []),
     ...(gateway.auth.oauth?.issuers ?? []).flatMap(({ introspect }) => introspect?.clientSecret ?? []),
-    ...servers.flatMap(({ transport }) => keysOf(transport)),
+    ...servers.flatMap(({ transport, auth }) => [...keysOf(transport), auth?.clientSecret ?? ""]),
   ];
   return [...new Set(found)].filter((value) => value.length >= LEAST_LENGTH);
 }

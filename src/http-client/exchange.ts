@@ -65,6 +65,8 @@ export class Exchange implements RequestHandler {
   retryAfter: string | undefined;
   /** Where a redirect leads. */
   location: string | undefined;
+  /** The first WWW-Authenticate header of a refusal. */
+  challenge: string | undefined;
   error: Error | undefined;
   /** The connection was never established, so the request was not sent. */
   unreachable = false;
@@ -112,6 +114,7 @@ export class Exchange implements RequestHandler {
     if (!this.#isSuccess) {
       this.retryAfter = headerIn(headers, "retry-after");
       this.location = headerIn(headers, "location");
+      this.challenge = headerIn(headers, "www-authenticate");
     } else if (this.contentType.startsWith("text/event-stream")) this.#stream = this.#openStream();
     else if (length !== undefined && length <= this.#user.cap) this.#body = Buffer.allocUnsafe(length);
     this.#user.started?.(this, headers);

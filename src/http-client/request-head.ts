@@ -26,3 +26,8 @@ function headerValue(name: string, value: string): string {
   if (HEADER_VALUE.test(value)) return value;
   throw new TypeError(`The header "${name}" has a character that headers cannot have`);
 }
+
+/** Names of headers are compared in lower case. */
+export function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}

@@ -6,6 +6,7 @@
 
 import type { Exchange } from "../http-client/exchange.ts";
 import { type ErrorReason, GoblinError } from "../protocol/errors.ts";
+import type { Fate } from "./link.ts";
 import { mediaType, ownWords } from "./own-words.ts";
 import { redirectOf } from "./redirect.ts";
 
@@ -119,4 +120,16 @@ function retryAfterMs(header: string | undefined): number | undefined {
   const seconds = Number(header);
   const ms = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(header) - Date.now();
   return Number.isFinite(ms) ? Math.min(Math.max(0, Math.round(ms)), 3_600_000) : undefined;
+}
+
+/**
+ * A server that responded with a status is done with the request. If the connection or the stream
+ * broke, it may not be.
+ */
+export function fateOf({ status, wasStream }: Exchange): Fate {
+  return status === undefined || wasStream ? "unknown" : "over";
+}
+
+export function sessionForgotten(): GoblinError {
+  return new GoblinError("BACKEND_UNAVAILABLE", "The server has forgotten the session");
 }

@@ -5,29 +5,33 @@
  * stopped waiting for it.
  */
 
-import { type Exchange, exchange } from "../http-client/exchange.ts";
+import { type Exchange, type ExchangeHandler, exchange } from "../http-client/exchange.ts";
 import { ConnectionPool } from "../http-client/pool.ts";
 import { proxyFor } from "../http-client/proxy.ts";
+import { lowerCased } from "../http-client/request-head.ts";
 import { GoblinError } from "../protocol/errors.ts";
 import type { OnLimit } from "../protocol/limit-exceeded.ts";
 import { idAtEdges } from "../structures/lines.ts";
 import { SmallMap } from "../structures/small-map.ts";
+import { type Credentials, loginMissing, refusable } from "./http/credentials.ts";
 import { httpProblem, type RequestTarget } from "./http-problem.ts";
 import { Lingering, type LingerOptions } from "./lingering.ts";
 import type { Link, LinkEvents, OpenLink, SendOptions } from "./link.ts";
 import { redirectOf } from "./redirect.ts";
 import type { ServerBytes } from "./server-bytes.ts";
-import { type HttpOptions, lowerCased } from "./streamable-http.ts";
+import type { HttpOptions } from "./streamable-http.ts";
 import { tooLarge } from "./too-large.ts";
 
 export function sseLink(options: HttpOptions): OpenLink {
   return (events, signal) =>
     new Promise((resolve, reject) => {
       const url = new URL(options.url);
+      const { credentials } = options;
       const { host, ...headers } = lowerCased(options.headers);
       const connections = new ConnectionPool({ url, connectMs: options.connectMs, host, proxy: proxyFor(url) });
       const target: RequestTarget = { url, method: "GET", redact: options.redact ?? ((text) => text) };
       let link: SseLink | undefined;
+      let isOver = false;
       const late = setTimeout(() => give("The server sent no endpoint event in time"), options.connectMs);
       const giveUp = (): void => give("The connection is not wanted any more");
       signal?.addEventListener("abort", giveUp, { once: true });
@@ -37,39 +41,55 @@ export function sseLink(options: HttpOptions): OpenLink {
       };
       const give = (message: string): void => fail(new GoblinError("BACKEND_UNAVAILABLE", message));
       const fail = (error: GoblinError): void => {
+        isOver = true;
         settled();
         stream.abort();
         connections.destroy();
         reject(error);
       };
       const path = url.pathname + url.search;
-      const stream = exchange(
-        connections,
-        { head: { method: "GET", path, headers: { ...headers, accept: "text/event-stream" } } },
-        {
-          cap: options.messageCap,
-          message: (_, bytes) => events.message(bytes, undefined),
-          other: (event, data) => {
-            if (event !== "endpoint" || link) return;
-            const endpoint = endpointOf(data, url);
-            if (!endpoint) return give("The endpoint event names no address on the same origin");
-            settled();
-            const { messageCap: cap, linger, bytes, onLimit } = options;
-            const parts = { connections, stream, headers, path: endpoint, cap, linger, bytes, onLimit, target };
-            link = new SseLink(parts, events);
-            resolve(link);
-          },
-          overflow: (_, head, tail) => tooLarge(events, options, { id: idAtEdges(head, tail), head }),
-          done: (outcome) => {
-            const { error } = httpProblem(outcome, target);
-            if (link) return link.lost(error);
-            const { status, location } = outcome;
-            const redirect = redirectOf({ status, location, method: "GET" }, url);
-            if (redirect) options.onRedirect?.(redirect);
-            fail(error);
-          },
+      const handler: ExchangeHandler = {
+        cap: options.messageCap,
+        message: (_, bytes) => events.message(bytes, undefined),
+        other: (event, data) => {
+          if (event !== "endpoint" || link) return;
+          const endpoint = endpointOf(data, url);
+          if (!endpoint) return give("The endpoint event names no address on the same origin");
+          settled();
+          const { messageCap: cap, linger, bytes, onLimit } = options;
+          const limits = { cap, linger, bytes, onLimit };
+          link = new SseLink({ connections, stream, headers, path: endpoint, ...limits, target, credentials }, events);
+          resolve(link);
         },
-      );
+        overflow: (_, head, tail) => tooLarge(events, options, { id: idAtEdges(head, tail), head }),
+        done: (outcome) => {
+          const { error } = httpProblem(outcome, target);
+          if (link) return link.lost(error);
+          const { status, location } = outcome;
+          const redirect = redirectOf({ status, location, method: "GET" }, url);
+          if (redirect) options.onRedirect?.(redirect);
+          fail(error);
+        },
+      };
+      const begin = (wasRepeated: boolean): Exchange => {
+        const header = credentials?.header;
+        if (header !== undefined) headers["authorization"] = header;
+        const request = {
+          head: { method: "GET" as const, path, headers: { ...headers, accept: "text/event-stream" } },
+        };
+        if (!credentials) return exchange(connections, request, handler);
+        const refused = refusable(credentials, handler, {
+          header,
+          wasRepeated,
+          isWanted: () => !isOver,
+          again: () => {
+            stream = begin(true);
+          },
+          failed: (_, error) => fail(loginMissing(error)),
+        });
+        return exchange(connections, request, refused);
+      };
+      let stream = begin(false);
     });
 }
 
@@ -96,6 +116,7 @@ interface SseParts {
   readonly onLimit: OnLimit;
   readonly linger: LingerOptions | undefined;
   readonly target: RequestTarget;
+  readonly credentials: Credentials | undefined;
 }
 
 class SseLink implements Link {
@@ -114,9 +135,10 @@ class SseLink implements Link {
     this.#headers = { ...parts.headers, "content-type": "application/json" };
   }
 
-  send(text: string, { id, accepted }: SendOptions = {}): void {
+  send(text: string, options: SendOptions = {}, wasRepeated = false): void {
     if (this.#closed) return;
-    const { connections, path, cap, bytes } = this.#parts;
+    const { id, accepted } = options;
+    const { connections, path, bytes, credentials } = this.#parts;
     const refusal = bytes.refusal(text, this.#parts);
     if (refusal) {
       accepted?.();
@@ -124,31 +146,60 @@ class SseLink implements Link {
       else this.#events.failed(id, refusal, "unsent");
       return;
     }
+    const header = credentials?.header;
+    if (header !== undefined) this.#headers["authorization"] = header;
+    const request = { head: { method: "POST" as const, path, headers: this.#headers }, body: text };
+    const handler = this.#postHandler(options);
     const posted = exchange(
       connections,
-      { head: { method: "POST", path, headers: this.#headers }, body: text },
-      {
-        cap,
-        message: () => {},
-        overflow: () => {},
-        done: (outcome) => {
-          this.#lingering.delete(outcome);
-          bytes.taken(outcome);
-          if (id !== undefined) this.#posts.delete(id);
-          accepted?.();
-          if (this.#closed || (!outcome.error && outcome.status !== undefined && outcome.status < 300)) return;
-          const { error, unsent } = httpProblem(outcome, { ...this.#parts.target, method: "POST" });
-          if (id === undefined) this.#events.problem(error.message);
-          else if (this.#events.waiting(id)) {
-            this.#events.failed(id, error, unsent ? "unsent" : outcome.error ? "unknown" : "over");
-          }
-        },
-      },
+      request,
+      credentials
+        ? refusable(credentials, handler, {
+            header,
+            wasRepeated,
+            isWanted: () => !this.#closed && (id === undefined || this.#events.waiting(id)),
+            again: (outcome) => {
+              this.#over(outcome, id);
+              this.send(text, options, true);
+            },
+            failed: (outcome, error) => {
+              this.#over(outcome, id);
+              if (id === undefined) this.#events.problem(error.message);
+              else this.#events.failed(id, error, "unsent");
+              accepted?.();
+              if (error.reason === "login") this.lost(loginMissing(error));
+            },
+          })
+        : handler,
     );
     bytes.sent(posted, text);
     if (id === undefined) this.#lingering.add(posted);
     else this.#posts.set(id, posted);
     this.#lingering.sent();
+  }
+
+  #postHandler({ id, accepted }: SendOptions): ExchangeHandler {
+    return {
+      cap: this.#parts.cap,
+      message: () => {},
+      overflow: () => {},
+      done: (outcome) => {
+        this.#over(outcome, id);
+        accepted?.();
+        if (this.#closed || (!outcome.error && outcome.status !== undefined && outcome.status < 300)) return;
+        const { error, unsent } = httpProblem(outcome, { ...this.#parts.target, method: "POST" });
+        if (id === undefined) this.#events.problem(error.message);
+        else if (this.#events.waiting(id)) {
+          this.#events.failed(id, error, unsent ? "unsent" : outcome.error ? "unknown" : "over");
+        }
+      },
+    };
+  }
+
+  #over(posted: Exchange, id: number | undefined): void {
+    this.#lingering.delete(posted);
+    this.#parts.bytes.taken(posted);
+    if (id !== undefined) this.#posts.delete(id);
   }
 
   drop(id: number): void {

@@ -11,18 +11,19 @@
 import { type Exchange, type ExchangeHandler, exchange } from "../http-client/exchange.ts";
 import { ConnectionPool } from "../http-client/pool.ts";
 import { proxyFor } from "../http-client/proxy.ts";
-import type { HttpHead } from "../http-client/request-head.ts";
+import { type HttpHead, lowerCased } from "../http-client/request-head.ts";
 import { headerIn } from "../http-client/response-parser.ts";
-import { setMember } from "../json/json-text.ts";
 import type { Call } from "../protocol/call.ts";
-import { GoblinError } from "../protocol/errors.ts";
+import type { GoblinError } from "../protocol/errors.ts";
 import { idAtEdges } from "../structures/lines.ts";
 import { SmallMap } from "../structures/small-map.ts";
-import { shortestPause } from "../timing/reopening.ts";
 import { withTimeout } from "../timing/with-timeout.ts";
-import { type HttpProblem, httpProblem, isGone, type RequestTarget } from "./http-problem.ts";
+import { type Credentials, loginMissing, refusable, type SentRequest } from "./http/credentials.ts";
+import { errorAnswerIn } from "./http/error-answer.ts";
+import { type BrokenStream, type ResumingLink, resumeAfter } from "./http/resume.ts";
+import { fateOf, type HttpProblem, httpProblem, isGone, type RequestTarget, sessionForgotten } from "./http-problem.ts";
 import { Lingering, type LingerOptions } from "./lingering.ts";
-import type { Fate, Link, LinkEvents, OpenLink, SendOptions } from "./link.ts";
+import type { Link, LinkEvents, OpenLink, SendOptions } from "./link.ts";
 import { type Redirect, redirectOf } from "./redirect.ts";
 import { crowdedOut, type ServerBytes } from "./server-bytes.ts";
 import { StandingStream } from "./standing-stream.ts";
@@ -34,6 +35,8 @@ export interface HttpOptions extends MessageLimit {
   readonly connectMs: number;
   /** Shared by all links to the server. */
   readonly bytes: ServerBytes;
+  /** Without it, `headers` are all that there is. */
+  readonly credentials?: Credentials | undefined;
   readonly linger?: LingerOptions;
   /** Hides the server's secrets in a text that it wrote. */
   readonly redact?: (text: string) => string;
@@ -41,27 +44,8 @@ export interface HttpOptions extends MessageLimit {
   readonly onRedirect?: (redirect: Redirect) => void;
 }
 
-const AS_IT_IS = (text: string): string => text;
-
-/** An answer stream that broke before the answer. */
-interface BrokenStream {
-  readonly id: number;
-  readonly call: Call | undefined;
-  readonly lastEventId: string;
-  /** `breaks`: how often the stream broke. `tries`: how often in a row without a new event. */
-  readonly breaks: number;
-  readonly tries: number;
-}
-
 const NONE = Object.freeze({});
 const SESSION = "mcp-session-id";
-const STREAM_RETRY_MS = 1000;
-/**
- * `MAX_RESUMES`: attempts to resume a stream without a new event. `MAX_BREAKS`: how often one
- * answer stream may break in all.
- */
-const MAX_RESUMES = 5;
-const MAX_BREAKS = 1000;
 const END_SESSION_MS = 1000;
 
 export function httpLink(options: HttpOptions): OpenLink {
@@ -83,6 +67,14 @@ class HttpLink implements Link {
   readonly #exchanges = new SmallMap<number, Exchange>();
   readonly #lingering: Lingering;
   readonly #standing: StandingStream;
+  readonly #credentials: Credentials | undefined;
+  /** The handler of POSTs while there is no login. */
+  readonly #anonymous: ExchangeHandler | undefined;
+  readonly #resuming: ResumingLink = {
+    isWanted: (id) => !this.#closed && this.#events.waiting(id),
+    open: (broken, done) => this.#resume(broken, done),
+    failed: (id, outcome) => this.#events.failed(id, this.#problem(outcome).error, "unknown"),
+  };
   /** The server requires a new session. Requests in flight are still answered. */
   #forgotten = false;
   #closed = false;
@@ -91,16 +83,17 @@ class HttpLink implements Link {
     const url = new URL(options.url);
     const { host, ...headers } = lowerCased(options.headers);
     this.#connections = new ConnectionPool({ url, connectMs: options.connectMs, host, proxy: proxyFor(url) });
-    this.#target = { url, method: "POST", redact: options.redact ?? AS_IT_IS };
+    this.#target = { url, method: "POST", redact: options.redact ?? ((text) => text) };
     this.#onRedirect = options.onRedirect;
     this.#path = url.pathname + url.search;
     this.#events = events;
     this.#limit = options;
     this.#bytes = options.bytes;
-    this.#postHeaders = headers;
-    this.#postHeaders["content-type"] = "application/json";
-    this.#postHeaders["accept"] = "application/json, text/event-stream";
+    const accept = "application/json, text/event-stream";
+    this.#postHeaders = { ...headers, "content-type": "application/json", accept };
+    this.#credentials = options.credentials;
     this.#posts = this.#userOfPosts();
+    this.#anonymous = options.credentials && this.#refusable(options.credentials, this.#posts);
     this.#lingering = new Lingering(() => this.#answered(), options.linger);
     this.#standing = new StandingStream({
       connections: this.#connections,
@@ -118,12 +111,19 @@ class HttpLink implements Link {
     });
   }
 
-  send(text: string, { id, headers, accepted, call }: SendOptions = {}): void {
+  send(text: string, options: SendOptions = {}, wasRepeated = false): void {
     if (this.#closed || this.#forgotten) return;
+    const { id, headers, accepted, call } = options;
     const refusal = this.#bytes.refusal(text, this.#limit);
     if (refusal) return this.#refuse(refusal, id);
+    const credentials = this.#credentials;
+    if (credentials) this.#authorize(credentials);
     const request = { head: this.#headWith(headers ?? NONE), body: text, id, about: call };
-    const posted = exchange(this.#connections, request, accepted ? this.#acceptedBy(accepted) : this.#posts);
+    let handler = accepted ? this.#acceptedBy(accepted) : this.#posts;
+    if (credentials?.header !== undefined)
+      handler = this.#refusable(credentials, handler, { text, options, wasRepeated });
+    else if (this.#anonymous && !accepted) handler = this.#anonymous;
+    const posted = exchange(this.#connections, request, handler);
     this.#bytes.sent(posted, text);
     if (id === undefined) this.#lingering.add(posted);
     else if (this.#events.waiting(id)) this.#exchanges.set(id, posted);
@@ -177,11 +177,45 @@ class HttpLink implements Link {
   }
 
   #acceptedBy(accepted: () => void): ExchangeHandler {
-    const posted = (outcome: Exchange): void => {
+    const done = (outcome: Exchange): void => {
       this.#posted(outcome);
       accepted();
     };
-    return { ...this.#posts, done: posted };
+    return { ...this.#posts, done };
+  }
+
+  /** Sets the Authorization header, if it has changed since the last request. */
+  #authorize({ header }: Credentials): void {
+    if (header === this.#postHeaders["authorization"]) return;
+    if (header === undefined) delete this.#postHeaders["authorization"];
+    else this.#postHeaders["authorization"] = header;
+    this.#heads = new WeakMap();
+  }
+
+  /** Without `sent`, the request cannot be repeated: there was no login to renew. */
+  #refusable(credentials: Credentials, handler: ExchangeHandler, sent?: SentRequest): ExchangeHandler {
+    return refusable(credentials, handler, {
+      header: sent && credentials.header,
+      wasRepeated: sent?.wasRepeated ?? false,
+      isWanted: ({ id }) => !this.#closed && (id === undefined || this.#events.waiting(id)),
+      again: (outcome) => {
+        if (!sent) return this.#unauthorized(outcome, this.#problem(outcome).error);
+        this.#lingering.delete(outcome);
+        this.send(sent.text, sent.options, true);
+      },
+      failed: (outcome, error) => {
+        this.#unauthorized(outcome, error);
+        sent?.options.accepted?.();
+      },
+    });
+  }
+
+  #unauthorized(outcome: Exchange, error: GoblinError): void {
+    const { id } = outcome;
+    this.#lingering.delete(outcome);
+    if (id !== undefined) this.#exchanges.delete(id);
+    this.#refuse(error, id);
+    if (error.reason === "login") this.#lose(loginMissing(error));
   }
 
   #headWith(headers: Readonly<Record<string, string>>): HttpHead | string {
@@ -218,7 +252,7 @@ class HttpLink implements Link {
     } else if (this.#events.waiting(id)) {
       if (outcome.wasStream && outcome.lastEventId !== undefined) {
         const broken = { id, call: callOf(outcome), lastEventId: outcome.lastEventId, breaks: 0, tries: 0 };
-        return this.#resumeAfter(outcome.retryMs ?? 0, broken);
+        return resumeAfter(outcome.retryMs ?? 0, broken, this.#resuming);
       }
       if (forgotten) this.#events.failed(id, this.#problem(outcome).error, "unsent");
       else this.#refused(id, outcome);
@@ -237,24 +271,17 @@ class HttpLink implements Link {
   /** A JSON-RPC error in the body is the answer. Any other refusal fails the request. */
   #refused(id: number, outcome: Exchange): void {
     if (outcome.text && outcome.contentType.startsWith("application/json")) {
-      const answer = withId(outcome.text, id);
+      const answer = errorAnswerIn(outcome.text, id);
       if (answer) return this.#events.message(answer, id, callOf(outcome));
     }
-    const redirect =
-      this.#onRedirect &&
-      redirectOf({ status: outcome.status, location: outcome.location, method: "POST" }, this.#target.url);
+    const { status, location } = outcome;
+    const redirect = this.#onRedirect && redirectOf({ status, location, method: "POST" }, this.#target.url);
     if (redirect) this.#onRedirect?.(redirect);
     const { error, unsent } = this.#problem(outcome);
     this.#events.failed(id, error, unsent ? "unsent" : fateOf(outcome));
   }
 
-  #resumeAfter(ms: number, broken: BrokenStream): void {
-    setTimeout(() => this.#resume(broken), Math.max(ms, shortestPause(broken.breaks))).unref();
-  }
-
-  #resume(broken: BrokenStream): void {
-    const { id, call, lastEventId, breaks, tries } = broken;
-    if (this.#closed || !this.#events.waiting(id)) return;
+  #resume({ id, call, lastEventId }: BrokenStream, done: (outcome: Exchange) => void): void {
     const resumed = exchange(this.#connections, this.#streamRequest(lastEventId), {
       cap: this.#limit.messageCap,
       budget: this.#bytes.answers,
@@ -264,24 +291,14 @@ class HttpLink implements Link {
       done: (outcome) => {
         this.#lingering.delete(outcome);
         this.#exchanges.delete(id);
-        if (this.#closed || !this.#events.waiting(id)) return;
-        const next = outcome.lastEventId ?? (tries < MAX_RESUMES ? lastEventId : undefined);
-        const stopped = outcome.status !== undefined && outcome.status >= 300;
-        if (stopped || next === undefined || breaks >= MAX_BREAKS) {
-          return this.#events.failed(id, this.#problem(outcome).error, "unknown");
-        }
-        this.#resumeAfter(outcome.retryMs ?? STREAM_RETRY_MS, {
-          ...broken,
-          lastEventId: next,
-          breaks: breaks + 1,
-          tries: outcome.lastEventId ? 0 : tries + 1,
-        });
+        done(outcome);
       },
     });
     this.#exchanges.set(id, resumed);
   }
 
   #streamRequest(lastEventId: string | undefined) {
+    if (this.#credentials) this.#authorize(this.#credentials);
     const { "content-type": _, ...headers } = this.#postHeaders;
     headers["accept"] = "text/event-stream";
     // Headers carry bytes: each UTF-8 byte becomes one latin1 character.
@@ -330,34 +347,4 @@ class HttpLink implements Link {
 /** Returns the call that `send` attached. */
 function callOf({ about }: Exchange): Call | undefined {
   return about as Call | undefined;
-}
-
-/**
- * A server that responded with a status is done with the request. If the connection or the stream
- * broke, it may not be.
- */
-function fateOf({ status, wasStream }: Exchange): Fate {
-  return status === undefined || wasStream ? "unknown" : "over";
-}
-
-function sessionForgotten(): GoblinError {
-  return new GoblinError("BACKEND_UNAVAILABLE", "The server has forgotten the session");
-}
-
-/**
- * Returns the error answer with the request's id, or undefined if the text is not one. Servers
- * often send `"id":null`.
- */
-function withId(text: string, id: number): Buffer | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value !== "object" || value === null || !("error" in value) || !("jsonrpc" in value)) return undefined;
-    return Buffer.from(setMember(text, "id", String(id)));
-  } catch {
-    return undefined;
-  }
-}
-
-export function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }

@@ -11,6 +11,7 @@
  */
 
 import type { ServerTransport } from "../config/schema/server.ts";
+import type { Credentials } from "../links/http/credentials.ts";
 import type { Link, OpenLink } from "../links/link.ts";
 import type { Redirect } from "../links/redirect.ts";
 import { ServerBytes } from "../links/server-bytes.ts";
@@ -31,6 +32,8 @@ export interface ConnectorOptions {
   /** Read for each connection, so that a new config takes effect. */
   readonly settings: () => ConnectSettings;
   readonly onLimit: OnLimit;
+  /** For a remote server; `transport.headers` stay as they are. */
+  readonly credentials?: Credentials | undefined;
   readonly stderr: (line: string) => void;
   /** Hides the server's secrets in a text that it wrote. */
   readonly redact: (text: string) => string;
@@ -133,7 +136,7 @@ export function createConnector(options: ConnectorOptions): Connect {
       return peer;
     } catch (first) {
       handshakeUntil = 0;
-      if (transport.kind === "http" || attempt.signal.aborted || isUnreachable(first) || isRedirected()) throw first;
+      if (transport.kind === "http" || attempt.signal.aborted || isSettled(first) || isRedirected()) throw first;
       return withHandshake(sseLink(remote), attempt).catch((second: unknown) => {
         throw isRedirected() ? second : first;
       });
@@ -145,12 +148,13 @@ export function createConnector(options: ConnectorOptions): Connect {
     const { redact } = options;
     const attempt = { events, owner, signal, connectMs };
     let { url, headers } = transport;
+    let { credentials } = options;
     for (let redirects = 0; ; redirects++) {
       let redirect: Redirect | undefined;
       const onRedirect = (found: Redirect): void => {
         if (found.isFollowed) redirect = found;
       };
-      const remote = { url, headers, messageCap, onLimit, connectMs, redact, onRedirect, bytes };
+      const remote = { url, headers, messageCap, onLimit, connectMs, redact, onRedirect, bytes, credentials };
       try {
         return await connectTo(remote, attempt, () => redirect !== undefined);
       } catch (error) {
@@ -159,20 +163,35 @@ export function createConnector(options: ConnectorOptions): Connect {
         }
         url = redirect.target.href;
         // Credentials go to the origin that they were given for, and to no other.
-        if (!redirect.isSameOrigin && Object.keys(headers).length > 0) headers = {};
+        if (redirect.isSameOrigin) continue;
+        if (Object.keys(headers).length > 0) headers = {};
+        credentials = options.credentials && withheld(options.credentials, redirect.target.origin);
       }
     }
   };
 }
 
-function isUnreachable(error: unknown): boolean {
-  return error instanceof GoblinError && error.reason === "unreachable";
+/** Whether another transport would fail for the same reason. */
+function isSettled(error: unknown): boolean {
+  return error instanceof GoblinError && error.reason !== undefined;
 }
 
 /** Says that a redirect has cost the server its "headers". */
 function withoutCredentials(error: unknown, url: string): GoblinError {
   const advice = `after a redirect its "headers" are not sent to ${new URL(url).origin}; put that address into its "url"`;
   return new GoblinError("BACKEND_UNAVAILABLE", `${messageOf(error)}; ${advice}`, { cause: error });
+}
+
+/** A login is not sent to another origin. If the server asks for one there, its error says so. */
+function withheld(login: Credentials, origin: string): Credentials {
+  const advice = `after a redirect its login is not sent to ${origin}; put that address into its "url"`;
+  return {
+    header: undefined,
+    refused: async ({ status, challenge }) => {
+      if (status !== 401 || (challenge === undefined && login.header === undefined)) return "unknown";
+      return new GoblinError("BACKEND_UNAVAILABLE", `The server asks for a login (HTTP 401): ${advice}`);
+    },
+  };
 }
 
 /** Opens the link of a refused handshake again, or a new one if that has closed. */

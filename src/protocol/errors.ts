@@ -37,6 +37,8 @@ export const errorTable = {
   RECEIVE_TIMEOUT: { wire: "TIMEOUT", rpc: -32001, http: 408 },
   CANCELLED: { wire: "CANCELLED", rpc: -32800, http: 502 },
   BACKEND_UNAVAILABLE: { wire: "BACKEND_UNAVAILABLE", rpc: -32011, http: 503 },
+  /** The server needs a login of a user. */
+  LOGIN_REQUIRED: { wire: "LOGIN_REQUIRED", rpc: -32012, http: 503 },
   BACKEND_ERROR: { wire: "BACKEND_ERROR", rpc: -32603, http: 502 },
   LIMIT_EXCEEDED: { wire: "LimitExceeded", rpc: -32010, http: 503 },
   BODY_TOO_LARGE: { wire: "LimitExceeded", rpc: -32010, http: 413 },
@@ -55,8 +57,11 @@ export const LINKS_REQUIRED = -32042;
 /** Numbers that servers are known to answer with, beside those of the table. */
 export const knownServerCodes: readonly number[] = [-32000, -32003, -32004, LINKS_REQUIRED];
 
-/** What decisions need to know beyond the code: the server's address does not answer. */
-export type ErrorReason = "unreachable";
+/**
+ * What decisions need to know beyond the code. `unreachable`: the server's address does not answer.
+ * `login`: the server does nothing until a user has logged in.
+ */
+export type ErrorReason = "unreachable" | "login";
 
 export interface GoblinErrorOptions {
   readonly data?: Readonly<Record<string, unknown>> | undefined;

@@ -3,10 +3,20 @@
  *
  * installing: a package runner was started, and may install before the server answers. connecting:
  * an attempt is in progress. ready: connected. degraded: connected, but the breaker is
- * open or a list could not be fetched. down: waiting for the next attempt. disabled: switched off.
- * invalid: its entry in the config cannot be used; it is never started.
+ * open or a list could not be fetched. down: waiting for the next attempt. needs-login: waiting for
+ * a user's login. disabled: switched off. invalid: its entry in the config cannot be used; it is
+ * never started.
  */
-export const serverStates = ["installing", "connecting", "ready", "degraded", "down", "disabled", "invalid"] as const;
+export const serverStates = [
+  "installing",
+  "connecting",
+  "ready",
+  "degraded",
+  "down",
+  "needs-login",
+  "disabled",
+  "invalid",
+] as const;
 
 export type ServerState = (typeof serverStates)[number];
 

@@ -187,6 +187,16 @@ export class Backend {
     this.#connection.setHint(hint);
   }
 
+  /** Connects at once, if a login was all that was missing. */
+  loggedIn(): void {
+    this.#connection.loggedIn();
+  }
+
+  /** Sets what the server wants beyond the login that it has; undefined clears it. */
+  setLoginProblem(problem: string | undefined): void {
+    this.#connection.setLoginProblem(problem);
+  }
+
   /** Sets the problem with the server's lists; undefined clears it. */
   setListProblem(problem: string | undefined): void {
     this.#connection.setListProblem(problem);
@@ -196,6 +206,7 @@ export class Backend {
   async forward(method: string, params: string, flight: Flight): Promise<Answer> {
     const { call } = flight;
     const { state } = this.#connection;
+    if (state === "needs-login") return this.#loginRequired(this.#connection.reason);
     if (state === "down" || state === "disabled" || state === "invalid") return this.#unavailable();
     const openMs = this.#breaker.retryAfterMs();
     if (openMs > 0) return this.#unavailable("it failed several times in a row", openMs);
@@ -238,7 +249,10 @@ export class Backend {
   async #sendConnected(method: string, params: string, flight: Flight): Promise<Answer> {
     const { call } = flight;
     const shared = await this.#connection.available();
-    if (!shared) return this.#unavailable();
+    if (!shared) {
+      const { state, reason } = this.#connection;
+      return state === "needs-login" ? this.#loginRequired(reason) : this.#unavailable();
+    }
     if (call.cancelled) return failure(new GoblinError("CANCELLED", "Cancelled before it was sent"));
     if (this.#options.share === "all") return shared.request(method, params, flight);
     try {
@@ -248,8 +262,15 @@ export class Backend {
       return await this.#lent.use(call, params, (peer) => peer.request(method, params, flight));
     } catch (error) {
       if (error instanceof GoblinError && error.code === "LIMIT_EXCEEDED") return { ...failure(error), unsent: true };
+      if (error instanceof GoblinError && error.reason === "login") return this.#loginRequired(error.message);
       return this.#unavailable(messageOf(error));
     }
+  }
+
+  /** No fault of the server: the breaker does not count it. */
+  #loginRequired(message = `Server "${this.id}" needs a login`): Answer {
+    const data = { serverId: this.id, remedy: `goblin login ${this.id}` };
+    return { ...failure(new GoblinError("LOGIN_REQUIRED", message, { data })), unsent: true };
   }
 
   /**

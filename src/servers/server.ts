@@ -17,13 +17,13 @@ import type { LiveConfig } from "../config/live-config.ts";
 import { formatProblem, summarise } from "../config/problems/problem.ts";
 import type { Config } from "../config/schema/config.ts";
 import { isInvalid, type ServerConfig } from "../config/schema/server.ts";
+import type { Logins } from "../login/logins.ts";
+import type { ServerLogin } from "../login/server-login.ts";
 import { setLogLevel } from "../peers/log-level.ts";
 import type { Peer, PeerEvents, PeerInfo } from "../peers/peer.ts";
 import { Call, type Client } from "../protocol/call.ts";
 import type { OnLimit } from "../protocol/limit-exceeded.ts";
-import { LONGEST_PROBLEM, logText } from "../protocol/log-text.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import { Throttle } from "../timing/throttle.ts";
 import { withTimeout } from "../timing/with-timeout.ts";
 import { Backend, type BackendStatus } from "./backend.ts";
 import { connectServer, installs } from "./connections/connect-server.ts";
@@ -31,6 +31,7 @@ import type { StartQueue } from "./connections/start-queue.ts";
 import type { ServerEvents, Subscribers } from "./events.ts";
 import { ListFetcher } from "./list-fetcher.ts";
 import type { KeptLists } from "./lists/kept-lists.ts";
+import { LogLimit } from "./log-limit.ts";
 import { ask } from "./questions.ts";
 import { StateLog } from "./state-log.ts";
 
@@ -53,21 +54,19 @@ export interface ServerOptions {
   readonly clientInfo: Readonly<Record<string, unknown>>;
   /** Where the lists outlive the process. */
   readonly kept?: KeptLists | undefined;
+  /** Without it, servers get what the config says and nothing else. */
+  readonly logins?: Logins | undefined;
 }
 
 /** The server's own words stay in its status: clients see this. */
 const UNLISTED: Standing = { kind: "down", reason: "its lists could not be fetched yet" };
-/** Clients get at most as many log messages of one server. */
-const LOGS_PER_SECOND = 1000;
 
 export class Server {
   readonly id: string;
   readonly backend: Backend;
   readonly #host: ServerHost;
   readonly #options: ServerOptions;
-  readonly #problems = new Throttle({ burst: 10, everyMs: 60_000 });
-  readonly #logs = new Throttle({ burst: LOGS_PER_SECOND, everyMs: 1000 });
-  readonly #logReports = new Throttle({ burst: 1, everyMs: 60_000 });
+  readonly #logs: LogLimit;
   #config: ServerConfig;
   #attached = false;
   #wasAttached = false;
@@ -80,12 +79,14 @@ export class Server {
   readonly #fetcher: ListFetcher;
   readonly #stateLog: StateLog;
   #graceTimer: NodeJS.Timeout | undefined;
+  readonly #login: ServerLogin | undefined;
 
   constructor(config: ServerConfig, host: ServerHost, options: ServerOptions) {
     this.id = config.id;
     this.#config = config;
     this.#host = host;
     this.#options = options;
+    this.#logs = new LogLimit(config.id, options.log);
     const kept = config.enabled ? options.kept?.read(config) : undefined;
     this.#lists = kept?.lists;
     this.#info = kept?.info;
@@ -100,6 +101,10 @@ export class Server {
       problemChanged: () => this.backend.setListProblem(this.#fetcher.problem),
       recovered: () => this.#known(),
     });
+    const { transport, auth } = config;
+    const login =
+      auth && transport.kind !== "stdio" ? options.logins?.of({ id: config.id, url: transport.url, auth }) : undefined;
+    this.#login = login;
     this.#stateLog = new StateLog({ serverId: config.id, log: options.log, status: () => this.backend.status });
     this.backend = new Backend({
       id: config.id,
@@ -107,10 +112,11 @@ export class Server {
       invalid: isInvalid(config) ? `its config entry is not valid: ${summarise(config.problems)}` : undefined,
       limits: backendLimits(options.config.current),
       onLimit: options.onLimit,
-      installs: installs(config.transport),
+      installs: installs(transport),
       connect: connectServer({
         ...options,
-        transport: config.transport,
+        transport,
+        login,
         queue: host.startQueue,
         starting: (start) => this.backend.starting(start),
         onHint: (hint) => this.backend.setHint(hint),
@@ -127,6 +133,9 @@ export class Server {
         wantsOwned: (ownerKey) => this.#attached && host.subscribers.wantsConnection(this.id, ownerKey),
       },
     });
+    if (!login) return;
+    login.onLogin = () => this.backend.loggedIn();
+    login.onProblem = (problem) => this.backend.setLoginProblem(problem);
   }
 
   get config(): ServerConfig {
@@ -170,7 +179,7 @@ export class Server {
     if (this.#lists) catalog.update(this.id, this.#lists);
     // The catalog still lists kept entries, or the predecessor's. They stay for the same grace
     // period as those of a server that is down.
-    if (!this.#isKnown && this.backend.status.state === "down") this.#graceTimer ??= this.#startGrace();
+    if (!this.#isKnown) this.#grace(this.backend.status);
   }
 
   detach(): void {
@@ -211,6 +220,7 @@ export class Server {
   async stop(reason: string): Promise<void> {
     if (this.#attached) this.#options.catalog.stand(this.id, { kind: "down", reason });
     this.detach();
+    this.#login?.close();
     await this.backend.stop(reason);
     this.#stateLog.close();
   }
@@ -220,8 +230,7 @@ export class Server {
   }
 
   async #connected(peer: Peer): Promise<string | undefined> {
-    clearTimeout(this.#graceTimer);
-    this.#graceTimer = undefined;
+    this.#endGrace();
     this.setLevel(this.#host.logLevel);
     if (await this.#fetcher.connect(peer, this.#lists)) {
       this.#lists ??= emptyLists;
@@ -263,6 +272,7 @@ export class Server {
     if (state === "invalid") catalog.stand(this.id, { kind: "invalid", reason: reason ?? state });
     else if (!this.#config.enabled) catalog.stand(this.id, DISABLED);
     else if (this.#isKnown) catalog.stand(this.id, KNOWN);
+    else if (state === "needs-login") catalog.stand(this.id, { kind: state, reason: reason ?? "It needs a login" });
     else if (state !== "down" && this.#fetcher.hasFailed) catalog.stand(this.id, UNLISTED);
     else if (state !== "down") catalog.stand(this.id, STARTING);
     else {
@@ -271,8 +281,17 @@ export class Server {
     }
   }
 
-  #startGrace(): NodeJS.Timeout {
-    return setTimeout(() => this.#withdraw(), this.#options.config.current.backends.graceMs).unref();
+  /** The lists of a server that waits for a login stay: the user may come back at any time. */
+  #grace({ state }: BackendStatus): void {
+    if (state === "needs-login" && this.#lists) return this.#endGrace();
+    if (state !== "down" && state !== "needs-login") return;
+    const { graceMs } = this.#options.config.current.backends;
+    this.#graceTimer ??= setTimeout(() => this.#withdraw(), graceMs).unref();
+  }
+
+  #endGrace(): void {
+    clearTimeout(this.#graceTimer);
+    this.#graceTimer = undefined;
   }
 
   #withdraw(): void {
@@ -285,27 +304,14 @@ export class Server {
 
   #changedState(status: BackendStatus): void {
     this.#stateLog.changed(status);
-    if (status.state === "down") {
-      this.#fetcher.close();
-      if (this.#attached) this.#graceTimer ??= this.#startGrace();
-    }
+    const { state } = status;
+    if (state === "down" || state === "needs-login") this.#fetcher.close();
+    if (this.#attached) this.#grace(status);
     this.#stand(status);
     if (this.#attached) this.#host.emit("status", this.id, status);
   }
 
-  /** Reports dropped log messages, at most once a minute. */
-  #droppedLog(): void {
-    const before = this.#logReports.pass();
-    if (before === undefined) return;
-    const detail = { server: this.id, dropped: before + 1 };
-    this.#options.log.warn(
-      detail,
-      `The server sends more than ${LOGS_PER_SECOND} log messages a second; the rest is dropped`,
-    );
-  }
-
   #eventsOf(owner: Client | undefined): Omit<PeerEvents, "closed"> {
-    const { log } = this.#options;
     const host = this.#host;
     return {
       changed: (kind) => this.#fetcher.changed(kind),
@@ -315,7 +321,7 @@ export class Server {
         if (this.#wasAttached) host.emit("updated", { serverId: this.id, uri, params, ownerKey: owner?.key });
       },
       log: (level, params, to) => {
-        if (this.#logs.pass() === undefined) return this.#droppedLog();
+        if (!this.#logs.pass()) return;
         host.emit("log", { level, params, to: owner && !(to instanceof Call) ? owner : to });
       },
       missed: () => {
@@ -326,15 +332,7 @@ export class Server {
       },
       task: (note) => void host.emit("taskStatus", this.id, note, owner),
       ask: (method, params, asked) => ask({ serverId: this.id, method, params, owner, ...asked }),
-      problem: (message, detail) => {
-        const heldBack = this.#problems.pass();
-        if (heldBack === undefined) return;
-        const more = {
-          ...(heldBack > 0 && { heldBack }),
-          ...(detail !== undefined && { detail: logText(detail) }),
-        };
-        log.warn({ server: this.id, ...more }, logText(message, LONGEST_PROBLEM));
-      },
+      problem: (message, detail) => this.#logs.problem(message, detail),
     };
   }
 }

@@ -51,6 +51,7 @@ const stateColours: Readonly<Record<ServerState, Colour>> = {
   connecting: "yellow",
   degraded: "yellow",
   down: "red",
+  "needs-login": "yellow",
   disabled: "dim",
   invalid: "red",
 };

@@ -3,6 +3,7 @@
  * ends when stdin does. The log goes to stderr.
  */
 import { createGateway, type Gateway } from "../../gateway.ts";
+import { openLogins } from "../../login/logins.ts";
 import { openKeptLists } from "../../servers/lists/kept-lists.ts";
 import { createLogger } from "../../telemetry/logger.ts";
 import { type ChooseOptions, chooseConfig } from "../config.ts";
@@ -20,7 +21,8 @@ export async function stdio(options: ChooseOptions): Promise<number> {
     gateway.reopenLogs();
     follower?.reloadQuietly();
   });
-  const gateway: Gateway = createGateway({ config, log, configPath: file?.path, kept });
+  const logins = await openLogins({ env: process.env, warn: (message) => log.warn(message) });
+  const gateway: Gateway = createGateway({ config, log, configPath: file?.path, kept, logins });
   const front = gateway.stdio({ input: process.stdin, output: process.stdout });
   await follower?.watch();
   await Promise.race([front.closed, signals.ended]);

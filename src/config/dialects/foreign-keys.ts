@@ -29,7 +29,7 @@ function keysOf(...groups: readonly (readonly [ForeignKey, readonly string[]])[]
 
 const comments = [ignored, ["//", "$comment", "_comment"]] as const;
 const noSandbox = warned("ignored: Goblin runs servers without a sandbox");
-const noSignIn = warned("ignored: sign-in to servers is not supported; use headers");
+const noSignIn = warned('ignored: use "auth" for what a login needs');
 
 const serverKeys: Keys = keysOf(
   comments,
@@ -55,7 +55,7 @@ const serverKeys: Keys = keysOf(
   [noSandbox, ["sandbox", "sandboxEnabled"]],
   [warned("ignored: some programs count it in seconds, some in milliseconds; use timeoutMs"), ["timeout"]],
   [warned("ignored: Goblin does not restart a server when files change"), ["watchPaths"]],
-  [noSignIn, ["auth", "oauth", "oauthScopes", "authProviderType", "targetAudience", "targetServiceAccount"]],
+  [noSignIn, ["oauth", "oauthScopes", "authProviderType", "targetAudience", "targetServiceAccount"]],
   [refused('use "headers" with ${env:NAME}'), ["headersHelper"]],
   [alias("url"), ["httpUrl", "baseUrl"]],
   [alias("type"), ["transport"]],

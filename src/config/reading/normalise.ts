@@ -10,6 +10,7 @@ import { type FailureContext, warnOfFailures } from "../likely-failures.ts";
 import type { KeyPath } from "../problems/locate.ts";
 import type { Report } from "../problems/report.ts";
 import type { ServerConfig, ServerEntry, ServerToolsConfig, ServerTransport } from "../schema/server.ts";
+import type { ServerAuth } from "../schema/server-auth.ts";
 import { warnOfOpenCredentials } from "../weak.ts";
 import { expandHome } from "./substitute.ts";
 
@@ -37,6 +38,7 @@ export function normaliseServer(fields: Fields, context: NormaliseContext): Serv
   }
   const tools = normaliseTools(fields, context.report);
   if (transport === undefined) return undefined;
+  const auth = normaliseAuth(transport, fields, context.report);
   warnUnused(transport, fields, context.report);
   if (isEnabled(entry)) {
     warnOfOpenCredentials(transport, path, context.report);
@@ -51,7 +53,33 @@ export function normaliseServer(fields: Fields, context: NormaliseContext): Serv
     ...(entry.timeoutMs === undefined ? {} : { timeoutMs: entry.timeoutMs }),
     ...(entry.expose === undefined ? {} : { expose: entry.expose }),
     tools,
+    ...(auth === undefined ? {} : { auth }),
   };
+}
+
+/** Returns undefined if the server never needs a login. */
+function normaliseAuth(transport: ServerTransport, { entry, path }: Fields, report: Report): ServerAuth | undefined {
+  const { CLIENT_ID, CLIENT_SECRET, ...own } = entry.auth;
+  const clientId = own.clientId ?? CLIENT_ID;
+  const clientSecret = own.clientSecret ?? CLIENT_SECRET;
+  const auth = {
+    ...own,
+    ...(clientId !== undefined && { clientId }),
+    ...(clientSecret !== undefined && { clientSecret }),
+  };
+  const isSet = auth.type === "oauth" || auth.clientId !== undefined || auth.issuer !== undefined;
+  if (auth.clientSecret !== undefined && auth.clientId === undefined) {
+    report.error([...path, "auth", "clientSecret"], "needs a clientId", { at: "key" });
+  }
+  if (transport.kind === "stdio") {
+    if (isSet) report.warn([...path, "auth"], "ignored: a server with a command has no login", { at: "key" });
+    return undefined;
+  }
+  const hasKey = Object.keys(transport.headers).some((name) => name.toLowerCase() === "authorization");
+  if (hasKey && isSet) {
+    report.error([...path, "auth"], "contradicts the header Authorization; keep one", { at: "key" });
+  }
+  return hasKey || auth.type === "none" ? undefined : auth;
 }
 
 /**

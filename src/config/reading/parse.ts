@@ -194,13 +194,15 @@ function isUnused(root: Node, path: KeyPath, variables: Variables): boolean {
 }
 
 function assemble(file: ConfigFile, servers: readonly ServerConfig[], context: NormaliseContext): Config {
-  const { gateway, tools, metaTools, names, prompts, resources, lists, limits, timeouts, backends, calls, log } = file;
+  const { gateway, oauth, tools, metaTools, names, prompts, resources, lists } = file;
+  const { limits, timeouts, backends, calls, log } = file;
   const audit = log.audit === undefined ? {} : { audit: resolvePath(log.audit, context) };
   const { tls } = gateway;
   const secured = tls && { tls: { cert: resolvePath(tls.cert, context), key: resolvePath(tls.key, context) } };
   return {
     servers,
     gateway: { ...gateway, ...secured },
+    oauth,
     tools,
     metaTools,
     names,

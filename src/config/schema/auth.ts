@@ -3,11 +3,11 @@ import * as z from "zod";
 
 // An empty token would let everybody in; a line break could never arrive in a header.
 export const token = z.string().regex(/^[\x21-\x7e]+$/, "a token must be visible ASCII without spaces, and not empty");
-const httpUrl = z
+export const httpUrl = z
   .string()
   .refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), "expected an http or https URL")
   .refine((text) => !/[?#]/.test(text), "expected a URL without query and fragment");
-const scope = z
+export const scope = z
   .string()
   .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, "a scope must be visible ASCII without spaces and quotes");
 const date = z

@@ -19,6 +19,8 @@ export interface ConfigObject {
   }[] | undefined;
   /** Where the gateway listens and who may connect. */
   readonly gateway?: GatewaySettings | undefined;
+  /** How Goblin introduces itself when it logs in to servers. */
+  readonly oauth?: OauthSettings | undefined;
   /** How tools are shown to clients. */
   readonly tools?: ToolsSettings | undefined;
   /** The gateway's own tools. */
@@ -73,6 +75,33 @@ export interface ServerObject {
   readonly serverUrl?: string | undefined;
   /** HTTP headers for a remote server. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** How to log in to a remote server that asks for OAuth. See [logins](logins.md). */
+  readonly auth?: {
+    /**
+     * "auto": a login is used if the server asks for one. "oauth": the server needs one, even if it
+     * does not ask properly. "none": never. Default "auto".
+     */
+    readonly type?: "auto" | "oauth" | "none" | undefined;
+    /** The client id that the authorization server gave you. Default: Goblin registers itself. */
+    readonly clientId?: string | undefined;
+    /** Its secret, if it has one. */
+    readonly clientSecret?: string | undefined;
+    /** Cursor's name for clientId. */
+    readonly CLIENT_ID?: string | undefined;
+    /** Cursor's name for clientSecret. */
+    readonly CLIENT_SECRET?: string | undefined;
+    /** The scopes to ask for. Default: those that the server names. */
+    readonly scopes?: readonly string[] | undefined;
+    /**
+     * The resource that tokens are asked for. "auto": as the server's metadata says. false: none,
+     * for providers that reject the parameter. Default "auto".
+     */
+    readonly resource?: "auto" | false | string | undefined;
+    /** The authorization server. Default: the one that the server names. */
+    readonly issuer?: string | undefined;
+    /** The port of the redirect to http://127.0.0.1:<port>/callback. Default: a free one. */
+    readonly callbackPort?: number | undefined;
+  } | undefined;
   /** false: the server is neither started nor listed. Default true. */
   readonly enabled?: boolean | undefined;
   /** Cline's opposite of enabled. */
@@ -211,6 +240,15 @@ export interface GatewaySettings {
      */
     readonly port?: number | undefined;
   } | undefined;
+}
+
+/** How Goblin introduces itself when it logs in to servers. */
+export interface OauthSettings {
+  /**
+   * The address of a client metadata document that describes this gateway, for authorization
+   * servers that accept one.
+   */
+  readonly clientMetadataUrl?: string | undefined;
 }
 
 /** How tools are shown to clients. */

@@ -8,6 +8,7 @@
  */
 import * as z from "zod";
 import { type ServerConfig, serverEntrySchema } from "./server.ts";
+import { type OAuthConfig, oauthSchema } from "./server-auth.ts";
 import {
   type BackendsConfig,
   backendsSchema,
@@ -48,6 +49,7 @@ export const configFileSchema = z.strictObject({
     .default([])
     .describe("VS Code's inputs. ${input:some-id} is read from the environment variable SOME_ID."),
   gateway: gatewaySchema.prefault({}).describe("Where the gateway listens and who may connect."),
+  oauth: oauthSchema.prefault({}).describe("How Goblin introduces itself when it logs in to servers."),
   tools: toolsSchema.prefault({}).describe("How tools are shown to clients."),
   metaTools: metaToolsSchema.prefault({}).describe("The gateway's own tools."),
   names: namesSchema.prefault({}).describe("The names of tools and prompts."),
@@ -66,6 +68,7 @@ export interface Config {
   /** In file order; `mcpServers` before `servers` if a file has both. */
   readonly servers: readonly ServerConfig[];
   readonly gateway: GatewayConfig;
+  readonly oauth: OAuthConfig;
   readonly tools: ToolsConfig;
   readonly metaTools: MetaToolsConfig;
   readonly names: NamesConfig;

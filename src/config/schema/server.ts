@@ -7,6 +7,7 @@
 import * as z from "zod";
 import { framingHeaders, HEADER_NAME, HEADER_VALUE } from "../../text/header-rules.ts";
 import type { Problem } from "../problems/problem.ts";
+import { type ServerAuth, serverAuthSchema } from "./server-auth.ts";
 import { inheritEnvSchema, positiveMs } from "./settings.ts";
 
 /** The characters that MCP allows in names. */
@@ -93,6 +94,9 @@ export const serverEntrySchema = z.strictObject({
   url: filledText.optional().describe("The address of a remote server."),
   serverUrl: filledText.optional().describe("Windsurf's name for url."),
   headers: z.record(headerName, headerValue).default({}).describe("HTTP headers for a remote server."),
+  auth: serverAuthSchema
+    .prefault({})
+    .describe("How to log in to a remote server that asks for OAuth. See [logins](logins.md)."),
   enabled: z.boolean().optional().describe("false: the server is neither started nor listed. Default true."),
   disabled: z.boolean().optional().describe("Cline's opposite of enabled."),
   prefix: z
@@ -153,6 +157,8 @@ export interface ServerConfig {
   readonly timeoutMs?: number;
   readonly expose?: ServerExpose;
   readonly tools: ServerToolsConfig;
+  /** The login; undefined if there can be none: a program, or a remote server with a key. */
+  readonly auth?: ServerAuth;
   /** Why its entry cannot be used; the server then keeps its names but is never started. */
   readonly problems?: readonly Problem[];
 }

@@ -119,9 +119,10 @@ class ModernPeer implements Peer, LinkEvents {
     this.#link = await this.#options.open(this, this.#options.signal);
     const answer = await this.request("server/discover", "{}");
     if (!answer.ok) {
-      // A server that cannot be reached speaks no era; any other refusal is an earlier one's.
+      // A server that cannot be reached or asks for a login speaks no era; any other refusal is an
+      // earlier one's.
       const { reason } = answer;
-      if (reason === "unreachable") {
+      if (reason !== undefined) {
         await this.close();
         const message = logText(JSON.parse(memberText(answer.raw, "message") ?? "null"), LONGEST_PROBLEM);
         throw new GoblinError("BACKEND_UNAVAILABLE", message, { reason });

@@ -9,6 +9,7 @@ import type { LiveConfig } from "../../config/live-config.ts";
 import { packageRunnerOf } from "../../config/package-runner.ts";
 import type { ServerTransport } from "../../config/schema/server.ts";
 import { secretsOf } from "../../config/secrets.ts";
+import type { ServerLogin } from "../../login/server-login.ts";
 import { type Connect, type ConnectorOptions, createConnector } from "../../peers/negotiate.ts";
 import { createRedactor } from "../../text/redact.ts";
 import { hidingSecrets } from "./hide-secrets.ts";
@@ -19,6 +20,8 @@ export interface ConnectServerOptions
   extends Pick<ConnectorOptions, "clientInfo" | "onLimit" | "stderr" | "inputSchema"> {
   readonly transport: ServerTransport;
   readonly config: Pick<LiveConfig, "current">;
+  /** For a remote server that may ask for one. */
+  readonly login?: ServerLogin | undefined;
   readonly queue: StartQueue;
   /** Tells what an attempt for the shared connection is doing. */
   readonly starting: (start: Start) => void;
@@ -31,9 +34,12 @@ export function installs(transport: ServerTransport): boolean {
 }
 
 export function connectServer(options: ConnectServerOptions): Connect {
-  const { transport, config, queue, starting } = options;
+  const { transport, config, login, queue, starting } = options;
   const runner = runnerOf(transport);
-  const redact = createRedactor(secretsOf(transport));
+  const secrets = secretsOf(transport);
+  const redactOwn = createRedactor(secrets);
+  // The secrets of a login change with each renewal.
+  const redact = login ? (text: string) => createRedactor([...secrets, ...login.secrets])(text) : redactOwn;
   let wasUp = false;
   const limitMs = (): number => {
     const { connectMs, startMs } = config.current.timeouts;
@@ -42,6 +48,7 @@ export function connectServer(options: ConnectServerOptions): Connect {
   const connect = hidingSecrets(
     createConnector({
       ...options,
+      credentials: login,
       redact,
       settings: () => {
         const { resultBytes: messageCap, unsentBytes: unsentCap } = config.current.limits;
@@ -63,6 +70,7 @@ export function connectServer(options: ConnectServerOptions): Connect {
       starting({ what: runner ? `${runner} may be installing it` : "waits for its handshake", limitMs: limitMs() });
     }
     try {
+      await login?.ready();
       const peer = await connect(events, owner, signal);
       wasUp = true;
       return peer;

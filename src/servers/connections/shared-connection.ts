@@ -6,7 +6,7 @@
  * and attempt. Results of work that began before a start or a stop are ignored.
  */
 import type { Peer, PeerEvents } from "../../peers/peer.ts";
-import { type GoblinError, messageOf } from "../../protocol/errors.ts";
+import { GoblinError, messageOf } from "../../protocol/errors.ts";
 import { isStarting, type ServerState } from "../../protocol/server-states.ts";
 import { backoffMs } from "../../timing/backoff.ts";
 import { Renewals } from "../../timing/renewals.ts";
@@ -60,6 +60,7 @@ export class SharedConnection {
   #hint: string | undefined;
   #listProblem: string | undefined;
   #callProblem: string | undefined;
+  #loginProblem: string | undefined;
   #abort: AbortController | undefined;
   #lastTraffic = 0;
   #connecting: Promise<void> | undefined;
@@ -146,6 +147,11 @@ export class SharedConnection {
     await Promise.all([peer?.close(), this.#connecting]);
   }
 
+  /** Connects at once, if a login was all that was missing. */
+  loggedIn(): void {
+    if (this.#state === "needs-login") void this.#connect();
+  }
+
   /** Returns the connection. Waits for an attempt in progress, up to a timeout. */
   async available(): Promise<Peer | undefined> {
     if (!this.#peer && this.#connecting) await withTimeout(this.#connecting, WAIT_FOR_CONNECT_MS, undefined);
@@ -183,9 +189,15 @@ export class SharedConnection {
     this.#judge();
   }
 
+  /** Sets what the server wants beyond the login that it has; undefined clears it. */
+  setLoginProblem(problem: string | undefined): void {
+    this.#loginProblem = problem;
+    this.#judge();
+  }
+
   #judge(): void {
     if (this.#state !== "ready" && this.#state !== "degraded") return;
-    const problem = this.#callProblem ?? this.#listProblem;
+    const problem = this.#callProblem ?? this.#loginProblem ?? this.#listProblem;
     this.#set(problem === undefined ? "ready" : "degraded", problem);
   }
 
@@ -206,7 +218,7 @@ export class SharedConnection {
   async #tryConnect(epoch: number, signal: AbortSignal): Promise<void> {
     const { connect, connected } = this.#options;
     try {
-      const closed = (error: GoblinError, renew = false): void => this.#lost(epoch, reasonOf(error), renew);
+      const closed = (error: GoblinError, renew = false): void => this.#lost(epoch, error, renew);
       const peer = await connect(closed, signal);
       if (epoch !== this.#epoch) return void (await peer.close());
       this.#peer = peer;
@@ -220,7 +232,7 @@ export class SharedConnection {
       this.#listProblem = problem;
       if (this.#state === "connecting") this.#set(problem ? "degraded" : "ready", problem);
     } catch (error) {
-      this.#lost(epoch, reasonOf(error));
+      this.#lost(epoch, error);
     }
   }
 
@@ -228,8 +240,9 @@ export class SharedConnection {
    * `renew`: the server is healthy and only requires a new connection. It is made at once, but the
    * rate is limited.
    */
-  #lost(epoch: number, reason: string, renew = false): void {
+  #lost(epoch: number, error: unknown, renew = false): void {
     if (epoch !== this.#epoch) return;
+    const reason = reasonOf(error);
     this.#epoch++;
     this.#peer = undefined;
     if (this.#readySince > 0) this.#restarts++;
@@ -239,6 +252,10 @@ export class SharedConnection {
       this.#readySince = 0;
       this.#reason = reason;
       return void this.#connect();
+    }
+    if (error instanceof GoblinError && error.reason === "login") {
+      this.#readySince = 0;
+      return this.#set("needs-login", reason);
     }
     // Reset the backoff for a server that was healthy for a while. It keeps growing for one that
     // crashes repeatedly.
@@ -258,7 +275,7 @@ export class SharedConnection {
     const epoch = this.#epoch;
     const alive = await withTimeout(peer.probe(), PROBE_TIMEOUT_MS, false);
     if (alive || epoch !== this.#epoch) return;
-    this.#lost(epoch, "it does not answer a ping");
+    this.#lost(epoch, new Error("it does not answer a ping"));
     await peer.close();
   }
 

@@ -16,6 +16,7 @@ const states: Readonly<Record<string, readonly [Tone, string]>> = {
   installing: ["warn", "◔"],
   degraded: ["warn", "◐"],
   down: ["bad", "✗"],
+  "needs-login": ["warn", "⚿"],
   invalid: ["bad", "!"],
   disabled: ["quiet", "–"],
 };
@@ -30,7 +31,7 @@ export function stateSign(condition: string, { link }: Pick<State, "link">): str
 
 /** What needs attention first. */
 export function stateRank(condition: string): number {
-  const order = ["down", "invalid", "degraded", "installing", "connecting", "ready", "disabled"];
+  const order = ["down", "invalid", "needs-login", "degraded", "installing", "connecting", "ready", "disabled"];
   const at = order.indexOf(condition);
   return at < 0 ? 2 : at;
 }

@@ -1,0 +1,62 @@
+/** `goblin auth`: the logins at servers, as the store has them. Asks nobody, shows no token. */
+import { canonicalUrl } from "../../login/discovery.ts";
+import { type Login, LoginStore } from "../../login/store.ts";
+import { chooseConfig } from "../config.ts";
+import { type Column, printJson, printTable } from "../terminal/table.ts";
+import { loginTargets } from "./targets.ts";
+
+export interface AuthOptions {
+  readonly config?: string | undefined;
+  readonly json?: boolean | undefined;
+}
+
+interface Row {
+  readonly server: string;
+  readonly state: "logged-in" | "expired" | "more-scopes" | "no-login";
+  readonly issuer: string | null;
+  /** When the token ends that is in use; it is renewed before, if it can be. */
+  readonly expiresAt: string | null;
+  readonly isRenewed: boolean;
+  readonly scopes: readonly string[];
+}
+
+const columns: Column<Row>[] = [
+  { title: "SERVER", text: ({ server }) => server },
+  {
+    title: "STATE",
+    text: ({ state }) => state,
+    colour: ({ state }) => (state === "logged-in" ? "green" : state === "no-login" ? "dim" : "yellow"),
+  },
+  { title: "ISSUER", text: ({ issuer }) => issuer ?? "–" },
+  { title: "EXPIRES", text: ({ expiresAt, isRenewed }) => (isRenewed ? "renewed" : (expiresAt ?? "–")) },
+  { title: "SCOPES", text: ({ scopes }) => scopes.join(" ") || "–" },
+];
+
+export async function auth(options: AuthOptions): Promise<number> {
+  const { config } = await chooseConfig(options);
+  const { logins, wanted } = await (await LoginStore.open(process.env)).read();
+  const rows = loginTargets(config).map(({ id, url }) => {
+    const own = canonicalUrl(url);
+    const login = logins.find((one) => one.url === own && one.principal === "");
+    return rowOf(id, login, wanted[own] !== undefined);
+  });
+  if (options.json) printJson({ servers: rows });
+  else if (rows.length === 0) console.log("The config has no server with a login.");
+  else printTable(rows, columns);
+  return 0;
+}
+
+function rowOf(server: string, login: Login | undefined, wantsMore: boolean): Row {
+  if (!login) return { server, state: "no-login", issuer: null, expiresAt: null, isRenewed: false, scopes: [] };
+  const { issuer, expiresAt, scopes, refreshToken } = login;
+  const isRenewed = refreshToken !== undefined;
+  const isOver = !isRenewed && expiresAt !== undefined && expiresAt < Date.now();
+  return {
+    server,
+    state: isOver ? "expired" : wantsMore ? "more-scopes" : "logged-in",
+    issuer,
+    expiresAt: expiresAt === undefined ? null : new Date(expiresAt).toISOString(),
+    isRenewed,
+    scopes,
+  };
+}

@@ -1,0 +1,106 @@
+/**
+ * `goblin login`: logs in to servers that ask for it, one after the other, in the user's browser.
+ */
+import { createInterface } from "node:readline";
+import { beginLogin } from "../../login/attempt.ts";
+import { canonicalUrl, type LoginTarget } from "../../login/discovery.ts";
+import { createGuard } from "../../login/guarded-fetch.ts";
+import { type Probe, probe } from "../../login/probe.ts";
+import { LoginStore } from "../../login/store.ts";
+import { clean } from "../../text/clean.ts";
+import { chooseConfig } from "../config.ts";
+import { UsageError } from "../usage-error.ts";
+import { openBrowser } from "./browser.ts";
+import { type Callback, openCallback } from "./callback.ts";
+import { loginTargets, namedTargets } from "./targets.ts";
+
+export interface LoginOptions {
+  readonly config?: string | undefined;
+  /** False: the URL is printed instead. */
+  readonly browser?: boolean | undefined;
+  /** The redirect is pasted. */
+  readonly manual?: boolean | undefined;
+}
+
+interface Work {
+  readonly target: LoginTarget;
+  readonly store: LoginStore;
+  readonly metadataUrl: string | undefined;
+  readonly options: LoginOptions;
+}
+
+export async function login(ids: readonly string[], options: LoginOptions): Promise<number> {
+  const { config } = await chooseConfig(options);
+  const store = await LoginStore.open(process.env);
+  const isNamed = ids.length > 0;
+  const targets = isNamed ? namedTargets(ids, config) : await withoutLogin(loginTargets(config), store);
+  let failures = 0;
+  let logins = 0;
+  for (const target of targets) {
+    try {
+      const done = await logInTo({ target, store, metadataUrl: config.oauth.clientMetadataUrl, options }, isNamed);
+      if (done) logins++;
+    } catch (error) {
+      // Several servers: the others may work.
+      if (targets.length === 1) throw error;
+      console.error(clean((error as Error).message));
+      failures++;
+    }
+  }
+  if (!isNamed && logins + failures === 0) console.log("No server needs a login.");
+  return failures > 0 ? 1 : 0;
+}
+
+async function withoutLogin(targets: readonly LoginTarget[], store: LoginStore): Promise<LoginTarget[]> {
+  const { logins, wanted } = await store.read();
+  const isDone = (url: string): boolean => wanted[url] === undefined && logins.some((login) => login.url === url);
+  return targets.filter(({ url }) => !isDone(canonicalUrl(url)));
+}
+
+/** Returns false if the server asks for no login. */
+async function logInTo({ target, store, metadataUrl, options }: Work, isNamed: boolean): Promise<boolean> {
+  const { id, url, auth } = target;
+  const guard = await createGuard(auth.issuer === undefined ? [url] : [url, auth.issuer]);
+  const { isOpen, challenge }: Probe = await probe(target, guard);
+  if (isOpen || (!isNamed && !challenge && auth.type !== "oauth")) {
+    if (isNamed) console.log(`Server "${id}" asks for no login.`);
+    return false;
+  }
+  let callback: Callback | undefined;
+  try {
+    const attempt = await beginLogin({
+      ...{ target, guard, store, challenge, metadataUrl, principal: "" },
+      redirectUri: async (known) => {
+        callback = await openCallback(auth.callbackPort, known);
+        return callback.redirectUri;
+      },
+    });
+    await show(attempt.url, `"${id}" at ${attempt.issuer}`, options);
+    const redirect = options.manual ? await pasted() : await callback!.wait(attempt.state);
+    const { scopes } = await attempt.finish(redirect);
+    console.log(clean(`Logged in to "${id}"${scopes.length > 0 ? ` (${scopes.join(" ")})` : ""}.`));
+    return true;
+  } finally {
+    callback?.close();
+  }
+}
+
+async function show(url: string, where: string, { browser, manual }: LoginOptions): Promise<void> {
+  const opened = browser !== false && !manual && (await openBrowser(url));
+  const advice = opened ? "The browser opens. If it does not, open this URL" : "Open this URL";
+  console.error(clean(`Log in to ${where}. ${advice}:`));
+  console.error(clean(url));
+}
+
+async function pasted(): Promise<URL> {
+  console.error("Then paste the address that the browser ends at, and press Enter:");
+  const lines = createInterface({ input: process.stdin });
+  for await (const line of lines) {
+    const text = line.trim();
+    if (text === "") continue;
+    lines.close();
+    if (URL.canParse(text)) return new URL(text);
+    throw new UsageError("that is not a URL: paste the whole address, from http:// on");
+  }
+  throw new UsageError("no address was pasted");
+}

@@ -1,0 +1,39 @@
+/**
+ * `goblin logout`: forgets logins, and tells the authorization servers. What cannot be told is
+ * forgotten all the same.
+ */
+import { canonicalUrl } from "../../login/discovery.ts";
+import { revoke } from "../../login/revocation.ts";
+import { LoginStore } from "../../login/store.ts";
+import { clean } from "../../text/clean.ts";
+import { chooseConfig } from "../config.ts";
+import { loginTargets, namedTargets } from "./targets.ts";
+
+export interface LogoutOptions {
+  readonly config?: string | undefined;
+}
+
+export async function logout(ids: readonly string[], options: LogoutOptions): Promise<number> {
+  const { config } = await chooseConfig(options);
+  const store = await LoginStore.open(process.env);
+  const targets = ids.length > 0 ? namedTargets(ids, config) : loginTargets(config);
+  const { logins } = await store.read();
+  for (const { id, url } of targets) {
+    const own = canonicalUrl(url);
+    const ended = logins.filter((login) => login.url === own && login.principal === "");
+    if (ended.length === 0) {
+      if (ids.length > 0) console.log(`There is no login at "${id}".`);
+      continue;
+    }
+    await store.change((book) => {
+      const { [own]: _, ...wanted } = book.wanted;
+      return { ...book, wanted, logins: book.logins.filter((login) => login.url !== own || login.principal !== "") };
+    });
+    console.log(`Logged out of "${id}".`);
+    for (const login of ended) {
+      const problem = await revoke(login);
+      if (problem) console.error(clean(`${login.issuer} still knows the login: ${problem}`));
+    }
+  }
+  return 0;
+}

@@ -1,0 +1,25 @@
+/** The servers of the config that may have a login. */
+import type { Config } from "../../config/schema/config.ts";
+import type { LoginTarget } from "../../login/discovery.ts";
+import { UsageError } from "../usage-error.ts";
+
+export function loginTargets({ servers }: Pick<Config, "servers">): LoginTarget[] {
+  return servers.flatMap(({ id, transport, auth, enabled }) =>
+    auth && enabled && transport.kind !== "stdio" ? { id, url: transport.url, auth } : [],
+  );
+}
+
+/** Returns those with these ids. Throws if one has no login. */
+export function namedTargets(ids: readonly string[], config: Pick<Config, "servers">): LoginTarget[] {
+  const targets = loginTargets(config);
+  return ids.map((id) => {
+    const found = targets.find((target) => target.id === id);
+    if (found) return found;
+    const known = targets.map((target) => target.id).join(", ") || "none";
+    const server = config.servers.find((one) => one.id === id);
+    if (!server) throw new UsageError(`the config has no server "${id}"; those with a login: ${known}`);
+    throw new UsageError(
+      `server "${id}" has no login: it is switched off, a program, or has a key in its headers; those with one: ${known}`,
+    );
+  });
+}

@@ -1,0 +1,48 @@
+/** The config of a server's login: what is sent to a remote server that asks for OAuth. */
+import * as z from "zod";
+import { httpUrl, scope } from "./auth.ts";
+
+export const serverAuthSchema = z.strictObject({
+  type: z
+    .enum(["auto", "oauth", "none"])
+    .default("auto")
+    .describe(
+      '"auto": a login is used if the server asks for one. "oauth": the server needs one, even if it does not ask properly. "none": never.',
+    ),
+  clientId: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("The client id that the authorization server gave you. Default: Goblin registers itself."),
+  clientSecret: z.string().min(1).optional().describe("Its secret, if it has one."),
+  CLIENT_ID: z.string().min(1).optional().describe("Cursor's name for clientId."),
+  CLIENT_SECRET: z.string().min(1).optional().describe("Cursor's name for clientSecret."),
+  scopes: z.array(scope).optional().describe("The scopes to ask for. Default: those that the server names."),
+  resource: z
+    .union([z.literal("auto"), z.literal(false), httpUrl], { error: 'expected "auto", a URL or false' })
+    .default("auto")
+    .describe(
+      'The resource that tokens are asked for. "auto": as the server\'s metadata says. false: none, for providers that reject the parameter.',
+    ),
+  issuer: httpUrl.optional().describe("The authorization server. Default: the one that the server names."),
+  callbackPort: z
+    .int()
+    .min(1)
+    .max(65_535)
+    .optional()
+    .describe("The port of the redirect to http://127.0.0.1:<port>/callback. Default: a free one."),
+});
+
+/** The login in one spelling. */
+export type ServerAuth = Readonly<Omit<z.output<typeof serverAuthSchema>, "CLIENT_ID" | "CLIENT_SECRET">>;
+
+export const oauthSchema = z.strictObject({
+  clientMetadataUrl: z
+    .string()
+    .regex(/^https:\/\/[^/?#]+\/[^?#]+$/, "expected an https URL with a path, and without query and fragment")
+    .optional()
+    .describe(
+      "The address of a client metadata document that describes this gateway, for authorization servers that accept one.",
+    ),
+});
+export type OAuthConfig = Readonly<z.output<typeof oauthSchema>>;

@@ -1,0 +1,129 @@
+/**
+ * The requests of a login: metadata, registration and tokens.
+ *
+ * A server's metadata decides where they go, so each is guarded. Metadata of a public server cannot
+ * lead to a private address or to plain HTTP: only the hosts that the config names may be there.
+ * The address is checked when the socket connects, so that no second look-up can give another one.
+ * Every request is bounded in time and size, and no redirect is followed.
+ */
+import { lookup } from "node:dns";
+import { type IncomingMessage, request as requestPlain } from "node:http";
+import { request as requestSecure } from "node:https";
+import type { LookupFunction } from "node:net";
+import { isPrivateAddress } from "../text/private-address.ts";
+
+/** The part of fetch's options that a login uses. */
+export interface GuardedInit {
+  readonly method?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly body?: unknown;
+}
+
+export interface Guard {
+  /** Rejects if the address is not allowed, or the answer is too late or too large. */
+  fetch(url: string, init?: GuardedInit): Promise<Response>;
+  /** Returns the URL if its form is allowed. Throws otherwise. */
+  check(url: string): URL;
+}
+
+const TIMEOUT_MS = 10_000;
+const MAX_BYTES = 1024 * 1024;
+const WITHOUT_BODY = new Set([101, 204, 205, 304]);
+
+/** `configured`: the URLs that the config names, first the server's own. */
+export async function createGuard(configured: readonly string[]): Promise<Guard> {
+  const named = configured.map((url) => new URL(url));
+  const hosts = new Set(named.map(({ hostname }) => hostname));
+  const [server] = named;
+  const isPrivate = (await addressesOf(bare(server!.hostname))).some(isPrivateAddress);
+  const mayBePlain = server!.protocol === "http:";
+
+  const check = (text: string): URL => {
+    if (!URL.canParse(text)) throw new Error(`${JSON.stringify(text)} is not a URL`);
+    const url = new URL(text);
+    if (url.protocol !== "https:" && url.protocol !== "http:") throw new Error(`${text} is not an https URL`);
+    if (url.username + url.password !== "") throw new Error("the URL has a user name or a password in it");
+    if (hosts.has(url.hostname)) return url;
+    if (url.protocol === "http:" && !mayBePlain) throw new Error(`${text} is not an https URL`);
+    if (!isPrivate && isPrivateAddress(bare(url.hostname))) throw leadsInside(url.hostname);
+    return url;
+  };
+
+  const guardedLookup: LookupFunction = (hostname, options, done) => {
+    lookup(hostname, options, (error, address, family) => {
+      const found = typeof address === "string" ? [address] : (address?.map((one) => one.address) ?? []);
+      if (!error && !isPrivate && !hosts.has(hostname) && found.some(isPrivateAddress)) {
+        return done(leadsInside(hostname), address as string, family);
+      }
+      done(error, address as string, family);
+    });
+  };
+
+  return {
+    check,
+    fetch: async (text, init = {}) => send(check(text), init, guardedLookup),
+  };
+}
+
+function leadsInside(host: string): NodeJS.ErrnoException {
+  return new Error(`${host} is a private address, where a public server has no business`);
+}
+
+/** A host that cannot be found is public: its look-up fails later, with a better error. */
+function addressesOf(host: string): Promise<string[]> {
+  return new Promise((resolve) => {
+    lookup(host, { all: true }, (error, found) => resolve(error ? [] : found.map(({ address }) => address)));
+  });
+}
+
+/** Returns an IPv6 address without its brackets. */
+function bare(hostname: string): string {
+  return hostname.replace(/^\[|\]$/g, "");
+}
+
+function send(url: URL, { method = "GET", headers = {}, body }: GuardedInit, look: LookupFunction): Promise<Response> {
+  const request = url.protocol === "https:" ? requestSecure : requestPlain;
+  const text = body === undefined || body === null ? undefined : String(body);
+  return new Promise((resolve, reject) => {
+    const late = setTimeout(() => sent.destroy(new Error(`no answer within ${TIMEOUT_MS} ms`)), TIMEOUT_MS);
+    const done = (): void => clearTimeout(late);
+    const sent = request(url, {
+      method,
+      // Oauth4webapi passes an iterable of pairs.
+      headers: Object.fromEntries(new Headers(headers)),
+      lookup: look,
+      agent: false,
+    });
+    sent.on("error", (error) => {
+      done();
+      reject(error);
+    });
+    sent.on("response", (incoming) => {
+      readBounded(incoming)
+        .then((bytes) => resolve(responseOf(incoming, bytes)))
+        .catch((error: Error) => {
+          sent.destroy();
+          reject(error);
+        })
+        .finally(done);
+    });
+    sent.end(text);
+  });
+}
+
+async function readBounded(incoming: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_BYTES) throw new Error(`the answer has more than ${MAX_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function responseOf({ statusCode = 0, rawHeaders }: IncomingMessage, bytes: Buffer): Response {
+  const headers = new Headers();
+  for (let i = 0; i < rawHeaders.length; i += 2) headers.append(rawHeaders[i]!, rawHeaders[i + 1]!);
+  return new Response(WITHOUT_BODY.has(statusCode) ? null : new Uint8Array(bytes), { status: statusCode, headers });
+}

@@ -1,0 +1,130 @@
+/**
+ * The logins of a running gateway: follows the store, and is the only one to renew tokens.
+ *
+ * However many calls wait for a token, there is one request for it: one flight in this process, and
+ * a lock between the processes of this machine. Who gets the lock reads the store first, because
+ * another process may have renewed the token meanwhile.
+ */
+import { type ConfigWatch, watchConfig } from "../config/watch.ts";
+import { messageOf } from "../protocol/errors.ts";
+import type { LoginTarget } from "./discovery.ts";
+import { RenewalError, renew } from "./renewal.ts";
+import { ServerLogin } from "./server-login.ts";
+import { isSameLogin, type Login, type LoginBook, LoginStore } from "./store.ts";
+
+export interface LoginsOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly warn: (message: string) => void;
+}
+
+const EMPTY: LoginBook = { registrations: {}, logins: [], wanted: {} };
+const DEBOUNCE_MS = 20;
+
+/** Returns undefined if the state folder cannot be used. */
+export async function openLogins({ env, warn }: LoginsOptions): Promise<Logins | undefined> {
+  try {
+    const store = await LoginStore.open(env);
+    const logins = new Logins(store, warn);
+    await logins.load();
+    return logins;
+  } catch (error) {
+    warn(`Servers that need a login cannot be used: ${messageOf(error)}`);
+    return undefined;
+  }
+}
+
+export class Logins {
+  readonly #store: LoginStore;
+  readonly #warn: (message: string) => void;
+  readonly #servers = new Set<ServerLogin>();
+  readonly #renewals = new Map<string, Promise<Login>>();
+  #book = EMPTY;
+  #watch: Promise<ConfigWatch> | undefined;
+  #closed = false;
+
+  constructor(store: LoginStore, warn: (message: string) => void) {
+    this.#store = store;
+    this.#warn = warn;
+  }
+
+  /** Reads the store again, and passes on what changed. */
+  async load(): Promise<void> {
+    try {
+      this.#book = await this.#store.read();
+    } catch (error) {
+      this.#warn(messageOf(error));
+      return;
+    }
+    if (!this.#closed) for (const server of this.#servers) server.update(this.#book);
+  }
+
+  /** The login of a server, from now until it is closed. */
+  of(target: LoginTarget): ServerLogin {
+    const login = new ServerLogin({
+      target,
+      renew: (known) => this.#renewOnce(known),
+      want: async (url, scopes) => {
+        await this.#store.change((book) => ({ ...book, wanted: { ...book.wanted, [url]: scopes } }));
+      },
+      warn: this.#warn,
+      closed: (one) => void this.#servers.delete(one),
+    });
+    login.update(this.#book);
+    this.#servers.add(login);
+    this.#watch ??= this.#follow();
+    return login;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const server of this.#servers) server.close();
+    (await this.#watch)?.close();
+  }
+
+  async #follow(): Promise<ConfigWatch> {
+    const watch = await watchConfig(this.#store.file, () => void this.load(), { debounceMs: DEBOUNCE_MS });
+    // Something may have changed before the watch was in place.
+    await this.load();
+    return watch;
+  }
+
+  #renewOnce(login: Login): Promise<Login> {
+    const key = JSON.stringify([login.issuer, login.resource, login.principal, login.url]);
+    const running = this.#renewals.get(key);
+    if (running) return running;
+    const renewal = this.#store.exclusively(login, () => this.#renew(login)).finally(() => this.#renewals.delete(key));
+    this.#renewals.set(key, renewal);
+    return renewal;
+  }
+
+  async #renew(known: Login): Promise<Login> {
+    const current = await this.#stored(known);
+    if (current.accessToken !== known.accessToken) return current;
+    try {
+      return await this.#keep(await renew(current));
+    } catch (error) {
+      if (!(error instanceof RenewalError) || error.code !== "invalid_grant") throw error;
+      // A process that does not use the lock may have used the refresh token first.
+      const next = await this.#stored(known);
+      if (next.refreshToken === current.refreshToken) throw error;
+      return next.accessToken === current.accessToken ? this.#keep(await renew(next)) : next;
+    }
+  }
+
+  async #stored(login: Login): Promise<Login> {
+    const { logins } = await this.#store.read();
+    const found = logins.find((one) => isSameLogin(one, login));
+    if (found) return found;
+    throw new RenewalError("somebody logged out", { isFinal: true });
+  }
+
+  /** Tokens that cannot be stored are still good for this process. */
+  async #keep(login: Login): Promise<Login> {
+    try {
+      await this.#store.replace(login);
+    } catch (error) {
+      this.#warn(`A renewed login cannot be stored, and will be lost: ${messageOf(error)}`);
+    }
+    return login;
+  }
+}

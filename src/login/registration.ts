@@ -1,0 +1,106 @@
+/**
+ * Who the gateway is at an authorization server: the client of the config, else a client metadata
+ * document, else a dynamic registration (RFC 7591).
+ *
+ * A registration belongs to its issuer and is never used at another one.
+ */
+import type { AuthorizationServer, Client, ClientAuth } from "oauth4webapi";
+import type { LoginTarget } from "./discovery.ts";
+import type { Guard } from "./guarded-fetch.ts";
+import { LoginError } from "./login-error.ts";
+import { oauth, requestOptions, whatWentWrong } from "./oauth.ts";
+import type { LoginStore, Registration } from "./store.ts";
+
+export interface RegistrationOptions {
+  readonly target: LoginTarget;
+  readonly authorizationServer: AuthorizationServer;
+  readonly redirectUri: string;
+  /** The address of a client metadata document that describes this gateway. */
+  readonly metadataUrl: string | undefined;
+  readonly guard: Guard;
+  readonly store: LoginStore;
+}
+
+type Method = Registration["method"];
+
+export async function registrationAt(options: RegistrationOptions): Promise<Registration> {
+  const { target, authorizationServer: server, redirectUri, metadataUrl, store } = options;
+  const { clientId, clientSecret } = target.auth;
+  if (clientId !== undefined) return { clientId, clientSecret, method: methodFor(server, clientSecret), redirectUri };
+  if (metadataUrl !== undefined && server["client_id_metadata_document_supported"] === true) {
+    return { clientId: metadataUrl, method: "none", redirectUri };
+  }
+  const known = (await store.read()).registrations[server.issuer];
+  const isUsable = known?.redirectUri === redirectUri && (known.secretExpiresAt ?? Infinity) > Date.now();
+  if (known && isUsable) return known;
+  if (server.registration_endpoint === undefined) {
+    throw new LoginError({
+      server: target.id,
+      step: `registering at ${server.issuer}`,
+      what: "it does not let programs register themselves",
+      remedy: `Register a client there with the redirect URL ${redirectUri}, and set "auth.clientId" and "auth.callbackPort" in the server's config.`,
+    });
+  }
+  const made = await register(options);
+  await store.change((book) => ({ ...book, registrations: { ...book.registrations, [server.issuer]: made } }));
+  return made;
+}
+
+async function register({ target, authorizationServer, redirectUri, guard }: RegistrationOptions) {
+  const { dynamicClientRegistrationRequest, processDynamicClientRegistrationResponse } = await oauth();
+  const supported = authorizationServer.token_endpoint_auth_methods_supported;
+  const wanted = (["none", "client_secret_basic", "client_secret_post"] as const).find(
+    (method) => supported === undefined || supported.includes(method),
+  );
+  try {
+    const answer = await dynamicClientRegistrationRequest(
+      authorizationServer,
+      {
+        client_name: "Goblin",
+        application_type: "native",
+        redirect_uris: [redirectUri],
+        grant_types: ["authorization_code", "refresh_token"],
+        response_types: ["code"],
+        token_endpoint_auth_method: wanted ?? "none",
+      },
+      await requestOptions(guard),
+    );
+    const client = await processDynamicClientRegistrationResponse(answer);
+    return registrationOf(client, redirectUri);
+  } catch (error) {
+    throw new LoginError({
+      ...{ server: target.id, step: `registering at ${authorizationServer.issuer}` },
+      what: whatWentWrong(error),
+      remedy: 'Register a client there yourself and set "auth.clientId" in the server\'s config.',
+    });
+  }
+}
+
+function registrationOf(client: Client, redirectUri: string): Registration {
+  const secret = typeof client.client_secret === "string" ? client.client_secret : undefined;
+  const expires = Number(client["client_secret_expires_at"] ?? 0);
+  return {
+    clientId: client.client_id,
+    ...(secret !== undefined && { clientSecret: secret }),
+    method: secret === undefined ? "none" : readMethod(client.token_endpoint_auth_method),
+    redirectUri,
+    ...(secret !== undefined && expires > 0 && { secretExpiresAt: expires * 1000 }),
+  };
+}
+
+function readMethod(method: unknown): Method {
+  return method === "none" || method === "client_secret_post" ? method : "client_secret_basic";
+}
+
+function methodFor({ token_endpoint_auth_methods_supported: supported }: AuthorizationServer, secret?: string): Method {
+  if (secret === undefined) return "none";
+  const isPostOnly = supported?.includes("client_secret_post") && !supported.includes("client_secret_basic");
+  return isPostOnly ? "client_secret_post" : "client_secret_basic";
+}
+
+/** How the gateway proves at the token endpoint who it is. */
+export async function clientAuth({ method, clientSecret }: Registration): Promise<ClientAuth> {
+  const { ClientSecretBasic, ClientSecretPost, None } = await oauth();
+  if (method === "none" || clientSecret === undefined) return None();
+  return method === "client_secret_post" ? ClientSecretPost(clientSecret) : ClientSecretBasic(clientSecret);
+}

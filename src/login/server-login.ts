@@ -1,0 +1,179 @@
+/**
+ * The login of one server in a running gateway: the Authorization header of its requests.
+ *
+ * A token is renewed ahead of its end. If that fails, the token stays in use as long as the server
+ * accepts it. When the server refuses it, one renewal is tried; then the server needs a login.
+ */
+import type { Credentials, Refusal, Verdict } from "../links/http/credentials.ts";
+import { GoblinError, messageOf } from "../protocol/errors.ts";
+import { readChallenge } from "./challenge.ts";
+import { canonicalUrl, type LoginTarget } from "./discovery.ts";
+import { RenewalError } from "./renewal.ts";
+import type { Login, LoginBook } from "./store.ts";
+
+export interface ServerLoginOptions {
+  readonly target: LoginTarget;
+  /** Returns the login with new tokens; one request serves all who ask at the same time. */
+  readonly renew: (login: Login) => Promise<Login>;
+  /** Remembers the scopes that the next login must ask for. */
+  readonly want: (url: string, scopes: readonly string[]) => Promise<void>;
+  readonly warn: (message: string) => void;
+  readonly closed: (login: ServerLogin) => void;
+}
+
+/** The share of a token's life after which it is renewed, plus or minus the jitter. */
+const RENEW_AT = 0.8;
+const JITTER = 0.05;
+const RETRY_MS = 30_000;
+const LONGEST_TIMER = 2 ** 31 - 1;
+
+export class ServerLogin implements Credentials {
+  readonly target: LoginTarget;
+  readonly #options: ServerLoginOptions;
+  readonly #url: string;
+  #login: Login | undefined;
+  #header: string | undefined;
+  #missing: readonly string[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
+  /** A user logged in, or more scopes are there. */
+  onLogin: () => void = () => {};
+  /** What the server wants beyond the login it has, or undefined. */
+  onProblem: (problem: string | undefined) => void = () => {};
+
+  constructor(options: ServerLoginOptions) {
+    this.target = options.target;
+    this.#options = options;
+    this.#url = canonicalUrl(options.target.url);
+  }
+
+  get header(): string | undefined {
+    return this.#header;
+  }
+
+  /** The values that must not appear in errors or in the log. */
+  get secrets(): string[] {
+    const { accessToken, refreshToken, client } = this.#login ?? {};
+    return [accessToken, refreshToken, client?.clientSecret].filter((value) => value !== undefined);
+  }
+
+  /** Takes over what the store holds now. */
+  update({ logins, wanted }: LoginBook): void {
+    const found = logins.find((login) => this.#isMine(login));
+    const isNew = found !== undefined && found.loggedInAt !== this.#login?.loggedInAt;
+    if (found?.accessToken !== this.#login?.accessToken || isNew) this.#use(found);
+    if (wanted[this.#url] === undefined && this.#missing.length > 0) {
+      this.#missing = [];
+      this.onProblem(undefined);
+    }
+    if (isNew) this.onLogin();
+  }
+
+  /** Renews a token that is about to end, before a connection is made with it. */
+  async ready(): Promise<void> {
+    const login = this.#login;
+    if (!login?.refreshToken || renewAt(login) > Date.now()) return;
+    await this.#renew(login).catch(() => {});
+  }
+
+  async refused({ status, header, challenge, wasRepeated }: Refusal): Promise<Verdict> {
+    const { auth } = this.target;
+    const asked = readChallenge(challenge);
+    if (status === 403) return asked?.error === "insufficient_scope" ? this.#wantMore(asked.scopes) : "unknown";
+    if (!asked && auth.type !== "oauth" && header === undefined) return "unknown";
+    const login = this.#login;
+    if (login && this.#header !== header) return "again";
+    if (!login?.refreshToken || wasRepeated) return loginRequired(this.target.id);
+    try {
+      await this.#renew(login);
+      return "again";
+    } catch (error) {
+      if (error instanceof RenewalError && error.isFinal) return loginRequired(this.target.id);
+      const data = { serverId: this.target.id };
+      return new GoblinError("BACKEND_UNAVAILABLE", `Server "${this.target.id}": ${messageOf(error)}`, { data });
+    }
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    this.#options.closed(this);
+  }
+
+  /** A login of another client or issuer than the config names now is not used. */
+  #isMine({ url, principal, issuer, client, resource }: Login): boolean {
+    const { auth } = this.target;
+    const isNamed = typeof auth.resource === "string" && auth.resource !== "auto";
+    return (
+      url === this.#url &&
+      principal === "" &&
+      (auth.issuer === undefined || auth.issuer === issuer) &&
+      (auth.clientId === undefined || auth.clientId === client.clientId) &&
+      (!isNamed || auth.resource === resource)
+    );
+  }
+
+  async #wantMore(scopes: readonly string[]): Promise<Verdict> {
+    const all = [...new Set([...(this.#login?.scopes ?? []), ...scopes])];
+    if (all.some((scope) => !this.#missing.includes(scope))) {
+      this.#missing = all;
+      await this.#options.want(this.#url, all).catch((error) => this.#options.warn(messageOf(error)));
+    }
+    const { id } = this.target;
+    const problem = `some calls need more scopes (${scopes.join(" ")}): run "goblin login ${id}"`;
+    this.onProblem(problem);
+    // Without a login there is nothing that this server does at all.
+    const reason = this.#login ? undefined : "login";
+    const data = { serverId: id, scopes, remedy: remedyFor(id) };
+    return new GoblinError("LOGIN_REQUIRED", `Server "${id}": ${problem}`, { data, reason });
+  }
+
+  async #renew(login: Login): Promise<void> {
+    const next = await this.#options.renew(login);
+    if (!this.#closed && next.accessToken !== this.#login?.accessToken) this.#use(next);
+  }
+
+  #use(login: Login | undefined): void {
+    this.#login = login;
+    this.#header = login && `Bearer ${login.accessToken}`;
+    clearTimeout(this.#timer);
+    if (login?.refreshToken && login.expiresAt !== undefined) this.#renewIn(renewAt(login) - Date.now());
+  }
+
+  #renewIn(ms: number): void {
+    if (this.#closed) return;
+    const wait = Math.min(Math.max(ms, 0), LONGEST_TIMER);
+    this.#timer = setTimeout(() => void this.#renewAhead(), wait).unref();
+  }
+
+  async #renewAhead(): Promise<void> {
+    const login = this.#login;
+    if (!login) return;
+    try {
+      await this.#renew(login);
+    } catch (error) {
+      this.#options.warn(`Server "${this.target.id}": ${messageOf(error)}`);
+      const isFinal = error instanceof RenewalError && error.isFinal;
+      if (!isFinal && this.#login === login) this.#renewIn(RETRY_MS * (1 + Math.random()));
+    }
+  }
+}
+
+/** When to renew a token: well before its end, and not at the same moment as others. */
+function renewAt({ obtainedAt, expiresAt }: Login): number {
+  if (expiresAt === undefined) return Number.POSITIVE_INFINITY;
+  const share = RENEW_AT + JITTER * (2 * Math.random() - 1);
+  return obtainedAt + (expiresAt - obtainedAt) * share;
+}
+
+function remedyFor(serverId: string): string {
+  return `goblin login ${serverId}`;
+}
+
+function loginRequired(serverId: string): GoblinError {
+  const message = `Server "${serverId}" needs a login: run "${remedyFor(serverId)}"`;
+  return new GoblinError("LOGIN_REQUIRED", message, {
+    data: { serverId, remedy: remedyFor(serverId) },
+    reason: "login",
+  });
+}
