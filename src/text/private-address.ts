@@ -4,7 +4,9 @@
  */
 import { BlockList, isIP } from "node:net";
 
-const blocked = new BlockList();
+// Two lists, because a list compares an IPv4 address also with rules for its IPv6 form.
+const blocked4 = new BlockList();
+const blocked6 = new BlockList();
 for (const [network, prefix] of [
   ["0.0.0.0", 8],
   ["10.0.0.0", 8],
@@ -18,7 +20,7 @@ for (const [network, prefix] of [
   ["224.0.0.0", 4],
   ["240.0.0.0", 4],
 ] as const) {
-  blocked.addSubnet(network, prefix, "ipv4");
+  blocked4.addSubnet(network, prefix, "ipv4");
 }
 for (const [network, prefix] of [
   ["::", 96],
@@ -28,11 +30,12 @@ for (const [network, prefix] of [
   ["fec0::", 10],
   ["ff00::", 8],
 ] as const) {
-  blocked.addSubnet(network, prefix, "ipv6");
+  blocked6.addSubnet(network, prefix, "ipv6");
 }
 
 /** Takes an address without brackets. What is no address is not private: it is a name. */
 export function isPrivateAddress(address: string): boolean {
   const family = isIP(address);
-  return family !== 0 && blocked.check(address, family === 6 ? "ipv6" : "ipv4");
+  if (family === 4) return blocked4.check(address, "ipv4");
+  return family === 6 && blocked6.check(address, "ipv6");
 }

@@ -1,0 +1,203 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beginLogin, type LoginAttempt } from "../../../src/login/attempt.ts";
+import { readChallenge } from "../../../src/login/challenge.ts";
+import { createGuard } from "../../../src/login/guarded-fetch.ts";
+import { LoginStore } from "../../../src/login/store.ts";
+import { disposeAll } from "../../fixtures/dispose.ts";
+import { stateEnv, targetOf } from "../../fixtures/logins.ts";
+import { type Malicious, METADATA, PRM, startMalicious } from "../../fixtures/malicious.ts";
+
+afterEach(disposeAll);
+
+const REDIRECT = "http://127.0.0.1:33998/callback";
+
+let server: Malicious;
+let store: LoginStore;
+
+beforeEach(async () => {
+  server = await startMalicious();
+  store = await LoginStore.open(stateEnv());
+});
+
+interface Given {
+  readonly url?: string;
+  readonly auth?: Record<string, unknown>;
+  readonly challenge?: string;
+  readonly metadataUrl?: string;
+}
+
+async function begin({ url = server.url, auth = {}, challenge, metadataUrl }: Given = {}): Promise<LoginAttempt> {
+  return beginLogin({
+    target: targetOf(url, auth),
+    guard: await createGuard([url]),
+    store,
+    challenge: readChallenge(challenge),
+    redirectUri: async () => REDIRECT,
+    metadataUrl,
+    principal: "",
+  });
+}
+
+/** The browser comes back with these parameters, and what an honest server would add. */
+async function comeBack(parameters: Record<string, string | undefined>): Promise<unknown> {
+  const attempt = await begin();
+  const url = new URL(REDIRECT);
+  const all = { code: "c0de", state: attempt.state, iss: server.origin, ...parameters };
+  for (const [name, value] of Object.entries(all)) if (value !== undefined) url.searchParams.set(name, value);
+  return attempt.finish(url);
+}
+
+/** A sentence that names the server, the step and the remedy; and nothing was stored. */
+async function expectRefusal(attempt: Promise<unknown>, step: RegExp, what: RegExp): Promise<void> {
+  const error = await attempt.then(
+    () => undefined,
+    (thrown: Error) => thrown,
+  );
+  expect(error?.message).toMatch(/^Login to server "remote": .+\. [A-Z][^\n]+\.$/);
+  expect(error?.message).toMatch(step);
+  expect(error?.message).toMatch(what);
+  expect((await store.read()).logins).toEqual([]);
+}
+
+test("an honest server gets PKCE, the resource and its own registration", async () => {
+  const attempt = await begin();
+  const asked = new URL(attempt.url).searchParams;
+  expect(Object.fromEntries(asked)).toMatchObject({
+    client_id: "made",
+    response_type: "code",
+    redirect_uri: REDIRECT,
+    code_challenge_method: "S256",
+    resource: server.url,
+  });
+  await comeBack({});
+  const [sent] = server.tokenRequests;
+  expect(sent?.get("resource")).toBe(server.url);
+  expect(sent?.get("code_verifier")).toMatch(/^[\w-]{43,}$/);
+  expect((await store.read()).logins).toMatchObject([{ accessToken: "stolen", issuer: server.origin }]);
+});
+
+describe("metadata", () => {
+  test.each([
+    ["of another server", PRM, { resource: "https://other.example/mcp" }, /metadata/, /it is for "https:\/\/other/],
+    ["without an authorization server", PRM, { authorization_servers: [] }, /choosing/, /names none/],
+    ["of another issuer", METADATA, { issuer: "https://evil.example" }, /reading the metadata/, /another issuer/],
+    ["of nearly the same issuer", METADATA, { issuer: "ORIGIN/" }, /reading the metadata/, /another issuer/],
+    ["without a token endpoint", METADATA, { token_endpoint: undefined }, /metadata/, /no token_endpoint/],
+    ["without PKCE", METADATA, { code_challenge_methods_supported: undefined }, /metadata/, /PKCE/],
+    ["with plain PKCE only", METADATA, { code_challenge_methods_supported: ["plain"] }, /metadata/, /PKCE/],
+    ["that would run a program", METADATA, { authorization_endpoint: "file:///bin/sh" }, /metadata/, /not an https/],
+    [
+      "with a script as the login page",
+      METADATA,
+      { authorization_endpoint: "javascript:alert(1)" },
+      /metadata/,
+      /https/,
+    ],
+  ])("%s is refused", async (_, path, members, step, what) => {
+    server.forge(path, JSON.parse(JSON.stringify(members).replace("ORIGIN", server.origin)));
+    if ("token_endpoint" in members) server.forge(path, { token_endpoint: null });
+    if ("code_challenge_methods_supported" in members && !members.code_challenge_methods_supported) {
+      server.forge(path, { code_challenge_methods_supported: null });
+    }
+    await expectRefusal(begin(), step, what);
+    expect(server.asked.filter((one) => one.startsWith("POST"))).toEqual([]);
+  });
+
+  test.each([
+    ["HTML", { body: "<html>no</html>" }, /not a JSON object/],
+    ["a redirect", { status: 302, headers: { location: "https://evil.example/" } }, /HTTP 302/],
+    ["an error", { status: 500, body: "no" }, /HTTP 500/],
+    ["more than a megabyte", { body: "x".repeat(1_100_000) }, /more than 1048576 bytes/],
+  ])("that is %s is refused", async (_, answer, what) => {
+    server.answers.set(METADATA, answer);
+    await expectRefusal(begin(), /reading http/, what);
+  });
+
+  test("of a public server leads to no private address and to no plain HTTP", async () => {
+    const url = "https://93.184.215.14/mcp";
+    const at = (place: string): Given => ({ url, challenge: `Bearer resource_metadata="${place}"` });
+    const { port } = new URL(server.origin);
+    await expectRefusal(begin(at(`https://127.0.0.1:${port}${PRM}`)), /reading https/, /private address/);
+    await expectRefusal(begin(at(`https://localhost:${port}${PRM}`)), /reading https/, /private address/);
+    await expectRefusal(begin(at(`https://[::1]:${port}${PRM}`)), /reading https/, /private address/);
+    await expectRefusal(begin(at(`https://[::ffff:127.0.0.1]:${port}/`)), /reading https/, /private address/);
+    await expectRefusal(begin(at("https://169.254.169.254/latest")), /reading https/, /private address/);
+    await expectRefusal(begin(at("http://93.184.215.15/prm")), /reading http/, /not an https URL/);
+    expect(server.asked).toEqual([]);
+  });
+
+  test("is looked for in the prescribed order", async () => {
+    server.answers.delete(PRM);
+    server.forge(METADATA, { issuer: server.origin });
+    await begin();
+    expect(server.asked.slice(0, 3)).toEqual([
+      `GET ${PRM}`,
+      "GET /.well-known/oauth-protected-resource",
+      `GET ${METADATA}`,
+    ]);
+    server.asked.length = 0;
+    server.answers.set(PRM, {
+      body: { resource: server.url, authorization_servers: [`${server.origin}/tenant`] },
+    });
+    await expectRefusal(begin(), /reading the metadata/, /it has none/);
+    expect(server.asked).toEqual([
+      `GET ${PRM}`,
+      `GET ${METADATA}/tenant`,
+      "GET /.well-known/openid-configuration/tenant",
+      "GET /tenant/.well-known/openid-configuration",
+    ]);
+  });
+});
+
+describe("the redirect", () => {
+  test.each([
+    ["with another state", { state: "guessed" }, /state/],
+    ["of another issuer", { iss: "https://evil.example" }, /iss/],
+    ["without its issuer", { iss: undefined }, /iss/],
+    ["without a code", { code: undefined }, /code/],
+  ])("%s is refused", async (_, parameters, what) => {
+    await expectRefusal(comeBack(parameters), /redirect of the browser|getting a token/, what);
+    expect(server.tokenRequests).toEqual([]);
+  });
+
+  test("with an error says what the user may do", async () => {
+    const refused = comeBack({ code: undefined, error: "access_denied" });
+    await expectRefusal(refused, /redirect/, /"access_denied"\. Log in again and agree\.$/);
+  });
+});
+
+describe("the token endpoint", () => {
+  test.each([
+    ["HTML", { body: "<html>no</html>" }, /cannot be used/],
+    ["an error", { status: 400, body: { error: "invalid_grant" } }, /"invalid_grant"/],
+    ["no token", { body: { token_type: "Bearer" } }, /access_token/],
+    ["a token of an unknown kind", { body: { access_token: "x", token_type: "mac" } }, /token_type/],
+    ["a redirect", { status: 307, headers: { location: "https://evil.example/token" } }, /HTTP 307/],
+  ])("that answers with %s is refused", async (_, answer, what) => {
+    server.answers.set("/token", answer);
+    await expectRefusal(comeBack({}), /getting a token at http/, what);
+  });
+});
+
+describe("registration", () => {
+  test("takes the client of the config first, then the document, then registers", async () => {
+    const idOf = ({ url }: LoginAttempt): string | null => new URL(url).searchParams.get("client_id");
+    const metadataUrl = "https://goblin.example/client.json";
+    expect(idOf(await begin({ metadataUrl }))).toBe("made");
+    server.forge(METADATA, { client_id_metadata_document_supported: true });
+    expect(idOf(await begin({ metadataUrl }))).toBe(metadataUrl);
+    expect(idOf(await begin({ metadataUrl, auth: { clientId: "mine" } }))).toBe("mine");
+    expect(server.asked.filter((one) => one === "POST /register")).toHaveLength(1);
+  });
+
+  test("that is not possible says what to configure", async () => {
+    server.forge(METADATA, { registration_endpoint: undefined });
+    await expectRefusal(begin(), /registering at/, /Register a client there with the redirect URL .+"auth.clientId"/);
+  });
+});
+
+test("the resource can be left out or chosen", async () => {
+  const resourceOf = ({ url }: LoginAttempt): string | null => new URL(url).searchParams.get("resource");
+  expect(resourceOf(await begin({ auth: { resource: false } }))).toBeNull();
+  expect(resourceOf(await begin({ auth: { resource: "https://api.example/" } }))).toBe("https://api.example/");
+});
