@@ -61,6 +61,7 @@ export function createGateway({ log, configPath, reload, state, kept, logins, ..
   const reloads = new ReloadHistory();
   const logs = logBookOf(log);
   followLogSettings(logs, config);
+  if (logins) logins.onSecrets = (secrets) => logs.masker.hide(secrets, "logins");
   const meters = new Meters();
   const activity = new Activity();
   const keptCalls = new KeptCalls(() => config.current.calls);

@@ -27,7 +27,7 @@ const documents = [
 ];
 
 /** The variables that the documents' configs name. */
-const configEnv = { DOCS_TOKEN: "x", TOKEN_ADA: "x", TOKEN_CI: "x", TOKEN_ADMIN: "x" };
+const configEnv = { DOCS_TOKEN: "x", TOKEN_ADA: "x", TOKEN_CI: "x", TOKEN_ADMIN: "x", CRM_SECRET: "x" };
 
 function blocks(text: string, language: string): string[] {
   return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, "gm"))].map((match) => match[1]!);

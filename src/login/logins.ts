@@ -40,6 +40,8 @@ export class Logins {
   readonly #renewals = new Map<string, Promise<Login>>();
   #book = EMPTY;
   #watch: Promise<ConfigWatch> | undefined;
+  /** Gets the values that must not appear in the log or in errors, whenever they change. */
+  onSecrets: (secrets: readonly string[]) => void = () => {};
   #closed = false;
 
   constructor(store: LoginStore, warn: (message: string) => void) {
@@ -67,10 +69,11 @@ export class Logins {
         await this.#store.change((book) => ({ ...book, wanted: { ...book.wanted, [url]: scopes } }));
       },
       warn: this.#warn,
+      changed: () => this.#tellSecrets(),
       closed: (one) => void this.#servers.delete(one),
     });
-    login.update(this.#book);
     this.#servers.add(login);
+    login.update(this.#book);
     this.#watch ??= this.#follow();
     return login;
   }
@@ -86,6 +89,10 @@ export class Logins {
     // Something may have changed before the watch was in place.
     await this.load();
     return watch;
+  }
+
+  #tellSecrets(): void {
+    this.onSecrets([...this.#servers].flatMap(({ secrets }) => secrets));
   }
 
   #renewOnce(login: Login): Promise<Login> {

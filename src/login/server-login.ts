@@ -18,6 +18,8 @@ export interface ServerLoginOptions {
   /** Remembers the scopes that the next login must ask for. */
   readonly want: (url: string, scopes: readonly string[]) => Promise<void>;
   readonly warn: (message: string) => void;
+  /** Its secrets are others now. */
+  readonly changed: () => void;
   readonly closed: (login: ServerLogin) => void;
 }
 
@@ -136,6 +138,7 @@ export class ServerLogin implements Credentials {
   #use(login: Login | undefined): void {
     this.#login = login;
     this.#header = login && `Bearer ${login.accessToken}`;
+    this.#options.changed();
     clearTimeout(this.#timer);
     if (login?.refreshToken && login.expiresAt !== undefined) this.#renewIn(renewAt(login) - Date.now());
   }

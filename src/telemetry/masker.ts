@@ -5,23 +5,28 @@
  */
 import { createRedactor } from "../text/redact.ts";
 
-/** How many secrets of earlier configs are remembered. */
+/** How many earlier secrets of one source are remembered. */
 const MOST_SECRETS = 200;
 
+/** Where secrets come from. */
+type Source = "config" | "logins";
+
 export class Masker {
-  #known: readonly string[] = [];
+  readonly #sources = new Map<Source, readonly string[]>();
   #secrets: readonly string[] = [];
   #redact = createRedactor([]);
 
   /**
-   * Hides these secrets. Those of earlier configs stay hidden: a server that still runs with one
+   * Hides the secrets of one source. Its earlier ones stay hidden: a server that still runs with one
    * may write it, and a kept call may contain it.
    */
-  hide(secrets: readonly string[]): void {
-    this.#known = [...new Set([...secrets, ...this.#known])].slice(0, MOST_SECRETS + secrets.length);
+  hide(from: readonly string[], source: Source = "config"): void {
+    const earlier = this.#sources.get(source) ?? [];
+    this.#sources.set(source, [...new Set([...from, ...earlier])].slice(0, MOST_SECRETS + from.length));
+    const secrets = [...this.#sources.values()].flat();
     // In their JSON form, because the lines are searched before they are parsed.
-    this.#secrets = this.#known.map((secret) => JSON.stringify(secret).slice(1, -1));
-    this.#redact = createRedactor(this.#known);
+    this.#secrets = secrets.map((secret) => JSON.stringify(secret).slice(1, -1));
+    this.#redact = createRedactor(secrets);
   }
 
   text(text: string): string {

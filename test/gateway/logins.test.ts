@@ -1,10 +1,11 @@
+import type { Configuration } from "oidc-provider";
 import { afterEach, describe, expect, test } from "vitest";
 import { disposeAll } from "../fixtures/dispose.ts";
 import { type RunningGoblin, startGoblin } from "../fixtures/goblin.ts";
 import { type GuardedServer, startGuarded } from "../fixtures/guarded.ts";
 import { logIn, loginsOf, stateEnv, targetOf } from "../fixtures/logins.ts";
 import { type AuthorizationServer, startOidc } from "../fixtures/oidc.ts";
-import { startScripted } from "../fixtures/scripted.ts";
+import { type ScriptedOptions, startScripted } from "../fixtures/scripted.ts";
 import { until } from "../fixtures/until.ts";
 
 afterEach(disposeAll);
@@ -17,8 +18,8 @@ interface Scene {
   readonly grants: string[];
 }
 
-async function scene(era: "legacy" | "modern" = "legacy"): Promise<Scene> {
-  const [oidc, behind] = await Promise.all([startOidc(), startScripted({ transport: "http", era })]);
+async function scene(kind: ScriptedOptions = {}, settings: Configuration = {}): Promise<Scene> {
+  const [oidc, behind] = await Promise.all([startOidc(settings), startScripted({ transport: "http", ...kind })]);
   const guarded = await startGuarded({ behind: behind.url, issuer: oidc.url, scope: "mcp:use" });
   const grants: string[] = [];
   const note = (context: { oidc: { params?: Record<string, unknown> } }): void => {
@@ -29,8 +30,8 @@ async function scene(era: "legacy" | "modern" = "legacy"): Promise<Scene> {
   return { oidc, guarded, env: stateEnv(), grants };
 }
 
-const start = async ({ guarded, env }: Scene, auth = {}): Promise<RunningGoblin> =>
-  startGoblin({ mcpServers: { remote: { url: guarded.url, auth } } }, { logins: await loginsOf(env) });
+const start = async ({ guarded, env }: Scene, entry = {}): Promise<RunningGoblin> =>
+  startGoblin({ mcpServers: { remote: { url: guarded.url, ...entry } } }, { logins: await loginsOf(env) });
 
 const stateOf = ({ gateway }: RunningGoblin) => gateway.servers.status("remote");
 const isReady = async (goblin: RunningGoblin): Promise<void> => {
@@ -72,10 +73,14 @@ async function rpc(goblin: RunningGoblin, method: string, params: Record<string,
 const echo = (goblin: RunningGoblin, text = "hello") =>
   rpc(goblin, "tools/call", { name: "remote_echo", arguments: { text } });
 
-describe.each(["legacy", "modern"] as const)("a %s server behind OAuth", (era) => {
+describe.each<{ what: string; kind: ScriptedOptions; entry: Record<string, unknown> }>([
+  { what: "legacy", kind: { era: "legacy" }, entry: {} },
+  { what: "modern", kind: { era: "modern" }, entry: {} },
+  { what: "HTTP+SSE", kind: { transport: "sse" }, entry: { type: "sse" } },
+])("a $what server behind OAuth", ({ kind, entry }) => {
   test("needs a login, says how, and connects by itself after it", async () => {
-    const here = await scene(era);
-    const goblin = await start(here);
+    const here = await scene(kind);
+    const goblin = await start(here, entry);
     expect(stateOf(goblin)).toMatchObject({
       state: "needs-login",
       reason: 'Server "remote" needs a login: run "goblin login remote"',
@@ -97,9 +102,9 @@ describe.each(["legacy", "modern"] as const)("a %s server behind OAuth", (era) =
   });
 
   test("gets one token request for fifty calls at the end of a token", async () => {
-    const here = await scene(era);
+    const here = await scene(kind);
     await logIn(here.env, targetOf(here.guarded.url), here.oidc);
-    const goblin = await start(here);
+    const goblin = await start(here, entry);
     await isReady(goblin);
     here.guarded.expire();
     const answers = await Promise.all(Array.from({ length: 50 }, (_, i) => echo(goblin, `call ${i}`)));
@@ -119,6 +124,30 @@ test("two gateways on one store get one token between them", async () => {
   const answers = await Promise.all(both.flatMap((goblin) => Array.from({ length: 10 }, () => echo(goblin))));
   expect(answers.every(({ result }) => result !== undefined)).toBe(true);
   expect(here.grants).toEqual(["authorization_code", "refresh_token"]);
+});
+
+test("a token is renewed ahead of its end, without a call", async () => {
+  const here = await scene(
+    {},
+    {
+      features: {
+        resourceIndicators: {
+          enabled: true,
+          useGrantedResource: () => true,
+          getResourceServerInfo: (_context, resource) => ({
+            ...{ scope: "mcp:use", audience: resource, accessTokenFormat: "jwt", accessTokenTTL: 5 },
+            jwt: { sign: { alg: "ES256" } },
+          }),
+        },
+      },
+    },
+  );
+  await logIn(here.env, targetOf(here.guarded.url), here.oidc);
+  const goblin = await start(here);
+  await isReady(goblin);
+  await until(() => here.grants.length === 3, { what: "two renewals" });
+  expect(here.guarded.refusals).toBe(1);
+  expect((await echo(goblin)).result).toBeDefined();
 });
 
 test("a refused renewal ends in a calm state, with the tools still listed", async () => {

@@ -86,12 +86,14 @@ async function inProcess(path: string, only: string | undefined): Promise<Target
     servers: config.servers.filter(({ id }) => only === undefined || id === only),
     gateway: { ...config.gateway, host: "127.0.0.1", auth: { tokens: [], clients: {} }, admin: { tokens: [] } },
   };
-  const [{ createGateway }, { createLogger }] = await Promise.all([
+  const [{ createGateway }, { openLogins }, { createLogger }] = await Promise.all([
     import("../../gateway.ts"),
+    import("../../login/logins.ts"),
     import("../../telemetry/logger.ts"),
   ]);
   const log = createLogger({ ...config.log, level: "warn", stream: process.stderr });
-  const gateway = createGateway({ config: open, log, configPath: resolve(path) });
+  const logins = await openLogins({ env: process.env, warn: (message) => log.warn(message) });
+  const gateway = createGateway({ config: open, log, configPath: resolve(path), logins });
   await whileStarting(gateway);
   const url = "http://127.0.0.1";
   const send: Fetch = (at, init) => {
