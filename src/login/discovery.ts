@@ -39,6 +39,13 @@ export async function discover(
   guard: Guard,
   challenge: Challenge | undefined,
 ): Promise<Discovered> {
+  if (guard.isExposed) {
+    throw new LoginError({
+      ...{ server: target.id, step: "checking the server's address" },
+      what: "it is a public server without TLS, so others could read the token on its way",
+      remedy: "Use its https URL.",
+    });
+  }
   const metadata = await resourceMetadata(target, guard, challenge);
   const resource = resourceOf(target, metadata);
   const issuer = issuerOf(target, metadata);

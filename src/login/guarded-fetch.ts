@@ -20,6 +20,8 @@ export interface GuardedInit {
 }
 
 export interface Guard {
+  /** Whether the server is public but has no TLS, so that others could read its tokens. */
+  readonly isExposed: boolean;
   /** Rejects if the address is not allowed, or the answer is too late or too large. */
   fetch(url: string, init?: GuardedInit): Promise<Response>;
   /** Returns the URL if its form is allowed. Throws otherwise. */
@@ -36,7 +38,7 @@ export async function createGuard(configured: readonly string[]): Promise<Guard>
   const hosts = new Set(named.map(({ hostname }) => hostname));
   const [server] = named;
   const isPrivate = (await addressesOf(bare(server!.hostname))).some(isPrivateAddress);
-  const mayBePlain = server!.protocol === "http:";
+  const isExposed = server!.protocol === "http:" && !isPrivate;
 
   const check = (text: string): URL => {
     if (!URL.canParse(text)) throw new Error(`${JSON.stringify(text)} is not a URL`);
@@ -44,7 +46,7 @@ export async function createGuard(configured: readonly string[]): Promise<Guard>
     if (url.protocol !== "https:" && url.protocol !== "http:") throw new Error(`${text} is not an https URL`);
     if (url.username + url.password !== "") throw new Error("the URL has a user name or a password in it");
     if (hosts.has(url.hostname)) return url;
-    if (url.protocol === "http:" && !mayBePlain) throw new Error(`${text} is not an https URL`);
+    if (url.protocol === "http:" && server!.protocol !== "http:") throw new Error(`${text} is not an https URL`);
     if (!isPrivate && isPrivateAddress(bare(url.hostname))) throw leadsInside(url.hostname);
     return url;
   };
@@ -60,6 +62,7 @@ export async function createGuard(configured: readonly string[]): Promise<Guard>
   };
 
   return {
+    isExposed,
     check,
     fetch: async (text, init = {}) => send(check(text), init, guardedLookup),
   };

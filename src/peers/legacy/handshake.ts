@@ -47,5 +47,7 @@ export function handshakeProblem({ raw, symbol, reason }: ErrorAnswer): GoblinEr
   const { message } = JSON.parse(raw) as { message?: unknown };
   return symbol === undefined
     ? new HandshakeRefused("BACKEND_UNAVAILABLE", `The handshake failed: ${logText(message)}`)
-    : new GoblinError("BACKEND_UNAVAILABLE", logText(message, LONGEST_PROBLEM), { reason });
+    : new GoblinError("BACKEND_UNAVAILABLE", logText(message, LONGEST_PROBLEM), {
+        reason: symbol === "LOGIN_REQUIRED" ? "login" : reason,
+      });
 }

@@ -121,7 +121,7 @@ class ModernPeer implements Peer, LinkEvents {
     if (!answer.ok) {
       // A server that cannot be reached or asks for a login speaks no era; any other refusal is an
       // earlier one's.
-      const { reason } = answer;
+      const reason = answer.symbol === "LOGIN_REQUIRED" ? "login" : answer.reason;
       if (reason !== undefined) {
         await this.close();
         const message = logText(JSON.parse(memberText(answer.raw, "message") ?? "null"), LONGEST_PROBLEM);

@@ -126,6 +126,10 @@ describe("metadata", () => {
     expect(server.asked).toEqual([]);
   });
 
+  test("of a public server without TLS is not even read", async () => {
+    await expectRefusal(begin({ url: "http://93.184.215.14/mcp" }), /checking the server's address/, /without TLS/);
+  });
+
   test("is looked for in the prescribed order", async () => {
     server.answers.delete(PRM);
     server.forge(METADATA, { issuer: server.origin });
