@@ -1,6 +1,6 @@
 /**
- * Limits what one server makes others read: its log messages, which reach clients, and its problems,
- * which reach the gateway's log. What is dropped is counted and reported.
+ * Limits what one server makes others read: its log messages, which reach clients, and its
+ * problems, which reach the gateway's log. What is dropped is counted and reported.
  */
 import { LONGEST_PROBLEM, logText } from "../protocol/log-text.ts";
 import type { Logger } from "../telemetry/logger.ts";

@@ -1,5 +1,6 @@
 import type { Configuration } from "oidc-provider";
 import { afterEach, describe, expect, test } from "vitest";
+import { LoginStore } from "../../src/login/store.ts";
 import { disposeAll } from "../fixtures/dispose.ts";
 import { type RunningGoblin, startGoblin } from "../fixtures/goblin.ts";
 import { type GuardedServer, startGuarded } from "../fixtures/guarded.ts";
@@ -155,6 +156,23 @@ test("a refused renewal ends in a calm state, with the tools still listed", asyn
   expect((await echo(goblin)).error?.data).toMatchObject({ code: "LOGIN_REQUIRED" });
   expect(here.guarded.refusals).toBe(refusals);
   expect((await rpc(goblin, "tools/list", {})).result?.tools?.map(({ name }) => name)).toEqual(before);
+});
+
+test("a server without a login lists after a restart what it listed before", async () => {
+  const here = await scene();
+  await logIn(here.env, targetOf(here.guarded.url), here.oidc);
+  const config = { mcpServers: { remote: { url: here.guarded.url } }, backends: { graceMs: 0 } };
+  const run = async () => startGoblin(config, { logins: await loginsOf(here.env), state: here.env });
+  const first = await run();
+  await isReady(first);
+  const before = (await rpc(first, "tools/list", {})).result?.tools?.map(({ name }) => name);
+  expect(before).toContain("remote_echo");
+  await first.gateway.close();
+  await (await LoginStore.open(here.env)).change((book) => ({ ...book, logins: [] }));
+  const second = await run();
+  expect(stateOf(second)?.state).toBe("needs-login");
+  expect((await rpc(second, "tools/list", {})).result?.tools?.map(({ name }) => name)).toEqual(before);
+  expect((await echo(second)).error?.data).toMatchObject({ code: "LOGIN_REQUIRED", remedy: "goblin login remote" });
 });
 
 test("a token endpoint that fails for a while loses no login", async () => {

@@ -15,6 +15,7 @@ import { createServer as createHttpsServer } from "node:https";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { type Login, LoginStore } from "../../../src/login/store.ts";
 import { cert, key } from "../../fixtures/certificate.ts";
 import { startGoblin } from "../../fixtures/goblin.ts";
 import { disposeAll, onDispose, rawHttp, startScripted, until } from "../../fixtures/peers.ts";
@@ -104,6 +105,23 @@ describe("why a remote server is down", () => {
   });
 });
 
+/** What a login at this URL leaves behind. */
+function loginAt(url: string): Login {
+  return {
+    url,
+    issuer: "https://issuer.example",
+    resource: url,
+    principal: "",
+    client: { clientId: "goblin", method: "none", redirectUri: "http://127.0.0.1:1/callback" },
+    tokenEndpoint: "https://issuer.example/token",
+    namesResource: true,
+    loggedInAt: 1,
+    accessToken: "abcdef-123456",
+    obtainedAt: 1,
+    scopes: [],
+  };
+}
+
 describe("a redirect", () => {
   const forward =
     (to: string, status = 307): Answer =>
@@ -184,6 +202,34 @@ describe("a redirect", () => {
     expect(seen.length).toBeGreaterThan(0);
     expect(new Set(seen)).toEqual(new Set([undefined]));
     expect(served.log()).toContain(`headers\\" are not sent to https://${secure}; put that address into its`);
+  });
+
+  test.each(["http", "sse"])("to https on the same host is followed, without the login (%s)", async (type) => {
+    const seen: (string | undefined)[] = [];
+    const secure = await listen(
+      createHttpsServer({ key, cert }, (request, response) => {
+        seen.push(request.headers.authorization);
+        response.writeHead(401, { "www-authenticate": "Bearer" }).end();
+      }) as unknown as Server,
+    );
+    const given: (string | undefined)[] = [];
+    const host = await serve((request, response) => {
+      given.push(request.headers.authorization);
+      forward(`https://${secure}/mcp`)(request, response);
+    });
+    const url = `http://${host}/mcp`;
+    const home = await serveHome({ mcpServers: { up: { type, url } } });
+    const store = await LoginStore.open({ XDG_STATE_HOME: join(home.folder, "state") });
+    await store.change((book) => ({ ...book, logins: [loginAt(url)] }));
+    const trusted = join(home.folder, "cert.pem");
+    writeFileSync(trusted, cert);
+    const served = await startServe(home, { NODE_EXTRA_CA_CERTS: trusted });
+    await until(() => served.log().includes('"state":"down"'));
+    expect(new Set(given)).toEqual(new Set(["Bearer abcdef-123456"]));
+    expect(seen.length).toBeGreaterThan(0);
+    expect(new Set(seen)).toEqual(new Set([undefined]));
+    expect(served.log()).toContain(`its login is not sent to https://${secure}; put that address into its`);
+    expect(served.log()).not.toContain("abcdef-123456");
   });
 });
 
