@@ -7,7 +7,6 @@ import type { Readable, Writable } from "node:stream";
 import { createAdmin } from "./admin/admin.ts";
 import { type Caller, callTool, type ToolCallInput } from "./admin/call-tool.ts";
 import { MetricsPage } from "./admin/metrics-page.ts";
-import type { ReloadResult } from "./admin/schema.ts";
 import { Relay } from "./calls/relay.ts";
 import { feedSearch } from "./catalog/search/feed.ts";
 import { createSearchIndex } from "./catalog/search/index.ts";
@@ -19,38 +18,21 @@ import { type Addresses, openAddresses } from "./front/http/addresses.ts";
 import { LiveGuards } from "./front/http/guard.ts";
 import { createHttpFront } from "./front/http/http.ts";
 import { type StdioFront, serveStdio } from "./front/stdio.ts";
-import type { Logins } from "./login/logins.ts";
+import type { GatewayOptions } from "./gateway-options.ts";
 import { LocalTools } from "./meta/registry.ts";
 import { Directory } from "./routing/directory.ts";
 import { SeenUris } from "./routing/seen-uris.ts";
 import { Health } from "./servers/health.ts";
-import type { KeptLists } from "./servers/lists/kept-lists.ts";
 import { Servers } from "./servers/servers.ts";
 import { Waiting } from "./servers/waiting.ts";
 import { createClientState } from "./session/client-state.ts";
-import type { SessionState } from "./session/continuity.ts";
 import { Activity } from "./telemetry/activity.ts";
 import { KeptCalls } from "./telemetry/kept-calls.ts";
 import { LimitMeter } from "./telemetry/limit-meter.ts";
 import { followLogSettings } from "./telemetry/log-settings.ts";
-import { type Logger, logBookOf } from "./telemetry/logger.ts";
+import { logBookOf } from "./telemetry/logger.ts";
 import { Meters } from "./telemetry/meters.ts";
 import { version } from "./version.ts";
-
-export interface GatewayOptions {
-  readonly config: Config;
-  readonly log: Logger;
-  /** The path of the config file, shown by the API. */
-  readonly configPath?: string | undefined;
-  /** Reads the config again. */
-  readonly reload?: (() => Promise<ReloadResult>) | undefined;
-  /** Lets sessions outlive the process. */
-  readonly state?: SessionState | undefined;
-  /** Lets the servers' lists outlive the process. */
-  readonly kept?: KeptLists | undefined;
-  /** The logins at remote servers. Without them, no server gets one. */
-  readonly logins?: Logins | undefined;
-}
 
 export type Gateway = ReturnType<typeof createGateway>;
 

@@ -77,9 +77,10 @@ const layers: Record<string, readonly string[]> = {
   ],
   tui: ["admin", "http-client", "protocol", "structures", "uri-template", "text"],
   "catalog-settings.ts": ["meta", "catalog", "config"],
+  "gateway-options.ts": ["admin", "session", "servers", "login", "telemetry", "config"],
   "gateway.ts": [
-    ...["front", "admin", "calls", "session", "routing", "meta", "servers", "login", "catalog", "telemetry"],
-    ...["config", "catalog-settings.ts", "version.ts"],
+    ...["front", "admin", "calls", "session", "routing", "meta", "servers", "catalog", "telemetry"],
+    ...["config", "catalog-settings.ts", "gateway-options.ts", "version.ts"],
   ],
   "cards.ts": [],
   "given-config.ts": ["config"],

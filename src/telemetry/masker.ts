@@ -17,8 +17,8 @@ export class Masker {
   #redact = createRedactor([]);
 
   /**
-   * Hides the secrets of one source. Its earlier ones stay hidden: a server that still runs with one
-   * may write it, and a kept call may contain it.
+   * Hides the secrets of one source. Its earlier ones stay hidden: a server that still runs with
+   * one may write it, and a kept call may contain it.
    */
   hide(from: readonly string[], source: Source = "config"): void {
     const earlier = this.#sources.get(source) ?? [];

@@ -1,0 +1,22 @@
+/** What a gateway is built from, besides its own parts. */
+import type { ReloadResult } from "./admin/schema.ts";
+import type { Config } from "./config/schema/config.ts";
+import type { Logins } from "./login/logins.ts";
+import type { KeptLists } from "./servers/lists/kept-lists.ts";
+import type { SessionState } from "./session/continuity.ts";
+import type { Logger } from "./telemetry/logger.ts";
+
+export interface GatewayOptions {
+  readonly config: Config;
+  readonly log: Logger;
+  /** The path of the config file, shown by the API. */
+  readonly configPath?: string | undefined;
+  /** Reads the config again. */
+  readonly reload?: (() => Promise<ReloadResult>) | undefined;
+  /** Lets sessions outlive the process. */
+  readonly state?: SessionState | undefined;
+  /** Lets the servers' lists outlive the process. */
+  readonly kept?: KeptLists | undefined;
+  /** The logins at remote servers. Without them, no server gets one. */
+  readonly logins?: Logins | undefined;
+}
