@@ -44,9 +44,7 @@ export const defects: readonly Defect[] = [
         "over HTTP, on the stream of a call that was answered",
         "what is said after a client has left does not go to the clients that are left",
       ]),
-      ...proofs("test/gateway/parties.test.ts", [
-        "gives each client its own connection over %s by default",
-      ]),
+      ...proofs("test/gateway/parties.test.ts", ["gives each client its own connection over %s by default"]),
     ],
   },
   {
