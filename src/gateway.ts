@@ -17,6 +17,7 @@ import type { Config } from "./config/schema/config.ts";
 import { type Addresses, openAddresses } from "./front/http/addresses.ts";
 import { LiveGuards } from "./front/http/guard.ts";
 import { createHttpFront } from "./front/http/http.ts";
+import { SoleClient } from "./front/sole-client.ts";
 import { type StdioFront, serveStdio } from "./front/stdio.ts";
 import type { GatewayOptions } from "./gateway-options.ts";
 import { LocalTools } from "./meta/registry.ts";
@@ -94,6 +95,7 @@ export function createGateway({ log, configPath, reload, state, kept, logins, ..
 
     /** Starts the servers and listens on the configured address. */
     async listen() {
+      servers.sole = undefined;
       http = await openAddresses({ front, config: config.current, onLimit, log });
       address.url = http.url;
       // Hono loads after the servers start, because users wait for the servers.
@@ -103,8 +105,11 @@ export function createGateway({ log, configPath, reload, state, kept, logins, ..
 
     /** Starts the servers and serves one client on these streams. */
     stdio(streams: { readonly input: Readable; readonly output: Writable }): StdioFront {
+      // Whoever else is served, too, could be meant by what a server asks.
+      const sole = http ? undefined : new SoleClient(sessions);
+      servers.sole = sole;
       void servers.start();
-      stdioFront = serveStdio(context, streams);
+      stdioFront = serveStdio({ ...context, sole }, streams);
       return stdioFront;
     },
 

@@ -131,7 +131,7 @@ export class Relay {
     }
     const list = lookUp(listMethods, call.method);
     if (list) {
-      const waits = servers.firstLists(call.client);
+      const waits = servers.listsFor(call);
       if (!waits) return Promise.resolve(this.#list(flight, list));
       return waits.then(() => this.#list(flight, list)).catch((error) => this.#refuse(flight, error));
     }
@@ -143,15 +143,17 @@ export class Relay {
   }
 
   #list(flight: Flight, { kind }: ListMethod): Answer {
-    const raw = this.#parts.catalog.snapshot.pagers[kind].page(flight.call.params["cursor"]);
+    const { call } = flight;
+    const { key } = call.client;
+    const raw = this.#parts.catalog.view(key).pagers[kind].page(call.params["cursor"]);
     this.#metrics.listed(flight);
-    this.#parts.servers.listRead();
+    this.#parts.servers.listRead(key);
     return { ok: true, raw };
   }
 
   /** Returns the route of a request. If its server is still starting, the route is found later. */
   #find(call: Call, spec: RoutedMethod): Route {
-    const { snapshot } = this.#parts.catalog;
+    const snapshot = this.#parts.catalog.view(call.client.key);
     const find = (newest: Snapshot): Route =>
       spec === EXTENSION
         ? this.#findExtension(call, newest)

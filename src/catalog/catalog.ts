@@ -13,7 +13,7 @@
  */
 import { EventEmitter } from "node:events";
 import type { ChangeKind } from "../protocol/methods.ts";
-import { runSlice, type Sliced, textCost } from "../timing/slices.ts";
+import { finish, runSlice, type Sliced, textCost } from "../timing/slices.ts";
 import { type Definition, emptyLists, type ServerLists } from "./definitions.ts";
 import {
   buildSnapshot,
@@ -24,12 +24,15 @@ import {
   withStandings,
 } from "./snapshot.ts";
 import { KNOWN, type Standing } from "./standing.ts";
+import { Views } from "./views.ts";
 
 export interface CatalogEvents {
   /** Entries of these kinds were added, removed or updated, listed or not. */
   change: [kinds: readonly ChangeKind[]];
-  /** Clients now see these lists differently. */
+  /** Clients without lists of their own now see these lists differently. */
   listed: [kinds: readonly ChangeKind[]];
+  /** This client, which has lists of its own, now sees these differently. */
+  listedFor: [clientKey: string, kinds: readonly ChangeKind[]];
   /**
    * There is a new snapshot with other entries or settings, whether clients see a difference or
    * not.
@@ -54,6 +57,7 @@ export class Catalog extends EventEmitter<CatalogEvents> {
   #snapshot: Snapshot;
   #settings: SnapshotSettings;
   #scheduled = false;
+  readonly #views: Views;
   /** True if a scheduled change goes beyond the standing of servers. */
   #differs = false;
   /** The snapshot under way. */
@@ -67,6 +71,16 @@ export class Catalog extends EventEmitter<CatalogEvents> {
     super();
     this.#settings = settings;
     this.#snapshot = createSnapshot([], settings);
+    this.#views = new Views({
+      listsOf: (serverId) => this.#servers.get(serverId)?.lists,
+      build: (differences, before) => {
+        const servers = [...this.#servers.values()].map((server) => {
+          const lists = differences.get(server.id);
+          return lists ? { ...server, lists } : server;
+        });
+        return finish(buildSnapshot(servers, this.#settings, before ?? this.#snapshot));
+      },
+    });
   }
 
   /** Returns the newest snapshot, with every change reported so far that fits into one slice. */
@@ -81,6 +95,34 @@ export class Catalog extends EventEmitter<CatalogEvents> {
     const version = this.#reported;
     if (this.#applied >= version) return Promise.resolve();
     return new Promise((resolve) => this.#waiting.push({ version, resolve }));
+  }
+
+  /**
+   * Returns the newest snapshot as this client sees it. It is the common one, unless the client has
+   * lists of its own.
+   */
+  view(clientKey: string): Snapshot {
+    const common = this.snapshot;
+    return this.#views.isEmpty ? common : (this.#views.of(clientKey) ?? common);
+  }
+
+  /** Whether the client has lists of its own. */
+  hasOwnLists(clientKey: string): boolean {
+    return !this.#views.isEmpty && this.#views.has(clientKey);
+  }
+
+  /** Sets the lists that this client sees of a server; undefined: the common ones. */
+  own(clientKey: string, serverId: string, lists: ServerLists | undefined): void {
+    if (this.#scheduled) this.#begin();
+    const kinds = this.#views.set(clientKey, serverId, lists);
+    if (kinds.length === 0) return;
+    this.emit("snapshot");
+    this.emit("listedFor", clientKey, kinds);
+  }
+
+  /** Forgets the lists of a client that is gone. */
+  disown(clientKey: string): void {
+    this.#views.drop(clientKey);
   }
 
   /**
@@ -110,7 +152,13 @@ export class Catalog extends EventEmitter<CatalogEvents> {
 
   /** A server announced a change of lists that look the same. Clients are told all the same. */
   announce(kinds: readonly ChangeKind[]): void {
+    for (const clientKey of this.#views.clients()) this.emit("listedFor", clientKey, kinds);
     this.emit("listed", kinds);
+  }
+
+  /** The same for the lists of this client alone. */
+  announceTo(clientKey: string, kinds: readonly ChangeKind[]): void {
+    this.emit("listedFor", clientKey, kinds);
   }
 
   remove(serverId: string): void {
@@ -195,15 +243,26 @@ export class Catalog extends EventEmitter<CatalogEvents> {
   #swap({ after, changed }: Successor, upTo: number): void {
     this.#snapshot = after;
     this.#applied = upTo;
+    this.#views.renew();
     this.emit("snapshot");
     if (changed) {
       this.emit("swap");
+      this.#announceViews(changed.listed);
       if (changed.kinds.length > 0) this.emit("change", changed.kinds);
       if (changed.listed.length > 0) this.emit("listed", changed.listed);
     }
     const waiting = this.#waiting;
     this.#waiting = waiting.filter(({ version }) => version > upTo);
     for (const { version, resolve } of waiting) if (version <= upTo) resolve();
+  }
+
+  /** `listed`: how the common lists changed. */
+  #announceViews(listed: readonly ChangeKind[]): void {
+    for (const clientKey of this.#views.clients()) {
+      const before = this.#views.beforeOf(clientKey);
+      const kinds = before ? finish(changedLists(before, this.#views.of(clientKey) ?? this.#snapshot)) : listed;
+      if (kinds.length > 0) this.emit("listedFor", clientKey, kinds);
+    }
   }
 }
 

@@ -30,6 +30,7 @@ const CONNECTION_KEYS = [
   "transport",
   "enabled",
   "share",
+  "era",
   "auth",
   "problems",
 ] as const satisfies readonly (keyof ServerConfig)[];

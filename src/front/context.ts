@@ -7,6 +7,7 @@ import type { Continuity } from "../session/continuity.ts";
 import type { ResourceSubscriptions } from "../session/resource-subscriptions.ts";
 import type { SessionStore } from "../session/store.ts";
 import type { Tasks } from "../session/tasks.ts";
+import type { SoleClient } from "./sole-client.ts";
 
 export interface FrontContext {
   /** Answers requests. */
@@ -18,4 +19,6 @@ export interface FrontContext {
   readonly tasks: Tasks;
   readonly config: LiveConfig;
   readonly onLimit: OnLimit;
+  /** The client of the only channel. */
+  readonly sole?: Pick<SoleClient, "hasNoSession"> | undefined;
 }

@@ -12,7 +12,7 @@ import { GoblinError } from "../protocol/errors.ts";
 import { answerText, failure, type Inbound } from "../protocol/json-rpc.ts";
 import { bodyTooLarge } from "../protocol/limit-exceeded.ts";
 import { ANYONE } from "../protocol/principal.ts";
-import { LineSplitter } from "../structures/lines.ts";
+import { idAtEdges, LineSplitter } from "../structures/lines.ts";
 import { textOf } from "../text/utf8.ts";
 import { classifyIncoming } from "./classify.ts";
 import type { FrontContext } from "./context.ts";
@@ -61,6 +61,7 @@ export function serveStdio(
     }
     const incoming = classifyIncoming({ value, text: line });
     if (isRefusing) return refuseAll("batch" in incoming ? incoming.batch.messages() : [incoming.message]);
+    if (!("batch" in incoming) && incoming.era === "modern") context.sole?.hasNoSession();
     if ("batch" in incoming) legacy.takeBatch(incoming.batch);
     else if (isCancel(incoming.message) && modern.cancel(incoming.message.params)) return;
     else (incoming.era === "modern" ? modern : legacy).take(incoming.message);
@@ -73,9 +74,9 @@ export function serveStdio(
   const lines = new LineSplitter({
     cap,
     line: take,
-    overflow: () => {
+    overflow: (head, tail) => {
       context.onLimit("bodyBytes");
-      legacy.unreadable(bodyTooLarge(cap));
+      write(answerText(idAtEdges(head, tail) ?? null, failure(bodyTooLarge(cap))));
     },
   });
   let isClosed = false;

@@ -55,6 +55,8 @@ export interface LinkEvents {
 }
 
 export interface Link {
+  /** Whether the server keeps a session for this link, by which it recognizes the next message. */
+  readonly hasSession?: boolean;
   send(text: string, options?: SendOptions): void;
   /** The caller no longer wants the answer to this request. */
   drop(id: number): void;

@@ -53,6 +53,7 @@ export function httpLink(options: HttpOptions): OpenLink {
 }
 
 class HttpLink implements Link {
+  hasSession = false;
   readonly #connections: ConnectionPool;
   readonly #path: string;
   readonly #target: RequestTarget;
@@ -231,6 +232,7 @@ class HttpLink implements Link {
   }
 
   #setHeaders(headers: Readonly<Record<string, string>>): void {
+    this.hasSession ||= SESSION in headers;
     Object.assign(this.#postHeaders, headers);
     this.#heads = new WeakMap();
   }
@@ -345,6 +347,4 @@ class HttpLink implements Link {
 }
 
 /** Returns the call that `send` attached. */
-function callOf({ about }: Exchange): Call | undefined {
-  return about as Call | undefined;
-}
+const callOf = ({ about }: Exchange): Call | undefined => about as Call | undefined;

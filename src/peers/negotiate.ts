@@ -5,12 +5,14 @@
  * For a URL, the modern protocol is tried first, which costs one request. For a program, the
  * handshake is tried first, because some programs exit on any other first message. If the program
  * refuses it, the modern protocol is tried on the same process. The need for a handshake is
- * remembered for a while, and forgotten when it fails. Without a `type`, a URL that refuses
- * Streamable HTTP is tried as HTTP+SSE. A redirect is followed when the connection is made, with a
- * new attempt at its target.
+ * remembered for a while, and forgotten when it fails. A server over HTTP that speaks both eras
+ * serves each client in the client's own: clients with a session get a connection with a handshake,
+ * if the server keeps a session for it. Without that the server could not ask them anything. If an
+ * entry has no `type`, a URL that refuses Streamable HTTP is tried as HTTP+SSE. A redirect is
+ * followed when the connection is made, with a new attempt at its target.
  */
 
-import type { ServerTransport } from "../config/schema/server.ts";
+import type { ServerConfig, ServerTransport } from "../config/schema/server.ts";
 import type { Credentials } from "../links/http/credentials.ts";
 import type { Link, OpenLink } from "../links/link.ts";
 import type { Redirect } from "../links/redirect.ts";
@@ -22,12 +24,14 @@ import type { Client } from "../protocol/call.ts";
 import { GoblinError, messageOf } from "../protocol/errors.ts";
 import type { OnLimit } from "../protocol/limit-exceeded.ts";
 import { HandshakeRefused } from "./legacy/handshake.ts";
-import { connectLegacy } from "./legacy/peer.ts";
+import { connectLegacy, type LegacyOptions } from "./legacy/peer.ts";
 import { connectModern } from "./modern/peer.ts";
 import type { Peer, PeerEvents } from "./peer.ts";
 
 export interface ConnectorOptions {
   readonly transport: ServerTransport;
+  /** Undefined: whatever the server speaks. */
+  readonly era: ServerConfig["era"];
   readonly clientInfo: Readonly<Record<string, unknown>>;
   /** Read for each connection, so that a new config takes effect. */
   readonly settings: () => ConnectSettings;
@@ -50,13 +54,23 @@ export interface ConnectSettings {
   readonly connectMs: number;
 }
 
-/** `signal` aborts the attempt. */
-export type Connect = (events: PeerEvents, owner: Client | undefined, signal: AbortSignal) => Promise<Peer>;
-
-interface Attempt {
-  readonly events: PeerEvents;
-  readonly owner: Client | undefined;
+/** The connection that is wanted. */
+export interface Wanted {
+  /** The client whose own connection it is; undefined: clients share it. */
+  readonly owner?: Client | undefined;
+  /**
+   * Only clients with a session share it. Rejects with the reason "unoffered" if the server cannot
+   * keep one.
+   */
+  readonly forSessions?: boolean;
+  /** Aborts the attempt. */
   readonly signal: AbortSignal;
+}
+
+export type Connect = (events: PeerEvents, wanted: Wanted) => Promise<Peer>;
+
+interface Attempt extends Wanted {
+  readonly events: PeerEvents;
   readonly connectMs: number;
 }
 
@@ -74,12 +88,14 @@ const PROBE_MS = 5000;
 const VERDICT_MS = 3_600_000;
 const MAX_REDIRECTS = 5;
 
+type HandshakeNeeds = Pick<LegacyOptions, "keepsLink" | "needsSession">;
+
 export function createConnector(options: ConnectorOptions): Connect {
-  const { transport, onLimit } = options;
+  const { transport, era, onLimit } = options;
   /** Until this time the server is assumed to need the handshake. */
   let handshakeUntil = 0;
 
-  const withHandshake = (open: OpenLink, attempt: Attempt, more: { keepsLink?: boolean } = {}): Promise<Peer> => {
+  const withHandshake = (open: OpenLink, attempt: Attempt, more: HandshakeNeeds = {}): Promise<Peer> => {
     const { events, owner, signal, connectMs } = attempt;
     return connectLegacy({
       ...more,
@@ -99,20 +115,22 @@ export function createConnector(options: ConnectorOptions): Connect {
       connectMs,
       signal,
       cancelByClosing: transport.kind !== "stdio",
+      sessionsApart: transport.kind !== "stdio" && era === undefined,
       inputSchema: options.inputSchema,
     });
 
   if (transport.kind === "stdio") {
-    return async (events, owner, signal) => {
+    return async (events, wanted) => {
       const { messageCap, unsentCap, connectMs } = options.settings();
-      const attempt = { events, owner, signal, connectMs };
+      const attempt = { ...wanted, events, connectMs };
       const { stderr, redact } = options;
-      const onHint = (hint: string): void => options.onHint(hint, owner);
+      const onHint = (hint: string): void => options.onHint(hint, wanted.owner);
       const open = stdioLink({ ...transport, messageCap, unsentCap, onLimit, stderr, redact, onHint });
+      if (era === "modern") return found(await withoutHandshake(open, attempt));
       try {
-        return await withHandshake(open, attempt, { keepsLink: true });
+        return await withHandshake(open, attempt, { keepsLink: era === undefined });
       } catch (error) {
-        if (!(error instanceof HandshakeRefused)) throw error;
+        if (!(error instanceof HandshakeRefused) || era !== undefined) throw error;
         const peer = await withoutHandshake(reuse(error.link, open), attempt).catch(() => undefined);
         if (peer) return peer;
         await error.link?.close();
@@ -121,12 +139,25 @@ export function createConnector(options: ConnectorOptions): Connect {
     };
   }
 
+  /** Connects as the server does with a client that has a session, if the server keeps one. */
+  const withSession = (open: OpenLink, attempt: Attempt): Promise<Peer> => {
+    const connectMs = Math.min(PROBE_MS, attempt.connectMs);
+    return withHandshake(open, { ...attempt, connectMs }, { needsSession: true }).catch((error: unknown) => {
+      if (isSettled(error) || attempt.signal.aborted) throw error;
+      throw new GoblinError("BACKEND_UNAVAILABLE", messageOf(error), { reason: "unoffered", cause: error });
+    });
+  };
+
   const bytes = new ServerBytes(options.settings);
   const connectTo = async (remote: HttpOptions, attempt: Attempt, isRedirected: () => boolean): Promise<Peer> => {
     if (transport.kind === "sse") return withHandshake(sseLink(remote), attempt);
-    if (handshakeUntil < Date.now()) {
+    if (era === "modern") return found(await withoutHandshake(httpLink(remote), attempt));
+    if (attempt.forSessions) return withSession(httpLink(remote), attempt);
+    if (era === undefined && handshakeUntil < Date.now()) {
+      const own = attempt.owner?.hasSession ? await withSession(httpLink(remote), attempt).catch(ifOffered) : undefined;
+      if (own) return own;
       const connectMs = Math.min(PROBE_MS, attempt.connectMs);
-      const peer = await withoutHandshake(httpLink(remote), { ...attempt, connectMs });
+      const peer = isRedirected() ? undefined : await withoutHandshake(httpLink(remote), { ...attempt, connectMs });
       if (peer) return peer;
       if (isRedirected()) throw new GoblinError("BACKEND_UNAVAILABLE", "The server redirects to another address");
     }
@@ -143,10 +174,10 @@ export function createConnector(options: ConnectorOptions): Connect {
     }
   };
 
-  return async (events, owner, signal) => {
+  return async (events, wanted) => {
     const { messageCap, connectMs } = options.settings();
     const { redact } = options;
-    const attempt = { events, owner, signal, connectMs };
+    const attempt = { ...wanted, events, connectMs };
     let { url, headers } = transport;
     let { credentials } = options;
     for (let redirects = 0; ; redirects++) {
@@ -158,7 +189,7 @@ export function createConnector(options: ConnectorOptions): Connect {
       try {
         return await connectTo(remote, attempt, () => redirect !== undefined);
       } catch (error) {
-        if (redirect === undefined || redirects >= MAX_REDIRECTS || signal.aborted) {
+        if (redirect === undefined || redirects >= MAX_REDIRECTS || wanted.signal.aborted) {
           throw headers === transport.headers ? error : withoutCredentials(error, url);
         }
         url = redirect.target.href;
@@ -171,6 +202,18 @@ export function createConnector(options: ConnectorOptions): Connect {
   };
 }
 
+function found(peer: Peer | undefined): Peer {
+  if (peer) return peer;
+  const message = 'The server does not speak 2026-07-28, which "era": "modern" asks for; set era to "auto"';
+  throw new GoblinError("BACKEND_UNAVAILABLE", message);
+}
+
+/** Turns the error of a server without such a connection into undefined. */
+function ifOffered(error: unknown): undefined {
+  if (error instanceof GoblinError && error.reason === "unoffered") return undefined;
+  throw error;
+}
+
 /** Whether another transport would fail for the same reason. */
 function isSettled(error: unknown): boolean {
   return error instanceof GoblinError && error.reason !== undefined;
@@ -179,7 +222,8 @@ function isSettled(error: unknown): boolean {
 /** Says that a redirect has cost the server its "headers". */
 function withoutCredentials(error: unknown, url: string): GoblinError {
   const advice = `after a redirect its "headers" are not sent to ${new URL(url).origin}; put that address into its "url"`;
-  return new GoblinError("BACKEND_UNAVAILABLE", `${messageOf(error)}; ${advice}`, { cause: error });
+  const reason = error instanceof GoblinError ? error.reason : undefined;
+  return new GoblinError("BACKEND_UNAVAILABLE", `${messageOf(error)}; ${advice}`, { reason, cause: error });
 }
 
 /** A login is not sent to another origin. If the server asks for one there, its error says so. */

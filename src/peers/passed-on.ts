@@ -3,7 +3,8 @@
 import { setMember, toDisplayText } from "../json/json-text.ts";
 import type { Call } from "../protocol/call.ts";
 import { notificationText, type Params, paramsText } from "../protocol/json-rpc.ts";
-import type { PeerEvents } from "./peer.ts";
+import { changeKinds, endingNotifications } from "../protocol/methods.ts";
+import type { Audience, PeerEvents } from "./peer.ts";
 import type { Pending } from "./pending.ts";
 
 export interface ServerNotification {
@@ -23,17 +24,31 @@ export function passProgress(pending: Pending, { params, text }: ServerNotificat
   call.emit(notificationText("notifications/progress", restored));
 }
 
-export interface LogOrigin {
-  readonly events: Pick<PeerEvents, "log">;
+export interface NotificationOrigin {
+  readonly events: Pick<PeerEvents, "log" | "notified" | "changed">;
   readonly pending: Pending;
   /** The request on whose stream the message arrived, and that request's call. */
   readonly stream: number | undefined;
   readonly call: Call | undefined;
 }
 
-export function passLog({ params, text }: ServerNotification, { events, pending, stream, call }: LogOrigin): void {
-  const audience = stream === undefined ? pending.audience() : (call ?? "none");
-  events.log(toDisplayText(params["level"]), paramsText(text), audience);
+export function passLog({ params, text }: ServerNotification, origin: NotificationOrigin): void {
+  origin.events.log(toDisplayText(params["level"]), paramsText(text), audienceOf(origin));
+}
+
+/** Passes a change of a list, and what the gateway does not know itself. */
+export function passOther(
+  notification: ServerNotification & { readonly method: string },
+  origin: NotificationOrigin,
+): void {
+  const { method, text } = notification;
+  const kind = changeKinds.get(method);
+  if (kind) origin.events.changed(kind);
+  else if (!endingNotifications.has(method)) origin.events.notified(method, paramsText(text), audienceOf(origin));
+}
+
+function audienceOf({ pending, stream, call }: NotificationOrigin): Audience {
+  return stream === undefined ? pending.audience() : (call ?? "none");
 }
 
 export function passTask(events: Pick<PeerEvents, "task">, frame: ServerNotification, text?: string): void {

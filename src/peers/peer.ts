@@ -40,6 +40,8 @@ export interface PeerEvents {
   updated(uri: string, params: string): void;
   /** A log message; `params` is raw JSON. */
   log(level: string, params: string, to: Audience): void;
+  /** A notification that the gateway does not know; `params` is raw JSON. */
+  notified(method: string, params: string, to: Audience): void;
   /** The status of a task changed. */
   task(note: TaskNote): void;
   ask(method: string, params: string, asked: Asked): Promise<Answer>;
@@ -62,6 +64,13 @@ export interface Peer {
   readonly inFlight: number;
   /** The server keeps no state between requests, so no client can see another client's state. */
   readonly keepsNothing?: boolean;
+  /** The server gets some arguments in headers, too, as its tools declare. */
+  readonly mirrorsArguments?: boolean;
+  /**
+   * The server may also have a connection for clients with a session, on which it can ask them: see
+   * `Wanted`.
+   */
+  readonly sessionsApart?: boolean;
   /**
    * `params` is raw JSON with the server's own identifiers. A request without a flight is the
    * gateway's own.

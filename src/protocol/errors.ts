@@ -59,9 +59,10 @@ export const knownServerCodes: readonly number[] = [-32000, -32003, -32004, LINK
 
 /**
  * What decisions need to know beyond the code. `unreachable`: the server's address does not answer.
- * `login`: the server does nothing until a user has logged in.
+ * `login`: the server does nothing until a user has logged in. `unoffered`: the server answers, but
+ * has no connection of the wanted kind.
  */
-export type ErrorReason = "unreachable" | "login";
+export type ErrorReason = "unreachable" | "login" | "unoffered";
 
 export interface GoblinErrorOptions {
   readonly data?: Readonly<Record<string, unknown>> | undefined;

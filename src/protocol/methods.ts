@@ -55,6 +55,11 @@ export function canBeAsked(capabilities: Readonly<Record<string, unknown>>, meth
   return capability !== undefined && capability in capabilities;
 }
 
+/** Whether this is a question that MCP knows, which a client must declare to be asked. */
+export function isQuestion(method: string): boolean {
+  return Object.hasOwn(questionCapabilities, method);
+}
+
 /** What a server is told that asks for more. */
 export function cannotBeAsked(method: string): GoblinError {
   return new GoblinError("UNSUPPORTED_BY_CLIENT", `The client does not support ${method}`);
@@ -84,3 +89,17 @@ export const allChangeKinds = Object.keys(changeNotifications) as readonly Chang
 export const changeKinds: ReadonlyMap<string, ChangeKind> = new Map(
   allChangeKinds.map((kind) => [changeNotifications[kind], kind]),
 );
+
+/** The first parts of MCP's own methods. All others belong to extensions. */
+export const mcpFamilies: ReadonlySet<string> = new Set([
+  ...["tools", "prompts", "resources", "completion", "logging", "tasks", "roots", "sampling", "elicitation"],
+  ...["server", "subscriptions", "notifications"],
+]);
+
+/** Notifications that end at the gateway, or that only clients send. */
+export const endingNotifications: ReadonlySet<string> = new Set([
+  "notifications/initialized",
+  "notifications/cancelled",
+  "notifications/roots/list_changed",
+  "notifications/subscriptions/acknowledged",
+]);

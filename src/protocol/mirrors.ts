@@ -28,23 +28,33 @@ export const nameFields: Readonly<Record<string, string>> = {
 
 const TYPES = new Set(["string", "integer", "boolean"]);
 const NONE: readonly Mirror[] = [];
-const known = new WeakMap<object, readonly Mirror[]>();
+/** Null: a declaration is invalid. */
+const known = new WeakMap<object, readonly Mirror[] | null>();
 
 /**
  * Returns the mirrored arguments that a tool's input schema declares; empty if a declaration is
  * invalid.
  */
 export function mirrorsOf(inputSchema: unknown): readonly Mirror[] {
+  return declaredIn(inputSchema) ?? NONE;
+}
+
+/** Whether a tool can be called where arguments are mirrored: all its declarations are valid. */
+export function hasValidMirrors(inputSchema: unknown): boolean {
+  return declaredIn(inputSchema) !== null;
+}
+
+function declaredIn(inputSchema: unknown): readonly Mirror[] | null {
   if (typeof inputSchema !== "object" || inputSchema === null) return NONE;
   let found = known.get(inputSchema);
-  if (!found) {
+  if (found === undefined) {
     found = readMirrors(inputSchema);
     known.set(inputSchema, found);
   }
   return found;
 }
 
-function readMirrors(inputSchema: object): readonly Mirror[] {
+function readMirrors(inputSchema: object): readonly Mirror[] | null {
   const found: Mirror[] = [];
   const seen = new Set<string>();
   let valid = true;
@@ -63,7 +73,7 @@ function readMirrors(inputSchema: object): readonly Mirror[] {
     }
   };
   visit(inputSchema, []);
-  return valid ? found : NONE;
+  return valid ? found : null;
 }
 
 /** Returns the argument's value for a header, before encoding; undefined: no header. */

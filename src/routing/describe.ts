@@ -28,6 +28,10 @@ export function describeServers(servers: readonly ServerInfo[], options: Describ
   // that it was not told of at the start.
   const completes = !settled || infos.some(({ capabilities }) => "completions" in capabilities);
   const extensions = sharedExtensions(infos, client);
+  const experimental = Object.assign(
+    {},
+    ...infos.map(({ capabilities }) => recordOf(capabilities["experimental"])).reverse(),
+  ) as Record<string, unknown>;
   const tasks = "tasks" in client && infos.some(({ capabilities }) => "tasks" in capabilities);
   return {
     capabilities: {
@@ -38,6 +42,7 @@ export function describeServers(servers: readonly ServerInfo[], options: Describ
       ...(completes && { completions: {} }),
       ...(tasks && { tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } }),
       ...(Object.keys(extensions).length > 0 && { extensions }),
+      ...(Object.keys(experimental).length > 0 && { experimental }),
     },
     instructions: instructionsOf(servers, behind),
   };

@@ -11,7 +11,7 @@ import type { Call, Client } from "../protocol/call.ts";
 import { type ChangeKind, listMethods, lookUp, routedMethods } from "../protocol/methods.ts";
 import type { Servers } from "../servers/servers.ts";
 import { type Described, describeOutput, describeServers } from "./describe.ts";
-import { extensionOwners, mayBeDeclared } from "./extension.ts";
+import { declaringServers, mayBeDeclared } from "./extension.ts";
 import { resolve } from "./resolve.ts";
 
 export class Directory {
@@ -60,7 +60,7 @@ export class Directory {
   ownerOf(call: Call): string | undefined {
     const routed = lookUp(routedMethods, call.method);
     try {
-      return routed && resolve(call, routed, this.#catalog.snapshot).serverId;
+      return routed && resolve(call, routed, this.#catalog.view(call.client.key)).serverId;
     } catch {
       return undefined;
     }
@@ -68,7 +68,7 @@ export class Directory {
 
   /** Whether a server declared an extension that this method belongs to, or still may. */
   routesExtension(method: string): boolean {
-    return extensionOwners(method, this.#servers.infos()).length > 0 || mayBeDeclared(method, this.#catalog.snapshot);
+    return declaringServers(method, this.#servers.infos()).length > 0 || mayBeDeclared(method, this.#catalog.snapshot);
   }
 
   /** Runs the listener for every change of a list. Returns a function that removes it. */

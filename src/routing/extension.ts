@@ -1,9 +1,9 @@
 /**
  * Routes methods that the gateway does not know, of extensions that a server declared. The request
- * names the server by a task id, a URI or a name, or only one server has the extension. The gateway
- * never guesses the server. If no server has it, the request waits for those that are starting. An
- * identifier under the prefix of a configured server never goes to
- * another one.
+ * names the server by a task id, a URI or a name, or only one server has the extension. If there is
+ * one server in all, every unknown method is its. The gateway never guesses the server. If no
+ * server has it, the request waits for those that are starting. An identifier under the prefix of a
+ * configured server never goes to another one.
  */
 import { assertStarted, assertThere, foundName, foundUri } from "../catalog/find-or-throw.ts";
 import type { Snapshot } from "../catalog/snapshot.ts";
@@ -11,8 +11,9 @@ import { splitTaskId, type TaskIdParts } from "../identifiers/task-ids.ts";
 import { setMember } from "../json/json-text.ts";
 import type { Call, Client } from "../protocol/call.ts";
 import { GoblinError } from "../protocol/errors.ts";
-import type { RoutedMethod } from "../protocol/methods.ts";
+import { mcpFamilies, type RoutedMethod } from "../protocol/methods.ts";
 import type { ServerInfo } from "../servers/servers.ts";
+import { recordOf } from "../structures/record.ts";
 import { type Route, stringParam } from "./resolve.ts";
 
 export interface ExtensionOptions {
@@ -28,10 +29,31 @@ export interface ExtensionOptions {
 export const EXTENSION: RoutedMethod = { names: "extension", field: "name", timeout: "TIMEOUT" };
 
 /** Returns the servers that declared the extension of a method such as `tasks/get`. */
-export function extensionOwners(method: string, servers: readonly ServerInfo[]): string[] {
+export function declaringServers(method: string, servers: readonly ServerInfo[]): string[] {
   const family = familyOf(method);
   if (family === undefined) return [];
-  return servers.filter(({ info }) => info && declares(info.capabilities, family)).map(({ id }) => id);
+  return servers.filter(({ info }) => info && declares(info.capabilities, method, family)).map(({ id }) => id);
+}
+
+/**
+ * Returns the servers that a method can be meant for: those that declared its extension. A method
+ * that nobody declared can only be meant for the only server.
+ */
+export function extensionOwners(method: string, servers: readonly ServerInfo[]): string[] {
+  const declared = declaringServers(method, servers);
+  const family = familyOf(method);
+  if (declared.length > 0 || family === undefined || mcpFamilies.has(family)) return declared;
+  return servers.length === 1 && servers[0]!.info ? [servers[0]!.id] : [];
+}
+
+/** Returns the one server that a client's notification can be meant for. */
+export function notifiedServer(method: string, servers: readonly ServerInfo[]): string | undefined {
+  const [first = "", ...rest] = method.split("/");
+  const subject = first === "notifications" ? rest.join("/") : method;
+  const family = subject.split("/")[0]!;
+  const declared = servers.filter(({ info }) => info && declares(info.capabilities, subject, family));
+  const [only, ...others] = declared.length > 0 ? declared : servers;
+  return others.length === 0 && only?.info ? only.id : undefined;
 }
 
 /** Whether a server that is still starting may declare the extension of this method. */
@@ -55,11 +77,11 @@ function familyOf(method: string): string | undefined {
   return family === "" || family === "notifications" ? undefined : family;
 }
 
-function declares(capabilities: Readonly<Record<string, unknown>>, family: string): boolean {
+function declares(capabilities: Readonly<Record<string, unknown>>, method: string, family: string): boolean {
   if (family === "tasks" && "tasks" in capabilities) return true;
-  const { extensions } = capabilities;
-  if (typeof extensions !== "object" || extensions === null) return false;
-  return Object.keys(extensions).some((name) => name.slice(name.lastIndexOf("/") + 1) === family);
+  const isMeant = (name: string): boolean =>
+    name === method || name.startsWith(`${family}/`) || name.slice(name.lastIndexOf("/") + 1) === family;
+  return ["extensions", "experimental"].some((key) => Object.keys(recordOf(capabilities[key])).some(isMeant));
 }
 
 export function resolveExtension(call: Call, options: ExtensionOptions): Route {

@@ -1,104 +1,66 @@
 /**
- * One server as calls reach it: first the breaker and the bulkhead, then the shared connection or
- * the client's own.
+ * One server as calls reach it: first the breaker and the bulkhead, then the shared connection, the
+ * one that clients with a session share, or the client's own.
  *
  * A request that may have reached the server is never sent twice. A request that was certainly not
  * sent may wait for a reconnect in progress. Every call is answered.
  */
 
-import { memberText, setMember } from "../json/json-text.ts";
-import type { Peer, PeerEvents, PeerInfo } from "../peers/peer.ts";
+import type { Peer, PeerEvents } from "../peers/peer.ts";
 import type { Client } from "../protocol/call.ts";
 import { GoblinError, messageOf } from "../protocol/errors.ts";
 import type { Flight } from "../protocol/flight.ts";
-import { type Answer, type ErrorAnswer, failure } from "../protocol/json-rpc.ts";
-import type { OnLimit } from "../protocol/limit-exceeded.ts";
-import type { ServerState } from "../protocol/server-states.ts";
+import { type Answer, failure } from "../protocol/json-rpc.ts";
+import { type BackendLimits, type BackendOptions, type BackendStatus, SESSIONS } from "./backend-options.ts";
 import { Breaker } from "./breaker.ts";
-import { Bulkhead, type BulkheadLimits } from "./bulkhead.ts";
+import { Bulkhead } from "./bulkhead.ts";
+import { CallHold } from "./connections/call-hold.ts";
 import { ExclusivePeerPool } from "./connections/exclusive-peer-pool.ts";
 import { ownConnections } from "./connections/own-connections.ts";
+import { OwnStart } from "./connections/own-start.ts";
+import { Ownership } from "./connections/ownership.ts";
+import { loginRequired, unavailable, withRetry } from "./connections/refusals.ts";
 import { SessionPeers } from "./connections/session-peers.ts";
+import { SessionsConnection } from "./connections/sessions-connection.ts";
 import { SharedConnection, type Start } from "./connections/shared-connection.ts";
-
-export interface BackendStatus {
-  readonly state: ServerState;
-  readonly reason: string | undefined;
-  /** When the state began, in milliseconds since the epoch. */
-  readonly since: number;
-  readonly restarts: number;
-  readonly info: PeerInfo | undefined;
-  readonly inFlight: number;
-  readonly queued: number;
-  readonly retryAfterMs: number | undefined;
-}
-
-export interface BackendHooks {
-  /**
-   * A connection is established. Resolves when the lists have been fetched, with the problem if
-   * some could not be.
-   */
-  connected(peer: Peer): Promise<string | undefined>;
-  status(status: BackendStatus): void;
-  /**
-   * Returns the event handlers for a connection. `owner`: its client, if the connection is not
-   * shared.
-   */
-  events(owner: Client | undefined): Omit<PeerEvents, "closed">;
-  /**
-   * Returns whether a client's broken connection must be restored before the client's next call.
-   */
-  wantsOwned(scope: string): boolean;
-  ownedRestored(scope: string): void;
-}
-
-export interface BackendLimits extends BulkheadLimits {
-  /**
-   * The maximum number of connections that belong to single clients, if the server is not shared.
-   */
-  readonly connections: number;
-}
-
-export interface BackendOptions {
-  readonly id: string;
-  readonly share: "all" | "session";
-  /** Whether a start may take long because something is installed first. */
-  readonly installs: boolean;
-  /** Must release everything when the signal aborts. */
-  readonly connect: (events: PeerEvents, owner: Client | undefined, signal: AbortSignal) => Promise<Peer>;
-  /** Why the server must never be started. */
-  readonly invalid?: string | undefined;
-  readonly limits: BackendLimits;
-  readonly onLimit: OnLimit;
-  readonly hooks: BackendHooks;
-}
 
 /** When to ask again after a client's own connection broke. */
 const OWN_AGAIN_MS = 500;
-
 export class Backend {
   readonly id: string;
   readonly #options: BackendOptions;
   readonly #connection: SharedConnection;
+  /** The shared connection of clients with a session, if the server wants them on another one. */
+  readonly #sessions: SessionsConnection;
   readonly #bulkhead: Bulkhead;
   readonly #breaker = new Breaker({ failures: 5, openMs: 2000, maxOpenMs: 30_000 });
   readonly #owned: SessionPeers;
   readonly #lent: ExclusivePeerPool;
+  readonly ownership: Ownership;
+  readonly #held = new CallHold();
   #limits: BackendLimits;
 
   constructor(options: BackendOptions) {
     const { hooks } = options;
     this.id = options.id;
     this.#options = options;
+    this.ownership = new Ownership(options.share);
     this.#connection = new SharedConnection({
-      connect: (closed, signal) => options.connect({ ...hooks.events(undefined), closed }, undefined, signal),
+      connect: (closed, signal) => options.connect({ ...hooks.events(undefined), closed }, { signal }),
       connected: (peer) => {
         this.#breaker.succeeded();
+        this.#sessions.renew(peer);
         return hooks.connected(peer);
       },
       changed: () => hooks.status(this.status),
       installs: options.installs,
       invalid: options.invalid,
+    });
+    this.#sessions = new SessionsConnection({
+      connect: (closed, signal) =>
+        options.connect({ ...hooks.events(SESSIONS), closed }, { signal, forSessions: true }),
+      connected: (peer, again) => hooks.sessionsConnected(peer, again),
+      problem: (message) => hooks.events(undefined).problem(message),
     });
     this.#bulkhead = new Bulkhead(options.limits, options.onLimit);
     this.#limits = options.limits;
@@ -106,7 +68,7 @@ export class Backend {
       serverId: options.id,
       limit: () => this.#limits.connections,
       onLimit: options.onLimit,
-      connect: (owner, closed, signal) => options.connect({ ...hooks.events(owner), closed }, owner, signal),
+      connect: (owner, closed, signal) => this.#connectOwn(owner, closed, signal),
       makeRoom: (account) => this.#lent.makeRoom(account),
     });
     this.#lent = new ExclusivePeerPool(connect);
@@ -133,12 +95,63 @@ export class Backend {
   }
 
   async restart(): Promise<void> {
-    await Promise.all([this.#owned.closeAll(), this.#lent.closeAll()]);
+    await Promise.all([this.#sessions.stop(), this.#owned.closeAll(), this.#lent.closeAll()]);
     await this.#connection.restart();
   }
 
   async stop(reason = "disabled"): Promise<void> {
-    await Promise.all([this.#connection.stop(reason), this.#owned.closeAll(), this.#lent.closeAll()]);
+    await Promise.all([
+      this.#connection.stop(reason),
+      this.#sessions.stop(),
+      this.#owned.closeAll(),
+      this.#lent.closeAll(),
+    ]);
+  }
+
+  /** The connection that clients with a session share, if it is another one and open. */
+  get sessionsPeer(): Peer | undefined {
+    return this.#sessions.peer;
+  }
+
+  /**
+   * Opens the connection of a client that is about to use the server. Returns a promise if that
+   * takes time; it never rejects.
+   */
+  prepare(client: Client): Promise<unknown> | undefined {
+    if (this.#isOwn(client)) return client.hasSession ? this.#owned.of(client).catch(() => {}) : undefined;
+    return this.#isApart(client) && !this.#sessions.isDecided ? this.#sessions.available() : undefined;
+  }
+
+  /**
+   * Opens the connection of a client that has come, where the server is known to need it. Returns a
+   * promise if the connection is the client's own: what it lists may differ.
+   */
+  welcome(client: Client): Promise<unknown> | undefined {
+    if (!this.#connection.peer) return undefined;
+    const isOwn = this.#isOwn(client);
+    if (isOwn && !this.ownership.isKnownNeed) return undefined;
+    const prepared = this.prepare(client);
+    return isOwn ? prepared : undefined;
+  }
+
+  /**
+   * Lets calls on the shared connection wait until the server has the answer to a question that it
+   * asked outside of a call, but not for long.
+   */
+  hold(answer: Promise<unknown>): void {
+    this.#held.until(answer, () => this.#connection.peer);
+  }
+
+  /** Sends a client's notification on the connection that its requests take. */
+  notify(client: Client, method: string, params: string): void {
+    if (this.#owned.has(client.scope)) this.#owned.notify(client.scope, method, params);
+    else this.#peerFor(client)?.notify(method, params);
+  }
+
+  /** Sends a notification of the only client, on the shared connections. */
+  notifyShared(method: string): void {
+    this.#connection.peer?.notify(method);
+    this.#sessions.peer?.notify(method);
   }
 
   /** Returns the client's own connection. Rejects if it cannot be made. */
@@ -168,8 +181,8 @@ export class Backend {
   }
 
   /** Sends a notification on the client's own connection, if it has one. */
-  notifyOwned(clientKey: string, method: string): void {
-    this.#owned.notify(clientKey, method);
+  notifyOwned(clientKey: string, method: string, params?: string): void {
+    this.#owned.notify(clientKey, method, params);
   }
 
   /** Sets the client's log level on its own connection, if it has one. */
@@ -218,24 +231,55 @@ export class Backend {
       return failure(error);
     }
     try {
-      const { peer } = this.#connection;
+      const shared = this.#connection.peer;
+      const peer = this.#peerFor(call.client);
       flight.sentAt = performance.now();
       let answer = await this.#send(method, params, flight);
       // Retry only if there is a new connection, or one in progress.
       const mayRetry = !answer.ok && answer.unsent && !call.cancelled;
-      const isOther = this.#connection.isConnecting || this.#connection.peer !== peer;
-      if (mayRetry && isOther) answer = await this.#send(method, params, flight);
+      const isNew = this.#connection.peer !== shared || this.#peerFor(call.client) !== peer;
+      if (mayRetry && (isNew || this.#connection.isConnecting)) answer = await this.#send(method, params, flight);
       flight.answeredAt = performance.now();
+      if (!answer.ok) this.#options.hooks.refused(answer, call.client);
       this.#judge(answer, flight);
-      return answer.ok || answer.symbol !== "BACKEND_UNAVAILABLE" ? answer : this.#withRetry(answer);
+      return answer.ok || answer.symbol !== "BACKEND_UNAVAILABLE" ? answer : withRetry(answer, this.#retryAfterMs);
     } finally {
       this.#bulkhead.leave(call);
     }
   }
 
   #send(method: string, params: string, flight: Flight): Promise<Answer> {
-    const peer = this.#options.share === "all" ? this.#connection.peer : undefined;
-    return peer ? peer.request(method, params, flight) : this.#sendLater(method, params, flight);
+    const peer = this.#peerFor(flight.call.client);
+    if (!peer) return this.#sendLater(method, params, flight);
+    this.ownership.shares(flight.call.client);
+    return peer.request(method, params, flight);
+  }
+
+  /** Returns the connection for a client's requests, unless it must be made first. */
+  #peerFor(client: Client): Peer | undefined {
+    if (this.#held.over || (this.ownership.isPossible && this.ownership.includes(client))) return undefined;
+    const { peer } = this.#connection;
+    if (!peer?.sessionsApart || !client.hasSession) return peer;
+    return this.#sessions.isDecided ? (this.#sessions.peer ?? peer) : undefined;
+  }
+
+  /** Returns whether the client shares the connection that only clients with a session use. */
+  #isApart({ hasSession }: Client): boolean {
+    return hasSession && this.#connection.peer?.sessionsApart === true;
+  }
+
+  #isOwn(client: Client): boolean {
+    return this.ownership.isPossible && this.ownership.includes(client);
+  }
+
+  async #connectOwn(owner: Client, closed: PeerEvents["closed"], signal: AbortSignal): Promise<Peer> {
+    const { hooks, connect } = this.#options;
+    const events = { ...hooks.events(owner), closed };
+    if (!owner.hasSession) return connect(events, { owner, signal });
+    const start = new OwnStart(this.ownership.expected(owner));
+    const peer = await connect({ ...events, ask: start.follow(events.ask) }, { owner, signal });
+    if (!signal.aborted) await start.over(peer, (connected) => hooks.ownConnected(owner, connected), signal);
+    return peer;
   }
 
   /** Sends once a connection is available. A cancelled call stops waiting. */
@@ -254,23 +298,24 @@ export class Backend {
       return state === "needs-login" ? this.#loginRequired(reason) : this.#unavailable();
     }
     if (call.cancelled) return failure(new GoblinError("CANCELLED", "Cancelled before it was sent"));
-    if (this.#options.share === "all") return shared.request(method, params, flight);
+    if (this.#held.over) await this.#held.over;
+    if (!this.#isOwn(call.client)) {
+      const apart = this.#isApart(call.client) ? await this.#sessions.available() : undefined;
+      this.ownership.shares(call.client);
+      return (apart ?? shared).request(method, params, flight);
+    }
     try {
       const { client } = call;
       if (client.hasSession) return await (await this.#owned.of(client)).request(method, params, flight);
       if (shared.keepsNothing) return await shared.request(method, params, flight);
       return await this.#lent.use(call, params, (peer) => peer.request(method, params, flight));
     } catch (error) {
-      if (error instanceof GoblinError && error.code === "LIMIT_EXCEEDED") return { ...failure(error), unsent: true };
+      const isFull = error instanceof GoblinError && error.code === "LIMIT_EXCEEDED";
+      if (isFull && this.ownership.mayShare) return shared.request(method, params, flight);
+      if (isFull) return { ...failure(error), unsent: true };
       if (error instanceof GoblinError && error.reason === "login") return this.#loginRequired(error.message);
       return this.#unavailable(messageOf(error));
     }
-  }
-
-  /** No fault of the server: the breaker does not count it. */
-  #loginRequired(message = `Server "${this.id}" needs a login`): Answer {
-    const data = { serverId: this.id, remedy: `goblin login ${this.id}` };
-    return { ...failure(new GoblinError("LOGIN_REQUIRED", message, { data })), unsent: true };
   }
 
   /**
@@ -288,19 +333,14 @@ export class Backend {
   /** A client's own connection is made again with its next request. */
   get #retryAfterMs(): number | undefined {
     const { retryAfterMs, state } = this.#connection;
-    return retryAfterMs ?? (this.#options.share === "session" && state !== "disabled" ? OWN_AGAIN_MS : undefined);
+    return retryAfterMs ?? (this.ownership.isPossible && state !== "disabled" ? OWN_AGAIN_MS : undefined);
   }
 
-  /** While the server is reconnected, its errors say when to try again. */
-  #withRetry(answer: ErrorAnswer): Answer {
-    const retryAfterMs = this.#retryAfterMs;
-    const data = memberText(answer.raw, "data") ?? "{}";
-    if (retryAfterMs === undefined || memberText(data, "retryAfterMs") !== undefined) return answer;
-    return { ...answer, raw: setMember(answer.raw, "data", setMember(data, "retryAfterMs", String(retryAfterMs))) };
+  #loginRequired(message?: string): Answer {
+    return loginRequired(this.id, message);
   }
 
   #unavailable(reason = this.#connection.reason ?? this.#connection.state, retryAfterMs = this.#retryAfterMs): Answer {
-    const data = { serverId: this.id, reason, ...(retryAfterMs !== undefined && { retryAfterMs }) };
-    return failure(new GoblinError("BACKEND_UNAVAILABLE", `Server "${this.id}" is unavailable: ${reason}`, { data }));
+    return unavailable(this.id, reason, retryAfterMs);
   }
 }

@@ -6,7 +6,8 @@
 
 import type { Audience, TaskNote } from "../peers/peer.ts";
 import type { Client } from "../protocol/call.ts";
-import type { BackendStatus } from "./backend.ts";
+import type { Answer } from "../protocol/json-rpc.ts";
+import type { BackendStatus } from "./backend-options.ts";
 
 export type { TaskNote };
 
@@ -26,7 +27,19 @@ export interface ResourceUpdate {
   readonly ownerKey: string | undefined;
 }
 
+/** A notification of a server that the gateway does not know. */
+export interface ServerNotification {
+  readonly serverId: string;
+  readonly method: string;
+  /** Raw JSON. */
+  readonly params: string;
+  readonly to: Audience;
+}
+
 export interface ServerEvents {
+  notified: [notification: ServerNotification];
+  /** A client was given a link to open; the server may report later that this is done. */
+  linked: [serverId: string, elicitationId: string, client: Client];
   log: [message: ServerLogMessage];
   /** A resource changed. */
   updated: [update: ResourceUpdate];
@@ -41,6 +54,12 @@ export interface ServerEvents {
   synced: [serverId: string, ms: number];
 }
 
+/** The only client that the gateway can have, if it has one channel. */
+export interface SoleClient {
+  /** Asks it a server's question outside of a call. Undefined: it cannot be asked like this. */
+  ask(method: string, params: string, signal: AbortSignal): Promise<Answer | undefined>;
+}
+
 /** The servers' view of the resource subscriptions. */
 export interface Subscribers {
   /**
@@ -48,6 +67,8 @@ export interface Subscribers {
    * until this resolves.
    */
   restored(serverId: string): Promise<void>;
+  /** Clients use another connection to the server from now on. */
+  moved(serverId: string): void;
   /** Returns whether this client's own connection must be restored without waiting for a call. */
   wantsConnection(serverId: string, ownerKey: string): boolean;
 }

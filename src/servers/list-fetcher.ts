@@ -4,7 +4,7 @@
  *
  * Invariant: only the newest connection's lists count. Nothing is fetched after `close`.
  */
-import { emptyLists, type ServerLists } from "../catalog/definitions.ts";
+import { emptyLists, hintsOf, type ServerLists, setHints } from "../catalog/definitions.ts";
 import { Sync } from "../catalog/sync/sync.ts";
 import type { LiveConfig } from "../config/live-config.ts";
 import type { Peer } from "../peers/peer.ts";
@@ -13,6 +13,7 @@ import { failure } from "../protocol/json-rpc.ts";
 import type { OnLimit } from "../protocol/limit-exceeded.ts";
 import { LONGEST_PROBLEM, logText } from "../protocol/log-text.ts";
 import type { ChangeKind } from "../protocol/methods.ts";
+import { hasValidMirrors } from "../protocol/mirrors.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { backoffMs } from "../timing/backoff.ts";
 import { withTimeout } from "../timing/with-timeout.ts";
@@ -40,6 +41,8 @@ export class ListFetcher {
   #refresh: { readonly by: Refresh; readonly peer: Peer; readonly refreshMs: number } | undefined;
   /** Why a list could not be fetched. */
   #failure: string | undefined;
+  /** Tools that were left out and logged. */
+  readonly #uncallable = new Set<string>();
   /** Why parts of fetched lists were left out, by method. */
   readonly #reductions = new Map<string, string>();
 
@@ -65,6 +68,7 @@ export class ListFetcher {
     this.#sync?.close();
     const sync = this.#syncOver(peer, known);
     this.#reductions.clear();
+    this.#uncallable.clear();
     this.#sync = sync;
     this.#failure = undefined;
     await sync.all();
@@ -115,7 +119,9 @@ export class ListFetcher {
   }
 
   #syncOver(peer: Peer, known: ServerLists): Sync {
-    const { serverId, config, log, onLimit, update, announced, synced } = this.#options;
+    const { serverId, config, log, onLimit, announced, synced } = this.#options;
+    const update = (lists: ServerLists): void =>
+      this.#options.update(peer.mirrorsArguments ? this.#callable(lists) : lists);
     return new Sync({
       known,
       declares: (capability) => capability in peer.info.capabilities,
@@ -139,6 +145,23 @@ export class ListFetcher {
       onLimit,
       reduced: (method, why) => this.#reduced(method, why),
     });
+  }
+
+  /** Leaves out the tools that nobody could call, and logs each once per connection. */
+  #callable(lists: ServerLists): ServerLists {
+    const { serverId, log } = this.#options;
+    const tools = lists.tools.filter(({ text, value }) => {
+      if (!text.includes('"x-mcp-header"') || hasValidMirrors(value["inputSchema"])) return true;
+      const tool = logText(value["name"]);
+      if (!this.#uncallable.has(tool)) {
+        log.warn({ server: serverId, tool }, "A tool is left out: an x-mcp-header in its inputSchema is not valid");
+      }
+      this.#uncallable.add(tool);
+      return false;
+    });
+    if (tools.length === lists.tools.length) return lists;
+    setHints(tools, hintsOf(lists.tools));
+    return { ...lists, tools };
   }
 
   /** Logs a list that was accepted only in part, once, and shows it in the server's state. */

@@ -9,7 +9,6 @@
  * it shows those that an earlier process kept.
  */
 
-import type { EventEmitter } from "node:events";
 import type { Catalog } from "../catalog/catalog.ts";
 import { emptyLists, inputSchemaOf, type ServerLists } from "../catalog/definitions.ts";
 import { DISABLED, KNOWN, STARTING, type Standing } from "../catalog/standing.ts";
@@ -20,28 +19,25 @@ import { isInvalid, type ServerConfig } from "../config/schema/server.ts";
 import type { Logins } from "../login/logins.ts";
 import type { ServerLogin } from "../login/server-login.ts";
 import { setLogLevel } from "../peers/log-level.ts";
-import type { Peer, PeerEvents, PeerInfo } from "../peers/peer.ts";
-import { Call, type Client } from "../protocol/call.ts";
+import type { Peer, PeerInfo } from "../peers/peer.ts";
 import type { OnLimit } from "../protocol/limit-exceeded.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { withTimeout } from "../timing/with-timeout.ts";
-import { Backend, type BackendStatus } from "./backend.ts";
+import { Backend } from "./backend.ts";
+import { type BackendStatus, backendLimits, SESSIONS } from "./backend-options.ts";
 import { connectServer, installs } from "./connections/connect-server.ts";
 import type { StartQueue } from "./connections/start-queue.ts";
-import type { ServerEvents, Subscribers } from "./events.ts";
 import { ListFetcher } from "./list-fetcher.ts";
 import type { KeptLists } from "./lists/kept-lists.ts";
-import { LogLimit } from "./log-limit.ts";
-import { ask } from "./questions.ts";
+import { OwnLists } from "./lists/own-lists.ts";
+import { Reports, type ReportsHost } from "./reports/reports.ts";
 import { StateLog } from "./state-log.ts";
 
 /** What an attempt may take to end after its time limit. */
 const SETTLE_MS = 1000;
 
 /** The set that a server belongs to: receives its events and knows its subscribers. */
-export interface ServerHost {
-  readonly emit: EventEmitter<ServerEvents>["emit"];
-  readonly subscribers: Subscribers;
+export interface ServerHost extends ReportsHost {
   readonly logLevel: string | undefined;
   readonly startQueue: StartQueue;
 }
@@ -66,7 +62,6 @@ export class Server {
   readonly backend: Backend;
   readonly #host: ServerHost;
   readonly #options: ServerOptions;
-  readonly #logs: LogLimit;
   #config: ServerConfig;
   #attached = false;
   #wasAttached = false;
@@ -78,6 +73,8 @@ export class Server {
   #isKnown = false;
   readonly #fetcher: ListFetcher;
   readonly #stateLog: StateLog;
+  readonly #ownLists: OwnLists;
+  readonly #reports: Reports;
   #graceTimer: NodeJS.Timeout | undefined;
   readonly #login: ServerLogin | undefined;
 
@@ -86,7 +83,6 @@ export class Server {
     this.#config = config;
     this.#host = host;
     this.#options = options;
-    this.#logs = new LogLimit(config.id, options.log);
     const kept = config.enabled ? options.kept?.read(config) : undefined;
     this.#lists = kept?.lists;
     this.#info = kept?.info;
@@ -101,11 +97,30 @@ export class Server {
       problemChanged: () => this.backend.setListProblem(this.#fetcher.problem),
       recovered: () => this.#known(),
     });
+    this.#ownLists = new OwnLists({
+      ...options,
+      serverId: config.id,
+      common: () => this.#lists,
+      update: (ownerKey, lists) => {
+        if (this.#attached) options.catalog.own(ownerKey, this.id, lists);
+      },
+      announced: (ownerKey, kinds) => {
+        if (this.#attached) options.catalog.announceTo(ownerKey, kinds);
+      },
+      differ: () => this.backend.ownership.listsApart(),
+    });
     const { transport, auth } = config;
     const login =
       auth && transport.kind !== "stdio" ? options.logins?.of({ id: config.id, url: transport.url, auth }) : undefined;
     this.#login = login;
     this.#stateLog = new StateLog({ serverId: config.id, log: options.log, status: () => this.backend.status });
+    this.#reports = new Reports({
+      ...{ serverId: config.id, host, log: options.log },
+      backend: () => this.backend,
+      isAttached: () => this.#attached,
+      wasAttached: () => this.#wasAttached,
+      lists: (owner) => (owner ? this.#ownLists.of(owner.key) : this.#fetcher),
+    });
     this.backend = new Backend({
       id: config.id,
       share: config.share,
@@ -116,6 +131,7 @@ export class Server {
       connect: connectServer({
         ...options,
         transport,
+        era: config.era,
         login,
         queue: host.startQueue,
         starting: (start) => this.backend.starting(start),
@@ -126,10 +142,18 @@ export class Server {
       hooks: {
         connected: (peer) => this.#connected(peer),
         status: (status) => this.#changedState(status),
-        events: (owner) => this.#eventsOf(owner),
+        events: (owner) => this.#reports.of(owner),
         ownedRestored: (ownerKey) => {
           if (this.#attached) host.emit("ownRestored", this.id, ownerKey);
         },
+        sessionsConnected: (peer, again) => {
+          setLogLevel(peer, host.logLevel);
+          if (!this.#attached) return;
+          if (again) host.emit("ownRestored", this.id, SESSIONS);
+          else host.subscribers.moved(this.id);
+        },
+        ownConnected: (owner, peer) => this.#ownLists.connect(owner.key, peer),
+        refused: (answer, client) => this.#reports.refused(answer, client),
         wantsOwned: (ownerKey) => this.#attached && host.subscribers.wantsConnection(this.id, ownerKey),
       },
     });
@@ -183,19 +207,21 @@ export class Server {
   }
 
   detach(): void {
+    this.#ownLists.close();
     this.#attached = false;
     this.#fetcher.close();
     clearTimeout(this.#graceTimer);
   }
 
   /** A client read a list. */
-  listRead(): void {
-    if (this.#lists) this.#fetcher.read(this.#lists);
+  listRead(clientKey: string): void {
+    if (this.#ownLists.of(clientKey)) this.#ownLists.read(clientKey);
+    else if (this.#lists) this.#fetcher.read(this.#lists);
   }
 
   /** The server does not know a tool that its list names. */
-  contradicted(): void {
-    this.#fetcher.contradicted();
+  contradicted(clientKey: string): void {
+    (this.#ownLists.of(clientKey) ?? this.#fetcher).contradicted();
   }
 
   /** Applies settings that need no new connection: names, policies, timeouts. */
@@ -225,8 +251,16 @@ export class Server {
     this.#stateLog.close();
   }
 
+  /** Closes the connection of a client that is gone. */
+  release(clientKey: string): void {
+    this.backend.release(clientKey);
+    this.#ownLists.release(clientKey);
+  }
+
   setLevel(level: string | undefined): void {
-    if (this.backend.peer) setLogLevel(this.backend.peer, level);
+    const { peer, sessionsPeer } = this.backend;
+    if (peer) setLogLevel(peer, level);
+    if (sessionsPeer) setLogLevel(sessionsPeer, level);
   }
 
   async #connected(peer: Peer): Promise<string | undefined> {
@@ -305,39 +339,11 @@ export class Server {
   #changedState(status: BackendStatus): void {
     this.#stateLog.changed(status);
     const { state } = status;
+    // All connections are closed, also those of single clients.
+    if (state === "disabled") this.#ownLists.close();
     if (state === "down" || state === "needs-login") this.#fetcher.close();
     if (this.#attached) this.#grace(status);
     this.#stand(status);
     if (this.#attached) this.#host.emit("status", this.id, status);
   }
-
-  #eventsOf(owner: Client | undefined): Omit<PeerEvents, "closed"> {
-    const host = this.#host;
-    return {
-      changed: (kind) => this.#fetcher.changed(kind),
-      updated: (uri, params) => {
-        // A replaced server may still change resources for its last callers. A server that was
-        // never attached cannot.
-        if (this.#wasAttached) host.emit("updated", { serverId: this.id, uri, params, ownerKey: owner?.key });
-      },
-      log: (level, params, to) => {
-        if (!this.#logs.pass()) return;
-        host.emit("log", { level, params, to: owner && !(to instanceof Call) ? owner : to });
-      },
-      missed: () => {
-        if (!owner) this.#fetcher.refetch();
-        if (!this.#attached) return;
-        if (owner) host.emit("ownRestored", this.id, owner.key);
-        else void host.subscribers.restored(this.id);
-      },
-      task: (note) => void host.emit("taskStatus", this.id, note, owner),
-      ask: (method, params, asked) => ask({ serverId: this.id, method, params, owner, ...asked }),
-      problem: (message, detail) => this.#logs.problem(message, detail),
-    };
-  }
-}
-
-function backendLimits({ limits }: Config) {
-  const { inFlightPerServer: inFlight, queuePerServer: queue, connectionsPerServer: connections } = limits;
-  return { inFlight, queue, connections };
 }

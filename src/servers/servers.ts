@@ -5,16 +5,18 @@
 
 import { EventEmitter } from "node:events";
 import type { ConfigDiff } from "../config/diff.ts";
-import type { ServerConfig } from "../config/schema/server.ts";
+import { isInvalid, type ServerConfig } from "../config/schema/server.ts";
 import type { Peer, PeerInfo } from "../peers/peer.ts";
-import type { Client } from "../protocol/call.ts";
+import type { Call, Client } from "../protocol/call.ts";
 import { GoblinError } from "../protocol/errors.ts";
 import type { Flight } from "../protocol/flight.ts";
 import { type Answer, failure } from "../protocol/json-rpc.ts";
+import { recordOf } from "../structures/record.ts";
 import { withTimeout } from "../timing/with-timeout.ts";
-import type { Backend, BackendStatus } from "./backend.ts";
+import type { Backend } from "./backend.ts";
+import { type BackendStatus, SESSIONS } from "./backend-options.ts";
 import { StartQueue } from "./connections/start-queue.ts";
-import type { ServerEvents, Subscribers } from "./events.ts";
+import type { ServerEvents, SoleClient, Subscribers } from "./events.ts";
 import { Roster } from "./roster.ts";
 import type { ServerOptions } from "./server.ts";
 import { warnOfTemplates } from "./template-problems.ts";
@@ -25,24 +27,32 @@ export interface ServerInfo {
   readonly info: PeerInfo | undefined;
 }
 
-const nobody: Subscribers = { restored: async () => {}, wantsConnection: () => false };
+const nobody: Subscribers = { restored: async () => {}, moved: () => {}, wantsConnection: () => false };
 
 /** A request that the gateway makes itself. */
 export interface OwnRequest {
   readonly method: string;
   readonly params: string;
-  /** Undefined: the request goes on the shared connection. */
-  readonly owner?: Client | undefined;
 }
+
+/** Whose connection is meant. Undefined: the one that all clients share. */
+export type Owner = Client | typeof SESSIONS | undefined;
+
+/** How long the first list of a client may wait for connections of its own. */
+const WELCOME_MS = 10_000;
 
 export class Servers extends EventEmitter<ServerEvents> {
   /** Set by `Subscriptions`, which is built after the servers. */
   subscribers: Subscribers = nobody;
   readonly startQueue = new StartQueue();
+  /** Set if the gateway can have one client only. */
+  sole: SoleClient | undefined;
   readonly #options: ServerOptions;
   /** The most verbose log level that any session asked for. */
   #logLevel: string | undefined;
   readonly #roster: Roster;
+  /** Clients that have come and wait for connections of their own. */
+  readonly #preparing = new Map<string, Promise<void>>();
 
   constructor(options: ServerOptions) {
     super();
@@ -68,14 +78,29 @@ export class Servers extends EventEmitter<ServerEvents> {
     return this.#roster.firstLists.wait(client);
   }
 
+  /**
+   * Resolves when the lists that this client sees are known, or have been waited for: first those
+   * of starting servers, then those of its own connections. Undefined: they are known.
+   */
+  listsFor(call: Call): Promise<void> | undefined {
+    const { client } = call;
+    const starting = this.firstLists(client);
+    if (!starting) return this.preparing(client.key);
+    return starting.then(() => {
+      // A server that was starting when the client came may be known to need one now.
+      if (!call.cancelled) this.welcome(client);
+      return this.preparing(client.key);
+    });
+  }
+
   /** A client read a list: lists whose time is over are fetched again, in the background. */
-  listRead(): void {
-    for (const server of this.#roster.values()) server.listRead();
+  listRead(clientKey: string): void {
+    for (const server of this.#roster.values()) server.listRead(clientKey);
   }
 
   /** A server does not know a tool that its list names. */
-  contradicted(serverId: string): void {
-    this.#roster.get(serverId)?.contradicted();
+  contradicted(serverId: string, clientKey: string): void {
+    this.#roster.get(serverId)?.contradicted(clientKey);
   }
 
   ids(): string[] {
@@ -106,12 +131,41 @@ export class Servers extends EventEmitter<ServerEvents> {
   }
 
   supportsSubscribe(serverId: string): boolean {
-    return Boolean((this.capability(serverId, "resources") as { subscribe?: boolean } | undefined)?.subscribe);
+    const backend = this.backend(serverId);
+    return [backend?.peer, backend?.sessionsPeer].some(subscribes);
   }
 
-  /** Returns whether all clients share one connection to the server. */
-  isShared(serverId: string): boolean {
-    return this.config(serverId)?.share !== "session";
+  /**
+   * Returns whose connection carries the subscriptions of a client with a session: its own, or the
+   * one that these clients share. Undefined: the connection that all clients share.
+   */
+  ownerOf(serverId: string, clientKey: string): string | undefined {
+    const backend = this.backend(serverId);
+    if (this.config(serverId)?.share === "session" || backend?.hasOwned(clientKey)) return clientKey;
+    return backend?.sessionsPeer ? SESSIONS : undefined;
+  }
+
+  /**
+   * Prepares the server for a client that is about to use it. Returns a promise if that takes time.
+   */
+  prepare(serverId: string, client: Client): Promise<unknown> | undefined {
+    return this.backend(serverId)?.prepare(client);
+  }
+
+  /** Prepares all servers for a client that has come. Its first lists wait for its own ones. */
+  welcome(client: Client): void {
+    const steps = [...this.#roster.values()].flatMap(({ backend }) => backend.welcome(client) ?? []);
+    if (steps.length === 0) return;
+    const all = Promise.all(steps).then(() => {});
+    const prepared = withTimeout(all, WELCOME_MS, undefined).finally(() => {
+      if (this.#preparing.get(client.key) === prepared) this.#preparing.delete(client.key);
+    });
+    this.#preparing.set(client.key, prepared);
+  }
+
+  /** Returns a promise while the servers prepare themselves for a client. */
+  preparing(clientKey: string): Promise<void> | undefined {
+    return this.#preparing.size === 0 ? undefined : this.#preparing.get(clientKey);
   }
 
   /** Returns whether a client has its own connection, or one that is being restored. */
@@ -124,12 +178,11 @@ export class Servers extends EventEmitter<ServerEvents> {
     return server ? server.backend.forward(method, params, flight) : Promise.resolve(gone(serverId));
   }
 
-  /** Sends the gateway's own request on the shared connection, or on the one of its `owner`. */
-  async own(serverId: string, { method, params, owner }: OwnRequest): Promise<Answer> {
+  /** Sends the gateway's own request, on the shared connection or on the one of `owner`. */
+  async own(serverId: string, { method, params }: OwnRequest, owner?: Owner): Promise<Answer> {
     let peer: Peer | undefined;
     try {
-      const backend = this.#roster.get(serverId)?.backend;
-      peer = owner ? await backend?.peerOf(owner) : backend?.peer;
+      peer = await this.#peerOf(serverId, owner);
     } catch (error) {
       return failure(error);
     }
@@ -144,10 +197,9 @@ export class Servers extends EventEmitter<ServerEvents> {
    * Asks the server to report changes of a task, on the shared connection or on the one of `owner`.
    * Resolves with whether it will.
    */
-  async watchTask(serverId: string, taskId: string, owner?: Client): Promise<boolean> {
+  async watchTask(serverId: string, taskId: string, owner?: Owner): Promise<boolean> {
     try {
-      const backend = this.#roster.get(serverId)?.backend;
-      const peer = owner ? await backend?.peerOf(owner) : backend?.peer;
+      const peer = await this.#peerOf(serverId, owner);
       if (!peer?.watchTask) return peer !== undefined;
       return await withTimeout(peer.watchTask(taskId), this.#options.config.current.timeouts.connectMs, false);
     } catch {
@@ -155,24 +207,36 @@ export class Servers extends EventEmitter<ServerEvents> {
     }
   }
 
-  async unwatchTask(serverId: string, taskId: string, owner?: Client): Promise<void> {
-    const backend = this.#roster.get(serverId)?.backend;
-    const isOpen = !owner || backend?.hasOwned(owner.key);
-    const peer = isOpen && owner ? await backend?.peerOf(owner).catch(() => undefined) : backend?.peer;
-    if (isOpen) peer?.unwatchTask?.(taskId);
+  async unwatchTask(serverId: string, taskId: string, owner?: Owner): Promise<void> {
+    const isOpen = !owner || owner === SESSIONS || this.hasOwned(serverId, owner.key);
+    const peer = isOpen ? await this.#peerOf(serverId, owner).catch(() => undefined) : undefined;
+    peer?.unwatchTask?.(taskId);
   }
 
   /** Closes the connections of a client that is gone. */
   release(clientKey: string): void {
-    for (const { backend } of this.#roster.serving()) backend.release(clientKey);
+    for (const server of this.#roster.serving()) server.release(clientKey);
+    this.#options.catalog.disown(clientKey);
   }
 
   notifyOwned(clientKey: string, method: string): void {
     for (const { backend } of this.#roster.values()) backend.notifyOwned(clientKey, method);
   }
 
+  /** Sends a notification of the only client, on the connections that are not its own by config. */
+  notifyShared(method: string): void {
+    for (const { backend } of this.#roster.values()) backend.notifyShared(method);
+  }
+
+  /** Sends a client's notification to one server. */
+  notify(serverId: string, client: Client, message: { readonly method: string; readonly params: string }): void {
+    this.backend(serverId)?.notify(client, message.method, message.params);
+  }
+
+  /** The servers that are enabled and have a valid entry. */
   infos(): ServerInfo[] {
-    return [...this.#roster.values()].map(({ id, info }) => ({ id, info }));
+    const able = [...this.#roster.values()].filter(({ config }) => config.enabled && !isInvalid(config));
+    return able.map(({ id, info }) => ({ id, info }));
   }
 
   get logLevel(): string | undefined {
@@ -198,6 +262,17 @@ export class Servers extends EventEmitter<ServerEvents> {
   close(): Promise<void> {
     return this.#roster.close();
   }
+
+  /** Rejects if the client's own connection cannot be made. */
+  async #peerOf(serverId: string, owner: Owner): Promise<Peer | undefined> {
+    const backend = this.backend(serverId);
+    if (owner === SESSIONS) return backend?.sessionsPeer;
+    return owner ? backend?.peerOf(owner) : backend?.peer;
+  }
+}
+
+function subscribes(peer: Peer | undefined): boolean {
+  return recordOf(peer?.info.capabilities["resources"])["subscribe"] === true;
 }
 
 function gone(serverId: string, retryAfterMs?: number): Answer {

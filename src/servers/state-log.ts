@@ -7,7 +7,7 @@
  */
 import { isStarting } from "../protocol/server-states.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import type { BackendStatus } from "./backend.ts";
+import type { BackendStatus } from "./backend-options.ts";
 import { createStderrLevels } from "./stderr-level.ts";
 
 const REMEMBERED_LINES = 200;

@@ -63,7 +63,7 @@ export class Waiting {
   /** Returns the result now, or when the servers that it depends on have started. */
   async found<Found>(find: Find<Found>, asker: Asker): Promise<Found> {
     try {
-      return find(this.#parts.catalog.snapshot);
+      return find(this.#parts.catalog.view(asker.clientKey));
     } catch (error) {
       if (!(error instanceof GoblinError) || !error.awaits) throw error;
       return this.#wait(find, asker, error);
@@ -88,7 +88,7 @@ export class Waiting {
         place: -1,
         look: () => {
           try {
-            const found = find(this.#parts.catalog.snapshot);
+            const found = find(this.#parts.catalog.view(clientKey));
             this.#end(waiter);
             resolve(found);
           } catch (error) {

@@ -68,6 +68,7 @@ export class ResourceSubscriptions {
     const form = stringParam(flight.call, "uri");
     const { serverId, uri } = await this.#find(form, account, { clientKey: key, call: flight.call });
     flight.serverId = serverId;
+    await this.#parts.servers.prepare(serverId, flight.call.client);
     const record = this.#record(key, { serverId, uri, form }, toSession(this.#parts.sessions.get(key)));
     const answer = await this.#parts.subscriptions.subscribe(record, flight);
     // An acknowledged subscription must survive a restart.
@@ -118,7 +119,7 @@ export class ResourceSubscriptions {
       since: Date.now(),
       hasSession: sessions.get(clientKey) !== undefined,
       deliver: (updated, params) => {
-        const known = catalog.snapshot.resources.formOf({ serverId, form, uri, updated });
+        const known = catalog.view(clientKey).resources.formOf({ serverId, form, uri, updated });
         deliver(setMember(params, "uri", JSON.stringify(known)));
       },
     };

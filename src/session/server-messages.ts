@@ -1,6 +1,7 @@
 /**
  * Messages between servers and sessions outside of calls and subscriptions: log messages and their
- * level, changed roots, changed lists, and the end of a session.
+ * level, changed roots, changed lists, notifications that the gateway does not know, and the end of
+ * a session.
  *
  * A log message goes to the client whose call or connection it belongs to, or to the only client
  * that used the connection. If nobody used it, the message goes to the only client of the gateway.
@@ -11,26 +12,52 @@ import { Call, type Client } from "../protocol/call.ts";
 import { notificationText } from "../protocol/json-rpc.ts";
 import { logLevels, severity } from "../protocol/log-levels.ts";
 import { type ChangeKind, changeNotifications } from "../protocol/methods.ts";
-import type { ServerLogMessage } from "../servers/events.ts";
+import { notifiedServer } from "../routing/extension.ts";
+import type { ServerLogMessage, ServerNotification } from "../servers/events.ts";
 import type { Servers } from "../servers/servers.ts";
+import { recordOf } from "../structures/record.ts";
 import type { Session } from "./session.ts";
 import type { SessionStore } from "./store.ts";
+
+const ROOTS_CHANGED = "notifications/roots/list_changed";
+
+const LINK_DONE = "notifications/elicitation/complete";
+const MAX_LINKS = 1000;
+const MAX_ID = 1000;
 
 export class ServerMessages {
   readonly #servers: Servers;
   readonly #sessions: SessionStore;
+  /** The session that was given a link to open, by server and id. Oldest first. */
+  readonly #links = new Map<string, string>();
 
   constructor(servers: Servers, sessions: SessionStore, catalog: Catalog) {
     this.#servers = servers;
     this.#sessions = sessions;
     servers.on("log", (message) => this.#deliverLog(message));
+    servers.on("notified", (notification) => this.#deliverOther(notification));
+    servers.on("linked", (serverId, elicitationId, client) => this.#remember(serverId, elicitationId, client));
+    sessions.on("notified", (session, method, params) => {
+      const serverId = notifiedServer(method, servers.infos());
+      if (serverId !== undefined) servers.notify(serverId, session, { method, params });
+    });
+    sessions.on("initialized", (session) => servers.welcome(session));
     sessions.on("logLevel", (session) => this.#setLevel(session));
-    sessions.on("rootsChanged", ({ key }) => servers.notifyOwned(key, "notifications/roots/list_changed"));
+    sessions.on("rootsChanged", ({ key }) => {
+      servers.notifyOwned(key, ROOTS_CHANGED);
+      if (servers.sole) servers.notifyShared(ROOTS_CHANGED);
+    });
     sessions.on("ended", ({ key }) => {
       servers.release(key);
       this.#shareLevel();
     });
-    catalog.on("listed", (kinds) => this.#announce(kinds));
+    catalog.on("listed", (kinds) => {
+      for (const session of sessions) if (!catalog.hasOwnLists(session.key)) announce(session, kinds);
+    });
+    catalog.on("listedFor", (clientKey, kinds) => {
+      const session = sessions.get(clientKey);
+      if (session) announce(session, kinds);
+    });
   }
 
   #deliverLog({ level, params, to }: ServerLogMessage): void {
@@ -45,6 +72,32 @@ export class ServerMessages {
       const session = this.#sessions.get(to.party);
       if (session && wants(session, level)) session.notify(text);
     }
+  }
+
+  /** Passes on what the gateway does not know, if it is certain for whom it is. */
+  #deliverOther({ serverId, method, params, to }: ServerNotification): void {
+    const text = notificationText(method, params);
+    if (method === LINK_DONE) return this.#linked(serverId, params)?.notify(text);
+    if (to === "several") return;
+    if (to instanceof Call) return to.emit(text);
+    const [only, ...others] = this.#sessions;
+    const session = to === "none" ? (others.length === 0 ? only : undefined) : this.#sessions.get(to.party);
+    if (session?.initialized) session.notify(text);
+  }
+
+  #remember(serverId: string, elicitationId: string, { key, hasSession }: Client): void {
+    if (!hasSession || elicitationId.length > MAX_ID) return;
+    const link = linkKey(serverId, elicitationId);
+    this.#links.delete(link);
+    this.#links.set(link, key);
+    if (this.#links.size > MAX_LINKS) this.#links.delete(this.#links.keys().next().value!);
+  }
+
+  /** Returns the session that was given this link. */
+  #linked(serverId: string, params: string): Session | undefined {
+    const { elicitationId } = recordOf(JSON.parse(params));
+    const key = typeof elicitationId === "string" ? this.#links.get(linkKey(serverId, elicitationId)) : undefined;
+    return key === undefined ? undefined : this.#sessions.get(key);
   }
 
   #setLevel(session: Session): void {
@@ -66,17 +119,19 @@ export class ServerMessages {
     }
     return least === undefined ? undefined : logLevels[least];
   }
+}
 
-  /**
-   * Tells every session whose handshake is complete which lists changed. Clients without a session
-   * get this on their own streams, which their front keeps.
-   */
-  #announce(kinds: readonly ChangeKind[]): void {
-    const texts = kinds.map((kind) => notificationText(changeNotifications[kind]));
-    for (const session of this.#sessions) {
-      if (session.initialized) for (const text of texts) session.notify(text);
-    }
-  }
+/**
+ * Tells a session whose handshake is complete which lists changed. Clients without a session get
+ * this on their own streams, which their front keeps.
+ */
+function announce(session: Session, kinds: readonly ChangeKind[]): void {
+  if (!session.initialized) return;
+  for (const kind of kinds) session.notify(notificationText(changeNotifications[kind]));
+}
+
+function linkKey(serverId: string, elicitationId: string): string {
+  return JSON.stringify([serverId, elicitationId]);
 }
 
 function wants(client: Client, level: string): boolean {

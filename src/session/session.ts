@@ -10,7 +10,7 @@ import type { About, Call, Client } from "../protocol/call.ts";
 import { GoblinError } from "../protocol/errors.ts";
 import { type Answer, failure, type Id, notificationText, requestText } from "../protocol/json-rpc.ts";
 import type { LogLevel } from "../protocol/log-levels.ts";
-import { canBeAsked, cannotBeAsked } from "../protocol/methods.ts";
+import { canBeAsked, cannotBeAsked, isQuestion } from "../protocol/methods.ts";
 import type { Principal } from "../protocol/principal.ts";
 import { SmallMap } from "../structures/small-map.ts";
 
@@ -108,7 +108,8 @@ export class Session implements Client {
   }
 
   ask(method: string, params: string, { call, others, signal }: About): Promise<Answer> {
-    if (!canBeAsked(this.capabilities, method)) return Promise.resolve(failure(cannotBeAsked(method)));
+    if (isQuestion(method) && !canBeAsked(this.capabilities, method))
+      return Promise.resolve(failure(cannotBeAsked(method)));
     if (this.#ended) return Promise.resolve(failure(new GoblinError("CANCELLED", "The client has gone")));
     if (call?.cancelled) return Promise.resolve(failure(callIsOver()));
     return new Promise((resolve) => {

@@ -12,11 +12,15 @@ import type { Session } from "./session.ts";
 
 export interface SessionEvents {
   opened: [session: Session];
+  /** The handshake is complete: the client can be notified and asked. */
+  initialized: [session: Session];
   /** A session of an earlier process goes on in this one. */
   resumed: [session: Session];
   ended: [session: Session];
   /** The session asked for another log level. */
   logLevel: [session: Session];
+  /** The client sent a notification that the gateway does not know; `params` is raw JSON. */
+  notified: [session: Session, method: string, params: string];
   /** The client's roots changed. */
   rootsChanged: [session: Session];
 }

@@ -128,12 +128,15 @@ export class SubscriptionBook {
     return topic;
   }
 
-  /** Rebuilds a server's topics if its connection has become shared or exclusive. */
-  regroup(serverId: string): void {
+  /**
+   * Rebuilds a server's topics if a record's connection is another one now. Returns whether it did.
+   */
+  regroup(serverId: string): boolean {
     const records = this.topicsOf(serverId).flatMap((topic) => [...topic.records.values()]);
-    if (records.every((record) => this.#topicOf.get(record)?.owner === this.#ownerOf(record))) return;
+    if (records.every((record) => this.#topicOf.get(record)?.owner === this.#ownerOf(record))) return false;
     this.#topics.delete(serverId);
     for (const record of records) this.#join(this.#topicFor(record), record);
+    return true;
   }
 
   /** Removes a topic that has no subscribers and that the server does not have. */

@@ -12,6 +12,7 @@ import type { LiveConfig } from "../config/live-config.ts";
 import type { Flight } from "../protocol/flight.ts";
 import { type Answer, failure } from "../protocol/json-rpc.ts";
 import { limitExceeded, type OnLimit } from "../protocol/limit-exceeded.ts";
+import { SESSIONS } from "../servers/backend-options.ts";
 import type { ResourceUpdate, Subscribers } from "../servers/events.ts";
 import type { Servers } from "../servers/servers.ts";
 import { KeyedPace } from "../timing/keyed-pace.ts";
@@ -26,7 +27,7 @@ export interface SubscriptionEvents {
 export interface SubscriptionParts {
   readonly servers: Pick<
     Servers,
-    "on" | "subscribers" | "supportsSubscribe" | "isShared" | "isUsable" | "hasOwned" | "forward" | "own"
+    "on" | "subscribers" | "supportsSubscribe" | "ownerOf" | "isUsable" | "hasOwned" | "forward" | "own"
   >;
   readonly sessions: Pick<SessionStore, "on" | "get">;
   readonly config: Pick<LiveConfig, "current">;
@@ -140,6 +141,13 @@ export class Subscriptions extends EventEmitter<SubscriptionEvents> implements S
     await this.#renew(this.#book.topicsOf(serverId).filter((topic) => !isKept(topic)));
   }
 
+  /** Subscribes on the connection that the clients use now. They missed nothing. */
+  moved(serverId: string): void {
+    if (!this.#book.regroup(serverId)) return;
+    for (const topic of this.#book.topicsOf(serverId))
+      void this.#step(topic, () => this.#ensureActive(topic, undefined));
+  }
+
   wantsConnection(serverId: string, ownerKey: string): boolean {
     return this.#book.ownedTopics(serverId, ownerKey).length > 0;
   }
@@ -236,7 +244,7 @@ export class Subscriptions extends EventEmitter<SubscriptionEvents> implements S
     if (owner === undefined) return servers.own(serverId, { method, params });
     return flight
       ? servers.forward(serverId, method, params, flight)
-      : servers.own(serverId, { method, params, owner: sessions.get(owner) });
+      : servers.own(serverId, { method, params }, owner === SESSIONS ? SESSIONS : sessions.get(owner));
   }
 
   #step(topic: Topic, step: () => Promise<Answer>): Promise<Answer> {
@@ -251,8 +259,7 @@ export class Subscriptions extends EventEmitter<SubscriptionEvents> implements S
    */
   #ownerOf({ serverId, clientKey, hasSession }: SubscriptionRecord): string | undefined {
     const { servers } = this.#parts;
-    const isOwned = hasSession && !servers.isShared(serverId) && servers.supportsSubscribe(serverId);
-    return isOwned ? clientKey : undefined;
+    return hasSession && servers.supportsSubscribe(serverId) ? servers.ownerOf(serverId, clientKey) : undefined;
   }
 
   #put(record: SubscriptionRecord, known: SubscriptionRecord | undefined): Topic {

@@ -14,13 +14,14 @@ import { exposeTaskIds, joinTaskId, splitTaskId, type TaskIdParts } from "../ide
 import { memberText } from "../json/json-text.ts";
 import type { Client } from "../protocol/call.ts";
 import { notificationText } from "../protocol/json-rpc.ts";
+import { SESSIONS } from "../servers/backend-options.ts";
 import type { TaskNote } from "../servers/events.ts";
-import type { Servers } from "../servers/servers.ts";
+import type { Owner, Servers } from "../servers/servers.ts";
 import type { Sealer } from "./seal.ts";
 import type { SessionStore } from "./store.ts";
 
 export interface TaskParts {
-  readonly servers: Pick<Servers, "on" | "isShared" | "isUsable" | "watchTask" | "unwatchTask">;
+  readonly servers: Pick<Servers, "on" | "ownerOf" | "isUsable" | "watchTask" | "unwatchTask">;
   /** A client with a session can be notified at any time. Others must listen or poll. */
   readonly sessions: Pick<SessionStore, "on" | "get">;
   readonly catalog: Pick<Catalog, "snapshot">;
@@ -169,14 +170,14 @@ export class Tasks {
   /** Asks the server to report the task. Resolves with whether it will. */
   async #watch(task: Task): Promise<boolean> {
     task.isWatched = true;
-    task.isWatched = await this.#parts.servers.watchTask(task.serverId, task.taskId, this.#ownClient(task));
+    task.isWatched = await this.#parts.servers.watchTask(task.serverId, task.taskId, this.#ownerOf(task));
     return task.isWatched;
   }
 
   #unwatch(task: Task): void {
     if (!task.isWatched) return;
     task.isWatched = false;
-    void this.#parts.servers.unwatchTask(task.serverId, task.taskId, this.#ownClient(task));
+    void this.#parts.servers.unwatchTask(task.serverId, task.taskId, this.#ownerOf(task));
   }
 
   /** A new connection to the server knows nothing of what the one before was asked. */
@@ -188,9 +189,11 @@ export class Tasks {
     }
   }
 
-  /** Returns the client whose own connection runs the task, if it is not the shared one. */
-  #ownClient({ key, serverId, taskId, clientKey }: Task): Client | undefined {
-    return key === keyOf(serverId, taskId, "") ? undefined : this.#parts.sessions.get(clientKey);
+  /** Returns whose connection runs the task, if it is not the one that all clients share. */
+  #ownerOf({ key, serverId, taskId, clientKey }: Task): Owner {
+    const session = this.#parts.sessions.get(clientKey);
+    if (key !== keyOf(serverId, taskId, "")) return session;
+    return session && this.#parts.servers.ownerOf(serverId, clientKey) === SESSIONS ? SESSIONS : undefined;
   }
 
   /** Removes a task that the server no longer knows. */
@@ -242,7 +245,7 @@ export class Tasks {
    * Returns the key of a task. A session's own connection has tasks that no other connection knows.
    */
   #key(serverId: string, taskId: string, { key, scope }: TaskClient): string {
-    const hasOwn = scope === key && !this.#parts.servers.isShared(serverId);
+    const hasOwn = scope === key && this.#parts.servers.ownerOf(serverId, key) === key;
     return keyOf(serverId, taskId, hasOwn ? key : "");
   }
 

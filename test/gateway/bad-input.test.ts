@@ -6,7 +6,7 @@ import { request } from "node:http";
 import { connect } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type RunningGoblin, startGoblin } from "../fixtures/goblin.ts";
-import { disposeAll, type RawHttp, rawHttp, startScripted, until } from "../fixtures/peers.ts";
+import { connectV1, disposeAll, type RawHttp, rawHttp, startScripted, until } from "../fixtures/peers.ts";
 
 let goblin: RunningGoblin;
 let client: RawHttp;
@@ -117,9 +117,9 @@ describe("batches", () => {
 });
 
 describe("HTTP", () => {
-  test("a body over the limit is 413, with and without a length", async () => {
+  test("a body over the limit is 413 if nobody knows its request, with and without a length", async () => {
     await client.initialize();
-    const body = JSON.stringify({ ...ping, params: { padding: "x".repeat(120_000) } });
+    const body = JSON.stringify({ padding: "x".repeat(120_000) });
     const { status, json } = await client.post(body);
     expect([status, json.error.code, json.error.data.limit]).toEqual([413, -32010, 100_000]);
     const chunked = await new Promise<number | undefined>((resolve, reject) => {
@@ -230,4 +230,11 @@ describe("sessions", () => {
     expect((await endpoint.post([ping])).status).toBe(202);
     expect(await stream.next((message) => message.id === null)).toMatchObject({ error: { code: -32600 } });
   });
+});
+
+test("a request over the limit costs its client that request, not its session", async () => {
+  const { client: sdk } = await connectV1({ url: goblin.url });
+  const large = sdk.callTool({ name: "one_echo", arguments: { text: "x".repeat(120_000) } });
+  await expect(large).rejects.toMatchObject({ code: -32010, data: { limitName: "limits.bodyBytes" } });
+  expect((await sdk.listTools()).tools.length).toBeGreaterThan(0);
 });

@@ -33,7 +33,7 @@ export const ServerDetails = ServerRow.extend({
   env: z.array(z.string()).describe("the names of the variables that the config sets"),
   url: z.string().nullable().describe("without its secrets; null for a program, or if the entry is not valid"),
   headers: z.array(z.string()).describe("the names of the headers that the config sets"),
-  share: z.enum(["all", "session"]),
+  share: z.enum(["auto", "all", "session"]),
   prefix: z.string(),
   instructions: z.string().nullable().describe("what the server tells models"),
   stderr: z.array(LogEntry).describe("the last lines that the program wrote to stderr"),

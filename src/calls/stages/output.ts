@@ -62,7 +62,7 @@ export class Output implements Stage {
   leave({ call }: Flight, route: Route, answer: Answer): Answer | Promise<Answer> {
     const { serverId } = route;
     if (answer.raw.length < MAX_REFUSAL && call.method === "tools/call" && refusesTool(answer))
-      this.#servers.contradicted(serverId);
+      this.#servers.contradicted(serverId, call.client.key);
     if (answer.ok) {
       if (answer.raw.length > LARGE_RESULT) return this.#leaveLarge(call, route, answer.raw);
       let { raw } = answer;

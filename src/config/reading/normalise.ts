@@ -29,6 +29,8 @@ export interface NormaliseContext extends FailureContext {
 
 type Fields = { readonly id: string; readonly entry: ServerEntry; readonly path: KeyPath };
 
+const SPOKEN = { auto: {}, legacy: { era: "legacy" }, modern: { era: "modern" } } as const;
+
 /** Returns undefined if the entry contradicts itself; the report then says why. */
 export function normaliseServer(fields: Fields, context: NormaliseContext): ServerConfig | undefined {
   const { id, entry, path } = fields;
@@ -49,7 +51,8 @@ export function normaliseServer(fields: Fields, context: NormaliseContext): Serv
     transport,
     enabled: isEnabled(entry),
     prefix: entry.prefix ?? defaultPrefix(id),
-    share: entry.share ?? (context.severalTokens && !tellsApart(transport) ? "session" : "all"),
+    share: entry.share ?? (context.severalTokens && !tellsApart(transport) ? "session" : "auto"),
+    ...SPOKEN[entry.era],
     ...(entry.timeoutMs === undefined ? {} : { timeoutMs: entry.timeoutMs }),
     ...(entry.expose === undefined ? {} : { expose: entry.expose }),
     tools,
@@ -139,6 +142,9 @@ function normaliseTransport({ entry, path }: Fields, context: NormaliseContext):
   }
   if (type === "stdio") {
     report.error([...path, entry.type === undefined ? "transportType" : "type"], 'a server with a url is not "stdio"');
+  }
+  if (type === "sse" && entry.era === "modern") {
+    report.error([...path, "era"], 'a server over sse is "legacy"; leave era out, or set type to "http"');
   }
   checkUrl(url, [...path, entry.url === undefined ? "serverUrl" : "url"], report);
   return { kind: type === undefined ? "auto" : type === "sse" ? "sse" : "http", url, headers: entry.headers };

@@ -72,7 +72,7 @@ function unusable(id: string, entry: Readonly<Record<string, unknown>>, folder: 
       : { kind: "stdio", command: "", args: [], env: {}, cwd: folder },
     enabled: enabled !== false && disabled !== true,
     prefix: isPrefix ? prefix : defaultPrefix(id),
-    share: "all",
+    share: "auto",
     tools: { allow: ["*"], deny: [], overrides: {} },
   };
 }

@@ -112,11 +112,17 @@ export interface ServerObject {
    */
   readonly prefix?: string | undefined;
   /**
-   * "all": one connection for all clients. "session": one per client session (see below). Default:
-   * "all", but "session" for a stdio or HTTP+SSE server when gateway.auth may admit two or more
-   * different clients.
+   * "auto": one connection for all clients, until the server must tell them apart. "all": one for
+   * all clients. "session": one per client session (see below). Default: "auto", but "session" for
+   * a stdio or HTTP+SSE server when gateway.auth may admit two or more different clients.
    */
-  readonly share?: "all" | "session" | undefined;
+  readonly share?: "auto" | "all" | "session" | undefined;
+  /**
+   * Which protocol versions the gateway speaks with the server. "legacy": those with a handshake,
+   * up to 2025-11-25. "modern": 2026-07-28. "auto": what the server speaks; a server over HTTP that
+   * speaks both gets each client in the client's own. Default "auto".
+   */
+  readonly era?: "auto" | "legacy" | "modern" | undefined;
   /** Replaces timeouts.callMs for this server. */
   readonly timeoutMs?: number | undefined;
   /** Replaces tools.expose for this server. */

@@ -47,6 +47,17 @@ This page is generated from the schema.
 
 const SHARING = `### Who shares a server
 
+**\`share: "auto"\`**: all clients use one connection, as with \`"all"\`, until the server shows
+that it must tell them apart: it asks something outside of a call, such as the client's roots at its
+start, or it lists other things on a session's own connection.
+
+- From then on, each new session that can be asked has its own connection, as with \`"session"\`. A
+  session that has used the shared connection stays there. So does a client without a session.
+- The connection is opened as soon as the session is. The session's first call waits until the
+  server's first questions are answered, at most five seconds.
+- Beyond \`limits.connectionsPerServer\`, sessions share the connection.
+- With \`goblin stdio\` there is one client only, and all questions are its own.
+
 **\`share: "all"\`**: all clients use one connection; a stdio server is one process.
 
 - A message that the server sends on the stream of a request goes to the client of that request.
@@ -69,9 +80,10 @@ capabilities, from its first call to its end.
   tasks that outlive it, set \`share: "all"\`.
 - \`limits.connectionsPerServer\` limits the number of these connections.
 
-**Without \`share\`**, a server is shared. The exception is a stdio server or one with
-\`type: "sse"\`, if \`gateway.auth\` may admit two or more different clients. A server without
-\`type\` that turns out to speak HTTP+SSE stays shared: give it its type.`;
+**Without \`share\`**, it is \`"auto"\`. The exception is a stdio server or one with
+\`type: "sse"\`, if \`gateway.auth\` may admit two or more different clients: then it is
+\`"session"\`. A server without \`type\` that turns out to speak HTTP+SSE stays \`"auto"\`: give it
+its type.`;
 
 const FAIRNESS = `### Who counts as one
 

@@ -108,10 +108,16 @@ export const serverEntrySchema = z.strictObject({
       'The text before its names. Names that begin with it belong to this server alone. Default: the id and "_". "" exposes the original names.',
     ),
   share: z
-    .enum(["all", "session"])
+    .enum(["auto", "all", "session"])
     .optional()
     .describe(
-      '"all": one connection for all clients. "session": one per client session (see below). Default: "all", but "session" for a stdio or HTTP+SSE server when gateway.auth may admit two or more different clients.',
+      '"auto": one connection for all clients, until the server must tell them apart. "all": one for all clients. "session": one per client session (see below). Default: "auto", but "session" for a stdio or HTTP+SSE server when gateway.auth may admit two or more different clients.',
+    ),
+  era: z
+    .enum(["auto", "legacy", "modern"])
+    .default("auto")
+    .describe(
+      'Which protocol versions the gateway speaks with the server. "legacy": those with a handshake, up to 2025-11-25. "modern": 2026-07-28. "auto": what the server speaks; a server over HTTP that speaks both gets each client in the client\'s own.',
     ),
   timeoutMs: positiveMs.optional().describe("Replaces timeouts.callMs for this server."),
   expose: exposeSchema.optional().describe("Replaces tools.expose for this server."),
@@ -153,7 +159,9 @@ export interface ServerConfig {
   readonly transport: ServerTransport;
   readonly enabled: boolean;
   readonly prefix: string;
-  readonly share: "all" | "session";
+  readonly share: "auto" | "all" | "session";
+  /** Undefined: whatever the server speaks. */
+  readonly era?: "legacy" | "modern";
   readonly timeoutMs?: number;
   readonly expose?: ServerExpose;
   readonly tools: ServerToolsConfig;

@@ -17,9 +17,10 @@ export interface HttpExchange {
   query(name: string): string | undefined;
   /**
    * Reads the body and calls `done` at most once. `done` gets undefined if the body exceeds the
-   * limit, and is not called if the client disconnects.
+   * limit, and the id of its request if that can be read. It is not called if the client
+   * disconnects.
    */
-  body(limit: number, done: (body: Buffer | undefined) => void): void;
+  body(limit: number, done: (body: Buffer | undefined, id?: number) => void): void;
   /**
    * Sends the whole answer. Must be called only once; does nothing if the client has disconnected.
    */

@@ -62,8 +62,9 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
     else serveIf(verdict, x, serve);
   };
 
+  const reading = { ...context, answersHere: true };
   const post: Serve = (x, principal) =>
-    readJson(x, context, (body) => {
+    readJson(x, reading, (body) => {
       const incoming = classifyIncoming(body, x.header(VERSION_HEADER));
       if ("batch" in incoming) legacy.batch(x, incoming.batch, principal);
       else if (incoming.era === "modern") modern.post(x, incoming.message, principal);

@@ -5,6 +5,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { networkOf } from "../network.ts";
+import { Oversized, READ_ON } from "../oversized.ts";
 import { pathOf } from "../path.ts";
 import type { Body, HttpExchange, RawStream, StreamEvents } from "./exchange.ts";
 import { StallWatch, type Unread } from "./stall-watch.ts";
@@ -57,24 +58,31 @@ export class NodeExchange implements HttpExchange {
     return new URL(this.#request.url ?? "/", "http://goblin").searchParams.get(name) ?? undefined;
   }
 
-  body(limit: number, done: (body: Buffer | undefined) => void): void {
+  body(limit: number, done: (body: Buffer | undefined, id?: number) => void): void {
     const request = this.#request;
-    if (Number(request.headers["content-length"]) > limit) return done(undefined);
+    const most = limit * READ_ON;
+    if (Number(request.headers["content-length"]) > most) return done(undefined);
     let first: Buffer | undefined;
     let all: Buffer[] | undefined;
+    let over: Oversized | undefined;
     let size = 0;
     request.on("data", (chunk: Buffer) => {
       size += chunk.length;
       if (size > limit) {
-        if (size - chunk.length > limit) return;
+        if (size - chunk.length > most) return;
+        over ??= new Oversized(all ?? [first ?? chunk]);
+        over.push(chunk);
+        first = all = undefined;
+        if (size <= most) return;
         request.pause();
-        done(undefined);
+        done(undefined, over.id);
       } else if (!first) first = chunk;
       else if (all) all.push(chunk);
       else all = [first, chunk];
     });
     request.on("end", () => {
       if (size <= limit) done(all ? Buffer.concat(all) : (first ?? EMPTY));
+      else if (size <= most) done(undefined, over?.id);
     });
     // A client that disconnects gets no answer. Without this listener, the error would crash the
     // gateway.

@@ -3,11 +3,12 @@
  * client that disconnects while sending gets no answer and affects nobody else.
  */
 import { GoblinError } from "../../protocol/errors.ts";
+import { failure } from "../../protocol/json-rpc.ts";
 import { bodyTooLarge } from "../../protocol/limit-exceeded.ts";
 import { textOf } from "../../text/utf8.ts";
 import type { FrontContext } from "../context.ts";
 import type { HttpExchange } from "./exchange.ts";
-import { replyError } from "./reply.ts";
+import { replyAnswer, replyError } from "./reply.ts";
 
 export interface JsonBody {
   readonly value: unknown;
@@ -16,20 +17,26 @@ export interface JsonBody {
 
 const JSON_TYPE = /^application\/json\s*(;|$)/i;
 
+export interface ReadOptions extends Pick<FrontContext, "config" | "onLimit"> {
+  /** The reply carries the answer to the request. So an error about it can be that answer. */
+  readonly answersHere?: boolean;
+}
+
 /** Calls `take` once with the body, or replies with an error. */
 export function readJson(
   x: HttpExchange,
-  { config, onLimit }: Pick<FrontContext, "config" | "onLimit">,
+  { config, onLimit, answersHere = false }: ReadOptions,
   take: (body: JsonBody) => void,
 ): void {
   if (!JSON_TYPE.test(x.header("content-type") ?? "")) {
     return replyError(x, new GoblinError("UNSUPPORTED_MEDIA_TYPE", "Content-Type must be application/json"));
   }
   const { bodyBytes } = config.current.limits;
-  x.body(bodyBytes, (bytes) => {
+  x.body(bodyBytes, (bytes, id) => {
     if (!bytes) {
       onLimit("bodyBytes");
-      return replyError(x, bodyTooLarge(bodyBytes));
+      const error = bodyTooLarge(bodyBytes);
+      return answersHere && id !== undefined ? replyAnswer(x, id, failure(error)) : replyError(x, error);
     }
     let text: string;
     let value: unknown;

@@ -2,6 +2,8 @@
  * An exchange on a web Request, for other runtimes and in-process tests. `response` resolves to the
  * answer. The protocol code is the same as on Node.
  */
+
+import { Oversized, READ_ON } from "../oversized.ts";
 import type { Body, HttpExchange, RawStream, StreamEvents } from "./exchange.ts";
 
 export class WebExchange implements HttpExchange {
@@ -35,20 +37,29 @@ export class WebExchange implements HttpExchange {
     return new URL(this.#request.url).searchParams.get(name) ?? undefined;
   }
 
-  body(limit: number, done: (body: Buffer | undefined) => void): void {
+  body(limit: number, done: (body: Buffer | undefined, id?: number) => void): void {
     // A client that disconnects gets no answer.
-    this.#read(limit).then(done, () => {});
+    this.#read(limit).then(
+      (read) => (read instanceof Oversized ? done(undefined, read.id) : done(read)),
+      () => {},
+    );
   }
 
-  async #read(limit: number): Promise<Buffer | undefined> {
+  async #read(limit: number): Promise<Buffer | Oversized> {
     const chunks: Uint8Array[] = [];
+    let over: Oversized | undefined;
     let size = 0;
-    for await (const chunk of this.#request.body ?? []) {
+    for await (const part of this.#request.body ?? []) {
+      const chunk = Buffer.from(part);
       size += chunk.length;
-      if (size > limit) return undefined;
-      chunks.push(chunk);
+      if (size <= limit) chunks.push(chunk);
+      else {
+        over ??= new Oversized(chunks.length > 0 ? chunks : [chunk]);
+        over.push(chunk);
+        if (size > limit * READ_ON) break;
+      }
     }
-    return Buffer.concat(chunks);
+    return over ?? Buffer.concat(chunks);
   }
 
   reply(status: number, headers: Readonly<Record<string, string>>, body: Body = ""): void {

@@ -14,6 +14,7 @@ import {
   failure,
   type Inbound,
   type Params,
+  paramsText,
   repeatedMember,
   requestParams,
   success,
@@ -149,7 +150,9 @@ export function takeMessage(context: FrontContext, session: Session, message: Ot
   }
   switch (message.method) {
     case "notifications/initialized":
+      if (session.initialized) return;
       session.initialized = true;
+      context.sessions.emit("initialized", session);
       return;
     case "notifications/cancelled": {
       const { requestId: id, reason } = message.params;
@@ -158,6 +161,11 @@ export function takeMessage(context: FrontContext, session: Session, message: Ot
     }
     case "notifications/roots/list_changed":
       context.sessions.emit("rootsChanged", session);
+      return;
+    case "notifications/progress":
+      return;
+    default:
+      context.sessions.emit("notified", session, message.method, paramsText(message.text));
   }
 }
 

@@ -5,7 +5,7 @@
  */
 import type { CacheHints } from "../../catalog/definitions.ts";
 import { skipBlank } from "../../json/json-scan.ts";
-import { applyEdits, eachMember, prependMembers, setMember, toDisplayText } from "../../json/json-text.ts";
+import { applyEdits, eachMember, memberText, prependMembers, setMember, toDisplayText } from "../../json/json-text.ts";
 import type { Client } from "../../protocol/call.ts";
 import { SERVER_INFO } from "../../protocol/envelope.ts";
 import { errorTable, GoblinError, LINKS_REQUIRED } from "../../protocol/errors.ts";
@@ -55,15 +55,17 @@ function markOnce(raw: Raw, context: ResultContext): Raw {
 function markResult(raw: Raw, { method, identity, hints }: ResultContext): Raw {
   // Only a broken server sends a result that is not an object. It has no members to mark.
   if ((typeof raw === "string" ? raw.charCodeAt(0) : raw[0]) !== OPEN_BRACE) return raw;
-  const cacheable =
+  const mayBeCached =
     method === "server/discover" || method === "resources/read" || lookUp(listMethods, method) !== undefined;
-  if (!raw.includes('"resultType"') && !raw.includes('"_meta"') && !(cacheable && raw.includes('"ttlMs"'))) {
-    const hintMembers = cacheable ? `"ttlMs":${hints.ttlMs},"cacheScope":"${hints.cacheScope}",` : "";
+  if (!raw.includes('"resultType"') && !raw.includes('"_meta"') && !(mayBeCached && raw.includes('"ttlMs"'))) {
+    const hintMembers = mayBeCached ? `"ttlMs":${hints.ttlMs},"cacheScope":"${hints.cacheScope}",` : "";
     return prepend(raw, `"resultType":"complete",${hintMembers}"_meta":{"${SERVER_INFO}":${identity}}`);
   }
   const text = rawText(raw);
   const { keys, meta } = membersOf(text);
   const members = keys.has("resultType") ? [] : ['"resultType":"complete"'];
+  // Only a complete result can be cached, not one that asks for input.
+  const cacheable = mayBeCached && (!keys.has("resultType") || memberText(text, "resultType") === '"complete"');
   if (cacheable && !keys.has("ttlMs")) members.push(`"ttlMs":${hints.ttlMs}`);
   if (cacheable && !keys.has("cacheScope")) members.push(`"cacheScope":"${hints.cacheScope}"`);
   if (!keys.has("_meta")) members.push(`"_meta":{"${SERVER_INFO}":${identity}}`);

@@ -25,12 +25,11 @@ import {
   requestText,
 } from "../../protocol/json-rpc.ts";
 import { severity } from "../../protocol/log-levels.ts";
-import { changeKinds } from "../../protocol/methods.ts";
 import { withTimeout } from "../../timing/with-timeout.ts";
 import { givenUp, whyGivenUp } from "../given-up.ts";
 import { LargeFrames } from "../large-frames.ts";
 import { OpenQuestions } from "../open-questions.ts";
-import { passLog, passProgress, passTask } from "../passed-on.ts";
+import { passLog, passOther, passProgress, passTask } from "../passed-on.ts";
 import type { Peer, PeerEvents, PeerInfo } from "../peer.ts";
 import { Pending } from "../pending.ts";
 import { failBroken, failUnreadable } from "../unusable.ts";
@@ -50,6 +49,8 @@ export interface LegacyOptions extends HandshakeOptions {
   readonly signal?: AbortSignal | undefined;
   /** Keeps the link of a server that refuses the handshake, in the error. */
   readonly keepsLink?: boolean;
+  /** Refuses a server that keeps no session: it could not recognize the answer to a question. */
+  readonly needsSession?: boolean;
 }
 
 type RequestFrame = Extract<Frame, { kind: "request" }>;
@@ -118,6 +119,9 @@ class LegacyPeer implements Peer, LinkEvents {
     const answer = await this.request("initialize", initializeParams(options));
     if (!answer.ok) throw handshakeProblem(answer);
     this.info = readInitializeResult(answer.raw);
+    if (options.needsSession && !link.hasSession) {
+      throw new HandshakeRefused("BACKEND_UNAVAILABLE", "The server keeps no session");
+    }
     link.established({ "mcp-protocol-version": this.info.protocolVersion });
     await new Promise<void>((accepted) => link.send(notificationText("notifications/initialized"), { accepted }));
     this.#opened = true;
@@ -248,6 +252,8 @@ class LegacyPeer implements Peer, LinkEvents {
   }
 
   #unexpected(id: unknown): void {
+    // The requests of a connection that the gateway closes are given up. They may be answered yet.
+    if (this.#ended) return;
     const unexpectedAnswerReason = this.#pending.unexpectedAnswerReason(id);
     if (unexpectedAnswerReason !== undefined) this.#events.problem(unexpectedAnswerReason);
   }
@@ -312,10 +318,8 @@ class LegacyPeer implements Peer, LinkEvents {
         this.#asked.takeBack(id, params["reason"] === undefined ? undefined : toDisplayText(params["reason"]));
         return;
       }
-      default: {
-        const kind = changeKinds.get(method);
-        if (kind) this.#events.changed(kind);
-      }
+      default:
+        return passOther(frame, { events: this.#events, pending: this.#pending, stream, call: from });
     }
   }
 

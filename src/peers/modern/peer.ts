@@ -7,33 +7,24 @@
  * a listen stream with the changed set. The old stream ends only when the new one is acknowledged.
  */
 
-import { dropMembers, memberText, prependMembers, setMember } from "../../json/json-text.ts";
+import { dropMembers, memberText, setMember } from "../../json/json-text.ts";
 import type { Fate, Link, LinkEvents, OpenLink } from "../../links/link.ts";
-import type { Call, CancelReason, Client } from "../../protocol/call.ts";
-import {
-  CLIENT_CAPABILITIES,
-  CLIENT_INFO,
-  LOG_LEVEL,
-  metaOf,
-  modernVersions,
-  PROTOCOL_VERSION,
-  SUBSCRIPTION_ID,
-  TASKS,
-} from "../../protocol/envelope.ts";
+import type { Call, CancelReason } from "../../protocol/call.ts";
+import { metaOf, modernVersions, SUBSCRIPTION_ID } from "../../protocol/envelope.ts";
 import { GoblinError, messageOf } from "../../protocol/errors.ts";
 import type { Flight } from "../../protocol/flight.ts";
 import { type Frame, frameOf, LARGE_FRAME } from "../../protocol/frame.ts";
 import { type Answer, failure, notificationText, paramsText, type Raw, requestText } from "../../protocol/json-rpc.ts";
 import { LONGEST_PROBLEM, logText } from "../../protocol/log-text.ts";
-import { changeKinds } from "../../protocol/methods.ts";
 import { withTimeout } from "../../timing/with-timeout.ts";
 import { givenUp, whyGivenUp } from "../given-up.ts";
 import { LargeFrames } from "../large-frames.ts";
-import { passLog, passProgress, passTask } from "../passed-on.ts";
+import { passLog, passOther, passProgress, passTask } from "../passed-on.ts";
 import type { Peer, PeerEvents, PeerInfo } from "../peer.ts";
 import { Pending } from "../pending.ts";
 import { infoFrom, readDescription } from "../self-description.ts";
 import { failBroken, failUnreadable } from "../unusable.ts";
+import { Descriptions } from "./descriptions.ts";
 import { Listener } from "./listener.ts";
 import { RequestHeaders } from "./request-headers.ts";
 
@@ -47,6 +38,8 @@ export interface ModernOptions {
    * Whether closing a request's stream cancels it. On a shared channel, cancelling takes a message.
    */
   readonly cancelByClosing: boolean;
+  /** Clients with a session may get a connection with a handshake beside this one. */
+  readonly sessionsApart: boolean;
   /** Returns the input schema of one of the server's tools. */
   readonly inputSchema: (tool: string) => unknown;
 }
@@ -54,12 +47,6 @@ export interface ModernOptions {
 type NotificationFrame = Extract<Frame, { kind: "notification" }>;
 
 const VERSION = modernVersions[0]!;
-type About = Pick<Client, "info" | "capabilities" | "logLevel">;
-
-/** Stands for the gateway itself. */
-const NOBODY: About = { info: {}, capabilities: {}, logLevel: undefined };
-/** Stands for the gateway when it listens for tasks, which takes the extension. */
-const TASK_LISTENER: About = { ...NOBODY, capabilities: { extensions: { [TASKS]: {} } } };
 
 /** Returns undefined if the server does not speak this era. Throws if the server is unreachable. */
 export async function connectModern(options: ModernOptions): Promise<Peer | undefined> {
@@ -85,8 +72,7 @@ class ModernPeer implements Peer, LinkEvents {
   readonly #pending = new Pending();
   readonly #large = new LargeFrames();
   readonly #listener: Listener;
-  /** Cached descriptions: a client's description does not change during its session. */
-  readonly #described = new WeakMap<object, string>();
+  readonly #descriptions: Descriptions;
   readonly #headers: RequestHeaders;
   #link: Link | undefined;
   #opened = false;
@@ -95,6 +81,7 @@ class ModernPeer implements Peer, LinkEvents {
   constructor(options: ModernOptions) {
     this.#options = options;
     this.#events = options.events;
+    this.#descriptions = new Descriptions(VERSION, options.clientInfo);
     this.#headers = new RequestHeaders(VERSION, options.inputSchema);
     this.#listener = new Listener({
       start: (params) => this.#startListening(params),
@@ -113,6 +100,14 @@ class ModernPeer implements Peer, LinkEvents {
   /** An HTTP server gets nothing that links two requests. A program may keep any state. */
   get keepsNothing(): boolean {
     return this.#options.cancelByClosing;
+  }
+
+  get mirrorsArguments(): boolean {
+    return this.#options.cancelByClosing;
+  }
+
+  get sessionsApart(): boolean {
+    return this.#options.sessionsApart;
   }
 
   async open(): Promise<boolean> {
@@ -185,6 +180,8 @@ class ModernPeer implements Peer, LinkEvents {
   }
 
   #unexpected(id: unknown): void {
+    // The requests of a connection that the gateway closes are given up. They may be answered yet.
+    if (this.#ended) return;
     const unexpectedAnswerReason = this.#pending.unexpectedAnswerReason(id);
     if (unexpectedAnswerReason !== undefined) this.#events.problem(unexpectedAnswerReason);
   }
@@ -242,37 +239,10 @@ class ModernPeer implements Peer, LinkEvents {
     const answer = new Promise<Answer>((resolve) => {
       this.#pending.add(id, flight, resolve);
       call?.onCancel((reason) => this.#cancel(id, call, reason));
-      const text = requestText(id, method, this.#describe(params, id, { call, about: aboutOf(call, params) }));
+      const text = requestText(id, method, this.#descriptions.add(params, id, call));
       link.send(text, { id, call, headers: this.#headers.of(method, params, flight) });
     });
     return { id, answer };
-  }
-
-  /** Returns the params with the client's description and our own progress token in `_meta`. */
-  #describe(params: string, id: number, { call, about }: { call: Call | undefined; about: About }): string {
-    const token = call?.progressToken;
-    const given = call && metaOf(call.params);
-    const describesItself = given !== undefined && PROTOCOL_VERSION in given;
-    if (describesItself && token === undefined) return params;
-    const envelope = describesItself ? "" : this.#envelope(about);
-    if (given === undefined) return setMember(params, "_meta", `{${envelope}}`);
-    let meta = memberText(params, "_meta")!;
-    if (token !== undefined) meta = setMember(meta, "progressToken", String(id));
-    return setMember(params, "_meta", describesItself ? meta : prependMembers(meta, envelope));
-  }
-
-  /** Returns the `_meta` members that describe a client that does not describe itself. */
-  #envelope(about: About): string {
-    const level = about.logLevel;
-    const logged = level && level !== "off" ? `,"${LOG_LEVEL}":"${level}"` : "";
-    let known = this.#described.get(about);
-    if (known === undefined) {
-      const info = about.info["name"] === undefined ? this.#options.clientInfo : about.info;
-      const capabilities = JSON.stringify(about.capabilities);
-      known = `"${PROTOCOL_VERSION}":"${VERSION}","${CLIENT_CAPABILITIES}":${capabilities},"${CLIENT_INFO}":${JSON.stringify(info)}`;
-      this.#described.set(about, known);
-    }
-    return known + logged;
   }
 
   #notified(frame: NotificationFrame, stream: number | undefined, from: Call | undefined): void {
@@ -296,10 +266,8 @@ class ModernPeer implements Peer, LinkEvents {
         if (typeof id === "number" && this.#listener.owns(id)) this.#pending.settle(id, { ok: true, raw: "{}" });
         return;
       }
-      default: {
-        const kind = changeKinds.get(method);
-        if (kind) this.#events.changed(kind);
-      }
+      default:
+        return passOther(frame, { events: this.#events, pending: this.#pending, stream, call: from });
     }
   }
 
@@ -320,12 +288,6 @@ class ModernPeer implements Peer, LinkEvents {
     if (this.#options.cancelByClosing) this.#link?.drop(id);
     else this.#link?.send(notificationText("notifications/cancelled", JSON.stringify({ requestId: id, reason })));
   }
-}
-
-/** Returns whom a request describes. Only our own listen requests name tasks. */
-function aboutOf(call: Call | undefined, params: string): About {
-  if (call) return call.client;
-  return params.includes('"taskIds"') ? TASK_LISTENER : NOBODY;
 }
 
 /** Removes our stream's id, which must not reach clients. */

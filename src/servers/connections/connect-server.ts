@@ -17,7 +17,7 @@ import type { Start } from "./shared-connection.ts";
 import type { StartQueue } from "./start-queue.ts";
 
 export interface ConnectServerOptions
-  extends Pick<ConnectorOptions, "clientInfo" | "onLimit" | "stderr" | "inputSchema"> {
+  extends Pick<ConnectorOptions, "era" | "clientInfo" | "onLimit" | "stderr" | "inputSchema"> {
   readonly transport: ServerTransport;
   readonly config: Pick<LiveConfig, "current">;
   /** For a remote server that may ask for one. */
@@ -60,7 +60,8 @@ export function connectServer(options: ConnectServerOptions): Connect {
     }),
     redact,
   );
-  return async (events, owner, signal) => {
+  return async (events, wanted) => {
+    const { owner, signal } = wanted;
     let leave: (() => void) | undefined;
     if (runner && !wasUp) {
       if (!owner && queue.isFull) starting({ what: "waits until others are installed" });
@@ -71,7 +72,7 @@ export function connectServer(options: ConnectServerOptions): Connect {
     }
     try {
       await login?.ready();
-      const peer = await connect(events, owner, signal);
+      const peer = await connect(events, wanted);
       wasUp = true;
       return peer;
     } finally {

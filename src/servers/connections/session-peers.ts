@@ -59,10 +59,10 @@ export class SessionPeers {
     return this.#peers.has(scope) || this.#broken.has(scope);
   }
 
-  notify(scope: string, method: string): void {
+  notify(scope: string, method: string, params?: string): void {
     this.#peers
       .get(scope)
-      ?.peer.then((peer) => peer.notify(method))
+      ?.peer.then((peer) => peer.notify(method, params))
       .catch(() => {});
   }
 

@@ -35,7 +35,7 @@ describe("a change that nobody announced", () => {
     const { one, goblin } = await startSilent({ era: "modern", transport: "http", script });
     const { servers } = goblin.gateway;
     const before = (await lists(one)).length;
-    for (let i = 0; i < 20; i++) servers.listRead();
+    for (let i = 0; i < 20; i++) servers.listRead("anyone");
     await one.control("set_tools", adding);
     await stateless(goblin.url).call("tools/call", { name: "one_echo", arguments: { text: "x" } });
     expect(await lists(one)).toHaveLength(before);

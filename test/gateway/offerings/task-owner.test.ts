@@ -273,7 +273,8 @@ describe("the book", () => {
     const catalog = { snapshot: { resources: { prefixOf: (id: string) => id } } };
     return new Tasks({
       servers: Object.assign(new EventEmitter(), {
-        isShared: () => true,
+        ownerOf: () => undefined,
+        isUsable: () => true,
         watchTask: async () => true,
         unwatchTask: async () => {},
       }),

@@ -54,7 +54,7 @@ test("every problem on a line of its own", async () => {
     out: "",
     err: [
       'goblin.json:4:7 mcpServers.docs.urll: unknown key (did you mean "url"?)\n',
-      'goblin.json:5:16 mcpServers.docs.share: expected one of "all", "session" (did you mean "all"?)\n',
+      'goblin.json:5:16 mcpServers.docs.share: expected one of "auto", "all", "session" (did you mean "all"?)\n',
     ].join(""),
   });
 });

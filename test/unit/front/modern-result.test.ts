@@ -24,6 +24,12 @@ describe("a result", () => {
     ["no marks", "tools/call", '{"content":[]}', `{"resultType":"complete","_meta":{${INFO}},"content":[]}`],
     ["its kind", "tools/call", '{"resultType":"x","content":[]}', `{"_meta":{${INFO}},"resultType":"x","content":[]}`],
     [
+      "questions, which nobody may keep",
+      "resources/read",
+      '{"resultType":"input_required","inputRequests":{}}',
+      `{"_meta":{${INFO}},"resultType":"input_required","inputRequests":{}}`,
+    ],
+    [
       "the word elsewhere",
       "tools/call",
       '{"a":"\\"resultType\\""}',

@@ -4,7 +4,7 @@ import { emptyLists } from "../../../src/catalog/definitions.ts";
 import type { Standing } from "../../../src/catalog/standing.ts";
 import { Call } from "../../../src/protocol/call.ts";
 import { ANYONE } from "../../../src/protocol/principal.ts";
-import { extensionOwners, resolveExtension } from "../../../src/routing/extension.ts";
+import { declaringServers, extensionOwners, resolveExtension } from "../../../src/routing/extension.ts";
 
 const policy = { allow: ["*"], deny: [], overrides: {} };
 const definition = (value: Record<string, unknown>) => ({ value, text: JSON.stringify(value) });
@@ -123,4 +123,13 @@ test.each(named)("what belongs to a configured server goes to no other: %j", (pa
   expect(asked({ kind: "disabled" }, ["one"])).toThrow(/not found/);
   expect(asked({ kind: "known" }, ["one"])).toThrow(/not found|does not offer/);
   expect(asked({ kind: "known" }, ["away"])().serverId).toBe("away");
+});
+
+test("a method that nobody declares is meant for the only server, but nobody offers it", () => {
+  const [one] = servers;
+  expect(extensionOwners("acme/search", servers)).toEqual([]);
+  expect(extensionOwners("acme/search", [one!])).toEqual(["one"]);
+  expect(declaringServers("acme/search", [one!])).toEqual([]);
+  for (const method of ["prompts/search", "notifications/x", "plain"])
+    expect(extensionOwners(method, [one!])).toEqual([]);
 });

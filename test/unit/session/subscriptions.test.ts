@@ -22,7 +22,7 @@ function book(options: { shared?: boolean; supports?: boolean; limit?: number } 
   };
   const servers = Object.assign(new EventEmitter<ServerEvents>(), {
     supportsSubscribe: () => supports,
-    isShared: () => shared,
+    ownerOf: (_: string, clientKey: string) => (shared ? undefined : clientKey),
     isUsable: () => true,
     hasOwned: () => false,
     forward: ask,

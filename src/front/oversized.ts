@@ -1,0 +1,35 @@
+/**
+ * The edges of a body that is too large, which is read on without being kept. They show the id of
+ * the request, so that the error costs the client that one request only: some clients end their
+ * session at a refused POST.
+ */
+import { idAtEdges } from "../structures/lines.ts";
+
+const EDGE = 200;
+
+/** A body may be this many times as large as allowed to be read to its end. */
+export const READ_ON = 4;
+
+export class Oversized {
+  readonly #head: string;
+  #tail = "";
+
+  /** `chunks`: the body so far. */
+  constructor(chunks: readonly Uint8Array[]) {
+    let head = "";
+    for (const chunk of chunks) {
+      if (head.length >= EDGE) break;
+      head += Buffer.from(chunk.subarray(0, EDGE)).toString("latin1");
+    }
+    this.#head = head;
+  }
+
+  push(chunk: Buffer): void {
+    this.#tail = (this.#tail + chunk.toString("latin1", Math.max(0, chunk.length - EDGE))).slice(-EDGE);
+  }
+
+  /** The id of the request; undefined if it cannot be read, or if there are several. */
+  get id(): number | undefined {
+    return this.#head.trimStart().startsWith("{") ? idAtEdges(this.#head, this.#tail) : undefined;
+  }
+}

@@ -1,0 +1,76 @@
+/** What a `Backend` needs from its server, and what it tells. */
+import type { Config } from "../config/schema/config.ts";
+import type { ServerConfig } from "../config/schema/server.ts";
+import type { Connect } from "../peers/negotiate.ts";
+import type { Peer, PeerEvents, PeerInfo } from "../peers/peer.ts";
+import type { Client } from "../protocol/call.ts";
+import type { ErrorAnswer } from "../protocol/json-rpc.ts";
+import type { OnLimit } from "../protocol/limit-exceeded.ts";
+import type { ServerState } from "../protocol/server-states.ts";
+import type { BulkheadLimits } from "./bulkhead.ts";
+
+/** Stands for all clients with a session, as the owner of the connection that they share. */
+export const SESSIONS = "sessions";
+
+export interface BackendStatus {
+  readonly state: ServerState;
+  readonly reason: string | undefined;
+  /** When the state began, in milliseconds since the epoch. */
+  readonly since: number;
+  readonly restarts: number;
+  readonly info: PeerInfo | undefined;
+  readonly inFlight: number;
+  readonly queued: number;
+  readonly retryAfterMs: number | undefined;
+}
+
+export interface BackendHooks {
+  /**
+   * A connection is established. Resolves when the lists have been fetched, with the problem if
+   * some could not be.
+   */
+  connected(peer: Peer): Promise<string | undefined>;
+  status(status: BackendStatus): void;
+  /**
+   * Returns the event handlers for a connection. `owner`: its client, if the connection is not
+   * shared.
+   */
+  events(owner: Client | typeof SESSIONS | undefined): Omit<PeerEvents, "closed">;
+  /** The connection of clients with a session is there; `again`: after a loss. */
+  sessionsConnected(peer: Peer, again: boolean): void;
+  /**
+   * Returns whether a client's broken connection must be restored before the client's next call.
+   */
+  wantsOwned(scope: string): boolean;
+  ownedRestored(scope: string): void;
+  /** The server answered a client's call with an error. */
+  refused(answer: ErrorAnswer, client: Client): void;
+  /** A session's own connection is established. Resolves when its lists have been fetched. */
+  ownConnected(owner: Client, peer: Peer): Promise<void>;
+}
+
+export interface BackendLimits extends BulkheadLimits {
+  /**
+   * The maximum number of connections that belong to single clients, if the server is not shared.
+   */
+  readonly connections: number;
+}
+
+export interface BackendOptions {
+  readonly id: string;
+  readonly share: ServerConfig["share"];
+  /** Whether a start may take long because something is installed first. */
+  readonly installs: boolean;
+  /** Must release everything when the signal aborts. */
+  readonly connect: Connect;
+  /** Why the server must never be started. */
+  readonly invalid?: string | undefined;
+  readonly limits: BackendLimits;
+  readonly onLimit: OnLimit;
+  readonly hooks: BackendHooks;
+}
+
+export function backendLimits({ limits }: Config): BackendLimits {
+  const { inFlightPerServer: inFlight, queuePerServer: queue, connectionsPerServer: connections } = limits;
+  return { inFlight, queue, connections };
+}
