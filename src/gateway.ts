@@ -73,10 +73,8 @@ export function createGateway({ log, configPath, reload, state, kept, logins, ..
     ...{ activity, keptCalls, logs, guards, onLimit, directory, resourceSubscriptions },
   });
   const metrics = new MetricsPage({ meters, limits, reloads, sessions, subscriptions, servers, catalog });
-  const context = {
-    ...{ relay, directory, sessions, continuity, config, onLimit },
-    ...{ subscriptions: resourceSubscriptions, tasks },
-  };
+  const shared = { relay, directory, sessions, continuity, tasks, config, onLimit };
+  const context = { ...shared, subscriptions: resourceSubscriptions };
   const front = createHttpFront({ context, guards, servers, admin, metrics });
   let http: Addresses | undefined;
   let stdioFront: StdioFront | undefined;
