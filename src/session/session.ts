@@ -47,6 +47,8 @@ export class Session implements Client {
   lastUsed = Date.now();
   /** Whether the handshake is complete. The client must not be notified before that. */
   initialized = false;
+  /** The answer to its handshake, while that waits for servers that are starting. */
+  greeting: Promise<unknown> | undefined;
   readonly #send: (text: string, call: Call | undefined) => void;
   readonly #calls = new SmallMap<Id, Call>();
   readonly #questions = new Map<Id, (answer: Answer) => void>();

@@ -30,13 +30,18 @@ export function status(options: TargetOptions & { readonly json?: boolean | unde
         for (const problem of configProblem.problems) console.log(clean(`  ${problemLine(problem)}`));
       }
       console.log(
-        `${counts.tools} tools, ${counts.prompts} prompts, ${counts.resources} resources, ${counts.templates} templates; ` +
-          `${counts.sessions} sessions, ${counts.subscriptions} subscriptions; ` +
-          `${formatCount(calls.total)} calls, ${formatCount(calls.errors)} failed, ${calls.inFlight} in flight`,
+        `${many(counts.tools, "tool")}, ${many(counts.prompts, "prompt")}, ` +
+          `${many(counts.resources, "resource")}, ${many(counts.templates, "template")}; ` +
+          `${many(counts.sessions, "session")}, ${many(counts.subscriptions, "subscription")}; ` +
+          `${many(calls.total, "call")}, ${formatCount(calls.errors)} failed, ${calls.inFlight} in flight`,
       );
       console.log("");
       printTable(servers, serverColumns);
     }
     return healthy ? 0 : 1;
   });
+}
+
+function many(count: number, noun: string): string {
+  return `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
 }

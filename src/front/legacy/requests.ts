@@ -67,7 +67,9 @@ export function openSession(
   context.sessions.add(session, options.isActive, options.place);
   const waits = context.directory.firstLists(session);
   const describe = (): Answer => describedTo(context, session);
-  return { session, answer: waits ? waits.then(describe) : describe() };
+  const answer = waits ? waits.then(describe) : describe();
+  if (answer instanceof Promise) session.greeting = answer;
+  return { session, answer };
 }
 
 function describedTo({ directory }: FrontContext, session: Session): Answer {
@@ -142,6 +144,13 @@ export async function answerRequest(
   }
 }
 
+function initialized({ sessions }: FrontContext, session: Session): void {
+  if (session.initialized) return;
+  session.greeting = undefined;
+  session.initialized = true;
+  sessions.emit("initialized", session);
+}
+
 /** Handles a message that needs no answer. */
 export function takeMessage(context: FrontContext, session: Session, message: OtherMessage): void {
   if (message.kind === "response") {
@@ -150,9 +159,9 @@ export function takeMessage(context: FrontContext, session: Session, message: Ot
   }
   switch (message.method) {
     case "notifications/initialized":
-      if (session.initialized) return;
-      session.initialized = true;
-      context.sessions.emit("initialized", session);
+      // A client that does not wait for the answer must not be notified before it either.
+      if (session.greeting) void session.greeting.then(() => initialized(context, session));
+      else initialized(context, session);
       return;
     case "notifications/cancelled": {
       const { requestId: id, reason } = message.params;

@@ -2,6 +2,7 @@
  * A client that lists once sees all tools, even if it comes while the servers start: the handshake
  * and the first lists wait for them, for a bounded time.
  */
+import { PassThrough } from "node:stream";
 import { afterEach, describe, expect, test } from "vitest";
 import { commandHome, PROGRAM } from "../../fixtures/command.ts";
 import { startGoblin } from "../../fixtures/goblin.ts";
@@ -51,6 +52,26 @@ describe("complete at the first time", () => {
     const { client } = await connectV1({ command: process.execPath, args, env: home.env as Record<string, string> });
     expect(client.getInstructions()).toContain("Instructions of slow");
     expect((await client.listTools()).tools.map(({ name }) => name)).toContain("slow_echo");
+  });
+
+  test("for a client that does not wait for the answer to its handshake, which comes before anything else", async () => {
+    const { goblin } = await startSlow();
+    const [input, output] = [new PassThrough(), new PassThrough()];
+    goblin.gateway.stdio({ input, output });
+    let written = "";
+    output.on("data", (chunk: Buffer) => {
+      written += chunk.toString();
+    });
+    const hello = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "hasty", version: "1" } };
+    for (const message of [
+      { jsonrpc: "2.0", id: 1, method: "initialize", params: hello },
+      { jsonrpc: "2.0", method: "notifications/initialized" },
+      { jsonrpc: "2.0", id: 2, method: "tools/list" },
+    ])
+      input.write(`${JSON.stringify(message)}\n`);
+    await until(() => written.includes('"id":2'));
+    expect(JSON.parse(written.split("\n")[0]!)).toMatchObject({ id: 1 });
+    expect(written.split("\n").find((line) => line.includes('"id":2'))).toContain("slow_echo");
   });
 
   test("for a model that searches or browses instead of listing", async () => {
