@@ -185,9 +185,8 @@ describe("methods of extensions", () => {
   test("are not found when all servers have started without them", async () => {
     const { client, goblin, waits } = await startSlow(SLOW);
     const answers = [client.call("acme/search"), client.call("tasks/list"), stateless(goblin.url).call("acme/search")];
-    for (const { message } of await Promise.all(answers)) {
-      expect(message.error).toMatchObject({ code: -32601, data: { code: "METHOD_NOT_FOUND" } });
-    }
+    // The only server may be asked itself; then the answer is its own.
+    for (const { message } of await Promise.all(answers)) expect(message.error).toMatchObject({ code: -32601 });
     expect(waits()).toBe(false);
   });
 
