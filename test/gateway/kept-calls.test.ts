@@ -121,7 +121,7 @@ test("a server's details: its command and stderr, no secret", async () => {
   const details = async (id: string) =>
     ServerDetails.parse(JSON.parse((await get(goblin.origin, `/api/servers/${id}`)).text));
   const one = await details("one");
-  expect(one).toMatchObject({ id: "one", command, env: ["SECRET_THING"], url: null, share: "all" });
+  expect(one).toMatchObject({ id: "one", command, env: ["SECRET_THING"], url: null, share: "auto" });
   expect(one.args.slice(-4)).toEqual(["--api-key", "***", "--token=***", "--plain"]);
   const two = await details("two");
   expect(two).toMatchObject({ url: "http://127.0.0.1:9/mcp/***?key=***", headers: ["X-Key"], command: null });
