@@ -31,7 +31,7 @@ export function createConfigFile({ path, servers, port, tokens }) {
         mcpServers: Object.fromEntries(entries),
         gateway: { port, auth: { tokens } },
         lists: { pageSize: settings.pageSize },
-        timeouts: { callMs: settings.callMs, connectMs: 5000, drainMs: 5000 },
+        timeouts: { callMs: settings.callMs, connectMs: 5000, startMs: 5000, drainMs: 5000 },
         limits: { resultBytes: 500_000 },
         log: { level: "warn", format: "json" },
       };

@@ -35,7 +35,7 @@ const LEAST_RESTARTS = 2;
 const LAST_LIFE = 0.4;
 const SETTLE_MS = 60_000;
 /** Nothing more is seen after this long: what is still owed is lost. */
-const STILL_MS = 6000;
+const STILL_MS = 15_000;
 /** The programs of a gateway that was asked to stop are gone by then. */
 const GONE_MS = 8000;
 
