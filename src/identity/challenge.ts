@@ -24,15 +24,16 @@ export function challenge(config: CredentialsConfig, asked: Asked, refusal: Refu
 }
 
 /**
- * Describes one endpoint (RFC 9728). Returns undefined if no OAuth issuer is configured.
+ * Describes one endpoint (RFC 9728). Returns undefined if there is no such endpoint, or no issuer.
  * `endpoint`: the path of the endpoint; the root stands for the main one.
  */
 export function resourceMetadata(config: CredentialsConfig, asked: Asked, endpoint: string): object | undefined {
   const { oauth } = config.auth;
-  if (!oauth) return undefined;
+  const path = endpoint === "" || endpoint === "/" ? "/mcp" : endpoint;
+  if (!oauth || path !== endpointOf(path)) return undefined;
   const scopes = scopesOf(config);
   return {
-    resource: baseOf(config, asked) + (endpoint === "" || endpoint === "/" ? "/mcp" : endpoint),
+    resource: baseOf(config, asked) + path,
     authorization_servers: oauth.issuers.map(({ issuer }) => issuer),
     ...(scopes.length > 0 && { scopes_supported: scopes }),
     bearer_methods_supported: ["header"],
@@ -52,7 +53,7 @@ function baseOf({ publicUrl, tls }: CredentialsConfig, asked: Asked): string {
   return `${tls ? "https" : "http"}://${asked.header("host") ?? "127.0.0.1"}`;
 }
 
-/** Plain HTTP routes have the metadata of the main endpoint. */
+/** Every other route has the metadata of the main endpoint. */
 function endpointOf(path: string): string {
-  return path.startsWith("/mcp") || path === "/sse" ? path : "/mcp";
+  return path === "/sse" ? path : "/mcp";
 }

@@ -6,6 +6,7 @@
  * token's SHA-256, so its timing reveals nothing about a token.
  */
 import { createHash } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import { ANYONE, type Principal } from "../protocol/principal.ts";
 import type { OAuthConfig, ResourceServer } from "./resource-server.ts";
 
@@ -46,6 +47,8 @@ export type Identified = { readonly ok: true; readonly principal: Principal } | 
 
 export interface CredentialsDeps {
   readonly now: () => number;
+  /** Told of each principal whose credential ends. */
+  readonly admitted?: (principal: Principal) => void;
   /** Logs why a token was refused, for the operator. Never called with a token. */
   readonly refused: (reason: string) => void;
 }
@@ -62,16 +65,18 @@ export class Credentials {
   readonly #tokens = new Map<string, Identified & { readonly ok: true }>();
   readonly #oauth: OAuthConfig | undefined;
   readonly #deps: CredentialsDeps;
-  readonly #admitted: (principal: Principal) => void;
   #server: Promise<ResourceServer> | undefined;
   #loaded: ResourceServer | undefined;
 
-  /** `admitted` is told each principal whose credential ends. */
-  constructor(config: CredentialsConfig, deps: CredentialsDeps, admitted: (principal: Principal) => void = () => {}) {
-    this.#admitted = admitted;
+  /** `before`: what an earlier config gave. Its verified tokens and used proofs are taken over. */
+  constructor(config: CredentialsConfig, deps: CredentialsDeps, before?: Credentials) {
     const { tokens, clients, oauth } = config.auth;
     this.#deps = deps;
     this.#oauth = oauth && withDefaults(oauth, config.publicUrl);
+    if (before && isDeepStrictEqual(before.#oauth, this.#oauth)) {
+      this.#server = before.#server;
+      this.#loaded = before.#loaded;
+    }
     for (const token of tokens) this.#add(digestOf(token), tokenHolder(token, false));
     for (const token of config.admin.tokens) this.#add(digestOf(token), tokenHolder(token, true));
     for (const [name, client] of Object.entries(clients)) {
@@ -106,7 +111,7 @@ export class Credentials {
   }
 
   #told(found: Identified): Identified {
-    if (found.ok && found.principal.expiresAt !== Number.POSITIVE_INFINITY) this.#admitted(found.principal);
+    if (found.ok && found.principal.expiresAt !== Number.POSITIVE_INFINITY) this.#deps.admitted?.(found.principal);
     return found;
   }
 

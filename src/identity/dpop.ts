@@ -4,6 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import * as jose from "jose";
+import { Shares } from "../structures/shares.ts";
 import type { Given } from "./resource-server.ts";
 
 const ALGORITHMS = ["ES256", "ES384", "ES512", "PS256", "PS384", "PS512", "RS256", "EdDSA", "Ed25519"];
@@ -17,8 +18,10 @@ export interface ProofOptions {
 
 export class Proofs {
   readonly #options: ProofOptions;
-  /** The proofs of the last minutes, each with the time after which it would be too old anyway. */
-  readonly #used = new Map<string, number>();
+  /** The proofs of the last minutes, by digest, oldest first. */
+  readonly #used = new Map<string, { readonly key: string; readonly until: number }>();
+  /** No key may take the room of all others. */
+  readonly #shares = new Shares();
 
   constructor(options: ProofOptions) {
     this.#options = options;
@@ -43,7 +46,7 @@ export class Proofs {
     if (payload["ath"] !== digest) throw new Error("the DPoP proof is for another token");
     const key = await jose.calculateJwkThumbprint(protectedHeader.jwk as jose.JWK);
     if (key !== thumbprint) throw new Error("the DPoP proof is signed by another key than the token's");
-    this.#use(`${key} ${payload.jti}`, now + 2 * skewMs);
+    this.#use(key, String(payload.jti), now);
   }
 
   #isFor(htu: unknown, asked: Given["asked"]): boolean {
@@ -57,16 +60,16 @@ export class Proofs {
     return claimed.host === asked.header("host") && claimed.pathname === asked.path;
   }
 
-  #use(proof: string, until: number): void {
-    const now = this.#options.now();
-    if ((this.#used.get(proof) ?? 0) > now) throw new Error("the DPoP proof was used before");
-    if (this.#used.size >= MAX_PROOFS) this.#forget(now);
-    this.#used.set(proof, until);
-  }
-
-  #forget(now: number): void {
-    for (const [proof, until] of this.#used) if (until <= now) this.#used.delete(proof);
-    // Full of valid proofs: refusing is the only way not to forget one that could be replayed.
-    if (this.#used.size >= MAX_PROOFS) throw new Error("too many DPoP proofs within two minutes");
+  #use(key: string, id: string, now: number): void {
+    for (const [proof, { until, key: owner }] of this.#used) {
+      if (until > now) break;
+      this.#used.delete(proof);
+      this.#shares.giveBack(owner);
+    }
+    const proof = createHash("sha256").update(`${key} ${id}`).digest("base64");
+    if (this.#used.has(proof)) throw new Error("the DPoP proof was used before");
+    // Forgetting a proof that is still valid would allow it again.
+    if (!this.#shares.take(key, MAX_PROOFS)) throw new Error("too many DPoP proofs within two minutes");
+    this.#used.set(proof, { key, until: now + 2 * this.#options.skewMs });
   }
 }

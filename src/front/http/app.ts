@@ -46,7 +46,7 @@ export type App = ReturnType<typeof createApp>;
 const NOTHING = "Nothing here. The MCP endpoint is /mcp";
 const NOT_THE_API = "Not found. Only the API, under /api, and /metrics are served here";
 const API_PATHS = ["/api/*", "/openapi.json"];
-const NO_OAUTH = 'This gateway accepts no OAuth tokens: "gateway.auth.oauth" is not set';
+const NO_OAUTH = 'No such resource, or "gateway.auth.oauth" is not set';
 const CODES = { 401: "UNAUTHORIZED", 403: "FORBIDDEN", 503: "UNAVAILABLE" } as const;
 const ELSEWHERE = 'Served at its own address: see "gateway.admin" in the config';
 

@@ -13,10 +13,10 @@ import type { LiveConfig } from "../../config/live-config.ts";
 import { challenge } from "../../identity/challenge.ts";
 import { type Asked, Credentials, type CredentialsConfig, type Identified } from "../../identity/credentials.ts";
 import { Expiries } from "../../identity/expiries.ts";
-import { refusalLog } from "../../identity/refusal-log.ts";
 import { ANYONE, type Principal } from "../../protocol/principal.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { isLoopback } from "../../text/loopback.ts";
+import { Throttle } from "../../timing/throttle.ts";
 import { type Cors, createCors } from "./cors.ts";
 
 export interface GuardConfig extends CredentialsConfig {
@@ -122,11 +122,18 @@ export class LiveGuards extends EventEmitter<GuardEvents> {
 
   constructor(config: LiveConfig, log: Logger) {
     super();
-    const refused = refusalLog((fields) => log.warn(fields, "Refused a token"));
-    const deps = { now: Date.now, refused };
+    // A flood of bad tokens must not flood the log.
+    const lines = new Throttle({ burst: 10, everyMs: 1000 });
+    const refused = (reason: string): void => {
+      const heldBack = lines.pass();
+      if (heldBack === undefined) return;
+      log.warn({ reason, ...(heldBack > 0 && { heldBack }) }, "Refused a token");
+    };
+    const deps = { now: Date.now, refused, admitted: (principal: Principal) => this.#expiries.note(principal) };
+    let credentials: Credentials | undefined;
     const build = (): { readonly main: Guard; readonly admin: Guard } => {
       const { gateway } = config.current;
-      const credentials = new Credentials(gateway, deps, (principal) => this.#expiries.note(principal));
+      credentials = new Credentials(gateway, deps, credentials);
       return {
         main: createGuard(gateway, credentials),
         admin: createGuard(adminAddress(gateway), credentials),
