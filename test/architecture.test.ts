@@ -122,7 +122,7 @@ const eraFiles = [
   "config/schema/server.ts",
   "config/schema/config-object.ts",
   "config/reading/normalise.ts",
-  "links/streamable-http.ts",
+  "links/http/request-heads.ts",
   "protocol/envelope.ts",
   "admin/call-tool.ts",
   "cli/gateway/mcp-client.ts",

@@ -1,5 +1,5 @@
 /**
- * The boundary between a link and whoever knows the credentials for its server. They may change
+ * The boundary between a link and the owner of the credentials for its server. They may change
  * while the link is open.
  *
  * A request that the server refused for its credentials was not carried out, so it may be sent once

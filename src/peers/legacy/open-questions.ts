@@ -3,8 +3,8 @@
  * cancel them. They are limited per call and in total. Further questions are refused; earlier ones
  * are still answered.
  */
-import type { Call } from "../protocol/call.ts";
-import { GoblinError } from "../protocol/errors.ts";
+import type { Call } from "../../protocol/call.ts";
+import { GoblinError } from "../../protocol/errors.ts";
 
 const MOST_OF_CALL = 32;
 const MOST = 256;
