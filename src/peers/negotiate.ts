@@ -23,9 +23,9 @@ import { type HttpOptions, httpLink } from "../links/streamable-http.ts";
 import type { Client } from "../protocol/call.ts";
 import { GoblinError, messageOf } from "../protocol/errors.ts";
 import type { OnLimit } from "../protocol/limit-exceeded.ts";
+import { connectLegacy, type LegacyConnectOptions } from "./legacy/connect.ts";
 import { HandshakeRefused } from "./legacy/handshake.ts";
-import { connectLegacy, type LegacyOptions } from "./legacy/peer.ts";
-import { connectModern } from "./modern/peer.ts";
+import { connectModern } from "./modern/connect.ts";
 import type { Peer, PeerEvents } from "./peer.ts";
 
 export interface ConnectorOptions {
@@ -88,7 +88,7 @@ const PROBE_MS = 5000;
 const VERDICT_MS = 3_600_000;
 const MAX_REDIRECTS = 5;
 
-type HandshakeNeeds = Pick<LegacyOptions, "keepsLink" | "needsSession">;
+type HandshakeNeeds = Pick<LegacyConnectOptions, "keepsLink" | "needsSession">;
 
 export function createConnector(options: ConnectorOptions): Connect {
   const { transport, era, onLimit } = options;

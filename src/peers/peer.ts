@@ -17,7 +17,6 @@ export type Origin = Call | "none" | "several";
 /** The recipients of a log message. `party`: the only party that has used the connection so far. */
 export type Audience = Origin | { readonly party: string };
 
-/** The context of a server's question. */
 /** A server's notification about one of its tasks. */
 export interface TaskNote {
   /** The server's own id. */
@@ -27,6 +26,7 @@ export interface TaskNote {
   readonly params: string;
 }
 
+/** The context of a server's question. */
 export interface Asked {
   readonly origin: Origin;
   /** Other calls of the origin's client that the question may belong to instead. */

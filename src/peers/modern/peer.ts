@@ -10,21 +10,18 @@
 import { dropMembers, memberText, setMember } from "../../json/json-text.ts";
 import type { Fate, Link, LinkEvents, OpenLink } from "../../links/link.ts";
 import type { Call, CancelReason } from "../../protocol/call.ts";
-import { metaOf, modernVersions, SUBSCRIPTION_ID } from "../../protocol/envelope.ts";
-import { GoblinError, messageOf } from "../../protocol/errors.ts";
+import { SUBSCRIPTION_ID } from "../../protocol/envelope.ts";
+import { GoblinError } from "../../protocol/errors.ts";
 import type { Flight } from "../../protocol/flight.ts";
-import { type Frame, frameOf, LARGE_FRAME } from "../../protocol/frame.ts";
-import { type Answer, failure, notificationText, paramsText, type Raw, requestText } from "../../protocol/json-rpc.ts";
-import { LONGEST_PROBLEM, logText } from "../../protocol/log-text.ts";
-import { withTimeout } from "../../timing/with-timeout.ts";
+import { type Answer, failure, notificationText, paramsText, requestText } from "../../protocol/json-rpc.ts";
+import { logText } from "../../protocol/log-text.ts";
 import { givenUp, whyGivenUp } from "../given-up.ts";
-import { LargeFrames } from "../large-frames.ts";
-import { passLog, passOther, passProgress, passTask } from "../passed-on.ts";
+import { Notifications } from "../notifications.ts";
 import type { Peer, PeerEvents, PeerInfo } from "../peer.ts";
 import { Pending } from "../pending.ts";
-import { infoFrom, readDescription } from "../self-description.ts";
-import { failBroken, failUnreadable } from "../unusable.ts";
+import { type Arrival, type NotificationFrame, Receiver } from "../receiver.ts";
 import { Descriptions } from "./descriptions.ts";
+import { readDiscovery, VERSION } from "./discovery.ts";
 import { Listener } from "./listener.ts";
 import { RequestHeaders } from "./request-headers.ts";
 
@@ -32,7 +29,6 @@ export interface ModernOptions {
   readonly open: OpenLink;
   readonly events: PeerEvents;
   readonly clientInfo: Readonly<Record<string, unknown>>;
-  readonly connectMs: number;
   readonly signal: AbortSignal;
   /**
    * Whether closing a request's stream cancels it. On a shared channel, cancelling takes a message.
@@ -44,33 +40,13 @@ export interface ModernOptions {
   readonly inputSchema: (tool: string) => unknown;
 }
 
-type NotificationFrame = Extract<Frame, { kind: "notification" }>;
-
-const VERSION = modernVersions[0]!;
-
-/** Returns undefined if the server does not speak this era. Throws if the server is unreachable. */
-export async function connectModern(options: ModernOptions): Promise<Peer | undefined> {
-  const peer = new ModernPeer(options);
-  const { signal } = options;
-  const giveUp = (): void => void peer.close();
-  signal.addEventListener("abort", giveUp, { once: true });
-  try {
-    // A server that does not answer may be waiting for a handshake.
-    if (!signal.aborted && (await withTimeout(peer.open(), options.connectMs, false))) return peer;
-    await peer.close();
-    if (signal.aborted) throw new GoblinError("CANCELLED", "The connection is not wanted any more");
-    return undefined;
-  } finally {
-    signal.removeEventListener("abort", giveUp);
-  }
-}
-
-class ModernPeer implements Peer, LinkEvents {
+export class ModernPeer implements Peer, LinkEvents {
   info: PeerInfo = { protocolVersion: VERSION, capabilities: {}, serverInfo: {}, instructions: undefined };
   readonly #options: ModernOptions;
   readonly #events: PeerEvents;
   readonly #pending = new Pending();
-  readonly #large = new LargeFrames();
+  readonly #receiver: Receiver;
+  readonly #notifications: Notifications;
   readonly #listener: Listener;
   readonly #descriptions: Descriptions;
   readonly #headers: RequestHeaders;
@@ -83,6 +59,16 @@ class ModernPeer implements Peer, LinkEvents {
     this.#events = options.events;
     this.#descriptions = new Descriptions(VERSION, options.clientInfo);
     this.#headers = new RequestHeaders(VERSION, options.inputSchema);
+    this.#notifications = new Notifications(options.events, this.#pending);
+    this.#receiver = new Receiver({
+      pending: this.#pending,
+      peer: this,
+      isClosed: () => this.#ended,
+      readsBatches: false,
+      request: ({ method }) =>
+        this.problem(`The server sent a request (${logText(method)}), which its protocol version does not have`),
+      notification: (frame, arrival) => this.#notified(frame, arrival),
+    });
     this.#listener = new Listener({
       start: (params) => this.#startListening(params),
       stop: (id) => this.#stop(id),
@@ -112,19 +98,7 @@ class ModernPeer implements Peer, LinkEvents {
 
   async open(): Promise<boolean> {
     this.#link = await this.#options.open(this, this.#options.signal);
-    const answer = await this.request("server/discover", "{}");
-    if (!answer.ok) {
-      // A server that cannot be reached or asks for a login speaks no era; any other refusal is an
-      // earlier one's.
-      const reason = answer.symbol === "LOGIN_REQUIRED" ? "login" : answer.reason;
-      if (reason !== undefined) {
-        await this.close();
-        const message = logText(JSON.parse(memberText(answer.raw, "message") ?? "null"), LONGEST_PROBLEM);
-        throw new GoblinError("BACKEND_UNAVAILABLE", message, { reason });
-      }
-      return false;
-    }
-    const info = readDiscovery(answer.raw);
+    const info = readDiscovery(await this.request("server/discover", "{}"));
     if (!info) return false;
     this.info = info;
     this.#opened = true;
@@ -158,7 +132,7 @@ class ModernPeer implements Peer, LinkEvents {
   }
 
   waiting(id: number): boolean {
-    return this.#pending.has(id) && !this.#large.isReading(id);
+    return this.#pending.has(id) && !this.#receiver.isReading(id);
   }
 
   failed(id: number, error: GoblinError, fate: Fate): void {
@@ -166,7 +140,7 @@ class ModernPeer implements Peer, LinkEvents {
   }
 
   closed(error: GoblinError): void {
-    const settled = this.#large.settled;
+    const settled = this.#receiver.settled;
     if (settled) return void settled.then(() => this.closed(error));
     if (this.#ended) return;
     this.#ended = true;
@@ -179,50 +153,8 @@ class ModernPeer implements Peer, LinkEvents {
     this.#events.problem(message, detail);
   }
 
-  #unexpected(id: unknown): void {
-    // The requests of a connection that the gateway closes are given up. They may be answered yet.
-    if (this.#ended) return;
-    const unexpectedAnswerReason = this.#pending.unexpectedAnswerReason(id);
-    if (unexpectedAnswerReason !== undefined) this.#events.problem(unexpectedAnswerReason);
-  }
-
   message(bytes: Buffer, stream: number | undefined, call?: Call): void {
-    if (bytes.length > LARGE_FRAME || this.#large.isReading(stream)) {
-      return this.#large.read(bytes, stream, (frame, own) => this.#read(frame, own, { stream, call }));
-    }
-    this.#read(frameOf(bytes), bytes, { stream, call });
-  }
-
-  /** `frame` is undefined if the bytes are not JSON. */
-  #read(
-    frame: Frame | undefined,
-    bytes: Buffer,
-    { stream, call }: { readonly stream: number | undefined; readonly call: Call | undefined },
-  ): void {
-    if (!frame) return void failUnreadable(this, bytes, stream);
-    try {
-      this.#take(frame, stream, call);
-    } catch (error) {
-      this.#events.problem(`A message of the server cannot be processed: ${messageOf(error)}`);
-    }
-  }
-
-  #take(frame: Frame, stream: number | undefined, call: Call | undefined): void {
-    switch (frame.kind) {
-      case "response":
-        if (typeof frame.id === "number" && this.#pending.settle(frame.id, frame.answer)) return;
-        return this.#unexpected(frame.id);
-      case "notification":
-        return this.#notified(frame, stream, call);
-      case "request":
-        return this.#events.problem(
-          `The server sent a request (${logText(frame.method)}), which its protocol version does not have`,
-        );
-      case "broken":
-        return failBroken(this, frame, stream);
-      case "invalid":
-        return this.#events.problem(`Not a JSON-RPC message: ${frame.reason}`);
-    }
+    this.#receiver.receive(bytes, stream, call);
   }
 
   #send(method: string, params: string, flight: Flight | undefined): { id: number; answer: Promise<Answer> } {
@@ -245,21 +177,17 @@ class ModernPeer implements Peer, LinkEvents {
     return { id, answer };
   }
 
-  #notified(frame: NotificationFrame, stream: number | undefined, from: Call | undefined): void {
+  #notified(frame: NotificationFrame, arrival: Arrival): void {
     const { method, params, text } = frame;
-    const listening = stream ?? this.#listener.streamOf(params);
+    const listening = arrival.stream ?? this.#listener.streamOf(params);
     if (listening !== undefined && this.#listener.acknowledged(listening, method, params)) return;
     switch (method) {
-      case "notifications/progress":
-        return passProgress(this.#pending, frame);
-      case "notifications/message":
-        return passLog(frame, { events: this.#events, pending: this.#pending, stream, call: from });
       case "notifications/resources/updated":
         if (typeof params["uri"] === "string")
           this.#events.updated(params["uri"], withoutSubscription(paramsText(text)));
         return;
       case "notifications/tasks":
-        return passTask(this.#events, frame, withoutSubscription(paramsText(text)));
+        return this.#notifications.task(frame, withoutSubscription(paramsText(text)));
       case "notifications/cancelled": {
         // A server may cancel only our listen streams, never our other requests.
         const id = params["requestId"];
@@ -267,7 +195,7 @@ class ModernPeer implements Peer, LinkEvents {
         return;
       }
       default:
-        return passOther(frame, { events: this.#events, pending: this.#pending, stream, call: from });
+        return this.#notifications.pass(frame, arrival);
     }
   }
 
@@ -300,12 +228,4 @@ function withoutSubscription(params: string): string {
 
 function uriIn(params: string): string {
   return (JSON.parse(params) as { uri: string }).uri;
-}
-
-function readDiscovery(raw: Raw): PeerInfo | undefined {
-  const result = readDescription(raw);
-  const { supportedVersions: versions, capabilities, instructions } = result;
-  if (!Array.isArray(versions) || !versions.includes(VERSION)) return undefined;
-  const serverInfo = metaOf(result)?.["io.modelcontextprotocol/serverInfo"];
-  return infoFrom(VERSION, { capabilities, serverInfo, instructions });
 }
