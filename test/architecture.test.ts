@@ -26,7 +26,7 @@ const layers: Record<string, readonly string[]> = {
   "http-client": ["structures", "text"],
   protocol: ["json", "structures", "timing", "text"],
   outbound: ["protocol"],
-  identity: ["structures", "protocol"],
+  identity: ["protocol", "structures", "text"],
   identifiers: ["json", "uri-template", "timing"],
   config: ["protocol", "structures", "text"],
   telemetry: ["config", "protocol", "structures", "timing", "text"],

@@ -82,7 +82,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     .argument("<name>", "the client's name, as logs and the audit file show it")
     .description("make a token, print it once, and add its hash to the config")
     .option("-c, --config <file>", "config file")
-    .option("--expires <date>", "the date after which the token is refused")
+    .option("--expires <date>", "when the token ends; a date means its beginning, in UTC")
     .option("--admin", "let the token open /api too")
     .option("--replace", "replace the client's token")
     .option("--json", "print JSON")

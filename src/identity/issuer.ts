@@ -1,47 +1,73 @@
 /**
- * Talks to an OAuth issuer: its metadata and its introspection endpoint.
+ * One OAuth issuer: verifies its JWTs by its keys, and asks it about its opaque tokens.
  *
- * Answers are bounded in size and time, redirects are not followed, and metadata counts only if it
- * names the issuer that it was asked for.
+ * Keys are fetched on demand, once for all requests that wait, and again at most every 30 seconds.
+ * The number of questions about opaque tokens at one time is bounded.
  */
+import * as jose from "jose";
 import { messageOf } from "../protocol/errors.ts";
 import type { Claims } from "./claims.ts";
+import { IssuerMetadata, readJson, Unavailable } from "./issuer-metadata.ts";
 import type { IssuerConfig } from "./resource-server.ts";
 
-const TIMEOUT_MS = 5000;
-const MAX_BYTES = 1024 * 1024;
+/** How far clocks may differ. */
+export const SKEW_S = 60;
+const MAX_QUESTIONS = 50;
+const TYPES: ReadonlySet<string> = new Set(["at+jwt", "application/at+jwt", "jwt"]);
 
-/** The issuer did not answer as it should: the token is neither good nor bad. */
-export class Unavailable extends Error {}
+export class Issuer {
+  readonly config: IssuerConfig;
+  readonly #metadata: IssuerMetadata;
+  #keys: { readonly uri: string; readonly get: jose.JWTVerifyGetKey } | undefined;
+  #questions = 0;
 
-export interface IssuerMetadata {
-  readonly jwks_uri?: unknown;
-  readonly introspection_endpoint?: unknown;
-}
-
-/** Reads the issuer's metadata (RFC 8414, then OpenID Connect Discovery). */
-export async function issuerMetadata(issuer: string): Promise<IssuerMetadata> {
-  let failure = "";
-  for (const url of metadataUrls(issuer)) {
-    try {
-      const metadata = await readJson(url, {});
-      if (metadata["issuer"] === issuer) return metadata;
-      failure = `${url} names the issuer ${JSON.stringify(metadata["issuer"])}`;
-    } catch (error) {
-      failure = messageOf(error);
-    }
+  constructor(config: IssuerConfig, now: () => number) {
+    this.config = config;
+    this.#metadata = new IssuerMetadata(config.issuer, now);
   }
-  throw new Unavailable(`the metadata of ${issuer} cannot be read: ${failure}`);
-}
 
-/** Asks the issuer about an opaque token (RFC 7662). Returns undefined if it is not active. */
-export async function introspect(config: IssuerConfig, token: string): Promise<Claims | undefined> {
-  const { clientId, clientSecret } = config.introspect!;
-  try {
-    const endpoint = config.introspect!.endpoint ?? (await issuerMetadata(config.issuer)).introspection_endpoint;
-    if (typeof endpoint !== "string") throw new Unavailable(`${config.issuer} has no introspection endpoint`);
+  async verify(token: string, now: Date): Promise<Claims> {
+    const keys = await this.#keySet();
+    const { payload, protectedHeader } = await jose.jwtVerify(token, keys, {
+      issuer: this.config.issuer,
+      audience: [...this.config.audience],
+      algorithms: [...this.config.algorithms],
+      clockTolerance: SKEW_S,
+      currentDate: now,
+      requiredClaims: ["exp"],
+    });
+    const { typ } = protectedHeader;
+    if (typ !== undefined && !TYPES.has(typ.toLowerCase())) throw new Error(`a token has the type "${typ}"`);
+    return payload as Claims;
+  }
+
+  /** Asks about an opaque token (RFC 7662). Returns undefined if it is not active. */
+  async introspect(token: string): Promise<Claims | undefined> {
+    const { issuer, audience } = this.config;
+    if (this.#questions >= MAX_QUESTIONS) throw new Unavailable(`${issuer} has ${MAX_QUESTIONS} questions to answer`);
+    this.#questions++;
+    let claims: Record<string, unknown>;
+    try {
+      claims = await this.#question(token);
+    } finally {
+      this.#questions--;
+    }
+    if (claims["active"] !== true) return undefined;
+    if (claims["iss"] !== undefined && claims["iss"] !== issuer) {
+      throw new Error(`${issuer} vouches for a token of ${JSON.stringify(claims["iss"])}`);
+    }
+    if (![claims["aud"]].flat().some((value) => audience.includes(value as string))) {
+      throw new Error(`a token of ${issuer} is for the audience ${JSON.stringify(claims["aud"])}`);
+    }
+    return claims as Claims;
+  }
+
+  async #question(token: string): Promise<Record<string, unknown>> {
+    const { clientId, clientSecret, endpoint } = this.config.introspect!;
+    const url = endpoint ?? (await this.#metadata.read())["introspection_endpoint"];
+    if (typeof url !== "string") throw new Unavailable(`${this.config.issuer} has no introspection endpoint`);
     const secret = `${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`;
-    const claims = await readJson(endpoint, {
+    return readJson(url, {
       method: "POST",
       headers: {
         authorization: `Basic ${Buffer.from(secret).toString("base64")}`,
@@ -49,62 +75,26 @@ export async function introspect(config: IssuerConfig, token: string): Promise<C
       },
       body: new URLSearchParams({ token, token_type_hint: "access_token" }).toString(),
     });
-    if (claims["active"] !== true) return undefined;
-    if (claims["iss"] !== undefined && claims["iss"] !== config.issuer) {
-      throw new Error(`${config.issuer} vouches for a token of ${JSON.stringify(claims["iss"])}`);
+  }
+
+  async #keySet(): Promise<jose.JWTVerifyGetKey> {
+    const { issuer, jwksUri } = this.config;
+    const uri = jwksUri ?? (await this.#metadata.read())["jwks_uri"];
+    if (typeof uri !== "string" || !URL.canParse(uri)) throw new Unavailable(`${issuer} publishes no jwks_uri`);
+    if (this.#keys?.uri !== uri) this.#keys = { uri, get: remoteKeys(issuer, uri) };
+    return this.#keys.get;
+  }
+}
+
+function remoteKeys(issuer: string, uri: string): jose.JWTVerifyGetKey {
+  const remote = jose.createRemoteJWKSet(new URL(uri), { timeoutDuration: 5000, cooldownDuration: 30_000 });
+  return async (header, token) => {
+    try {
+      return await remote(header, token);
+    } catch (error) {
+      const isToken = error instanceof jose.errors.JWKSNoMatchingKey || error instanceof jose.errors.JOSENotSupported;
+      if (isToken) throw error;
+      throw new Unavailable(`the keys of ${issuer} cannot be fetched: ${messageOf(error)}`);
     }
-    const audience = [claims["aud"]].flat();
-    if (!audience.some((value) => config.audience.includes(value as string))) {
-      throw new Error(`a token of ${config.issuer} is for the audience ${JSON.stringify(claims["aud"])}`);
-    }
-    return claims as Claims;
-  } catch (error) {
-    if (error instanceof TypeError) throw new Unavailable(`${config.issuer} cannot be asked: ${messageOf(error)}`);
-    throw error;
-  }
-}
-
-function metadataUrls(issuer: string): string[] {
-  const { origin, pathname } = new URL(issuer);
-  const path = pathname.replace(/\/$/, "");
-  return [
-    `${origin}/.well-known/oauth-authorization-server${path}`,
-    `${origin}/.well-known/openid-configuration${path}`,
-    `${origin}${path}/.well-known/openid-configuration`,
-  ];
-}
-
-async function readJson(url: string, init: RequestInit): Promise<Record<string, unknown>> {
-  let text: string;
-  try {
-    const response = await fetch(url, { ...init, redirect: "manual", signal: AbortSignal.timeout(TIMEOUT_MS) });
-    text = await boundedText(response, url);
-    if (response.status !== 200) throw new Unavailable(`${url} answered with HTTP ${response.status}`);
-  } catch (error) {
-    throw error instanceof Unavailable ? error : new Unavailable(`${url} cannot be reached: ${causeOf(error)}`);
-  }
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  } catch {
-    // Falls through: the same complaint for everything that is no object.
-  }
-  throw new Unavailable(`${url} did not answer with a JSON object`);
-}
-
-async function boundedText(response: Response, url: string): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length;
-    if (size > MAX_BYTES) throw new Unavailable(`${url} answered with more than ${MAX_BYTES} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
-}
-
-/** fetch hides the reason in `cause`. */
-function causeOf(error: unknown): string {
-  const { cause } = error as { cause?: unknown };
-  return cause === undefined ? messageOf(error) : messageOf(cause);
+  };
 }

@@ -11,7 +11,8 @@ import type { Principal } from "../protocol/principal.ts";
 import { type Claims, principalOf } from "./claims.ts";
 import type { Asked, CredentialsDeps, Identified } from "./credentials.ts";
 import { Proofs } from "./dpop.ts";
-import { introspect, issuerMetadata, Unavailable } from "./issuer.ts";
+import { Issuer, SKEW_S } from "./issuer.ts";
+import { Unavailable } from "./issuer-metadata.ts";
 
 export interface IssuerConfig {
   readonly issuer: string;
@@ -52,13 +53,13 @@ interface Verified {
   readonly key: string | undefined;
 }
 
-const SKEW_S = 60;
 const MAX_REMEMBERED = 10_000;
-/** An issuer may revoke an opaque token at any time. */
+/** An issuer may revoke an opaque token at any time, so it is asked again this often. */
 const INTROSPECTED_MS = 60_000;
+/** The end of a token whose issuer does not tell it, unless it is used again before. */
+const UNTOLD_MS = 3_600_000;
 const INVALID: Identified = { ok: false, why: "invalid" };
 const UNAVAILABLE: Identified = { ok: false, why: "unavailable" };
-const TYPES: ReadonlySet<string> = new Set(["at+jwt", "application/at+jwt", "jwt"]);
 
 export class ResourceServer {
   readonly #config: OAuthConfig;
@@ -71,7 +72,7 @@ export class ResourceServer {
   constructor(config: OAuthConfig, deps: CredentialsDeps) {
     this.#config = config;
     this.#deps = deps;
-    this.#issuers = new Map(config.issuers.map((issuer) => [issuer.issuer, new Issuer(issuer)]));
+    this.#issuers = new Map(config.issuers.map((issuer) => [issuer.issuer, new Issuer(issuer, deps.now)]));
     this.#proofs = new Proofs({ now: deps.now, skewMs: SKEW_S * 1000, publicUrl: config.publicUrl });
   }
 
@@ -147,24 +148,24 @@ export class ResourceServer {
     if (!issuer)
       throw new Error(`a token names the issuer ${JSON.stringify(named.slice(0, 200))}, which is not configured`);
     const claims = await issuer.verify(token, new Date(this.#deps.now()));
-    return this.#establish(issuer.config, claims, claims.exp! * 1000);
+    const end = claims.exp! * 1000;
+    return this.#establish(issuer.config, claims, { end, until: end });
   }
 
+  /** At most one issuer is asked about opaque tokens: none of them may see those of another. */
   async #introspected(token: string): Promise<Established> {
-    for (const { config } of this.#issuers.values()) {
-      if (!config.introspect) continue;
-      const claims = await introspect(config, token);
-      if (!claims) continue;
-      const now = this.#deps.now();
-      const end = typeof claims.exp === "number" ? claims.exp * 1000 : Number.POSITIVE_INFINITY;
-      if (end <= now) throw new Error(`${config.issuer} calls a token active that has expired`);
-      return this.#establish(config, claims, Math.min(end, now + INTROSPECTED_MS));
-    }
-    throw new Error("a token is neither a JWT nor active at an issuer with introspection");
+    const issuer = [...this.#issuers.values()].find(({ config }) => config.introspect);
+    const claims = await issuer?.introspect(token);
+    if (!issuer || !claims) throw new Error("a token is neither a JWT nor active at an issuer with introspection");
+    const now = this.#deps.now();
+    const end = typeof claims.exp === "number" ? claims.exp * 1000 : now + UNTOLD_MS;
+    if (end <= now) throw new Error(`${issuer.config.issuer} calls a token active that has expired`);
+    return this.#establish(issuer.config, claims, { end, until: Math.min(end, now + INTROSPECTED_MS) });
   }
 
-  #establish(config: IssuerConfig, claims: Claims, until: number): Established {
-    const principal = principalOf(claims, { config, adminScope: this.#config.adminScope, expiresAt: until });
+  /** `end`: of the token; `until`: of what is known about it. */
+  #establish(config: IssuerConfig, claims: Claims, { end, until }: { end: number; until: number }): Established {
+    const principal = principalOf(claims, { config, adminScope: this.#config.adminScope, expiresAt: end });
     const key = claims.cnf?.["jkt"];
     return { issuer: config, principal, until, key: typeof key === "string" ? key : undefined };
   }
@@ -175,55 +176,6 @@ interface Established {
   readonly principal: Principal;
   readonly until: number;
   readonly key: string | undefined;
-}
-
-/** One issuer's keys. Fetches them on demand, once for all requests that wait. */
-class Issuer {
-  readonly config: IssuerConfig;
-  #keys: Promise<jose.JWTVerifyGetKey> | undefined;
-
-  constructor(config: IssuerConfig) {
-    this.config = config;
-  }
-
-  async verify(token: string, now: Date): Promise<Claims> {
-    const keys = await this.#keySet();
-    const { payload, protectedHeader } = await jose.jwtVerify(token, keys, {
-      issuer: this.config.issuer,
-      audience: [...this.config.audience],
-      algorithms: [...this.config.algorithms],
-      clockTolerance: SKEW_S,
-      currentDate: now,
-      requiredClaims: ["exp"],
-    });
-    const { typ } = protectedHeader;
-    if (typ !== undefined && !TYPES.has(typ.toLowerCase())) throw new Error(`a token has the type "${typ}"`);
-    return payload as Claims;
-  }
-
-  #keySet(): Promise<jose.JWTVerifyGetKey> {
-    this.#keys ??= this.#open().catch((error: unknown) => {
-      // The next token tries again.
-      this.#keys = undefined;
-      throw error;
-    });
-    return this.#keys;
-  }
-
-  async #open(): Promise<jose.JWTVerifyGetKey> {
-    const uri = this.config.jwksUri ?? (await issuerMetadata(this.config.issuer)).jwks_uri;
-    if (typeof uri !== "string") throw new Unavailable(`${this.config.issuer} publishes no jwks_uri`);
-    const remote = jose.createRemoteJWKSet(new URL(uri), { timeoutDuration: 5000, cooldownDuration: 30_000 });
-    return async (header, token) => {
-      try {
-        return await remote(header, token);
-      } catch (error) {
-        const isToken = error instanceof jose.errors.JWKSNoMatchingKey || error instanceof jose.errors.JOSENotSupported;
-        if (isToken) throw error;
-        throw new Unavailable(`the keys of ${this.config.issuer} cannot be fetched: ${messageOf(error)}`);
-      }
-    };
-  }
 }
 
 /** Returns the issuer that a JWT names, unverified; undefined if the token is no JWT. */

@@ -10,6 +10,7 @@ import type { AuthorizationServer } from "oauth4webapi";
 import type { ServerAuth } from "../config/schema/server-auth.ts";
 import { messageOf } from "../protocol/errors.ts";
 import { isRecord } from "../structures/record.ts";
+import { metadataPlaces } from "../text/metadata-places.ts";
 import type { Challenge } from "./challenge.ts";
 import type { Guard } from "./guarded-fetch.ts";
 import { LoginError } from "./login-error.ts";
@@ -149,17 +150,6 @@ async function issuerMetadata(target: LoginTarget, guard: Guard, issuer: string)
     return found as unknown as AuthorizationServer;
   }
   throw fail("it has none", CHECK_URL);
-}
-
-/** The places for an issuer's metadata, in the order that MCP prescribes. */
-function metadataPlaces(issuer: string): string[] {
-  const { origin, pathname } = new URL(issuer);
-  const path = pathname.replace(/\/$/, "");
-  const places = [
-    `${origin}/.well-known/oauth-authorization-server${path}`,
-    `${origin}/.well-known/openid-configuration${path}`,
-  ];
-  return path === "" ? places : [...places, `${origin}${path}/.well-known/openid-configuration`];
 }
 
 /** Returns undefined if there is nothing at that address. */

@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import { afterEach, expect, test } from "vitest";
+import { isDate } from "../../src/config/schema/auth.ts";
 import { commandHome } from "../fixtures/command.ts";
 import { startGoblin } from "../fixtures/goblin.ts";
 import { disposeAll } from "../fixtures/peers.ts";
@@ -51,4 +52,27 @@ test("a trusted config of the folder stays trusted; without a config it says so"
   expect(await home.goblin("token", "new", "ci")).toMatchObject({ code: 0 });
   expect((await home.goblin("trust", "--list")).out).toContain("trusted");
   expect(await home.goblin("stdio")).toMatchObject({ code: 0 });
+});
+
+test("the config of GOBLIN_CONFIG gets the token; one that would not be valid stays as it is", async () => {
+  const home = commandHome();
+  const path = home.write("team.json", CONFIG);
+  const env = { GOBLIN_CONFIG: path };
+  expect(await home.goblinWith({ env }, "token", "new", "ci")).toMatchObject({ code: 0 });
+  expect(readFileSync(path, "utf8")).toContain('"ci"');
+  const broken = '{ "gateway": { "port": 0, "auth": { "tokens": "one" } } }';
+  home.write("team.json", broken);
+  const refused = await home.goblinWith({ env }, "token", "new", "two");
+  expect(refused).toMatchObject({ code: 1, out: "", err: expect.stringContaining("gateway.auth.tokens") });
+  expect(readFileSync(path, "utf8")).toBe(broken);
+});
+
+test("a time needs its zone", async () => {
+  for (const text of ["2099-01-01", "2099-01-01T12:00Z", "2099-01-01T12:00:00+02:00"]) expect(isDate(text)).toBe(true);
+  for (const text of ["2099-01-01T12:00", "1 January 2099", "2099-13-01", "2099"]) expect(isDate(text)).toBe(false);
+  const home = commandHome();
+  const path = home.write("team.json", CONFIG);
+  expect(await home.goblin("token", "new", "x", "-c", path, "--expires", "2099-01-01T12:00")).toMatchObject({
+    code: 2,
+  });
 });

@@ -10,13 +10,17 @@ export const httpUrl = z
 export const scope = z
   .string()
   .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, "a scope must be visible ASCII without spaces and quotes");
-const date = z
-  .string()
-  .refine((text) => !Number.isNaN(Date.parse(text)), "expected a date such as 2027-03-01 or 2027-03-01T12:00:00Z");
+const date = z.string().refine(isDate, "expected a date such as 2027-03-01 or 2027-03-01T12:00:00Z");
 const ALGORITHMS = [
   ...["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512"],
   ...["EdDSA", "Ed25519"],
 ] as const;
+
+/** A time of day needs its zone: the gateway may run in another one than its user. */
+export function isDate(text: string): boolean {
+  const isIso = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/.test(text);
+  return isIso && !Number.isNaN(Date.parse(text));
+}
 
 export const publicUrl = httpUrl.describe(
   "The URL that clients reach the gateway at, without the path of an endpoint, if a proxy is in front of it.",
@@ -30,7 +34,9 @@ const clientSchema = z
       .regex(/^sha256:[0-9a-f]{64}$/, 'expected "sha256:" and 64 hex digits, as goblin token new prints them')
       .optional()
       .describe("The SHA-256 of the token, in place of the token: `goblin token new <name>` makes both."),
-    expires: date.optional().describe("The date after which the token is refused."),
+    expires: date
+      .optional()
+      .describe("When the token ends: it is refused from then on. A date means its beginning, in UTC."),
     admin: z.boolean().default(false).describe("Whether the token also opens /api."),
   })
   .refine(({ token: given, hash }) => (given === undefined) !== (hash === undefined), {
@@ -64,8 +70,17 @@ const issuerSchema = z.strictObject({
       clientSecret: z.string().min(1).describe("Its secret."),
     })
     .optional()
-    .describe("Lets the gateway ask the issuer about tokens that are not JWTs (RFC 7662)."),
+    .describe("Lets the gateway ask the issuer about tokens that are not JWTs (RFC 7662). One issuer may have it."),
 });
+
+/** An opaque token does not say whose it is, and no issuer may see the tokens of another. */
+function introspectAtMostOne(issuers: readonly z.output<typeof issuerSchema>[], context: z.RefinementCtx): void {
+  const [first, ...others] = issuers.flatMap(({ introspect }, i) => (introspect ? [i] : []));
+  for (const i of others) {
+    const message = `only one issuer may have it: an opaque token would be shown to issuer ${first! + 1} as well`;
+    context.addIssue({ code: "custom", path: [i, "introspect"], message });
+  }
+}
 
 export const authSchema = z.strictObject({
   tokens: z
@@ -78,7 +93,11 @@ export const authSchema = z.strictObject({
     .describe("Named tokens: sessions, limits and the audit file belong to the name, and survive a new token."),
   oauth: z
     .strictObject({
-      issuers: z.array(issuerSchema).min(1).describe("The issuers whose access tokens are accepted."),
+      issuers: z
+        .array(issuerSchema)
+        .min(1)
+        .superRefine(introspectAtMostOne)
+        .describe("The issuers whose access tokens are accepted."),
       adminScope: scope.optional().describe("The scope that opens /api. Default: no access token does."),
     })
     .optional()

@@ -183,7 +183,7 @@ export interface GatewaySettings {
       readonly token?: string | undefined;
       /** The SHA-256 of the token, in place of the token: `goblin token new <name>` makes both. */
       readonly hash?: string | undefined;
-      /** The date after which the token is refused. */
+      /** When the token ends: it is refused from then on. A date means its beginning, in UTC. */
       readonly expires?: string | undefined;
       /** Whether the token also opens /api. Default false. */
       readonly admin?: boolean | undefined;
@@ -207,7 +207,10 @@ export interface GatewaySettings {
          * realm_access.roles.
          */
         readonly groups?: string | undefined;
-        /** Lets the gateway ask the issuer about tokens that are not JWTs (RFC 7662). */
+        /**
+         * Lets the gateway ask the issuer about tokens that are not JWTs (RFC 7662). One issuer may
+         * have it.
+         */
         readonly introspect?: {
           /** Default: from the issuer's metadata. */
           readonly endpoint?: string | undefined;
