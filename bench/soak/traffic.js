@@ -76,12 +76,21 @@ export async function call(client, server, tool, args, street, { giveUpAfterMs, 
   };
   let outcome = await client.ask("tools/call", params, { began });
   let rounds = 0;
-  while (outcome.message?.result?.resultType === "input_required" && rounds++ < 5) {
+  const answered = new Set();
+  while (outcome.message?.result?.resultType === "input_required") {
+    rounds++;
     const { inputRequests = {}, requestState } = outcome.message.result;
+    // A call that hangs may be asked what others were given up with, but each of it once.
+    const questions = Object.entries(inputRequests);
+    const texts = questions.map(([, asked]) => JSON.stringify(asked));
+    if (texts.length === 0 || texts.some((text) => answered.has(text))) {
+      const again = texts.join(" ").slice(0, 300) || "nothing";
+      return finished(ledger.lost(entry, `${client.kind}: asked again, in round ${rounds}: ${again}`));
+    }
+    for (const text of texts) answered.add(text);
     /** @type {Record<string, any>} */
     const inputResponses = {};
-    for (const [key, asked] of Object.entries(inputRequests))
-      inputResponses[key] = client.question(asked.method, asked.params, nonce);
+    for (const [key, asked] of questions) inputResponses[key] = client.question(asked.method, asked.params, nonce);
     outcome = await client.ask("tools/call", { ...params, inputResponses, requestState });
   }
   clearTimeout(timer);
@@ -91,9 +100,6 @@ export async function call(client, server, tool, args, street, { giveUpAfterMs, 
   if (givenUp) return finished(ledger.cut(entry, "given up"));
   if (cut) return finished(wasCut(cut));
   if (message.error) return finished(refused(message.error));
-  if (message.result.resultType === "input_required") {
-    return finished(ledger.lost(entry, `${client.kind}: still asked for input after ${rounds} rounds`));
-  }
   if (message.result.task) return taskOf(message.result.task.taskId);
   return got(message.result.structuredContent);
 

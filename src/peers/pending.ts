@@ -139,6 +139,14 @@ export class Pending {
     return newest ?? "none";
   }
 
+  /** Whether a question without a stream may be of a call that was given up. */
+  get hasGivenUp(): boolean {
+    const now = Date.now();
+    if (now < this.#forgottenUntil) return true;
+    for (const { party, until } of this.#givenUp.values()) if (party !== undefined && until > now) return true;
+    return false;
+  }
+
   /**
    * Like `origin`, for questions. A client without a session is asked in the answer to one call, so
    * that call must be the only one that the question can belong to.

@@ -38,10 +38,11 @@ export class ServerRequests {
       return send(answerText(id, failure(error)));
     }
     const flights = pending.waitingFor(origin, stream);
+    const isOwn = flights.length === 1 && (stream !== undefined || !pending.hasGivenUp);
     for (const { deadline } of flights) deadline?.asks();
     const others = flights.length > 1 ? flights.map(({ call }) => call).filter((call) => call !== origin) : undefined;
     const answer = await ask(method, paramsText(text), { origin, others, signal }).catch(failure);
-    for (const { deadline } of flights) deadline?.answered(flights.length === 1);
+    for (const { deadline } of flights) deadline?.answered(isOwn);
     if (this.#open.answered(id, signal)) send(answerText(id, answer));
   }
 
