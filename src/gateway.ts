@@ -14,6 +14,7 @@ import { createCatalog } from "./catalog-settings.ts";
 import { LiveConfig } from "./config/live-config.ts";
 import { ReloadHistory } from "./config/reload-history.ts";
 import type { Config } from "./config/schema/config.ts";
+import { createConnect } from "./connect-settings.ts";
 import { type Addresses, openAddresses } from "./front/http/addresses.ts";
 import { LiveGuards } from "./front/http/guard.ts";
 import { createHttpFront } from "./front/http/http.ts";
@@ -50,7 +51,6 @@ export function createGateway({ log, configPath, reload, state, kept, logins, ..
   const keptCalls = new KeptCalls(() => config.current.calls);
   const limits = new LimitMeter(log);
   const { onLimit } = limits;
-
   const catalog = createCatalog(config);
   const servers = new Servers({ config, catalog, log, onLimit, kept, logins, clientInfo: serverInfo });
   const waiting = new Waiting({ catalog, servers, config, onLimit });
@@ -60,14 +60,14 @@ export function createGateway({ log, configPath, reload, state, kept, logins, ..
   servers.on("synced", (serverId, ms) => meters.synced(serverId, ms));
   const search = feedSearch(catalog, createSearchIndex());
   const localTools = new LocalTools({ catalog, servers, waiting, search, health: new Health(servers, reloads) });
-  const relay = new Relay({
-    ...{ config, catalog, servers, localTools, resourceSubscriptions, tasks, waiting },
-    ...{ meters, activity, keptCalls, masker: logs.masker, seen, onLimit, log },
-  });
-
   const directory = new Directory(serverInfo, catalog, servers);
   const address = { url: "" };
   const guards = new LiveGuards(config, log);
+  const connect = logins && createConnect(logins, { config, guards, address });
+  const relay = new Relay({
+    ...{ config, catalog, servers, localTools, resourceSubscriptions, tasks, waiting, loginLinks: connect },
+    ...{ meters, activity, keptCalls, masker: logs.masker, seen, onLimit, log },
+  });
   const admin = createAdmin({
     ...{ config, configPath, reloads, reload, address, catalog, servers, sessions, subscriptions, relay },
     ...{ activity, keptCalls, logs, guards, onLimit, directory, resourceSubscriptions },
@@ -75,7 +75,7 @@ export function createGateway({ log, configPath, reload, state, kept, logins, ..
   const metrics = new MetricsPage({ meters, limits, reloads, sessions, subscriptions, servers, catalog });
   const shared = { relay, directory, sessions, continuity, tasks, config, onLimit };
   const context = { ...shared, subscriptions: resourceSubscriptions };
-  const front = createHttpFront({ context, guards, servers, admin, metrics });
+  const front = createHttpFront({ context, guards, servers, admin, metrics, connect });
   let http: Addresses | undefined;
   let stdioFront: StdioFront | undefined;
 

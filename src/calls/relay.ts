@@ -36,6 +36,8 @@ import { Deadlines } from "./stages/deadline.ts";
 import { FailureLog } from "./stages/failure-log.ts";
 import { InFlight } from "./stages/in-flight.ts";
 import { ClientLimits } from "./stages/limits.ts";
+import { LoginLink, type LoginLinks } from "./stages/login-link.ts";
+import { LoginWait } from "./stages/login-wait.ts";
 import { CallMetrics } from "./stages/metrics.ts";
 import { Output } from "./stages/output.ts";
 
@@ -54,6 +56,8 @@ export interface RelayParts {
   readonly seen: SeenUris;
   readonly onLimit: OnLimit;
   readonly log: Logger;
+  /** Where users log in to servers. Undefined: nowhere. */
+  readonly loginLinks?: LoginLinks | undefined;
 }
 
 type Respond = (flight: Flight) => Promise<Answer>;
@@ -65,6 +69,8 @@ export class Relay {
   readonly #inFlight = new InFlight();
   readonly #metrics: CallMetrics;
   readonly #audit: Audit | undefined;
+  readonly #loginLink: LoginLink | undefined;
+  readonly #loginWait: LoginWait | undefined;
   readonly #route: Send;
   /**
    * For requests that the gateway makes to answer a client's request: they are not counted again.
@@ -82,16 +88,23 @@ export class Relay {
       "resources/unsubscribe": (flight) => resourceSubscriptions.unsubscribeSession(flight),
       "tasks/list": (flight) => this.#listTasks(flight),
     };
+    this.#loginLink = parts.loginLinks && new LoginLink(parts.loginLinks, servers);
     const stages = [
+      ...(this.#loginLink ? [this.#loginLink] : []),
       this.#inFlight,
       this.#metrics,
       ...(this.#audit ? [this.#audit] : []),
       new FailureLog(log),
       new ClientLimits(config, onLimit),
     ];
-    const innerStages = [new Deadlines(config, servers), new Output({ tasks, masker, servers, seen })];
     const send: Send = (flight, route) =>
       route instanceof LateRoute ? this.#sendLate(flight, route) : this.#forward(flight, route);
+    this.#loginWait = parts.loginLinks && new LoginWait(servers, send);
+    const innerStages = [
+      new Deadlines(config, servers),
+      new Output({ tasks, masker, servers, seen }),
+      ...(this.#loginWait ? [this.#loginWait] : []),
+    ];
     this.#route = compose([...stages, ...innerStages], send);
     this.#routeInner = compose(innerStages, send);
   }
@@ -99,10 +112,14 @@ export class Relay {
   handle(call: Call): Promise<Answer> {
     const flight = new Flight(call);
     call.keepsEmitted = this.#parts.keptCalls.isOn;
+    const refuse = (error: unknown): Promise<Answer> => Promise.resolve(this.#refuse(flight, error));
     try {
       return this.#answer(flight);
     } catch (error) {
-      return Promise.resolve(this.#refuse(flight, error));
+      const login = this.#loginWait?.after(call, error);
+      return login
+        ? login.then((isDone) => (isDone ? this.#answer(flight) : refuse(error))).catch(refuse)
+        : refuse(error);
     }
   }
 
@@ -221,7 +238,7 @@ export class Relay {
     }
     this.#inFlight.remove(flight);
     end(answer);
-    return answer;
+    return this.#loginLink?.leave(flight, undefined, answer) ?? answer;
   }
 
   #refuse(flight: Flight, error: unknown): Answer {
@@ -230,6 +247,6 @@ export class Relay {
     this.#metrics.refused(flight, answer);
     this.#audit?.record(flight, answer);
     this.#parts.log.debug({ method, requestId, code: answer.code }, "refused");
-    return answer;
+    return this.#loginLink?.leave(flight, undefined, answer) ?? answer;
   }
 }

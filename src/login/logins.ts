@@ -5,9 +5,13 @@
  * a lock between the processes of this machine. Who gets the lock reads the store first, because
  * another process may have renewed the token meanwhile.
  */
+import type { ServerConfig } from "../config/schema/server.ts";
 import { type ConfigWatch, watchConfig } from "../config/watch.ts";
 import { messageOf } from "../protocol/errors.ts";
+import { beginLogin, type LoginAttempt } from "./attempt.ts";
 import type { LoginTarget } from "./discovery.ts";
+import { createGuard } from "./guarded-fetch.ts";
+import { probe } from "./probe.ts";
 import { RenewalError, renew } from "./renewal.ts";
 import { ServerLogin } from "./server-login.ts";
 import { isSameLogin, type Login, type LoginBook, LoginStore } from "./store.ts";
@@ -15,6 +19,22 @@ import { isSameLogin, type Login, type LoginBook, LoginStore } from "./store.ts"
 export interface LoginsOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly warn: (message: string) => void;
+}
+
+/** A server that waits for somebody to log in. */
+export interface WaitingServer {
+  readonly id: string;
+  /** What it wants, in words. */
+  readonly wants: string;
+  /** Whether the login serves all clients. */
+  readonly isShared: boolean;
+}
+
+export interface BeginOptions {
+  /** Whose logins the person may make; the empty one is the gateway's. */
+  readonly owners: readonly string[];
+  readonly redirectUri: string;
+  readonly metadataUrl: string | undefined;
 }
 
 const EMPTY: LoginBook = { registrations: {}, logins: [], wanted: {} };
@@ -60,10 +80,16 @@ export class Logins {
     if (!this.#closed) for (const server of this.#servers) server.update(this.#book);
   }
 
+  /** The login of a server, from now until it is closed. Undefined: the server never has one. */
+  ofServer({ id, transport, auth }: Pick<ServerConfig, "id" | "transport" | "auth">): ServerLogin | undefined {
+    return auth && transport.kind !== "stdio" ? this.of({ id, url: transport.url, auth }) : undefined;
+  }
+
   /** The login of a server, from now until it is closed. */
   of(target: LoginTarget): ServerLogin {
     const login = new ServerLogin({
       target,
+      owner: "",
       renew: (known) => this.#renewOnce(known),
       want: async (url, scopes) => {
         await this.#store.change((book) => ({ ...book, wanted: { ...book.wanted, [url]: scopes } }));
@@ -78,10 +104,47 @@ export class Logins {
     return login;
   }
 
+  /** Returns a key that is good for this purpose only. */
+  keyFor(purpose: string): Buffer {
+    return this.#store.keyFor(purpose);
+  }
+
+  /** Returns whose login a server uses for a principal; undefined: it has none. */
+  ownerFor(serverId: string, _principal: string): string | undefined {
+    return this.#find(serverId)?.owner;
+  }
+
+  /** The servers that wait for a login of one of these owners. */
+  waiting(owners: readonly string[]): WaitingServer[] {
+    return [...this.#servers].flatMap(({ target, owner, wants }) =>
+      wants !== undefined && owners.includes(owner) ? { id: target.id, wants, isShared: owner === "" } : [],
+    );
+  }
+
+  /**
+   * Begins a login in a browser. Resolves to undefined if the server asks for none, or if none of
+   * these owners can have one. Rejects with a `LoginError`.
+   */
+  async begin(serverId: string, { owners, redirectUri, metadataUrl }: BeginOptions): Promise<LoginAttempt | undefined> {
+    const login = this.#find(serverId);
+    if (!login || !owners.includes(login.owner)) return undefined;
+    const { target, owner: principal } = login;
+    const { url, auth } = target;
+    const guard = await createGuard(auth.issuer === undefined ? [url] : [url, auth.issuer]);
+    const { isOpen, challenge } = await probe(target, guard);
+    if (isOpen) return undefined;
+    const options = { target, guard, store: this.#store, challenge, metadataUrl, principal };
+    return beginLogin({ ...options, redirectUri: async () => redirectUri });
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     for (const server of this.#servers) server.close();
     (await this.#watch)?.close();
+  }
+
+  #find(serverId: string): ServerLogin | undefined {
+    return [...this.#servers].findLast(({ target }) => target.id === serverId);
   }
 
   async #follow(): Promise<ConfigWatch> {

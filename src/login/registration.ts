@@ -30,7 +30,8 @@ export async function registrationAt(options: RegistrationOptions): Promise<Regi
   if (metadataUrl !== undefined && server["client_id_metadata_document_supported"] === true) {
     return { clientId: metadataUrl, method: "none", redirectUri };
   }
-  const known = (await store.read()).registrations[server.issuer];
+  const key = registrationKey(server.issuer, redirectUri);
+  const known = (await store.read()).registrations[key];
   const isUsable = known?.redirectUri === redirectUri && (known.secretExpiresAt ?? Infinity) > Date.now();
   if (known && isUsable) return known;
   if (server.registration_endpoint === undefined) {
@@ -42,8 +43,14 @@ export async function registrationAt(options: RegistrationOptions): Promise<Regi
     });
   }
   const made = await register(options);
-  await store.change((book) => ({ ...book, registrations: { ...book.registrations, [server.issuer]: made } }));
+  await store.change((book) => ({ ...book, registrations: { ...book.registrations, [key]: made } }));
   return made;
+}
+
+/** The page of a gateway and the command line have other redirects, so they register apart. */
+export function registrationKey(issuer: string, redirectUri: string | undefined): string {
+  const isPage = redirectUri !== undefined && new URL(redirectUri).pathname.endsWith("/connect/callback");
+  return isPage ? `${issuer}#connect` : issuer;
 }
 
 async function register({ target, authorizationServer, redirectUri, guard }: RegistrationOptions) {
@@ -57,7 +64,7 @@ async function register({ target, authorizationServer, redirectUri, guard }: Reg
       authorizationServer,
       {
         client_name: "Goblin",
-        application_type: "native",
+        application_type: redirectUri.startsWith("https:") ? "web" : "native",
         redirect_uris: [redirectUri],
         grant_types: ["authorization_code", "refresh_token"],
         response_types: ["code"],

@@ -13,6 +13,8 @@ import type { Login, LoginBook } from "./store.ts";
 
 export interface ServerLoginOptions {
   readonly target: LoginTarget;
+  /** Whose login it is; empty: the gateway's, for all clients. */
+  readonly owner: string;
   /** Returns the login with new tokens; one request serves all who ask at the same time. */
   readonly renew: (login: Login) => Promise<Login>;
   /** Remembers the scopes that the next login must ask for. */
@@ -36,6 +38,8 @@ export class ServerLogin implements Credentials {
   #login: Login | undefined;
   #header: string | undefined;
   #missing: readonly string[] = [];
+  /** The server does nothing until somebody has logged in. */
+  #isMissed = false;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
   /** A user logged in, or more scopes are there. */
@@ -47,6 +51,16 @@ export class ServerLogin implements Credentials {
     this.target = options.target;
     this.#options = options;
     this.#url = canonicalUrl(options.target.url);
+  }
+
+  get owner(): string {
+    return this.#options.owner;
+  }
+
+  /** What a person should log in for, in words; undefined: nothing. */
+  get wants(): string | undefined {
+    if (this.#missing.length > 0) return `It wants more scopes: ${this.#missing.join(" ")}`;
+    return this.#isMissed ? `It wants a login before it does anything (${new URL(this.#url).host})` : undefined;
   }
 
   get header(): string | undefined {
@@ -68,7 +82,9 @@ export class ServerLogin implements Credentials {
       this.#missing = [];
       this.onProblem(undefined);
     }
-    if (isNew) this.onLogin();
+    if (!isNew) return;
+    this.#isMissed = false;
+    this.onLogin();
   }
 
   /** Renews a token that is about to end, before a connection is made with it. */
@@ -85,12 +101,12 @@ export class ServerLogin implements Credentials {
     if (!asked && auth.type !== "oauth" && header === undefined) return "unknown";
     const login = this.#login;
     if (login && this.#header !== header) return "again";
-    if (!login?.refreshToken || wasRepeated) return loginRequired(this.target.id);
+    if (!login?.refreshToken || wasRepeated) return this.#required();
     try {
       await this.#renew(login);
       return "again";
     } catch (error) {
-      if (error instanceof RenewalError && error.isFinal) return loginRequired(this.target.id);
+      if (error instanceof RenewalError && error.isFinal) return this.#required();
       const data = { serverId: this.target.id };
       return new GoblinError("BACKEND_UNAVAILABLE", `Server "${this.target.id}": ${messageOf(error)}`, { data });
     }
@@ -108,11 +124,16 @@ export class ServerLogin implements Credentials {
     const isNamed = typeof auth.resource === "string" && auth.resource !== "auto";
     return (
       url === this.#url &&
-      principal === "" &&
+      principal === this.#options.owner &&
       (auth.issuer === undefined || auth.issuer === issuer) &&
       (auth.clientId === undefined || auth.clientId === client.clientId) &&
       (!isNamed || auth.resource === resource)
     );
+  }
+
+  #required(): GoblinError {
+    this.#isMissed = true;
+    return loginRequired(this.target.id);
   }
 
   async #wantMore(scopes: readonly string[]): Promise<Verdict> {

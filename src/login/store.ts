@@ -65,12 +65,14 @@ export function isSameLogin(a: Login, b: Login): boolean {
 export class LoginStore {
   readonly file: string;
   readonly #folder: string;
+  readonly #key: Buffer;
   readonly #sealer: ByteSealer;
 
   constructor(folder: string, key: Buffer) {
     this.#folder = folder;
+    this.#key = key;
     this.file = join(folder, "logins");
-    this.#sealer = createByteSealer(createHmac("sha256", key).update("goblin logins").digest());
+    this.#sealer = createByteSealer(this.keyFor("logins"));
   }
 
   /** Opens the store of the user's state folder, and creates the folder and its key if needed. */
@@ -78,6 +80,11 @@ export class LoginStore {
     const folder = stateFolder(env);
     await mkdir(folder, { recursive: true, mode: 0o700 });
     return new LoginStore(folder, await readStateKey(folder));
+  }
+
+  /** Returns a key that is good for this purpose only. */
+  keyFor(purpose: string): Buffer {
+    return createHmac("sha256", this.#key).update(`goblin ${purpose}`).digest();
   }
 
   /** Rejects if the file cannot be read with this key. */

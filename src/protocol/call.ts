@@ -65,6 +65,9 @@ export interface About {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** What became of the links that a client was asked to open for the request that it repeats now. */
+export type LinkOutcome = "opened" | "refused";
+
 /** Why a call was cancelled before its answer. */
 export type CancelReason = "client" | "timeout" | "shutdown";
 
@@ -78,6 +81,7 @@ export interface CallOptions {
   readonly emit: (notification: string) => void;
   /** Trace headers of the request, forwarded to HTTP servers. */
   readonly trace?: Readonly<Record<string, string>> | undefined;
+  readonly links?: LinkOutcome | undefined;
 }
 
 const MOST_EMITTED = 100;
@@ -91,6 +95,8 @@ export class Call {
   /** Who sent this request. A later request of the same client may come with another token. */
   readonly who: Principal;
   readonly trace: Readonly<Record<string, string>> | undefined;
+  /** Undefined: it was asked to open none. */
+  readonly links: LinkOutcome | undefined;
   /** Set by whoever wants to look at the call's notifications after it ended. */
   keepsEmitted = false;
   readonly #emit: (notification: string) => void;
@@ -109,6 +115,7 @@ export class Call {
     this.who = options.client.who;
     this.#emit = options.emit;
     this.trace = options.trace;
+    this.links = options.links;
     this.requestId = nextRequestId();
   }
 
@@ -159,8 +166,9 @@ export class Call {
   }
 
   /** Returns the same request with other params, for a tool that is called through another one. */
-  derive(options: { readonly method: string; readonly params: Params; readonly text: string }): Call {
+  derive(options: Pick<CallOptions, "method" | "params" | "text" | "links">): Call {
     const call = new Call({
+      links: this.links,
       ...options,
       client: this.client,
       emit: (notification) => this.emit(notification),

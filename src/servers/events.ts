@@ -48,6 +48,8 @@ export interface ServerEvents {
   status: [serverId: string, status: BackendStatus];
   /** A client's own connection was restored, or may have lost notifications. */
   ownRestored: [serverId: string, ownerKey: string];
+  /** Somebody logged in to the server. `owner`: whose login it is; empty: the gateway's. */
+  loggedIn: [serverId: string, owner: string];
   /** The server was removed or disabled. */
   removed: [serverId: string];
   /** The server's lists have been fetched. */

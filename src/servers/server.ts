@@ -109,9 +109,7 @@ export class Server {
       },
       differ: () => this.backend.ownership.listsApart(),
     });
-    const { transport, auth } = config;
-    const login =
-      auth && transport.kind !== "stdio" ? options.logins?.of({ id: config.id, url: transport.url, auth }) : undefined;
+    const login = options.logins?.ofServer(config);
     this.#login = login;
     this.#stateLog = new StateLog({ serverId: config.id, log: options.log, status: () => this.backend.status });
     this.#reports = new Reports({
@@ -127,10 +125,10 @@ export class Server {
       invalid: isInvalid(config) ? `its config entry is not valid: ${summarise(config.problems)}` : undefined,
       limits: backendLimits(options.config.current),
       onLimit: options.onLimit,
-      installs: installs(transport),
+      installs: installs(config.transport),
       connect: connectServer({
         ...options,
-        transport,
+        transport: config.transport,
         era: config.era,
         login,
         queue: host.startQueue,
@@ -158,7 +156,10 @@ export class Server {
       },
     });
     if (!login) return;
-    login.onLogin = () => this.backend.loggedIn();
+    login.onLogin = () => {
+      this.backend.loggedIn();
+      host.emit("loggedIn", this.id, login.owner);
+    };
     login.onProblem = (problem) => this.backend.setLoginProblem(problem);
   }
 

@@ -67,12 +67,20 @@ async function rpc(goblin: RunningGoblin, method: string, params: Record<string,
   const text = await answer.text();
   const json = text.startsWith("{") ? text : text.slice(text.indexOf("{"));
   return JSON.parse(json) as {
-    result?: { content?: { text: string }[]; isError?: boolean; tools?: { name: string }[] };
+    result?: {
+      content?: { text: string }[];
+      isError?: boolean;
+      tools?: { name: string }[];
+      _meta?: { "goblin/error"?: Record<string, unknown> };
+    };
     error?: { code: number; message: string; data: Record<string, unknown> };
   };
 }
 const echo = (goblin: RunningGoblin, text = "hello") =>
   rpc(goblin, "tools/call", { name: "remote_echo", arguments: { text } });
+
+/** Why a call was refused, in the result that a model reads. */
+const refusalOf = ({ result }: Awaited<ReturnType<typeof rpc>>) => result?._meta?.["goblin/error"];
 
 describe.each<{ what: string; kind: ScriptedOptions; entry: Record<string, unknown> }>([
   { what: "legacy", kind: { era: "legacy" }, entry: {} },
@@ -89,10 +97,8 @@ describe.each<{ what: string; kind: ScriptedOptions; entry: Record<string, unkno
     });
     const refusals = here.guarded.refusals;
     for (let i = 0; i < 8; i++) {
-      expect((await echo(goblin)).error).toMatchObject({
-        message: 'Server "remote" needs a login: run "goblin login remote"',
-        data: { code: "LOGIN_REQUIRED", serverId: "remote", remedy: "goblin login remote" },
-      });
+      const refused = { code: "LOGIN_REQUIRED", serverId: "remote", remedy: "goblin login remote" };
+      expect(refusalOf(await echo(goblin))).toMatchObject(refused);
     }
     expect(here.guarded.refusals).toBe(refusals);
     const login = await logIn(here.env, targetOf(here.guarded.url), here.oidc);
@@ -150,10 +156,10 @@ test("a refused renewal ends in a calm state, with the tools still listed", asyn
     return true;
   };
   here.guarded.expire();
-  expect((await echo(goblin)).error?.data).toMatchObject({ code: "LOGIN_REQUIRED" });
+  expect(refusalOf(await echo(goblin))).toMatchObject({ code: "LOGIN_REQUIRED" });
   await until(() => stateOf(goblin)?.state === "needs-login");
   const { refusals } = here.guarded;
-  expect((await echo(goblin)).error?.data).toMatchObject({ code: "LOGIN_REQUIRED" });
+  expect(refusalOf(await echo(goblin))).toMatchObject({ code: "LOGIN_REQUIRED" });
   expect(here.guarded.refusals).toBe(refusals);
   expect((await rpc(goblin, "tools/list", {})).result?.tools?.map(({ name }) => name)).toEqual(before);
 });
@@ -172,7 +178,7 @@ test("a server without a login lists after a restart what it listed before", asy
   const second = await run();
   expect(stateOf(second)?.state).toBe("needs-login");
   expect((await rpc(second, "tools/list", {})).result?.tools?.map(({ name }) => name)).toEqual(before);
-  expect((await echo(second)).error?.data).toMatchObject({ code: "LOGIN_REQUIRED", remedy: "goblin login remote" });
+  expect(refusalOf(await echo(second))).toMatchObject({ code: "LOGIN_REQUIRED", remedy: "goblin login remote" });
 });
 
 test("a token endpoint that fails for a while loses no login", async () => {
@@ -208,8 +214,8 @@ test("a call that needs more scopes fails alone, and the next login asks for the
   const goblin = await start(here);
   await isReady(goblin);
   here.guarded.needs.set("secret word", "mcp:admin");
-  const { error } = await echo(goblin, "secret word");
-  expect(error?.data).toMatchObject({ code: "LOGIN_REQUIRED", scopes: ["mcp:admin"] });
+  const refused = await echo(goblin, "secret word");
+  expect(refusalOf(refused)).toMatchObject({ code: "LOGIN_REQUIRED", scopes: ["mcp:admin"] });
   expect((await echo(goblin)).result).toBeDefined();
   expect(stateOf(goblin)).toMatchObject({
     state: "degraded",

@@ -29,6 +29,8 @@ export interface HttpFrontOptions {
   /** The admin API, with its whole paths, for clients that passed the guard. */
   readonly admin: { fetch(request: Request, principal: Principal): Promise<Response> };
   readonly metrics: { load(): Promise<Metrics> };
+  /** The pages for logins, under `/connect/`, which check for themselves who asks. */
+  readonly connect?: { fetch(request: Request): Promise<Response> } | undefined;
 }
 
 export interface AppOptions extends HttpFrontOptions {
@@ -58,6 +60,7 @@ export function createApp(options: AppOptions) {
   // The MCP routes set these headers themselves.
   for (const path of [...API_PATHS, "/metrics", "/health", "/ready"]) app.use(path, crossOrigin(guard));
   if (address === "main") addEndpoints(app, options);
+  if (address === "main" && options.connect) addPages(app, options.connect, guard);
   if (address === "admin" || options.context.config.current.gateway.admin.port === undefined)
     addAdmin(app, options, guard);
   else for (const path of [...API_PATHS, "/metrics"]) app.all(path, (c) => c.json(notFound(ELSEWHERE), 404));
@@ -111,6 +114,16 @@ function addEndpoints(app: Hono<Env>, { admit, exchange, endpoint, sse }: AppOpt
   app.post("/messages", route(sse.post));
   app.all("/sse", route(notAllowed("GET")));
   app.all("/messages", route(notAllowed("POST")));
+}
+
+function addPages(app: Hono<Env>, connect: NonNullable<HttpFrontOptions["connect"]>, guard: () => Guard): void {
+  app.all("/connect/*", async (c) => {
+    const { header } = askedOf(c);
+    // The page's own forms have an Origin that the page itself checks.
+    const refused = guard().place({ header: (name) => (name === "origin" ? undefined : header(name)) });
+    if (refused) return c.json({ error: { code: CODES[refused.status], message: refused.message } }, refused.status);
+    return connect.fetch(c.req.raw);
+  });
 }
 
 function addAdmin(app: Hono<Env>, { admin, metrics }: AppOptions, guard: () => Guard): void {

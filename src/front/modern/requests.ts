@@ -8,8 +8,8 @@
  */
 
 import { createHash } from "node:crypto";
-import { dropMembers, eachMember, memberSpan, toDisplayText } from "../../json/json-text.ts";
-import { type About, Call, type Client } from "../../protocol/call.ts";
+import { dropMembers, eachMember, memberSpan, memberText, toDisplayText } from "../../json/json-text.ts";
+import { type About, Call, type Client, type LinkOutcome } from "../../protocol/call.ts";
 import {
   CLIENT_CAPABILITIES,
   CLIENT_INFO,
@@ -115,7 +115,7 @@ export class ModernFront {
       ({ dialogue, id } = opened);
       dialogue.give(responsesIn(call.text));
     } else {
-      const again = opened === "again" ? withoutRetry(call) : call;
+      const again = opened === "again" ? withoutRetry(call, linksOf(responsesIn(call.text))) : call;
       fresh.run(call, () => this.#context.relay.handle(again));
     }
     dialogue.emit = options.emit;
@@ -235,8 +235,14 @@ function responsesIn(paramsJson: string): Map<string, string> {
 }
 
 /** Returns the same request without the members of the previous round. */
-function withoutRetry(call: Call): Call {
+function withoutRetry(call: Call, links: LinkOutcome): Call {
   const { inputResponses: _, requestState: __, ...params } = call.params;
   const text = dropMembers(call.text, (key) => key === "inputResponses" || key === "requestState");
-  return call.derive({ method: call.method, params, text });
+  return call.derive({ method: call.method, params, text, links });
+}
+
+/** Whether the user agreed to open all links. */
+function linksOf(responses: ReadonlyMap<string, string>): LinkOutcome {
+  const isOpened = [...responses.values()].every((raw) => memberText(raw, "action") === '"accept"');
+  return isOpened && responses.size > 0 ? "opened" : "refused";
 }

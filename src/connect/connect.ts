@@ -1,0 +1,74 @@
+/**
+ * Logins for people who use the gateway through a client: links to the gateway's own page, and the
+ * page itself, which loads when somebody opens it.
+ *
+ * The links lead to the gateway, never to an authorization server: the page there says where the
+ * login happens.
+ */
+import type { Logins } from "../login/logins.ts";
+import type { Principal } from "../protocol/principal.ts";
+import { lazy } from "../structures/lazy.ts";
+import { Links } from "./links.ts";
+
+export interface ConnectOptions {
+  readonly logins: Logins;
+  /** The configured address of a client metadata document. */
+  readonly metadataUrl: () => string | undefined;
+  /** Returns whether the gateway lets this principal in as a client. */
+  readonly admits: (principal: Principal) => boolean;
+  /** Returns whether this principal may change what all clients share. */
+  readonly administers: (principal: Principal) => boolean;
+  /** Returns the principal behind a token, as a client with it would be. */
+  readonly identify: (token: string, host: string | undefined) => Promise<Principal | undefined>;
+}
+
+export interface Place {
+  /** The URL that people reach the gateway at; undefined: none. */
+  readonly url: () => string | undefined;
+  /** Whether the config names it: then a proxy may be in between. */
+  readonly isPublic: () => boolean;
+}
+
+export class Connect {
+  readonly #options: ConnectOptions;
+  readonly #place: Place;
+  readonly #links: Links;
+  readonly #load = lazy(() => import("./site.ts"));
+  #site: { readonly base: string; readonly serve: (request: Request, path: string) => Promise<Response> } | undefined;
+
+  constructor(options: ConnectOptions, place: Place) {
+    this.#options = options;
+    this.#place = place;
+    this.#links = new Links(options.logins.keyFor("connect"));
+  }
+
+  /**
+   * Returns the link where this principal can log in to the server; undefined: it cannot, or there
+   * is no address for the page.
+   */
+  link(who: Principal, serverId: string): string | undefined {
+    const base = this.#place.url();
+    if (base === undefined) return undefined;
+    const owner = this.#options.logins.ownerFor(serverId, who.id);
+    if (owner === undefined || (owner === "" && !this.#options.administers(who))) return undefined;
+    return `${base.replace(/\/$/, "")}/connect/${this.#links.make(who.id)}`;
+  }
+
+  /** Serves everything under `/connect/`. */
+  async fetch(request: Request): Promise<Response> {
+    const base = this.#place.url();
+    if (base === undefined) return new Response(null, { status: 404 });
+    const { pathname, host, search } = new URL(request.url);
+    const path = pathname.slice("/connect/".length);
+    // Another name of this machine has other cookies.
+    if (!this.#place.isPublic() && host !== new URL(base).host && request.method === "GET") {
+      return new Response(null, { status: 303, headers: { location: new URL(pathname + search, base).href } });
+    }
+    const { Site } = await this.#load();
+    if (this.#site?.base !== base) {
+      const site = new Site({ ...this.#options, links: this.#links, base: new URL(base) });
+      this.#site = { base, serve: (asked, rest) => site.serve(asked, rest) };
+    }
+    return this.#site.serve(request, path);
+  }
+}

@@ -1,0 +1,233 @@
+/**
+ * The page where people log in to servers, under `/connect/` of the gateway: the list behind a
+ * link, the way to an authorization server, and the redirect back.
+ *
+ * A page shows and does only what the link's principal may. Where the gateway needs credentials,
+ * the person must prove once that this principal is theirs: a link alone, passed on to somebody
+ * else, opens nothing. Whatever changes something comes from this page itself (the Origin header).
+ */
+import { LoginError } from "../login/login-error.ts";
+import { messageOf } from "../protocol/errors.ts";
+import { ANYONE, type Principal } from "../protocol/principal.ts";
+import { Attempts } from "./attempts.ts";
+import type { ConnectOptions } from "./connect.ts";
+import type { Link, Links } from "./links.ts";
+import { identityPage, leavePage, listPage, type Note, notePage, STYLE } from "./page.ts";
+import { type Visit, Visits } from "./visits.ts";
+
+export interface SiteOptions extends ConnectOptions {
+  readonly links: Links;
+  readonly base: URL;
+}
+
+const HEADERS = {
+  "content-type": "text/html; charset=utf-8",
+  "content-security-policy":
+    "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+  // Not "no-referrer": then browsers would send "Origin: null" with the forms.
+  "referrer-policy": "same-origin",
+  "cross-origin-opener-policy": "same-origin",
+  "cache-control": "no-store",
+} as const;
+
+const MAX_FORM = 16 * 1024;
+const MOST_NOTES = 500;
+const AGAIN = "Make the call again to get a new one.";
+
+export class Site {
+  readonly #options: SiteOptions;
+  readonly #visits: Visits;
+  readonly #attempts = new Attempts();
+  /** What a browser is told on its next page. */
+  readonly #notes = new Map<string, Note>();
+
+  constructor(options: SiteOptions) {
+    this.#options = options;
+    this.#visits = new Visits(options.logins.keyFor("connect"));
+  }
+
+  /** `path`: what follows `/connect/`. */
+  async serve(request: Request, path: string): Promise<Response> {
+    const { method } = request;
+    if (method !== "GET" && method !== "POST")
+      return new Response(null, { status: 405, headers: { allow: "GET, POST" } });
+    if (path === "style.css") return new Response(STYLE, { headers: { ...HEADERS, "content-type": "text/css" } });
+    if (path === "client.json") return this.#describe();
+    if (path === "callback") return this.#callback(request);
+    const link = this.#options.links.open(path);
+    if (link === "expired") return answer(410, notePage("This link has expired", AGAIN));
+    if (!link) return answer(404, notePage("This link is not valid", AGAIN));
+    return method === "GET" ? this.#show(request, link) : this.#act(request, link, path);
+  }
+
+  /** The client metadata document: who the gateway is, for authorization servers that read one. */
+  #describe(): Response {
+    const { base } = this.#options;
+    const document = {
+      client_id: at(base, "client.json"),
+      client_name: "Goblin",
+      client_uri: base.href,
+      redirect_uris: [at(base, "callback")],
+      grant_types: ["authorization_code", "refresh_token"],
+      response_types: ["code"],
+      token_endpoint_auth_method: "none",
+    };
+    return new Response(JSON.stringify(document), { headers: { ...HEADERS, "content-type": "application/json" } });
+  }
+
+  #show(request: Request, link: Link): Response {
+    const visit = this.#visitOf(request);
+    if (link.principal !== "") {
+      const who = this.#whoIs(visit, link);
+      if (!who) return this.#unknown(visit);
+      return answer(200, this.#list(who, this.#noteFor(visit!)));
+    }
+    if (!this.#options.admits(ANYONE)) return answer(403, notePage("This link is not valid any more", AGAIN));
+    if (visit) return answer(200, this.#list(ANYONE, this.#noteFor(visit)));
+    return answer(200, this.#list(ANYONE, undefined), this.#keep(this.#visits.begin("")));
+  }
+
+  async #act(request: Request, link: Link, path: string): Promise<Response> {
+    const { base } = this.#options;
+    if (request.headers.get("origin") !== base.origin) {
+      return answer(403, notePage("Not from here", "This request came from another page. Open the link again."));
+    }
+    const form = await readForm(request);
+    if (!form) return answer(413, notePage("Too much", "The form is too large."));
+    const token = form.get("token");
+    if (token !== null && link.principal !== "") return this.#identify(request, { link, path, token });
+    const visit = this.#visitOf(request);
+    if (!visit)
+      return answer(400, notePage("Cookies are needed", "Allow cookies for this page and open the link again."));
+    const who = link.principal === "" ? this.#anyone() : this.#whoIs(visit, link);
+    if (!who) return this.#unknown(visit);
+    return this.#begin({ visit, who, path, serverId: form.get("server") ?? "" });
+  }
+
+  async #identify(request: Request, given: { link: Link; path: string; token: string }): Promise<Response> {
+    const who = await this.#options.identify(given.token, request.headers.get("host") ?? undefined);
+    if (who?.id !== given.link.principal) {
+      const text = "That token does not belong to the user of this link.";
+      return answer(403, identityPage({ text, isBad: true }));
+    }
+    const visit = { ...this.#visits.begin(who.id), isAdmin: who.isAdmin };
+    return redirect(at(this.#options.base, given.path), this.#keep(visit));
+  }
+
+  async #begin(given: { visit: Visit; who: Principal; path: string; serverId: string }): Promise<Response> {
+    const { logins, base, metadataUrl } = this.#options;
+    const { visit, who, path, serverId } = given;
+    try {
+      const attempt = await logins.begin(serverId, {
+        owners: this.#ownersFor(who),
+        redirectUri: at(base, "callback"),
+        metadataUrl: metadataUrl() ?? (base.protocol === "https:" ? at(base, "client.json") : undefined),
+      });
+      if (!attempt) return answer(200, this.#list(who, { text: "This server asks for no login now.", isBad: false }));
+      this.#attempts.add({ attempt, serverId, visitId: visit.id, link: path });
+      return answer(200, leavePage(serverId, attempt.url));
+    } catch (error) {
+      return answer(200, this.#list(who, problem(error)));
+    }
+  }
+
+  async #callback(request: Request): Promise<Response> {
+    const { base, logins } = this.#options;
+    const { search, searchParams } = new URL(request.url);
+    const visit = this.#visitOf(request);
+    const begun = visit && this.#attempts.take(searchParams.get("state") ?? "", visit.id);
+    if (!begun) {
+      const text = "It was not begun in this browser, took too long, or is over already. Open the link again.";
+      return answer(400, notePage("This login cannot be finished", text));
+    }
+    let note: Note = { text: `Logged in to ${begun.serverId}.`, isBad: false };
+    try {
+      await begun.attempt.finish(new URL(`${at(base, "callback")}${search}`));
+      await logins.load();
+    } catch (error) {
+      note = problem(error);
+    }
+    if (this.#notes.size >= MOST_NOTES) this.#notes.delete(this.#notes.keys().next().value!);
+    this.#notes.set(visit.id, note);
+    return redirect(at(base, begun.link));
+  }
+
+  #list(who: Principal, note: Note | undefined): string {
+    const owners = this.#ownersFor(who);
+    const rows = this.#options.logins.waiting(owners);
+    return listPage(
+      rows,
+      note,
+      rows.some(({ isShared }) => isShared),
+    );
+  }
+
+  /** The owners of the logins that a person may make: their own, and the gateway's. */
+  #ownersFor(who: Principal): string[] {
+    const own = who.id === "" ? [] : [who.id];
+    return this.#options.administers(who) ? [...own, ""] : own;
+  }
+
+  /** The link's principal, if this is their browser. */
+  #whoIs(visit: Visit | undefined, link: Link): Principal | undefined {
+    if (!visit || visit.principal !== link.principal) return undefined;
+    const who = { ...ANYONE, id: link.principal, isAdmin: visit.isAdmin === true };
+    return this.#options.admits(who) ? who : undefined;
+  }
+
+  #anyone(): Principal | undefined {
+    return this.#options.admits(ANYONE) ? ANYONE : undefined;
+  }
+
+  #unknown(visit: Visit | undefined): Response {
+    const isOther = visit !== undefined && visit.principal !== "" && visit.principal !== undefined;
+    const note = { text: "This link belongs to another user of the gateway than this browser.", isBad: true };
+    return answer(isOther ? 403 : 200, identityPage(isOther ? note : undefined));
+  }
+
+  #visitOf(request: Request): Visit | undefined {
+    return this.#visits.read(request.headers.get("cookie"), this.#options.base);
+  }
+
+  #noteFor(visit: Visit): Note | undefined {
+    const note = this.#notes.get(visit.id);
+    this.#notes.delete(visit.id);
+    return note;
+  }
+
+  #keep(visit: Visit): Record<string, string> {
+    return { "set-cookie": this.#visits.cookie(visit, this.#options.base) };
+  }
+}
+
+export function at(base: URL, path: string): string {
+  return `${base.href.replace(/\/$/, "")}/connect/${path}`;
+}
+
+function answer(status: number, body: string, headers: Readonly<Record<string, string>> = {}): Response {
+  return new Response(body, { status, headers: { ...HEADERS, ...headers } });
+}
+
+function redirect(location: string, headers: Readonly<Record<string, string>> = {}): Response {
+  return new Response(null, { status: 303, headers: { ...HEADERS, location, ...headers } });
+}
+
+function problem(error: unknown): Note {
+  // Other errors may hold what the page must not show.
+  const text = error instanceof LoginError ? messageOf(error) : "The login failed. The gateway's log says why.";
+  return { text, isBad: true };
+}
+
+/** Returns undefined if the form is too large. */
+async function readForm(request: Request): Promise<URLSearchParams | undefined> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of (request.body ?? []) as AsyncIterable<Uint8Array>) {
+    size += chunk.length;
+    if (size > MAX_FORM) return undefined;
+    chunks.push(Buffer.from(chunk));
+  }
+  return new URLSearchParams(Buffer.concat(chunks).toString("utf8"));
+}

@@ -1,0 +1,66 @@
+/**
+ * The browsers that visit the page, each with a cookie of its own.
+ *
+ * A login begun in one browser can end in that browser only: otherwise somebody could make another
+ * person's browser end a login of theirs, or the other way round. Where the gateway needs
+ * credentials, a visit also says whose browser it is, after the person proved that once. The cookie
+ * is sealed, not readable for scripts, and not sent with requests that other sites cause, except
+ * for the redirect that ends a login.
+ */
+import { randomBytes } from "node:crypto";
+import { type ByteSealer, createByteSealer } from "../structures/byte-sealer.ts";
+
+export interface Visit {
+  /** Identifies the browser. */
+  readonly id: string;
+  /** Whose browser it is; undefined: nobody has proved it. Empty: no credential is needed. */
+  readonly principal: string | undefined;
+  readonly isAdmin?: boolean;
+  readonly expiresAt: number;
+}
+
+const LIFE_MS = 60 * 60_000;
+const PURPOSE = Buffer.from("goblin connect visit");
+const MAX_LENGTH = 4096;
+
+export class Visits {
+  readonly #sealer: ByteSealer;
+
+  constructor(key: Buffer) {
+    this.#sealer = createByteSealer(key, PURPOSE);
+  }
+
+  begin(principal: string | undefined): Visit {
+    return { id: randomBytes(16).toString("base64url"), principal, expiresAt: Date.now() + LIFE_MS };
+  }
+
+  /** Reads the visit from a request's Cookie header. */
+  read(cookies: string | null | undefined, base: URL): Visit | undefined {
+    const name = cookieName(base);
+    const found = (cookies ?? "").split(/; */).find((cookie) => cookie.startsWith(`${name}=`));
+    if (found === undefined || found.length > MAX_LENGTH) return undefined;
+    try {
+      const bytes = Buffer.from(found.slice(name.length + 1), "base64url");
+      const visit = JSON.parse(this.#sealer.open(bytes).toString("utf8")) as Visit;
+      return visit.expiresAt < Date.now() ? undefined : visit;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Returns the Set-Cookie header. */
+  cookie(visit: Visit, base: URL): string {
+    const value = this.#sealer.seal(JSON.stringify(visit)).toString("base64url");
+    const place = isSecure(base) ? "Path=/; Secure" : `Path=${base.pathname.replace(/\/$/, "")}/connect`;
+    return `${cookieName(base)}=${value}; ${place}; HttpOnly; SameSite=Lax; Max-Age=${LIFE_MS / 1000}`;
+  }
+}
+
+function isSecure({ protocol }: URL): boolean {
+  return protocol === "https:";
+}
+
+/** The prefix keeps other hosts of the same domain from setting the cookie. */
+function cookieName(base: URL): string {
+  return isSecure(base) ? "__Host-goblin-connect" : "goblin-connect";
+}
