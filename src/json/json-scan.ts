@@ -66,6 +66,9 @@ interface Pause {
   depth: number;
   isKey: boolean;
   isInString: boolean;
+  /** The next quote and backslash, if already searched for: a long string is searched only once. */
+  quote: number;
+  backslash: number;
   levels: Uint8Array;
   readonly members: number[];
 }
@@ -89,7 +92,8 @@ export function* scanInSlices(bytes: Buffer, from: number): Sliced<Scanned | und
     unbroken &&= breaks === "none";
   }
   const levels = new Uint8Array(0);
-  const pause: Pause = { at: from, depth: 0, isKey: false, isInString: false, levels, members: [] };
+  const found = { quote: -1, backslash: -1 };
+  const pause: Pause = { at: from, depth: 0, isKey: false, isInString: false, ...found, levels, members: [] };
   for (;;) {
     const end = scan(bytes, pause.at, unbroken, pause);
     if (end === -1) return undefined;
@@ -148,16 +152,15 @@ function scan(bytes: Buffer, from: number, unbroken: boolean, pause?: Pause): nu
   let depth = 0;
   let isKey = false;
   let isInString = false;
-  if (pause) {
-    ({ depth, isKey, isInString } = pause);
-    isObject.set(pause.levels);
-  }
-  /** The next quote and backslash, if already searched for. */
   let quote = -1;
   let backslash = -1;
+  if (pause) {
+    ({ depth, isKey, isInString, quote, backslash } = pause);
+    isObject.set(pause.levels);
+  }
   let i = from | 0;
   for (;;) {
-    if (i >= stop && i < end) return paused(pause!, { at: i, depth, isKey, isInString });
+    if (i >= stop && i < end) return paused(pause!, { at: i, depth, isKey, isInString, quote, backslash });
     let c = i < end ? bytes[i]! : 0;
     if (c === QUOTE || isInString) {
       if (isInString) isInString = false;
@@ -178,7 +181,7 @@ function scan(bytes: Buffer, from: number, unbroken: boolean, pause?: Pause): nu
         }
         if (i >= near) {
           if (i >= end) return -1;
-          if (i >= stop) return paused(pause!, { at: i, depth, isKey, isInString: true });
+          if (i >= stop) return paused(pause!, { at: i, depth, isKey, isInString: true, quote, backslash });
           if (quote < i) quote = bytes.indexOf(QUOTE, i);
           if (quote === -1) return -1;
           if (backslash < i) backslash = bytes.indexOf(BACKSLASH, i);
@@ -238,7 +241,7 @@ function scan(bytes: Buffer, from: number, unbroken: boolean, pause?: Pause): nu
   }
 }
 
-function paused(pause: Pause, state: Pick<Pause, "at" | "depth" | "isKey" | "isInString">): number {
+function paused(pause: Pause, state: Omit<Pause, "levels" | "members">): number {
   Object.assign(pause, state);
   pause.levels = isObject.slice(0, state.depth + 1);
   return PAUSED;

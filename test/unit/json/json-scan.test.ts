@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { scanValue } from "../../../src/json/json-scan.ts";
+import { scanInSlices, scanValue } from "../../../src/json/json-scan.ts";
 
 const scan = (text: string | Buffer, from = 0): number => scanValue(Buffer.from(text as string), from);
 
@@ -166,4 +166,22 @@ test("of values that were changed at random, those pass that JSON.parse takes", 
     { numRuns: 4000 },
   );
   expect(Math.min(seen.yes, seen.no)).toBeGreaterThan(200);
+});
+
+test("a long string with escapes is searched once, however often the scan pauses", () => {
+  const bytes = Buffer.from(JSON.stringify("line\n".repeat(500_000)));
+  const search = bytes.indexOf.bind(bytes) as (value: number, from: number) => number;
+  let searched = 0;
+  bytes.indexOf = ((value: number, from: number) => {
+    const at = search(value, from);
+    searched += (at === -1 ? bytes.length : at) - from;
+    return at;
+  }) as typeof bytes.indexOf;
+  const slices = scanInSlices(bytes, 0);
+  let pauses = 0;
+  let step = slices.next();
+  for (; !step.done; step = slices.next()) pauses++;
+  expect(step.value?.end).toBe(bytes.length);
+  expect(pauses).toBeGreaterThan(20);
+  expect(searched).toBeLessThan(3 * bytes.length);
 });
