@@ -9,7 +9,7 @@ import * as z from "zod";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Definition } from "../catalog/definitions.ts";
 import type { CatalogSearch } from "../catalog/search/feed.ts";
-import type { MetaToolName } from "../config/schema/settings.ts";
+import type { MetaToolName } from "../config/schema/offerings.ts";
 import type { Call } from "../protocol/call.ts";
 import type { Answer } from "../protocol/json-rpc.ts";
 import type { Health } from "../servers/health.ts";

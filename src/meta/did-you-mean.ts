@@ -3,7 +3,7 @@
  */
 
 import { GoblinError } from "../protocol/errors.ts";
-import { nearestNames } from "../text/nearest-name.ts";
+import { nearestNames } from "../text/nearest/nearest-name.ts";
 
 const SUGGESTED = 3;
 /** The most names to compare: a suggestion must not take long. */

@@ -4,7 +4,7 @@
  * Invariant: a meta tool that is not offered can be neither listed nor called.
  */
 import type { Definition } from "../catalog/definitions.ts";
-import type { MetaToolName } from "../config/schema/settings.ts";
+import type { MetaToolName } from "../config/schema/offerings.ts";
 import type { Call } from "../protocol/call.ts";
 import type { Answer } from "../protocol/json-rpc.ts";
 import { callTool } from "./call-tool.ts";

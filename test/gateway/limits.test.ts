@@ -6,7 +6,7 @@
 import { readFileSync } from "node:fs";
 import { PassThrough } from "node:stream";
 import { afterEach, describe, expect, test } from "vitest";
-import { limitsSchema } from "../../src/config/schema/settings.ts";
+import { limitsSchema } from "../../src/config/schema/limits.ts";
 import { bare, postText } from "../fixtures/bare.ts";
 import { startGoblin } from "../fixtures/goblin.ts";
 import { disposeAll, rawHttp, startScripted, until } from "../fixtures/peers.ts";

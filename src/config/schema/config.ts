@@ -7,6 +7,21 @@
  * defaults.
  */
 import * as z from "zod";
+import { type LimitsConfig, limitsSchema, type TimeoutsConfig, timeoutsSchema } from "./limits.ts";
+import {
+  type ListsConfig,
+  listsSchema,
+  type MetaToolsConfig,
+  metaToolsSchema,
+  type NamesConfig,
+  namesSchema,
+  type PromptsConfig,
+  promptsSchema,
+  type ResourcesConfig,
+  resourcesSchema,
+  type ToolsConfig,
+  toolsSchema,
+} from "./offerings.ts";
 import { type ServerConfig, serverEntrySchema } from "./server.ts";
 import { type OAuthConfig, oauthSchema } from "./server-auth.ts";
 import {
@@ -16,24 +31,8 @@ import {
   callsSchema,
   type GatewayConfig,
   gatewaySchema,
-  type LimitsConfig,
-  type ListsConfig,
   type LogConfig,
-  limitsSchema,
-  listsSchema,
   logSchema,
-  type MetaToolsConfig,
-  metaToolsSchema,
-  type NamesConfig,
-  namesSchema,
-  type PromptsConfig,
-  promptsSchema,
-  type ResourcesConfig,
-  resourcesSchema,
-  type TimeoutsConfig,
-  type ToolsConfig,
-  timeoutsSchema,
-  toolsSchema,
 } from "./settings.ts";
 
 const serversSchema = z.record(z.string(), serverEntrySchema);

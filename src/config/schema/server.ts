@@ -7,8 +7,9 @@
 import * as z from "zod";
 import { framingHeaders, HEADER_NAME, HEADER_VALUE } from "../../text/header-rules.ts";
 import type { Problem } from "../problems/problem.ts";
+import { positiveMs } from "./limits.ts";
 import { type ServerAuth, serverAuthSchema } from "./server-auth.ts";
-import { inheritEnvSchema, positiveMs } from "./settings.ts";
+import { inheritEnvSchema } from "./settings.ts";
 
 /** The characters that MCP allows in names. */
 export const NAME_TEXT = /^[A-Za-z0-9_.-]*$/;

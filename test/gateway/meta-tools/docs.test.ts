@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { reportTokens } from "../../../src/catalog/token-report.ts";
 import { tokenTable } from "../../../src/cli/commands/tokens.ts";
 import { parseConfig } from "../../../src/config/reading/parse.ts";
-import { META_TOOL_NAMES } from "../../../src/config/schema/settings.ts";
+import { META_TOOL_NAMES } from "../../../src/config/schema/offerings.ts";
 import { type RunningGoblin, startGoblin } from "../../fixtures/goblin.ts";
 import { disposeAll } from "../../fixtures/peers.ts";
 import { metaClient } from "./rig.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { META_TOOL_NAMES } from "../../../src/config/schema/settings.ts";
+import { META_TOOL_NAMES } from "../../../src/config/schema/offerings.ts";
 import { metaDefinitions } from "../../../src/meta/registry.ts";
 
 test("every name of the config has its definition, and an unlisted one is left out", () => {

@@ -1,0 +1,90 @@
+/** The sections of the config about what clients see: tools, names, prompts, resources and lists. */
+import * as z from "zod";
+import { countFromOne, msOrZero } from "./limits.ts";
+
+export const toolsSchema = z.strictObject({
+  expose: z
+    .enum(["all", "search", "auto"])
+    .default("all")
+    .describe(
+      'What tools/list shows: "all" tools, only the meta tools ("search"), or "auto", which decides by budgetTokens.',
+    ),
+  budgetTokens: countFromOne
+    .default(20_000)
+    .describe(
+      'With "auto": if the definitions of all tools take more tokens than this, only the meta tools are listed.',
+    ),
+});
+export type ToolsConfig = z.output<typeof toolsSchema>;
+
+/** Listed here so that editors complete them. `src/meta/registry.ts` must have a tool for each. */
+export const META_TOOL_NAMES = [
+  "catalog_tools",
+  "describe_tool",
+  "search_tools",
+  "call_tool",
+  "catalog_prompts",
+  "describe_prompt",
+  "search_prompts",
+  "catalog_resources",
+  "describe_resource",
+  "search_resources",
+  "catalog_resource_templates",
+  "catalog_servers",
+  "goblin_health",
+] as const;
+export type MetaToolName = (typeof META_TOOL_NAMES)[number];
+
+export const metaToolsSchema = z.strictObject({
+  enabled: z
+    .array(z.enum(META_TOOL_NAMES))
+    .default([...META_TOOL_NAMES])
+    .describe("The gateway's own tools that clients can see and call."),
+});
+export type MetaToolsConfig = z.output<typeof metaToolsSchema>;
+
+export const namesSchema = z.strictObject({
+  maxLength: z.int().min(16).max(128).default(64).describe("Longer names are cut and end in a short hash."),
+  repeatPrefix: z
+    .boolean()
+    .default(true)
+    .describe(
+      "Whether a name that begins with its server's prefix gets it again: git_git_status for git's git_status. Calls may use either name.",
+    ),
+});
+export type NamesConfig = z.output<typeof namesSchema>;
+
+export const resourcesSchema = z.strictObject({
+  uris: z
+    .enum(["prefixed", "flat", "raw"])
+    .default("prefixed")
+    .describe(
+      'The form in which clients see resource URIs. Requests may use every form in every mode; a raw URI only if no prefix claims it. The ids of "flat" are not URLs: clients that check URLs, such as those with the Python SDK 1.x, reject the list.',
+    ),
+});
+export type ResourcesConfig = z.output<typeof resourcesSchema>;
+
+export const promptsSchema = z.strictObject({
+  validate: z
+    .boolean()
+    .default(true)
+    .describe("Whether a prompt is refused if a required argument is missing. false leaves that to its server."),
+});
+export type PromptsConfig = z.output<typeof promptsSchema>;
+
+export const listsSchema = z.strictObject({
+  pageSize: countFromOne.default(1000).describe("Entries per page of a list."),
+  waitMs: msOrZero
+    .default(8000)
+    .describe(
+      "How long the handshake and lists wait for a server whose lists are not known yet, from its start. Clients that are known to follow list changes wait at most a second.",
+    ),
+  refreshMs: msOrZero
+    .default(300_000)
+    .describe("How often the lists of servers that do not announce changes are fetched again; 0 means never."),
+  order: z
+    .enum(["sorted", "server"])
+    .default("sorted")
+    .describe('"sorted" by name, or "server": by server, in the order of the config, each in its own order.'),
+});
+export type ListsConfig = z.output<typeof listsSchema>;
