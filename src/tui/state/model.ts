@@ -67,6 +67,8 @@ export type Mode =
   /** The terminal itself shows a picture until the next key. */
   | { readonly name: "image"; readonly back: Mode };
 
+export const browse: Mode = { name: "browse" };
+
 /** What was fetched about the selected server or call. */
 export interface About {
   /** The list and the item's key. */
@@ -188,7 +190,7 @@ export function initialState(options: { url: string; now: number; size: State["s
     about: undefined,
     watched: {},
     mouse: true,
-    mode: { name: "browse" },
+    mode: browse,
     notice: undefined,
   };
 }

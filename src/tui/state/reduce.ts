@@ -4,8 +4,8 @@
  * Pure: side effects (a restart, a call, the clipboard) happen elsewhere. Invariant: an action that
  * does not apply in the current mode changes nothing.
  */
-import { clean, strip } from "../../text/clean.ts";
-import type { Action, QueryEdit } from "./action.ts";
+import { clean } from "../../text/clean.ts";
+import type { Action } from "./action.ts";
 import { applyEvents, applyLoaded } from "./apply.ts";
 import {
   answerQuestion,
@@ -24,21 +24,11 @@ import {
   suggested,
 } from "./calling.ts";
 import { layoutOf } from "./layout.ts";
-import { type ListName, type Mode, type Notice, type Panel, panels, type State } from "./model.ts";
+import { browse, type ListName, type Notice, type Panel, panels, type State } from "./model.ts";
 import { move, place, reselect } from "./navigate.ts";
-import {
-  currentList,
-  cursorIndex,
-  keyOf,
-  levels,
-  pickerChoices,
-  type Rows,
-  selectedItem,
-  selectRows,
-} from "./select.ts";
-import { columnsOf, sortOf, startsDescending } from "./sorting.ts";
+import { choose, editQuery, openPicker, setQuery, sortBy, sortReverse, sortStep } from "./refine.ts";
+import { cursorIndex, keyOf, type Rows, selectedItem, selectRows } from "./select.ts";
 
-const browse: Mode = { name: "browse" };
 const noticeMs = 5000;
 
 export function reduce(state: State, action: Action): State {
@@ -92,6 +82,8 @@ export function reduce(state: State, action: Action): State {
     case "search-done":
       return { ...(action.keep ? state : setQuery(state, "")), mode: browse };
     case "pick":
+      // The same key leads from a server to its log.
+      if (action.kind === "level" && state.panel === "servers") return jump(state, "logs");
       return openPicker(state, action.kind);
     case "choose":
       return choose(state);
@@ -195,50 +187,6 @@ function follow(state: State): State {
   return { ...place(state, "logs", cursorIndex(state, "logs")), follow: false };
 }
 
-function setQuery(state: State, query: string): State {
-  if (query === state.queries[state.panel]) return state;
-  return reselect(state, { ...state, queries: { ...state.queries, [state.panel]: query }, detailsTop: 0 });
-}
-
-function editQuery(query: string, edit: QueryEdit): string {
-  if ("insert" in edit) return query + strip(edit.insert);
-  if (edit.erase === "all") return "";
-  return edit.erase === "word" ? query.replace(/\S*\s*$/, "") : [...query].slice(0, -1).join("");
-}
-
-function openPicker(state: State, kind: "server" | "mime" | "level" | "sort"): State {
-  // The same key leads from a server to its log.
-  if (kind === "level" && state.panel === "servers") return jump(state, "logs");
-  const here: Record<typeof kind, readonly Panel[]> = {
-    server: ["tools", "prompts", "resources", "logs", "calls"],
-    mime: ["resources"],
-    level: ["logs"],
-    sort: panels.slice(1),
-  };
-  if (!here[kind].includes(state.panel)) return state;
-  const list = currentList(state);
-  const sort = list === undefined ? undefined : sortOf(list, state.sorts).column;
-  const current = { server: state.serverFilter, mime: state.mimeFilter, level: state.levelFilter, sort }[kind];
-  const index = pickerChoices(state, kind).findIndex((choice) => choice.value === current);
-  return { ...state, mode: { name: "picker", kind, index: Math.max(0, index) } };
-}
-
-function choose(state: State): State {
-  if (state.mode.name !== "picker") return state;
-  const { kind, index } = state.mode;
-  const choice = pickerChoices(state, kind)[index];
-  const next = { ...state, mode: browse, detailsTop: 0 };
-  if (choice === undefined) return next;
-  if (kind === "server") return reselect(state, { ...next, serverFilter: choice.value });
-  if (kind === "sort") return choice.value === undefined ? next : sortBy(next, choice.value);
-  if (kind === "mime") return reselect(state, { ...next, mimeFilter: choice.value });
-  return reselect(state, { ...next, levelFilter: pickedLevel(choice.value) ?? state.levelFilter });
-}
-
-function pickedLevel(value: string | undefined): State["levelFilter"] | undefined {
-  return levels.find((level) => level === value);
-}
-
 function ask(state: State, verb: "restart" | "toggle"): State {
   const selected = selectedItem(state);
   if (selected?.list !== "servers") return state;
@@ -288,32 +236,6 @@ function reach(state: State, list: ListName, key: string): State {
   const rows: readonly Rows[ListName][number][] = selectRows[list](open);
   const index = rows.findIndex((row) => keyOf<ListName>(list, row) === key);
   return index < 0 ? state : selectRow(open, list, index);
-}
-
-/** Sorts by a column; the same column again reverses the order. */
-function sortBy(state: State, column: string): State {
-  const list = currentList(state);
-  if (list === undefined || !columnsOf(list).includes(column)) return state;
-  const now = sortOf(list, state.sorts);
-  const descending = now.column === column ? !now.descending : startsDescending(list, column);
-  return reselect(state, { ...state, sorts: { ...state.sorts, [list]: { column, descending } } });
-}
-
-function sortStep(state: State, by: number): State {
-  const list = currentList(state);
-  if (list === undefined) return state;
-  const columns = columnsOf(list);
-  const at = columns.indexOf(sortOf(list, state.sorts).column);
-  const column = columns[(at + by + columns.length) % columns.length] ?? "";
-  const sort = { column, descending: startsDescending(list, column) };
-  return reselect(state, { ...state, sorts: { ...state.sorts, [list]: sort } });
-}
-
-function sortReverse(state: State): State {
-  const list = currentList(state);
-  if (list === undefined) return state;
-  const { column, descending } = sortOf(list, state.sorts);
-  return reselect(state, { ...state, sorts: { ...state.sorts, [list]: { column, descending: !descending } } });
 }
 
 function watching(

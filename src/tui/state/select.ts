@@ -5,21 +5,13 @@
  * thousand resources cost nothing while only the call rate changes.
  */
 
-import type { CallRow, PromptRow, ResourceRow, ServerRow, TemplateRow, ToolRow } from "../../admin/schema.ts";
 import { ownLogLevels } from "../../protocol/log-levels.ts";
 import { fold } from "../text/line.ts";
 import type { Cursor, ListName, LogRow, Panel, PickerKind, State } from "./model.ts";
 import { columnsOf, sortOf, sortRows } from "./sorting.ts";
 
-export interface Rows {
-  readonly servers: readonly ServerRow[];
-  readonly tools: readonly ToolRow[];
-  readonly prompts: readonly PromptRow[];
-  readonly resources: readonly ResourceRow[];
-  readonly templates: readonly TemplateRow[];
-  readonly logs: readonly LogRow[];
-  readonly calls: readonly CallRow[];
-}
+/** The lists that have a panel. */
+export type Rows = Pick<State, ListName>;
 
 /** An item of any list, discriminated by `list`. */
 export type Item = { [Name in ListName]: { readonly list: Name; readonly item: Rows[Name][number] } }[ListName];
@@ -160,7 +152,7 @@ export function pickerChoices(state: State, kind: PickerKind): Choice[] {
   }
 }
 
-export function isSubscribed(state: State, resource: ResourceRow): boolean {
+export function isSubscribed(state: State, resource: Rows["resources"][number]): boolean {
   return resource.subscribers > 0 || subscribedKeys(state).has(`${resource.serverId} ${resource.originalUri}`);
 }
 
