@@ -14,7 +14,7 @@ import {
   typeOf,
 } from "../protocol/schema-shape.ts";
 import { isRecord } from "../structures/record.ts";
-import { nearestWord } from "../text/nearest-word.ts";
+import { nearestWord } from "../text/nearest/nearest-word.ts";
 import { UsageError } from "./usage-error.ts";
 
 export interface ArgumentWords {

@@ -1,5 +1,5 @@
 /** What to say about a name that does not exist: what was probably meant, else where to look. */
-import { nearestWord } from "../text/nearest-word.ts";
+import { nearestWord } from "../text/nearest/nearest-word.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** The parts of the sentence `there is no <kind> "<name>" (<hint>)`. */

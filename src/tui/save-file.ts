@@ -4,18 +4,8 @@
  * Invariant: no file is ever overwritten, and the name is made of safe characters only.
  */
 import { writeFileSync } from "node:fs";
+import { fileExtension } from "../text/file-extension.ts";
 import type { Block } from "./content/blocks.ts";
-
-const endings: Readonly<Record<string, string>> = {
-  "image/png": "png",
-  "image/jpeg": "jpg",
-  "image/gif": "gif",
-  "image/webp": "webp",
-  "image/svg+xml": "svg",
-  "audio/mpeg": "mp3",
-  "audio/wav": "wav",
-  "application/pdf": "pdf",
-};
 
 /** Returns the file's name. */
 export function saveBlock(block: Block, about: string): string {
@@ -45,6 +35,6 @@ function contentOf(block: Block): [ending: string, data: string | Buffer] {
     case "json":
       return ["json", `${JSON.stringify(block.value, null, 2)}\n`];
     case "media":
-      return [endings[block.mimeType] ?? "bin", Buffer.from(block.data, "base64")];
+      return [fileExtension(block.mimeType), Buffer.from(block.data, "base64")];
   }
 }

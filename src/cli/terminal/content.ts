@@ -10,6 +10,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { clean, cleanLines } from "../../text/clean.ts";
+import { fileExtension } from "../../text/file-extension.ts";
 import type { Fields } from "../gateway/mcp-client.ts";
 import { printJson } from "./table.ts";
 
@@ -19,24 +20,6 @@ export interface PrintOptions {
   /** The base name of saved files. */
   readonly name: string;
 }
-
-const extensions: Readonly<Record<string, string>> = {
-  "image/png": "png",
-  "image/jpeg": "jpg",
-  "image/gif": "gif",
-  "image/webp": "webp",
-  "image/svg+xml": "svg",
-  "audio/mpeg": "mp3",
-  "audio/wav": "wav",
-  "audio/x-wav": "wav",
-  "audio/ogg": "ogg",
-  "application/pdf": "pdf",
-  "application/json": "json",
-  "application/zip": "zip",
-  "text/plain": "txt",
-  "text/html": "html",
-  "text/markdown": "md",
-};
 
 /**
  * Prints a tool's result once: servers repeat structured content as text for clients that do not
@@ -90,7 +73,7 @@ function save(base64: string, mimeType: string, { out, name }: PrintOptions): vo
   const what = `${mimeType || "content"}, ${bytes.length} bytes`;
   if (out === undefined) return console.error(clean(`${what}: not saved; give a folder with --out`));
   const stem = name.replace(/[^\w.-]+/g, "_").slice(0, 80) || "content";
-  const extension = extensions[mimeType.split(";", 1)[0]!.trim().toLowerCase()] ?? "bin";
+  const extension = fileExtension(mimeType);
   mkdirSync(out, { recursive: true });
   for (let n = 1; ; n++) {
     const path = join(out, `${stem}-${n}.${extension}`);

@@ -1,4 +1,4 @@
-/** The sections `limits` and `timeouts` of the config: what one party may cost, and for how long. */
+/** The sections `limits` and `timeouts` of the config: what a party may use, and for how long. */
 import * as z from "zod";
 
 /** Beyond this, Node's timers overflow and fire at once. */

@@ -1,4 +1,4 @@
-/** The sections of the config about what clients see: tools, names, prompts, resources and lists. */
+/** The config's sections about what clients see: tools, names, prompts, resources and lists. */
 import * as z from "zod";
 import { countFromOne, msOrZero } from "./limits.ts";
 

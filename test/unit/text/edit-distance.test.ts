@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createEditDistance } from "../../../src/text/edit-distance.ts";
-import { nearestWord } from "../../../src/text/nearest-word.ts";
+import { createEditDistance } from "../../../src/text/nearest/edit-distance.ts";
+import { nearestWord } from "../../../src/text/nearest/nearest-word.ts";
 
 /** The whole table, without a band and without a limit. */
 function plainDistance(a: string, b: string): number {

@@ -5,7 +5,7 @@
 
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { nearestNames } from "../../../src/text/nearest-name.ts";
+import { nearestNames } from "../../../src/text/nearest/nearest-name.ts";
 
 const NAMES = [
   "github_create_issue",
