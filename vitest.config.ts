@@ -3,21 +3,29 @@ import { defects } from "./test/attack/defects.ts";
 import { filesOf, namePattern } from "./test/attack/selection.ts";
 
 /**
- * Tests that take minutes have a mode of their own: `npm run test:slow`. So have those of the
- * attacks that succeeded once: `npm run attack`.
+ * Slow and thorough tests have a mode of their own, and so has that of the soak, which wants the
+ * machine for itself: `npm run test:slow` runs both. `npm run attack` runs the tests of the attacks
+ * that succeeded once.
  */
+const soak = "test/bench/soak.slow.ts";
 const included: Record<string, string[]> = {
   slow: ["test/**/*.slow.ts"],
+  soak: [soak],
   attack: filesOf(defects),
 };
 
 export default defineConfig(({ mode }) => ({
   test: {
     include: included[mode] ?? ["test/**/*.test.ts", "test/**/*.test.tsx"],
+    ...(mode === "slow" && { exclude: [soak] }),
     ...(mode === "attack" && { testNamePattern: namePattern(defects) }),
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
     pool: "forks",
-    maxWorkers: 2,
+    // Three on two cores: tests wait as much as they compute.
+    maxWorkers: 3,
+    // A worker keeps its modules, compiled and warm, from file to file.
+    isolate: false,
   },
 }));

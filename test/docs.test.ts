@@ -37,7 +37,8 @@ test("the two commands stand at the top of the README, as CI runs them", () => {
   const [first, , third] = blocks(readme, "sh");
   expect(first).toBe("npm ci && npm start\n");
   expect(third).toBe("npm ci && npm test\n");
-  expect(read(".ci/run")).toContain("npm ci && npm test");
+  expect(read(".ci/run")).toContain("npm ci && npm run test:all");
+  expect(JSON.parse(read("package.json")).scripts["test:all"]).toMatch(/^npm test && /);
   expect(read(".ci/run")).toContain("npm ci && exec npm start");
 });
 

@@ -11,14 +11,18 @@ export const defects: readonly Defect[] = [
   {
     id: "H1",
     what: "a server answers requests that went to another server",
-    tests: proofs("test/regression/forged-answers.test.ts", [
-      "%s, ${size}: the call fails by its server's fault",
-      "clients of either era, on either front, hear of it, ${size}",
-      "what else stands in the envelope is left out, ${size}",
-      "of a server: a forged element fails its call, the others count, %s",
-      "of a client: no server adds an element to the answer, %s",
-      "SDK $sdk over $front: the bank's answer is the bank's",
-    ]),
+    tests: [
+      ...proofs("test/regression/forged-answers.test.ts", [
+        "%s, ${size}: the call fails by its server's fault",
+        "clients of either era, on either front, hear of it, ${size}",
+        "what else stands in the envelope is left out, ${size}",
+        "of a server: a forged element fails its call, the others count, %s",
+        "of a client: no server adds an element to the answer, %s",
+      ]),
+      ...proofs("test/regression/forged-answers-sdk.slow.ts", [
+        "SDK $sdk over $front: the bank's answer is the bank's",
+      ]),
+    ],
   },
   {
     id: "H2",
@@ -61,7 +65,7 @@ export const defects: readonly Defect[] = [
     id: "H5",
     what: "one server ends or stops the whole gateway",
     tests: [
-      ...proofs("test/hostile/memory.test.ts", [
+      ...proofs("test/hostile/memory.slow.ts", [
         "empty data lines on the standing stream, many megabytes of them",
         "%s in pieces of one byte",
         "an endless list of %s",
@@ -91,13 +95,13 @@ export const defects: readonly Defect[] = [
         "no variable gets into the gateway of a config of the folder",
         "a changed file is not applied until it is trusted, then at once",
       ]),
-      ...proofs("test/cli/completion-quoting.test.ts", ["%s hands a name on and does not run it"]),
+      ...proofs("test/cli/completion-quoting.slow.ts", ["%s hands a name on and does not run it"]),
     ],
   },
   {
     id: "H7",
     what: "one client ends the whole gateway",
-    tests: proofs("test/regression/greedy-clients.test.ts", [
+    tests: proofs("test/regression/greedy-clients.slow.ts", [
       "sessions whose clients say megabytes of themselves cost little",
       "answers that were delivered on event streams are not kept",
       "a batch of thousands is refused at once, and the gateway goes on",
@@ -146,7 +150,7 @@ export const defects: readonly Defect[] = [
     id: "M5",
     what: "unsent messages, waiters, questions, ended sessions and programs without a bound",
     tests: [
-      ...proofs("test/hostile/memory.test.ts", [
+      ...proofs("test/hostile/memory.slow.ts", [
         "large calls that are cancelled before a program reads them",
         "large calls that are cancelled while they wait for a place at a server that hangs",
       ]),
@@ -190,7 +194,7 @@ export const defects: readonly Defect[] = [
   {
     id: "M9",
     what: "escape sequences of a server reach the terminal",
-    tests: proofs("test/cli/escapes.test.ts", [
+    tests: proofs("test/cli/escapes.slow.ts", [
       "through pipes",
       "as JSON it is the same value",
       "on a terminal",
@@ -235,7 +239,7 @@ export const defects: readonly Defect[] = [
   {
     id: "L2",
     what: "tools of a server that is starting are not found",
-    tests: proofs("test/regression/calls-to-starting-servers.test.ts", [
+    tests: proofs("test/regression/calls-to-starting-servers.slow.ts", [
       "everything of the server is waited for, %s URIs",
       "a client without sessions, by call and by listening",
       "the server does not come up: unavailable",

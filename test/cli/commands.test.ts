@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { startGoblin } from "../fixtures/goblin.ts";
 import { disposeAll, onDispose, startScripted, until } from "../fixtures/peers.ts";
 import { hasTmux, openTerminal } from "../tui/pty.ts";
@@ -11,7 +11,6 @@ import { hasTmux, openTerminal } from "../tui/pty.ts";
 const PROGRAM = fileURLToPath(new URL("../../bin/goblin.js", import.meta.url));
 
 // Every command is a process of its own, and there are many.
-vi.setConfig({ testTimeout: 60_000 });
 
 let folder: string;
 beforeEach(() => {
@@ -277,10 +276,10 @@ test.runIf(hasTmux)("serve --tui shows the gateway and leaves the terminal as it
       `HOME=${folder} ${process.execPath} ${PROGRAM} serve --tui --config ${folder}/t.json; echo "exit $?"`,
       "Enter",
     );
-    await terminal.until((screen) => /one\b.*ready/.test(screen), 20_000);
+    await terminal.until((screen) => /one\b.*ready/.test(screen));
     expect(terminal.screen()).not.toContain("listening");
     terminal.keys("q");
-    await terminal.until("exit 0", 15_000);
+    await terminal.until("exit 0");
     expect(terminal.variable("alternate_on")).toBe("0");
   } finally {
     terminal.close();

@@ -3,11 +3,10 @@
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { type CommandHome, commandHome } from "../fixtures/command.ts";
 import { disposeAll, until } from "../fixtures/peers.ts";
 
-vi.setConfig({ testTimeout: 60_000 });
 afterEach(disposeAll);
 
 async function listening(home: CommandHome, args: string[], env: Record<string, string>): Promise<string> {

@@ -3,12 +3,11 @@
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { type CommandHome, commandHome } from "../fixtures/command.ts";
 import { startGoblin } from "../fixtures/goblin.ts";
 import { disposeAll, onDispose, startScripted } from "../fixtures/peers.ts";
 
-vi.setConfig({ testTimeout: 60_000 });
 afterEach(disposeAll);
 
 const wrong = (message: string) => ({ code: 2, out: "", err: `goblin: ${message}\n` });

@@ -4,12 +4,10 @@
  */
 import { readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type CommandHome, commandHome, hasScript } from "../fixtures/command.ts";
 import { startGoblin } from "../fixtures/goblin.ts";
 import { disposeAll, startScripted } from "../fixtures/peers.ts";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const demo = (id: string) => ({
   command: process.execPath,

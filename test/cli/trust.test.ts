@@ -7,12 +7,11 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { type CommandHome, commandHome, hasScript } from "../fixtures/command.ts";
 import { startGoblin } from "../fixtures/goblin.ts";
 import { disposeAll, onDispose, startScripted, until } from "../fixtures/peers.ts";
 
-vi.setConfig({ testTimeout: 60_000 });
 afterEach(disposeAll);
 
 /** A config whose server leaves a file behind as soon as it is run. */

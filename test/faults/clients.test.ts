@@ -146,7 +146,7 @@ describe("a client", () => {
     const params = { name: "bad_big", arguments: { bytes: 10_000_000 } };
     for (let id = 1; id <= 10; id++) await send({ id, method: "tools/call", params });
     const isGone = async () => (await send({ id: "ping", method: "ping" })).status === 404;
-    await until(isGone, { what: "the end of the session", timeoutMs: 20_000, everyMs: 200 });
+    await until(isGone, { what: "the end of the session", everyMs: 200 });
     await rig.others();
     lazy.socket.destroy();
     await rig.leftovers();

@@ -117,7 +117,6 @@ export async function startRig(options: RigOptions): Promise<Rig> {
       await Promise.all(all.map((server) => server.stop()));
       await until(() => Object.entries(resources()).every(([kind, n]) => n <= (before[kind] ?? 0)), {
         what: `the end of all sockets, pipes and timers (before: ${JSON.stringify(before)}, now: ${JSON.stringify(resources())})`,
-        timeoutMs: 8000,
       });
     },
   };

@@ -1,6 +1,6 @@
 // @ts-check
 // What must be true of everything a fuzzer saw. Each judge takes what was seen and says what is
-// wrong with it, or nothing. None of them knows the gateway; test/fuzz/judges.test.ts shows that
+// wrong with it, or nothing. None of them knows the gateway; test/fuzz/judges.slow.ts shows that
 // each can find fault.
 
 /**

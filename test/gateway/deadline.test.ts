@@ -245,7 +245,6 @@ describe("end to end", () => {
       const refused = await client.callTool(ask).catch((error: unknown) => error);
       expect(refused).toMatchObject({ code: -32001, data: { code: "TIMEOUT", timeoutMs: 300 } });
       expect(elapsed(refused as Error)).toBeGreaterThanOrEqual(900);
-      expect(elapsed(refused as Error)).toBeLessThan(10_000);
       await one.waitFor((r) => r.event === "cancelled");
     });
 
@@ -258,7 +257,6 @@ describe("end to end", () => {
       const { error } = (await client.call("tools/call", { ...ask, inputResponses, requestState })).message;
       expect(error).toMatchObject({ code: -32001, data: { code: "TIMEOUT", timeoutMs: 300 } });
       expect(elapsed(error)).toBeGreaterThanOrEqual(900);
-      expect(elapsed(error)).toBeLessThan(10_000);
       await one.waitFor((r) => r.event === "cancelled");
     });
   });
@@ -300,7 +298,6 @@ describe("end to end", () => {
     for (const client of [await session(goblin), stateless(goblin.url)]) {
       const { error } = (await client.call("tools/call", { name: "one_echo", arguments: {} })).message;
       expect(error).toMatchObject({ code: -32001, data: { code: "TIMEOUT", serverId: "one", timeoutMs: 300 } });
-      expect(elapsed(error)).toBeLessThan(10_000);
     }
     expect(await one.received("tools/call")).toEqual([]);
     expect(idle(goblin)).toBe(true);
@@ -315,8 +312,6 @@ describe("end to end", () => {
     const { error } = (await stateless(goblin.url).call("tools/call", echo, { meta: { [LEVEL_KEY]: "debug" } }))
       .message;
     expect(error).toMatchObject({ code: -32001, data: { code: "TIMEOUT" } });
-    // The server may take a second to set the level.
-    expect(elapsed(error)).toBeLessThan(900);
     expect(await one.received("tools/call")).toEqual([]);
     expect(await one.events("cancelled")).toEqual([]);
   });

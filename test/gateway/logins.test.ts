@@ -139,7 +139,7 @@ test("a token is renewed ahead of its end, without a call", async () => {
   await logIn(here.env, targetOf(here.guarded.url), here.oidc);
   const goblin = await start(here);
   await isReady(goblin);
-  await until(() => here.grants.length >= 3, { timeoutMs: 30_000, what: "two renewals" });
+  await until(() => here.grants.length >= 3, { what: "two renewals" });
   expect(here.guarded.refusals).toBe(1);
   expect((await echo(goblin)).result).toBeDefined();
 });

@@ -158,7 +158,7 @@ test("tool definitions are listed as the text that the server wrote, but for the
       backends["stdio"]!.setScript({ rules: [{ method: "tools/list", do: "result", text }] });
       await backends["stdio"]!.control("set_tools");
       const wanted = extras.map((extra, i) => definition(`stdio_t${i}`, extra)).join(",");
-      await until(async () => (await sent("tools/list", "{}")).includes(wanted), { what: wanted, timeoutMs: 3000 });
+      await until(async () => (await sent("tools/list", "{}")).includes(wanted), { what: wanted });
     }),
     { numRuns: 8 },
   );

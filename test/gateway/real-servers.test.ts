@@ -35,13 +35,11 @@ async function startEverything(mode: "streamableHttp" | "sse"): Promise<number> 
   const env = { ...process.env, PORT: String(port) };
   const child = spawn(process.execPath, [program("everything"), mode], { env, stdio: "ignore" });
   onDispose(() => child.kill("SIGKILL"));
-  await until(
-    () =>
-      fetch(`http://127.0.0.1:${port}/none`).then(
-        () => true,
-        () => false,
-      ),
-    { timeoutMs: 20_000 },
+  await until(() =>
+    fetch(`http://127.0.0.1:${port}/none`).then(
+      () => true,
+      () => false,
+    ),
   );
   return port;
 }
@@ -141,7 +139,7 @@ describe("over every transport", () => {
       await call(`${id}_toggle-subscriber-updates`);
       const isUpdate = ({ method, params }: { method: string; params?: { [key: string]: unknown } }) =>
         method === "notifications/resources/updated" && params?.["uri"] === uri;
-      await until(() => connected.notifications.some(isUpdate), { timeoutMs: 8000, what: `update of ${uri}` });
+      await until(() => connected.notifications.some(isUpdate), { what: `update of ${uri}` });
       await call(`${id}_toggle-subscriber-updates`);
       await connected.client.unsubscribeResource({ uri });
     });

@@ -100,7 +100,6 @@ test.each(turns)(
     startAs(server, after);
     await until(async () => (await speaks(goblin)) === after, {
       everyMs: 50,
-      timeoutMs: 20_000,
       what: `a call in the ${after} way`,
     });
     const updates = (speaker: typeof session) =>

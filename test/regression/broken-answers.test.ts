@@ -14,7 +14,11 @@ const badUri = large('"type":"resource_link","uri":"file:///\\q"');
 
 async function start(era: "legacy" | "modern") {
   const server = await startScripted({ name: "odd", transport: "http", era });
-  const goblin = await startGoblin({ mcpServers: { odd: server.entry }, limits: { inFlightPerSession: 1 } });
+  const goblin = await startGoblin({
+    mcpServers: { odd: server.entry },
+    limits: { inFlightPerSession: 1 },
+    timeouts: { drainMs: 600_000 },
+  });
   const inFlight = async (): Promise<string[]> => {
     const text = await (await fetch(`${goblin.origin}/metrics`)).text();
     const gauges = text.split("\n").filter((line) => /^mcp(Requests|Backend)InFlight\{/.test(line));
@@ -41,10 +45,8 @@ describe.each(["legacy", "modern"] as const)(
         expect((await client.call("tools/call", echo)).message.result.structuredContent).toEqual({ text: "x" });
       }
       expect(await inFlight()).toEqual([]);
-      const before = Date.now();
       await goblin.gateway.close({ drain: true });
-      // Nothing is under way, so nothing is waited for; timeouts.drainMs is ten seconds.
-      expect(Date.now() - before).toBeLessThan(5000);
+      // Nothing is under way, so nothing is waited for; timeouts.drainMs is longer than a test.
     });
   },
 );

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import type { LiveEvent } from "../../src/admin/live/schema.ts";
 import { adminRoutes } from "../../src/admin/routes.ts";
 import { AdminClientError, createAdminClient } from "../../src/tui/client.ts";
@@ -8,6 +8,7 @@ import { createEffects } from "../../src/tui/effects.ts";
 import { startFeed } from "../../src/tui/feed.ts";
 import { initialState } from "../../src/tui/state/model.ts";
 import { createStore } from "../../src/tui/store.ts";
+import { eventually } from "../fixtures/until.ts";
 import { type FakeOptions, startFakeAdmin } from "./fake-admin.ts";
 import { call, log, plausibleData, tool } from "./fake-rows.ts";
 import { refusal } from "./refusal.ts";
@@ -105,10 +106,10 @@ describe("the stream", () => {
       },
       onEvent: (event) => seen.push(event.type),
     });
-    await vi.waitFor(() => expect(seen).toEqual(["log", "catalog"]));
+    await eventually(() => expect(seen).toEqual(["log", "catalog"]));
     stop.abort();
     await expect(ended).rejects.toThrow();
-    await vi.waitFor(() => expect(admin.streams()).toBe(0));
+    await eventually(() => expect(admin.streams()).toBe(0));
   });
 
   it("is given up when it falls silent", async () => {
@@ -131,7 +132,7 @@ describe("the feed", () => {
   it("reads everything, then what changed", async () => {
     const admin = await fake();
     const store = feedOf(admin.url);
-    await vi.waitFor(() => expect(store.state().link.status).toBe("up"));
+    await eventually(() => expect(store.state().link.status).toBe("up"));
     const { tools, resources, templates, logs, gateway } = store.state();
     expect([tools.length, resources.length, templates.length, logs.length, gateway?.version]).toEqual([
       4,
@@ -143,7 +144,7 @@ describe("the feed", () => {
     admin.data.tools = [tool("only", "github")];
     admin.data.resources = [];
     admin.emit({ type: "catalog", data: { kinds: ["tools"] } });
-    await vi.waitFor(() => expect(store.state().tools.map(({ name }) => name)).toEqual(["github_only"]));
+    await eventually(() => expect(store.state().tools.map(({ name }) => name)).toEqual(["github_only"]));
     expect(store.state().resources).toHaveLength(4);
   });
 
@@ -159,8 +160,8 @@ describe("the feed", () => {
       },
     });
     const store = feedOf(admin.url, 1);
-    await vi.waitFor(() => expect(store.state().link.status).toBe("up"));
-    await vi.waitFor(() =>
+    await eventually(() => expect(store.state().link.status).toBe("up"));
+    await eventually(() =>
       expect(
         store
           .state()
@@ -175,39 +176,39 @@ describe("the feed", () => {
   it("comes back after a loss and reads everything again", async () => {
     const admin = await fake();
     const store = feedOf(admin.url);
-    await vi.waitFor(() => expect(store.state().link.status).toBe("up"));
+    await eventually(() => expect(store.state().link.status).toBe("up"));
     await admin.close();
-    await vi.waitFor(() =>
+    await eventually(() =>
       expect(store.state().link).toMatchObject({ status: "away", attempt: 3, reason: "nothing listens there" }),
     );
     const data = plausibleData();
     data.prompts = [];
     await fake({ port: admin.port, data });
-    await vi.waitFor(() => expect(store.state().link.status).toBe("up"), 3000);
+    await eventually(() => expect(store.state().link.status).toBe("up"));
     expect([store.state().prompts.length, store.state().tools.length]).toEqual([0, 4]);
   });
 
   it("draws a hundred events as a few frames", async () => {
     const admin = await fake();
     const store = feedOf(admin.url, 100);
-    await vi.waitFor(() => expect(store.state().link.status).toBe("up"));
+    await eventually(() => expect(store.state().link.status).toBe("up"));
     let frames = 0;
     store.subscribe(() => {
       frames += 1;
     });
     for (let index = 0; index < 100; index += 1) admin.emit({ type: "log", data: log(`${index}`) });
-    await vi.waitFor(() => expect(store.state().logs).toHaveLength(104));
+    await eventually(() => expect(store.state().logs).toHaveLength(104));
     expect(frames).toBeLessThanOrEqual(3);
   });
 
   it("reads latencies again while calls happen", async () => {
     const admin = await fake();
     const store = feedOf(admin.url);
-    await vi.waitFor(() => expect(store.state().link.status).toBe("up"));
+    await eventually(() => expect(store.state().link.status).toBe("up"));
     store.dispatch({ type: "panel", to: "tools" });
     admin.data.tools = admin.data.tools.map((item) => ({ ...item, p50Ms: 77 }));
     admin.emit({ type: "call", data: call("github_create_issue") });
-    await vi.waitFor(() => expect(store.state().tools[0]?.p50Ms).toBe(77));
+    await eventually(() => expect(store.state().tools[0]?.p50Ms).toBe(77));
   });
 });
 
@@ -238,9 +239,9 @@ describe("effects", () => {
     effects.perform({ type: "call-open" });
     effects.perform({ type: "call-edit", edit: { type: "insert", text: "/x" } });
     effects.perform({ type: "call-submit" });
-    await vi.waitFor(() => expect(admin.actions).toHaveLength(1));
+    await eventually(() => expect(admin.actions).toHaveLength(1));
     effects.perform({ type: "back" });
-    await vi.waitFor(() => expect(cancelled).toBe(1));
+    await eventually(() => expect(cancelled).toBe(1));
     expect(store.state().mode).toMatchObject({
       name: "call",
       form: { stage: { name: "edit", note: expect.stringContaining("Cancelled s_a") } },
@@ -265,12 +266,12 @@ describe("effects", () => {
     store.dispatch({ type: "panel", to: "tools" });
     effects.perform({ type: "call-open" });
     effects.perform({ type: "call-next" });
-    await vi.waitFor(() =>
+    await eventually(() =>
       expect(store.state().mode).toMatchObject({ form: { stage: { failed: true, text: "disk full" } } }),
     );
     effects.perform({ type: "back" });
     effects.perform({ type: "call-submit" });
-    await vi.waitFor(() =>
+    await eventually(() =>
       expect(store.state().mode).toMatchObject({ form: { stage: { failed: true, text: "s is down" } } }),
     );
   });

@@ -30,7 +30,7 @@ export async function dashboard(options: FakeOptions & { columns?: number; rows?
   const term = terminal({ columns: options.columns ?? 80, rows: options.rows ?? 24 });
   const folder = options.cwd === undefined ? "" : `cd ${options.cwd}; `;
   term.keys(`${folder}${command(admin.url)}; echo exit=$?`, "Enter");
-  await term.until((screen) => screen.includes("2 of 4 ready") && screen.includes("timeout"), 20_000);
+  await term.until((screen) => screen.includes("2 of 4 ready") && screen.includes("timeout"));
   return { admin, term };
 }
 

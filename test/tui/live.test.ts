@@ -5,7 +5,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { afterEach, expect, it, vi } from "vitest";
+import { afterEach, expect, it } from "vitest";
 import type { LiveEvent } from "../../src/admin/live/schema.ts";
 import { createAdminClient } from "../../src/tui/client.ts";
 import { createEffects } from "../../src/tui/effects.ts";
@@ -15,6 +15,7 @@ import { openQuestion } from "../../src/tui/state/calling.ts";
 import { initialState } from "../../src/tui/state/model.ts";
 import { createStore } from "../../src/tui/store.ts";
 import { screenOf } from "../../src/tui/views/dashboard.tsx";
+import { eventually } from "../fixtures/until.ts";
 import { closeAll, fake, later } from "./dashboard.ts";
 import type { FakeOptions } from "./fake-admin.ts";
 import { plausibleData, tool } from "./fake-rows.ts";
@@ -50,7 +51,7 @@ async function start(options: FakeOptions = {}) {
     screenOf(store.state())
       .map((line) => line.map(({ text }) => text).join(""))
       .join("\n");
-  const shows = (text: string): Promise<void> => vi.waitFor(() => expect(screen()).toContain(text), 5000);
+  const shows = (text: string): Promise<void> => eventually(() => expect(screen()).toContain(text));
   const callEasy = (): void =>
     run(
       { type: "panel", to: "tools" },
@@ -186,13 +187,13 @@ it("reads a resource, watches it, and reads it again when it changes", async () 
   run({ type: "panel", to: "resources" }, { type: "reach", list: "resources", key: uri }, { type: "call-open" });
   await shows("reading 1");
   run({ type: "watch" });
-  await vi.waitFor(() => expect(admin.watchers()).toBe(1));
+  await eventually(() => expect(admin.watchers()).toBe(1));
   await shows("watching, 0 updates");
   admin.update(uri);
   await shows("reading 2");
   await shows("watching, 1 updates");
   run({ type: "watch" });
-  await vi.waitFor(() => expect(admin.watchers()).toBe(0));
+  await eventually(() => expect(admin.watchers()).toBe(0));
   run({ type: "back" });
   await shows("URI");
 });

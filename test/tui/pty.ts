@@ -4,6 +4,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import path from "node:path";
+import { PATIENCE_MS } from "../fixtures/until.ts";
 
 const root = path.resolve(import.meta.dirname, "../..");
 const built = path.join(root, "dist/tui/index.js");
@@ -41,7 +42,7 @@ export interface Terminal {
   /** The screen as text, or with its colours. */
   screen(colours?: boolean): string;
   /** The screen as soon as it contains the text or satisfies the test. */
-  until(what: string | RegExp | ((screen: string) => boolean), timeoutMs?: number): Promise<string>;
+  until(what: string | RegExp | ((screen: string) => boolean)): Promise<string>;
   /** What the program put on the clipboard last. */
   clipboard(): string;
   /** One of tmux's variables, such as cursor_flag or alternate_on. */
@@ -73,10 +74,10 @@ export function openTerminal({ columns = 80, rows = 24 } = {}): Terminal {
     },
     resize: (width, height) => void tmux("resize-window", "-t", "t", "-x", String(width), "-y", String(height)),
     screen,
-    async until(what, timeoutMs = 10_000) {
+    async until(what) {
       const found = (text: string): boolean =>
         typeof what === "string" ? text.includes(what) : what instanceof RegExp ? what.test(text) : what(text);
-      for (const end = Date.now() + timeoutMs; ; ) {
+      for (const end = Date.now() + PATIENCE_MS; ; ) {
         const text = screen();
         if (found(text)) return text;
         if (Date.now() > end) throw new Error(`not on the screen: ${what}\n${text}`);

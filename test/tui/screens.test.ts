@@ -4,7 +4,7 @@
  * Needs `dist/`.
  */
 import { readFileSync, writeFileSync } from "node:fs";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { type AdminClient, createAdminClient } from "../../src/tui/client.ts";
 import { createEffects, type Effects } from "../../src/tui/effects.ts";
 import { startFeed } from "../../src/tui/feed.ts";
@@ -16,6 +16,7 @@ import { createStore, type Store } from "../../src/tui/store.ts";
 import { screenOf } from "../../src/tui/views/dashboard.tsx";
 import { startGoblin } from "../fixtures/goblin.ts";
 import { disposeAll, onDispose } from "../fixtures/peers.ts";
+import { eventually } from "../fixtures/until.ts";
 
 // A computed address, so that the type check does not need the build.
 const built = new URL("../../dist/demo/index.js", import.meta.url).href;
@@ -39,7 +40,7 @@ beforeAll(async () => {
     effects.close();
     store.close();
   });
-  await vi.waitFor(() => expect(store.state().link.status).toBe("up"), 20_000);
+  await eventually(() => expect(store.state().link.status).toBe("up"));
 }, 60_000);
 afterAll(disposeAll);
 
@@ -55,8 +56,7 @@ const textOf = (state: State): string =>
         .trimEnd(),
     )
     .join("\n");
-const shows = (text: string | RegExp): Promise<void> =>
-  vi.waitFor(() => expect(textOf(store.state())).toMatch(text), 15_000);
+const shows = (text: string | RegExp): Promise<void> => eventually(() => expect(textOf(store.state())).toMatch(text));
 
 /** The state with everything in it that differs from run to run made equal. */
 function steady(state: State): State {
@@ -199,7 +199,7 @@ it("a note is read, a prompt is got, the clock is watched", async () => {
   documented("read");
   leave();
   run({ type: "reach", list: "resources", key: "clock+clock://now" }, { type: "watch" });
-  await vi.waitFor(() => expect(store.state().watched["clock+clock://now"]?.updates).toBeGreaterThan(0), 15_000);
+  await eventually(() => expect(store.state().watched["clock+clock://now"]?.updates).toBeGreaterThan(0));
   run({ type: "watch" });
   run(
     { type: "panel", to: "prompts" },
@@ -214,7 +214,7 @@ it("a note is read, a prompt is got, the clock is watched", async () => {
 
 it("every panel", async () => {
   run({ type: "panel", to: "servers" }, { type: "reach", list: "servers", key: "lab" }, { type: "enter" });
-  await vi.waitFor(() => expect(store.state().about?.key).toBe("servers lab"), 10_000);
+  await eventually(() => expect(store.state().about?.key).toBe("servers lab"));
   documented("servers");
   run(
     { type: "back" },
@@ -228,7 +228,7 @@ it("every panel", async () => {
   run({ type: "back" }, { type: "panel", to: "calls" }, { type: "enter" });
   const wanted = store.state().calls.findLast(({ name }) => name === "lab_greet")!.requestId;
   run({ type: "reach", list: "calls", key: wanted });
-  await vi.waitFor(() => expect(store.state().about?.key).toBe(`calls ${wanted}`), 10_000);
+  await eventually(() => expect(store.state().about?.key).toBe(`calls ${wanted}`));
   expect(textOf(store.state())).toContain("Hello, Ada.");
   run({ type: "back" });
 });

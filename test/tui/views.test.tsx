@@ -171,7 +171,7 @@ describe("what is shown", () => {
     expect(lines.join("\n")).toContain("loading …");
   });
 
-  it("only a window of ten thousand rows, quickly", () => {
+  it("only a window of ten thousand rows", () => {
     const resources = Array.from({ length: 10_000 }, (_, index) => resource(`file:///f-${index}`, "filesystem"));
     const state = stateOf(
       {},
@@ -180,9 +180,7 @@ describe("what is shown", () => {
       { type: "move", motion: 5000 },
     );
     draw(state);
-    const started = performance.now();
     for (let index = 0; index < 10; index += 1) draw(reduce(state, { type: "move", motion: index }));
-    expect((performance.now() - started) / 10).toBeLessThan(250);
     expect(draw(state).join("\n")).toContain("▸   filesystem+file:///f-5000");
   });
 

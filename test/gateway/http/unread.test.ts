@@ -53,10 +53,11 @@ test.each([
 });
 
 test("nothing is read: the limit counts once", async () => {
-  const { socket, ended } = await ask();
+  const { socket, cuts } = await ask();
   socket.pause();
-  const first = await Promise.race([until(ended).then(() => "cut"), sleep(LIMIT_MS * 1.8).then(() => "not cut")]);
-  expect(first).toBe("cut");
+  // Timers of one process run in their order, however busy the machine is.
+  await sleep(LIMIT_MS * 1.8);
+  expect(cuts()).toBe(1);
 });
 
 test("little by little, for longer than the limit", async () => {

@@ -2,7 +2,7 @@
  * An entry of the config that cannot be used: its server is shown as invalid, with the place and
  * the reason; every other server runs, and nobody gets its names.
  */
-import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { commandHome } from "../../fixtures/command.ts";
 import { disposeAll, rawHttp, startScripted, until } from "../../fixtures/peers.ts";
 import { parsePrometheus, valueIn } from "../../fixtures/prometheus.ts";
@@ -10,7 +10,6 @@ import { type Served, serveHome, startServe } from "../../fixtures/serve.ts";
 import { build } from "../../tui/pty.ts";
 import { requestsOf } from "../offerings/rig.ts";
 
-vi.setConfig({ testTimeout: 60_000 });
 beforeAll(build, 120_000);
 afterEach(disposeAll);
 

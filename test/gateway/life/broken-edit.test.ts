@@ -5,7 +5,7 @@
 import { execFile } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { AdminEvent } from "../../../src/admin/events.ts";
 import { adminRoutes } from "../../../src/admin/routes.ts";
 import type { ConfigProblem } from "../../../src/admin/schema.ts";
@@ -17,7 +17,6 @@ import { build, command, hasTmux, openTerminal } from "../../tui/pty.ts";
 
 const PROGRAM = fileURLToPath(new URL("../../../bin/goblin.js", import.meta.url));
 
-vi.setConfig({ testTimeout: 60_000 });
 beforeAll(build, 120_000);
 afterEach(disposeAll);
 
@@ -154,7 +153,7 @@ describe("a broken edit of a watched file", () => {
     const term = openTerminal({ columns: 80, rows: 24 });
     onDispose(async () => term.close());
     term.keys(`${command(served.origin)}; echo exit=$?`, "Enter");
-    await term.until((screen) => /● one +ready/.test(screen), 20_000);
+    await term.until((screen) => /● one +ready/.test(screen));
     expect(term.screen()).not.toContain("Config not applied");
 
     home.write(broken);

@@ -27,7 +27,7 @@ describe("a change that nobody announced", () => {
     await one.control("set_tools", adding);
     const client = stateless(goblin.url);
     const listed = async () => (await client.call("tools/list")).text.includes("one_fresh");
-    await until(listed, { timeoutMs: 30_000, everyMs: 200 });
+    await until(listed, { everyMs: 200 });
   });
 
   test("is not looked for before the time to live of the list is over", async () => {
@@ -79,7 +79,7 @@ describe("a change that nobody announced", () => {
       await client.call("tools/call", { name: "one_echo", arguments: { text: "x" } });
       return (await client.call("tools/list")).text.includes("one_fresh");
     };
-    await until(isListed, { timeoutMs: 30_000, everyMs: 200 });
+    await until(isListed, { everyMs: 200 });
   });
 });
 
@@ -93,7 +93,7 @@ test("an announced change is passed on, even if the list is the same", async () 
     await one.control("set_prompts", { prompts: [] });
     return false;
   };
-  await until(announce, { timeoutMs: 30_000, everyMs: 1000 });
+  await until(announce, { everyMs: 1000 });
 });
 
 describe("order", () => {

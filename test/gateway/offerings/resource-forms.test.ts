@@ -227,11 +227,9 @@ describe.each(modes)("%s", (mode) => {
       ["filesystem+file:///", 500_000],
       ["db+item://", 500_000],
     ] as const) {
-      const started = performance.now();
       const error = await read(`${head}${"x/".repeat(length / 2)}`);
       expect(error).toMatchObject({ code: -32002, data: { code: "RESOURCE_NOT_FOUND" } });
       expect(error.message.length).toBeLessThan(300);
-      expect(performance.now() - started).toBeLessThan(1000);
     }
     for (const params of [{}, { uri: 5 }, { uri: null }, { uri: ["file:///logs/app.log"] }]) {
       expect(await asked(client, "resources/read", params)).toMatchObject({ code: -32602 });

@@ -41,9 +41,7 @@ describe("a program that does not answer yet", () => {
     const hello = { command: "/bin/sh", args: ["-c", "echo hello; exec sleep 60"] };
     const goblin = await startGoblin({ mcpServers: { hello }, timeouts: { connectMs: 200, startMs: 1200 } });
     const reason = 'No handshake within 1200 ms: it printed "hello", which is not MCP';
-    await until(() => status(goblin, "hello").state === "down" && status(goblin, "hello").reason === reason, {
-      timeoutMs: 20_000,
-    });
+    await until(() => status(goblin, "hello").state === "down" && status(goblin, "hello").reason === reason);
   });
 
   test("says what it waits for, and how long it will", async () => {
@@ -202,7 +200,7 @@ describe("why it is down, in one line", () => {
         if (id === "crash" && status(goblin, "crash").state === "down") seen++;
       };
       goblin.gateway.servers.on("status", count1);
-      await until(() => seen >= count, { timeoutMs: 20_000 });
+      await until(() => seen >= count);
       goblin.gateway.servers.off("status", count1);
     };
     await attempts(2);

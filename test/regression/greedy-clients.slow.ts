@@ -75,7 +75,7 @@ test("a stream that broke before its answer is kept, and one that was delivered 
     await again.close();
     return again.messages.length === 0;
   };
-  await until(isForgotten, { everyMs: 1500, timeoutMs: 15_000 });
+  await until(isForgotten, { everyMs: 1500 });
 }, 30_000);
 
 test.runIf(onLinux)(
@@ -97,7 +97,7 @@ test.runIf(onLinux)(
       );
       sockets.push(connection);
       // One after the other, or the answers wait for each other in the server.
-      await until(async () => (await calls(served)) >= id, { timeoutMs: 20_000 });
+      await until(async () => (await calls(served)) >= id);
     }
     expect(await counted(served, 'mcpLimitsExceededTotal{limit="limits.unreadBytes"}')).toBeGreaterThan(10);
     expect(residentBytes(served) - before).toBeLessThan(350 * MB);

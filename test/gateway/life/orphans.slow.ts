@@ -59,7 +59,7 @@ describe("the servers of a gateway that is killed", () => {
     goblin.signal("SIGKILL");
     await goblin.exited;
     expect(loud.every(isRunning)).toBe(true);
-    await until(() => all.every((pid) => !isRunning(pid)), { what: "the end of everything", timeoutMs: 15_000 });
+    await until(() => all.every((pid) => !isRunning(pid)), { what: "the end of everything" });
     // First they were asked.
     expect((await deaf.events("signal")).map(({ signal }) => signal)).toEqual(["SIGTERM"]);
   });
@@ -74,7 +74,7 @@ describe("the servers of a gateway that is killed", () => {
     await until(() => descendants(goblin.pid).some(isWatchdog));
     const all = descendants(goblin.pid);
     goblin.signal("SIGKILL");
-    await until(() => all.every((pid) => !isRunning(pid)), { what: "the end of everything", timeoutMs: 15_000 });
+    await until(() => all.every((pid) => !isRunning(pid)), { what: "the end of everything" });
   });
 });
 
@@ -99,7 +99,7 @@ describe("the watchdog", () => {
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.kill(watchdog, signal);
     goblin.signal("SIGTERM");
     expect(await goblin.exited).toBe(0);
-    await until(() => !isRunning(watchdog), { what: "the end of the watchdog", timeoutMs: 900 });
+    await until(() => !isRunning(watchdog), { what: "the end of the watchdog" });
   });
 
   it("is not missed when it dies, and the next server that starts brings another", async () => {
@@ -118,7 +118,7 @@ describe("the watchdog", () => {
     await until(async () => (await call()).message.result);
     const all = descendants(goblin.pid);
     goblin.signal("SIGKILL");
-    await until(() => all.every((pid) => !isRunning(pid)), { what: "the end of everything", timeoutMs: 15_000 });
+    await until(() => all.every((pid) => !isRunning(pid)), { what: "the end of everything" });
   });
 
   it("leaves alone what has left the list, though a process of that number lives", async () => {

@@ -3,13 +3,11 @@
  * against a server that puts controls of all kinds everywhere it can, judged by the bytes of stdout
  * and stderr.
  */
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { createLogger } from "../../src/telemetry/logger.ts";
 import { type CommandHome, commandHome, hasScript } from "../fixtures/command.ts";
 import { startGoblin } from "../fixtures/goblin.ts";
 import { disposeAll, startScripted } from "../fixtures/peers.ts";
-
-vi.setConfig({ testTimeout: 90_000 });
 
 /**
  * Window title, clear screen in C0 and C1, bell, delete, a colour, and two ways to make text run
