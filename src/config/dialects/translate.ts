@@ -142,6 +142,7 @@ function renamed(field: Field): Field[] {
   const known = { ...field, name, ...(steps && { written: steps }) };
   if (name === "tools" && field.value.type === "array") return [{ ...known, value: allowList(field) }];
   const { value } = field.value;
+  if (name === "auth" && value === "oauth") return [{ ...known, value: login(field) }];
   if (name !== "type" || typeof value !== "string" || !foreignTypes.has(value)) return [known];
   const type = foreignTypes.get(value);
   return type === undefined ? [] : [{ ...known, value: { ...field.value, value: type } }];
@@ -150,6 +151,11 @@ function renamed(field: Field): Field[] {
 /** Returns `{ "allow": […] }` for a list of tools. */
 function allowList({ key, value }: Field): Node {
   return object(value, [{ name: "allow", key, value, written: [] }]);
+}
+
+/** Returns `{ "type": "oauth" }` for the word alone, as FastMCP writes it. */
+function login({ key, value }: Field): Node {
+  return object(value, [{ name: "type", key, value, written: [] }]);
 }
 
 function nameOf({ name, written }: Field): string {

@@ -75,7 +75,10 @@ export interface ServerObject {
   readonly serverUrl?: string | undefined;
   /** HTTP headers for a remote server. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** How to log in to a remote server that asks for OAuth. See [logins](logins.md). */
+  /**
+   * How to log in to a remote server that asks for OAuth. "oauth" alone means { "type": "oauth" }.
+   * See [logins](logins.md).
+   */
   readonly auth?: {
     /**
      * "auto": a login is used if the server asks for one. "oauth": the server needs one, even if it

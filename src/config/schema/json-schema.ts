@@ -79,6 +79,7 @@ function admitShapes(entry: { properties?: Record<string, JsonSchema> } | undefi
   const other: Readonly<Record<string, readonly JsonSchema[]>> = {
     command: [{ type: "array", items: { type: "string" } }, { type: "object" }],
     tools: [{ type: "array", items: { type: "string" } }],
+    auth: [{ const: "oauth" }],
     type: [{ enum: [...foreignTypes.keys()] }],
   };
   for (const [key, schema] of Object.entries(entry.properties)) {

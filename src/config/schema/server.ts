@@ -97,7 +97,9 @@ export const serverEntrySchema = z.strictObject({
   headers: z.record(headerName, headerValue).default({}).describe("HTTP headers for a remote server."),
   auth: serverAuthSchema
     .prefault({})
-    .describe("How to log in to a remote server that asks for OAuth. See [logins](logins.md)."),
+    .describe(
+      'How to log in to a remote server that asks for OAuth. "oauth" alone means { "type": "oauth" }. See [logins](logins.md).',
+    ),
   enabled: z.boolean().optional().describe("false: the server is neither started nor listed. Default true."),
   disabled: z.boolean().optional().describe("Cline's opposite of enabled."),
   prefix: z
