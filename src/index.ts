@@ -26,6 +26,8 @@ export {
   type LoadedConfig,
   type LogLine,
   loadConfig,
+  type OpenedLogins,
+  openLogins,
   type StdioClient,
   type StdioStreams,
   type ToolResult,

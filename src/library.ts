@@ -17,6 +17,7 @@ import { loadConfig as readConfig } from "./config/reading/load.ts";
 import type { ConfigObject } from "./config/schema/config-object.ts";
 import { createGateway as assemble } from "./gateway.ts";
 import { configOf, keep, pathOf } from "./given-config.ts";
+import { loginsOf, openFor } from "./given-logins.ts";
 import { rawText } from "./protocol/json-rpc.ts";
 import { ANYONE } from "./protocol/principal.ts";
 import { createLogger } from "./telemetry/logger.ts";
@@ -45,6 +46,24 @@ export async function loadConfig(path: string, env: Environment = process.env): 
   return keep({ path, warnings }, config);
 }
 
+/** The logins of this machine, for one gateway. `openLogins` returns it. */
+export interface OpenedLogins {
+  /** Receives what could not be read or renewed, in words. By default nobody is told. */
+  warn: (message: string) => void;
+}
+
+/**
+ * Opens the logins that `goblin login` stored on this machine, for remote servers that ask for
+ * OAuth. The gateway renews them, and closes them when it closes.
+ *
+ * @param env - Names the state folder, by `XDG_STATE_HOME` or `HOME`; by default the environment of
+ * this process.
+ * @throws if the state folder cannot be used.
+ */
+export function openLogins(env: Environment = process.env): Promise<OpenedLogins> {
+  return openFor({ warn: () => {} }, env);
+}
+
 /** A line of the gateway's log. */
 export interface LogLine {
   /** Epoch milliseconds. */
@@ -62,6 +81,8 @@ export interface GatewayOptions {
   readonly config: LoadedConfig | ConfigObject;
   /** Receives log lines at or above the config's `log.level`. Without it, nothing is logged. */
   readonly log?: ((line: LogLine) => void) | undefined;
+  /** The result of {@link openLogins}. Without it, servers that ask for OAuth get no login. */
+  readonly logins?: OpenedLogins | undefined;
 }
 
 export interface Listening {
@@ -189,7 +210,7 @@ export interface Gateway {
  *
  * @throws {@link ConfigError} if the config is not valid.
  */
-export function createGateway({ config: given, log: takeLine }: GatewayOptions): Gateway {
+export function createGateway({ config: given, log: takeLine, logins }: GatewayOptions): Gateway {
   const config = configOf(given);
   const log = createLogger({
     level: config.log.level,
@@ -197,7 +218,7 @@ export function createGateway({ config: given, log: takeLine }: GatewayOptions):
     stream: { write: () => {} },
     ...(takeLine && { tap: takeLine }),
   });
-  const gateway = assemble({ config, log, configPath: pathOf(given) });
+  const gateway = assemble({ config, log, configPath: pathOf(given), logins: logins && loginsOf(logins) });
   const { start } = gateway;
   const events = eventsOf(gateway);
   return {

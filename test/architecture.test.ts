@@ -87,7 +87,17 @@ const layers: Record<string, readonly string[]> = {
   ],
   "cards.ts": [],
   "given-config.ts": ["config"],
-  "library.ts": ["gateway.ts", "given-config.ts", "cards.ts", "admin", "telemetry", "config", "protocol"],
+  "given-logins.ts": ["login"],
+  "library.ts": [
+    "gateway.ts",
+    "given-config.ts",
+    "given-logins.ts",
+    "cards.ts",
+    "admin",
+    "telemetry",
+    "config",
+    "protocol",
+  ],
   "index.ts": ["library.ts", "cards.ts", "config"],
   cli: [
     ...["gateway.ts", "version.ts", "tui", "admin", "demo", "session", "servers", "login", "catalog", "telemetry"],
