@@ -17,20 +17,20 @@ export class Shares {
     return this.#held.get(holder) ?? 0;
   }
 
-  /** Takes one of `places` places; returns false if the holder has its share already. */
-  take(holder: string, places: number): boolean {
-    const own = this.of(holder);
-    if (!isInShare(own, places - this.#total)) return false;
-    this.#held.set(holder, own + 1);
-    this.#total++;
+  /** Takes one of `places` places, or more; returns false if the holder has its share already. */
+  take(holder: string, places: number, count = 1): boolean {
+    const own = this.of(holder) + count;
+    if (!isInShare(own - 1, places - this.#total)) return false;
+    this.#held.set(holder, own);
+    this.#total += count;
     return true;
   }
 
-  giveBack(holder: string): void {
+  giveBack(holder: string, count = 1): void {
     const own = this.of(holder);
-    if (own > 1) this.#held.set(holder, own - 1);
+    if (own > count) this.#held.set(holder, own - count);
     else this.#held.delete(holder);
-    this.#total--;
+    this.#total -= count;
   }
 }
 

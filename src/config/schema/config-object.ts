@@ -348,7 +348,10 @@ export interface LimitsSettings {
   readonly sessions?: number | undefined;
   /** Idle time after which a session is closed. Default 1800000. */
   readonly sessionIdleMs?: number | undefined;
-  /** The largest accepted request body. Default 4194304. */
+  /**
+   * The largest accepted request body. Of large bodies, one token or address may have 16 times as
+   * much under way. Default 4194304.
+   */
   readonly bodyBytes?: number | undefined;
   /** The largest accepted total of a request's headers. Default 16384. */
   readonly headerBytes?: number | undefined;

@@ -21,7 +21,11 @@ export const limitsSchema = z.strictObject({
       "Open sessions, plus open streams of clients without a session. One account may hold half of what the others leave.",
     ),
   sessionIdleMs: positiveMs.default(1_800_000).describe("Idle time after which a session is closed."),
-  bodyBytes: countFromOne.default(4_194_304).describe("The largest accepted request body."),
+  bodyBytes: countFromOne
+    .default(4_194_304)
+    .describe(
+      "The largest accepted request body. Of large bodies, one token or address may have 16 times as much under way.",
+    ),
   headerBytes: z
     .int()
     .min(1024)

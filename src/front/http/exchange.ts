@@ -3,10 +3,13 @@
  * objects (fast), and on the web's Request and Response (other runtimes and in-process tests).
  */
 import type { Principal } from "../../protocol/principal.ts";
+import type { BodyHold } from "../body-budget.ts";
 
 export interface HttpExchange {
   /** Headers that are added to every answer. */
   shared: Readonly<Record<string, string>> | undefined;
+  /** Of a large body: keeps it counted until the calls in it are over. */
+  hold: BodyHold | undefined;
   /** The remote address, or its /64 network for IPv6; the empty string if it is unknown. */
   readonly network: string;
   readonly method: string;
@@ -18,7 +21,8 @@ export interface HttpExchange {
   /**
    * Reads the body and calls `done` at most once. `done` gets undefined if the body exceeds the
    * limit, and the id of its request if that can be read. It is not called if the client
-   * disconnects.
+   * disconnects. The body is counted in `hold`; one that `hold` refuses is read on without being
+   * kept, and `done` gets undefined.
    */
   body(limit: number, done: (body: Buffer | undefined, id?: number) => void): void;
   /**

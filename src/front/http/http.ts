@@ -10,6 +10,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { errorTable, GoblinError, messageOf } from "../../protocol/errors.ts";
 import type { Principal } from "../../protocol/principal.ts";
 import { lazy } from "../../structures/lazy.ts";
+import { BodyBudget } from "../body-budget.ts";
 import { classifyIncoming, headerEra } from "../classify.ts";
 import { LegacyHttp } from "../legacy/http.ts";
 import { SseFront } from "../legacy/sse.ts";
@@ -42,7 +43,8 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
   const { context, guards } = options;
   const legacy = new LegacyHttp(context);
   const modern = new ModernHttp(context);
-  const sse = new SseFront(context);
+  const bodies = new BodyBudget(context.config);
+  const sse = new SseFront(context, bodies);
   guards.on("changed", () => {
     const isValid = (principal: Principal): boolean => guards.main.admits(principal, "client");
     for (const front of [legacy, modern, sse]) front.revoke(isValid);
@@ -62,9 +64,9 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
     else serveIf(verdict, x, serve);
   };
 
-  const reading = { ...context, answersHere: true };
+  const reading = { ...context, bodies, answersHere: true };
   const post: Serve = (x, principal) =>
-    readJson(x, reading, (body) => {
+    readJson({ x, principal }, reading, (body) => {
       const incoming = classifyIncoming(body, x.header(VERSION_HEADER));
       if ("batch" in incoming) legacy.batch(x, incoming.batch, principal);
       else if (incoming.era === "modern") modern.post(x, incoming.message, principal);

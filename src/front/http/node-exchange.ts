@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import type { BodyHold } from "../body-budget.ts";
 import { networkOf } from "../network.ts";
 import { Oversized, READ_ON } from "../oversized.ts";
 import { pathOf } from "../path.ts";
@@ -21,6 +22,7 @@ const networks = new WeakMap<Socket, string>();
 
 export class NodeExchange implements HttpExchange {
   shared: Readonly<Record<string, string>> | undefined;
+  hold: BodyHold | undefined;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #unread: Unread;
@@ -58,16 +60,22 @@ export class NodeExchange implements HttpExchange {
     return new URL(this.#request.url ?? "/", "http://goblin").searchParams.get(name) ?? undefined;
   }
 
-  body(limit: number, done: (body: Buffer | undefined, id?: number) => void): void {
+  body(bodyBytes: number, done: (body: Buffer | undefined, id?: number) => void): void {
     const request = this.#request;
-    const most = limit * READ_ON;
-    if (Number(request.headers["content-length"]) > most) return done(undefined);
+    const most = bodyBytes * READ_ON;
+    const length = Number(request.headers["content-length"]);
+    if (length > most) return done(undefined);
+    const { hold } = this;
+    // Without a length, it is counted as it comes.
+    const grows = Number.isNaN(length) ? hold : undefined;
+    let limit = hold && !grows && !hold.take(Math.min(length, bodyBytes)) ? 0 : bodyBytes;
     let first: Buffer | undefined;
     let all: Buffer[] | undefined;
     let over: Oversized | undefined;
     let size = 0;
     request.on("data", (chunk: Buffer) => {
       size += chunk.length;
+      if (grows && size <= limit && !grows.take(chunk.length)) limit = 0;
       if (size > limit) {
         if (size - chunk.length > most) return;
         over ??= new Oversized(all ?? [first ?? chunk]);

@@ -3,11 +3,13 @@
  * answer. The protocol code is the same as on Node.
  */
 
+import type { BodyHold } from "../body-budget.ts";
 import { Oversized, READ_ON } from "../oversized.ts";
 import type { Body, HttpExchange, RawStream, StreamEvents } from "./exchange.ts";
 
 export class WebExchange implements HttpExchange {
   shared: Readonly<Record<string, string>> | undefined;
+  hold: BodyHold | undefined;
   readonly network = "";
   readonly response: Promise<Response>;
   readonly #request: Request;
@@ -45,18 +47,21 @@ export class WebExchange implements HttpExchange {
     );
   }
 
-  async #read(limit: number): Promise<Buffer | Oversized> {
+  async #read(bodyBytes: number): Promise<Buffer | Oversized> {
+    let limit = bodyBytes;
     const chunks: Uint8Array[] = [];
     let over: Oversized | undefined;
     let size = 0;
     for await (const part of this.#request.body ?? []) {
       const chunk = Buffer.from(part);
       size += chunk.length;
+      if (size <= limit && this.hold && !this.hold.take(chunk.length)) limit = 0;
       if (size <= limit) chunks.push(chunk);
       else {
         over ??= new Oversized(chunks.length > 0 ? chunks : [chunk]);
         over.push(chunk);
-        if (size > limit * READ_ON) break;
+        chunks.length = 0;
+        if (size > bodyBytes * READ_ON) break;
       }
     }
     return over ?? Buffer.concat(chunks);

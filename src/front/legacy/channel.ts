@@ -8,6 +8,7 @@ import { GoblinError } from "../../protocol/errors.ts";
 import { type Answer, answerText, failure, type Id, type Inbound } from "../../protocol/json-rpc.ts";
 import type { Principal } from "../../protocol/principal.ts";
 import type { Session } from "../../session/session.ts";
+import type { BodyHold } from "../body-budget.ts";
 import type { Batch, EraChannel } from "../classify.ts";
 import type { FrontContext } from "../context.ts";
 import { batchProblem } from "./batch.ts";
@@ -36,11 +37,11 @@ export class LegacyChannel implements EraChannel {
     return this.#session !== undefined;
   }
 
-  /** Handles a batch, if the session's version allows one. */
-  takeBatch(batch: Batch): void {
+  /** Handles a batch, if the session's version allows one. `hold`: of the body with it. */
+  takeBatch(batch: Batch, hold?: BodyHold): void {
     const problem = batchProblem(this.#options.context, this.#session, batch);
     if (problem) return this.unreadable(problem);
-    for (const message of batch.messages()) this.take(message);
+    for (const message of batch.messages()) this.take(message, hold);
   }
 
   /**
@@ -60,7 +61,7 @@ export class LegacyChannel implements EraChannel {
     this.#session?.close();
   }
 
-  take(message: Inbound): void {
+  take(message: Inbound, hold?: BodyHold): void {
     if (message.kind === "invalid") {
       return this.#answer(
         message.id,
@@ -78,9 +79,10 @@ export class LegacyChannel implements EraChannel {
     session.touch();
     const { context, write } = this.#options;
     if (message.kind !== "request") return takeMessage(context, session, message);
-    void answerRequest(context, session, { message, to: { emit: write } }).then((answer) => {
+    const work = answerRequest(context, session, { message, to: { emit: write } }).then((answer) => {
       if (answer) this.#answer(message.id, answer);
     });
+    hold?.until(work);
   }
 
   #open(message: Extract<Inbound, { kind: "request" }>): void {

@@ -155,13 +155,14 @@ export class LegacyHttp {
 
   #request(x: HttpExchange, session: Session, message: Extract<Inbound, { kind: "request" }>): void {
     const reply = new PostReply(x, this.#streamsOf(session));
-    void answerRequest(this.#context, session, { message, to: reply, trace: traceOf(x) }).then((answer) => {
+    const work = answerRequest(this.#context, session, { message, to: reply, trace: traceOf(x) }).then((answer) => {
       try {
         reply.answer(message.id, answer);
       } catch (error) {
         reply.answer(message.id, failure(error));
       }
     });
+    x.hold?.until(work);
   }
 
   /** Handles a POST of several messages. */
@@ -172,7 +173,8 @@ export class LegacyHttp {
     const problem = batchProblem(this.#context, session, batch);
     if (problem) return replyError(x, problem);
     const reply = new PostReply(x, this.#streamsOf(session));
-    void answerBatch(this.#context, batch.messages(), { session, reply });
+    const work = answerBatch(this.#context, batch.messages(), { session, reply });
+    x.hold?.until(work);
   }
 
   #streamsOf(session: Session): Streams {

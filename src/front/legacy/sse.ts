@@ -12,11 +12,12 @@ import { Outbox } from "../../outbound/outbox.ts";
 import { UnreadBudget } from "../../outbound/unread-budget.ts";
 import { GoblinError } from "../../protocol/errors.ts";
 import type { Principal } from "../../protocol/principal.ts";
+import type { BodyBudget } from "../body-budget.ts";
 import { classifyIncoming } from "../classify.ts";
 import type { FrontContext } from "../context.ts";
 import { openEventStream } from "../event-stream.ts";
 import type { HttpExchange } from "../http/exchange.ts";
-import { readJson } from "../http/read-json.ts";
+import { type ReadOptions, readJson } from "../http/read-json.ts";
 import { replyError } from "../http/reply.ts";
 import { LegacyChannel } from "./channel.ts";
 
@@ -30,10 +31,12 @@ const KEEP_ALIVE_MS = 25_000;
 
 export class SseFront {
   readonly #context: FrontContext;
+  readonly #reading: ReadOptions;
   readonly #open = new Map<string, OpenStream>();
 
-  constructor(context: FrontContext) {
+  constructor(context: FrontContext, bodies: BodyBudget) {
     this.#context = context;
+    this.#reading = { ...context, bodies };
   }
 
   get(x: HttpExchange, principal: Principal): void {
@@ -72,12 +75,12 @@ export class SseFront {
     if (!open || open.principal.id !== principal.id) {
       return replyError(x, new GoblinError("SESSION_NOT_FOUND", "Session not found: open /sse again"));
     }
-    readJson(x, this.#context, (body) => {
+    readJson({ x, principal }, this.#reading, (body) => {
       open.channel.identify(principal);
       x.reply(202, {});
       const incoming = classifyIncoming(body);
-      if ("batch" in incoming) open.channel.takeBatch(incoming.batch);
-      else open.channel.take(incoming.message);
+      if ("batch" in incoming) open.channel.takeBatch(incoming.batch, x.hold);
+      else open.channel.take(incoming.message, x.hold);
     });
   }
 

@@ -87,13 +87,14 @@ export class ModernHttp {
       principal,
       account,
       trace: traceOf(x),
+      hold: x.hold,
       onAbort: (listener: () => void) => x.onAbort(listener),
       emit: (text: string) => {
         if (accepts(x, "text/event-stream")) stream ??= this.#open(x, principal, account);
         stream?.push(text);
       },
     };
-    void this.#front.answer(message, round).then((answer) => {
+    const work = this.#front.answer(message, round).then((answer) => {
       if (stream) {
         stream.push(answerText(message.id, answer));
         stream.finish();
@@ -103,6 +104,7 @@ export class ModernHttp {
       if (status === undefined) this.#reply(x, answer, { id: message.id, account });
       else x.reply(status, { "content-type": "application/json" }, answerText(message.id, answer));
     });
+    x.hold?.until(work);
   }
 
   #reply(x: HttpExchange, answer: Answer, { id, account }: { readonly id: Id; readonly account: string }): void {

@@ -27,6 +27,7 @@ import type { Principal } from "../../protocol/principal.ts";
 import { Dialogue } from "../../session/dialogue.ts";
 import { bindingOf, ParkedCalls } from "../../session/parked.ts";
 import { isRecord } from "../../structures/record.ts";
+import type { BodyHold } from "../body-budget.ts";
 import type { FrontContext } from "../context.ts";
 import { linkQuestions, toModern } from "./result.ts";
 
@@ -43,6 +44,8 @@ export interface RoundOptions {
   /** Runs the listener when the client cancels the request, with its reason if it gave one. */
   readonly onAbort: (listener: (words?: string) => void) => void;
   readonly trace?: Readonly<Record<string, string>> | undefined;
+  /** Of the body with the request: a call that is parked keeps it. */
+  readonly hold?: BodyHold | undefined;
 }
 
 /** Methods of the experimental tasks in 2025-11-25, which the extension does not have. */
@@ -116,7 +119,11 @@ export class ModernFront {
       dialogue.give(responsesIn(call.text));
     } else {
       const again = opened === "again" ? withoutRetry(call, linksOf(responsesIn(call.text))) : call;
-      fresh.run(call, () => this.#context.relay.handle(again));
+      fresh.run(call, () => {
+        const work = this.#context.relay.handle(again);
+        options.hold?.until(work);
+        return work;
+      });
     }
     dialogue.emit = options.emit;
     let waiting = true;
