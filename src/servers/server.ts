@@ -1,17 +1,13 @@
 /**
- * One server: its supervised connection, its lists, and its entries in the catalog.
+ * One server: its supervised connection, the fetching of its lists, and its listing.
  *
  * Clients see only an attached server: its lists are in the catalog, and its updates and states are
  * reported. A server that is about to replace another, or drains after its replacement, answers
- * calls but changes nothing that clients see. A server that is down keeps its entries for a grace
- * period; then they are withdrawn until it is back. The catalog always knows whether a server's
- * lists are known, so that requests for its names can wait. Until a new server's lists are known,
- * it shows those that an earlier process kept.
+ * calls but changes nothing that clients see.
  */
 
 import type { Catalog } from "../catalog/catalog.ts";
-import { emptyLists, inputSchemaOf, type ServerLists } from "../catalog/definitions.ts";
-import { DISABLED, KNOWN, STARTING, type Standing } from "../catalog/standing.ts";
+import { emptyLists, inputSchemaOf } from "../catalog/definitions.ts";
 import type { LiveConfig } from "../config/live-config.ts";
 import { formatProblem, summarise } from "../config/problems/problem.ts";
 import type { Config } from "../config/schema/config.ts";
@@ -29,6 +25,7 @@ import { connectServer, installs } from "./connections/connect-server.ts";
 import type { StartQueue } from "./connections/start-queue.ts";
 import { ListFetcher } from "./list-fetcher.ts";
 import type { KeptLists } from "./lists/kept-lists.ts";
+import { Listing } from "./lists/listing.ts";
 import { OwnLists } from "./lists/own-lists.ts";
 import { Reports, type ReportsHost } from "./reports/reports.ts";
 import { StateLog } from "./state-log.ts";
@@ -54,9 +51,6 @@ export interface ServerOptions {
   readonly logins?: Logins | undefined;
 }
 
-/** The server's own words stay in its status: clients see this. */
-const UNLISTED: Standing = { kind: "down", reason: "its lists could not be fetched yet" };
-
 export class Server {
   readonly id: string;
   readonly backend: Backend;
@@ -65,17 +59,11 @@ export class Server {
   #config: ServerConfig;
   #attached = false;
   #wasAttached = false;
-  /** Undefined until the first sync, unless kept, and after a withdrawal. */
-  #lists: ServerLists | undefined;
-  /** The server's last description of itself, as long as it has lists. */
-  #info: PeerInfo | undefined;
-  /** Whether all lists have been fetched. */
-  #isKnown = false;
+  readonly #listing: Listing;
   readonly #fetcher: ListFetcher;
   readonly #stateLog: StateLog;
   readonly #ownLists: OwnLists;
   readonly #reports: Reports;
-  #graceTimer: NodeJS.Timeout | undefined;
   readonly #login: ServerLogin | undefined;
 
   constructor(config: ServerConfig, host: ServerHost, options: ServerOptions) {
@@ -83,31 +71,34 @@ export class Server {
     this.#config = config;
     this.#host = host;
     this.#options = options;
-    const kept = config.enabled ? options.kept?.read(config) : undefined;
-    this.#lists = kept?.lists;
-    this.#info = kept?.info;
+    this.#listing = new Listing({
+      ...options,
+      server: () => this.#config,
+      status: () => this.backend.status,
+      hasFailed: () => this.#fetcher.hasFailed,
+    });
     this.#fetcher = new ListFetcher({
       ...options,
       serverId: config.id,
-      update: (lists) => this.#update(lists),
+      update: (lists) => this.#listing.update(lists),
       announced: (kinds) => {
-        if (this.#attached && this.#isKnown) options.catalog.announce(kinds);
+        if (this.#listing.isShown) options.catalog.announce(kinds);
       },
       synced: (ms) => host.emit("synced", config.id, ms),
-      problemChanged: () => this.backend.setListProblem(this.#fetcher.problem),
-      recovered: () => this.#known(),
+      problemChanged: () => this.backend.connections.shared.setListProblem(this.#fetcher.problem),
+      recovered: () => this.#listing.known(),
     });
     this.#ownLists = new OwnLists({
       ...options,
       serverId: config.id,
-      common: () => this.#lists,
+      common: () => this.#listing.lists,
       update: (ownerKey, lists) => {
         if (this.#attached) options.catalog.own(ownerKey, this.id, lists);
       },
       announced: (ownerKey, kinds) => {
         if (this.#attached) options.catalog.announceTo(ownerKey, kinds);
       },
-      differ: () => this.backend.ownership.listsApart(),
+      differ: () => this.backend.connections.ownership.listsApart(),
     });
     const login = options.logins?.ofServer(config);
     this.#login = login;
@@ -132,10 +123,10 @@ export class Server {
         era: config.era,
         login,
         queue: host.startQueue,
-        starting: (start) => this.backend.starting(start),
-        onHint: (hint) => this.backend.setHint(hint),
+        starting: (start) => this.backend.connections.shared.starting(start),
+        onHint: (hint) => this.backend.connections.shared.setHint(hint),
         stderr: (line) => this.#stateLog.stderr(line),
-        inputSchema: (tool) => inputSchemaOf(this.#lists ?? emptyLists, tool),
+        inputSchema: (tool) => inputSchemaOf(this.#listing.lists ?? emptyLists, tool),
       }),
       hooks: {
         connected: (peer) => this.#connected(peer),
@@ -157,10 +148,10 @@ export class Server {
     });
     if (!login) return;
     login.onLogin = () => {
-      this.backend.loggedIn();
+      this.backend.connections.shared.loggedIn();
       host.emit("loggedIn", this.id, login.owner);
     };
-    login.onProblem = (problem) => this.backend.setLoginProblem(problem);
+    login.onProblem = (problem) => this.backend.connections.shared.setLoginProblem(problem);
   }
 
   get config(): ServerConfig {
@@ -169,12 +160,12 @@ export class Server {
 
   /** The server's description of itself: the current one, or the last one. */
   get info(): PeerInfo | undefined {
-    return this.backend.peer?.info ?? this.#info;
+    return this.backend.peer?.info ?? this.#listing.info;
   }
 
   /** Whether it has lists to show, if only kept ones. */
   get hasLists(): boolean {
-    return this.#lists !== undefined;
+    return this.#listing.lists !== undefined;
   }
 
   /**
@@ -197,27 +188,20 @@ export class Server {
   attach(): void {
     this.#attached = true;
     this.#wasAttached = true;
-    const { catalog } = this.#options;
-    this.#show();
-    this.#stand(this.backend.status);
-    if (!this.#config.enabled || isInvalid(this.#config)) return catalog.update(this.id, emptyLists);
-    if (this.#lists) catalog.update(this.id, this.#lists);
-    // The catalog still lists kept entries, or the predecessor's. They stay for the same grace
-    // period as those of a server that is down.
-    if (!this.#isKnown) this.#grace(this.backend.status);
+    this.#listing.attach();
   }
 
   detach(): void {
     this.#ownLists.close();
     this.#attached = false;
     this.#fetcher.close();
-    clearTimeout(this.#graceTimer);
+    this.#listing.detach();
   }
 
   /** A client read a list. */
   listRead(clientKey: string): void {
     if (this.#ownLists.of(clientKey)) this.#ownLists.read(clientKey);
-    else if (this.#lists) this.#fetcher.read(this.#lists);
+    else if (this.#listing.lists) this.#fetcher.read(this.#listing.lists);
   }
 
   /** The server does not know a tool that its list names. */
@@ -229,7 +213,7 @@ export class Server {
   adjust(config: ServerConfig): void {
     const { transport, share, enabled } = this.#config;
     this.#config = { ...config, transport, share, enabled };
-    if (this.#attached) this.#show();
+    this.#listing.show();
   }
 
   configure(config: Config): void {
@@ -245,7 +229,7 @@ export class Server {
   }
 
   async stop(reason: string): Promise<void> {
-    if (this.#attached) this.#options.catalog.stand(this.id, { kind: "down", reason });
+    this.#listing.stopped(reason);
     this.detach();
     this.#login?.close();
     await this.backend.stop(reason);
@@ -254,87 +238,26 @@ export class Server {
 
   /** Closes the connection of a client that is gone. */
   release(clientKey: string): void {
-    this.backend.release(clientKey);
+    this.backend.connections.release(clientKey);
     this.#ownLists.release(clientKey);
   }
 
   setLevel(level: string | undefined): void {
-    const { peer, sessionsPeer } = this.backend;
+    const { peer } = this.backend;
+    const { sessionsPeer } = this.backend.connections;
     if (peer) setLogLevel(peer, level);
     if (sessionsPeer) setLogLevel(sessionsPeer, level);
   }
 
   async #connected(peer: Peer): Promise<string | undefined> {
-    this.#endGrace();
+    this.#listing.endGrace();
     this.setLevel(this.#host.logLevel);
-    if (await this.#fetcher.connect(peer, this.#lists)) {
-      this.#lists ??= emptyLists;
-      this.#info = peer.info;
-      if (this.#fetcher.hasFailed) this.#stand(this.backend.status);
-      else this.#known();
-      if (this.#fetcher.problem === undefined) this.#keep();
-    }
+    const isFetched = await this.#fetcher.connect(peer, this.#listing.lists);
+    if (isFetched) this.#listing.fetched(peer.info, this.#fetcher.problem);
     // A server is ready when clients can see its lists.
     await this.#options.catalog.caughtUp();
     if (this.#attached) await this.#host.subscribers.restored(this.id);
     return this.#fetcher.problem;
-  }
-
-  #known(): void {
-    this.#isKnown = true;
-    this.#stand(this.backend.status);
-  }
-
-  #update(lists: ServerLists): void {
-    this.#lists = lists;
-    if (this.#attached) this.#options.catalog.update(this.id, lists);
-    if (this.#isKnown) this.#keep();
-  }
-
-  #keep(): void {
-    const { kept } = this.#options;
-    if (kept && this.info) kept.keep(this.#config, { lists: this.#lists ?? emptyLists, info: this.info });
-  }
-
-  #show(): void {
-    const { prefix, tools, expose } = this.#config;
-    this.#options.catalog.put({ id: this.id, prefix, tools, expose });
-  }
-
-  #stand({ state, reason, retryAfterMs }: BackendStatus): void {
-    if (!this.#attached) return;
-    const { catalog } = this.#options;
-    if (state === "invalid") catalog.stand(this.id, { kind: "invalid", reason: reason ?? state });
-    else if (!this.#config.enabled) catalog.stand(this.id, DISABLED);
-    else if (this.#isKnown) catalog.stand(this.id, KNOWN);
-    else if (state === "needs-login") catalog.stand(this.id, { kind: state, reason: reason ?? "It needs a login" });
-    else if (state !== "down" && this.#fetcher.hasFailed) catalog.stand(this.id, UNLISTED);
-    else if (state !== "down") catalog.stand(this.id, STARTING);
-    else {
-      const retryAt = retryAfterMs === undefined ? undefined : Date.now() + retryAfterMs;
-      catalog.stand(this.id, { kind: "down", reason: reason ?? "it is not connected", retryAt });
-    }
-  }
-
-  /** The lists of a server that waits for a login stay: the user may come back at any time. */
-  #grace({ state }: BackendStatus): void {
-    if (state === "needs-login" && this.#lists) return this.#endGrace();
-    if (state !== "down" && state !== "needs-login") return;
-    const { graceMs } = this.#options.config.current.backends;
-    this.#graceTimer ??= setTimeout(() => this.#withdraw(), graceMs).unref();
-  }
-
-  #endGrace(): void {
-    clearTimeout(this.#graceTimer);
-    this.#graceTimer = undefined;
-  }
-
-  #withdraw(): void {
-    this.#lists = undefined;
-    this.#info = undefined;
-    this.#isKnown = false;
-    if (this.#attached) this.#options.catalog.update(this.id, emptyLists);
-    this.#stand(this.backend.status);
   }
 
   #changedState(status: BackendStatus): void {
@@ -343,8 +266,8 @@ export class Server {
     // All connections are closed, also those of single clients.
     if (state === "disabled") this.#ownLists.close();
     if (state === "down" || state === "needs-login") this.#fetcher.close();
-    if (this.#attached) this.#grace(status);
-    this.#stand(status);
+    this.#listing.grace(status);
+    this.#listing.stand();
     if (this.#attached) this.#host.emit("status", this.id, status);
   }
 }

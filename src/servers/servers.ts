@@ -132,7 +132,7 @@ export class Servers extends EventEmitter<ServerEvents> {
 
   supportsSubscribe(serverId: string): boolean {
     const backend = this.backend(serverId);
-    return [backend?.peer, backend?.sessionsPeer].some(subscribes);
+    return [backend?.peer, backend?.connections.sessionsPeer].some(subscribes);
   }
 
   /**
@@ -141,20 +141,20 @@ export class Servers extends EventEmitter<ServerEvents> {
    */
   ownerOf(serverId: string, clientKey: string): string | undefined {
     const backend = this.backend(serverId);
-    if (this.config(serverId)?.share === "session" || backend?.hasOwned(clientKey)) return clientKey;
-    return backend?.sessionsPeer ? SESSIONS : undefined;
+    if (this.config(serverId)?.share === "session" || backend?.connections.hasOwned(clientKey)) return clientKey;
+    return backend?.connections.sessionsPeer ? SESSIONS : undefined;
   }
 
   /**
    * Prepares the server for a client that is about to use it. Returns a promise if that takes time.
    */
   prepare(serverId: string, client: Client): Promise<unknown> | undefined {
-    return this.backend(serverId)?.prepare(client);
+    return this.backend(serverId)?.connections.prepare(client);
   }
 
   /** Prepares all servers for a client that has come. Its first lists wait for its own ones. */
   welcome(client: Client): void {
-    const steps = [...this.#roster.values()].flatMap(({ backend }) => backend.welcome(client) ?? []);
+    const steps = [...this.#roster.values()].flatMap(({ backend }) => backend.connections.welcome(client) ?? []);
     if (steps.length === 0) return;
     const all = Promise.all(steps).then(() => {});
     const prepared = withTimeout(all, WELCOME_MS, undefined).finally(() => {
@@ -170,7 +170,7 @@ export class Servers extends EventEmitter<ServerEvents> {
 
   /** Returns whether a client has its own connection, or one that is being restored. */
   hasOwned(serverId: string, clientKey: string): boolean {
-    return this.backend(serverId)?.hasOwned(clientKey) ?? false;
+    return this.backend(serverId)?.connections.hasOwned(clientKey) ?? false;
   }
 
   forward(serverId: string, method: string, params: string, flight: Flight): Promise<Answer> {
@@ -220,17 +220,17 @@ export class Servers extends EventEmitter<ServerEvents> {
   }
 
   notifyOwned(clientKey: string, method: string): void {
-    for (const { backend } of this.#roster.values()) backend.notifyOwned(clientKey, method);
+    for (const { backend } of this.#roster.values()) backend.connections.notifyOwned(clientKey, method);
   }
 
   /** Sends a notification of the only client, on the connections that are not its own by config. */
   notifyShared(method: string): void {
-    for (const { backend } of this.#roster.values()) backend.notifyShared(method);
+    for (const { backend } of this.#roster.values()) backend.connections.notifyShared(method);
   }
 
   /** Sends a client's notification to one server. */
   notify(serverId: string, client: Client, message: { readonly method: string; readonly params: string }): void {
-    this.backend(serverId)?.notify(client, message.method, message.params);
+    this.backend(serverId)?.connections.notify(client, message.method, message.params);
   }
 
   /** The servers that are enabled and have a valid entry. */
@@ -251,7 +251,7 @@ export class Servers extends EventEmitter<ServerEvents> {
 
   /** Sets the log level on the client's own connections. */
   setOwnedLogLevel(client: Client): void {
-    for (const { backend } of this.#roster.values()) backend.setOwnedLogLevel(client);
+    for (const { backend } of this.#roster.values()) backend.connections.setOwnedLogLevel(client);
   }
 
   /** Applies a config that is already the live one; see `Roster`. */
@@ -266,8 +266,8 @@ export class Servers extends EventEmitter<ServerEvents> {
   /** Rejects if the client's own connection cannot be made. */
   async #peerOf(serverId: string, owner: Owner): Promise<Peer | undefined> {
     const backend = this.backend(serverId);
-    if (owner === SESSIONS) return backend?.sessionsPeer;
-    return owner ? backend?.peerOf(owner) : backend?.peer;
+    if (owner === SESSIONS) return backend?.connections.sessionsPeer;
+    return owner ? backend?.connections.peerOf(owner) : backend?.peer;
   }
 }
 

@@ -66,7 +66,7 @@ describe("a server that comes back", () => {
   });
 
   it("takes up many calls on one new session when it forgot the old one", async () => {
-    const rig = await startRig({ transport: "http" });
+    const rig = await startRig({ transport: "http", config: { timeouts: { callMs: 30_000 } } });
     await rig.bad.control("drop_sessions");
     const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => rig.call("echo", { text: `t${n}` })));
     expect(answers.map(({ result }) => result?.structuredContent?.text)).toEqual(

@@ -87,8 +87,8 @@ export class Reports {
     if (asked) for (const id of linksIn(question)) host.emit("linked", serverId, id, asked);
     const answer = ask({ ...question, sole });
     if (owner || typeof origin === "object") return answer;
-    if (sole) backend().hold(answer);
-    else backend().ownership.asked(method);
+    if (sole) backend().connections.hold(answer);
+    else backend().connections.ownership.asked(method);
     return answer;
   }
 }
