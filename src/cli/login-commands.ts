@@ -7,6 +7,7 @@ export function addLoginCommands(program: Command, done: (action: Promise<number
   about(program.command("login").argument("[server...]", "servers of the config (default: all that need a login)"))
     .description("log in to servers; a running gateway uses the login at once")
     .option("--no-browser", "print the URL instead of opening the browser")
+    .option("--device", "log in on another device, with a code")
     .option("--manual", "take the redirect from the terminal, for a browser on another machine")
     .action((ids, options) => done(import("./logins/login.ts").then((it) => it.login(ids, options))));
   about(program.command("logout").argument("[server...]", "servers of the config (default: all)"))

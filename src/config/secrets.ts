@@ -19,7 +19,11 @@ export function logSecrets({ servers, gateway }: Pick<Config, "servers" | "gatew
     ...gateway.admin.tokens,
     ...Object.values(gateway.auth.clients).flatMap(({ token }) => token ?? []),
     ...(gateway.auth.oauth?.issuers ?? []).flatMap(({ introspect }) => introspect?.clientSecret ?? []),
-    ...servers.flatMap(({ transport, auth }) => [...keysOf(transport), auth?.clientSecret ?? ""]),
+    ...servers.flatMap(({ transport, auth }) => [
+      ...keysOf(transport),
+      auth?.clientSecret ?? "",
+      auth?.privateKey ?? "",
+    ]),
   ];
   return [...new Set(found)].filter((value) => value.length >= LEAST_LENGTH);
 }

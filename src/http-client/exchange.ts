@@ -12,7 +12,7 @@ import type { RequestHandle, RequestHandler } from "./connection.ts";
 import { EventStream } from "./event-stream.ts";
 import type { ConnectionPool } from "./pool.ts";
 import type { HttpHead } from "./request-head.ts";
-import { type AnswerHead, headerIn } from "./response-parser.ts";
+import { type AnswerHead, headerIn, headersIn } from "./response-parser.ts";
 
 export interface ExchangeRequest {
   /** Build a head that is used repeatedly once, with `ConnectionPool.headOf`. */
@@ -65,7 +65,7 @@ export class Exchange implements RequestHandler {
   retryAfter: string | undefined;
   /** Where a redirect leads. */
   location: string | undefined;
-  /** The first WWW-Authenticate header of a refusal. */
+  /** The WWW-Authenticate headers of a refusal, joined. */
   challenge: string | undefined;
   error: Error | undefined;
   /** The connection was never established, so the request was not sent. */
@@ -114,7 +114,7 @@ export class Exchange implements RequestHandler {
     if (!this.#isSuccess) {
       this.retryAfter = headerIn(headers, "retry-after");
       this.location = headerIn(headers, "location");
-      this.challenge = headerIn(headers, "www-authenticate");
+      this.challenge = headersIn(headers, "www-authenticate");
     } else if (this.contentType.startsWith("text/event-stream")) this.#stream = this.#openStream();
     else if (length !== undefined && length <= this.#user.cap) this.#body = Buffer.allocUnsafe(length);
     this.#user.started?.(this, headers);

@@ -271,6 +271,12 @@ function keepAliveMs(value: string): number | undefined {
   return seconds ? Number(seconds[1]) * 1000 : undefined;
 }
 
+/** Returns all values of the headers with this name, as one list. `name` must be in lower case. */
+export function headersIn(headers: readonly string[], name: string): string | undefined {
+  const values = headers.filter((_, i) => i % 2 === 1 && headers[i - 1] === name);
+  return values.length === 0 ? undefined : values.join(", ");
+}
+
 /** Returns the first header with this name. `name` must be in lower case. */
 export function headerIn(headers: readonly string[], name: string): string | undefined {
   for (let i = 0; i < headers.length; i += 2) if (headers[i] === name) return headers[i + 1];

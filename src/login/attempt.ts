@@ -8,7 +8,7 @@
  */
 import type { TokenEndpointResponse } from "oauth4webapi";
 import type { Challenge } from "./challenge.ts";
-import { canonicalUrl, type Discovered, discover, type LoginTarget } from "./discovery.ts";
+import { assertBrowserLogin, canonicalUrl, type Discovered, discover, type LoginTarget } from "./discovery.ts";
 import type { Guard } from "./guarded-fetch.ts";
 import { LoginError } from "./login-error.ts";
 import { errorCodeOf, oauth, requestOptions, whatWentWrong } from "./oauth.ts";
@@ -37,12 +37,15 @@ export interface LoginAttempt {
   finish(redirect: URL): Promise<Login>;
 }
 
+type Tokens = TokenEndpointResponse;
+
 const OFFLINE = "offline_access";
 
 export async function beginLogin(options: AttemptOptions): Promise<LoginAttempt> {
   const { target, guard, store, challenge } = options;
   const found = await discover(target, guard, challenge);
   const { authorizationServer } = found;
+  assertBrowserLogin(target, authorizationServer);
   const { registrations, wanted } = await store.read();
   const redirectUri = await options.redirectUri(registrations[authorizationServer.issuer]?.redirectUri);
   const client = await registrationAt({ ...options, authorizationServer, redirectUri });
@@ -74,7 +77,7 @@ export async function beginLogin(options: AttemptOptions): Promise<LoginAttempt>
 }
 
 /** Everything that the server may want at once, so that nobody is asked twice. */
-function scopesFor(
+export function scopesFor(
   { scopes: listed, authorizationServer }: Discovered,
   { auth }: LoginTarget,
   ...[challenge, wanted = []]: [Challenge | undefined, readonly string[] | undefined]
@@ -95,11 +98,21 @@ interface Begun extends AttemptOptions {
 }
 
 async function finish(begun: Begun, redirect: URL): Promise<Login> {
-  const { target, found, client, store, principal, namesResource } = begun;
+  const login = loginOf(begun, await tokensFor(begun, redirect));
+  await begun.store.add(login);
+  return login;
+}
+
+export type LoginParts = Pick<Begun, "target" | "found" | "client" | "principal" | "namesResource" | "scopes">;
+
+/** The login that an answer of the token endpoint makes. */
+export function loginOf(
+  { target, found, client, principal, namesResource, scopes }: LoginParts,
+  tokens: Tokens,
+): Login {
   const { issuer, token_endpoint, revocation_endpoint } = found.authorizationServer;
-  const tokens = await tokensFor(begun, redirect);
   const now = Date.now();
-  const login: Login = {
+  return {
     url: canonicalUrl(target.url),
     issuer,
     resource: found.resource,
@@ -109,16 +122,9 @@ async function finish(begun: Begun, redirect: URL): Promise<Login> {
     revocationEndpoint: revocation_endpoint,
     namesResource,
     loggedInAt: now,
-    scopes: begun.scopes,
+    scopes,
     ...tokenFields(tokens, now),
   };
-  await store.change((book) => {
-    const { [login.url]: _, ...wanted } = book.wanted;
-    // A server has one login of a principal: one at another issuer is replaced too.
-    const others = book.logins.filter((one) => one.url !== login.url || one.principal !== principal);
-    return { ...book, wanted, logins: [...others, login] };
-  });
-  return login;
 }
 
 /** The fields of a login that an answer of the token endpoint sets. */
@@ -155,7 +161,7 @@ async function tokensFor(begun: Begun, redirect: URL): Promise<TokenEndpointResp
   }
 }
 
-function remedyFor(error: unknown): string {
+export function remedyFor(error: unknown, otherwise = "Nothing was stored. Log in again."): string {
   switch (errorCodeOf(error)) {
     case "access_denied":
       return "Log in again and agree.";
@@ -165,8 +171,8 @@ function remedyFor(error: unknown): string {
       return 'Set "auth.scopes" in the server\'s config to scopes that you may have.';
     case "invalid_client":
     case "unauthorized_client":
-      return 'Check "auth.clientId" and "auth.clientSecret" in the server\'s config.';
+      return 'Check "auth.clientId" and its secret or key in the server\'s config.';
     default:
-      return "Nothing was stored. Log in again.";
+      return otherwise;
   }
 }

@@ -33,6 +33,11 @@ export interface Discovered {
 const ASK_OWNER = "Ask who runs the server; its OAuth metadata is wrong.";
 const CHECK_URL = 'Check the server\'s "url", or set "auth.issuer" in its config.';
 
+const ENDPOINTS = [
+  ...["authorization_endpoint", "token_endpoint", "registration_endpoint", "revocation_endpoint"],
+  "device_authorization_endpoint",
+];
+
 type Document = Readonly<Record<string, unknown>>;
 
 export async function discover(
@@ -134,22 +139,27 @@ async function issuerMetadata(target: LoginTarget, guard: Guard, issuer: string)
     const found = await readDocument(target, guard, place);
     if (!found) continue;
     if (found["issuer"] !== issuer) throw fail(`${place} is of another issuer, ${JSON.stringify(found["issuer"])}`);
-    for (const key of ["authorization_endpoint", "token_endpoint"]) {
-      if (typeof found[key] !== "string") throw fail(`it has no ${key}`);
-    }
-    for (const key of ["authorization_endpoint", "token_endpoint", "registration_endpoint", "revocation_endpoint"]) {
+    if (typeof found["token_endpoint"] !== "string") throw fail("it has no token_endpoint");
+    for (const key of ENDPOINTS) {
       try {
         if (found[key] !== undefined) guard.check(String(found[key]));
       } catch (error) {
         throw fail(`its ${key} cannot be used: ${messageOf(error)}`);
       }
     }
-    if (!texts(found["code_challenge_methods_supported"]).includes("S256")) {
-      throw fail("it does not support PKCE (S256), without which a login is not safe");
-    }
     return found as unknown as AuthorizationServer;
   }
   throw fail("it has none", CHECK_URL);
+}
+
+/** Throws unless people can log in there with a browser. */
+export function assertBrowserLogin({ id }: LoginTarget, server: AuthorizationServer): void {
+  const fail = (what: string): LoginError =>
+    new LoginError({ server: id, step: `reading the metadata of ${server.issuer}`, what, remedy: ASK_OWNER });
+  if (typeof server.authorization_endpoint !== "string") throw fail("it has no authorization_endpoint");
+  if (!texts(server.code_challenge_methods_supported).includes("S256")) {
+    throw fail("it does not support PKCE (S256), without which a login is not safe");
+  }
 }
 
 /** Returns undefined if there is nothing at that address. */

@@ -9,8 +9,9 @@ import type { ServerConfig } from "../config/schema/server.ts";
 import { type ConfigWatch, watchConfig } from "../config/watch.ts";
 import { messageOf } from "../protocol/errors.ts";
 import { beginLogin, type LoginAttempt } from "./attempt.ts";
-import type { LoginTarget } from "./discovery.ts";
-import { createGuard } from "./guarded-fetch.ts";
+import { canonicalUrl, type LoginTarget } from "./discovery.ts";
+import { isUnattended, obtain } from "./grants/unattended.ts";
+import { createGuard, type Guard } from "./guarded-fetch.ts";
 import { probe } from "./probe.ts";
 import { RenewalError, renew } from "./renewal.ts";
 import { ServerLogin } from "./server-login.ts";
@@ -53,6 +54,17 @@ export async function openLogins({ env, warn }: LoginsOptions): Promise<Logins |
   }
 }
 
+/** Whose tokens for which server the gateway gets by itself. */
+interface Unattended {
+  readonly target: LoginTarget;
+  readonly principal: string;
+}
+
+/** The guard of a server's requests: its config names these hosts. */
+export function guardFor({ url, auth }: LoginTarget): Promise<Guard> {
+  return createGuard(auth.issuer === undefined ? [url] : [url, auth.issuer]);
+}
+
 export class Logins {
   readonly #store: LoginStore;
   readonly #warn: (message: string) => void;
@@ -87,10 +99,14 @@ export class Logins {
 
   /** The login of a server, from now until it is closed. */
   of(target: LoginTarget): ServerLogin {
+    const obtain = isUnattended(target.auth)
+      ? (known: Login | undefined) => this.#obtainOnce({ target, principal: "" }, known)
+      : undefined;
     const login = new ServerLogin({
       target,
       owner: "",
-      renew: (known) => this.#renewOnce(known),
+      renew: (known) => (obtain ? obtain(known) : this.#renewOnce(known)),
+      obtain,
       want: async (url, scopes) => {
         await this.#store.change((book) => ({ ...book, wanted: { ...book.wanted, [url]: scopes } }));
       },
@@ -129,8 +145,7 @@ export class Logins {
     const login = this.#find(serverId);
     if (!login || !owners.includes(login.owner)) return undefined;
     const { target, owner: principal } = login;
-    const { url, auth } = target;
-    const guard = await createGuard(auth.issuer === undefined ? [url] : [url, auth.issuer]);
+    const guard = await guardFor(target);
     const { isOpen, challenge } = await probe(target, guard);
     if (isOpen) return undefined;
     const options = { target, guard, store: this.#store, challenge, metadataUrl, principal };
@@ -160,11 +175,37 @@ export class Logins {
 
   #renewOnce(login: Login): Promise<Login> {
     const key = JSON.stringify([login.issuer, login.resource, login.principal, login.url]);
+    return this.#once(key, () => this.#store.exclusively(login, () => this.#renew(login)));
+  }
+
+  /** Returns tokens that nobody logs in for, other ones than the known. */
+  #obtainOnce(whose: Unattended, known: Login | undefined): Promise<Login> {
+    const name = ["unattended", canonicalUrl(whose.target.url), whose.principal];
+    return this.#once(JSON.stringify(name), () => this.#store.exclusivelyBy(name, () => this.#obtain(whose, known)));
+  }
+
+  /** One flight serves all who ask for the same thing at the same time. */
+  #once(key: string, work: () => Promise<Login>): Promise<Login> {
     const running = this.#renewals.get(key);
     if (running) return running;
-    const renewal = this.#store.exclusively(login, () => this.#renew(login)).finally(() => this.#renewals.delete(key));
+    const renewal = work().finally(() => this.#renewals.delete(key));
     this.#renewals.set(key, renewal);
     return renewal;
+  }
+
+  async #obtain({ target, principal }: Unattended, known: Login | undefined): Promise<Login> {
+    const url = canonicalUrl(target.url);
+    const { logins, wanted } = await this.#store.read();
+    const stored = logins.find((one) => one.url === url && one.principal === principal);
+    const isOther = stored?.accessToken !== known?.accessToken && stored?.client.clientId === target.auth.clientId;
+    if (stored && isOther && (stored.expiresAt ?? Infinity) > Date.now()) return stored;
+    const guard = await guardFor(target);
+    const { challenge } = await probe(target, guard);
+    const scopes = [...(wanted[url] ?? []), ...(stored?.scopes ?? [])];
+    const made = await obtain({ target, guard, challenge, wanted: scopes, principal });
+    const login = { ...made, loggedInAt: stored?.loggedInAt ?? made.loggedInAt };
+    await this.#store.add(login).catch((error) => this.#warn(messageOf(error)));
+    return login;
   }
 
   async #renew(known: Login): Promise<Login> {

@@ -3,6 +3,7 @@
  * requests take the guarded way.
  */
 import { messageOf } from "../protocol/errors.ts";
+import { recordOf } from "../structures/record.ts";
 import type { Guard } from "./guarded-fetch.ts";
 
 export const oauth = (): Promise<typeof import("oauth4webapi")> => import("oauth4webapi");
@@ -19,9 +20,17 @@ export async function requestOptions(guard: Guard) {
 
 /** The OAuth error code that an authorization server answered with, for example `invalid_grant`. */
 export function errorCodeOf(error: unknown): string | undefined {
-  const { code, error: answered } = error as { code?: unknown; error?: unknown };
+  const { code, error: answered, cause } = error as { code?: unknown; error?: unknown; cause?: unknown };
+  if (code === "OAUTH_WWW_AUTHENTICATE_CHALLENGE") return challengeError(cause);
   const isAnswer = code === "OAUTH_RESPONSE_BODY_ERROR" || code === "OAUTH_AUTHORIZATION_RESPONSE_ERROR";
   return isAnswer && typeof answered === "string" ? answered : undefined;
+}
+
+/** A token endpoint refuses a client with a challenge (RFC 6749, section 5.2). */
+function challengeError(challenges: unknown): string {
+  const [first] = Array.isArray(challenges) ? challenges : [];
+  const error = recordOf(recordOf(first)["parameters"])["error"];
+  return typeof error === "string" ? error : "invalid_client";
 }
 
 /**

@@ -9,12 +9,14 @@ import type { LoginTarget } from "./discovery.ts";
 import type { Guard } from "./guarded-fetch.ts";
 import { LoginError } from "./login-error.ts";
 import { oauth, requestOptions, whatWentWrong } from "./oauth.ts";
+import { importKey } from "./private-key.ts";
 import type { LoginStore, Registration } from "./store.ts";
 
 export interface RegistrationOptions {
   readonly target: LoginTarget;
   readonly authorizationServer: AuthorizationServer;
-  readonly redirectUri: string;
+  /** Undefined: the login has no redirect, because it happens on another device. */
+  readonly redirectUri: string | undefined;
   /** The address of a client metadata document that describes this gateway. */
   readonly metadataUrl: string | undefined;
   readonly guard: Guard;
@@ -23,23 +25,28 @@ export interface RegistrationOptions {
 
 type Method = Registration["method"];
 
+const DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code";
+
 export async function registrationAt(options: RegistrationOptions): Promise<Registration> {
   const { target, authorizationServer: server, redirectUri, metadataUrl, store } = options;
-  const { clientId, clientSecret } = target.auth;
-  if (clientId !== undefined) return { clientId, clientSecret, method: methodFor(server, clientSecret), redirectUri };
+  const { clientId } = target.auth;
+  if (clientId !== undefined) return { ...configuredClient(target, server), clientId, redirectUri: redirectUri ?? "" };
   if (metadataUrl !== undefined && server["client_id_metadata_document_supported"] === true) {
-    return { clientId: metadataUrl, method: "none", redirectUri };
+    return { clientId: metadataUrl, method: "none", redirectUri: redirectUri ?? "" };
   }
   const key = registrationKey(server.issuer, redirectUri);
   const known = (await store.read()).registrations[key];
-  const isUsable = known?.redirectUri === redirectUri && (known.secretExpiresAt ?? Infinity) > Date.now();
+  const isUsable = known?.redirectUri === (redirectUri ?? "") && (known.secretExpiresAt ?? Infinity) > Date.now();
   if (known && isUsable) return known;
   if (server.registration_endpoint === undefined) {
     throw new LoginError({
       server: target.id,
       step: `registering at ${server.issuer}`,
       what: "it does not let programs register themselves",
-      remedy: `Register a client there with the redirect URL ${redirectUri}, and set "auth.clientId" and "auth.callbackPort" in the server's config.`,
+      remedy:
+        redirectUri === undefined
+          ? 'Register a client there, and set "auth.clientId" in the server\'s config.'
+          : `Register a client there with the redirect URL ${redirectUri}, and set "auth.clientId" and "auth.callbackPort" in the server's config.`,
     });
   }
   const made = await register(options);
@@ -47,9 +54,20 @@ export async function registrationAt(options: RegistrationOptions): Promise<Regi
   return made;
 }
 
-/** The page of a gateway and the command line have other redirects, so they register apart. */
+/** The client of the config, and how it proves who it is. */
+export function configuredClient(
+  { auth }: LoginTarget,
+  server: AuthorizationServer,
+): Omit<Registration, "redirectUri"> {
+  const { clientId = "", clientSecret, privateKey, keyId } = auth;
+  if (privateKey !== undefined) return { clientId, privateKey, keyId, method: "private_key_jwt" };
+  return { clientId, clientSecret, method: methodFor(server, clientSecret) };
+}
+
+/** The page of a gateway, the command line and other devices register apart. */
 export function registrationKey(issuer: string, redirectUri: string | undefined): string {
-  const isPage = redirectUri !== undefined && new URL(redirectUri).pathname.endsWith("/connect/callback");
+  if (redirectUri === undefined) return `${issuer}#device`;
+  const isPage = new URL(redirectUri).pathname.endsWith("/connect/callback");
   return isPage ? `${issuer}#connect` : issuer;
 }
 
@@ -64,16 +82,16 @@ async function register({ target, authorizationServer, redirectUri, guard }: Reg
       authorizationServer,
       {
         client_name: "Goblin",
-        application_type: redirectUri.startsWith("https:") ? "web" : "native",
-        redirect_uris: [redirectUri],
-        grant_types: ["authorization_code", "refresh_token"],
-        response_types: ["code"],
+        application_type: redirectUri?.startsWith("https:") ? "web" : "native",
+        redirect_uris: redirectUri === undefined ? [] : [redirectUri],
+        grant_types: [redirectUri === undefined ? DEVICE_GRANT : "authorization_code", "refresh_token"],
+        response_types: redirectUri === undefined ? [] : ["code"],
         token_endpoint_auth_method: wanted ?? "none",
       },
       await requestOptions(guard),
     );
     const client = await processDynamicClientRegistrationResponse(answer);
-    return registrationOf(client, redirectUri);
+    return registrationOf(client, redirectUri ?? "");
   } catch (error) {
     throw new LoginError({
       ...{ server: target.id, step: `registering at ${authorizationServer.issuer}` },
@@ -106,8 +124,12 @@ function methodFor({ token_endpoint_auth_methods_supported: supported }: Authori
 }
 
 /** How the gateway proves at the token endpoint who it is. */
-export async function clientAuth({ method, clientSecret }: Registration): Promise<ClientAuth> {
-  const { ClientSecretBasic, ClientSecretPost, None } = await oauth();
+export async function clientAuth({ method, clientSecret, privateKey, keyId }: Registration): Promise<ClientAuth> {
+  const { ClientSecretBasic, ClientSecretPost, None, PrivateKeyJwt } = await oauth();
+  if (privateKey !== undefined) {
+    const key = await importKey(privateKey);
+    return PrivateKeyJwt(keyId === undefined ? key : { key, kid: keyId });
+  }
   if (method === "none" || clientSecret === undefined) return None();
   return method === "client_secret_post" ? ClientSecretPost(clientSecret) : ClientSecretBasic(clientSecret);
 }

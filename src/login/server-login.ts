@@ -17,6 +17,8 @@ export interface ServerLoginOptions {
   readonly owner: string;
   /** Returns the login with new tokens; one request serves all who ask at the same time. */
   readonly renew: (login: Login) => Promise<Login>;
+  /** Gets tokens without a person, other ones than these; undefined: somebody must log in. */
+  readonly obtain: ((known: Login | undefined) => Promise<Login>) | undefined;
   /** Remembers the scopes that the next login must ask for. */
   readonly want: (url: string, scopes: readonly string[]) => Promise<void>;
   readonly warn: (message: string) => void;
@@ -59,6 +61,7 @@ export class ServerLogin implements Credentials {
 
   /** What a person should log in for, in words; undefined: nothing. */
   get wants(): string | undefined {
+    if (this.#options.obtain) return undefined;
     if (this.#missing.length > 0) return `It wants more scopes: ${this.#missing.join(" ")}`;
     return this.#isMissed ? `It wants a login before it does anything (${new URL(this.#url).host})` : undefined;
   }
@@ -90,17 +93,23 @@ export class ServerLogin implements Credentials {
   /** Renews a token that is about to end, before a connection is made with it. */
   async ready(): Promise<void> {
     const login = this.#login;
-    if (!login?.refreshToken || renewAt(login) > Date.now()) return;
+    if (!login) return this.#options.obtain && this.#obtain(undefined);
+    if (!this.#isRenewable(login) || renewAt(login) > Date.now()) return;
     await this.#renew(login).catch(() => {});
   }
 
   async refused({ status, header, challenge, wasRepeated }: Refusal): Promise<Verdict> {
     const { auth } = this.target;
     const asked = readChallenge(challenge);
-    if (status === 403) return asked?.error === "insufficient_scope" ? this.#wantMore(asked.scopes) : "unknown";
+    if (status === 403) {
+      if (asked?.error !== "insufficient_scope") return "unknown";
+      const refusal = await this.#wantMore(asked.scopes);
+      return this.#options.obtain ? this.#other(wasRepeated) : refusal;
+    }
     if (!asked && auth.type !== "oauth" && header === undefined) return "unknown";
     const login = this.#login;
     if (login && this.#header !== header) return "again";
+    if (this.#options.obtain) return this.#other(wasRepeated);
     if (!login?.refreshToken || wasRepeated) return this.#required();
     try {
       await this.#renew(login);
@@ -131,6 +140,37 @@ export class ServerLogin implements Credentials {
     );
   }
 
+  #isRenewable({ refreshToken }: Login): boolean {
+    return refreshToken !== undefined || this.#options.obtain !== undefined;
+  }
+
+  /** Gets another token in place of a refused one. */
+  async #other(wasRepeated: boolean): Promise<Verdict> {
+    if (wasRepeated) return this.#unusable("the server refuses the token that the authorization server gave");
+    try {
+      await this.#obtain(this.#login);
+      return "again";
+    } catch (error) {
+      return error as GoblinError;
+    }
+  }
+
+  /** Rejects with a GoblinError. */
+  async #obtain(known: Login | undefined): Promise<void> {
+    try {
+      const login = await this.#options.obtain!(known);
+      if (!this.#closed && login.accessToken !== this.#login?.accessToken) this.#use(login);
+    } catch (error) {
+      throw this.#unusable(messageOf(error));
+    }
+  }
+
+  #unusable(why: string): GoblinError {
+    const { id: serverId } = this.target;
+    const message = why.startsWith("Login to server") ? why : `Server "${serverId}": ${why}`;
+    return new GoblinError("BACKEND_UNAVAILABLE", message, { data: { serverId } });
+  }
+
   #required(): GoblinError {
     this.#isMissed = true;
     return loginRequired(this.target.id);
@@ -144,7 +184,7 @@ export class ServerLogin implements Credentials {
     }
     const { id } = this.target;
     const problem = `some calls need more scopes (${scopes.join(" ")}): run "goblin login ${id}"`;
-    this.onProblem(problem);
+    if (!this.#options.obtain) this.onProblem(problem);
     // Without a login there is nothing that this server does at all.
     const reason = this.#login ? undefined : "login";
     const data = { serverId: id, scopes, remedy: remedyFor(id) };
@@ -161,7 +201,7 @@ export class ServerLogin implements Credentials {
     this.#header = login && `Bearer ${login.accessToken}`;
     this.#options.changed();
     clearTimeout(this.#timer);
-    if (login?.refreshToken && login.expiresAt !== undefined) this.#renewIn(renewAt(login) - Date.now());
+    if (login && this.#isRenewable(login) && login.expiresAt !== undefined) this.#renewIn(renewAt(login) - Date.now());
   }
 
   #renewIn(ms: number): void {

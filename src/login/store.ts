@@ -19,7 +19,10 @@ import { withFileLock } from "./file-lock.ts";
 export interface Registration {
   readonly clientId: string;
   readonly clientSecret?: string | undefined;
-  readonly method: "none" | "client_secret_basic" | "client_secret_post";
+  /** A key in PEM form, in place of a secret. */
+  readonly privateKey?: string | undefined;
+  readonly keyId?: string | undefined;
+  readonly method: "none" | "client_secret_basic" | "client_secret_post" | "private_key_jwt";
   readonly redirectUri: string;
   /** In milliseconds since 1970; undefined: never. */
   readonly secretExpiresAt?: number | undefined;
@@ -115,6 +118,16 @@ export class LoginStore {
     });
   }
 
+  /** Adds a login. A server has one of a principal: one at another issuer is replaced too. */
+  add(login: Login): Promise<LoginBook> {
+    const { url, principal } = login;
+    return this.change((book) => {
+      const { [url]: _, ...wanted } = book.wanted;
+      const others = book.logins.filter((one) => one.url !== url || one.principal !== principal);
+      return { ...book, wanted, logins: [...others, login] };
+    });
+  }
+
   /** Replaces a login. One that was removed meanwhile stays removed. */
   replace(login: Login): Promise<LoginBook> {
     const renewed = (one: Login): Login => (isSameLogin(one, login) ? login : one);
@@ -123,7 +136,12 @@ export class LoginStore {
 
   /** Runs work that only one process may do at a time for one login. */
   exclusively<T>(login: Login, work: () => Promise<T>): Promise<T> {
-    const name = JSON.stringify([login.issuer, login.resource, login.principal, login.url]);
+    return this.exclusivelyBy([login.issuer, login.resource, login.principal, login.url], work);
+  }
+
+  /** Runs work that only one process may do at a time under this name. */
+  exclusivelyBy<T>(parts: readonly string[], work: () => Promise<T>): Promise<T> {
+    const name = JSON.stringify(parts);
     const digest = createHmac("sha256", "goblin lock").update(name).digest("hex").slice(0, 16);
     return withFileLock(join(this.#folder, `login-${digest}.lock`), work);
   }

@@ -77,6 +77,30 @@ async function callEcho(served: Served): Promise<{ result?: unknown; error?: unk
   return (await answer.json()) as { result?: unknown };
 }
 
+test("a login on another device, with a code", async () => {
+  const settings = { features: { deviceFlow: { enabled: true }, registration: { enabled: true } } };
+  oidc = await startOidc({ ...settings, ttl: { AccessToken: 600, RefreshToken: 600, DeviceCode: 600, Grant: 600 } });
+  guarded = await startGuarded({
+    behind: (await startScripted({ transport: "http" })).url,
+    ...{ issuer: oidc.url, scope: "mcp:use" },
+  });
+  file = home.write("team.json", JSON.stringify({ mcpServers: { remote: { url: guarded.url } } }));
+  const child = home.start(["login", "remote", "--device", "--config", file], { env });
+  let [out, err] = ["", ""];
+  child.stdout!.on("data", (chunk: Buffer) => {
+    out += chunk;
+  });
+  child.stderr!.on("data", (chunk: Buffer) => {
+    err += chunk;
+  });
+  const exited = once(child, "exit");
+  await until(() => / or open http\S+\n/.test(err) || child.exitCode !== null, { what: "the code" });
+  expect(err).toMatch(/Open this URL on any device:\nhttp\S+\/device\nand enter the code [A-Z]{4}-[A-Z]{4}, or open/);
+  await oidc.login(/ or open (http\S+)/.exec(err)![1]!);
+  expect(await exited).toEqual([0, null]);
+  expect(out).toBe('Logged in to "remote" (mcp:use).\n');
+});
+
 test("a login in the browser, the table of logins, and the end of a login", async () => {
   expect(await home.goblinWith({ env }, "auth", "--config", file)).toMatchObject({
     code: 0,
@@ -138,7 +162,8 @@ test("a running gateway connects after the login, and a killed one loses nothing
   const place = await serveHome({ ...config, gateway: {} });
   const first = await startServe(place, env);
   await until(async () => (await servers(first))[0]?.state === "needs-login", { what: "needs-login" });
-  expect((await callEcho(first)).error).toMatchObject({ code: "LOGIN_REQUIRED" });
+  const refused = (await callEcho(first)).result as { _meta: Record<string, unknown> };
+  expect(refused._meta["goblin/error"]).toMatchObject({ code: "LOGIN_REQUIRED" });
   expect(await logIn("remote")).toMatchObject({ code: 0 });
   await until(async () => (await servers(first))[0]?.state === "ready", { what: "the server to be ready" });
   expect(await callEcho(first)).toHaveProperty("result");

@@ -4,9 +4,11 @@
 import { createInterface } from "node:readline";
 import { beginLogin } from "../../login/attempt.ts";
 import { canonicalUrl, type LoginTarget } from "../../login/discovery.ts";
-import { createGuard } from "../../login/guarded-fetch.ts";
+import { beginDeviceLogin, type DeviceOptions } from "../../login/grants/device.ts";
+import { isUnattended } from "../../login/grants/unattended.ts";
+import { guardFor } from "../../login/logins.ts";
 import { type Probe, probe } from "../../login/probe.ts";
-import { LoginStore } from "../../login/store.ts";
+import { type Login, LoginStore } from "../../login/store.ts";
 import { clean } from "../../text/clean.ts";
 import { chooseConfig } from "../config.ts";
 import { UsageError } from "../usage-error.ts";
@@ -20,6 +22,8 @@ export interface LoginOptions {
   readonly browser?: boolean | undefined;
   /** The redirect is pasted. */
   readonly manual?: boolean | undefined;
+  /** The user enters a code on another device. */
+  readonly device?: boolean | undefined;
 }
 
 interface Work {
@@ -54,22 +58,32 @@ export async function login(ids: readonly string[], options: LoginOptions): Prom
 async function withoutLogin(targets: readonly LoginTarget[], store: LoginStore): Promise<LoginTarget[]> {
   const { logins, wanted } = await store.read();
   const isDone = (url: string): boolean => wanted[url] === undefined && logins.some((login) => login.url === url);
-  return targets.filter(({ url }) => !isDone(canonicalUrl(url)));
+  return targets.filter(({ url, auth }) => !isUnattended(auth) && !isDone(canonicalUrl(url)));
 }
 
 /** Returns false if the server asks for no login. */
 async function logInTo({ target, store, metadataUrl, options }: Work, isNamed: boolean): Promise<boolean> {
-  const { id, url, auth } = target;
-  const guard = await createGuard(auth.issuer === undefined ? [url] : [url, auth.issuer]);
+  const { id, auth } = target;
+  if (isUnattended(auth)) {
+    console.log(`Server "${id}" needs no login: Goblin gets its tokens by itself.`);
+    return false;
+  }
+  const guard = await guardFor(target);
   const { isOpen, challenge }: Probe = await probe(target, guard);
   if (isOpen || (!isNamed && !challenge && auth.type !== "oauth")) {
     if (isNamed) console.log(`Server "${id}" asks for no login.`);
     return false;
   }
+  const loggedIn = ({ scopes }: Login): true => {
+    console.log(clean(`Logged in to "${id}"${scopes.length > 0 ? ` (${scopes.join(" ")})` : ""}.`));
+    return true;
+  };
+  const work = { target, guard, store, challenge, metadataUrl, principal: "" };
+  if (options.device) return loggedIn(await onOtherDevice(work));
   let callback: Callback | undefined;
   try {
     const attempt = await beginLogin({
-      ...{ target, guard, store, challenge, metadataUrl, principal: "" },
+      ...work,
       redirectUri: async (known) => {
         callback = await openCallback(auth.callbackPort, known);
         return callback.redirectUri;
@@ -77,12 +91,18 @@ async function logInTo({ target, store, metadataUrl, options }: Work, isNamed: b
     });
     await show(attempt.url, `"${id}" at ${attempt.issuer}`, options);
     const redirect = options.manual ? await pasted() : await callback!.wait(attempt.state);
-    const { scopes } = await attempt.finish(redirect);
-    console.log(clean(`Logged in to "${id}"${scopes.length > 0 ? ` (${scopes.join(" ")})` : ""}.`));
-    return true;
+    return loggedIn(await attempt.finish(redirect));
   } finally {
     callback?.close();
   }
+}
+
+async function onOtherDevice(work: DeviceOptions): Promise<Login> {
+  const { userCode, url, completeUrl, issuer, finish } = await beginDeviceLogin(work);
+  console.error(clean(`Log in to "${work.target.id}" at ${issuer}. Open this URL on any device:`));
+  console.error(clean(url));
+  console.error(clean(`and enter the code ${userCode}${completeUrl ? `, or open ${completeUrl}` : ""}`));
+  return finish();
 }
 
 async function show(url: string, where: string, { browser, manual }: LoginOptions): Promise<void> {

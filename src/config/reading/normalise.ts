@@ -60,6 +60,21 @@ export function normaliseServer(fields: Fields, context: NormaliseContext): Serv
   };
 }
 
+/** What does not fit together, by the key that is wrong. */
+function contradictions({ clientId, clientSecret, privateKey, keyId, grant }: ServerAuth): [string, string][] {
+  const problems: [string, string][] = [];
+  if (clientSecret !== undefined && clientId === undefined) problems.push(["clientSecret", "needs a clientId"]);
+  if (privateKey !== undefined && clientId === undefined) problems.push(["privateKey", "needs a clientId"]);
+  if (privateKey !== undefined && clientSecret !== undefined) {
+    problems.push(["privateKey", "contradicts clientSecret; keep one"]);
+  }
+  if (keyId !== undefined && privateKey === undefined) problems.push(["keyId", "needs a privateKey"]);
+  if (grant !== undefined && grant !== "authorization_code" && (clientSecret ?? privateKey) === undefined) {
+    problems.push(["grant", "needs a clientId, and a clientSecret or a privateKey"]);
+  }
+  return problems;
+}
+
 /** Returns undefined if the server never needs a login. */
 function normaliseAuth(transport: ServerTransport, { entry, path }: Fields, report: Report): ServerAuth | undefined {
   const { CLIENT_ID, CLIENT_SECRET, ...own } = entry.auth;
@@ -71,9 +86,7 @@ function normaliseAuth(transport: ServerTransport, { entry, path }: Fields, repo
     ...(clientSecret !== undefined && { clientSecret }),
   };
   const isSet = auth.type === "oauth" || auth.clientId !== undefined || auth.issuer !== undefined;
-  if (auth.clientSecret !== undefined && auth.clientId === undefined) {
-    report.error([...path, "auth", "clientSecret"], "needs a clientId", { at: "key" });
-  }
+  for (const [key, problem] of contradictions(auth)) report.error([...path, "auth", key], problem, { at: "key" });
   if (transport.kind === "stdio") {
     if (isSet) report.warn([...path, "auth"], "ignored: a server with a command has no login", { at: "key" });
     return undefined;

@@ -89,6 +89,17 @@ export interface ServerObject {
     readonly clientId?: string | undefined;
     /** Its secret, if it has one. */
     readonly clientSecret?: string | undefined;
+    /**
+     * A private key in PEM form in place of the secret (private_key_jwt): RSA, P-256 or Ed25519.
+     */
+    readonly privateKey?: string | undefined;
+    /** The id that the authorization server knows the key by. */
+    readonly keyId?: string | undefined;
+    /**
+     * How Goblin gets tokens. "authorization_code", the default: somebody logs in.
+     * "client_credentials": by itself, with clientId and clientSecret or privateKey.
+     */
+    readonly grant?: "authorization_code" | "client_credentials" | undefined;
     /** Cursor's name for clientId. */
     readonly CLIENT_ID?: string | undefined;
     /** Cursor's name for clientSecret. */

@@ -15,6 +15,18 @@ export const serverAuthSchema = z.strictObject({
     .optional()
     .describe("The client id that the authorization server gave you. Default: Goblin registers itself."),
   clientSecret: z.string().min(1).optional().describe("Its secret, if it has one."),
+  privateKey: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("A private key in PEM form in place of the secret (private_key_jwt): RSA, P-256 or Ed25519."),
+  keyId: z.string().min(1).optional().describe("The id that the authorization server knows the key by."),
+  grant: z
+    .enum(["authorization_code", "client_credentials"])
+    .optional()
+    .describe(
+      'How Goblin gets tokens. "authorization_code", the default: somebody logs in. "client_credentials": by itself, with clientId and clientSecret or privateKey.',
+    ),
   CLIENT_ID: z.string().min(1).optional().describe("Cursor's name for clientId."),
   CLIENT_SECRET: z.string().min(1).optional().describe("Cursor's name for clientSecret."),
   scopes: z.array(scope).optional().describe("The scopes to ask for. Default: those that the server names."),

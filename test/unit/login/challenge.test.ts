@@ -14,6 +14,11 @@ test.each([
   ['Basic realm="x", Bearer scope="y"', { resourceMetadata: undefined, scopes: ["y"], error: undefined }],
   ['Bearer scope="y", Basic scope="z"', { resourceMetadata: undefined, scopes: ["y"], error: undefined }],
   ['Bearer scope="a", scope="b"', { resourceMetadata: undefined, scopes: ["a"], error: undefined }],
+  [
+    'Bearer scope="y", Basic realm="x", Bearer resource_metadata="https://h/m", scope="z"',
+    { resourceMetadata: "https://h/m", scopes: ["z"], error: undefined },
+  ],
+  ['Negotiate YWJj, Bearer scope="y"', { resourceMetadata: undefined, scopes: ["y"], error: undefined }],
   ['Basic realm="Bearer"', undefined],
   ['Negotiate, Digest qop="auth"', undefined],
   [undefined, undefined],
