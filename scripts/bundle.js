@@ -22,6 +22,8 @@ const build = await rolldown({
     main: fromRoot("dist/demo/main.js"),
   },
   platform: "node",
+  // Native code, which users may install beside Goblin for the system's keychain.
+  external: ["@napi-rs/keyring"],
   // Of packages that come in two forms the one with imports: the other finds its own files at run
   // time.
   resolve: { mainFields: ["module", "main"] },

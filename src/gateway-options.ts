@@ -19,4 +19,6 @@ export interface GatewayOptions {
   readonly kept?: KeptLists | undefined;
   /** The logins at remote servers. Without them, no server gets one. */
   readonly logins?: Logins | undefined;
+  /** The environment of the state folder and of programs that supply secrets. */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
 }

@@ -40,7 +40,7 @@ export type Gateway = ReturnType<typeof createGateway>;
 
 const serverInfo = { name: "goblin", title: "Goblin", version };
 
-export function createGateway({ log, configPath, reload, state, kept, logins, ...options }: GatewayOptions) {
+export function createGateway({ log, configPath, reload, state, kept, logins, env, ...options }: GatewayOptions) {
   const config = new LiveConfig(options.config);
   const reloads = new ReloadHistory();
   const logs = logBookOf(log);
@@ -52,7 +52,7 @@ export function createGateway({ log, configPath, reload, state, kept, logins, ..
   const limits = new LimitMeter(log);
   const { onLimit } = limits;
   const catalog = createCatalog(config);
-  const servers = new Servers({ config, catalog, log, onLimit, kept, logins, clientInfo: serverInfo });
+  const servers = new Servers({ config, catalog, log, onLimit, kept, logins, env, clientInfo: serverInfo });
   const waiting = new Waiting({ catalog, servers, config, onLimit });
   const seen = new SeenUris();
   const clients = createClientState({ config, catalog, servers, waiting, seen, state, onLimit });

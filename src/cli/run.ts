@@ -10,6 +10,7 @@ import { check } from "./commands/check.ts";
 import { portNumber } from "./environment.ts";
 import { addLoginCommands } from "./login-commands.ts";
 import { reportError } from "./report-error.ts";
+import { addSecretCommands } from "./secret-commands.ts";
 
 export async function run(argv: readonly string[]): Promise<number> {
   let code = 0;
@@ -89,6 +90,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     .action(async (name, options) => done((await import("./commands/token.ts")).newToken(name, options)));
 
   addLoginCommands(program, done);
+  addSecretCommands(program, done);
   addClientCommands(program, done);
 
   try {

@@ -28,6 +28,7 @@ export interface ConfigDiff {
 
 const CONNECTION_KEYS = [
   "transport",
+  "secretTexts",
   "enabled",
   "share",
   "era",

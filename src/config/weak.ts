@@ -1,12 +1,13 @@
 /**
- * Warns about valid settings that protect nothing: guessable tokens, and credentials sent without
- * encryption. A warning names the key, never the value.
+ * Warns about valid settings that protect nothing: guessable tokens, credentials sent without
+ * encryption, and secrets that others can see. A warning names the key, never the value.
  */
 import { isLoopback } from "../text/loopback.ts";
 import type { KeyPath } from "./problems/locate.ts";
 import type { Report } from "./problems/report.ts";
 import type { ServerTransport } from "./schema/server.ts";
 import type { GatewayConfig } from "./schema/settings.ts";
+import type { SecretText, TextPart } from "./secret-reference.ts";
 
 const LEAST_LENGTH = 16;
 /** The shortest acceptable rest of a token after common words are removed. */
@@ -54,4 +55,16 @@ export function warnOfOpenCredentials(transport: ServerTransport, path: KeyPath,
     const message = `is sent to ${hostname} without encryption; use https://`;
     report.warn([...path, "headers", name], message);
   }
+}
+
+/** Warns about secrets in a program's arguments, which every user of a machine can list. */
+export function warnOfVisibleSecrets(texts: readonly SecretText[], path: KeyPath, report: Report): void {
+  for (const { at } of texts.filter(({ at: [key], parts: all }) => key === "args" && all.some(isSecret))) {
+    const hint = "use env if the program can";
+    report.warn([...path, ...at], "other users of this machine can see the secret while the program runs", { hint });
+  }
+}
+
+function isSecret(part: TextPart): boolean {
+  return typeof part === "object" && (part.source !== "input" || part.isHidden);
 }

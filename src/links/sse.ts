@@ -168,6 +168,7 @@ class SseLink implements Link {
               else this.#events.failed(id, error, "unsent");
               accepted?.();
               if (error.reason === "login") this.lost(loginMissing(error));
+              else if (error.reason === "renew") this.lost(error, true);
             },
           })
         : handler,
@@ -216,11 +217,11 @@ class SseLink implements Link {
     this.#headers = { ...this.#headers, ...headers };
   }
 
-  lost(error: GoblinError): void {
+  lost(error: GoblinError, renew = false): void {
     if (this.#closed) return;
     this.#closed = true;
     this.#lingering.close();
-    this.#events.closed(error);
+    this.#events.closed(error, renew);
     this.#parts.connections.destroy();
   }
 

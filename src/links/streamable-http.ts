@@ -187,6 +187,7 @@ class HttpLink implements Link {
     this.#exchanges.delete(outcome);
     this.#refuse(error, outcome.id);
     if (error.reason === "login") this.#lose(loginMissing(error));
+    else if (error.reason === "renew") this.#forget(error);
   }
 
   #posted(outcome: Exchange): void {
@@ -250,13 +251,13 @@ class HttpLink implements Link {
     else this.#events.failed(id, error, "unsent");
   }
 
-  #forget(): void {
+  #forget(reason = sessionForgotten()): void {
     if (this.#closed || this.#forgotten) return;
     this.#forgotten = true;
     this.#heads.forgetSession();
     this.#standing.close();
-    this.#events.closed(sessionForgotten(), true);
-    if (this.#exchanges.size === 0) this.#lose(sessionForgotten());
+    this.#events.closed(reason, true);
+    if (this.#exchanges.size === 0) this.#lose(reason);
   }
 
   #lose(error: GoblinError): void {

@@ -93,8 +93,11 @@ export class Logins {
   }
 
   /** The login of a server, from now until it is closed. Undefined: the server never has one. */
-  ofServer({ id, transport, auth }: Pick<ServerConfig, "id" | "transport" | "auth">): ServerLogin | undefined {
-    return auth && transport.kind !== "stdio" ? this.of({ id, url: transport.url, auth }) : undefined;
+  ofServer(
+    { id, transport, auth }: Pick<ServerConfig, "id" | "transport" | "auth">,
+    clientSecret?: LoginTarget["clientSecret"],
+  ): ServerLogin | undefined {
+    return auth && transport.kind !== "stdio" ? this.of({ id, url: transport.url, auth, clientSecret }) : undefined;
   }
 
   /** The login of a server, from now until it is closed. */

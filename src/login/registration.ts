@@ -30,7 +30,9 @@ const DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code";
 export async function registrationAt(options: RegistrationOptions): Promise<Registration> {
   const { target, authorizationServer: server, redirectUri, metadataUrl, store } = options;
   const { clientId } = target.auth;
-  if (clientId !== undefined) return { ...configuredClient(target, server), clientId, redirectUri: redirectUri ?? "" };
+  if (clientId !== undefined) {
+    return { ...(await configuredClient(target, server)), clientId, redirectUri: redirectUri ?? "" };
+  }
   if (metadataUrl !== undefined && server["client_id_metadata_document_supported"] === true) {
     return { clientId: metadataUrl, method: "none", redirectUri: redirectUri ?? "" };
   }
@@ -55,12 +57,13 @@ export async function registrationAt(options: RegistrationOptions): Promise<Regi
 }
 
 /** The client of the config, and how it proves who it is. */
-export function configuredClient(
-  { auth }: LoginTarget,
+export async function configuredClient(
+  { auth, ...target }: LoginTarget,
   server: AuthorizationServer,
-): Omit<Registration, "redirectUri"> {
-  const { clientId = "", clientSecret, privateKey, keyId } = auth;
+): Promise<Omit<Registration, "redirectUri">> {
+  const { clientId = "", privateKey, keyId } = auth;
   if (privateKey !== undefined) return { clientId, privateKey, keyId, method: "private_key_jwt" };
+  const clientSecret = (await target.clientSecret?.()) ?? auth.clientSecret;
   return { clientId, clientSecret, method: methodFor(server, clientSecret) };
 }
 

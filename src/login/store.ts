@@ -1,19 +1,11 @@
 /**
  * What logins leave behind, in one encrypted file of the state folder: the gateway's registrations
  * by issuer, and the tokens by issuer, resource and principal.
- *
- * The file is replaced as a whole, so that a process that is killed leaves the old one or the new
- * one. Changes are made one at a time, also between processes, and each begins with what the file
- * holds then. Nothing of its content appears in an error.
  */
 import { createHmac } from "node:crypto";
-import { type FileHandle, mkdir, open, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
-import { stateFolder } from "../config/state-folder.ts";
-import { readStateKey } from "../config/state-key.ts";
-import { type ByteSealer, createByteSealer } from "../structures/byte-sealer.ts";
-import { isRecord } from "../structures/record.ts";
-import { withFileLock } from "./file-lock.ts";
+import { withFileLock } from "../secrets/file-lock.ts";
+import { openStateFolder, SealedFile } from "../secrets/sealed-file.ts";
 
 /** The gateway as an authorization server knows it. */
 export interface Registration {
@@ -59,30 +51,30 @@ export interface LoginBook {
 }
 
 const EMPTY: LoginBook = { registrations: {}, logins: [], wanted: {} };
-const FORMAT = 1;
 
 export function isSameLogin(a: Login, b: Login): boolean {
   return a.issuer === b.issuer && a.resource === b.resource && a.principal === b.principal && a.url === b.url;
 }
 
 export class LoginStore {
-  readonly file: string;
   readonly #folder: string;
   readonly #key: Buffer;
-  readonly #sealer: ByteSealer;
+  readonly #sealed: SealedFile<LoginBook>;
 
   constructor(folder: string, key: Buffer) {
     this.#folder = folder;
     this.#key = key;
-    this.file = join(folder, "logins");
-    this.#sealer = createByteSealer(this.keyFor("logins"));
+    this.#sealed = new SealedFile({ folder, key, name: "logins", empty: EMPTY, remedy: "log in again" });
   }
 
   /** Opens the store of the user's state folder, and creates the folder and its key if needed. */
   static async open(env: Readonly<Record<string, string | undefined>>): Promise<LoginStore> {
-    const folder = stateFolder(env);
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    return new LoginStore(folder, await readStateKey(folder));
+    const { folder, key } = await openStateFolder(env);
+    return new LoginStore(folder, key);
+  }
+
+  get file(): string {
+    return this.#sealed.file;
   }
 
   /** Returns a key that is good for this purpose only. */
@@ -91,31 +83,13 @@ export class LoginStore {
   }
 
   /** Rejects if the file cannot be read with this key. */
-  async read(): Promise<LoginBook> {
-    let bytes: Buffer;
-    try {
-      bytes = await readFile(this.file);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return EMPTY;
-      throw error;
-    }
-    try {
-      if (bytes[0] !== FORMAT) throw new Error("another format");
-      const value: unknown = JSON.parse(this.#sealer.open(bytes.subarray(1)).toString("utf8"));
-      if (isRecord(value)) return { ...EMPTY, ...value } as LoginBook;
-    } catch {
-      // Falls through: whatever is wrong with the file, it is of no use.
-    }
-    throw new Error(`${this.file} cannot be opened with the key of its folder; remove it and log in again`);
+  read(): Promise<LoginBook> {
+    return this.#sealed.read();
   }
 
   /** Replaces the content. `change` gets what the file holds now. */
   change(change: (book: LoginBook) => LoginBook): Promise<LoginBook> {
-    return withFileLock(`${this.file}.lock`, async () => {
-      const next = change(await this.read());
-      await this.#write(next);
-      return next;
-    });
+    return this.#sealed.change(change);
   }
 
   /** Adds a login. A server has one of a principal: one at another issuer is replaced too. */
@@ -144,20 +118,5 @@ export class LoginStore {
     const name = JSON.stringify(parts);
     const digest = createHmac("sha256", "goblin lock").update(name).digest("hex").slice(0, 16);
     return withFileLock(join(this.#folder, `login-${digest}.lock`), work);
-  }
-
-  async #write(book: LoginBook): Promise<void> {
-    const sealed = Buffer.concat([Buffer.of(FORMAT), this.#sealer.seal(JSON.stringify(book))]);
-    const fresh = `${this.file}.new`;
-    let handle: FileHandle | undefined;
-    try {
-      handle = await open(fresh, "w", 0o600);
-      await handle.chmod(0o600);
-      await handle.writeFile(sealed);
-      await handle.sync();
-    } finally {
-      await handle?.close();
-    }
-    await rename(fresh, this.file);
   }
 }

@@ -196,7 +196,8 @@ export function createConnector(options: ConnectorOptions): Connect {
         // Credentials go to the origin that they were given for, and to no other.
         if (redirect.isSameOrigin) continue;
         if (Object.keys(headers).length > 0) headers = {};
-        credentials = options.credentials && withheld(options.credentials, redirect.target.origin);
+        const { credentials: login } = options;
+        credentials = login && !login.areHeaders ? withheld(login, redirect.target.origin) : undefined;
       }
     }
   };

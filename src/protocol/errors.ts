@@ -60,9 +60,10 @@ export const knownServerCodes: readonly number[] = [-32000, -32003, -32004, LINK
 /**
  * What decisions need to know beyond the code. `unreachable`: the server's address does not answer.
  * `login`: the server does nothing until a user has logged in. `unoffered`: the server answers, but
- * has no connection of the wanted kind.
+ * has no connection of the wanted kind. `unset`: a secret that the server needs was never set.
+ * `renew`: a new connection would have other credentials.
  */
-export type ErrorReason = "unreachable" | "login" | "unoffered";
+export type ErrorReason = "unreachable" | "login" | "unoffered" | "unset" | "renew";
 
 export interface GoblinErrorOptions {
   readonly data?: Readonly<Record<string, unknown>> | undefined;

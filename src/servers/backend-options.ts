@@ -31,6 +31,8 @@ export interface BackendHooks {
    */
   connected(peer: Peer): Promise<string | undefined>;
   status(status: BackendStatus): void;
+  /** A user restarts the server. */
+  restarting(): void;
   /**
    * Returns the event handlers for a connection. `owner`: its client, if the connection is not
    * shared.

@@ -51,6 +51,7 @@ export class Backend {
   }
 
   restart(): Promise<void> {
+    this.#hooks.restarting();
     return this.connections.restart();
   }
 

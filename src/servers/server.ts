@@ -17,6 +17,7 @@ import type { ServerLogin } from "../login/server-login.ts";
 import { setLogLevel } from "../peers/log-level.ts";
 import type { Peer, PeerInfo } from "../peers/peer.ts";
 import type { OnLimit } from "../protocol/limit-exceeded.ts";
+import type { Secrets } from "../secrets/secrets.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { withTimeout } from "../timing/with-timeout.ts";
 import { Backend } from "./backend.ts";
@@ -49,6 +50,7 @@ export interface ServerOptions {
   readonly kept?: KeptLists | undefined;
   /** Without it, servers get what the config says and nothing else. */
   readonly logins?: Logins | undefined;
+  readonly secrets: Secrets;
 }
 
 export class Server {
@@ -100,7 +102,8 @@ export class Server {
       },
       differ: () => this.backend.connections.ownership.listsApart(),
     });
-    const login = options.logins?.ofServer(config);
+    const secrets = options.secrets.of(config);
+    const login = options.logins?.ofServer(config, secrets && (() => secrets.clientSecret()));
     this.#login = login;
     this.#stateLog = new StateLog({ serverId: config.id, log: options.log, status: () => this.backend.status });
     this.#reports = new Reports({
@@ -122,6 +125,7 @@ export class Server {
         transport: config.transport,
         era: config.era,
         login,
+        secrets,
         queue: host.startQueue,
         starting: (start) => this.backend.connections.shared.starting(start),
         onHint: (hint) => this.backend.connections.shared.setHint(hint),
@@ -131,6 +135,7 @@ export class Server {
       hooks: {
         connected: (peer) => this.#connected(peer),
         status: (status) => this.#changedState(status),
+        restarting: () => secrets?.forget(),
         events: (owner) => this.#reports.of(owner),
         ownedRestored: (ownerKey) => {
           if (this.#attached) host.emit("ownRestored", this.id, ownerKey);
@@ -265,7 +270,7 @@ export class Server {
     const { state } = status;
     // All connections are closed, also those of single clients.
     if (state === "disabled") this.#ownLists.close();
-    if (state === "down" || state === "needs-login") this.#fetcher.close();
+    if (state === "down" || state === "needs-login" || state === "invalid") this.#fetcher.close();
     this.#listing.grace(status);
     this.#listing.stand();
     if (this.#attached) this.#host.emit("status", this.id, status);

@@ -11,7 +11,9 @@ import type { Call, Client } from "../protocol/call.ts";
 import { GoblinError } from "../protocol/errors.ts";
 import type { Flight } from "../protocol/flight.ts";
 import { type Answer, failure } from "../protocol/json-rpc.ts";
+import { Secrets } from "../secrets/secrets.ts";
 import { recordOf } from "../structures/record.ts";
+import { logBookOf } from "../telemetry/logger.ts";
 import { withTimeout } from "../timing/with-timeout.ts";
 import type { Backend } from "./backend.ts";
 import { type BackendStatus, SESSIONS } from "./backend-options.ts";
@@ -25,6 +27,11 @@ export interface ServerInfo {
   readonly id: string;
   /** The last one while the server reconnects. Undefined if it is unknown. */
   readonly info: PeerInfo | undefined;
+}
+
+export interface ServersOptions extends Omit<ServerOptions, "secrets"> {
+  /** The environment of the state folder and of programs that supply secrets. */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
 const nobody: Subscribers = { restored: async () => {}, moved: () => {}, wantsConnection: () => false };
@@ -54,11 +61,13 @@ export class Servers extends EventEmitter<ServerEvents> {
   /** Clients that have come and wait for connections of their own. */
   readonly #preparing = new Map<string, Promise<void>>();
 
-  constructor(options: ServerOptions) {
+  constructor({ env, ...options }: ServersOptions) {
     super();
-    this.#options = options;
-    warnOfTemplates(options.catalog, options.log);
-    this.#roster = new Roster(this, options);
+    const { config, log } = options;
+    const hide = (values: readonly string[]): void => logBookOf(log).masker.hide(values, "secrets");
+    this.#options = { ...options, secrets: new Secrets({ config, env, hide }) };
+    warnOfTemplates(options.catalog, log);
+    this.#roster = new Roster(this, this.#options);
   }
 
   /** Resolves when every enabled server has connected or failed once. */

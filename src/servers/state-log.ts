@@ -84,7 +84,7 @@ export class StateLog {
     if (state === "down") {
       const retry = retryAfterMs === undefined ? "" : ` (retry in ${seconds(retryAfterMs)})`;
       log.warn({ ...detail, retryInMs: retryAfterMs }, words + retry);
-    } else if (state === "degraded" || state === "needs-login") log.warn(detail, words);
+    } else if (state === "degraded" || state === "needs-login" || state === "invalid") log.warn(detail, words);
     else log.info(detail, words);
   }
 

@@ -110,6 +110,8 @@ test("a login in the browser, the table of logins, and the end of a login", asyn
   expect(done).toMatchObject({ code: 0, out: 'Logged in to "remote" (mcp:use).\n' });
   const shown = await home.goblinWith({ env }, "auth", "--json", "--config", file);
   expect(JSON.parse(shown.out)).toEqual({
+    store: "file",
+    place: join(home.folder, "state/goblin/logins"),
     servers: [
       {
         server: "remote",

@@ -12,6 +12,7 @@ import { type ChooseOptions, chooseConfig, withAddress } from "../config.ts";
 import { ConfigFollower } from "../config-follower.ts";
 import { surviveUncaughtErrors } from "../crash-guard.ts";
 import { ownToken } from "../gateway/find-gateway.ts";
+import { askInputs } from "../secrets/ask-inputs.ts";
 import { exitSoon, listenToSignals } from "../signals.ts";
 import { askForTrust } from "../trust/consent.ts";
 
@@ -22,6 +23,7 @@ export interface ServeOptions extends ChooseOptions {
 
 export async function serve(options: ServeOptions): Promise<number> {
   const { config, file, found } = await chooseConfig(options, askForTrust);
+  await askInputs(config);
   const log = createLogger({ ...config.log, stream: options.tui ? nowhere : process.stderr });
   surviveUncaughtErrors(log);
   let running: Gateway | undefined;

@@ -1,6 +1,7 @@
 /** `goblin auth`: the logins at servers, as the store has them. Asks nobody, shows no token. */
 import { canonicalUrl } from "../../login/discovery.ts";
 import { type Login, LoginStore } from "../../login/store.ts";
+import { clean } from "../../text/clean.ts";
 import { chooseConfig } from "../config.ts";
 import { type Column, printJson, printTable } from "../terminal/table.ts";
 import { loginTargets } from "./targets.ts";
@@ -34,15 +35,19 @@ const columns: Column<Row>[] = [
 
 export async function auth(options: AuthOptions): Promise<number> {
   const { config } = await chooseConfig(options);
-  const { logins, wanted } = await (await LoginStore.open(process.env)).read();
+  const store = await LoginStore.open(process.env);
+  const { logins, wanted } = await store.read();
   const rows = loginTargets(config).map(({ id, url }) => {
     const own = canonicalUrl(url);
     const login = logins.find((one) => one.url === own && one.principal === "");
     return rowOf(id, login, wanted[own] !== undefined);
   });
-  if (options.json) printJson({ servers: rows });
+  if (options.json) printJson({ store: "file", place: store.file, servers: rows });
   else if (rows.length === 0) console.log("The config has no server with a login.");
-  else printTable(rows, columns);
+  else {
+    printTable(rows, columns);
+    console.error(clean(`Logins are in the encrypted file ${store.file}.`));
+  }
   return 0;
 }
 

@@ -1,16 +1,20 @@
 /** The servers of the config that may have a login. */
 import type { Config } from "../../config/schema/config.ts";
 import type { LoginTarget } from "../../login/discovery.ts";
+import { Secrets } from "../../secrets/secrets.ts";
 import { UsageError } from "../usage-error.ts";
 
-export function loginTargets({ servers }: Pick<Config, "servers">): LoginTarget[] {
-  return servers.flatMap(({ id, transport, auth, enabled }) =>
-    auth && enabled && transport.kind !== "stdio" ? { id, url: transport.url, auth } : [],
-  );
+export function loginTargets(config: Config): LoginTarget[] {
+  const secrets = new Secrets({ config: { current: config }, hide: () => {} });
+  return config.servers.flatMap((server) => {
+    const { id, transport, auth, enabled } = server;
+    if (!auth || !enabled || transport.kind === "stdio") return [];
+    return { id, url: transport.url, auth, clientSecret: async () => secrets.of(server)?.clientSecret() };
+  });
 }
 
 /** Returns those with these ids. Throws if one has no login. */
-export function namedTargets(ids: readonly string[], config: Pick<Config, "servers">): LoginTarget[] {
+export function namedTargets(ids: readonly string[], config: Config): LoginTarget[] {
   const targets = loginTargets(config);
   return ids.map((id) => {
     const found = targets.find((target) => target.id === id);

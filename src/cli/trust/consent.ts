@@ -46,7 +46,7 @@ export function describeConfig({ path, text }: ConfigText): string {
 }
 
 function describeServer(server: ServerOutline, width: number): string[] {
-  const { id, disabled, command, url, cwd, envFile, env, headers } = server;
+  const { id, disabled, command, url, cwd, envFile, env, headers, secrets, runs } = server;
   const indent = " ".repeat(width + 4);
   const what = command.length > 0 ? command.map(quote).join(" ") : quote(url ?? "nothing");
   return [
@@ -56,6 +56,8 @@ function describeServer(server: ServerOutline, width: number): string[] {
     ...(envFile === undefined ? [] : [`${indent}with the variables in ${quote(envFile)}`]),
     ...env.map(([name, value]) => `${indent}variable ${quote(name)}=${quote(value)}`),
     ...headers.map(([name, value]) => `${indent}header ${quote(name)}: ${quote(value)}`),
+    ...secrets.map((reference) => `${indent}takes the secret ${quote(reference)}`),
+    ...runs.map((line) => `${indent}runs for a secret: ${clean(line)}`),
   ];
 }
 

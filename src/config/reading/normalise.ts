@@ -5,13 +5,13 @@
  * file. Contradictions in an entry are reported, never resolved by preferring one side.
  */
 import { isAbsolute, resolve } from "node:path";
-import { parseEnv } from "node:util";
 import { type FailureContext, warnOfFailures } from "../likely-failures.ts";
 import type { KeyPath } from "../problems/locate.ts";
 import type { Report } from "../problems/report.ts";
 import type { ServerConfig, ServerEntry, ServerToolsConfig, ServerTransport } from "../schema/server.ts";
 import type { ServerAuth } from "../schema/server-auth.ts";
-import { warnOfOpenCredentials } from "../weak.ts";
+import { warnOfOpenCredentials, warnOfVisibleSecrets } from "../weak.ts";
+import { type SecretPlace, secretTextsOf } from "./secret-texts.ts";
 import { expandHome } from "./substitute.ts";
 
 export interface NormaliseContext extends FailureContext {
@@ -25,6 +25,8 @@ export interface NormaliseContext extends FailureContext {
   readonly readFile: ((path: string) => string) | undefined;
   /** For entries without their own. */
   readonly inheritEnv: boolean | readonly string[] | undefined;
+  /** The texts of all entries that are complete only when their server starts. */
+  readonly secretPlaces: readonly SecretPlace[];
 }
 
 type Fields = { readonly id: string; readonly entry: ServerEntry; readonly path: KeyPath };
@@ -40,15 +42,19 @@ export function normaliseServer(fields: Fields, context: NormaliseContext): Serv
   }
   const tools = normaliseTools(fields, context.report);
   if (transport === undefined) return undefined;
-  const auth = normaliseAuth(transport, fields, context.report);
+  const hasSecretUrl = context.secretPlaces.some((place) => isUrlOf(path, place));
+  const auth = hasSecretUrl ? undefined : normaliseAuth(transport, fields, context.report);
+  const secretTexts = secretTextsOf({ path, transport, home: context.home }, context.secretPlaces);
   warnUnused(transport, fields, context.report);
   if (isEnabled(entry)) {
     warnOfOpenCredentials(transport, path, context.report);
+    warnOfVisibleSecrets(secretTexts, path, context.report);
     warnOfFailures(transport, path, context);
   }
   return {
     id,
     transport,
+    ...(secretTexts.length > 0 && { secretTexts }),
     enabled: isEnabled(entry),
     prefix: entry.prefix ?? defaultPrefix(id),
     share: entry.share ?? (context.severalTokens && !tellsApart(transport) ? "session" : "auto"),
@@ -142,7 +148,8 @@ function normaliseTransport({ entry, path }: Fields, context: NormaliseContext):
       kind: "stdio",
       command: resolveCommand(entry.command, context),
       args: entry.args.map((argument) => expandHome(argument, context.home)),
-      env: normaliseEnv(entry, path, context),
+      env: Object.fromEntries(Object.entries(entry.env).map(([name, value]) => [name, String(value)])),
+      ...envFileOf(entry, path, context),
       cwd: resolvePath(entry.cwd ?? ".", context),
       ...(inheritEnv !== undefined && { inheritEnv }),
     };
@@ -159,8 +166,15 @@ function normaliseTransport({ entry, path }: Fields, context: NormaliseContext):
   if (type === "sse" && entry.era === "modern") {
     report.error([...path, "era"], 'a server over sse is "legacy"; leave era out, or set type to "http"');
   }
-  checkUrl(url, [...path, entry.url === undefined ? "serverUrl" : "url"], report);
+  if (!context.secretPlaces.some((place) => isUrlOf(path, place))) {
+    checkUrl(url, [...path, entry.url === undefined ? "serverUrl" : "url"], report);
+  }
   return { kind: type === undefined ? "auto" : type === "sse" ? "sse" : "http", url, headers: entry.headers };
+}
+
+function isUrlOf(entry: KeyPath, { path }: SecretPlace): boolean {
+  const [section, id, key] = path;
+  return section === entry[0] && id === entry[1] && (key === "url" || key === "serverUrl");
 }
 
 function checkUrl(url: string, path: KeyPath, report: Report): void {
@@ -192,18 +206,17 @@ function resolveCommand(command: string, context: NormaliseContext): string {
   return /^\.{1,2}[/\\]/.test(expanded) && !isAbsolute(expanded) ? resolve(context.folder, expanded) : expanded;
 }
 
-function normaliseEnv(entry: ServerEntry, path: KeyPath, context: NormaliseContext): Record<string, string> {
-  const own = Object.fromEntries(Object.entries(entry.env).map(([name, value]) => [name, String(value)]));
-  if (entry.envFile === undefined || !isEnabled(entry)) return own;
-  const file = resolvePath(entry.envFile, context);
+/** The file is read again when the server starts. */
+function envFileOf(entry: ServerEntry, path: KeyPath, context: NormaliseContext): { readonly envFile?: string } {
+  if (entry.envFile === undefined || !isEnabled(entry)) return {};
+  const envFile = resolvePath(entry.envFile, context);
   try {
     if (context.readFile === undefined) throw new Error("no files can be read here");
-    // `parseEnv` declares its values optional, but every name it returns has a value.
-    return { ...(parseEnv(context.readFile(file)) as Record<string, string>), ...own };
+    context.readFile(envFile);
   } catch {
     context.report.error([...path, "envFile"], "cannot read this file");
-    return own;
   }
+  return { envFile };
 }
 
 function isEnabled(entry: ServerEntry): boolean {

@@ -32,6 +32,9 @@ export interface ServerOutline {
   /** Environment variables as [name, value] pairs. */
   readonly env: readonly (readonly [string, string])[];
   readonly headers: readonly (readonly [string, string])[];
+  /** The references to secrets, as written, and the commands among them. */
+  readonly secrets: readonly string[];
+  readonly runs: readonly string[];
 }
 
 const HIDDEN = "[hidden]";
@@ -63,6 +66,25 @@ function outlineServer(id: string, entry: Record<string, unknown>): ServerOutlin
     envFile: textIn(entry["envFile"]),
     env: hideByName(entry["env"]),
     headers: hideByName(entry["headers"]),
+    ...referencesIn(entry),
+  };
+}
+
+const REFERENCE = /(?<!\$)\$\{((?:keychain|cmd|input|file):[^}]*|op:\/\/[^}]*)\}/g;
+
+/** Looks everywhere in the entry, also where the parser would not allow a reference. */
+function referencesIn(entry: unknown): Pick<ServerOutline, "secrets" | "runs"> {
+  const texts: string[] = [];
+  const visit = (value: unknown): void => {
+    if (typeof value === "string") texts.push(value);
+    else if (typeof value === "object" && value !== null) Object.values(value).forEach(visit);
+  };
+  visit(entry);
+  const found = [...new Set(texts.flatMap((text) => [...text.matchAll(REFERENCE)].map(([, inner]) => inner!)))];
+  const isCommand = (inner: string): boolean => inner.startsWith("cmd:");
+  return {
+    secrets: found.filter((inner) => !isCommand(inner)).map((inner) => `\${${inner}}`),
+    runs: found.filter(isCommand).map((inner) => inner.slice("cmd:".length)),
   };
 }
 

@@ -8,7 +8,7 @@
 
 import { homedir } from "node:os";
 import { resolve } from "node:path";
-import type { Node } from "jsonc-parser";
+import { getNodeValue, type Node } from "jsonc-parser";
 import { configFolder } from "../dialects/dialects.ts";
 import { foreignKey } from "../dialects/foreign-keys.ts";
 import { translate } from "../dialects/translate.ts";
@@ -21,10 +21,12 @@ import { type Config, type ConfigFile, configFileSchema } from "../schema/config
 import type { ServerConfig } from "../schema/server.ts";
 import type { GatewayConfig } from "../schema/settings.ts";
 import { keysAt, plainTypeAt } from "../schema/shape.ts";
+import { inputDefinitions } from "../secret-reference.ts";
 import { warnOfWeakTokens } from "../weak.ts";
 import { parseSyntax, propertiesOf, readValue } from "./document.ts";
 import { type NormaliseContext, resolvePath } from "./normalise.ts";
 import { otherSyntax } from "./other-syntax.ts";
+import { isSecretPlace, type SecretPlace } from "./secret-texts.ts";
 import { checkIds, isInEntry, readServers } from "./servers.ts";
 import { ForeignKeys } from "./skip-foreign.ts";
 import { substitute, type Variables } from "./substitute.ts";
@@ -77,7 +79,9 @@ export function parseConfig(source: string, options: ParseOptions): ParsedConfig
   for (const { path, message } of translation.problems) report.error(path, message, { at: "key" });
   const folder = resolve(options.cwd ?? configFolder(file));
   const { env, readFile } = options;
-  const variables: Variables = { env, folder, home: options.home ?? homeOf(env), readFile };
+  const inputs = inputDefinitions(valueIn(root, "inputs"));
+  const variables: Variables = { env, folder, home: options.home ?? homeOf(env), readFile, file, inputs };
+  const secretPlaces: SecretPlace[] = [];
   checkIds(root, report);
   const keys = propertiesOf(root).map(([key]) => key);
   const foreign = new ForeignKeys(dialect, keys, report);
@@ -86,7 +90,7 @@ export function parseConfig(source: string, options: ParseOptions): ParsedConfig
     text: (given, path) => {
       if (options.found && path[0] === "gateway") return unsubstituted(given, path, report);
       const own = isInEntry(path) ? (dialect?.variables?.(given) ?? given) : given;
-      return substituted(own, path, { root, variables, report });
+      return substituted(own, path, { root, variables, report, secretPlaces });
     },
   });
   foreign.finish();
@@ -110,6 +114,7 @@ export function parseConfig(source: string, options: ParseOptions): ParsedConfig
     env,
     probe: options.probe,
     inheritEnv: settings.success ? settings.data.backends.inheritEnv : undefined,
+    secretPlaces,
   };
   const servers = readServers(root, value, context);
   const isolated = servers.reduce((count, { problems = [] }) => count + problems.length, 0);
@@ -127,13 +132,22 @@ function homeOf(env: ParseOptions["env"]): string {
   return env.HOME ?? env.USERPROFILE ?? homedir();
 }
 
+interface SubstitutedContext {
+  readonly root: Node;
+  readonly variables: Variables;
+  readonly report: Report;
+  /** Gets the texts with references. */
+  readonly secretPlaces: SecretPlace[];
+}
+
 function substituted(
   written: string,
   path: KeyPath,
-  { root, variables, report }: { root: Node; variables: Variables; report: Report },
+  { root, variables, report, secretPlaces }: SubstitutedContext,
 ): unknown {
   if (path[0] === "inputs" || path[0] === "$schema") return written;
-  const { text, problems } = substitute(written, variables, { shell: path[2] === "args" });
+  const keepsReferences = isInEntry(path) && isSecretPlace(path);
+  const { text, problems, parts } = substitute(written, variables, { shell: path[2] === "args", keepsReferences });
   if ((path[2] === "env" || path[2] === "headers") && isInEntry(path) && /^\$[A-Za-z_]\w*$/.test(written)) {
     report.warn(path, "stays as written", { hint: "for the value of an environment variable, write ${env:NAME}" });
   }
@@ -145,7 +159,8 @@ function substituted(
     else report.error(path, message, { hint });
     report.settle(path);
   }
-  return text === written || problems.length > 0 ? text : typed(text, path, report);
+  if (parts) secretPlaces.push({ path, parts });
+  return text === written || parts || problems.length > 0 ? text : typed(text, path, report);
 }
 
 /** Converts a substituted text if the schema expects a number or a boolean at its path. */
@@ -215,6 +230,12 @@ function assemble(file: ConfigFile, servers: readonly ServerConfig[], context: N
     calls,
     log: { ...log, ...audit },
   };
+}
+
+/** Returns the value of a section as it is written. */
+function valueIn(root: Node, section: string): unknown {
+  const node = propertiesOf(root).find(([key]) => key === section)?.[2];
+  return node && getNodeValue(node);
 }
 
 function valueAt(value: unknown, path: KeyPath): unknown {

@@ -1,24 +1,26 @@
 /**
  * Substitutes variables in the config's strings: `${env:NAME}`, `${env:NAME:-default}`,
  * `${input:id}`, the predefined ones of VS Code and Cursor, Windsurf's `${file:path}`, and Claude
- * Code's `${NAME}` and `${NAME:-default}`. `$${` is a literal `${`.
+ * Code's `${NAME}` and `${NAME:-default}`. `$${` is a literal `${`. Where secrets may stand, what
+ * `config/secret-reference.ts` knows stays a reference.
  *
  * A missing variable is a problem that names it, never an empty string. All other text stays
  * unchanged, including `$NAME` and a shell's `${NAME%x}`. Values are not substituted again.
  */
-import { basename, join, resolve as resolvePath, sep } from "node:path";
+import { basename, join, sep } from "node:path";
+import { type ReferenceContext, readReference, type SecretReference, type TextPart } from "../secret-reference.ts";
 
-export interface Variables {
+export interface Variables extends ReferenceContext {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The base folder for relative paths. */
-  readonly folder: string;
-  readonly home: string;
   /** Reads the file of a `${file:path}`; throws if it cannot. */
   readonly readFile?: ((path: string) => string) | undefined;
 }
 
 export interface Substitution {
+  /** With references as they are written. */
   readonly text: string;
+  /** The same in parts, if it has references. */
+  readonly parts?: readonly TextPart[];
   readonly problems: readonly SubstitutionProblem[];
 }
 
@@ -32,21 +34,41 @@ export interface SubstitutionProblem {
 const REFERENCE = /\$\$\{|\$\{([^}]*)(\}?)/g;
 const PLAIN_NAME = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s;
 
-/**
- * Substitutes the variables in a text. With `shell: true` (a program's arguments) an unset
- * `${NAME}` is left for the shell, which is worth no more than a warning.
- */
-export function substitute(text: string, variables: Variables, options: { shell?: boolean } = {}): Substitution {
+export interface SubstituteOptions {
+  /** A program's arguments: an unset `${NAME}` is left for the shell, which is worth a warning. */
+  readonly shell?: boolean;
+  /** A text of a connection: secrets stay references until the server starts. */
+  readonly keepsReferences?: boolean;
+}
+
+/** Substitutes the variables in a text. */
+export function substitute(text: string, variables: Variables, options: SubstituteOptions = {}): Substitution {
   if (!text.includes("${")) return { text, problems: [] };
   const problems: SubstitutionProblem[] = [];
-  const result = text.replace(REFERENCE, (whole, inner: string | undefined, end: string | undefined) => {
-    if (inner === undefined) return "${";
-    const resolved = end === "" ? unclosed(inner) : resolve(inner, variables, options.shell === true);
-    if (typeof resolved === "string") return resolved;
-    if (resolved !== undefined) problems.push(resolved);
-    return whole;
-  });
-  return { text: result, problems };
+  const parts: TextPart[] = [];
+  let [shown, literal, end] = ["", "", 0];
+  for (const match of text.matchAll(REFERENCE)) {
+    const [whole, inner, brace] = match;
+    const found =
+      inner === undefined ? "${" : brace === "" ? unclosed(inner) : resolve(inner, { ...variables, ...options });
+    const before = text.slice(end, match.index);
+    end = match.index + whole.length;
+    if (isReference(found)) {
+      parts.push(literal + before, found);
+      [shown, literal] = [shown + before + whole, ""];
+      continue;
+    }
+    if (typeof found === "object") problems.push(found);
+    const value = before + (typeof found === "string" ? found : whole);
+    [shown, literal] = [shown + value, literal + value];
+  }
+  const rest = text.slice(end);
+  const all = [...parts, literal + rest].filter((part) => part !== "");
+  return { text: shown + rest, problems, ...(parts.length > 0 && { parts: all }) };
+}
+
+function isReference(found: Found): found is SecretReference {
+  return typeof found === "object" && "source" in found;
 }
 
 /** Expands `~` and `~/…` to the home folder; `~name` is another user's and stays. */
@@ -56,25 +78,29 @@ export function expandHome(text: string, home: string): string {
 }
 
 function unclosed(inner: string): SubstitutionProblem | undefined {
-  return /^(env|input):/.test(inner)
+  return /^(env|input|keychain|cmd|op):/.test(inner)
     ? { message: 'a "${" without its "}"', hint: 'write "$${" for the text "${"' }
     : undefined;
 }
 
-/** Returns the value or the problem; undefined if the text is not a reference. */
-function resolve(inner: string, variables: Variables, shell: boolean): string | SubstitutionProblem | undefined {
+type Found = string | SecretReference | SubstitutionProblem | undefined;
+
+/** Returns undefined if the text is not a reference. */
+function resolve(inner: string, variables: Variables & SubstituteOptions): Found {
   const predefined = predefinedVariable(inner, variables);
   if (predefined !== undefined) return predefined;
   if (inner.startsWith("env:")) return environmentVariable(inner.slice(4), variables.env);
-  if (inner.startsWith("input:")) return inputVariable(inner.slice(6), variables.env);
-  if (inner.startsWith("file:")) return fileContent(inner.slice(5), variables);
+  const input = inner.startsWith("input:") ? inputVariable(inner.slice(6), variables.env) : undefined;
+  if (input !== undefined) return input;
+  const reference = readReference(inner, variables, (path) => expandHome(path, variables.home));
+  if (reference !== undefined) return keepsOrReads(reference, inner, variables);
   if (/^(command|config):/.test(inner)) {
     return { message: `\${${inner.slice(0, inner.indexOf(":"))}:…} is not supported`, hint: "use ${env:NAME}" };
   }
   const plain = PLAIN_NAME.exec(inner);
   if (plain === null) return undefined;
   const value = environmentVariable(inner, variables.env);
-  if (typeof value === "string" || !shell) return value;
+  if (typeof value === "string" || !variables.shell) return value;
   return {
     message: `${value.message}, so \${${inner}} stays as written`,
     hint: `set it, or write "$\${${inner}}" if it is meant for the program`,
@@ -98,11 +124,29 @@ function predefinedVariable(name: string, { folder, home }: Variables): string |
   }
 }
 
+function keepsOrReads(
+  reference: SecretReference | SubstitutionProblem,
+  inner: string,
+  { keepsReferences, readFile }: Variables & SubstituteOptions,
+): Found {
+  if (!("source" in reference)) return reference;
+  if (reference.source === "file") {
+    const text = fileContent(reference.path, readFile);
+    return typeof text === "string" && keepsReferences ? reference : text;
+  }
+  if (keepsReferences) return reference;
+  const kind = inner.startsWith("op:") ? "op://" : inner.slice(0, inner.indexOf(":") + 1);
+  return {
+    message: `\${${kind}…} is looked up when a server starts, so it may only stand in args, env, url, headers and auth.clientSecret of a server`,
+    hint: "use ${env:NAME} or ${file:path} here",
+  };
+}
+
 /** Returns the text of a file without its last line break, as secrets are kept in files. */
-function fileContent(path: string, { folder, home, readFile }: Variables): string | SubstitutionProblem {
+function fileContent(path: string, readFile: Variables["readFile"]): string | SubstitutionProblem {
   try {
-    if (readFile === undefined || path === "") throw new Error("no file");
-    return readFile(resolvePath(folder, expandHome(path, home))).replace(/\r?\n$/, "");
+    if (readFile === undefined) throw new Error("no file");
+    return readFile(path).replace(/\r?\n$/, "");
   } catch {
     return { message: "the file of ${file:…} cannot be read" };
   }
@@ -121,12 +165,8 @@ function environmentVariable(reference: string, env: Variables["env"]): string |
   };
 }
 
-function inputVariable(id: string, env: Variables["env"]): string | SubstitutionProblem {
+/** The environment may have the answer to an input. */
+function inputVariable(id: string, env: Variables["env"]): string | undefined {
   const name = id.toUpperCase().replace(/[^A-Z0-9_]/g, "_");
-  const value = Object.hasOwn(env, name) ? env[name] : undefined;
-  if (value !== undefined) return value;
-  return {
-    message: `\${input:${id}} needs the environment variable ${name}, which is not set`,
-    hint: "Goblin cannot ask for inputs as VS Code does; it reads them from the environment",
-  };
+  return Object.hasOwn(env, name) ? env[name] : undefined;
 }

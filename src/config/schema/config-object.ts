@@ -12,7 +12,7 @@ export interface ConfigObject {
   readonly servers?: Readonly<Record<string, ServerObject>> | undefined;
   /** The address of the JSON Schema, for editors. */
   readonly $schema?: string | undefined;
-  /** VS Code's inputs. ${input:some-id} is read from the environment variable SOME_ID. */
+  /** VS Code's inputs: what ${input:some-id} is asked for once. See [secrets](secrets.md). */
   readonly inputs?: readonly {
     readonly id: string;
     readonly [key: string]: unknown;
@@ -430,6 +430,8 @@ export interface TimeoutsSettings {
    * runner (npx, uvx, docker run and the like). Not less than connectMs. Default 300000.
    */
   readonly startMs?: number | undefined;
+  /** For a program that supplies a secret: ${cmd:…}, or 1Password's op. Default 30000. */
+  readonly secretMs?: number | undefined;
   /**
    * For one call. Progress from the server restarts it; it is paused while the server waits for an
    * answer from the client. Default 60000.

@@ -46,7 +46,7 @@ export const configFileSchema = z.strictObject({
   inputs: z
     .array(z.looseObject({ id: z.string().min(1) }))
     .default([])
-    .describe("VS Code's inputs. ${input:some-id} is read from the environment variable SOME_ID."),
+    .describe("VS Code's inputs: what ${input:some-id} is asked for once. See [secrets](secrets.md)."),
   gateway: gatewaySchema.prefault({}).describe("Where the gateway listens and who may connect."),
   oauth: oauthSchema.prefault({}).describe("How Goblin introduces itself when it logs in to servers."),
   tools: toolsSchema.prefault({}).describe("How tools are shown to clients."),

@@ -91,6 +91,7 @@ export const timeoutsSchema = z
       .describe(
         "For the first start of a program, which may install something, and for every start of a package runner (npx, uvx, docker run and the like). Not less than connectMs.",
       ),
+    secretMs: positiveMs.default(30_000).describe("For a program that supplies a secret: ${cmd:…}, or 1Password's op."),
     callMs: positiveMs
       .default(60_000)
       .describe(

@@ -7,6 +7,7 @@
 import * as z from "zod";
 import { framingHeaders, HEADER_NAME, HEADER_VALUE } from "../../text/header-rules.ts";
 import type { Problem } from "../problems/problem.ts";
+import type { SecretText } from "../secret-reference.ts";
 import { positiveMs } from "./limits.ts";
 import { type ServerAuth, serverAuthSchema } from "./server-auth.ts";
 import { inheritEnvSchema } from "./settings.ts";
@@ -135,6 +136,8 @@ export interface StdioTransport {
   readonly args: readonly string[];
   /** The entry's own variables. */
   readonly env: Readonly<Record<string, string>>;
+  /** A file with more variables, which is read when the program starts. */
+  readonly envFile?: string;
   /** What is inherited from the gateway's environment; undefined is the usual. */
   readonly inheritEnv?: boolean | readonly string[];
   readonly cwd: string;
@@ -160,6 +163,8 @@ export function shownTransport({ kind }: ServerTransport): ShownTransport {
 export interface ServerConfig {
   readonly id: string;
   readonly transport: ServerTransport;
+  /** Texts of `transport` and `auth` that hold references; they are completed at each start. */
+  readonly secretTexts?: readonly SecretText[];
   readonly enabled: boolean;
   readonly prefix: string;
   readonly share: "auto" | "all" | "session";

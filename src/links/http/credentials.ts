@@ -22,7 +22,8 @@ export interface Refusal {
 
 /**
  * What to do about a refusal. "again": there are other credentials now, so the request may be sent
- * once more. An error: the request fails with it. "unknown": it has nothing to do with credentials
+ * once more. An error: the request fails with it; with the reason "renew" the link is renewed.
+ * "unknown": it has nothing to do with credentials
  * that are known here.
  */
 export type Verdict = "again" | "unknown" | GoblinError;
@@ -30,6 +31,8 @@ export type Verdict = "again" | "unknown" | GoblinError;
 export interface Credentials {
   /** The Authorization header of the next request. */
   readonly header: string | undefined;
+  /** They are the entry's own `headers`, not a login. */
+  readonly areHeaders?: boolean;
   refused(refusal: Refusal): Promise<Verdict>;
 }
 

@@ -139,14 +139,14 @@ export class ModernPeer implements Peer, LinkEvents {
     this.#pending.settle(id, { ...failure(error), unsent: fate === "unsent" });
   }
 
-  closed(error: GoblinError): void {
+  closed(error: GoblinError, renew = false): void {
     const settled = this.#receiver.settled;
-    if (settled) return void settled.then(() => this.closed(error));
+    if (settled) return void settled.then(() => this.closed(error, renew));
+    if (!renew) this.#pending.failAll(error);
     if (this.#ended) return;
     this.#ended = true;
     this.#listener.close();
-    this.#pending.failAll(error);
-    if (this.#opened) this.#events.closed(error);
+    if (this.#opened) this.#events.closed(error, renew);
   }
 
   problem(message: string, detail?: string): void {

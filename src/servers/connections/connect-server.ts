@@ -2,8 +2,8 @@
  * Connects to one server as its entry says, with the right time limit and in its turn.
  *
  * A program that has never answered may be installing, and so may every package runner: they get
- * `timeouts.startMs`, and package runners start a few at a time. Errors never contain the server's
- * secrets.
+ * `timeouts.startMs`, and package runners start a few at a time. What its entry only refers to is
+ * looked up each time. Errors never contain the server's secrets.
  */
 import type { LiveConfig } from "../../config/live-config.ts";
 import { packageRunnerOf } from "../../config/package-runner.ts";
@@ -11,6 +11,8 @@ import type { ServerTransport } from "../../config/schema/server.ts";
 import { secretsOf } from "../../config/secrets.ts";
 import type { ServerLogin } from "../../login/server-login.ts";
 import { type Connect, type ConnectorOptions, createConnector } from "../../peers/negotiate.ts";
+import { renewingCredentials } from "../../secrets/renewing-credentials.ts";
+import type { ServerSecrets } from "../../secrets/server-secrets.ts";
 import { createRedactor } from "../../text/redact.ts";
 import { hidingSecrets } from "./hide-secrets.ts";
 import type { Start } from "./shared-connection.ts";
@@ -22,6 +24,8 @@ export interface ConnectServerOptions
   readonly config: Pick<LiveConfig, "current">;
   /** For a remote server that may ask for one. */
   readonly login?: ServerLogin | undefined;
+  /** If its entry refers to some. */
+  readonly secrets?: ServerSecrets | undefined;
   readonly queue: StartQueue;
   /** Tells what an attempt for the shared connection is doing. */
   readonly starting: (start: Start) => void;
@@ -34,21 +38,24 @@ export function installs(transport: ServerTransport): boolean {
 }
 
 export function connectServer(options: ConnectServerOptions): Connect {
-  const { transport, config, login, queue, starting } = options;
+  const { transport, config, login, secrets, queue, starting } = options;
   const runner = runnerOf(transport);
-  const secrets = secretsOf(transport);
-  const redactOwn = createRedactor(secrets);
-  // The secrets of a login change with each renewal.
-  const redact = login ? (text: string) => createRedactor([...secrets, ...login.secrets])(text) : redactOwn;
+  const own = secretsOf(transport);
+  const redactOwn = createRedactor(own);
+  // The secrets of a login change with each renewal, those of the entry with each start.
+  const isFixed = !login && !secrets;
+  const redact = (text: string): string =>
+    isFixed ? redactOwn(text) : createRedactor([...own, ...(login?.secrets ?? []), ...(secrets?.values ?? [])])(text);
   let wasUp = false;
   const limitMs = (): number => {
     const { connectMs, startMs } = config.current.timeouts;
     return transport.kind !== "stdio" || (wasUp && !runner) ? connectMs : Math.max(connectMs, startMs);
   };
-  const connect = hidingSecrets(
-    createConnector({
+  const connectorOf = (complete: ServerTransport): Connect => {
+    const connector = createConnector({
       ...options,
-      credentials: login,
+      transport: complete,
+      credentials: secrets ? renewingCredentials({ transport: complete, secrets, login }) : login,
       redact,
       settings: () => {
         const { resultBytes: messageCap, unsentBytes: unsentCap } = config.current.limits;
@@ -57,9 +64,17 @@ export function connectServer(options: ConnectServerOptions): Connect {
       onHint: (hint, owner) => {
         if (!owner) options.onHint(hint);
       },
-    }),
-    redact,
-  );
+    });
+    return hidingSecrets(connector, redact);
+  };
+  let last: { readonly transport: string; readonly connect: Connect } | undefined;
+  /** What the last connection taught about the server stays, as long as it is the same one. */
+  const connector = async (): Promise<Connect> => {
+    const complete = secrets ? await secrets.transport() : transport;
+    const written = secrets ? JSON.stringify(complete) : "";
+    if (last?.transport !== written) last = { transport: written, connect: connectorOf(complete) };
+    return last.connect;
+  };
   return async (events, wanted) => {
     const { owner, signal } = wanted;
     let leave: (() => void) | undefined;
@@ -71,7 +86,7 @@ export function connectServer(options: ConnectServerOptions): Connect {
       starting({ what: runner ? `${runner} may be installing it` : "waits for its handshake", limitMs: limitMs() });
     }
     try {
-      await login?.ready();
+      const [connect] = await Promise.all([connector(), login?.ready()]);
       const peer = await connect(events, wanted);
       wasUp = true;
       return peer;

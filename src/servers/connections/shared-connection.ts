@@ -119,7 +119,7 @@ export class SharedConnection {
 
   /** Resolves when the first attempt has succeeded or failed. */
   async start(): Promise<void> {
-    if (this.#state === "invalid") return;
+    if (this.#options.invalid !== undefined) return;
     this.#epoch++;
     this.#attempt = 0;
     this.#probeTimer ??= setInterval(() => void this.#probe(), PROBE_EVERY_MS).unref();
@@ -127,7 +127,7 @@ export class SharedConnection {
   }
 
   async restart(): Promise<void> {
-    if (this.#state === "invalid") return;
+    if (this.#options.invalid !== undefined) return;
     await this.stop("restarting");
     this.#restarts++;
     await this.start();
@@ -143,7 +143,7 @@ export class SharedConnection {
     this.#peer = undefined;
     this.#wasReady = false;
     this.#abort?.abort();
-    if (this.#state !== "invalid") this.#set("disabled", reason);
+    if (this.#options.invalid === undefined) this.#set("disabled", reason);
     await Promise.all([peer?.close(), this.#connecting]);
   }
 
@@ -206,7 +206,8 @@ export class SharedConnection {
     this.#nextAttemptAt = undefined;
     this.#start = undefined;
     this.#hint = undefined;
-    this.#set(this.#options.installs ? "installing" : "connecting", this.#reason);
+    // Without its secrets there is nothing to start, so a new look at them is no start yet.
+    if (this.#state !== "invalid") this.#set(this.#options.installs ? "installing" : "connecting", this.#reason);
     this.#abort = new AbortController();
     const attempt = this.#tryConnect(epoch, this.#abort.signal).finally(() => {
       if (this.#connecting === attempt) this.#connecting = undefined;
@@ -263,7 +264,8 @@ export class SharedConnection {
     this.#readySince = 0;
     const delay = backoffMs(this.#attempt++);
     this.#nextAttemptAt = Date.now() + delay;
-    this.#set("down", reason);
+    const isUnset = error instanceof GoblinError && error.reason === "unset";
+    this.#set(isUnset ? "invalid" : "down", reason);
     this.#retryTimer = setTimeout(() => void this.#connect(), delay);
     this.#retryTimer.unref();
   }

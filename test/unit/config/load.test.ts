@@ -37,7 +37,8 @@ describe("loadConfig", () => {
       kind: "stdio",
       command: join(folder, "a"),
       args: [],
-      env: { FROM_FILE: "a b", BOTH: "env" },
+      env: { BOTH: "env" },
+      envFile: join(folder, ".env"),
       cwd: folder,
     });
   });

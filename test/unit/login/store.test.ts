@@ -2,8 +2,8 @@ import { spawn } from "node:child_process";
 import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { withFileLock } from "../../../src/login/file-lock.ts";
 import { type Login, LoginStore } from "../../../src/login/store.ts";
+import { withFileLock } from "../../../src/secrets/file-lock.ts";
 import { disposeAll } from "../../fixtures/dispose.ts";
 import { stateEnv } from "../../fixtures/logins.ts";
 
