@@ -32,6 +32,7 @@ const layers: Record<string, readonly string[]> = {
   telemetry: ["config", "protocol", "structures", "timing", "text"],
   catalog: ["identifiers", "protocol", "json", "uri-template", "structures", "timing", "text"],
   links: ["http-client", "protocol", "json", "structures", "timing", "text"],
+  clients: ["config", "structures"],
   secrets: ["links", "config", "protocol", "structures", "timing", "text"],
   login: ["secrets", "links", "config", "protocol", "structures", "text"],
   connect: ["login", "protocol", "structures", "text"],
@@ -78,8 +79,8 @@ const layers: Record<string, readonly string[]> = {
   ],
   "index.ts": ["library.ts", "cards.ts", "config"],
   cli: [
-    ...["gateway.ts", "version.ts", "tui", "admin", "demo", "session", "servers", "login", "secrets", "catalog"],
-    ...["telemetry", "config", "protocol", "http-client", "structures", "timing", "text"],
+    ...["gateway.ts", "version.ts", "tui", "admin", "demo", "session", "servers", "login", "secrets", "clients"],
+    ...["catalog", "telemetry", "config", "protocol", "http-client", "structures", "timing", "text"],
   ],
 };
 
@@ -94,7 +95,9 @@ const packages: Record<string, readonly string[]> = {
   pino: ["telemetry/"],
   zod: ["config/", "meta/", "admin/", "tui/client.ts", "cli/gateway/target.ts"],
   commander: ["cli/"],
-  "jsonc-parser": ["config/"],
+  "jsonc-parser": ["config/", "clients/"],
+  "smol-toml": ["clients/edit/toml.ts"],
+  yaml: ["clients/edit/yaml.ts"],
   jose: ["identity/"],
   oauth4webapi: ["login/"],
   "@napi-rs/keyring": ["secrets/keychain.ts"],

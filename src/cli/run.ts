@@ -11,6 +11,7 @@ import { portNumber } from "./environment.ts";
 import { addLoginCommands } from "./login-commands.ts";
 import { reportError } from "./report-error.ts";
 import { addSecretCommands } from "./secret-commands.ts";
+import { addSetupCommands } from "./setup-commands.ts";
 
 export async function run(argv: readonly string[]): Promise<number> {
   let code = 0;
@@ -91,6 +92,7 @@ export async function run(argv: readonly string[]): Promise<number> {
 
   addLoginCommands(program, done);
   addSecretCommands(program, done);
+  addSetupCommands(program, done);
   addClientCommands(program, done);
 
   try {

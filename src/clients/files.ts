@@ -1,0 +1,75 @@
+/**
+ * Reads and replaces the files of other programs.
+ *
+ * Invariant: a file is replaced as a whole, with its mode, and only if it still has the bytes that
+ * were read. A link, a file that may not be written, and anything that is no file are left alone.
+ */
+import { randomUUID } from "node:crypto";
+import { chmod, lstat, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+
+/** A file that must be left alone; the message says why. */
+export class FileError extends Error {}
+
+export interface FileState {
+  readonly bytes: Buffer;
+  readonly mode: number;
+}
+
+const MOST_BYTES = 16 * 1024 * 1024;
+const OWNER_WRITES = 0o200;
+
+/** Returns undefined if there is no such file. @throws FileError */
+export async function readState(path: string): Promise<FileState | undefined> {
+  try {
+    const found = await lstat(path);
+    if (found.isSymbolicLink()) throw new FileError("it is a link; edit the file that it leads to by hand");
+    if (!found.isFile()) throw new FileError("it is not a file");
+    if (found.size > MOST_BYTES) throw new FileError(`it has more than ${MOST_BYTES} bytes`);
+    return { bytes: await readFile(path), mode: found.mode & 0o7777 };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    throw error instanceof FileError ? error : new FileError(`it cannot be read (${code})`);
+  }
+}
+
+/** Returns the text. @throws FileError if it is not UTF-8 */
+export function textOf({ bytes }: Pick<FileState, "bytes">): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new FileError("it is not UTF-8");
+  }
+}
+
+export interface Replacement {
+  readonly before: FileState | undefined;
+  /** Undefined removes the file. */
+  readonly after: Buffer | undefined;
+  /** Of the new file, if there was none. */
+  readonly mode?: number;
+}
+
+/** @throws FileError if the file has changed since it was read, or cannot be written */
+export async function replaceFile(path: string, { before, after, mode = 0o600 }: Replacement): Promise<void> {
+  if (before && (before.mode & OWNER_WRITES) === 0) throw new FileError("it may not be written (read-only)");
+  const now = await readState(path);
+  if (!isSame(now, before)) throw new FileError("another program changed it just now; try again");
+  const draft = `${path}.${randomUUID().slice(0, 8)}.tmp`;
+  try {
+    if (after === undefined) return await rm(path, { force: true });
+    if (!before) await mkdir(dirname(path), { recursive: true });
+    await writeFile(draft, after, { flag: "wx", mode: before?.mode ?? mode });
+    // The process's umask may have taken bits away.
+    await chmod(draft, before?.mode ?? mode);
+    await rename(draft, path);
+  } catch (error) {
+    await rm(draft, { force: true }).catch(() => {});
+    throw new FileError(`it cannot be written (${(error as NodeJS.ErrnoException).code ?? "failed"})`);
+  }
+}
+
+function isSame(a: FileState | undefined, b: FileState | undefined): boolean {
+  return a === undefined || b === undefined ? a === b : a.bytes.equals(b.bytes);
+}

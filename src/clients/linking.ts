@@ -1,0 +1,183 @@
+/**
+ * Links clients to the gateway: adds its entry to their settings, removes it, and tells where it
+ * stands.
+ *
+ * Invariant: a client whose file cannot be edited is named and left alone; the others go on.
+ */
+
+import { posix } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import {
+  type Client,
+  type Entry,
+  type Gateway,
+  type Machine,
+  type Program,
+  remoteEntry,
+  type Scope,
+} from "./client.ts";
+import { EditError, readServers, withEntry, withoutEntry } from "./edit/editor.ts";
+import { FileError, type FileState, readState, replaceFile, textOf } from "./files.ts";
+import type { Journal } from "./journal.ts";
+
+/** The name of the gateway's entry. */
+export const OWN_NAME = "goblin";
+
+export interface Link {
+  readonly gateway: Gateway;
+  readonly program: Program;
+}
+
+export interface ClientState {
+  readonly client: Client;
+  readonly scope: Scope;
+  readonly file: string;
+  /** linked: the entry is as Goblin writes it. drifted: somebody changed it. */
+  readonly state: "missing" | "found" | "linked" | "drifted" | "unreadable";
+  /** Why it is unreadable. */
+  readonly reason?: string;
+  /** The names of the servers in it. */
+  readonly servers: readonly string[];
+}
+
+export interface Planned {
+  readonly client: Client;
+  readonly file: string;
+  readonly before: FileState | undefined;
+  readonly after: Buffer;
+}
+
+export type Outcome = { readonly client: Client; readonly file: string } & (
+  | { readonly state: "planned"; readonly plan: Planned }
+  | { readonly state: "unchanged" }
+  | { readonly state: "refused"; readonly reason: string }
+);
+
+/** Returns the client's file of a scope; undefined if it has none. */
+export async function fileOf(client: Client, machine: Machine, scope: Scope): Promise<string | undefined> {
+  if (scope === "project") return client.project && posix.join(machine.cwd, ...client.project);
+  const places = client.user(machine);
+  for (const place of places) if (await exists(place)) return place;
+  return places[0];
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    return (await readState(path)) !== undefined;
+  } catch {
+    return true;
+  }
+}
+
+export async function stateOf(
+  client: Client,
+  machine: Machine,
+  options: { scope: Scope; link: Link },
+): Promise<ClientState | undefined> {
+  const { scope, link } = options;
+  const file = await fileOf(client, machine, scope);
+  if (file === undefined) return undefined;
+  try {
+    const found = await readState(file);
+    if (!found) return { client, scope, file, state: "missing", servers: [] };
+    const servers = await readServers(textOf(found), client);
+    const own = servers.get(OWN_NAME);
+    const state =
+      own === undefined ? "found" : entriesFor(client, link).some((entry) => says(own, entry)) ? "linked" : "drifted";
+    return { client, scope, file, state, servers: [...servers.keys()] };
+  } catch (error) {
+    return { client, scope, file, state: "unreadable", reason: reasonOf(error), servers: [] };
+  }
+}
+
+export interface LinkOptions {
+  readonly scope: Scope;
+  readonly link: Link;
+  readonly mode: "http" | "stdio" | undefined;
+}
+
+/** Plans to add the gateway's entry. Nothing is written. */
+export async function planLink(
+  client: Client,
+  machine: Machine,
+  { scope, link, mode }: LinkOptions,
+): Promise<Outcome | undefined> {
+  const file = await fileOf(client, machine, scope);
+  if (file === undefined) return undefined;
+  const entry = entryFor(client, link, mode);
+  if (typeof entry === "string") return { client, file, state: "refused", reason: entry };
+  return plan(client, file, (text) => withEntry(text, client, { name: OWN_NAME, entry }));
+}
+
+/** Plans to remove the gateway's entry. Undefined: there is none. */
+export async function planUnlink(client: Client, machine: Machine, scope: Scope): Promise<Outcome | undefined> {
+  const file = await fileOf(client, machine, scope);
+  if (file === undefined) return undefined;
+  const outcome = await plan(client, file, async (text) => {
+    return (await readServers(text, client)).has(OWN_NAME) ? withoutEntry(text, client, OWN_NAME) : text;
+  });
+  return outcome.state === "unchanged" ? undefined : outcome;
+}
+
+async function plan(client: Client, file: string, edit: (text: string) => Promise<string>): Promise<Outcome> {
+  try {
+    const before = await readState(file);
+    const text = before ? textOf(before) : "";
+    const next = await edit(text);
+    if (next === text) return { client, file, state: "unchanged" };
+    return { client, file, state: "planned", plan: { client, file, before, after: Buffer.from(next) } };
+  } catch (error) {
+    return { client, file, state: "refused", reason: reasonOf(error) };
+  }
+}
+
+export interface Applied {
+  /** Undoes all of it; undefined if nothing was written. */
+  readonly id: string | undefined;
+  readonly failures: readonly { readonly plan: Planned; readonly reason: string }[];
+}
+
+/** Writes the plans, each on its own. */
+export async function apply(command: string, plans: readonly Planned[], journal: Journal): Promise<Applied> {
+  if (plans.length === 0) return { id: undefined, failures: [] };
+  const id = await journal.add(
+    command,
+    plans.map(({ client, file, before, after }) => ({
+      ...{ file, what: client.title, after },
+      before: before?.bytes,
+      mode: before?.mode ?? 0o600,
+    })),
+  );
+  const failures: { plan: Planned; reason: string }[] = [];
+  for (const one of plans) {
+    try {
+      await replaceFile(one.file, { before: one.before, after: one.after });
+    } catch (error) {
+      failures.push({ plan: one, reason: reasonOf(error) });
+    }
+  }
+  return { id, failures };
+}
+
+function entryFor(client: Client, { gateway, program }: Link, mode: LinkOptions["mode"]): Entry | string {
+  if (mode === "stdio" || (mode === undefined && !client.remote)) return client.program(program);
+  return remoteEntry(client, gateway);
+}
+
+function entriesFor(client: Client, link: Link): Entry[] {
+  return ([undefined, "http", "stdio"] as const)
+    .map((mode) => entryFor(client, link, mode))
+    .filter((entry) => typeof entry !== "string");
+}
+
+/** Compares without the name that lists have inside. */
+function says(written: unknown, entry: Entry): boolean {
+  const { name: _written, ...own } = JSON.parse(JSON.stringify(written)) as Record<string, unknown>;
+  const { name: _entry, ...wanted } = JSON.parse(JSON.stringify(entry)) as Record<string, unknown>;
+  return isDeepStrictEqual(own, wanted);
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof EditError || error instanceof FileError) return error.message;
+  throw error;
+}

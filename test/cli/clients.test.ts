@@ -1,0 +1,138 @@
+/** The commands about MCP clients, in a home with real settings. */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterEach, expect, test, vi } from "vitest";
+import { clients } from "../../src/clients/table.ts";
+import { type CommandHome, commandHome } from "../fixtures/command.ts";
+import { disposeAll } from "../fixtures/peers.ts";
+
+vi.setConfig({ testTimeout: 90_000 });
+afterEach(disposeAll);
+
+const CURSOR = `{
+  // mine
+  "mcpServers": {
+    "files": { "command": "npx", "args": ["-y", "files", "--key", "s3cret-argument"] },
+    "docs": { "url": "https://docs.example/mcp?key=s3cret-key" }
+  }
+}
+`;
+const CODEX = '# mine\n[mcp_servers.files]\ncommand = "npx"\nargs = ["-y", "files", "--key", "s3cret-argument"]\n';
+
+function place(home: CommandHome, name: string, text?: string): string {
+  const file = join(home.env["HOME"]!, name);
+  mkdirSync(dirname(file), { recursive: true });
+  if (text !== undefined) writeFileSync(file, text);
+  return file;
+}
+
+test("from two clients to one config, into both, and back", async () => {
+  const home = commandHome();
+  const [cursor, codex] = [place(home, ".cursor/mcp.json", CURSOR), place(home, ".codex/config.toml", CODEX)];
+  const own = join(home.env["HOME"]!, ".config/goblin/goblin.json");
+  const listed = await home.goblin("clients");
+  expect(listed.out).toMatch(
+    /CLIENT +STATE +SERVERS +FILE\ncursor +found +2 .*mcp\.json\ncodex +found +1 .*config\.toml\n/,
+  );
+
+  const dry = await home.goblin("import", "--dry-run");
+  expect(dry.out).toContain(`2 servers would be added to ${own}\n`);
+  expect(dry.out).not.toContain("s3cret");
+  expect(existsSync(own)).toBe(false);
+  const imported = await home.goblin("import", "--json");
+  expect(JSON.parse(imported.out)).toMatchObject({
+    config: own,
+    servers: [
+      { name: "files", client: "cursor", state: "new" },
+      { name: "docs", client: "cursor", state: "new" },
+      { name: "files", client: "codex", state: "duplicate", same: "files" },
+    ],
+    problems: [],
+  });
+  expect(JSON.parse(readFileSync(own, "utf8"))).toEqual({
+    mcpServers: {
+      files: { command: "npx", args: ["-y", "files", "--key", "s3cret-argument"] },
+      docs: { url: "https://docs.example/mcp?key=s3cret-key" },
+    },
+  });
+  expect((await home.goblin("check")).code).toBe(0);
+  expect((await home.goblin("import")).out).toContain("has all of them already");
+
+  expect((await home.goblin("install")).code).toBe(2);
+  expect((await home.goblin("install", "cursr")).err).toContain('did you mean "cursor"?');
+  const preview = await home.goblin("install", "--all", "--dry-run");
+  expect(preview.out).toContain("cursor: planned");
+  expect(readFileSync(cursor, "utf8")).toBe(CURSOR);
+  const installed = await home.goblin("install", "--all");
+  expect(installed).toMatchObject({ code: 0, err: "" });
+  expect(installed.out).toContain('+     "goblin": {');
+  expect(installed.out).toMatch(/codex: written \(.*config\.toml\)\nTo take it back: goblin undo \S+\n/);
+  expect(readFileSync(codex, "utf8")).toBe(`${CODEX}\n[mcp_servers.goblin]\nurl = "http://127.0.0.1:3000/mcp"\n`);
+  expect(JSON.parse((await home.goblin("clients", "--json")).out)).toMatchObject([
+    { client: "cursor", state: "linked", servers: ["files", "docs", "goblin"] },
+    { client: "codex", state: "linked" },
+  ]);
+
+  // One of them is edited since: it is left alone, with the difference.
+  writeFileSync(codex, readFileSync(codex, "utf8").replace("3000", "4000"));
+  const refused = await home.goblin("undo");
+  expect(refused.code).toBe(1);
+  expect(refused.err).toContain("left alone, because it has changed since");
+  expect(refused.err).toContain('+ url = "http://127.0.0.1:4000/mcp"');
+  expect(readFileSync(cursor, "utf8")).toBe(CURSOR);
+  writeFileSync(codex, readFileSync(codex, "utf8").replace("4000", "3000"));
+  expect((await home.goblin("undo")).code).toBe(0);
+  expect(readFileSync(codex, "utf8")).toBe(CODEX);
+  // The one before it is the import.
+  expect((await home.goblin("undo")).out).toContain(`goblin.json: removed (${own})`);
+  expect(existsSync(own)).toBe(false);
+  expect((await home.goblin("undo")).out).toBe("There is nothing to undo.\n");
+  expect((await home.goblin("undo", "--list")).out.match(/undone/g)).toHaveLength(2);
+});
+
+test("a project, a client that starts programs, a broken file, and the way out", async () => {
+  const home = commandHome();
+  const file = home.write("team.json", { mcpServers: {}, gateway: { port: 4567 } });
+  const desktop = place(home, ".config/Claude/claude_desktop_config.json", "{}");
+  const broken = place(home, ".kiro/settings/mcp.json", "{ broken");
+  place(home, ".qoder/mcp.json", '{ "mcpServers": { " odd ": { "command": "a" }, "fine": { "command": "b" } } }');
+  const target = join(home.folder, "imported.json");
+  const partly = await home.goblin("import", "--config", target);
+  expect(partly.code).toBe(1);
+  expect(partly.err).toContain("kiro: left out: it cannot be read: line 1: ");
+  expect(partly.err).toContain('qoder: left out: " odd ": an id must not begin or end with a space');
+  expect(Object.keys(JSON.parse(readFileSync(target, "utf8")).mcpServers)).toEqual(["fine"]);
+  const env = { XDG_CONFIG_HOME: "" };
+  const all = await home.goblinWith({ env }, "install", "--all", "--config", file);
+  expect(all.code).toBe(1);
+  expect(all.err).toContain("kiro: refused: it cannot be read: line 1: ");
+  if (process.platform === "linux") {
+    expect(JSON.parse(readFileSync(desktop, "utf8")).mcpServers.goblin).toEqual({
+      command: "npx",
+      args: ["-y", "goblin-mcp", "stdio", "--config", file],
+    });
+  }
+  expect(readFileSync(broken, "utf8")).toBe("{ broken");
+  const project = await home.goblinWith({ env }, "install", "vscode", "zed", "--project", "--config", file, "--json");
+  expect(JSON.parse(project.out).results).toMatchObject([
+    { client: "vscode", state: "written" },
+    { client: "zed", state: "written" },
+  ]);
+  const written = join(home.folder, ".vscode/mcp.json");
+  expect(JSON.parse(readFileSync(written, "utf8"))).toEqual({
+    servers: { goblin: { type: "http", url: "http://127.0.0.1:4567/mcp" } },
+  });
+  expect((await home.goblinWith({ env }, "uninstall", "vscode")).out).toContain("vscode: written");
+  expect(JSON.parse(readFileSync(written, "utf8"))).toEqual({ servers: {} });
+  expect((await home.goblinWith({ env }, "uninstall", "vscode")).out).toBe("No client has an entry of the gateway.\n");
+});
+
+test("docs/clients.md names every client and its files", () => {
+  const machine = { platform: "linux", home: "~", env: {}, cwd: "" };
+  const rows = clients.map(({ id, title, user, project }) => {
+    const files = user(machine).map((path) => `\`${path}\``);
+    return `| \`${id}\` | ${title} | ${files.join(", ")} | ${project ? `\`${project.join("/")}\`` : "–"} |`;
+  });
+  const text = readFileSync(new URL("../../docs/clients.md", import.meta.url), "utf8");
+  expect(text.slice(text.indexOf("| name | client |")).trim().split("\n").slice(2)).toEqual(rows);
+});
