@@ -10,6 +10,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { skipBlank } from "../json/json-scan.ts";
 import { GoblinError } from "../protocol/errors.ts";
+import { limitExceeded } from "../protocol/limit-exceeded.ts";
 import { logText } from "../protocol/log-text.ts";
 import { idAtEdges, LineSplitter } from "../structures/lines.ts";
 import { withTimeout } from "../timing/with-timeout.ts";
@@ -217,9 +218,11 @@ class StdioLink implements Link {
   #refuse(id: number | undefined): void {
     const { unsentCap, onLimit } = this.#options;
     onLimit("unsentBytes");
-    const message = `The server does not read what it is sent: ${this.#unsent} bytes wait for it (limits.unsentBytes is ${unsentCap})`;
-    if (id === undefined) this.#events.problem(message);
-    else this.#events.failed(id, new GoblinError("BACKEND_UNAVAILABLE", message), "unsent");
+    const what = `the server does not read what it is sent, ${this.#unsent} bytes wait for it`;
+    // Not the server's failure: one client's large calls must not close it to others.
+    const error = limitExceeded({ limit: "unsentBytes", value: unsentCap, what, advice: "wait for an answer" });
+    if (id === undefined) this.#events.problem(error.message);
+    else this.#events.failed(id, error, "unsent");
   }
 
   #end(reason: string): void {

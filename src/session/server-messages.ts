@@ -22,14 +22,15 @@ import type { SessionStore } from "./store.ts";
 const ROOTS_CHANGED = "notifications/roots/list_changed";
 
 const LINK_DONE = "notifications/elicitation/complete";
+/** Per server. */
 const MAX_LINKS = 1000;
 const MAX_ID = 1000;
 
 export class ServerMessages {
   readonly #servers: Servers;
   readonly #sessions: SessionStore;
-  /** The session that was given a link to open, by server and id. Oldest first. */
-  readonly #links = new Map<string, string>();
+  /** The session that was given a link to open, by server, then by id. Oldest first. */
+  readonly #links = new Map<string, Map<string, string>>();
 
   constructor(servers: Servers, sessions: SessionStore, catalog: Catalog) {
     this.#servers = servers;
@@ -87,16 +88,17 @@ export class ServerMessages {
 
   #remember(serverId: string, elicitationId: string, { key, hasSession }: Client): void {
     if (!hasSession || elicitationId.length > MAX_ID) return;
-    const link = linkKey(serverId, elicitationId);
-    this.#links.delete(link);
-    this.#links.set(link, key);
-    if (this.#links.size > MAX_LINKS) this.#links.delete(this.#links.keys().next().value!);
+    const links = this.#links.get(serverId) ?? new Map<string, string>();
+    this.#links.set(serverId, links);
+    links.delete(elicitationId);
+    links.set(elicitationId, key);
+    if (links.size > MAX_LINKS) links.delete(links.keys().next().value!);
   }
 
   /** Returns the session that was given this link. */
   #linked(serverId: string, params: string): Session | undefined {
     const { elicitationId } = recordOf(JSON.parse(params));
-    const key = typeof elicitationId === "string" ? this.#links.get(linkKey(serverId, elicitationId)) : undefined;
+    const key = typeof elicitationId === "string" ? this.#links.get(serverId)?.get(elicitationId) : undefined;
     return key === undefined ? undefined : this.#sessions.get(key);
   }
 
@@ -128,10 +130,6 @@ export class ServerMessages {
 function announce(session: Session, kinds: readonly ChangeKind[]): void {
   if (!session.initialized) return;
   for (const kind of kinds) session.notify(notificationText(changeNotifications[kind]));
-}
-
-function linkKey(serverId: string, elicitationId: string): string {
-  return JSON.stringify([serverId, elicitationId]);
 }
 
 function wants(client: Client, level: string): boolean {

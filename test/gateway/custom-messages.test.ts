@@ -81,6 +81,23 @@ describe("a notification that only an extension knows", () => {
   });
 });
 
+/** Refuses a call until 1500 links were opened. */
+const LOUD = `
+  const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\\n");
+  const link = { mode: "url", message: "Open", url: "https://example.com/" };
+  const elicitations = Array.from({ length: 1500 }, (_, n) => ({ ...link, elicitationId: "link " + n }));
+  const results = {
+    initialize: { protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo: { name: "loud", version: "1" } },
+    "tools/list": { tools: [{ name: "refuse", inputSchema: { type: "object" } }] },
+  };
+  require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
+    const { id, method } = JSON.parse(line);
+    if (method in results) send({ id, result: results[method] });
+    else if (id !== undefined) send({ id, error: { code: -32042, message: "Open", data: { elicitations } } });
+  });
+`;
+const loud = { command: process.execPath, args: ["-e", LOUD] };
+
 describe("that a link was opened", () => {
   test.each(["a_link", "a_refuse"])("is told to the session that was given it, by %s", async (tool) => {
     const goblin = await startGoblin({ mcpServers: { a: custom("acme") } });
@@ -95,5 +112,16 @@ describe("that a link was opened", () => {
     expect(seen(ada.notifications, method)).toEqual([{ elicitationId: "link 1" }]);
     await call(bob.client, "a_heard");
     expect(seen(bob.notifications, method)).toEqual([]);
+  });
+
+  test("is told however many links another server gives", async () => {
+    const goblin = await startGoblin({ mcpServers: { a: custom("acme"), loud } });
+    const elicitation = () => ({ action: "accept" });
+    const { client, notifications } = await connectV1({ url: goblin.url, elicitation });
+    await call(client, "a_link");
+    await expect(call(client, "loud_refuse")).rejects.toThrow("Open");
+    await call(client, "a_opened");
+    const method = "notifications/elicitation/complete";
+    await until(() => seen(notifications, method).length === 1, { what: "the notification" });
   });
 });

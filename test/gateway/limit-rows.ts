@@ -152,10 +152,11 @@ export const rows: Record<string, Row> = {
         return answer.message.error;
       });
       void first.catch(() => {});
-      expect(second).toMatchObject({ code: -32011, data: { code: "BACKEND_UNAVAILABLE", serverId: "deaf" } });
+      expect(second).toMatchObject({ code: -32010, data: { code: "LimitExceeded", limitName: "limits.unsentBytes" } });
       return second.message;
     },
-    message: /^The server does not read what it is sent: \d{6} bytes wait for it \(limits\.unsentBytes is 200000\)$/,
+    message:
+      /^LimitExceeded: the server does not read what it is sent, \d{6} bytes wait for it \(limits\.unsentBytes is 200000\)/,
   },
   inFlightPerServer: {
     limits: { inFlightPerServer: 1 },

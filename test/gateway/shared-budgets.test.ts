@@ -5,6 +5,7 @@
  */
 import { afterEach, expect, test } from "vitest";
 import { bare, postText } from "../fixtures/bare.ts";
+import { deaf } from "../fixtures/deaf.ts";
 import { startGoblin } from "../fixtures/goblin.ts";
 import { startHostile } from "../fixtures/hostile.ts";
 import { connectV1, disposeAll, startScripted, until } from "../fixtures/peers.ts";
@@ -138,3 +139,15 @@ test("a storm of log messages is cut, and that is said once", async () => {
   expect(logged).toBeGreaterThan(0);
   expect(logged).toBeLessThan(count);
 }, 60_000);
+
+test("what one client sends to a program that does not read does not close the program to others", async () => {
+  const goblin = await startGoblin({ mcpServers: { deaf }, limits: { unsentBytes: 200_000 } });
+  const { client } = await connectV1({ url: goblin.url });
+  const call = () => client.callTool({ name: "deaf_listen", arguments: { text: "x".repeat(300_000) } });
+  const refusals: string[] = [];
+  // As often as would close a server that fails; some of the first may fit.
+  for (let n = 0; n < 12; n++) void call().catch(({ message }: Error) => refusals.push(message));
+  await until(() => refusals.length >= 8, { what: "refusals" });
+  for (const message of refusals) expect(message).toContain("limits.unsentBytes is 200000");
+  expect(goblin.gateway.servers.status("deaf")?.state).toBe("ready");
+});

@@ -114,7 +114,11 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
     },
     serveAdmin: (incoming, outgoing) => void serveByApp("admin", incoming, outgoing),
     load: () => void apps.main().catch(() => {}),
-    fetch: async (request) => (await apps.main()).fetch(request),
+    async fetch(request) {
+      // From now on there are others besides the client of a channel.
+      options.servers.sole = undefined;
+      return (await apps.main()).fetch(request);
+    },
     close() {
       guards.close();
       modern.close();
