@@ -2,6 +2,7 @@
 import type { ReloadResult } from "./admin/schema.ts";
 import type { Config } from "./config/schema/config.ts";
 import type { Logins } from "./login/logins.ts";
+import type { Pairing } from "./pairing/pairing.ts";
 import type { KeptLists } from "./servers/lists/kept-lists.ts";
 import type { SessionState } from "./session/continuity.ts";
 import type { Logger } from "./telemetry/logger.ts";
@@ -21,4 +22,6 @@ export interface GatewayOptions {
   readonly logins?: Logins | undefined;
   /** The environment of the state folder and of programs that supply secrets. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+  /** Lets the clients of one person in. Without it, `gateway.auth.pairing` lets nobody in. */
+  readonly pairing?: Pairing | undefined;
 }

@@ -62,7 +62,7 @@ export function createGateway({ log, configPath, reload, state, kept, logins, en
   const localTools = new LocalTools({ catalog, servers, waiting, search, health: new Health(servers, reloads) });
   const directory = new Directory(serverInfo, catalog, servers);
   const address = { url: "" };
-  const guards = new LiveGuards(config, log);
+  const guards = new LiveGuards(config, log, options);
   const connect = logins && createConnect(logins, { config, guards, address });
   const relay = new Relay({
     ...{ config, catalog, servers, localTools, resourceSubscriptions, tasks, waiting, loginLinks: connect },
@@ -75,7 +75,7 @@ export function createGateway({ log, configPath, reload, state, kept, logins, en
   const metrics = new MetricsPage({ meters, limits, reloads, sessions, subscriptions, servers, catalog });
   const shared = { relay, directory, sessions, continuity, tasks, config, onLimit };
   const context = { ...shared, subscriptions: resourceSubscriptions };
-  const front = createHttpFront({ context, guards, servers, admin, metrics, connect });
+  const front = createHttpFront({ context, guards, servers, admin, metrics, connect, pairing: options.pairing });
   let http: Addresses | undefined;
   let stdioFront: StdioFront | undefined;
 

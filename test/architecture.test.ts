@@ -36,6 +36,7 @@ const layers: Record<string, readonly string[]> = {
   secrets: ["links", "config", "protocol", "structures", "timing", "text"],
   login: ["secrets", "links", "config", "protocol", "structures", "text"],
   connect: ["login", "protocol", "structures", "text"],
+  pairing: ["identity", "secrets", "login", "config", "protocol", "structures", "timing", "text"],
   peers: ["links", "config", "protocol", "json", "structures", "timing"],
   servers: [
     ...["peers", "login", "secrets", "catalog", "telemetry", "config", "protocol", "json", "structures", "timing"],
@@ -49,8 +50,8 @@ const layers: Record<string, readonly string[]> = {
     ...["structures", "timing"],
   ],
   front: [
-    ...["identity", "outbound", "calls", "session", "routing", "catalog", "telemetry", "config", "protocol", "json"],
-    ...["structures", "timing", "text"],
+    ...["identity", "pairing", "outbound", "calls", "session", "routing", "catalog", "telemetry", "config"],
+    ...["protocol", "json", "structures", "timing", "text"],
   ],
   admin: [
     ...["outbound", "front", "calls", "session", "routing", "servers", "catalog", "telemetry", "config", "protocol"],
@@ -59,7 +60,7 @@ const layers: Record<string, readonly string[]> = {
   tui: ["admin", "http-client", "protocol", "structures", "uri-template", "text"],
   "connect-settings.ts": ["front", "connect", "login", "config"],
   "catalog-settings.ts": ["meta", "catalog", "config"],
-  "gateway-options.ts": ["admin", "session", "servers", "login", "telemetry", "config"],
+  "gateway-options.ts": ["admin", "session", "servers", "login", "pairing", "telemetry", "config"],
   "gateway.ts": [
     ...["front", "admin", "calls", "session", "routing", "meta", "servers", "catalog", "telemetry"],
     ...["config", "catalog-settings.ts", "connect-settings.ts", "gateway-options.ts", "version.ts"],
@@ -79,8 +80,8 @@ const layers: Record<string, readonly string[]> = {
   ],
   "index.ts": ["library.ts", "cards.ts", "config"],
   cli: [
-    ...["gateway.ts", "version.ts", "tui", "admin", "demo", "session", "servers", "login", "secrets", "clients"],
-    ...["catalog", "telemetry", "config", "protocol", "http-client", "structures", "timing", "text"],
+    ...["gateway.ts", "version.ts", "tui", "admin", "demo", "session", "servers", "login", "pairing", "secrets"],
+    ...["clients", "catalog", "telemetry", "config", "protocol", "http-client", "structures", "timing", "text"],
   ],
 };
 
@@ -98,7 +99,7 @@ const packages: Record<string, readonly string[]> = {
   "jsonc-parser": ["config/", "clients/"],
   "smol-toml": ["clients/edit/toml.ts"],
   yaml: ["clients/edit/yaml.ts"],
-  jose: ["identity/"],
+  jose: ["identity/", "pairing/"],
   oauth4webapi: ["login/"],
   "@napi-rs/keyring": ["secrets/keychain.ts"],
 };

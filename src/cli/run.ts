@@ -9,6 +9,7 @@ import { addClientCommands } from "./client-commands.ts";
 import { check } from "./commands/check.ts";
 import { portNumber } from "./environment.ts";
 import { addLoginCommands } from "./login-commands.ts";
+import { addPairingCommands } from "./pairing/commands.ts";
 import { reportError } from "./report-error.ts";
 import { addSecretCommands } from "./secret-commands.ts";
 import { addSetupCommands } from "./setup-commands.ts";
@@ -91,6 +92,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     .action(async (name, options) => done((await import("./commands/token.ts")).newToken(name, options)));
 
   addLoginCommands(program, done);
+  addPairingCommands(program, done);
   addSecretCommands(program, done);
   addSetupCommands(program, done);
   addClientCommands(program, done);

@@ -11,8 +11,7 @@ const REALM = 'Bearer realm="goblin"';
 const PROOF_ALGORITHMS = ["ES256", "ES384", "PS256", "EdDSA"];
 
 export function challenge(config: CredentialsConfig, asked: Asked, refusal: Refusal): string {
-  const { oauth } = config.auth;
-  if (!oauth) return REALM;
+  if (issuersOf(config).length === 0) return REALM;
   const isBound = refusal.why === "invalid" && refusal.isBound;
   const parts = [isBound ? 'DPoP realm="goblin", algs="ES256 ES384 PS256 EdDSA"' : REALM];
   if (refusal.why === "invalid") parts.push('error="invalid_token"');
@@ -28,18 +27,24 @@ export function challenge(config: CredentialsConfig, asked: Asked, refusal: Refu
  * `endpoint`: the path of the endpoint; the root stands for the main one.
  */
 export function resourceMetadata(config: CredentialsConfig, asked: Asked, endpoint: string): object | undefined {
-  const { oauth } = config.auth;
+  const issuers = issuersOf(config);
   const path = endpoint === "" || endpoint === "/" ? "/mcp" : endpoint;
-  if (!oauth || path !== endpointOf(path)) return undefined;
+  if (issuers.length === 0 || path !== endpointOf(path)) return undefined;
   const scopes = scopesOf(config);
   return {
     resource: baseOf(config, asked) + path,
-    authorization_servers: oauth.issuers.map(({ issuer }) => issuer),
+    authorization_servers: issuers,
     ...(scopes.length > 0 && { scopes_supported: scopes }),
     bearer_methods_supported: ["header"],
     resource_name: "Goblin",
     dpop_signing_alg_values_supported: PROOF_ALGORITHMS,
   };
+}
+
+/** Who issues tokens for this gateway. The configured ones come first, then the gateway itself. */
+function issuersOf({ auth, publicUrl }: CredentialsConfig): string[] {
+  const issuers = auth.oauth?.issuers.map(({ issuer }) => issuer) ?? [];
+  return auth.pairing && publicUrl !== undefined ? [...issuers, publicUrl.replace(/\/$/, "")] : issuers;
 }
 
 /** The scopes that every request needs. */

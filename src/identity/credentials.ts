@@ -8,6 +8,7 @@
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { ANYONE, type Principal } from "../protocol/principal.ts";
+import type { Claims } from "./claims.ts";
 import type { OAuthConfig, ResourceServer } from "./resource-server.ts";
 
 export interface NamedToken {
@@ -24,6 +25,7 @@ export interface CredentialsConfig {
     readonly tokens: readonly string[];
     readonly clients: Readonly<Record<string, NamedToken>>;
     readonly oauth?: OAuthConfig | undefined;
+    readonly pairing?: boolean;
   };
   readonly admin: { readonly tokens: readonly string[] };
   readonly tls?: object | undefined;
@@ -45,7 +47,18 @@ export type Refusal =
 
 export type Identified = { readonly ok: true; readonly principal: Principal } | Refusal;
 
+/** The gateway as the issuer of tokens for the clients of one person. */
+export interface OwnIssuer {
+  /** Undefined while it issues none. */
+  readonly issuer: string | undefined;
+  /** Returns the claims of a token of a grant that has not ended. Rejects any other. */
+  verify(token: string): Promise<Claims>;
+  /** `grant`: the subject of its tokens. */
+  isLive(grant: string): boolean;
+}
+
 export interface CredentialsDeps {
+  readonly own?: OwnIssuer | undefined;
   readonly now: () => number;
   /** Told of each principal whose credential ends. */
   readonly admitted?: (principal: Principal) => void;
@@ -72,7 +85,8 @@ export class Credentials {
   constructor(config: CredentialsConfig, deps: CredentialsDeps, before?: Credentials) {
     const { tokens, clients, oauth } = config.auth;
     this.#deps = deps;
-    this.#oauth = oauth && withDefaults(oauth, config.publicUrl);
+    const accepted = oauth ?? (config.auth.pairing ? { issuers: [] } : undefined);
+    this.#oauth = accepted && withDefaults(accepted, config.publicUrl);
     if (before && isDeepStrictEqual(before.#oauth, this.#oauth)) {
       this.#server = before.#server;
       this.#loaded = before.#loaded;
@@ -83,7 +97,7 @@ export class Credentials {
       const digest = client.hash === undefined ? digestOf(client.token!) : client.hash.slice("sha256:".length);
       this.#add(digest, namedHolder(name, client));
     }
-    const hasClients = tokens.length > 0 || Object.keys(clients).length > 0 || oauth !== undefined;
+    const hasClients = tokens.length > 0 || Object.keys(clients).length > 0 || accepted !== undefined;
     this.isOpen = !hasClients;
     this.isAdminOpen = !hasClients && config.admin.tokens.length === 0;
   }
@@ -119,7 +133,16 @@ export class Credentials {
   admits(principal: Principal): boolean {
     if (principal.id === "") return this.isOpen;
     for (const holder of this.#tokens.values()) if (holder.principal.id === principal.id) return true;
+    const { own } = this.#deps;
+    const ownStart = `${own?.issuer}\u001f`;
+    if (own?.issuer !== undefined && principal.id.startsWith(ownStart))
+      return own.isLive(principal.id.slice(ownStart.length));
     return this.#oauth?.issuers.some(({ issuer }) => principal.id.startsWith(`${issuer}\u001f`)) ?? false;
+  }
+
+  /** Forgets the tokens of grants that have ended. */
+  forgetEnded(): void {
+    this.#loaded?.forget((principal) => !this.admits(principal));
   }
 
   /** Loads the OAuth code on the first token that needs it. */

@@ -9,7 +9,7 @@ import * as jose from "jose";
 import { messageOf } from "../protocol/errors.ts";
 import type { Principal } from "../protocol/principal.ts";
 import { type Claims, principalOf } from "./claims.ts";
-import type { Asked, CredentialsDeps, Identified } from "./credentials.ts";
+import type { Asked, CredentialsDeps, Identified, OwnIssuer } from "./credentials.ts";
 import { Proofs } from "./dpop.ts";
 import { Issuer, SKEW_S } from "./issuer.ts";
 import { Unavailable } from "./issuer-metadata.ts";
@@ -100,6 +100,7 @@ export class ResourceServer {
   async #ask({ token, digest }: Given): Promise<Verified | Identified> {
     try {
       const claims = await this.#claims(token);
+      if (claims.isLive?.() === false) throw new Error("a token is of a grant that has ended");
       const missing = claims.issuer.requiredScopes.filter((scope) => !claims.principal.scopes?.has(scope));
       if (missing.length > 0) {
         this.#deps.refused(`a token of ${claims.principal.name} lacks the scopes ${missing.join(" ")}`);
@@ -141,15 +142,34 @@ export class ResourceServer {
     }
   }
 
+  /** Forgets verified tokens, by their principal. */
+  forget(isEnded: (principal: Principal) => boolean): void {
+    for (const [digest, { answer }] of this.#verified) {
+      if (isEnded(answer.principal)) this.#verified.delete(digest);
+    }
+  }
+
   async #claims(token: string): Promise<Established> {
     const named = issuerIn(token);
     if (named === undefined) return this.#introspected(token);
+    const { own } = this.#deps;
+    if (own?.issuer === named) return this.#issuedHere(own, token);
     const issuer = this.#issuers.get(named);
     if (!issuer)
       throw new Error(`a token names the issuer ${JSON.stringify(named.slice(0, 200))}, which is not configured`);
     const claims = await issuer.verify(token, new Date(this.#deps.now()));
     const end = claims.exp! * 1000;
     return this.#establish(issuer.config, claims, { end, until: end });
+  }
+
+  async #issuedHere(own: OwnIssuer, token: string): Promise<Established> {
+    const claims = await own.verify(token);
+    const config = { issuer: String(claims["iss"]), audience: [], algorithms: [], requiredScopes: [] };
+    const end = claims.exp! * 1000;
+    // No token of a paired client opens the API.
+    const principal = principalOf(claims, { config, adminScope: undefined, expiresAt: end });
+    // A grant may end while its token is checked.
+    return { issuer: config, principal, until: end, key: undefined, isLive: () => own.isLive(claims.sub!) };
   }
 
   /** At most one issuer is asked about opaque tokens: none of them may see those of another. */
@@ -176,6 +196,7 @@ interface Established {
   readonly principal: Principal;
   readonly until: number;
   readonly key: string | undefined;
+  readonly isLive?: () => boolean;
 }
 
 /** Returns the issuer that a JWT names, unverified; undefined if the token is no JWT. */

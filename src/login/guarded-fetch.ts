@@ -1,10 +1,11 @@
 /**
- * The requests of a login: metadata, registration and tokens.
+ * Requests to addresses that others name: the metadata, registration and tokens of a login, and the
+ * documents of clients that ask to be let in.
  *
- * A server's metadata decides where they go, so each is guarded. Metadata of a public server cannot
- * lead to a private address or to plain HTTP: only the hosts that the config names may be there.
- * The address is checked when the socket connects, so that no second look-up can give another one.
- * Every request is bounded in time and size, and no redirect is followed.
+ * A server's metadata decides where those of a login go, so each is guarded. Metadata of a public
+ * server cannot lead to a private address or to plain HTTP: only the hosts that the config names
+ * may be there. The address is checked when the socket connects, so that no second look-up can give
+ * another one. Every request is bounded in time and size, and no redirect is followed.
  */
 import { lookup } from "node:dns";
 import { type IncomingMessage, request as requestPlain } from "node:http";
@@ -37,39 +38,50 @@ export async function createGuard(configured: readonly string[]): Promise<Guard>
   const named = configured.map((url) => new URL(url));
   const hosts = new Set(named.map(({ hostname }) => hostname));
   const [server] = named;
-  const isPrivate = (await addressesOf(bare(server!.hostname))).some(isPrivateAddress);
-  const isExposed = server!.protocol === "http:" && !isPrivate;
+  const allowsPrivate = (await addressesOf(bare(server!.hostname))).some(isPrivateAddress);
+  const allowsPlain = server!.protocol === "http:";
+  return { isExposed: allowsPlain && !allowsPrivate, ...guarded({ hosts, allowsPlain, allowsPrivate }) };
+}
 
+/** For addresses that anybody may name: only public ones, over TLS. These hosts are exempt. */
+export function createPublicGuard(exempt: readonly string[]): Guard {
+  return { isExposed: false, ...guarded({ hosts: new Set(exempt), allowsPlain: false, allowsPrivate: false }) };
+}
+
+interface Allowed {
+  /** Hosts that may be anywhere. */
+  readonly hosts: ReadonlySet<string>;
+  readonly allowsPlain: boolean;
+  readonly allowsPrivate: boolean;
+}
+
+function guarded({ hosts, allowsPlain, allowsPrivate }: Allowed): Pick<Guard, "check" | "fetch"> {
   const check = (text: string): URL => {
     if (!URL.canParse(text)) throw new Error(`${JSON.stringify(text)} is not a URL`);
     const url = new URL(text);
     if (url.protocol !== "https:" && url.protocol !== "http:") throw new Error(`${text} is not an https URL`);
     if (url.username + url.password !== "") throw new Error("the URL has a user name or a password in it");
     if (hosts.has(url.hostname)) return url;
-    if (url.protocol === "http:" && server!.protocol !== "http:") throw new Error(`${text} is not an https URL`);
-    if (!isPrivate && isPrivateAddress(bare(url.hostname))) throw leadsInside(url.hostname);
+    if (url.protocol === "http:" && !allowsPlain) throw new Error(`${text} is not an https URL`);
+    if (!allowsPrivate && isPrivateAddress(bare(url.hostname))) throw leadsInside(url.hostname);
     return url;
   };
 
   const guardedLookup: LookupFunction = (hostname, options, done) => {
     lookup(hostname, options, (error, address, family) => {
       const found = typeof address === "string" ? [address] : (address?.map((one) => one.address) ?? []);
-      if (!error && !isPrivate && !hosts.has(hostname) && found.some(isPrivateAddress)) {
+      if (!error && !allowsPrivate && !hosts.has(hostname) && found.some(isPrivateAddress)) {
         return done(leadsInside(hostname), address as string, family);
       }
       done(error, address as string, family);
     });
   };
 
-  return {
-    isExposed,
-    check,
-    fetch: async (text, init = {}) => send(check(text), init, guardedLookup),
-  };
+  return { check, fetch: async (text, init = {}) => send(check(text), init, guardedLookup) };
 }
 
 function leadsInside(host: string): NodeJS.ErrnoException {
-  return new Error(`${host} is a private address, where a public server has no business`);
+  return new Error(`${host} is a private address, where nothing public may lead`);
 }
 
 /** A host that cannot be found is public: its look-up fails later, with a better error. */

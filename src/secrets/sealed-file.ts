@@ -69,11 +69,12 @@ export class SealedFile<Content extends object> {
     throw new Error(`${this.file} cannot be opened with the key of its folder; remove it and ${remedy}`);
   }
 
-  /** Replaces the content. `change` gets what the file holds now. */
+  /** Replaces the content. `change` gets what the file holds now; the same is not written again. */
   change(change: (content: Content) => Content): Promise<Content> {
     return withFileLock(`${this.file}.lock`, async () => {
-      const next = change(await this.read());
-      await this.#write(next);
+      const content = await this.read();
+      const next = change(content);
+      if (next !== content) await this.#write(next);
       return next;
     });
   }

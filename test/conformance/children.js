@@ -56,14 +56,15 @@ function stopped(child) {
   return closed;
 }
 
-/** Runs a command to its end; `late` says that it was cut off. */
-export function runToEnd(command, args, timeoutMs) {
+/** Runs a command to its end; `late` says that it was cut off. `took` gets what it prints. */
+export function runToEnd(command, args, timeoutMs, took = () => {}) {
   const child = start(command, args, { stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   let late = false;
   for (const stream of [child.stdout, child.stderr]) {
     stream.on("data", (chunk) => {
       output = (output + chunk).slice(-100_000);
+      took(String(chunk));
     });
   }
   const timer = setTimeout(() => {

@@ -14,6 +14,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { runAuthorization } from "./authorization.js";
 import { differences, differencesText, judge, readResults } from "./checks.js";
 import { runToEnd, startServer } from "./children.js";
 import { installSuites } from "./install.js";
@@ -72,6 +73,13 @@ for (const suite of suites) {
   if (!options.only && !document.replace(/ +/g, " ").includes(`| ${scores.join(" | ")} |`)) {
     problems.push(`${suite.name}: docs/conformance.md does not hold the scores ${scores.join(" | ")}`);
   }
+}
+if (!options.only || "authorization".includes(options.only)) {
+  const own = await runAuthorization({ installed, root, work });
+  rows.push(["authorization", "–", "Goblin's own", scoreOf(own), ""]);
+  if (own.failed > 0) problems.push(`authorization: Goblin fails${listed(own)}`);
+  const wanted = `The authorization server scenarios: ${scoreOf(own)}.`;
+  if (!document.includes(wanted)) problems.push(`docs/conformance.md does not say: ${wanted}`);
 }
 print([["suite", "backend", "through", "passed/failed", "against direct"], ...rows]);
 for (const problem of problems) console.log(`✗ ${problem}`);

@@ -5,6 +5,7 @@
 import { isInvalid } from "../../config/schema/server.ts";
 import { createGateway, type Gateway } from "../../gateway.ts";
 import { openLogins } from "../../login/logins.ts";
+import { Pairing } from "../../pairing/pairing.ts";
 import { openKeptLists } from "../../servers/lists/kept-lists.ts";
 import { openState } from "../../session/continuity.ts";
 import { createLogger } from "../../telemetry/logger.ts";
@@ -55,6 +56,7 @@ export async function serve(options: ServeOptions): Promise<number> {
     }),
     kept: await openKeptLists(process.env, log),
     logins: await openLogins({ env: process.env, warn: (message) => log.warn(message) }),
+    pairing: new Pairing({ env: process.env, warn: (message) => log.warn(message) }),
   });
   running = gateway;
   const { url, adminUrl } = await gateway.listen();

@@ -84,7 +84,12 @@ async function inProcess(path: string, only: string | undefined): Promise<Target
   const open = {
     ...config,
     servers: config.servers.filter(({ id }) => only === undefined || id === only),
-    gateway: { ...config.gateway, host: "127.0.0.1", auth: { tokens: [], clients: {} }, admin: { tokens: [] } },
+    gateway: {
+      ...config.gateway,
+      host: "127.0.0.1",
+      auth: { tokens: [], clients: {}, pairing: false },
+      admin: { tokens: [] },
+    },
   };
   const [{ createGateway }, { openLogins }, { createLogger }] = await Promise.all([
     import("../../gateway.ts"),

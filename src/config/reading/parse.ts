@@ -124,8 +124,8 @@ export function parseConfig(source: string, options: ParseOptions): ParsedConfig
 }
 
 /** Whether two different principals may connect. */
-function admitsSeveral({ tokens, clients, oauth }: GatewayConfig["auth"]): boolean {
-  return oauth !== undefined || new Set(tokens).size + Object.keys(clients).length > 1;
+function admitsSeveral({ tokens, clients, oauth, pairing }: GatewayConfig["auth"]): boolean {
+  return pairing || oauth !== undefined || new Set(tokens).size + Object.keys(clients).length > 1;
 }
 
 function homeOf(env: ParseOptions["env"]): string {

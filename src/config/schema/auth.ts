@@ -1,5 +1,6 @@
 /** The config of who may connect: tokens, named tokens and OAuth issuers. */
 import * as z from "zod";
+import { isLoopback } from "../../text/loopback.ts";
 
 // An empty token would let everybody in; a line break could never arrive in a header.
 export const token = z.string().regex(/^[\x21-\x7e]+$/, "a token must be visible ASCII without spaces, and not empty");
@@ -102,4 +103,36 @@ export const authSchema = z.strictObject({
     })
     .optional()
     .describe("Accepts OAuth 2.1 access tokens, and tells clients where to get one."),
+  pairing: z
+    .boolean()
+    .default(false)
+    .describe(
+      "Lets OAuth clients in with a code that `goblin pair` prints ([pairing](pairing.md)). Needs gateway.publicUrl.",
+    ),
 });
+
+interface Access {
+  readonly auth: z.output<typeof authSchema>;
+  readonly publicUrl?: string | undefined;
+}
+
+/** Checks what depends on the gateway's own URL. */
+export function checkAccess({ auth, publicUrl: url }: Access, context: z.RefinementCtx): void {
+  const wrong = (path: (string | number)[], message: string): void =>
+    context.addIssue({ code: "custom", path: ["auth", ...path], message });
+  auth.oauth?.issuers.forEach(({ audience }, i) => {
+    if (url !== undefined || audience.length > 0) return;
+    const message = 'needs "audience", or "gateway.publicUrl": a token for another service must not be accepted here';
+    wrong(["oauth", "issuers", i], message);
+  });
+  if (auth.pairing && !isPrivateUrl(url)) {
+    wrong(["pairing"], 'needs "gateway.publicUrl" with https: browsers and clients send secrets there');
+  }
+}
+
+/** Plain http is private only on the machine itself. */
+function isPrivateUrl(text: string | undefined): boolean {
+  if (text === undefined || !URL.canParse(text)) return false;
+  const { protocol, hostname } = new URL(text);
+  return protocol === "https:" || isLoopback(hostname);
+}

@@ -237,6 +237,11 @@ export interface GatewaySettings {
       /** The scope that opens /api. Default: no access token does. */
       readonly adminScope?: string | undefined;
     } | undefined;
+    /**
+     * Lets OAuth clients in with a code that `goblin pair` prints ([pairing](pairing.md)). Needs
+     * gateway.publicUrl. Default false.
+     */
+    readonly pairing?: boolean | undefined;
   } | undefined;
   /**
    * Serves https instead of http. Paths are relative to the config's folder; ~ is the home folder.

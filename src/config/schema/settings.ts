@@ -8,7 +8,7 @@
  */
 import * as z from "zod";
 import { ownLogLevels } from "../../protocol/log-levels.ts";
-import { authSchema, publicUrl, token } from "./auth.ts";
+import { authSchema, checkAccess, publicUrl, token } from "./auth.ts";
 import { msOrZero } from "./limits.ts";
 
 const hostName = z.string().regex(/^[^\s/]+$/, "expected a host name, with a port if needed, without scheme or path");
@@ -66,16 +66,7 @@ export const gatewaySchema = z
       .prefault({})
       .describe("Who may administer the gateway, and on which port."),
   })
-  .superRefine(({ auth, publicUrl: url }, context) => {
-    auth.oauth?.issuers.forEach(({ audience }, i) => {
-      if (url !== undefined || audience.length > 0) return;
-      context.addIssue({
-        code: "custom",
-        path: ["auth", "oauth", "issuers", i],
-        message: 'needs "audience", or "gateway.publicUrl": a token for another service must not be accepted here',
-      });
-    });
-  });
+  .superRefine(checkAccess);
 export type GatewayConfig = z.output<typeof gatewaySchema>;
 
 export const inheritEnvSchema = z.union([z.boolean(), z.array(z.string().regex(/^[^=\0]+$/))], {

@@ -9,10 +9,12 @@ import { type Context, Hono } from "hono";
 import { createMiddleware } from "hono/factory";
 import { METADATA_PATH, resourceMetadata } from "../../identity/challenge.ts";
 import type { Asked } from "../../identity/credentials.ts";
+import type { Pairing } from "../../pairing/pairing.ts";
 import type { Principal } from "../../protocol/principal.ts";
 import { metricNames } from "../../telemetry/metric-names.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import type { FrontContext } from "../context.ts";
+import { networkOf } from "../network.ts";
 import { type HttpExchange, notAllowed, type Serve } from "./exchange.ts";
 import type { Guard, LiveGuards } from "./guard.ts";
 import { WebExchange, webHeader } from "./web-exchange.ts";
@@ -35,6 +37,7 @@ export interface HttpFrontOptions {
   readonly metrics: { load(): Promise<Metrics> };
   /** The pages for logins, under `/connect/`, which check for themselves who asks. */
   readonly connect?: { fetch(request: Request): Promise<Response> } | undefined;
+  readonly pairing?: Pairing | undefined;
 }
 
 export interface AppOptions extends HttpFrontOptions {
@@ -52,8 +55,13 @@ export type App = ReturnType<typeof createApp>;
 const NOTHING = "Nothing here. The MCP endpoint is /mcp";
 const NOT_THE_API = "Not found. Only the API, under /api, and /metrics are served here";
 const API_PATHS = ["/api/*", "/openapi.json"];
-const NO_OAUTH = 'No such resource, or "gateway.auth.oauth" is not set';
+const NO_OAUTH = 'No such resource, or neither "gateway.auth.oauth" nor "gateway.auth.pairing" is set';
 const CODES = { 401: "UNAUTHORIZED", 403: "FORBIDDEN", 503: "UNAVAILABLE" } as const;
+const CONSENT_PATH = "/oauth/authorize";
+const PAIRING_PATHS = [
+  ...["/oauth/*", "/.well-known/oauth-authorization-server", "/.well-known/oauth-authorization-server/*"],
+  ...["/.well-known/openid-configuration", "/.well-known/openid-configuration/*"],
+];
 const ELSEWHERE = 'Served at its own address: see "gateway.admin" in the config';
 
 export function createApp(options: AppOptions) {
@@ -65,6 +73,7 @@ export function createApp(options: AppOptions) {
   for (const path of [...API_PATHS, "/metrics", "/health", "/ready"]) app.use(path, crossOrigin(guard));
   if (address === "main") addEndpoints(app, options);
   if (address === "main" && options.connect) addPages(app, options.connect, guard);
+  if (address === "main" && options.pairing) addPairing(app, options.pairing, guard);
   if (address === "admin" || options.context.config.current.gateway.admin.port === undefined)
     addAdmin(app, options, guard);
   else for (const path of [...API_PATHS, "/metrics"]) app.all(path, (c) => c.json(notFound(ELSEWHERE), 404));
@@ -128,6 +137,25 @@ function addPages(app: Hono<Env>, connect: NonNullable<HttpFrontOptions["connect
     if (refused) return c.json({ error: { code: CODES[refused.status], message: refused.message } }, refused.status);
     return connect.fetch(c.req.raw);
   });
+}
+
+/** Adds the gateway's own authorization server. It answers only while it is on. */
+function addPairing(app: Hono<Env>, pairing: Pairing, guard: () => Guard): void {
+  for (const path of PAIRING_PATHS) {
+    app.options(path, preflight(guard));
+    app.use(path, crossOrigin(guard));
+    app.all(path, async (c, next) => {
+      const { issuer } = pairing;
+      if (issuer === undefined) return next();
+      const asked = askedOf(c);
+      // The consent page's own form names its own origin. It is checked once more there.
+      const isOwnForm = asked.path === CONSENT_PATH && asked.header("origin") === new URL(issuer).origin;
+      const header = (name: string) => (isOwnForm && name === "origin" ? undefined : asked.header(name));
+      const refused = guard().place({ header });
+      if (refused) return c.json({ error: "access_denied", error_description: refused.message }, refused.status);
+      return pairing.fetch(c.req.raw, networkOf(c.env?.incoming?.socket.remoteAddress ?? ""));
+    });
+  }
 }
 
 function addAdmin(app: Hono<Env>, { admin, metrics }: AppOptions, guard: () => Guard): void {

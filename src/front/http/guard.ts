@@ -13,6 +13,7 @@ import type { LiveConfig } from "../../config/live-config.ts";
 import { challenge } from "../../identity/challenge.ts";
 import { type Asked, Credentials, type CredentialsConfig, type Identified } from "../../identity/credentials.ts";
 import { Expiries } from "../../identity/expiries.ts";
+import type { Pairing } from "../../pairing/pairing.ts";
 import { ANYONE, type Principal } from "../../protocol/principal.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { isLoopback } from "../../text/loopback.ts";
@@ -119,9 +120,11 @@ export class LiveGuards extends EventEmitter<GuardEvents> {
   #main: Guard;
   #admin: Guard;
   readonly #expiries = new Expiries((isLive) => this.emit("expired", isLive));
+  readonly #pairing: Pairing | undefined;
 
-  constructor(config: LiveConfig, log: Logger) {
+  constructor(config: LiveConfig, log: Logger, { pairing }: { readonly pairing?: Pairing | undefined }) {
     super();
+    this.#pairing = pairing;
     // A flood of bad tokens must not flood the log.
     const lines = new Throttle({ burst: 10, everyMs: 1000 });
     const refused = (reason: string): void => {
@@ -129,10 +132,14 @@ export class LiveGuards extends EventEmitter<GuardEvents> {
       if (heldBack === undefined) return;
       log.warn({ reason, ...(heldBack > 0 && { heldBack }) }, "Refused a token");
     };
-    const deps = { now: Date.now, refused, admitted: (principal: Principal) => this.#expiries.note(principal) };
+    const admitted = (principal: Principal): void => this.#expiries.note(principal);
+    const deps = { now: Date.now, refused, admitted, own: pairing };
     let credentials: Credentials | undefined;
     const build = (): { readonly main: Guard; readonly admin: Guard } => {
       const { gateway } = config.current;
+      pairing?.apply(gateway);
+      if (gateway.auth.pairing && !pairing)
+        log.warn("gateway.auth.pairing works only with goblin serve: nobody gets in");
       credentials = new Credentials(gateway, deps, credentials);
       return {
         main: createGuard(gateway, credentials),
@@ -144,10 +151,15 @@ export class LiveGuards extends EventEmitter<GuardEvents> {
       ({ main: this.#main, admin: this.#admin } = build());
       this.emit("changed");
     });
+    pairing?.on("ended", () => {
+      credentials?.forgetEnded();
+      this.emit("changed");
+    });
   }
 
   close(): void {
     this.#expiries.close();
+    this.#pairing?.close();
   }
 
   get main(): Guard {

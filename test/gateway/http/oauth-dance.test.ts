@@ -7,46 +7,11 @@ import { Client as ClientV1 } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as HttpV1 } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { afterEach, expect, test } from "vitest";
 import { startGoblin } from "../../fixtures/goblin.ts";
-import { type AuthorizationServer, startOidc } from "../../fixtures/oidc.ts";
+import { oauthMemory } from "../../fixtures/oauth-client.ts";
+import { startOidc } from "../../fixtures/oidc.ts";
 import { disposeAll, startScripted } from "../../fixtures/peers.ts";
 
 afterEach(disposeAll);
-
-/** Keeps in memory what an SDK client keeps, and logs in as one person. */
-function memory(server: AuthorizationServer, account: string) {
-  const kept: Record<string, unknown> = {};
-  const keep = (name: string, value: unknown): void => {
-    kept[name] = value;
-  };
-  let callback: URLSearchParams | undefined;
-  return {
-    kept,
-    callback: () => callback!,
-    provider: {
-      redirectUrl: "http://127.0.0.1:9/callback",
-      clientMetadata: {
-        client_name: "test",
-        redirect_uris: ["http://127.0.0.1:9/callback"],
-        grant_types: ["authorization_code", "refresh_token"],
-        response_types: ["code"],
-        token_endpoint_auth_method: "none",
-        application_type: "native",
-        scope: "mcp:use offline_access",
-      },
-      clientInformation: () => kept["client"] as never,
-      saveClientInformation: (client: unknown) => keep("client", client),
-      tokens: () => kept["tokens"] as never,
-      saveTokens: (tokens: unknown) => keep("tokens", tokens),
-      saveCodeVerifier: (verifier: string) => keep("verifier", verifier),
-      discoveryState: () => kept["discovery"] as never,
-      saveDiscoveryState: (state: unknown) => keep("discovery", state),
-      codeVerifier: () => kept["verifier"] as string,
-      redirectToAuthorization: async (url: URL) => {
-        callback = (await server.login(url, account)).searchParams;
-      },
-    },
-  };
-}
 
 async function start() {
   const server = await startOidc();
@@ -62,7 +27,7 @@ async function start() {
 
 test("SDK v1", async () => {
   const { server, goblin } = await start();
-  const { provider, callback, kept } = memory(server, "alice");
+  const { provider, callback, kept } = oauthMemory((url) => server.login(url, "alice"));
   const connect = () => {
     const transport = new HttpV1(new URL(goblin.url), { authProvider: provider as never });
     return { transport, client: new ClientV1({ name: "v1", version: "1" }) };
@@ -84,7 +49,7 @@ test("SDK v1", async () => {
 
 test("SDK v2", async () => {
   const { server, goblin } = await start();
-  const { provider, callback } = memory(server, "bob");
+  const { provider, callback } = oauthMemory((url) => server.login(url, "bob"));
   const connect = () => {
     const transport = new v2.StreamableHTTPClientTransport(new URL(goblin.url), { authProvider: provider as never });
     return { transport, client: new v2.Client({ name: "v2", version: "1" }) };

@@ -1,0 +1,156 @@
+/**
+ * The authorization server for one person: its metadata (RFC 8414) and endpoints as functions from
+ * a request to a response. Loaded only if pairing is on.
+ *
+ * The caller has checked the Host header, and the Origin of all requests but those of the page.
+ */
+import { createPublicGuard } from "../../login/guarded-fetch.ts";
+import { messageOf } from "../../protocol/errors.ts";
+import { Grants } from "../grants.ts";
+import type { LiveBook } from "../live-book.ts";
+import { AuthorizationCodes } from "./authorization-codes.ts";
+import { Clients } from "./clients.ts";
+import { Consent } from "./consent.ts";
+import { SigningKeys } from "./keys.ts";
+import { OAuthProblem } from "./oauth-problem.ts";
+import { PAGE_CSS, problemPage } from "./page.ts";
+import { RefreshTokens } from "./refresh-tokens.ts";
+import { Resources } from "./resources.ts";
+import { TokenEndpoint } from "./token-endpoint.ts";
+
+export interface AuthorizationServerOptions {
+  readonly issuer: string;
+  readonly book: LiveBook;
+  /** Hosts of clients' documents that may be private. */
+  readonly privateHosts: readonly string[];
+  readonly now: () => number;
+  /** Logs why something was refused, for the operator. Never called with a token or a code. */
+  readonly refused: (reason: string) => void;
+}
+
+type Handler = (request: Request, network: string) => Response | Promise<Response>;
+
+const MAX_BODY = 64 * 1024;
+const OPEN = { "access-control-allow-origin": "*" };
+
+export class AuthorizationServer {
+  readonly issuer: string;
+  readonly grants: Grants;
+  readonly #keys: SigningKeys;
+  readonly #resources: Resources;
+  readonly #routes: ReadonlyMap<string, Handler>;
+
+  constructor(options: AuthorizationServerOptions) {
+    const { issuer, book, now, refused, privateHosts } = options;
+    this.issuer = issuer;
+    this.grants = new Grants({ book, issuer, now });
+    this.#keys = new SigningKeys(book, now);
+    this.#resources = new Resources(issuer);
+    const codes = new AuthorizationCodes(now);
+    const clients = new Clients({ book, now, refused, guard: createPublicGuard(privateHosts) });
+    const { store } = book;
+    const refreshTokens = new RefreshTokens({ chain: store.derive("refresh"), tag: store.derive("tag") });
+    const shared = { issuer, codes, now, refused, resources: this.#resources };
+    const consent = new Consent({ ...shared, book, clients });
+    const tokens = new TokenEndpoint({ ...shared, refreshTokens, grants: this.grants, keys: this.#keys });
+    this.#routes = new Map<string, Handler>([
+      ["GET /oauth/authorize", (request, network) => consent.ask(request, network)],
+      ["POST /oauth/authorize", async (request, network) => consent.answer(request, await readForm(request), network)],
+      ["POST /oauth/token", async (request) => tokens.issue(await readForm(request))],
+      ["POST /oauth/revoke", async (request) => tokens.revoke(await readForm(request))],
+      [
+        "POST /oauth/register",
+        async (request, network) => {
+          const made = await clients.register(await readJson(request), network);
+          return Response.json(made, { status: 201, headers: { "cache-control": "no-store" } });
+        },
+      ],
+      ["GET /oauth/jwks", () => Response.json(this.#keys.published(), { headers: OPEN })],
+      ["GET /oauth/page.css", stylesheet],
+    ]);
+  }
+
+  async fetch(request: Request, network: string): Promise<Response> {
+    const { pathname } = new URL(request.url);
+    const isPage = pathname === "/oauth/authorize";
+    try {
+      if (pathname.startsWith("/.well-known/")) return this.#metadata(pathname);
+      const handler = this.#routes.get(`${request.method} ${pathname}`);
+      if (handler) return await handler(request, network);
+      throw new OAuthProblem("invalid_request", "There is nothing here for this method", isPage ? 405 : 404);
+    } catch (error) {
+      if (!(error instanceof OAuthProblem)) throw error;
+      return isPage ? problemPage(error.message, error.status) : error.toResponse();
+    }
+  }
+
+  /** Returns the claims of an access token of a grant that has not ended. Rejects any other. */
+  async verify(token: string): Promise<Readonly<Record<string, unknown>>> {
+    const claims = await this.#keys.verify(token, { issuer: this.issuer, audience: [...this.#resources.all] });
+    const grant = this.grants.find(claims.sub!);
+    if (grant?.clientId !== claims["client_id"])
+      throw new Error(`a token is of the grant ${claims.sub}, which has ended`);
+    return { ...claims, preferred_username: `${grant!.clientHost}/${grant!.id}` };
+  }
+
+  #metadata(pathname: string): Response {
+    const { issuer } = this;
+    const path = new URL(issuer).pathname.replace(/\/$/, "");
+    const suffix = pathname.replace(/^\/\.well-known\/[^/]+/, "");
+    if (suffix !== "" && suffix !== path)
+      throw new OAuthProblem("invalid_request", "There is no such issuer here", 404);
+    const metadata = {
+      issuer,
+      authorization_endpoint: `${issuer}/oauth/authorize`,
+      token_endpoint: `${issuer}/oauth/token`,
+      registration_endpoint: `${issuer}/oauth/register`,
+      revocation_endpoint: `${issuer}/oauth/revoke`,
+      jwks_uri: `${issuer}/oauth/jwks`,
+      scopes_supported: ["mcp"],
+      response_types_supported: ["code"],
+      response_modes_supported: ["query"],
+      grant_types_supported: ["authorization_code", "refresh_token"],
+      token_endpoint_auth_methods_supported: ["none"],
+      revocation_endpoint_auth_methods_supported: ["none"],
+      code_challenge_methods_supported: ["S256"],
+      authorization_response_iss_parameter_supported: true,
+      client_id_metadata_document_supported: true,
+    };
+    return Response.json(metadata, { headers: OPEN });
+  }
+}
+
+function stylesheet(): Response {
+  const headers = { "content-type": "text/css; charset=utf-8", "cache-control": "max-age=3600" };
+  return new Response(PAGE_CSS, { headers: { ...headers, "x-content-type-options": "nosniff" } });
+}
+
+async function readForm(request: Request): Promise<URLSearchParams> {
+  if (!/^application\/x-www-form-urlencoded\b/i.test(request.headers.get("content-type") ?? "")) {
+    throw new OAuthProblem("invalid_request", "The body must be application/x-www-form-urlencoded");
+  }
+  return new URLSearchParams(await readText(request));
+}
+
+async function readJson(request: Request): Promise<unknown> {
+  if (!/^application\/json\b/i.test(request.headers.get("content-type") ?? "")) {
+    throw new OAuthProblem("invalid_client_metadata", "The body must be application/json");
+  }
+  const text = await readText(request);
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new OAuthProblem("invalid_client_metadata", `The body is not valid JSON: ${messageOf(error)}`);
+  }
+}
+
+async function readText(request: Request): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of request.body ?? []) {
+    size += chunk.length;
+    if (size > MAX_BODY) throw new OAuthProblem("invalid_request", "The body is too large", 413);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
