@@ -1,5 +1,7 @@
 /** The commands about MCP clients, in a home with real settings. */
+import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
 import { clients } from "../../src/clients/table.ts";
@@ -64,7 +66,7 @@ test("from two clients to one config, into both, and back", async () => {
   expect(preview.out).toContain("cursor: planned");
   expect(readFileSync(cursor, "utf8")).toBe(CURSOR);
   const installed = await home.goblin("install", "--all");
-  expect(installed).toMatchObject({ code: 0, err: "" });
+  expect(installed.code).toBe(0);
   expect(installed.out).toContain('+     "goblin": {');
   expect(installed.out).toMatch(/codex: written \(.*config\.toml\)\nTo take it back: goblin undo \S+\n/);
   expect(readFileSync(codex, "utf8")).toBe(`${CODEX}\n[mcp_servers.goblin]\nurl = "http://127.0.0.1:3000/mcp"\n`);
@@ -92,7 +94,11 @@ test("from two clients to one config, into both, and back", async () => {
 
 test("a project, a client that starts programs, a broken file, and the way out", async () => {
   const home = commandHome();
-  const file = home.write("team.json", { mcpServers: {}, gateway: { port: 4567 } });
+  const listener = createServer().listen(0, "127.0.0.1");
+  await once(listener, "listening");
+  const { port } = listener.address() as AddressInfo;
+  listener.close();
+  const file = home.write("team.json", { mcpServers: {}, gateway: { port } });
   const desktop = place(home, ".config/Claude/claude_desktop_config.json", "{}");
   const broken = place(home, ".kiro/settings/mcp.json", "{ broken");
   place(home, ".qoder/mcp.json", '{ "mcpServers": { " odd ": { "command": "a" }, "fine": { "command": "b" } } }');
@@ -120,8 +126,12 @@ test("a project, a client that starts programs, a broken file, and the way out",
   ]);
   const written = join(home.folder, ".vscode/mcp.json");
   expect(JSON.parse(readFileSync(written, "utf8"))).toEqual({
-    servers: { goblin: { type: "http", url: "http://127.0.0.1:4567/mcp" } },
+    servers: { goblin: { type: "http", url: `http://127.0.0.1:${port}/mcp` } },
   });
+  const silent = await home.goblinWith({ env }, "install", "cursor", "--config", file);
+  expect(silent.err).toBe(
+    `Nothing answers at http://127.0.0.1:${port}/mcp yet: start the gateway with goblin serve.\n`,
+  );
   expect((await home.goblinWith({ env }, "uninstall", "vscode")).out).toContain("vscode: written");
   expect(JSON.parse(readFileSync(written, "utf8"))).toEqual({ servers: {} });
   expect((await home.goblinWith({ env }, "uninstall", "vscode")).out).toBe("No client has an entry of the gateway.\n");

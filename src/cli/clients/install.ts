@@ -20,6 +20,8 @@ export interface InstallOptions extends LinkTarget {
   readonly json?: boolean | undefined;
 }
 
+const ANSWER_MS = 2000;
+
 export async function install(ids: readonly string[], options: InstallOptions): Promise<number> {
   const chosen = await chosenClients(ids, options);
   const link = await linkTo(options);
@@ -31,6 +33,10 @@ export async function install(ids: readonly string[], options: InstallOptions): 
     else outcomes.push({ client, file: "", state: "refused", reason: "it has no file for a project" });
   }
   const code = await carryOut(`install ${chosen.map(({ id }) => id).join(" ")}`, outcomes, options);
+  const isRemote = outcomes.some(
+    ({ client, state }) => state === "planned" && client.remote && options.mode !== "stdio",
+  );
+  if (!options.json && !options.dryRun && isRemote) await tellIfSilent(link.gateway.url);
   if (!options.json && link.gateway.tokenVariable !== undefined && outcomes.some(({ state }) => state === "planned")) {
     const name = link.gateway.tokenVariable;
     console.error(`The gateway wants a token: set ${name} where the clients run (goblin token new makes one).`);
@@ -52,6 +58,16 @@ export async function uninstall(ids: readonly string[], options: InstallOptions)
     return 0;
   }
   return carryOut(`uninstall ${ids.join(" ")}`.trim(), outcomes, options);
+}
+
+/** The clients will find nobody until the gateway runs. */
+async function tellIfSilent(url: string): Promise<void> {
+  try {
+    // Any answer will do.
+    await fetch(url, { method: "OPTIONS", signal: AbortSignal.timeout(ANSWER_MS) });
+  } catch {
+    console.error(clean(`Nothing answers at ${url} yet: start the gateway with goblin serve.`));
+  }
 }
 
 /** With --all, those that are on this machine. */
