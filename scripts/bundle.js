@@ -6,7 +6,7 @@
 // `dist/` does: what a module finds by its own address (the manifest, the demo servers' program) it
 // finds in both.
 
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
@@ -44,11 +44,31 @@ const { output } = await build.write({
   },
 });
 await build.close();
+output.push(...(await buildPage()));
 copyTypes(fromRoot("dist/index.d.ts"), new Set());
 writeFileSync(
   fromRoot("bundle/LICENSES.txt"),
   licences(output.flatMap((file) => ("moduleIds" in file ? file.moduleIds : []))),
 );
+
+/** The page for browsers: one script, one style sheet, the document and its icon. */
+async function buildPage() {
+  const page = await rolldown({
+    input: { page: fromRoot("src/page/main.tsx") },
+    platform: "browser",
+  });
+  const written = await page.write({
+    dir: fromRoot("bundle/page"),
+    format: "esm",
+    entryFileNames: "[name].js",
+    minify: true,
+    comments: false,
+  });
+  await page.close();
+  for (const name of ["index.html", "style.css", "icon.svg"])
+    copyFileSync(fromRoot(`src/page/${name}`), fromRoot(`bundle/page/${name}`));
+  return written.output;
+}
 
 /**
  * @param {string} file

@@ -1,5 +1,5 @@
 /** What a gateway is built from, besides its own parts. */
-import type { ReloadResult } from "./admin/schema.ts";
+import type { ConfigChanges, ReloadResult } from "./admin/schema.ts";
 import type { Config } from "./config/schema/config.ts";
 import type { Logins } from "./login/logins.ts";
 import type { Pairing } from "./pairing/pairing.ts";
@@ -14,6 +14,8 @@ export interface GatewayOptions {
   readonly configPath?: string | undefined;
   /** Reads the config again. */
   readonly reload?: (() => Promise<ReloadResult>) | undefined;
+  /** Reads the config, and returns what a reload would change. */
+  readonly preview?: ((current: Config) => Promise<ConfigChanges>) | undefined;
   /** Lets sessions outlive the process. */
   readonly state?: SessionState | undefined;
   /** Lets the servers' lists outlive the process. */

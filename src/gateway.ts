@@ -62,14 +62,26 @@ export function createGateway({ log, configPath, reload, state, kept, logins, en
   const localTools = new LocalTools({ catalog, servers, waiting, search, health: new Health(servers, reloads) });
   const directory = new Directory(serverInfo, catalog, servers);
   const address = { url: "" };
-  const guards = new LiveGuards(config, log, options);
+  const guards = new LiveGuards(config, log, { mark: clients.mark, pairing: options.pairing });
   const connect = logins && createConnect(logins, { config, guards, address });
   const relay = new Relay({
     ...{ config, catalog, servers, localTools, resourceSubscriptions, tasks, waiting, loginLinks: connect },
     ...{ meters, activity, keptCalls, masker: logs.masker, seen, onLimit, log },
   });
   const admin = createAdmin({
-    ...{ config, configPath, reloads, reload, address, catalog, servers, sessions, subscriptions, relay },
+    ...{
+      config,
+      configPath,
+      reloads,
+      reload,
+      preview: options.preview,
+      address,
+      catalog,
+      servers,
+      sessions,
+      subscriptions,
+      relay,
+    },
     ...{ activity, keptCalls, logs, guards, onLimit, directory, resourceSubscriptions },
   });
   const metrics = new MetricsPage({ meters, limits, reloads, sessions, subscriptions, servers, catalog });

@@ -2,6 +2,7 @@
  * The admin API as the gateway sees it. The feed listens from the start. The API itself loads with
  * its first request, so an unused API's schemas cost nothing.
  */
+import type { Verdict } from "../front/http/guard.ts";
 import type { Principal } from "../protocol/principal.ts";
 import { lazy } from "../structures/lazy.ts";
 import { Feed } from "./feed.ts";
@@ -13,6 +14,7 @@ import { Views } from "./views.ts";
 export interface Admin {
   /** `principal`: the caller's name, as established by the guard. */
   fetch(request: Request, principal: Principal): Promise<Response>;
+  page(request: Request, authorize: () => Verdict | Promise<Verdict>): Promise<Response>;
   /** The gateway's state as the API's rows. */
   readonly views: Views;
   close(): void;
@@ -23,7 +25,9 @@ export function createAdmin(parts: AdminParts): Admin {
   const feed = new Feed(parts, views);
   const live = { calls: new LiveCalls(parts), watches: new Watches(parts) };
   const api = lazy(async () => (await import("./api.ts")).createAdminApi(parts, { views, feed, ...live }));
+  const page = lazy(async () => (await import("./page/page.ts")).createPage(parts));
   return {
+    page: async (request, authorize) => (await page()).fetch(request, { authorize }),
     fetch: async (request, principal) => (await api()).fetch(request, { principal }),
     views,
     close() {

@@ -9,6 +9,7 @@
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import type * as z from "zod";
+import { masked } from "../calls/stages/audit-mask.ts";
 import { reportTokens } from "../catalog/token-report.ts";
 import { ConfigError } from "../config/problems/problem.ts";
 import { bodyTooLarge } from "../protocol/limit-exceeded.ts";
@@ -23,6 +24,7 @@ import type { LiveCalls } from "./live/live-calls.ts";
 import type { LiveRequest } from "./live/schema.ts";
 import { serverDetails } from "./live/server-details.ts";
 import type { Watches } from "./live/watch-resource.ts";
+import { shownConfig } from "./page/shown-config.ts";
 import type { AdminParts } from "./parts.ts";
 import { type AdminRoute, type AdminRouteName, adminRoutes, plainRoutes } from "./routes.ts";
 import { logEntry, type Views } from "./views.ts";
@@ -107,6 +109,13 @@ function handlersOf(parts: AdminParts, { views, feed, calls, watches }: Sources)
   };
   return {
     getState: () => views.state(),
+    getConfig: () => shownConfig(config.current, (text) => logs.masker.text(String(masked(text)))),
+    getConfigChanges: async () => {
+      const { preview } = parts;
+      if (!preview) throw apiFailure("NO_CONFIG_FILE", "There is no config file to read again");
+      return withConfigErrors(() => preview(config.current));
+    },
+    openPage: ({ principal }) => ({ code: parts.guards.pages.code(principal) }),
     listServers: () => listed(views.servers()),
     listTools: () => listed(views.tools()),
     listPrompts: () => listed(views.prompts()),
@@ -154,12 +163,7 @@ function handlersOf(parts: AdminParts, { views, feed, calls, watches }: Sources)
     },
     reload: async () => {
       if (!parts.reload) throw apiFailure("NO_CONFIG_FILE", "There is no config file to read again");
-      try {
-        return await parts.reload();
-      } catch (error) {
-        if (error instanceof ConfigError) throw apiFailure(error.code, error.message);
-        throw error;
-      }
+      return withConfigErrors(parts.reload);
     },
     restartServer: onServer(async (id) => {
       assertUsable(id);
@@ -180,6 +184,15 @@ function handlersOf(parts: AdminParts, { views, feed, calls, watches }: Sources)
       return toolResponse(await callTool(parts, input, { name: "admin API", principal, signal }));
     },
   };
+}
+
+async function withConfigErrors<Result>(act: () => Promise<Result>): Promise<Result> {
+  try {
+    return await act();
+  } catch (error) {
+    if (error instanceof ConfigError) throw apiFailure(error.code, error.message);
+    throw error;
+  }
 }
 
 function listed<Item>(items: Item[]): { items: Item[]; total: number } {

@@ -3,6 +3,7 @@ import type { Relay } from "../calls/relay.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { LiveConfig } from "../config/live-config.ts";
 import type { ReloadHistory } from "../config/reload-history.ts";
+import type { Config } from "../config/schema/config.ts";
 import type { LiveGuards } from "../front/http/guard.ts";
 import type { OnLimit } from "../protocol/limit-exceeded.ts";
 import type { OwnLogLevel } from "../protocol/log-levels.ts";
@@ -14,7 +15,7 @@ import type { Subscriptions } from "../session/subscriptions.ts";
 import type { Activity } from "../telemetry/activity.ts";
 import type { KeptCalls } from "../telemetry/kept-calls.ts";
 import type { LogBook } from "../telemetry/log-book.ts";
-import type { ReloadResult } from "./schema.ts";
+import type { ConfigChanges, ReloadResult } from "./schema.ts";
 
 export interface AdminParts {
   readonly config: LiveConfig;
@@ -22,6 +23,8 @@ export interface AdminParts {
   readonly reloads: ReloadHistory;
   /** Reads the config again; undefined if there is no config file. */
   readonly reload: (() => Promise<ReloadResult>) | undefined;
+  /** Reads the config, and returns what a reload would change. */
+  readonly preview: ((current: Config) => Promise<ConfigChanges>) | undefined;
   /** The endpoint for MCP clients; the URL is empty while nothing listens. */
   readonly address: { readonly url: string };
   readonly catalog: Catalog;

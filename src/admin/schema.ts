@@ -254,5 +254,12 @@ export const ReloadResult = z.object({
   changed: z.array(z.string()),
 });
 export type ReloadResult = z.infer<typeof ReloadResult>;
+export const ConfigChanges = ReloadResult.extend({
+  settings: z.array(z.string()).describe("dotted keys outside of the servers' entries"),
+  restartNeeded: z.array(z.string()).describe("those of the settings that only a restart applies"),
+});
+export type ConfigChanges = z.infer<typeof ConfigChanges>;
+export const ShownConfig = jsonObject;
+export const PageCode = z.object({ code: z.string() });
 export const Health = z.object({ status: z.enum(["ok", "ready", "starting"]) });
 export const OpenApi = z.looseObject({ openapi: z.string() });

@@ -6,7 +6,8 @@
  * and to the gateway, which shows the problem until a reload succeeds. The same holds for a file in
  * the current folder that is not trusted yet; trusting it triggers another reload.
  */
-import type { ReloadResult } from "../admin/schema.ts";
+import type { ConfigChanges, ReloadResult } from "../admin/schema.ts";
+import { type ConfigDiff, diffConfig } from "../config/diff.ts";
 import { ConfigError, formatProblem, formatWarning } from "../config/problems/problem.ts";
 import { type LoadedConfig, loadConfig } from "../config/reading/load.ts";
 import type { Config } from "../config/schema/config.ts";
@@ -51,6 +52,13 @@ export class ConfigFollower {
     return next;
   }
 
+  /** Reads the file, and returns what a reload would change. @throws ConfigError */
+  async preview(current: Config): Promise<ConfigChanges> {
+    const { config } = await this.#load();
+    const diff = diffConfig(current, this.#options.override(config));
+    return { ...resultOf(diff), settings: [...diff.settings], restartNeeded: [...diff.restartNeeded] };
+  }
+
   /** Reloads for callers that ignore the outcome; the log has it. */
   reloadQuietly(): void {
     this.reload().catch(() => {});
@@ -60,23 +68,19 @@ export class ConfigFollower {
     for (const watch of this.#watches) watch.close();
   }
 
+  #load(): Promise<LoadedConfig> {
+    const { file, found } = this.#options;
+    return loadConfig(file.path, process.env, found ? { found, permit: requireTrust } : {});
+  }
+
   async #read(): Promise<ReloadResult> {
-    const { file, found, override, gateway, log } = this.#options;
+    const { override, gateway, log } = this.#options;
     try {
-      const { config, warnings } = await loadConfig(
-        file.path,
-        process.env,
-        found ? { found, permit: requireTrust } : {},
-      );
+      const { config, warnings } = await this.#load();
       for (const warning of warnings) log.warn(formatWarning(warning));
       this.#refused = false;
       const { diff, recovered } = gateway().reload(override(config));
-      const ids = (servers: readonly { readonly id: string }[]): string[] => servers.map(({ id }) => id);
-      const result = {
-        added: ids(diff.added),
-        removed: [...diff.removed],
-        changed: [...ids(diff.changed), ...ids(diff.adjusted)],
-      };
+      const result = resultOf(diff);
       if (!diff.same || recovered) log.info({ ...result, settings: diff.settings }, "The config was reloaded");
       return result;
     } catch (error) {
@@ -87,4 +91,13 @@ export class ConfigFollower {
       throw error;
     }
   }
+}
+
+function resultOf(diff: ConfigDiff): ReloadResult {
+  const ids = (servers: readonly { readonly id: string }[]): string[] => servers.map(({ id }) => id);
+  return {
+    added: ids(diff.added),
+    removed: [...diff.removed],
+    changed: [...ids(diff.changed), ...ids(diff.adjusted)],
+  };
 }

@@ -140,6 +140,12 @@ export class Credentials {
     return this.#oauth?.issuers.some(({ issuer }) => principal.id.startsWith(`${issuer}\u001f`)) ?? false;
   }
 
+  /** Returns the holder of a token as the config names it now, if it is one. */
+  holder(id: string): Principal | undefined {
+    for (const { principal } of this.#tokens.values()) if (principal.id === id) return principal;
+    return undefined;
+  }
+
   /** Forgets the tokens of grants that have ended. */
   forgetEnded(): void {
     this.#loaded?.forget((principal) => !this.admits(principal));

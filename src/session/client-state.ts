@@ -36,5 +36,5 @@ export function createClientState(given: ClientStateParts) {
   const resourceSubscriptions = new ResourceSubscriptions(parts);
   const tasks = new Tasks({ servers, sessions, catalog, sealer });
   new ServerMessages(servers, sessions, catalog);
-  return { sessions, subscriptions, continuity, resourceSubscriptions, tasks };
+  return { sessions, subscriptions, continuity, resourceSubscriptions, tasks, mark: sealer.mark };
 }

@@ -24,7 +24,7 @@ export function serverDetails(row: ServerRow, { servers, logs }: Pick<AdminParts
     .map(logEntry);
   return {
     ...row,
-    ...(config.problems ? NOWHERE : origin(config.transport, (text) => logs.masker.text(String(masked(text))))),
+    ...(config.problems ? NOWHERE : serverOrigin(config.transport, (text) => logs.masker.text(String(masked(text))))),
     share: config.share,
     prefix: config.prefix,
     instructions: instructions ?? null,
@@ -37,7 +37,8 @@ type Origin = Pick<ServerDetails, "command" | "args" | "cwd" | "env" | "url" | "
 /** Of an entry that is not valid, nothing can be told. */
 const NOWHERE: Origin = { command: null, args: [], cwd: null, env: [], url: null, headers: [] };
 
-function origin(transport: ServerTransport, mask: (text: string) => string): Origin {
+/** Shows where a server runs, without secrets. */
+export function serverOrigin(transport: ServerTransport, mask: (text: string) => string): Origin {
   if (transport.kind !== "stdio") {
     return { ...NOWHERE, url: shownUrl(transport.url, mask), headers: Object.keys(transport.headers) };
   }

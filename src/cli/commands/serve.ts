@@ -49,6 +49,7 @@ export async function serve(options: ServeOptions): Promise<number> {
     log,
     configPath: file?.path,
     reload: follower && (() => follower.reload()),
+    preview: follower && ((current) => follower.preview(current)),
     state: await openState({
       env: process.env,
       endpoint: port === 0 ? undefined : `${host}:${port}`,

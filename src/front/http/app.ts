@@ -16,7 +16,7 @@ import type { Metrics } from "../../telemetry/metrics.ts";
 import type { FrontContext } from "../context.ts";
 import { networkOf } from "../network.ts";
 import { type HttpExchange, notAllowed, type Serve } from "./exchange.ts";
-import type { Guard, LiveGuards } from "./guard.ts";
+import type { Guard, LiveGuards, Verdict } from "./guard.ts";
 import { WebExchange, webHeader } from "./web-exchange.ts";
 
 type Env = { Bindings: Partial<HttpBindings> };
@@ -33,7 +33,11 @@ export interface HttpFrontOptions {
     sole: unknown;
   };
   /** The admin API, with its whole paths, for clients that passed the guard. */
-  readonly admin: { fetch(request: Request, principal: Principal): Promise<Response> };
+  readonly admin: {
+    fetch(request: Request, principal: Principal): Promise<Response>;
+    /** The page for browsers. `authorize`: checks the request's own right to administer. */
+    page(request: Request, authorize: () => Verdict | Promise<Verdict>): Promise<Response>;
+  };
   readonly metrics: { load(): Promise<Metrics> };
   /** The pages for logins, under `/connect/`, which check for themselves who asks. */
   readonly connect?: { fetch(request: Request): Promise<Response> } | undefined;
@@ -55,6 +59,7 @@ export type App = ReturnType<typeof createApp>;
 const NOTHING = "Nothing here. The MCP endpoint is /mcp";
 const NOT_THE_API = "Not found. Only the API, under /api, and /metrics are served here";
 const API_PATHS = ["/api/*", "/openapi.json"];
+const PAGE_PATHS = ["/ui", "/ui/*"];
 const NO_OAUTH = 'No such resource, or neither "gateway.auth.oauth" nor "gateway.auth.pairing" is set';
 const CODES = { 401: "UNAUTHORIZED", 403: "FORBIDDEN", 503: "UNAVAILABLE" } as const;
 const CONSENT_PATH = "/oauth/authorize";
@@ -76,7 +81,9 @@ export function createApp(options: AppOptions) {
   if (address === "main" && options.pairing) addPairing(app, options.pairing, guard);
   if (address === "admin" || options.context.config.current.gateway.admin.port === undefined)
     addAdmin(app, options, guard);
-  else for (const path of [...API_PATHS, "/metrics"]) app.all(path, (c) => c.json(notFound(ELSEWHERE), 404));
+  else
+    for (const path of [...API_PATHS, ...PAGE_PATHS, "/metrics"])
+      app.all(path, (c) => c.json(notFound(ELSEWHERE), 404));
   for (const path of ["/health", "/ready"]) app.use(path, admission(guard, "place"));
   app.use(`${METADATA_PATH}/*`, admission(guard, "place"));
   // Any page may read where to get a token: that is what a client in a browser does first.
@@ -161,6 +168,12 @@ function addPairing(app: Hono<Env>, pairing: Pairing, guard: () => Guard): void 
 function addAdmin(app: Hono<Env>, { admin, metrics }: AppOptions, guard: () => Guard): void {
   for (const path of API_PATHS)
     app.all(path, admission(guard, "admin"), (c) => admin.fetch(c.req.raw, c.get("principal")));
+  for (const path of PAGE_PATHS)
+    app.all(path, admission(guard, "place"), (c) => admin.page(c.req.raw, () => guard().admin(askedOf(c))));
+  // A person who types the address gets the page; a program gets the usual answer.
+  app.get("/", admission(guard, "place"), (c) =>
+    /\btext\/html\b/.test(c.req.header("accept") ?? "") ? c.redirect("/ui") : c.notFound(),
+  );
   app.get("/metrics", admission(guard, "client"), async (c) => {
     const names = metricNames.find((known) => known === c.req.query("names"));
     if (names === undefined && c.req.query("names") !== undefined) {

@@ -13,6 +13,7 @@ import type { LiveConfig } from "../../config/live-config.ts";
 import { challenge } from "../../identity/challenge.ts";
 import { type Asked, Credentials, type CredentialsConfig, type Identified } from "../../identity/credentials.ts";
 import { Expiries } from "../../identity/expiries.ts";
+import { PageSessions } from "../../identity/page-sessions.ts";
 import type { Pairing } from "../../pairing/pairing.ts";
 import { ANYONE, type Principal } from "../../protocol/principal.ts";
 import type { Logger } from "../../telemetry/logger.ts";
@@ -55,7 +56,7 @@ const NO_ADMIN =
 const NOT_ADMIN = "This token does not open the API: use an admin token";
 const OPEN: Verdict = { ok: true, principal: ANYONE };
 
-export function createGuard(config: GuardConfig, credentials: Credentials): Guard {
+export function createGuard(config: GuardConfig, credentials: Credentials, pages?: PageSessions): Guard {
   const hosts = new Set(config.allowedHosts.map(hostName));
   const isLocal = isLoopback(config.host);
   if (config.publicUrl !== undefined) hosts.add(hostName(new URL(config.publicUrl).host));
@@ -89,21 +90,33 @@ export function createGuard(config: GuardConfig, credentials: Credentials): Guar
     return refuse(403, hasAdmins ? NOT_ADMIN : NO_ADMIN);
   };
 
+  const admits = (principal: Principal, right: "client" | "admin"): boolean => {
+    if (right === "client") return credentials.admits(principal);
+    if (credentials.isAdminOpen) return principal.id === "";
+    return principal.isAdmin && credentials.admits(principal);
+  };
+  /** Returns the admin whose page in a browser sent the request. */
+  const visitor = (asked: Asked): Principal | undefined => {
+    const found = asked.header("authorization") === undefined ? pages?.principal(asked) : undefined;
+    if (!found) return undefined;
+    // What the config says now counts, not what it said when the browser came.
+    const now = credentials.holder(found.id) ?? found;
+    return admits(now, "admin") && now.expiresAt > Date.now() ? now : undefined;
+  };
+
   return {
     place,
+    admits,
     cors: createCors(config.allowedOrigins),
     client: (asked) => place(asked) ?? (credentials.isOpen ? OPEN : authenticate(asked)),
     admin(asked) {
       const refused = place(asked);
       if (refused) return refused;
       if (credentials.isAdminOpen) return OPEN;
+      const page = visitor(asked);
+      if (page) return { ok: true, principal: page };
       const verdict = authenticate(asked);
       return verdict instanceof Promise ? verdict.then(requireAdmin) : requireAdmin(verdict);
-    },
-    admits(principal, right) {
-      if (right === "client") return credentials.admits(principal);
-      if (credentials.isAdminOpen) return principal.id === "";
-      return principal.isAdmin && credentials.admits(principal);
     },
   };
 }
@@ -115,15 +128,24 @@ export interface GuardEvents {
   expired: [isLive: (principal: Principal) => boolean];
 }
 
+export interface GuardParts {
+  /** Signs a text; the signature outlives the process, if it has a state folder. */
+  readonly mark: (text: string) => string;
+  readonly pairing: Pairing | undefined;
+}
+
 /** The guards for the current config, one for each address: the API may have its own address. */
 export class LiveGuards extends EventEmitter<GuardEvents> {
+  /** The sessions of browsers. */
+  readonly pages: PageSessions;
   #main: Guard;
   #admin: Guard;
   readonly #expiries = new Expiries((isLive) => this.emit("expired", isLive));
   readonly #pairing: Pairing | undefined;
 
-  constructor(config: LiveConfig, log: Logger, { pairing }: { readonly pairing?: Pairing | undefined }) {
+  constructor(config: LiveConfig, log: Logger, { mark, pairing }: GuardParts) {
     super();
+    this.pages = new PageSessions(mark);
     this.#pairing = pairing;
     // A flood of bad tokens must not flood the log.
     const lines = new Throttle({ burst: 10, everyMs: 1000 });
@@ -142,8 +164,8 @@ export class LiveGuards extends EventEmitter<GuardEvents> {
         log.warn("gateway.auth.pairing works only with goblin serve: nobody gets in");
       credentials = new Credentials(gateway, deps, credentials);
       return {
-        main: createGuard(gateway, credentials),
-        admin: createGuard(adminAddress(gateway), credentials),
+        main: createGuard(gateway, credentials, this.pages),
+        admin: createGuard(adminAddress(gateway), credentials, this.pages),
       };
     };
     ({ main: this.#main, admin: this.#admin } = build());

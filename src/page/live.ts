@@ -1,0 +1,187 @@
+/**
+ * What the page knows of the gateway, kept true by the event stream.
+ *
+ * Invariant: the stream is opened first, then every list is read once, then events are applied; so
+ * nothing is missed. After a break the page connects again by itself and reads everything anew.
+ */
+import { useEffect, useReducer } from "preact/hooks";
+import type { Pulse } from "../admin/events.ts";
+import type {
+  CallRow,
+  GatewayState,
+  LogEntry,
+  PromptRow,
+  ResourceRow,
+  ServerRow,
+  SessionRow,
+  SubscriptionRow,
+  TemplateRow,
+  ToolRow,
+} from "../admin/schema.ts";
+import { ApiProblem, follow, list, type PageEvent, request } from "./api.ts";
+
+export type Connection = "connecting" | "live" | "lost" | "locked";
+
+export interface Live {
+  connection: Connection;
+  /** Why there is no connection, in words. */
+  problem: string;
+  state: GatewayState | undefined;
+  /** The last two minutes, oldest first. */
+  pulses: readonly Pulse[];
+  servers: readonly ServerRow[] | undefined;
+  tools: readonly ToolRow[] | undefined;
+  prompts: readonly PromptRow[] | undefined;
+  resources: readonly ResourceRow[] | undefined;
+  templates: readonly TemplateRow[] | undefined;
+  calls: readonly CallRow[] | undefined;
+  sessions: readonly SessionRow[] | undefined;
+  subscriptions: readonly SubscriptionRow[] | undefined;
+  logs: readonly LogEntry[] | undefined;
+}
+
+const PULSES = 120;
+const CALLS = 1000;
+const LINES = 2000;
+const FIRST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 8000;
+
+const live: Live = {
+  connection: "connecting",
+  problem: "",
+  state: undefined,
+  pulses: [],
+  servers: undefined,
+  tools: undefined,
+  prompts: undefined,
+  resources: undefined,
+  templates: undefined,
+  calls: undefined,
+  sessions: undefined,
+  subscriptions: undefined,
+  logs: undefined,
+};
+const listeners = new Set<() => void>();
+let _frame = 0;
+
+/** Returns what is known, and draws the component again when something changed. */
+export function useLive(): Readonly<Live> {
+  const [, draw] = useReducer((n: number) => n + 1, 0);
+  useEffect(() => {
+    const listener = (): void => draw(0);
+    listeners.add(listener);
+    return () => {
+      listeners.delete(listener);
+    };
+  }, []);
+  return live;
+}
+
+function change(part: Partial<Live>): void {
+  Object.assign(live, part);
+  // Many events come at once: one drawing for all of them.
+  _frame ||= requestAnimationFrame(() => {
+    _frame = 0;
+    for (const listener of [...listeners]) listener();
+  });
+}
+
+/** Connects, and stays connected, until the signal. */
+export async function connect(signal: AbortSignal): Promise<void> {
+  let wait = FIRST_WAIT_MS;
+  while (!signal.aborted) {
+    try {
+      await follow("/api/events", {
+        signal,
+        onOpen: () => {
+          wait = FIRST_WAIT_MS;
+          void readAll();
+        },
+        onEvent: apply,
+      });
+      change({ connection: "lost", problem: "The gateway closed the connection" });
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof ApiProblem && (error.status === 401 || error.status === 403)) {
+        change({ connection: "locked", problem: error.message });
+        return;
+      }
+      change({ connection: "lost", problem: error instanceof Error ? error.message : String(error) });
+    }
+    await new Promise((resolve) => setTimeout(resolve, wait));
+    wait = Math.min(wait * 2, LONGEST_WAIT_MS);
+  }
+}
+
+async function readAll(): Promise<void> {
+  try {
+    const [state, servers, calls, sessions, subscriptions, logs] = await Promise.all([
+      request<GatewayState>("/api/state"),
+      list<ServerRow>("/api/servers"),
+      list<CallRow>("/api/calls"),
+      list<SessionRow>("/api/sessions"),
+      list<SubscriptionRow>("/api/subscriptions"),
+      list<LogEntry>("/api/logs"),
+      readCatalog(["tools", "prompts", "resources"]),
+    ]);
+    change({ connection: "live", problem: "", state, servers, calls, sessions, subscriptions, logs });
+  } catch (error) {
+    change({ problem: error instanceof Error ? error.message : String(error) });
+  }
+}
+
+async function readCatalog(kinds: readonly string[]): Promise<void> {
+  const wanted = new Set(kinds);
+  const [tools, prompts, resources, templates] = await Promise.all([
+    wanted.has("tools") ? list<ToolRow>("/api/tools") : live.tools,
+    wanted.has("prompts") ? list<PromptRow>("/api/prompts") : live.prompts,
+    wanted.has("resources") ? list<ResourceRow>("/api/resources") : live.resources,
+    wanted.has("resources") ? list<TemplateRow>("/api/templates") : live.templates,
+  ]);
+  change({ tools, prompts, resources, templates });
+}
+
+function apply({ type, data }: PageEvent): void {
+  switch (type) {
+    case "state": {
+      const pulse = data as Pulse;
+      const { uptimeMs, counts, calls, tokens, logLevel } = pulse;
+      const state = live.state && { ...live.state, uptimeMs, counts, calls, tokens, logLevel };
+      change({ state, pulses: [...live.pulses, pulse].slice(-PULSES) });
+      break;
+    }
+    case "server": {
+      const { id, server } = data as { id: string; server: ServerRow | null };
+      const others = live.servers ?? [];
+      const known = others.some((row) => row.id === id);
+      const servers = server
+        ? known
+          ? others.map((row) => (row.id === id ? server : row))
+          : [...others, server]
+        : others.filter((row) => row.id !== id);
+      change({ servers });
+      break;
+    }
+    case "catalog":
+      void readCatalog((data as { kinds: string[] }).kinds).catch(() => {});
+      break;
+    case "call":
+      change({ calls: [...(live.calls ?? []), data as CallRow].slice(-CALLS) });
+      break;
+    case "log":
+      change({ logs: [...(live.logs ?? []), data as LogEntry].slice(-LINES) });
+      break;
+    case "sessions":
+      change({ sessions: (data as { items: SessionRow[] }).items });
+      break;
+    case "subscriptions":
+      change({ subscriptions: (data as { items: SubscriptionRow[] }).items });
+      break;
+    case "config":
+      void request<GatewayState>("/api/state").then(
+        (state) => change({ state }),
+        () => {},
+      );
+      break;
+  }
+}

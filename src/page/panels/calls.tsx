@@ -1,0 +1,263 @@
+/** What clients called: a live list, and one call in full with where its time went. */
+import { useEffect, useState } from "preact/hooks";
+import type { CallDetails } from "../../admin/live/schema.ts";
+import type { CallRow } from "../../admin/schema.ts";
+import { ApiProblem, request } from "../api.ts";
+import { bytes, clock, ms, visible } from "../format.ts";
+import { useLive } from "../live.ts";
+import { Result } from "../parts/content.tsx";
+import { JsonView } from "../parts/json-view.tsx";
+import { type Request, RunView, useRun } from "../parts/runner.tsx";
+import { Copy, Empty, Figure, Loading, Outcome, Problem, Section } from "../parts/small.tsx";
+import { VirtualList } from "../parts/virtual-list.tsx";
+import { href, setQuery, usePlace } from "../router.ts";
+import { LogLines } from "./logs.tsx";
+
+export function Calls() {
+  const { calls, servers, state } = useLive();
+  const { query } = usePlace();
+  if (!calls) return <Loading what="calls" />;
+  const words = (query.get("q") ?? "").toLowerCase();
+  const server = query.get("server") ?? "";
+  const failed = query.get("failed") === "1";
+  const shown = calls
+    .filter(
+      (call) =>
+        (server === "" || call.serverId === server) &&
+        (!failed || call.outcome !== "ok") &&
+        (words === "" || `${call.name ?? ""} ${call.method} ${call.client ?? ""}`.toLowerCase().includes(words)),
+    )
+    .reverse();
+  return (
+    <div class="panel panel-tall">
+      <h1>
+        Calls <small class="muted">{state ? `${state.calls.inFlight} under way` : ""}</small>
+      </h1>
+      <div class="filters">
+        <input
+          type="search"
+          data-search
+          aria-label="Search calls"
+          placeholder="Search  /"
+          value={query.get("q") ?? ""}
+          onInput={(event) => setQuery("q", event.currentTarget.value)}
+        />
+        <select aria-label="Server" value={server} onChange={(event) => setQuery("server", event.currentTarget.value)}>
+          <option value="">all servers</option>
+          {(servers ?? []).map(({ id }) => (
+            <option key={id}>{id}</option>
+          ))}
+        </select>
+        <label>
+          <input
+            type="checkbox"
+            checked={failed}
+            onChange={(event) => setQuery("failed", event.currentTarget.checked ? "1" : "")}
+          />{" "}
+          failed only
+        </label>
+      </div>
+      {shown.length === 0 ? (
+        <Empty title={calls.length === 0 ? "No calls yet" : "No call matches"}>
+          {calls.length === 0 && "Calls of your clients show up here at once."}
+        </Empty>
+      ) : (
+        <VirtualList
+          label="Calls"
+          items={shown}
+          rowHeight={36}
+          keyOf={(call) => `${call.requestId} ${call.time}`}
+          row={(call) => <Row call={call} />}
+        />
+      )}
+    </div>
+  );
+}
+
+function Row({ call }: { call: CallRow }) {
+  return (
+    <a class="call" href={href(["calls", call.requestId])}>
+      <span class="cell-time">{clock(call.time)}</span>
+      <span class="cell-main">{visible(call.name ?? call.method)}</span>
+      <span class="cell-minor">{call.serverId ?? "goblin"}</span>
+      <span class="cell-minor">{visible(call.client ?? "")}</span>
+      <span class="cell-side">{ms(call.ms)}</span>
+      <Outcome outcome={call.outcome} />
+    </a>
+  );
+}
+
+export function CallView({ id }: { id: string }) {
+  const [call, setCall] = useState<CallDetails>();
+  const [problem, setProblem] = useState("");
+  useEffect(() => {
+    let stale = false;
+    setCall(undefined);
+    setProblem("");
+    request<CallDetails>(`/api/calls/${encodeURIComponent(id)}`).then(
+      (found) => {
+        if (!stale) setCall(found);
+      },
+      (error: unknown) => {
+        if (!stale) setProblem(error instanceof ApiProblem ? error.message : String(error));
+      },
+    );
+    return () => {
+      stale = true;
+    };
+  }, [id]);
+  return (
+    <div class="panel">
+      <p class="crumbs">
+        <a href={href(["calls"])}>Calls</a> /
+      </p>
+      {problem ? (
+        <Empty title="This call is not kept any more">{visible(problem)}</Empty>
+      ) : call ? (
+        <Details call={call} />
+      ) : (
+        <Loading what="the call" />
+      )}
+    </div>
+  );
+}
+
+function Details({ call }: { call: CallDetails }) {
+  const { state } = useLive();
+  const { run, start, stop, isRunning } = useRun();
+  const again = requestOf(call);
+  return (
+    <>
+      <h1 class="name">
+        {visible(call.name ?? call.method)} <Outcome outcome={call.outcome} />
+      </h1>
+      <p class="muted">
+        {call.method}{" "}
+        {call.serverId !== null && (
+          <>
+            at <a href={href(["servers", call.serverId])}>{call.serverId}</a>{" "}
+          </>
+        )}
+        by {visible(call.client ?? "an unnamed client")}, ended at {clock(call.time)}
+        {call.code !== null && (
+          <>
+            {" "}
+            with <code>{String(call.code)}</code>
+          </>
+        )}
+      </p>
+      <Waterfall call={call} />
+      <div class="actions">
+        {again && (
+          <button type="button" disabled={isRunning} onClick={() => start(again)}>
+            Call again
+          </button>
+        )}
+        {state && again && <Copy label="Copy as curl" text={curlOf(state.endpoint, again)} />}
+        {again?.method === "tools/call" && <Copy label="Copy as goblin call" text={commandOf(again)} />}
+      </div>
+      <RunView run={run} stop={stop} />
+      <Section title="Asked" aside={<span class="muted">{bytes(call.paramsBytes)}</span>}>
+        <div class="json">
+          {call.params === null ? <p class="muted">Too large to keep</p> : <JsonView value={call.params} />}
+        </div>
+      </Section>
+      <Section title="Answered" aside={<span class="muted">{bytes(call.answerBytes)}</span>}>
+        {call.error !== undefined ? (
+          <>
+            <Problem>{visible(String((call.error as { message?: unknown } | null)?.message ?? "An error"))}</Problem>
+            <div class="json">
+              <JsonView value={call.error} />
+            </div>
+          </>
+        ) : call.result === null ? (
+          <p class="muted">Too large to keep</p>
+        ) : (
+          <Result value={call.result} />
+        )}
+      </Section>
+      {call.notifications.length > 0 && (
+        <Section title="Meanwhile">
+          <div class="json">
+            <JsonView value={call.notifications} />
+          </div>
+        </Section>
+      )}
+      {call.logs.length > 0 && (
+        <Section title="The server's log meanwhile">
+          <LogLines lines={call.logs} />
+        </Section>
+      )}
+    </>
+  );
+}
+
+/** Where the time went: in the gateway before, at the server, in the gateway after. */
+function Waterfall({ call }: { call: CallDetails }) {
+  const { beforeMs, serverMs, afterMs } = call.timing;
+  const parts = [
+    { label: "gateway, before", value: beforeMs, tone: "own" },
+    { label: "server", value: serverMs, tone: "server" },
+    { label: "gateway, after", value: afterMs, tone: "own" },
+  ];
+  const whole = Math.max(1e-6, call.ms);
+  let from = 0;
+  return (
+    <>
+      <div class="figures">
+        <Figure label="Took" value={ms(call.ms)} />
+        <Figure label="At the server" value={ms(serverMs)} />
+        <Figure label="In the gateway" value={ms((beforeMs ?? 0) + (afterMs ?? 0))} />
+      </div>
+      <ol class="waterfall" aria-label="Where the time went">
+        {parts.map(({ label, value, tone }) => {
+          const left = from;
+          from += value ?? 0;
+          return (
+            <li key={label}>
+              <span class="waterfall-label">{label}</span>
+              <span class="waterfall-lane">
+                {value !== null && (
+                  <span
+                    class={`waterfall-bar waterfall-${tone}`}
+                    style={{
+                      marginLeft: `${(left / whole) * 100}%`,
+                      width: `${Math.max(0.5, (value / whole) * 100)}%`,
+                    }}
+                  />
+                )}
+              </span>
+              <span class="cell-side">{ms(value)}</span>
+            </li>
+          );
+        })}
+      </ol>
+    </>
+  );
+}
+
+const AGAIN = new Set(["tools/call", "prompts/get", "resources/read", "completion/complete"]);
+
+function requestOf({ method, params }: CallDetails): Request | undefined {
+  if (!AGAIN.has(method) || typeof params !== "object" || params === null) return undefined;
+  const { _meta, ...rest } = params as Record<string, unknown>;
+  return { method, params: rest } as Request;
+}
+
+function curlOf(endpoint: string, { method, params }: Request): string {
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+  return [
+    `curl -sS ${quoted(endpoint)}`,
+    "-H 'content-type: application/json' -H 'accept: application/json, text/event-stream'",
+    `-d ${quoted(body)}`,
+  ].join(" \\\n  ");
+}
+
+function commandOf({ params }: Request): string {
+  return `goblin call ${quoted(String(params["name"]))} --args ${quoted(JSON.stringify(params["arguments"] ?? {}))}`;
+}
+
+/** Quotes for a POSIX shell: what a server or a client sent must stay one word. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

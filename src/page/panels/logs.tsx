@@ -1,0 +1,111 @@
+/** The gateway's log, live, filtered by level, server and words. */
+import { useState } from "preact/hooks";
+import type { LogEntry } from "../../admin/schema.ts";
+import { request } from "../api.ts";
+import { clock, short, visible } from "../format.ts";
+import { useLive } from "../live.ts";
+import { Empty, Loading } from "../parts/small.tsx";
+import { VirtualList } from "../parts/virtual-list.tsx";
+import { setQuery, usePlace } from "../router.ts";
+
+const LEVELS = ["trace", "debug", "info", "warn", "error", "fatal"] as const;
+
+export function Logs() {
+  const { logs, servers, state } = useLive();
+  const { query } = usePlace();
+  const [problem, setProblem] = useState("");
+  if (!logs) return <Loading what="the log" />;
+  const level = query.get("level") ?? "trace";
+  const server = query.get("server") ?? "";
+  const words = (query.get("q") ?? "").toLowerCase();
+  const shown = logs.filter(
+    (line) =>
+      LEVELS.indexOf(line.level) >= LEVELS.indexOf(level as LogEntry["level"]) &&
+      (server === "" || line.server === server) &&
+      (words === "" || line.msg.toLowerCase().includes(words)),
+  );
+  const setLevel = (next: string): void => {
+    request("/api/log-level", { method: "PUT", body: { level: next } }).then(
+      () => setProblem(""),
+      (error: unknown) => setProblem((error as Error).message),
+    );
+  };
+  return (
+    <div class="panel panel-tall">
+      <h1>Log</h1>
+      <div class="filters">
+        <input
+          type="search"
+          data-search
+          aria-label="Search the log"
+          placeholder="Search  /"
+          value={query.get("q") ?? ""}
+          onInput={(event) => setQuery("q", event.currentTarget.value)}
+        />
+        <label>
+          from{" "}
+          <select value={level} onChange={(event) => setQuery("level", event.currentTarget.value)}>
+            {LEVELS.map((one) => (
+              <option key={one}>{one}</option>
+            ))}
+          </select>
+        </label>
+        <label>
+          of{" "}
+          <select value={server} onChange={(event) => setQuery("server", event.currentTarget.value)}>
+            <option value="">everything</option>
+            {(servers ?? []).map(({ id }) => (
+              <option key={id}>{id}</option>
+            ))}
+          </select>
+        </label>
+        <label>
+          the gateway logs{" "}
+          <select value={state?.logLevel ?? "info"} onChange={(event) => setLevel(event.currentTarget.value)}>
+            {LEVELS.map((one) => (
+              <option key={one}>{one}</option>
+            ))}
+          </select>
+        </label>
+        {problem && <span class="error">{problem}</span>}
+      </div>
+      {shown.length === 0 ? (
+        <Empty title="No lines">Nothing in the log matches.</Empty>
+      ) : (
+        <VirtualList
+          label="Log lines"
+          items={shown}
+          rowHeight={24}
+          keyOf={(line) => `${line.time} ${shown.indexOf(line)}`}
+          row={(line) => <Line line={line} />}
+          follow
+        />
+      )}
+    </div>
+  );
+}
+
+export function LogLines({ lines }: { lines: readonly LogEntry[] }) {
+  return (
+    <div class="log-lines">
+      {lines.map((line, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: lines have no other name.
+        <Line key={index} line={line} />
+      ))}
+    </div>
+  );
+}
+
+function Line({ line }: { line: LogEntry }) {
+  const extra = line.extra ? JSON.stringify(line.extra) : "";
+  return (
+    <div class={`log log-${line.level}`} title={short(`${line.msg} ${extra}`, 1000)}>
+      <span class="cell-time">{clock(line.time)}</span>
+      <span class="log-level">{line.level}</span>
+      <span class="log-server">{line.server ?? "goblin"}</span>
+      <span class="log-text">
+        {visible(short(line.msg, 500))} <span class="muted">{visible(short(extra, 300))}</span>
+      </span>
+    </div>
+  );
+}

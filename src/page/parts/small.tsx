@@ -1,0 +1,105 @@
+/** Small pieces that every panel uses: states, copy buttons, empty and loading states. */
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { go } from "../router.ts";
+
+/** A server's state, as a dot and a word: colour alone says nothing to everybody. */
+export function State({ state }: { state: string }) {
+  return <span class={`state state-${state}`}>{state}</span>;
+}
+
+export function Outcome({ outcome }: { outcome: string }) {
+  return <span class={`outcome outcome-${outcome === "ok" ? "ok" : "bad"}`}>{outcome}</span>;
+}
+
+export function Copy({ text, label = "Copy" }: { text: string; label?: string }) {
+  const [done, setDone] = useState("");
+  const copy = async (): Promise<void> => {
+    try {
+      await navigator.clipboard.writeText(text);
+      setDone("Copied");
+    } catch {
+      setDone("Not allowed here");
+    }
+    setTimeout(() => setDone(""), 1500);
+  };
+  return (
+    <button type="button" class="quiet" onClick={() => void copy()}>
+      {done || label}
+    </button>
+  );
+}
+
+export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
+  return (
+    <div class="empty">
+      <p class="empty-title">{title}</p>
+      {children && <p>{children}</p>}
+    </div>
+  );
+}
+
+export function Loading({ what }: { what: string }) {
+  return (
+    <div class="empty" role="status">
+      <p class="shimmer">Loading {what}…</p>
+    </div>
+  );
+}
+
+export function Problem({ children }: { children: ComponentChildren }) {
+  return (
+    <p class="problem" role="alert">
+      {children}
+    </p>
+  );
+}
+
+export function Section(props: { title: string; aside?: ComponentChildren; children: ComponentChildren }) {
+  return (
+    <section class="card" aria-label={props.title}>
+      <header class="card-head">
+        <h2>{props.title}</h2>
+        {props.aside}
+      </header>
+      {props.children}
+    </section>
+  );
+}
+
+export function Figure({ label, value, note }: { label: string; value: string; note?: string | undefined }) {
+  return (
+    <div class="figure">
+      <span class="figure-label">{label}</span>
+      <strong>{value}</strong>
+      {note && <small>{note}</small>}
+    </div>
+  );
+}
+
+/** Views of one thing, each with its own address. */
+export function Tabs({
+  tabs,
+  current,
+}: {
+  tabs: readonly { id: string; label: string; to: string }[];
+  current: string;
+}) {
+  return (
+    <nav class="tabs" aria-label="Views">
+      {tabs.map(({ id, label, to }) => (
+        <a key={id} href={to} aria-current={id === current ? "page" : undefined}>
+          {label}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+/** Lets a whole row be clicked; its link remains what the keyboard and readers use. */
+export const rowLink = (to: string) => ({
+  onClick: (event: MouseEvent) => {
+    if (!(event.target instanceof Element) || event.target.closest("a, button")) return;
+    if (String(getSelection()) === "") go(to);
+  },
+});
