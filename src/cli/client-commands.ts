@@ -52,6 +52,13 @@ export function addClientCommands(program: Command, done: (action: Promise<numbe
     (options) => done(import("./commands/tokens.ts").then((it) => it.tokens(options))),
   );
   program
+    .command("ui")
+    .description("the page in the browser, of a running gateway")
+    .option("-u, --url <url>", "the gateway")
+    .option("-t, --token <token>", "its admin token (default: $GOBLIN_TOKEN)")
+    .option("--no-browser", "print the link, which works once")
+    .action((options) => done(import("./commands/ui.ts").then((it) => it.ui(options))));
+  program
     .command("tui")
     .description("the dashboard in the terminal, attached to a running gateway")
     .option("-u, --url <url>", "the gateway")

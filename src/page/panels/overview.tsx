@@ -39,8 +39,8 @@ export function Overview() {
         <Figure label="Tools" value={count(state.counts.tools)} note={`${count(state.tokens.all)} tokens`} />
         <Figure
           label="A client reads"
-          value={`${count(state.tokens.listed)} tokens`}
-          note={`exposure: ${state.exposure}`}
+          value={count(state.tokens.listed)}
+          note={`tokens (expose: ${state.exposure})`}
         />
         <Figure
           label="Calls"
