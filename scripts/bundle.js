@@ -65,8 +65,12 @@ async function buildPage() {
     comments: false,
   });
   await page.close();
-  for (const name of ["index.html", "style.css", "icon.svg"])
+  for (const name of ["index.html", "icon.svg"])
     copyFileSync(fromRoot(`src/page/${name}`), fromRoot(`bundle/page/${name}`));
+  // The order counts: small screens override.
+  const sheets = ["base", "frame", "panels", "forms", "content", "small-screens"];
+  const styles = sheets.map((name) => readFileSync(fromRoot(`src/page/style/${name}.css`), "utf8"));
+  writeFileSync(fromRoot("bundle/page/style.css"), styles.join("\n"));
   return written.output;
 }
 

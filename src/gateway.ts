@@ -69,20 +69,8 @@ export function createGateway({ log, configPath, reload, state, kept, logins, en
     ...{ meters, activity, keptCalls, masker: logs.masker, seen, onLimit, log },
   });
   const admin = createAdmin({
-    ...{
-      config,
-      configPath,
-      reloads,
-      reload,
-      preview: options.preview,
-      address,
-      catalog,
-      servers,
-      sessions,
-      subscriptions,
-      relay,
-    },
-    ...{ activity, keptCalls, logs, guards, onLimit, directory, resourceSubscriptions },
+    ...{ config, configPath, reloads, reload, preview: options.preview, address, catalog, servers, sessions },
+    ...{ subscriptions, relay, activity, keptCalls, logs, guards, onLimit, directory, resourceSubscriptions },
   });
   const metrics = new MetricsPage({ meters, limits, reloads, sessions, subscriptions, servers, catalog });
   const shared = { relay, directory, sessions, continuity, tasks, config, onLimit };

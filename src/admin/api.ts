@@ -26,7 +26,8 @@ import { serverDetails } from "./live/server-details.ts";
 import type { Watches } from "./live/watch-resource.ts";
 import { shownConfig } from "./page/shown-config.ts";
 import type { AdminParts } from "./parts.ts";
-import { type AdminRoute, type AdminRouteName, adminRoutes, plainRoutes } from "./routes.ts";
+import { type AdminRoute, plainRoutes } from "./route.ts";
+import { type AdminRouteName, adminRoutes } from "./routes.ts";
 import { logEntry, type Views } from "./views.ts";
 
 /** `principal`: the caller's name. */

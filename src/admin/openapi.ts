@@ -7,7 +7,8 @@
 import * as z from "zod";
 import * as events from "./events.ts";
 import * as live from "./live/schema.ts";
-import { type AdminRoute, adminRoutes, plainRoutes, routeTags } from "./routes.ts";
+import { type AdminRoute, plainRoutes, routeTags } from "./route.ts";
+import { adminRoutes } from "./routes.ts";
 import * as schema from "./schema.ts";
 
 type Json = Record<string, unknown>;

@@ -7,7 +7,8 @@
  */
 import type * as z from "zod";
 import { type AdminEvent, adminEvents } from "../admin/events.ts";
-import { type AdminRoute, adminRoutes } from "../admin/routes.ts";
+import type { AdminRoute } from "../admin/route.ts";
+import { adminRoutes } from "../admin/routes.ts";
 import { ApiError } from "../admin/schema.ts";
 import { EventStream } from "../http-client/event-stream.ts";
 

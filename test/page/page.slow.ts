@@ -1,6 +1,6 @@
 /**
- * The page in a real browser, against a real gateway and real servers: every panel, calls with forms
- * and questions, updates, logins, what breaks, and what a hostile server sends.
+ * The page in a real browser, against a real gateway and real servers: every panel, calls with
+ * forms and questions, updates, logins, what breaks, and what a hostile server sends.
  */
 import { mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -59,6 +59,8 @@ function echo({ method, params, send }: FakeCall): void {
   send({ type: "result", data: { result } });
 }
 
+const NO_CHANGES = { added: [], removed: [], changed: [], settings: [], restartNeeded: [] };
+
 export async function startFakeAdmin(options: FakeOptions = {}): Promise<FakeAdmin> {
   const data = options.data ?? plausibleData();
   const actions: FakeAdmin["actions"] = [];
@@ -97,6 +99,7 @@ export async function startFakeAdmin(options: FakeOptions = {}): Promise<FakeAdm
     response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
 
   const get = (path: string, response: ServerResponse): unknown => {
+    if (path === "/api/config/changes") return send(response, 200, NO_CHANGES);
     const name = path.slice("/api/".length);
     const list = lists[name];
     if (list !== undefined || name === "state") {

@@ -5,7 +5,7 @@
  */
 import { resolve } from "node:path";
 import type * as z from "zod";
-import type { AdminRoute } from "../../admin/routes.ts";
+import type { AdminRoute } from "../../admin/route.ts";
 import { ApiError } from "../../admin/schema.ts";
 import { formatWarning } from "../../config/problems/problem.ts";
 import { loadConfig } from "../../config/reading/load.ts";

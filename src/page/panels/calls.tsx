@@ -157,12 +157,12 @@ function Details({ call }: { call: CallDetails }) {
         {again?.method === "tools/call" && <Copy label="Copy as goblin call" text={commandOf(again)} />}
       </div>
       <RunView run={run} stop={stop} />
-      <Section title="Asked" aside={<span class="muted">{bytes(call.paramsBytes)}</span>}>
+      <Section title="Asked" extra={<span class="muted">{bytes(call.paramsBytes)}</span>}>
         <div class="json">
           {call.params === null ? <p class="muted">Too large to keep</p> : <JsonView value={call.params} />}
         </div>
       </Section>
-      <Section title="Answered" aside={<span class="muted">{bytes(call.answerBytes)}</span>}>
+      <Section title="Answered" extra={<span class="muted">{bytes(call.answerBytes)}</span>}>
         {call.error !== undefined ? (
           <>
             <Problem>{visible(String((call.error as { message?: unknown } | null)?.message ?? "An error"))}</Problem>

@@ -64,7 +64,7 @@ export function Config() {
             class="primary"
             onClick={() =>
               act(async () => {
-                setDone(inWords(await post<Changes>("/api/reload")));
+                setDone(describeChanges(await post<Changes>("/api/reload")));
                 setChanges(undefined);
                 read();
               })
@@ -76,10 +76,10 @@ export function Config() {
       )}
       <p role="status">{done && `Reloaded: ${done}`}</p>
       {problem && <Problem>{visible(problem)}</Problem>}
-      {changes && <p class="notice">A reload would do this: {inWords(changes)}</p>}
+      {changes && <p class="notice">A reload would do this: {describeChanges(changes)}</p>}
       <Section
         title="In use"
-        aside={config === undefined ? undefined : <Copy label="Copy as JSON" text={JSON.stringify(config, null, 2)} />}
+        extra={config === undefined ? undefined : <Copy label="Copy as JSON" text={JSON.stringify(config, null, 2)} />}
       >
         <div class="json">{config === undefined ? <p class="shimmer">Loading…</p> : <JsonView value={config} />}</div>
       </Section>
@@ -87,7 +87,7 @@ export function Config() {
   );
 }
 
-function inWords({ added, removed, changed, settings = [], restartNeeded = [] }: Changes): string {
+function describeChanges({ added, removed, changed, settings = [], restartNeeded = [] }: Changes): string {
   const parts = [
     added.length > 0 ? `add ${added.join(", ")}` : "",
     removed.length > 0 ? `remove ${removed.join(", ")}` : "",

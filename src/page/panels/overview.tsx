@@ -37,11 +37,7 @@ export function Overview() {
       <div class="figures">
         <Figure label="Servers ready" value={`${state.counts.ready} / ${state.counts.servers}`} />
         <Figure label="Tools" value={count(state.counts.tools)} note={`${count(state.tokens.all)} tokens`} />
-        <Figure
-          label="A client reads"
-          value={count(state.tokens.listed)}
-          note={`tokens (expose: ${state.exposure})`}
-        />
+        <Figure label="A client reads" value={count(state.tokens.listed)} note={`tokens (expose: ${state.exposure})`} />
         <Figure
           label="Calls"
           value={count(state.calls.total)}
@@ -80,14 +76,14 @@ export function Overview() {
           series={[{ label: "listed", tone: "main", values: pulses.map(({ tokens }) => tokens.listed) }]}
         />
       </div>
-      <Section title="Servers" aside={<a href={href(["servers"])}>All servers</a>}>
+      <Section title="Servers" extra={<a href={href(["servers"])}>All servers</a>}>
         {servers.length === 0 ? (
           <Empty title="No servers yet">Add one to the config file under “mcpServers”.</Empty>
         ) : (
           <ServerMap servers={servers} />
         )}
       </Section>
-      <Section title="Latest calls" aside={<a href={href(["calls"])}>All calls</a>}>
+      <Section title="Latest calls" extra={<a href={href(["calls"])}>All calls</a>}>
         {recent.length === 0 ? (
           <Empty title="No calls yet">Calls of your clients show up here at once.</Empty>
         ) : (

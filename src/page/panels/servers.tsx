@@ -117,7 +117,7 @@ export function Server({ id }: { id: string }) {
           </ul>
         )}
       </Section>
-      <Section title="Log" aside={<a href={href(["logs"], { server: id })}>All lines</a>}>
+      <Section title="Log" extra={<a href={href(["logs"], { server: id })}>All lines</a>}>
         {lines.length === 0 ? <Empty title="Nothing logged" /> : <LogLines lines={lines.slice(-50)} />}
       </Section>
     </div>

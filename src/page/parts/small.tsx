@@ -55,12 +55,12 @@ export function Problem({ children }: { children: ComponentChildren }) {
   );
 }
 
-export function Section(props: { title: string; aside?: ComponentChildren; children: ComponentChildren }) {
+export function Section(props: { title: string; extra?: ComponentChildren; children: ComponentChildren }) {
   return (
     <section class="card" aria-label={props.title}>
       <header class="card-head">
         <h2>{props.title}</h2>
-        {props.aside}
+        {props.extra}
       </header>
       {props.children}
     </section>

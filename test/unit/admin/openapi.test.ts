@@ -22,6 +22,9 @@ describe("the OpenAPI document", () => {
     );
     expect(operations).toEqual([
       "get /api/state",
+      "get /api/config",
+      "get /api/config/changes",
+      "post /api/page",
       "get /api/servers",
       "get /api/servers/{id}",
       "get /api/tools",

@@ -1,0 +1,70 @@
+/** What describes a route of the admin API, and the routes beside the API. */
+import type * as z from "zod";
+import { Health, OpenApi } from "./schema.ts";
+
+/** The groups of routes with their descriptions. */
+export const routeTags = {
+  gateway: "The gateway as a whole: its state, its config and its events.",
+  servers: "The servers behind the gateway.",
+  catalog: "The servers' tools, prompts and resources, and calls.",
+  clients: "Connected clients and recent calls.",
+  logs: "The gateway's log.",
+  health: "For load balancers, monitoring and tools.",
+} as const;
+export type RouteTag = keyof typeof routeTags;
+
+export interface AdminRoute {
+  readonly method: "get" | "post" | "put";
+  readonly path: string;
+  readonly tag: RouteTag;
+  readonly summary: string;
+  /** Notes for a caller beyond the summary. */
+  readonly description: string;
+  readonly params?: z.ZodObject;
+  readonly query?: z.ZodObject;
+  readonly request?: z.ZodType;
+  /** Absent for text and for the event stream, whose events have their own schemas. */
+  readonly response?: z.ZodType;
+  /** The media type of a text response. */
+  readonly type?: string;
+  /** The events of the route's own stream, by type. */
+  readonly events?: Readonly<Record<string, z.ZodType>>;
+  /** The status codes of failures, besides those of the guard. */
+  readonly errors?: readonly number[];
+}
+
+/** Routes beside the API: the document describes them, but they are not part of it. */
+export const plainRoutes = {
+  getHealth: {
+    method: "get",
+    path: "/health",
+    tag: "health",
+    summary: "Whether the gateway is running",
+    description: "Needs no token.",
+    response: Health,
+  },
+  getReady: {
+    method: "get",
+    path: "/ready",
+    tag: "health",
+    summary: "Whether every server has connected or failed once",
+    description: "Needs no token. Answers 503 until then.",
+    response: Health,
+  },
+  getMetrics: {
+    method: "get",
+    path: "/metrics",
+    tag: "health",
+    summary: "Metrics for Prometheus",
+    description: "A client's token opens it too.",
+    type: "text/plain",
+  },
+  getOpenApi: {
+    method: "get",
+    path: "/openapi.json",
+    tag: "health",
+    summary: "This document",
+    description: "Guarded like the API. `servers` holds the address of the request.",
+    response: OpenApi,
+  },
+} as const satisfies Record<string, AdminRoute>;
