@@ -3,7 +3,8 @@
 // and ends by itself.
 
 import { fileURLToPath } from "node:url";
-import { MB, pause, sendWithoutReading, startClient, startServer, TOOL, unread, writeAgain } from "./parts.js";
+import { bodyFloods } from "./bodies.js";
+import { MB, pause, sendWithoutReading, startClient, startServer, TOOL, times, unread, writeAgain } from "./parts.js";
 
 /** @typedef {import("./parts.js").Gateway} Gateway */
 /**
@@ -19,20 +20,6 @@ const JSON_TYPE = { "content-type": "application/json", accept: "application/jso
 const name = "s_work";
 const hang = { methods: { "tools/call": () => new Promise(() => {}) } };
 const text = (/** @type {number} */ bytes) => ({ content: [{ type: "text", text: "x".repeat(bytes) }] });
-
-/**
- * Runs the step so many times, a few at once.
- * @param {number} count
- * @param {(n: number) => Promise<unknown>} step
- * @param {number} [atOnce]
- */
-async function times(count, step, atOnce = 8) {
-  let next = 0;
-  const work = async () => {
-    while (next < count) await step(next++);
-  };
-  await Promise.all(Array.from({ length: atOnce }, work));
-}
 
 /**
  * Calls the tool, and gives up after a while.
@@ -263,21 +250,7 @@ export const floods = [
     entry: DEAF,
     run: (gateway) => startAndCancel(gateway, "s_listen", 200),
   },
-  {
-    row: "M5",
-    what: "256 calls of 4 MB to an HTTP server that does not answer",
-    server: hang,
-    run: async (gateway) => {
-      const client = await startClient(gateway);
-      const body = { name, arguments: { text: "x".repeat(3.9 * MB) } };
-      const calls = times(
-        256,
-        () => Promise.race([client.call("tools/call", body).catch(() => {}), pause(12_000)]),
-        256,
-      );
-      await Promise.race([calls, pause(12_000)]);
-    },
-  },
+  ...bodyFloods,
   {
     row: "M5",
     what: "200 cancelled calls of 4 MB that wait for a place",

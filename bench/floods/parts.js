@@ -197,6 +197,38 @@ export function sendWithoutReading({ port }, headers, body) {
   return socket;
 }
 
+/**
+ * Sends a body that is the same chunks again and again, and waits a while for the answer.
+ * @param {Gateway} gateway
+ * @param {Record<string, string>} headers
+ * @param {{ text: string, times: number }} chunks
+ */
+export async function sendChunks({ port }, headers, { text, times }) {
+  const socket = connect(port, "127.0.0.1");
+  socket.on("error", () => {});
+  const lines = Object.entries({ host: "localhost", "transfer-encoding": "chunked", ...headers });
+  socket.write(`POST /mcp HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`);
+  const answered = once(socket, "data").catch(() => {});
+  await writeAgain(socket, text, times);
+  socket.write("0\r\n\r\n");
+  await Promise.race([answered, pause(10_000)]);
+  socket.destroy();
+}
+
+/**
+ * Runs the step so many times, a few at once.
+ * @param {number} count
+ * @param {(n: number) => Promise<unknown>} step
+ * @param {number} [atOnce]
+ */
+export async function times(count, step, atOnce = 8) {
+  let next = 0;
+  const work = async () => {
+    while (next < count) await step(next++);
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
+}
+
 /** @param {number} ms @returns {Promise<void>} */
 export function pause(ms) {
   return new Promise((resolve) => setTimeout(resolve, ms));

@@ -5,7 +5,8 @@
  */
 import { idAtEdges } from "../structures/lines.ts";
 
-const EDGE = 200;
+/** How much of each edge is kept. */
+export const EDGE = 200;
 
 /** A body may be this many times as large as allowed to be read to its end. */
 export const READ_ON = 4;
@@ -14,14 +15,9 @@ export class Oversized {
   readonly #head: string;
   #tail = "";
 
-  /** `chunks`: the body so far. */
-  constructor(chunks: readonly Uint8Array[]) {
-    let head = "";
-    for (const chunk of chunks) {
-      if (head.length >= EDGE) break;
-      head += Buffer.from(chunk.subarray(0, EDGE)).toString("latin1");
-    }
-    this.#head = head;
+  /** `head`: the first bytes, as much as there is, as bytes or as latin1. */
+  constructor(head: string | Buffer) {
+    this.#head = typeof head === "string" ? head : head.toString("latin1", 0, EDGE);
   }
 
   push(chunk: Buffer): void {

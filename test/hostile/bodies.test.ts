@@ -133,3 +133,57 @@ test("a body without a length is counted as it comes", async () => {
   for (const answer of waiting) answer();
   await Promise.all(calls);
 });
+
+test("a body of very many small values counts as what it needs in memory", async () => {
+  const waiting: (() => void)[] = [];
+  const server = await startHostile({
+    methods: {
+      "tools/list": () => ({ tools: [{ name: "take", inputSchema: { type: "object" } }] }),
+      "tools/call": async ({ params }) => {
+        if (params.arguments.list) await new Promise<void>((resolve) => waiting.push(resolve));
+        return { content: [{ type: "text", text: `taken ${params.arguments.list?.length}` }] };
+      },
+    },
+  });
+  const goblin = await startGoblin({
+    mcpServers: { s: server.entry },
+    gateway: { auth: { tokens: [...TOKENS] } },
+    limits: { bodyBytes: 500_000 },
+  });
+  const list = Array.from({ length: 150_000 }, () => []);
+  const send = async (token: string, args: object): Promise<string> => {
+    const client = rawHttp(goblin.url);
+    client.headers["authorization"] = `Bearer ${token}`;
+    await client.initialize();
+    return said((await client.call("tools/call", { name: "s_take", arguments: args })).message);
+  };
+  const first = send(TOKENS[0], { list });
+  await until(() => waiting.length === 1);
+  const refused = await send(TOKENS[0], { list });
+  expect(refused).toContain("the requests of this token or address that are under way are too large together");
+  expect(refused).toContain("limits.bodyBytes is 500000");
+  expect(await send(TOKENS[0], {})).toBe("taken undefined");
+  const other = send(TOKENS[1], { list: list.slice(50_000) });
+  await until(() => waiting.length === 2);
+  for (const answer of waiting) answer();
+  expect(await Promise.all([first, other])).toEqual(["taken 150000", "taken 100000"]);
+});
+
+test("a large body that is not JSON, at its end, is refused after many turns", async () => {
+  const { gateway, url } = await startGoblin({ mcpServers: {} });
+  let turns = 0;
+  let isOver = false;
+  const turn = (): void => {
+    turns++;
+    if (!isOver) setImmediate(turn);
+  };
+  const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+  const init = { method: "POST", headers, body: `{"a":[${"[],".repeat(1_000_000)}[]]` };
+  // What is loaded at the first request takes turns, too.
+  await gateway.fetch(new Request(url, { ...init, body: "{" }));
+  turn();
+  const response = await gateway.fetch(new Request(url, init));
+  isOver = true;
+  expect(await response.json()).toMatchObject({ error: { code: -32700 } });
+  expect(turns).toBeGreaterThan(20);
+});

@@ -4,9 +4,11 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { Pieces } from "../../structures/pieces.ts";
 import type { BodyHold } from "../body-budget.ts";
 import { networkOf } from "../network.ts";
-import { Oversized, READ_ON } from "../oversized.ts";
+import { EDGE, Oversized, READ_ON } from "../oversized.ts";
+import { pacedReads } from "../paced-reads.ts";
 import { pathOf } from "../path.ts";
 import type { Body, HttpExchange, RawStream, StreamEvents } from "./exchange.ts";
 import { StallWatch, type Unread } from "./stall-watch.ts";
@@ -69,8 +71,9 @@ export class NodeExchange implements HttpExchange {
     // Without a length, it is counted as it comes.
     const grows = Number.isNaN(length) ? hold : undefined;
     let limit = hold && !grows && !hold.take(Math.min(length, bodyBytes)) ? 0 : bodyBytes;
+    const paced = hold && pacedReads(request);
     let first: Buffer | undefined;
-    let all: Buffer[] | undefined;
+    let all: Pieces | undefined;
     let over: Oversized | undefined;
     let size = 0;
     request.on("data", (chunk: Buffer) => {
@@ -78,18 +81,23 @@ export class NodeExchange implements HttpExchange {
       if (grows && size <= limit && !grows.take(chunk.length)) limit = 0;
       if (size > limit) {
         if (size - chunk.length > most) return;
-        over ??= new Oversized(all ?? [first ?? chunk]);
+        over ??= new Oversized(all?.head(EDGE) ?? first ?? chunk);
         over.push(chunk);
         first = all = undefined;
-        if (size <= most) return;
-        request.pause();
-        done(undefined, over.id);
-      } else if (!first) first = chunk;
-      else if (all) all.push(chunk);
-      else all = [first, chunk];
+        if (size > most) {
+          request.pause();
+          return done(undefined, over.id);
+        }
+      } else if (all) all.add(chunk);
+      else if (first) {
+        all = new Pieces();
+        all.add(first);
+        all.add(chunk);
+      } else first = chunk;
+      paced?.(chunk.length);
     });
     request.on("end", () => {
-      if (size <= limit) done(all ? Buffer.concat(all) : (first ?? EMPTY));
+      if (size <= limit) done(all?.take() ?? first ?? EMPTY);
       else if (size <= most) done(undefined, over?.id);
     });
     // A client that disconnects gets no answer. Without this listener, the error would crash the

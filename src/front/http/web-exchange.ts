@@ -3,8 +3,9 @@
  * answer. The protocol code is the same as on Node.
  */
 
+import { Pieces } from "../../structures/pieces.ts";
 import type { BodyHold } from "../body-budget.ts";
-import { Oversized, READ_ON } from "../oversized.ts";
+import { EDGE, Oversized, READ_ON } from "../oversized.ts";
 import type { Body, HttpExchange, RawStream, StreamEvents } from "./exchange.ts";
 
 export class WebExchange implements HttpExchange {
@@ -49,22 +50,22 @@ export class WebExchange implements HttpExchange {
 
   async #read(bodyBytes: number): Promise<Buffer | Oversized> {
     let limit = bodyBytes;
-    const chunks: Uint8Array[] = [];
+    const kept = new Pieces();
     let over: Oversized | undefined;
     let size = 0;
     for await (const part of this.#request.body ?? []) {
       const chunk = Buffer.from(part);
       size += chunk.length;
       if (size <= limit && this.hold && !this.hold.take(chunk.length)) limit = 0;
-      if (size <= limit) chunks.push(chunk);
+      if (size <= limit) kept.add(chunk);
       else {
-        over ??= new Oversized(chunks.length > 0 ? chunks : [chunk]);
+        over ??= new Oversized(kept.size > 0 ? kept.head(EDGE) : chunk);
         over.push(chunk);
-        chunks.length = 0;
+        kept.clear();
         if (size > bodyBytes * READ_ON) break;
       }
     }
-    return over ?? Buffer.concat(chunks);
+    return over ?? kept.take();
   }
 
   reply(status: number, headers: Readonly<Record<string, string>>, body: Body = ""): void {

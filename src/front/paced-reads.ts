@@ -1,0 +1,31 @@
+/**
+ * Reads large bodies a part a turn. Node reads up to 2 MB of each socket in one turn of the event
+ * loop, and many sockets that are full would hold up everything else.
+ */
+import type { IncomingMessage } from "node:http";
+
+/** The bodies of which a part is read in one turn. */
+const PER_TURN = 16;
+/** What one part has: at most so many bytes or so many chunks. */
+const PART_BYTES = 32 * 1024;
+const PART_CHUNKS = 256;
+
+const waiting: IncomingMessage[] = [];
+
+/** Returns a function to call with the size of each chunk. It pauses the request until its turn. */
+export function pacedReads(request: IncomingMessage): (bytes: number) => void {
+  let bytes = 0;
+  let chunks = 0;
+  return (more) => {
+    bytes += more;
+    if (bytes < PART_BYTES && ++chunks < PART_CHUNKS) return;
+    bytes = chunks = 0;
+    request.pause();
+    if (waiting.push(request) === 1) setImmediate(turn);
+  };
+}
+
+function turn(): void {
+  for (const request of waiting.splice(0, PER_TURN)) request.resume();
+  if (waiting.length > 0) setImmediate(turn);
+}
