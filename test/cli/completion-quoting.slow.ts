@@ -57,12 +57,15 @@ test.each(present)("%s hands a name on and does not run it", async (shell) => {
   terminal.keys(setup, "Enter");
   await terminal.until(new RegExp(`^${PROMPT}`, "m"));
   for (const name of names) {
-    terminal.keys("-l", `goblin call ${at.join(" ")} one_${name[0]}`);
+    const line = `goblin call ${at.join(" ")} one_${name[0]}`;
+    terminal.keys("-l", line);
+    await terminal.until((screen) => screen.trimEnd().endsWith(line));
     terminal.keys("Tab");
     // The rest of the name is there, however it is quoted.
     await terminal.until((screen) => screen.trimEnd().split("one_").at(-1)!.length > 6);
     terminal.keys("Enter");
     await one.waitFor(({ message }) => message?.method === "tools/call" && message.params.name === name);
+    await terminal.until((screen) => screen.trimEnd().endsWith(PROMPT));
   }
   expect(existsSync(join(home.folder, "pwned"))).toBe(false);
   expect(readdirSync(home.folder)).toEqual(before);

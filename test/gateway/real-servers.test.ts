@@ -67,7 +67,7 @@ describe("over every transport", () => {
     });
     url = goblin.url;
     connected = await connectV1({ url });
-  }, 90_000);
+  });
   afterAll(async () => {
     await disposeAll();
     rmSync(folder, { recursive: true, force: true });
@@ -183,7 +183,7 @@ describe("with flat ids", () => {
       resources: { uris: "flat" },
     });
     one = await startListener(goblin);
-  }, 60_000);
+  });
   afterAll(async () => {
     await disposeAll();
     rmSync(folder, { recursive: true, force: true });
@@ -301,7 +301,7 @@ describe("with flat ids", () => {
       [`${TEXT}/1`, `${TEXT}/1`, `${TEXT}/1`],
       [],
     ]);
-  }, 30_000);
+  });
 
   test("filesystem, which has no resources, is ready beside it", async () => {
     expect(goblin.gateway.servers.status("files")?.state).toBe("ready");

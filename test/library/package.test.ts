@@ -34,7 +34,7 @@ beforeAll(async () => {
   writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module" }');
   const args = ["install", "--offline", "--no-audit", "--no-fund", join(folder, tarball)];
   saidByNpm = (await run("npm", args, { cwd: folder })).stderr;
-}, 120_000);
+});
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Every file below a folder, as a path from there. */
@@ -97,7 +97,7 @@ describe("the command", () => {
       gateway.kill();
       await ended;
     }
-  }, 60_000);
+  });
 });
 
 /** Leaves as soon as the lists are there; its exit code. */

@@ -40,7 +40,7 @@ test("sessions whose clients say megabytes of themselves cost little", async () 
   const capabilities = { extensions: { "com.example/x": "e".repeat(MB) } };
   const refused = await raw.call("initialize", { ...params, clientInfo: {}, capabilities });
   expect([refused.status, refused.message.error.code]).toEqual([400, -32602]);
-}, 60_000);
+});
 
 test("answers that were delivered on event streams are not kept", async () => {
   const served = await serve();
@@ -53,7 +53,7 @@ test("answers that were delivered on event streams are not kept", async () => {
     const answer = await fetch(served.url, { method: "POST", headers, body });
     expect((await answer.arrayBuffer()).byteLength).toBeGreaterThan(8 * MB);
   }
-}, 60_000);
+});
 
 test("a stream that broke before its answer is kept, and one that was delivered is not", async () => {
   const served = await serve();
@@ -76,7 +76,7 @@ test("a stream that broke before its answer is kept, and one that was delivered 
     return again.messages.length === 0;
   };
   await until(isForgotten, { everyMs: 1500 });
-}, 30_000);
+});
 
 test.runIf(onLinux)(
   "answers that nobody reads are bounded for a session",

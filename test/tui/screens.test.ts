@@ -41,7 +41,7 @@ beforeAll(async () => {
     store.close();
   });
   await eventually(() => expect(store.state().link.status).toBe("up"));
-}, 60_000);
+});
 afterAll(disposeAll);
 
 const run = (...actions: Action[]): void => {
