@@ -33,6 +33,8 @@ export interface ConnectorOptions {
   /** Undefined: whatever the server speaks. */
   readonly era: ServerConfig["era"];
   readonly clientInfo: Readonly<Record<string, unknown>>;
+  /** Resolves to what the only client says of itself; undefined: several may share a connection. */
+  readonly introduction?: () => Promise<Pick<Client, "capabilities" | "info"> | undefined>;
   /** Read for each connection, so that a new config takes effect. */
   readonly settings: () => ConnectSettings;
   readonly onLimit: OnLimit;
@@ -95,14 +97,15 @@ export function createConnector(options: ConnectorOptions): Connect {
   /** Until this time the server is assumed to need the handshake. */
   let handshakeUntil = 0;
 
-  const withHandshake = (open: OpenLink, attempt: Attempt, more: HandshakeNeeds = {}): Promise<Peer> => {
+  const withHandshake = async (open: OpenLink, attempt: Attempt, more: HandshakeNeeds = {}): Promise<Peer> => {
     const { events, owner, signal, connectMs } = attempt;
+    const client = owner ?? (await options.introduction?.());
     return connectLegacy({
       ...more,
       open,
       events,
-      clientInfo: owner?.info["name"] === undefined ? options.clientInfo : owner.info,
-      capabilities: owner?.capabilities ?? SHARED_CAPABILITIES,
+      clientInfo: client?.info["name"] === undefined ? options.clientInfo : client.info,
+      capabilities: client?.capabilities ?? SHARED_CAPABILITIES,
       connectMs,
       signal,
     });

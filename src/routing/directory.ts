@@ -32,9 +32,9 @@ export class Directory {
     return describeServers(this.#servers.infos(), { settled, client: capabilities, behind: this.#catalog.snapshot });
   }
 
-  /** Resolves when a description or a list need not wait for starting servers any more. */
-  firstLists(client: Client): Promise<void> | undefined {
-    return this.#servers.firstLists(client);
+  /** Resolves when a description need not wait for starting servers any more. */
+  whenDescribed(client: Client): Promise<void> | undefined {
+    return this.#servers.firstDescription(client);
   }
 
   /** Returns how long, and by whom, the answer to this method may be cached. */

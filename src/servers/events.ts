@@ -56,8 +56,13 @@ export interface ServerEvents {
   synced: [serverId: string, ms: number];
 }
 
+/** What a client says of itself in a handshake. */
+export type Introduction = Pick<Client, "capabilities" | "info">;
+
 /** The only client that the gateway can have, if it has one channel. */
 export interface SoleClient {
+  /** Resolves to what it said of itself, when it has; undefined: nothing. */
+  introduction(): Promise<Introduction | undefined>;
   /** Asks it a server's question outside of a call. Undefined: it cannot be asked like this. */
   ask(method: string, params: string, signal: AbortSignal): Promise<Answer | undefined>;
 }

@@ -122,8 +122,8 @@ export class Server {
       installs: installs(config.transport),
       connect: connectServer({
         ...options,
-        transport: config.transport,
-        era: config.era,
+        ...{ transport: config.transport, era: config.era },
+        introduction: async () => host.sole?.introduction(),
         login,
         secrets,
         queue: host.startQueue,

@@ -87,6 +87,16 @@ export class Servers extends EventEmitter<ServerEvents> {
     return this.#roster.firstLists.wait(client);
   }
 
+  /** The same for a client that must not answer a server before this resolves. */
+  firstDescription(client: Pick<Client, "account" | "info">): Promise<void> | undefined {
+    return this.#roster.firstLists.wait(client, true);
+  }
+
+  /** A starting server asks the only client something. */
+  asksSole(serverId: string): void {
+    this.#roster.firstLists.asks(serverId);
+  }
+
   /**
    * Resolves when the lists that this client sees are known, or have been waited for: first those
    * of starting servers, then those of its own connections. Undefined: they are known.

@@ -86,6 +86,26 @@ describe("a server that asks for roots at its start", () => {
     expect((await client.listTools()).tools.map(({ name }) => name)).toContain("a_roots");
     expect(await call(client, "a_roots")).toEqual(["file:///home/ada"]);
   });
+
+  test("over stdio, it is told its only client's name and capabilities", async () => {
+    const { configFile } = await serveHome({ mcpServers: { a: asking } });
+    const command = { command: process.execPath, args: [BIN, "stdio", "--config", configFile] };
+    const plain = await connectV1({ ...command, roots: home("ada") });
+    expect((await plain.client.listTools()).tools.map(({ name }) => name)).not.toContain("a_sample");
+    expect(await call(plain.client, "a_whoami")).toMatchObject({ name: "test-v1" });
+    const sampling = () => ({ model: "m", role: "assistant", content: { type: "text", text: "x" } });
+    const able = await connectV1({ ...command, roots: home("ada"), sampling });
+    await until(async () => (await able.client.listTools()).tools.some(({ name }) => name === "a_sample"));
+  });
+
+  test("over stdio, its only client is greeted before it answers, and lists when it has", async () => {
+    const patient = { ...asking, args: [...asking.args, "--patient"] };
+    const { configFile } = await serveHome({ mcpServers: { a: patient }, lists: { waitMs: 600_000 } });
+    const args = [BIN, "stdio", "--config", configFile];
+    const { client } = await connectV1({ command: process.execPath, args, roots: home("ada") });
+    expect((await client.listTools()).tools.map(({ name }) => name)).toContain("a_roots");
+    expect(await call(client, "a_roots")).toEqual(["file:///home/ada"]);
+  });
 });
 
 describe("what a session's own connection lists", () => {

@@ -65,7 +65,7 @@ export function openSession(
     send: options.send,
   });
   context.sessions.add(session, options.isActive, options.place);
-  const waits = context.directory.firstLists(session);
+  const waits = context.directory.whenDescribed(session);
   const describe = (): Answer => describedTo(context, session);
   const answer = waits ? waits.then(describe) : describe();
   if (answer instanceof Promise) session.greeting = answer;

@@ -87,7 +87,7 @@ export class ModernFront {
       const dialogue = new Dialogue();
       const client = new RequestClient(params, options, dialogue);
       if (method === "server/discover") {
-        await this.#context.directory.firstLists(client);
+        await this.#context.directory.whenDescribed(client);
         return this.#finish(method, this.#discover(client));
       }
       if (method.startsWith("tasks/") && !hasTasks(client)) return failure(missingTasks());

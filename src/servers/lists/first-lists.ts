@@ -3,7 +3,8 @@
  * lists once sees all tools.
  *
  * Invariant: a server is waited for at most `lists.waitMs` from its own start, and never again
- * after its first attempt. A server that installs, fails or reconnects delays nobody after that.
+ * after its first attempt. A server that installs, fails or reconnects delays nobody after that. A
+ * handshake does not wait for a server that itself waits for the handshake's client.
  */
 import type { Client } from "../../protocol/call.ts";
 import { type Alarm, Alarms } from "../../timing/alarms.ts";
@@ -19,12 +20,15 @@ type Asker = Pick<Client, "account" | "info">;
 
 interface Wait extends Alarm {
   readonly account: string;
+  readonly isHandshake: boolean;
 }
 
 export class FirstLists {
   readonly #waitMs: () => number;
   /** The end of the wait for each starting server, on the clock of `performance.now()`. */
   readonly #until = new Map<string, number>();
+  /** Those of them that wait for a client's answer. */
+  readonly #asking = new Set<string>();
   readonly #waits = new Set<Wait>();
   readonly #alarms = new Alarms();
 
@@ -40,21 +44,33 @@ export class FirstLists {
 
   /** Its first attempt has succeeded or failed, or it is no longer wanted. */
   ended(serverId: string): void {
-    if (!this.#until.delete(serverId) || this.#until.size > 0) return;
-    for (const wait of [...this.#waits]) wait.ring();
+    this.#asking.delete(serverId);
+    if (this.#until.delete(serverId)) this.#release();
   }
 
-  /** Resolves when the lists are complete or have been waited for. Undefined: no need to wait. */
-  wait({ account, info }: Asker): Promise<void> | undefined {
+  /** It asks its only client something, who cannot answer before the handshake. */
+  asks(serverId: string): void {
+    if (!this.#until.has(serverId)) return;
+    this.#asking.add(serverId);
+    this.#release();
+  }
+
+  /**
+   * Resolves when the lists, or all that a handshake needs, are complete or have been waited for.
+   * Undefined: no need to wait.
+   */
+  wait({ account, info }: Asker, isHandshake = false): Promise<void> | undefined {
     if (this.#until.size === 0) return undefined;
     const now = performance.now();
     for (const [id, until] of this.#until) if (until <= now) this.#until.delete(id);
+    if (this.#isComplete(isHandshake)) return undefined;
     const last = Math.max(...this.#until.values(), 0);
     if (last === 0 || this.#waitsOf(account) >= MOST_WAITS) return undefined;
     const follows = typeof info["name"] === "string" && FOLLOWERS.test(info["name"]);
     return new Promise((resolve) => {
       const wait: Wait = {
         account,
+        isHandshake,
         due: 0,
         place: -1,
         ring: () => {
@@ -66,6 +82,14 @@ export class FirstLists {
       this.#waits.add(wait);
       this.#alarms.set(wait, follows ? Math.min(last, now + FOLLOWER_MS) : last);
     });
+  }
+
+  #isComplete(isHandshake: boolean): boolean {
+    return this.#until.size === 0 || (isHandshake && [...this.#until.keys()].every((id) => this.#asking.has(id)));
+  }
+
+  #release(): void {
+    for (const wait of [...this.#waits]) if (this.#isComplete(wait.isHandshake)) wait.ring();
   }
 
   #waitsOf(account: string): number {

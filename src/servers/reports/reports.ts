@@ -18,6 +18,8 @@ export interface ReportsHost {
   readonly emit: EventEmitter<ServerEvents>["emit"];
   readonly subscribers: Subscribers;
   readonly sole: SoleClient | undefined;
+  /** A server asks the only client something. */
+  asksSole(serverId: string): void;
 }
 
 export interface ReportsParts {
@@ -85,6 +87,7 @@ export class Reports {
     const { sole } = host;
     const asked = typeof origin === "object" ? origin.client : owner;
     if (asked) for (const id of linksIn(question)) host.emit("linked", serverId, id, asked);
+    if (sole && !asked) host.asksSole(serverId);
     const answer = ask({ ...question, sole });
     if (owner || typeof origin === "object") return answer;
     if (sole) backend().connections.hold(answer);
