@@ -76,6 +76,7 @@ function createPicture(store: Store): () => readonly Line[] {
     const isSame =
       last !== undefined &&
       last.state.size === state.size &&
+      last.state.theme === state.theme &&
       last.lines.length === lines.length &&
       last.lines.every((line, index) => sameLine(line, lines[index] ?? []));
     last = { state, lines: isSame && last !== undefined ? last.lines : lines };
@@ -106,7 +107,8 @@ function App({ store, effects }: { store: Store; effects: Effects }) {
       press = rest;
     }
   });
-  return <Picture lines={lines} columns={store.state().size.columns} />;
+  const { size, theme } = store.state();
+  return <Picture lines={lines} columns={size.columns} theme={theme} />;
 }
 
 // The bracketed paste markers, without the escape character that Ink removes.

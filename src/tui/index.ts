@@ -14,6 +14,7 @@ import { clearImages, drawImage, imageProtocol } from "./images.ts";
 import { mouseOff, mouseOn } from "./mouse.ts";
 import { createScreen } from "./screen.ts";
 import { initialState } from "./state/model.ts";
+import { themeOf } from "./state/theme.ts";
 import { createStore } from "./store.ts";
 import { copyToClipboard, takeOver } from "./terminal.ts";
 
@@ -35,7 +36,9 @@ export async function runTui(options: TuiOptions): Promise<number> {
   const client = createAdminClient({ url: options.url, token: options.token });
   const { mount } = await importApp();
   const size = (): { columns: number; rows: number } => ({ columns: stdout.columns || 80, rows: stdout.rows || 24 });
-  const store = createStore(initialState({ url: client.url, now: Date.now(), size: size() }));
+  const store = createStore(
+    initialState({ url: client.url, now: Date.now(), size: size(), theme: themeOf(process.env) }),
+  );
   const screen = createScreen(stdout);
 
   return new Promise((resolve) => {

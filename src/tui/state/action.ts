@@ -10,6 +10,7 @@ import type { GatewayState, LogEntry } from "../../admin/schema.ts";
 import type { Block } from "../content/blocks.ts";
 import type { FormEdit } from "./form.ts";
 import type { About, Link, ListName, Lists, Notice, Panel, PickerKind, State } from "./model.ts";
+import type { Theme } from "./theme.ts";
 
 /** The lists that are read as a whole. */
 export interface Loaded extends Lists {
@@ -79,6 +80,7 @@ export type KeyAction =
   | { readonly type: "palette-edit"; readonly edit: QueryEdit }
   | { readonly type: "palette-run"; readonly index?: number }
   | { readonly type: "mouse" }
+  | { readonly type: "theme"; readonly to: Theme }
   | { readonly type: "copy" }
   | { readonly type: "reload" }
   | { readonly type: "redraw" }

@@ -21,6 +21,7 @@ import type {
 import type { OwnLogLevel } from "../../protocol/log-levels.ts";
 import type { CallForm } from "./form.ts";
 import type { Viewer } from "./stage.ts";
+import type { Theme } from "./theme.ts";
 
 export const panels = ["overview", "servers", "tools", "prompts", "resources", "logs", "calls"] as const;
 export type Panel = (typeof panels)[number];
@@ -144,6 +145,7 @@ export interface State extends Lists {
   /** By URI. */
   readonly watched: Readonly<Record<string, Watched>>;
   readonly mouse: boolean;
+  readonly theme: Theme;
   readonly mode: Mode;
   readonly notice: Notice | undefined;
 }
@@ -154,7 +156,14 @@ export const seriesCapacity = 240;
 
 const atTop: Cursor = { index: 0, key: undefined };
 
-export function initialState(options: { url: string; now: number; size: State["size"] }): State {
+export interface Beginning {
+  readonly url: string;
+  readonly now: number;
+  readonly size: State["size"];
+  readonly theme?: Theme;
+}
+
+export function initialState(options: Beginning): State {
   return {
     now: options.now,
     size: options.size,
@@ -190,6 +199,7 @@ export function initialState(options: { url: string; now: number; size: State["s
     about: undefined,
     watched: {},
     mouse: true,
+    theme: options.theme ?? "dark",
     mode: browse,
     notice: undefined,
   };

@@ -8,6 +8,7 @@ import type { KeyAction } from "./action.ts";
 import { panels, type State } from "./model.ts";
 import { currentList } from "./select.ts";
 import { columnsOf } from "./sorting.ts";
+import { themes } from "./theme.ts";
 
 export interface PaletteEntry {
   readonly label: string;
@@ -45,6 +46,9 @@ function* allEntries(state: State, searched: boolean): Generator<PaletteEntry> {
   yield { label: "reverse the order", note: "sort", actions: [{ type: "sort-reverse" }] };
   yield { label: "reload the config", note: "gateway", actions: [{ type: "reload" }] };
   yield { label: state.mouse ? "mouse off" : "mouse on", note: "terminal", actions: [{ type: "mouse" }] };
+  for (const to of themes) {
+    if (to !== state.theme) yield { label: `theme ${to}`, note: "colours", actions: [{ type: "theme", to }] };
+  }
   yield { label: "help", note: "keys", actions: [{ type: "help" }] };
   yield { label: "quit", note: "", actions: [{ type: "quit" }] };
   for (const { id, state: condition } of state.servers) {

@@ -135,6 +135,8 @@ export function reduce(state: State, action: Action): State {
         state.mouse ? "Mouse off: the terminal selects text" : "Mouse on",
         "plain",
       );
+    case "theme":
+      return { ...state, theme: action.to };
     case "save":
     case "show-image":
     case "watch":

@@ -7,6 +7,7 @@
 import { Box } from "ink";
 import { type Layout, layoutOf } from "../state/layout.ts";
 import type { State } from "../state/model.ts";
+import type { Theme } from "../state/theme.ts";
 import { type Line, line, span } from "../text/line.ts";
 import { callLines } from "./call.ts";
 import { configBanner } from "./config-banner.ts";
@@ -60,15 +61,21 @@ function bodyLines(state: State, layout: Layout): Line[] {
 }
 
 export function Dashboard({ state }: { state: State }) {
-  return <Screen lines={screenOf(state)} columns={state.size.columns} />;
+  return <Screen lines={screenOf(state)} columns={state.size.columns} theme={state.theme} />;
 }
 
-export function Screen({ lines, columns }: { lines: readonly Line[]; columns: number }) {
+interface ScreenProps {
+  readonly lines: readonly Line[];
+  readonly columns: number;
+  readonly theme: Theme;
+}
+
+export function Screen({ lines, columns, theme }: ScreenProps) {
   return (
     <Box flexDirection="column" width={columns} height={lines.length}>
       {lines.map((one, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: rows have no identity but their place
-        <Row key={index} line={one} width={columns} />
+        <Row key={index} line={one} width={columns} theme={theme} />
       ))}
     </Box>
   );

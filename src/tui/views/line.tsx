@@ -1,16 +1,18 @@
 /**
  * Prints lines: the only place that maps a tone to a colour.
  *
- * Invariant: `NO_COLOR` removes colours, not emphasis. Everything on the screen passes through
- * here. A line that did not change is not printed again.
+ * Colours are those of the terminal's own palette where they can be read on either background.
+ * Invariant: the theme `plain` removes colours, not emphasis. Everything on the screen passes
+ * through here. A line that did not change is not printed again.
  */
 import { Text, type TextProps } from "ink";
 import { memo } from "react";
+import type { Theme } from "../state/theme.ts";
 import { fitLine, type Line, type Span, type Tone } from "../text/line.ts";
 
-const colourless = Boolean(process.env.NO_COLOR);
+type Style = Omit<TextProps, "children">;
 
-const styles: Record<Tone, Omit<TextProps, "children">> = {
+const dark: Record<Tone, Style> = {
   plain: {},
   title: { bold: true },
   accent: { bold: true, color: "cyan" },
@@ -27,17 +29,34 @@ const styles: Record<Tone, Omit<TextProps, "children">> = {
   literal: { color: "magenta" },
 };
 
-function styleOf({ tone, bar }: Span): Omit<TextProps, "children"> {
-  const style = styles[tone];
-  if (!colourless && !bar) return style;
+/** Cyan and yellow cannot be read on white, and dimmed black is grey enough only as a colour. */
+const light: Record<Tone, Style> = {
+  ...dark,
+  accent: { bold: true, color: "blue" },
+  good: { color: "ansi256(28)" },
+  warn: { color: "ansi256(130)" },
+  quiet: { color: "ansi256(242)" },
+  string: { color: "ansi256(28)" },
+  number: { color: "ansi256(25)" },
+};
+
+export function styleOf({ tone, bar }: Span, theme: Theme): Style {
+  const style = (theme === "light" ? light : dark)[tone];
+  if (theme !== "plain" && !bar) return style;
   const { color: _color, backgroundColor: _background, dimColor: _dim, ...emphasis } = style;
-  if (colourless) return tone === "match" || tone === "alarm" || bar ? { ...emphasis, inverse: true } : emphasis;
+  if (theme === "plain") return tone === "match" || tone === "alarm" || bar ? { ...emphasis, inverse: true } : emphasis;
   // Colours clash with the inverted selected row; matches stay visible.
   return tone === "match" ? style : { ...emphasis, inverse: true };
 }
 
+interface RowProps {
+  readonly line: Line;
+  readonly width: number;
+  readonly theme: Theme;
+}
+
 /** Renders one row of at most `width` cells. */
-export const Row = memo(function Row({ line, width }: { line: Line; width: number }) {
+export const Row = memo(function Row({ line, width, theme }: RowProps) {
   const parts = fitLine(line, width, false);
   // An empty text has no height, and everything below it would move up.
   const blank = parts.every((part) => part.text === "");
@@ -46,7 +65,7 @@ export const Row = memo(function Row({ line, width }: { line: Line; width: numbe
       {blank && " "}
       {parts.map((part, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: spans have no identity but their place
-        <Text key={index} {...styleOf(part)}>
+        <Text key={index} {...styleOf(part, theme)}>
           {part.text}
         </Text>
       ))}
@@ -54,8 +73,8 @@ export const Row = memo(function Row({ line, width }: { line: Line; width: numbe
   );
 }, sameRow);
 
-function sameRow(a: { line: Line; width: number }, b: { line: Line; width: number }): boolean {
-  return a.width === b.width && sameLine(a.line, b.line);
+function sameRow(a: RowProps, b: RowProps): boolean {
+  return a.width === b.width && a.theme === b.theme && sameLine(a.line, b.line);
 }
 
 export function sameLine(a: Line, b: Line): boolean {

@@ -1,6 +1,6 @@
 /**
  * The overview: call rate, latency and errors over time, the servers, and the recent calls. A wide
- * screen shows servers and calls side by side, a high one the newest log lines below.
+ * screen shows servers and calls side by side in borders, a high one the newest log lines below.
  */
 import type { CallRow } from "../../admin/schema.ts";
 import { formatClock, formatCount, formatMs } from "../../text/format.ts";
@@ -10,6 +10,7 @@ import type { Layout } from "../state/layout.ts";
 import type { State } from "../state/model.ts";
 import { logText } from "../state/select.ts";
 import { beside, cell, type Line, line, span, type Tone } from "../text/line.ts";
+import { boxed } from "./box.ts";
 import { chart } from "./sparkline.ts";
 
 export function overviewLines(state: State, layout: Layout): Line[] {
@@ -35,27 +36,41 @@ function narrowLines(state: State, { columns, body }: Layout): Line[] {
 function wideLines(state: State, { columns, body }: Layout): Line[] {
   const chartRows = body >= 45 ? 6 : body >= 30 ? 4 : 2;
   const third = Math.floor(columns / 3);
-  const charts = beside(
-    metersOf(state).map(({ name, value, values, tone }, index) => ({
-      lines: [
-        [span(` ${name}  `, "accent"), span(value, "title")],
-        ...chart(values, { width: third - 3, rows: chartRows }).map((drawn) => [span(" "), ...coloured(drawn, tone)]),
-      ],
-      width: index === 2 ? columns - 2 * third : third,
-    })),
+  const head = beside(
+    metersOf(state).map(({ name, value, values, tone }, index) => {
+      const width = index === 2 ? columns - 2 * third : third;
+      const drawn = chart(values, { width: width - 4, rows: chartRows });
+      const lines = drawn.map((one) => [span(" "), ...coloured(one, tone)]);
+      return { lines: boxed({ title: section(name, value), lines, width, rows: chartRows + 2 }), width };
+    }),
   );
-  const head = [...charts, line("")];
-  const logRows = body >= 30 ? Math.floor((body - head.length) / 3) : 0;
-  const rows = body - head.length - (logRows > 0 ? logRows + 1 : 0);
+  const logRows = body >= 30 ? Math.floor((body - head.length) / 3) + 1 : 0;
+  const rows = body - head.length - logRows;
   const left = Math.floor(columns * 0.45);
-  const servers = [section("Servers", readyText(state)), ...serverLines(state, rows - 1)];
-  const calls = [section("Recent calls", totals(state)), ...callLines(state, columns - left, rows - 1)];
+  const right = columns - left;
   const middle = beside([
-    { lines: padded(servers, rows), width: left },
-    { lines: padded(calls, rows), width: columns - left },
+    {
+      lines: boxed({
+        title: section("Servers", readyText(state)),
+        lines: serverLines(state, rows - 2),
+        width: left,
+        rows,
+      }),
+      width: left,
+    },
+    {
+      lines: boxed({
+        title: section("Recent calls", totals(state)),
+        lines: callLines(state, right - 2, rows - 2),
+        width: right,
+        rows,
+      }),
+      width: right,
+    },
   ]);
   if (logRows === 0) return [...head, ...middle];
-  return [...head, ...middle, line(""), section("Log", "newest last"), ...logLines(state, columns, logRows - 1)];
+  const lines = logLines(state, columns - 2, logRows - 2);
+  return [...head, ...middle, ...boxed({ title: section("Log", "newest last"), lines, width: columns, rows: logRows })];
 }
 
 function padded(lines: readonly Line[], rows: number): Line[] {
@@ -111,8 +126,11 @@ function readyText(state: State): string {
 function totals({ gateway }: State): string {
   if (gateway === undefined) return "";
   const { calls, counts } = gateway;
-  const errors = `${formatCount(calls.errors)} ${calls.errors === 1 ? "error" : "errors"}`;
-  return `${formatCount(calls.total)} in all, ${errors}, ${calls.inFlight} in flight, ${formatCount(counts.sessions)} connected`;
+  return `${formatCount(calls.total)} in all, ${many(calls.errors, "error")}, ${calls.inFlight} in flight, ${formatCount(counts.sessions)} connected`;
+}
+
+function many(count: number, what: string): string {
+  return `${formatCount(count)} ${what}${count === 1 ? "" : "s"}`;
 }
 
 /** Unhealthy servers first: they must be visible even if not all fit. */
@@ -128,8 +146,8 @@ function serverLines(state: State, room: number): Line[] {
     span(" "),
     ...cell(server.id, idWidth),
     ...cell(server.state, 11, { tone: stateTone(server.state, state) }),
-    ...cell(`${formatCount(server.counts.tools)} tools`, 11, { align: "right" }),
-    ...cell(`${formatCount(server.calls)} calls`, 13, { align: "right" }),
+    ...cell(many(server.counts.tools, "tool"), 11, { align: "right" }),
+    ...cell(many(server.calls, "call"), 13, { align: "right" }),
     ...cell(formatMs(server.latency.p50Ms), 9, { align: "right", tone: "quiet" }),
     ...(server.reason === null ? [] : [span(`  ${server.reason}`, stateTone(server.state, state))]),
   ]);
