@@ -47,14 +47,15 @@ export async function run(argv: readonly string[]): Promise<number> {
     .option("-c, --config <file>", "config file")
     .action(async (options) => done((await import("./commands/stdio.ts")).stdio(options)));
   program
-    .command("check")
+    .command("check [file]")
     .description("validate a config and locate its problems")
     .option("-c, --config <file>", "config file")
     .option("--json", "print JSON")
-    .action((options) =>
+    .action((file, options) =>
       done(
         check({
           ...options,
+          config: options.config ?? file,
           cwd: process.cwd(),
           env: process.env,
           out: (text) => process.stdout.write(text),

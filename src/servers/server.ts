@@ -107,7 +107,7 @@ export class Server {
     this.#login = login;
     this.#stateLog = new StateLog({ serverId: config.id, log: options.log, status: () => this.backend.status });
     this.#reports = new Reports({
-      ...{ serverId: config.id, host, log: options.log },
+      ...{ serverId: config.id, host, log: options.log, isNews: (text) => this.#stateLog.isNews(text) },
       backend: () => this.backend,
       isAttached: () => this.#attached,
       wasAttached: () => this.#wasAttached,

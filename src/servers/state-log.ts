@@ -54,17 +54,19 @@ export class StateLog {
     this.#tell(status);
   }
 
-  /**
-   * Logs a line of stderr at the level it seems to have, unless the program has said it at an
-   * earlier start that failed.
-   */
+  /** Logs a line of stderr that is news, at the level it seems to have. */
   stderr(line: string): void {
     const { log, serverId } = this.#options;
     const level = this.#levelOf(line);
-    const known = withoutNumbers(line.slice(0, REMEMBERED_CHARS));
-    if (this.#heardBefore.has(known)) return;
+    if (this.isNews(line)) log[level]({ server: serverId, stream: "stderr" }, line);
+  }
+
+  /** Returns whether the program has not said this at an earlier start that failed. */
+  isNews(text: string): boolean {
+    const known = withoutNumbers(text.slice(0, REMEMBERED_CHARS));
+    if (this.#heardBefore.has(known)) return false;
     if (this.#heard.size < REMEMBERED_LINES) this.#heard.add(known);
-    log[level]({ server: serverId, stream: "stderr" }, line);
+    return true;
   }
 
   close(): void {

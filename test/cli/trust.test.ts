@@ -250,6 +250,7 @@ test("no variable gets into the gateway of a config of the folder", async () => 
   await home.goblin("trust");
   expect(await home.goblinWith({ env }, "serve")).toMatchObject({ code: 1, err: expect.stringContaining(problem) });
   expect((await home.goblinWith({ env }, "check", "--config", file)).code).toBe(0);
+  expect((await home.goblinWith({ env }, "check", file)).code).toBe(0);
 });
 
 test.each([

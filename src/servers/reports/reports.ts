@@ -26,6 +26,8 @@ export interface ReportsParts {
   readonly serverId: string;
   readonly host: ReportsHost;
   readonly log: Logger;
+  /** Whether a problem is not one of an earlier start that failed. */
+  readonly isNews: (text: string) => boolean;
   readonly backend: () => Backend;
   /** Whether the server is the one that clients see, or ever was. */
   readonly isAttached: () => boolean;
@@ -71,7 +73,9 @@ export class Reports {
       },
       task: (note) => void host.emit("taskStatus", serverId, note, owner),
       ask: (method, params, asked) => this.#ask({ serverId, method, params, owner, ...asked }),
-      problem: (message, detail) => this.#logs.problem(message, detail),
+      problem: (message, detail = "") => {
+        if (this.#parts.isNews(`${message} ${detail}`)) this.#logs.problem(message, detail || undefined);
+      },
     };
   }
 

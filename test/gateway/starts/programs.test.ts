@@ -217,6 +217,17 @@ describe("why it is down, in one line", () => {
     ]);
   });
 
+  test("the log says once what a program prints that is not MCP, however often it is started", async () => {
+    const chatty = program('console.log("hello"); process.exit(1)');
+    const goblin = await startGoblin({ mcpServers: { chatty } });
+    let starts = 0;
+    goblin.gateway.servers.on("status", (_id, { state }) => {
+      if (state === "down") starts++;
+    });
+    await until(() => starts >= 2, { what: "two more starts" });
+    expect(goblin.logs.filter(({ msg }) => msg === "Not a JSON message")).toHaveLength(1);
+  });
+
   test("a clean stop reports nothing", async () => {
     const server = await startScripted({ name: "fine" });
     const goblin = await startGoblin({ mcpServers: { fine: server.entry } });
