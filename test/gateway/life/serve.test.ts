@@ -111,7 +111,13 @@ describe("the end of goblin serve", () => {
     await slow.waitFor((record) => record.message?.params?.name === "sleep");
     const children = descendants(goblin.pid);
     goblin.signal("SIGTERM");
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    // Two signals at once would be one.
+    const isClosed = () =>
+      fetch(`${goblin.origin}/health`).then(
+        () => false,
+        () => true,
+      );
+    await until(isClosed, { what: "the end of listening" });
     goblin.signal("SIGTERM");
     expect(await goblin.exited).toBe(1);
     await expect(call).rejects.toThrow();

@@ -84,6 +84,7 @@ describe("tools.expose", () => {
     await a.control("set_tools", { tools: grown, keep: false });
     await until(async () => (await client.tools()).length === META.length + 1);
     expect(await client.tools()).toEqual(["b_three", ...META].sort());
+    await until(() => listener.notifications.length > 0, { what: "a notification" });
     await sleep(150);
     expect(listener.notifications.map(({ method }) => method)).toEqual(["notifications/tools/list_changed"]);
     // What clients do not see changes without disturbing them, and is found at once.
@@ -93,6 +94,7 @@ describe("tools.expose", () => {
     expect(listener.notifications).toHaveLength(1);
     await a.control("set_tools", { tools: [tool("one")], keep: false });
     await until(async () => (await client.tools()).includes("a_one"));
+    await until(() => listener.notifications.length > 1, { what: "another notification" });
     await sleep(150);
     expect(listener.notifications).toHaveLength(2);
   });
