@@ -133,7 +133,9 @@ export function createSearchIndex(): SearchIndex {
         if (score > 0) take(doc, score);
       }
     }
-    return rank(found, query, limit).map(({ doc, score }) => ({ key: doc.key, score }));
+    // Scores of texts that are not indexed yet are too coarse for it.
+    const hasLaterFloor = dirty.size === 0;
+    return rank(found, { query, limit, hasLaterFloor }).map(({ doc, score }) => ({ key: doc.key, score }));
   }
 
   return {

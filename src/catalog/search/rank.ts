@@ -15,9 +15,19 @@ export interface Found {
 
 /** Hits below this share of the best score are left out: they share a common word at most. */
 const FLOOR_SHARE = 0.1;
+/** The share that hits behind the first few need: those answer a part of the question at most. */
+const LATER_SHARE = 0.3;
+const FEW = 5;
+
+export interface RankOptions {
+  readonly query: string;
+  readonly limit: number;
+  /** Whether hits behind the first few need more. */
+  readonly hasLaterFloor: boolean;
+}
 
 /** Returns the best `limit` hits, best first. */
-export function rank(found: readonly Found[], query: string, limit: number): Found[] {
+export function rank(found: readonly Found[], { query, limit, hasLaterFloor }: RankOptions): Found[] {
   const text = query.trim();
   const bare = bareName(text);
   let top = 0;
@@ -36,7 +46,10 @@ export function rank(found: readonly Found[], query: string, limit: number): Fou
     best.length = limit;
     floor = best.at(-1);
   }
-  return best.sort(compare).slice(0, limit);
+  return best
+    .sort(compare)
+    .slice(0, limit)
+    .filter(({ score }, i) => i < FEW || !hasLaterFloor || score >= top * LATER_SHARE);
 }
 
 /**

@@ -124,6 +124,14 @@ describe("the floor", () => {
     expect(names(index, "make a directory", "tool", 10)).toEqual(["createDirectory"]);
   });
 
+  it("behind the first five, an entry needs more than a part of the question", async () => {
+    const half = Array.from({ length: 9 }, (_, i) => tool("half", `part${i}`, { description: "Create a branch" }));
+    const others = Array.from({ length: 200 }, (_, i) => tool("others", `other${i}`, { description: "Sums numbers" }));
+    const index = await indexed(FILES, half, others);
+    expect(names(index, "create a directory", "tool", 3)[0]).toBe("createDirectory");
+    expect(names(index, "create a directory", "tool", 20)).toHaveLength(5);
+  });
+
   it("an entry that is named stays, however weak its score", async () => {
     const index = await indexed(FILES, [tool("x", "add", { description: "Sums." })], noise);
     expect(names(index, "add", "tool", 3)[0]).toBe("add");
