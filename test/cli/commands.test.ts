@@ -113,6 +113,11 @@ test("status says how it is, in words, in JSON and by its exit code", async () =
   expect(well.code).toBe(0);
   expect(well.out).toContain(`at ${running.url}, up `);
   expect(well.out).toMatch(/^one +ready +stdio /m);
+  expect(well.out).not.toContain("no server");
+  const body = JSON.stringify({ name: "nobody_knows", arguments: {} });
+  const headers = { "content-type": "application/json" };
+  await fetch(`${running.origin}/api/tools/call`, { method: "POST", headers, body });
+  expect((await goblin("status", ...ways.running)).out).toMatch(/, 1 failed, .*\n1 call went to no server, 1 failed\n/);
   one.setScript({ crashOnStart: true });
   const json = await goblin("status", "--json", ...ways.running);
   expect(JSON.parse(json.out)).toMatchObject({ endpoint: running.url, servers: [{ id: "one", state: "ready" }] });

@@ -83,7 +83,9 @@ export type LiveEvent = {
   [Type in keyof typeof liveEvents]: { type: Type; data: z.infer<(typeof liveEvents)[Type]> };
 }[keyof typeof liveEvents];
 
-export const UpdatesQuery = z.object({ uri: z.string().describe("the resource, in any form") });
+export const UpdatesQuery = z.object({
+  uri: z.string().describe("the URI of the resource, as a list or a link gives it"),
+});
 
 /** The events of a resource's stream. */
 export const updateEvents = {

@@ -35,6 +35,11 @@ export function status(options: TargetOptions & { readonly json?: boolean | unde
           `${many(counts.sessions, "session")}, ${many(counts.subscriptions, "subscription")}; ` +
           `${many(calls.total, "call")}, ${formatCount(calls.errors)} failed, ${calls.inFlight} in flight`,
       );
+      const nobodys = calls.total - servers.reduce((sum, server) => sum + server.calls, 0);
+      const failed = calls.errors - servers.reduce((sum, server) => sum + server.errors, 0);
+      // Calls that went to no server are in the sum, and in no row of the table.
+      if (nobodys > 0)
+        console.log(`${many(nobodys, "call")} went to no server, ${formatCount(Math.max(0, failed))} failed`);
       console.log("");
       printTable(servers, serverColumns);
     }
