@@ -12,6 +12,7 @@ export function addSetupCommands(program: Command, done: (action: Promise<number
   about(program.command("import").argument("[client...]", "clients to take servers from (default: all)"))
     .description("add the servers of MCP clients to your goblin.json")
     .option("--project", "the servers of the project in this folder, not yours: look at them first with --dry-run")
+    .option("--secrets", "move secrets in plain text into your store (goblin secret)")
     .option("--dry-run", "show what would be added")
     .action((ids, options) => done(import("./clients/import.ts").then((it) => it.importServers(ids, options))));
   about(program.command("install").argument("[client...]", "clients that shall use the gateway"))

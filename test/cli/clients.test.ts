@@ -5,6 +5,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
 import { clients } from "../../src/clients/table.ts";
+import { SecretStore } from "../../src/secrets/secret-store.ts";
 import { type CommandHome, commandHome } from "../fixtures/command.ts";
 import { disposeAll } from "../fixtures/peers.ts";
 
@@ -135,6 +136,38 @@ test("a project, a client that starts programs, a broken file, and the way out",
   expect((await home.goblinWith({ env }, "uninstall", "vscode")).out).toContain("vscode: written");
   expect(JSON.parse(readFileSync(written, "utf8"))).toEqual({ servers: {} });
   expect((await home.goblinWith({ env }, "uninstall", "vscode")).out).toBe("No client has an entry of the gateway.\n");
+});
+
+test("secrets in plain text are counted, and moved into the store if asked for", async () => {
+  const home = commandHome();
+  const env = { GOBLIN_KEYCHAIN: "0" };
+  const entry = {
+    command: "a",
+    env: { API_KEY: "sk-live-1234567", MODE: "fast-enough", OTHER_TOKEN: "${TOKEN}" },
+  };
+  const remote = { url: "https://a.example/mcp", headers: { Authorization: "Bearer sk-live-7654321" } };
+  place(home, ".cursor/mcp.json", JSON.stringify({ mcpServers: { one: entry, two: remote } }));
+  const own = join(home.env["HOME"]!, ".config/goblin/goblin.json");
+  const dry = await home.goblinWith({ env }, "import", "--dry-run", "--secrets");
+  expect(dry.out).toContain("2 secrets in plain text");
+  await home.goblinWith({ env, input: "somebody-else" }, "secret", "set", "one/API_KEY");
+  const moved = await home.goblinWith({ env }, "import", "--secrets");
+  expect(moved.out).toContain("2 secrets moved into the encrypted file");
+  expect(moved.out).not.toContain("sk-live");
+  expect(JSON.parse(readFileSync(own, "utf8")).mcpServers).toEqual({
+    one: {
+      command: "a",
+      env: { API_KEY: "${keychain:one/API_KEY-2}", MODE: "fast-enough", OTHER_TOKEN: "${TOKEN}" },
+    },
+    two: { url: "https://a.example/mcp", headers: { Authorization: "Bearer ${keychain:two/Authorization}" } },
+  });
+  const store = await SecretStore.open({ ...env, XDG_STATE_HOME: join(home.env["HOME"]!, ".local/state") });
+  const names = ["one/API_KEY", "one/API_KEY-2", "two/Authorization"];
+  expect(await Promise.all(names.map((name) => store.get(name)))).toEqual([
+    "somebody-else",
+    "sk-live-1234567",
+    "sk-live-7654321",
+  ]);
 });
 
 test("docs/clients.md names every client and its files", () => {

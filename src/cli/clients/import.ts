@@ -7,6 +7,7 @@ import { FileError, readState, textOf } from "../../clients/files.ts";
 import { chooseServers, findServers, type Import, type Problem } from "../../clients/importing.ts";
 import { Journal } from "../../clients/journal.ts";
 import { apply } from "../../clients/linking.ts";
+import { plainSecrets } from "../../clients/plain-secrets.ts";
 import { valueIn, withValue } from "../../config/edit.ts";
 import { ConfigError } from "../../config/problems/problem.ts";
 import { parseSyntax } from "../../config/reading/document.ts";
@@ -15,11 +16,14 @@ import { recordOf } from "../../structures/record.ts";
 import { clean } from "../../text/clean.ts";
 import { type Column, printJson, printTable } from "../terminal/table.ts";
 import { namedClients, ownConfig, thisMachine } from "./machine.ts";
+import { moveSecrets } from "./move-secrets.ts";
 
 export interface ImportOptions {
   readonly config?: string | undefined;
   /** Takes the servers of the project in this folder, not the user's. */
   readonly project?: boolean | undefined;
+  /** Moves plain secrets into the store. */
+  readonly secrets?: boolean | undefined;
   readonly dryRun?: boolean | undefined;
   readonly json?: boolean | undefined;
 }
@@ -47,7 +51,10 @@ export async function importServers(ids: readonly string[], options: ImportOptio
   );
   const imports = chooseServers(servers, serversOf(text, file));
   const fresh = imports.filter(({ state }) => state === "new").filter((server) => isPossible(server, problems));
-  const next = fresh.reduce((body, { name, entry }) => withValue(body, ["mcpServers", name], entry), text);
+  const plain = fresh.flatMap(({ name, entry }) => plainSecrets(name, entry)).length;
+  const moved = options.secrets && !options.dryRun && plain > 0 ? await moveSecrets(fresh) : undefined;
+  const added = moved?.servers ?? fresh;
+  const next = added.reduce((body, { name, entry }) => withValue(body, ["mcpServers", name], entry), text);
   if (fresh.length > 0) checkConfig(next, file);
   let id: string | undefined;
   if (fresh.length > 0 && !options.dryRun) {
@@ -67,10 +74,18 @@ export async function importServers(ids: readonly string[], options: ImportOptio
         state,
         same,
       })),
+      plainSecrets: moved ? 0 : plain,
+      movedSecrets: moved?.count ?? 0,
       problems: problems.map(({ client, ...problem }) => ({ client: client.id, ...problem })),
     });
   } else tell(imports, { file, id, dryRun: options.dryRun === true });
   if (!options.json) {
+    if (moved) console.log(clean(`${counted(moved.count, "secret")} moved into ${moved.place}`));
+    else if (plain > 0) {
+      console.log(
+        `${counted(plain, "secret")} in plain text; goblin import --secrets keeps secrets in your store instead`,
+      );
+    }
     for (const { client, file: from, reason } of problems)
       console.error(clean(`${client.id}: left out: ${reason} (${from})`));
   }
@@ -86,11 +101,15 @@ function tell(
 ): void {
   const count = imports.filter(({ state }) => state === "new").length;
   if (imports.length > 0) printTable(imports, columns);
-  const what = count === 1 ? "1 server" : `${count} servers`;
+  const what = counted(count, "server");
   if (imports.length === 0) console.log("No client has a server.");
   else if (dryRun) console.log(clean(`${what} would be added to ${file}`));
   else if (count === 0) console.log(clean(`${file} has all of them already`));
   else console.log(clean(`${what} added to ${file}; to take it back: goblin undo ${id}`));
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
 }
 
 function serversOf(text: string, file: string): Map<string, Entry> {

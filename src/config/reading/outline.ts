@@ -40,6 +40,11 @@ export interface ServerOutline {
 const HIDDEN = "[hidden]";
 const SECRET_NAME = /key|token|secret|passw|auth|credential|cookie|bearer/i;
 
+/** Returns whether a variable, header or flag is named like a secret. */
+export function isSecretName(name: string): boolean {
+  return SECRET_NAME.test(name);
+}
+
 /** `file`: its path, by which other programs' files are recognised. */
 export function outlineConfig(text: string, file: string): Outline {
   const root = objectIn(parseLoosely(text, file));
