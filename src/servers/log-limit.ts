@@ -1,12 +1,15 @@
 /**
  * Limits what one server makes others read: its log messages, which reach clients, and its
- * problems, which reach the gateway's log. What is dropped is counted and reported.
+ * problems, which reach the gateway's log. What is dropped is counted and reported. What a program
+ * prints at each start in place of messages is said once until it changes.
  */
 import { LONGEST_PROBLEM, logText } from "../protocol/log-text.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { Throttle } from "../timing/throttle.ts";
 
 const PER_SECOND = 1000;
+/** How many of the quoted texts are remembered. */
+const QUOTES = 20;
 
 export class LogLimit {
   readonly #serverId: string;
@@ -14,6 +17,8 @@ export class LogLimit {
   readonly #messages = new Throttle({ burst: PER_SECOND, everyMs: 1000 });
   readonly #reports = new Throttle({ burst: 1, everyMs: 60_000 });
   readonly #problems = new Throttle({ burst: 10, everyMs: 60_000 });
+  /** What was quoted last, without its numbers: a time or a process id is no change. */
+  readonly #quoted = new Set<string>();
 
   constructor(serverId: string, log: Logger) {
     this.#serverId = serverId;
@@ -30,8 +35,12 @@ export class LogLimit {
     return false;
   }
 
-  /** Logs a problem of the server, unless it has too many. */
+  /**
+   * Logs a problem of the server, unless it has too many. `detail` quotes what the server sent; the
+   * same text is logged once.
+   */
   problem(message: string, detail?: string): void {
+    if (detail !== undefined && !this.#isNew(detail)) return;
     const heldBack = this.#problems.pass();
     if (heldBack === undefined) return;
     const more = {
@@ -39,5 +48,14 @@ export class LogLimit {
       ...(detail !== undefined && { detail: logText(detail) }),
     };
     this.#log.warn({ server: this.#serverId, ...more }, logText(message, LONGEST_PROBLEM));
+  }
+
+  #isNew(detail: string): boolean {
+    const text = detail.replace(/\d+/g, "0");
+    const isNew = !this.#quoted.delete(text);
+    this.#quoted.add(text);
+    const [oldest] = this.#quoted;
+    if (this.#quoted.size > QUOTES && oldest !== undefined) this.#quoted.delete(oldest);
+    return isNew;
   }
 }

@@ -2,6 +2,9 @@
  * Servers that misbehave on the wire: garbage, invalid JSON, answers to nobody, answers twice. It
  * is logged, it is never fatal, and nobody else is affected.
  */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { type RunningGoblin, startGoblin } from "../fixtures/goblin.ts";
 import { disposeAll, rawHttp, type ScriptedOptions, startScripted, until } from "../fixtures/peers.ts";
@@ -103,4 +106,24 @@ test("a late answer to a cancelled call is nothing to speak of", async () => {
   await allWell();
   // Only the timeout itself is.
   expect(warnings(goblin).filter((msg) => !msg.startsWith("tools/call failed: Timeout"))).toEqual([]);
+});
+
+test("what a program prints at each start is said once until it changes", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "goblin-bad-"));
+  const starts = join(folder, "starts");
+  // The time is no change.
+  const program = `
+    require("node:fs").appendFileSync(${JSON.stringify(starts)}, "x");
+    const n = require("node:fs").readFileSync(${JSON.stringify(starts)}).length;
+    console.log("[" + Date.now() + "] " + (n < 3 ? "starting" : "failing"));
+    process.exit(1);
+  `;
+  const goblin = await startGoblin({ mcpServers: { bad: { command: process.execPath, args: ["-e", program] } } });
+  const said = () =>
+    goblin.logs
+      .filter((line) => line.msg === "Not a JSON message")
+      .map((line) => String(line.extra?.["detail"]).replace(/\d+/, "now"));
+  await until(() => said().includes("[now] failing"));
+  expect(said()).toEqual(["[now] starting", "[now] failing"]);
+  await rm(folder, { recursive: true, force: true });
 });
