@@ -131,7 +131,7 @@ test("through pipes", async () => {
   });
   const text = await home.goblin("call", "one_text", ...at);
   expect(text.out).toBe(`x${EVIL}\n`);
-});
+}, 300_000);
 
 test("as JSON it is the same value", async () => {
   const [structured, read, prompt, tools] = await Promise.all([

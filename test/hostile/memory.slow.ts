@@ -36,17 +36,20 @@ function streamed(response: Parameters<NonNullable<HostileOptions["standing"]>>[
 }
 
 test("empty data lines on the standing stream, many megabytes of them", async () => {
-  let sent = false;
+  let allRead = (): void => {};
+  const sent = new Promise<void>((resolve) => {
+    allRead = resolve;
+  });
   const { goodWorks } = await open({
     standing: async (response) => {
       streamed(response);
       await writeAgain(response, "data:\n".repeat(20_000), 500);
-      sent = true;
+      allRead();
     },
   });
-  await until(() => sent, { what: "all lines to be read" });
+  await sent;
   await goodWorks();
-});
+}, 300_000);
 
 test.each([
   ["a JSON answer", "application/json"],

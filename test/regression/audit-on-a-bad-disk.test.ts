@@ -104,7 +104,7 @@ test.runIf(hasFull)("lines that wait in vain until the end are counted as lost",
   await echo("1");
   await goblin.gateway.close();
   expect(said("Audit lines are lost")).toHaveLength(1);
-  expect(descriptorsOn(FULL)).toBe(0);
+  await until(() => descriptorsOn(FULL) === 0, { what: "the log to be closed" });
 });
 
 test("a folder that is not there yet is waited for", async () => {

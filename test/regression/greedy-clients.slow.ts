@@ -78,40 +78,36 @@ test("a stream that broke before its answer is kept, and one that was delivered 
   await until(isForgotten, { everyMs: 1500 });
 });
 
-test.runIf(onLinux)(
-  "answers that nobody reads are bounded for a session",
-  async () => {
-    const served = await serve();
-    const raw = rawHttp(served.url);
-    await raw.initialize();
-    const before = residentBytes(served);
-    const params = { name: "one_big", arguments: { bytes: 20 * MB } };
-    const accepts = ["application/json", "text/event-stream"];
-    const sockets = [];
-    for (let id = 1; id <= 18; id++) {
-      const connection = await bare(served.url);
-      connection.socket.pause();
-      const headers = { ...raw.headers, accept: accepts[id % 2]! };
-      connection.socket.write(
-        postText("/mcp", headers, JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params })),
-      );
-      sockets.push(connection);
-      // One after the other, or the answers wait for each other in the server.
-      await until(async () => (await calls(served)) >= id);
-    }
-    expect(await counted(served, 'mcpLimitsExceededTotal{limit="limits.unreadBytes"}')).toBeGreaterThan(10);
-    expect(residentBytes(served) - before).toBeLessThan(350 * MB);
-    const { message } = await raw.call("tools/call", { name: "one_big", arguments: { bytes: MB } });
-    expect(message.error.message).toBe(
-      "LimitExceeded: this client has too much unread data (limits.unreadBytes is 67108864); read the earlier answers first, or raise the limit",
+test.runIf(onLinux)("answers that nobody reads are bounded for a session", async () => {
+  const served = await serve();
+  const raw = rawHttp(served.url);
+  await raw.initialize();
+  const before = residentBytes(served);
+  const params = { name: "one_big", arguments: { bytes: 20 * MB } };
+  const accepts = ["application/json", "text/event-stream"];
+  const sockets = [];
+  for (let id = 1; id <= 18; id++) {
+    const connection = await bare(served.url);
+    connection.socket.pause();
+    const headers = { ...raw.headers, accept: accepts[id % 2]! };
+    connection.socket.write(
+      postText("/mcp", headers, JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params })),
     );
-    const small = await raw.call("tools/call", { name: "one_echo", arguments: { text: "small" } });
-    expect(small.message.result.structuredContent).toEqual({ text: "small" });
-    for (const { socket } of sockets) socket.destroy();
-    await until(async () => (await raw.call("tools/call", params)).message?.result, { everyMs: 100 });
-  },
-  60_000,
-);
+    sockets.push(connection);
+    // One after the other, or the answers wait for each other in the server.
+    await until(async () => (await calls(served)) >= id);
+  }
+  expect(await counted(served, 'mcpLimitsExceededTotal{limit="limits.unreadBytes"}')).toBeGreaterThan(10);
+  expect(residentBytes(served) - before).toBeLessThan(350 * MB);
+  const { message } = await raw.call("tools/call", { name: "one_big", arguments: { bytes: MB } });
+  expect(message.error.message).toBe(
+    "LimitExceeded: this client has too much unread data (limits.unreadBytes is 67108864); read the earlier answers first, or raise the limit",
+  );
+  const small = await raw.call("tools/call", { name: "one_echo", arguments: { text: "small" } });
+  expect(small.message.result.structuredContent).toEqual({ text: "small" });
+  for (const { socket } of sockets) socket.destroy();
+  await until(async () => (await raw.call("tools/call", params)).message?.result, { everyMs: 100 });
+});
 
 const lines = async (served: Served): Promise<string[]> =>
   (await (await fetch(`${served.origin}/metrics`)).text()).split("\n");
