@@ -50,6 +50,8 @@ describe("a server that asks for roots at its start", () => {
     const goblin = await startGoblin({ mcpServers: { a: { ...asking, share: "all" } } });
     const ada = await connectV1({ url: goblin.url, roots: home("ada") });
     const bob = await connectV1({ url: goblin.url, roots: home("bob") });
+    // Nobody waits for the shared server's own questions.
+    await until(async () => (await call(ada.client, "a_roots")) !== "not told yet", { what: "an answer" });
     expect(await call(ada.client, "a_roots")).toEqual([]);
     expect(await pidOf(ada.client)).toBe(await pidOf(bob.client));
   });
