@@ -30,6 +30,7 @@ const layers: Record<string, readonly string[]> = {
   identifiers: ["json", "uri-template", "timing"],
   config: ["protocol", "structures", "text"],
   telemetry: ["config", "protocol", "structures", "timing", "text"],
+  otel: ["telemetry", "config", "protocol", "json", "version.ts"],
   catalog: ["identifiers", "protocol", "json", "uri-template", "structures", "timing", "text"],
   links: ["http-client", "protocol", "json", "structures", "timing", "text"],
   clients: ["config", "structures"],
@@ -46,8 +47,8 @@ const layers: Record<string, readonly string[]> = {
   routing: ["servers", "peers", "catalog", "identifiers", "protocol", "json", "structures", "timing", "uri-template"],
   session: ["routing", "servers", "catalog", "identifiers", "config", "protocol", "json", "structures", "timing"],
   calls: [
-    ...["session", "routing", "meta", "servers", "catalog", "telemetry", "identifiers", "config", "protocol", "json"],
-    ...["structures", "timing"],
+    ...["session", "routing", "meta", "servers", "catalog", "telemetry", "otel", "identifiers", "config", "protocol"],
+    ...["json", "structures", "timing"],
   ],
   front: [
     ...["identity", "pairing", "outbound", "calls", "session", "routing", "catalog", "telemetry", "config"],

@@ -10,6 +10,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { Snapshot } from "../catalog/snapshot.ts";
 import type { LiveConfig } from "../config/live-config.ts";
 import type { LocalTools } from "../meta/registry.ts";
+import { createOtel, type Otel } from "../otel/otel.ts";
 import type { Call } from "../protocol/call.ts";
 import { GoblinError } from "../protocol/errors.ts";
 import { Flight } from "../protocol/flight.ts";
@@ -67,6 +68,8 @@ export class Relay {
   /** Requests about the client's own subscriptions and tasks. */
   readonly #clientMethods: Readonly<Record<string, Respond>>;
   readonly #inFlight = new InFlight();
+  /** Undefined unless there is a collector. */
+  readonly #otel: Otel | undefined;
   readonly #metrics: CallMetrics;
   readonly #audit: Audit | undefined;
   readonly #loginLink: LoginLink | undefined;
@@ -80,7 +83,9 @@ export class Relay {
   constructor(parts: RelayParts) {
     const { config, servers, resourceSubscriptions, tasks, meters, masker, seen, onLimit, log } = parts;
     this.#parts = parts;
-    this.#metrics = new CallMetrics(meters, parts.activity, parts.keptCalls);
+    this.#otel = createOtel(parts);
+    const { activity, keptCalls } = parts;
+    this.#metrics = new CallMetrics({ meters, activity, keptCalls, tracing: this.#otel?.tracing });
     const file = config.current.log.audit;
     this.#audit = file ? new Audit({ file, config, meters, log }) : undefined;
     this.#clientMethods = {
@@ -134,7 +139,7 @@ export class Relay {
   }
 
   async close(): Promise<void> {
-    await this.#audit?.close();
+    await Promise.all([this.#audit?.close(), this.#otel?.close()]);
   }
 
   #answer(flight: Flight): Promise<Answer> {
@@ -213,7 +218,8 @@ export class Relay {
   }
 
   #forward(flight: Flight, { serverId, params }: Route): Promise<Answer> {
-    return this.#parts.servers.forward(serverId, flight.call.method, params, flight);
+    const traced = this.#otel?.tracing.begin(flight, params) ?? params;
+    return this.#parts.servers.forward(serverId, flight.call.method, traced, flight);
   }
 
   async #sendLate(flight: Flight, late: LateRoute): Promise<Answer> {

@@ -49,6 +49,10 @@ const RESTART_KEYS: ReadonlySet<string> = new Set([
   "timeouts.receiveMs",
   "log.format",
   "log.audit",
+  "otel.endpoint",
+  "otel.headers",
+  "otel.sample",
+  "otel.arguments",
 ]);
 
 /**

@@ -13,12 +13,13 @@ const LEAST_LENGTH = 6;
  * Returns the values that must not appear in a log. Arguments and paths are not included: without
  * them a log is useless.
  */
-export function logSecrets({ servers, gateway }: Pick<Config, "servers" | "gateway">): string[] {
+export function logSecrets({ servers, gateway, otel }: Pick<Config, "servers" | "gateway" | "otel">): string[] {
   const found = [
     ...gateway.auth.tokens,
     ...gateway.admin.tokens,
     ...Object.values(gateway.auth.clients).flatMap(({ token }) => token ?? []),
     ...(gateway.auth.oauth?.issuers ?? []).flatMap(({ introspect }) => introspect?.clientSecret ?? []),
+    ...Object.values(otel.headers),
     ...servers.flatMap(({ transport, auth }) => [
       ...keysOf(transport),
       auth?.clientSecret ?? "",

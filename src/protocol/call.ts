@@ -94,7 +94,8 @@ export class Call {
   readonly client: Client;
   /** Who sent this request. A later request of the same client may come with another token. */
   readonly who: Principal;
-  readonly trace: Readonly<Record<string, string>> | undefined;
+  /** Trace headers for HTTP servers. Where the gateway traces, they name its own span. */
+  trace: Readonly<Record<string, string>> | undefined;
   /** Undefined: it was asked to open none. */
   readonly links: LinkOutcome | undefined;
   /** Set by whoever wants to look at the call's notifications after it ended. */

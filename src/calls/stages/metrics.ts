@@ -2,6 +2,8 @@
  * Counts every request exactly once, under bounded labels. Routed requests are counted as they pass
  * the stage; `local`, `listed` and `refused` count all others.
  */
+
+import type { Tracing } from "../../otel/tracing.ts";
 import type { Call } from "../../protocol/call.ts";
 import type { Flight } from "../../protocol/flight.ts";
 import { type Answer, shownCode } from "../../protocol/json-rpc.ts";
@@ -16,15 +18,25 @@ import { outcomeOf } from "../outcome.ts";
 
 const SHOWN_NAME = 200;
 
+export interface CallMetricsParts {
+  readonly meters: Meters;
+  readonly activity: Activity;
+  readonly keptCalls: KeptCalls;
+  readonly tracing: Tracing | undefined;
+}
+
 export class CallMetrics implements Stage {
   readonly #meters: Meters;
   readonly #activity: Activity;
   readonly #keptCalls: KeptCalls;
 
-  constructor(meters: Meters, activity: Activity, keptCalls: KeptCalls) {
+  readonly #tracing: Tracing | undefined;
+
+  constructor({ meters, activity, keptCalls, tracing }: CallMetricsParts) {
     this.#meters = meters;
     this.#activity = activity;
     this.#keptCalls = keptCalls;
+    this.#tracing = tracing;
   }
 
   enter({ call }: Flight, { serverId }: Route): undefined {
@@ -80,6 +92,7 @@ export class CallMetrics implements Stage {
     const ms = performance.now() - startedAt;
     const outcome = outcomeOf(call, answer);
     meter.end(outcome, ms, answer.ok ? undefined : codeLabel(answer));
+    this.#tracing?.end(flight, answer, outcome);
     if (route && call.method === "resources/read") {
       this.#meters.countRead(route.serverId, mimeLabel(route.mimeType), answer.ok ? "success" : "failure");
     }

@@ -210,7 +210,7 @@ function isUnused(root: Node, path: KeyPath, variables: Variables): boolean {
 
 function assemble(file: ConfigFile, servers: readonly ServerConfig[], context: NormaliseContext): Config {
   const { gateway, oauth, tools, metaTools, names, prompts, resources, lists } = file;
-  const { limits, timeouts, backends, calls, log } = file;
+  const { limits, timeouts, backends, calls, log, otel } = file;
   const audit = log.audit === undefined ? {} : { audit: resolvePath(log.audit, context) };
   const { tls } = gateway;
   const secured = tls && { tls: { cert: resolvePath(tls.cert, context), key: resolvePath(tls.key, context) } };
@@ -229,6 +229,7 @@ function assemble(file: ConfigFile, servers: readonly ServerConfig[], context: N
     backends,
     calls,
     log: { ...log, ...audit },
+    otel,
   };
 }
 

@@ -43,6 +43,8 @@ export interface ConfigObject {
   readonly calls?: CallsSettings | undefined;
   /** The log and the audit file. */
   readonly log?: LogSettings | undefined;
+  /** Traces and metrics for OpenTelemetry ([metrics](metrics.md#opentelemetry)). */
+  readonly otel?: OtelSettings | undefined;
 }
 
 /** A server's entry under `mcpServers`. */
@@ -495,4 +497,25 @@ export interface LogSettings {
   readonly auditMaxBytes?: number | undefined;
   /** The number of renamed audit files to keep; <file>.1 is the newest. Default 5. */
   readonly auditKeep?: number | undefined;
+}
+
+/** Traces and metrics for OpenTelemetry ([metrics](metrics.md#opentelemetry)). */
+export interface OtelSettings {
+  /**
+   * The OTLP/HTTP address of a collector, such as http://127.0.0.1:4318. Default:
+   * $OTEL_EXPORTER_OTLP_ENDPOINT; without either, nothing is measured or sent.
+   */
+  readonly endpoint?: string | undefined;
+  /** Headers for the collector, in addition to those in $OTEL_EXPORTER_OTLP_HEADERS. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /**
+   * The share of calls that are traced. A client's own decision in its trace context comes first.
+   * Default 1.
+   */
+  readonly sample?: number | undefined;
+  /**
+   * Whether spans contain the arguments and results of tools, with secrets masked and cut to 4096
+   * characters. Default false.
+   */
+  readonly arguments?: boolean | undefined;
 }

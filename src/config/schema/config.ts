@@ -22,6 +22,7 @@ import {
   type ToolsConfig,
   toolsSchema,
 } from "./offerings.ts";
+import { type OtelConfig, otelSchema } from "./otel.ts";
 import { type ServerConfig, serverEntrySchema } from "./server.ts";
 import { type OAuthConfig, oauthSchema } from "./server-auth.ts";
 import {
@@ -60,6 +61,7 @@ export const configFileSchema = z.strictObject({
   backends: backendsSchema.prefault({}).describe("How Goblin treats failing servers."),
   calls: callsSchema.prefault({}).describe("What is kept of calls. Only the API's users see it."),
   log: logSchema.prefault({}).describe("The log and the audit file."),
+  otel: otelSchema.prefault({}).describe("Traces and metrics for OpenTelemetry ([metrics](metrics.md#opentelemetry))."),
 });
 export type ConfigFile = z.output<typeof configFileSchema>;
 
@@ -79,4 +81,5 @@ export interface Config {
   readonly backends: BackendsConfig;
   readonly calls: CallsConfig;
   readonly log: LogConfig;
+  readonly otel: OtelConfig;
 }

@@ -1,0 +1,66 @@
+/**
+ * OpenTelemetry as the gateway sees it: traces of calls, and durations as metrics.
+ *
+ * Nothing of it is made unless a collector is configured, so a gateway without one pays nothing.
+ */
+import type { LiveConfig } from "../config/live-config.ts";
+import { messageOf } from "../protocol/errors.ts";
+import { methodLabel } from "../telemetry/labels.ts";
+import type { Logger } from "../telemetry/logger.ts";
+import type { Masker } from "../telemetry/masker.ts";
+import { version } from "../version.ts";
+import { Durations } from "./durations.ts";
+import { Exporter } from "./exporter.ts";
+import { otelSettings } from "./settings.ts";
+import { Tracing } from "./tracing.ts";
+
+export interface OtelParts {
+  readonly config: Pick<LiveConfig, "current">;
+  readonly log: Logger;
+  readonly masker: Masker;
+}
+
+export interface Otel {
+  readonly tracing: Tracing;
+  /** Sends what is left. */
+  close(): Promise<void>;
+}
+
+export function createOtel({ config, log, masker }: OtelParts): Otel | undefined {
+  const settings = otelSettings(config.current.otel, process.env, version);
+  if (!settings) return undefined;
+  const onState = (problem: string | undefined): void => {
+    if (problem === undefined) log.info("The OpenTelemetry collector takes data again");
+    else log.warn({ endpoint: settings.traces, problem }, "The OpenTelemetry collector takes no data; calls go on");
+  };
+  const exporter = new Exporter({ settings, version, onState });
+  const served = new Durations("mcp.server.operation.duration");
+  const asked = new Durations("mcp.client.operation.duration");
+  const sendMetrics = (): Promise<void> =>
+    exporter.sendMetrics([served, asked].flatMap((durations) => durations.metric() ?? []));
+  const timer = setInterval(() => void sendMetrics(), settings.metricsMs).unref();
+  const network = (serverId: string): Record<string, string> => {
+    const transport = config.current.servers.find(({ id }) => id === serverId)?.transport;
+    if (!transport || transport.kind === "stdio") return { "network.transport": "pipe" };
+    if (!URL.canParse(transport.url)) return { "network.transport": "tcp" };
+    const { hostname, port, protocol } = new URL(transport.url);
+    return {
+      "network.transport": "tcp",
+      "network.protocol.name": "http",
+      "server.address": hostname,
+      "server.port": port || (protocol === "https:" ? "443" : "80"),
+    };
+  };
+  const mask = (text: string): string => masker.text(text);
+  return {
+    tracing: new Tracing({ settings, exporter, served, asked, mask, network, methodLabel }),
+    async close() {
+      clearInterval(timer);
+      try {
+        await Promise.all([exporter.flush(), sendMetrics()]);
+      } catch (error) {
+        log.debug({ error: messageOf(error) }, "The last OpenTelemetry data was not sent");
+      }
+    },
+  };
+}

@@ -1,0 +1,202 @@
+/**
+ * Traces and metrics for OpenTelemetry: a collector on a real socket, checked against the semantic
+ * conventions for MCP; one trace from the client through the gateway to the server.
+ */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, describe, expect, test } from "vitest";
+import { startGoblin } from "../fixtures/goblin.ts";
+import { disposeAll, onDispose, startScripted, until } from "../fixtures/peers.ts";
+
+afterEach(disposeAll);
+
+interface Span {
+  traceId: string;
+  spanId: string;
+  parentSpanId?: string;
+  name: string;
+  kind: number;
+  startTimeUnixNano: string;
+  endTimeUnixNano: string;
+  attributes: { key: string; value: { stringValue: string } }[];
+  links?: { traceId: string; spanId: string }[];
+  status: { code: number; message?: string };
+}
+
+/** Takes what an OTLP exporter sends, as a real collector would. */
+async function startCollector(status = 200) {
+  const spans: Span[] = [];
+  // biome-ignore lint/suspicious/noExplicitAny: the tests look into it freely
+  const metrics: any[] = [];
+  const headers: Record<string, unknown>[] = [];
+  const server = createServer((request, response) => {
+    let text = "";
+    request.on("data", (chunk) => {
+      text += chunk;
+    });
+    request.on("end", () => {
+      headers.push(request.headers);
+      const body = JSON.parse(text);
+      if (status === 200) {
+        for (const { scopeSpans } of body.resourceSpans ?? []) spans.push(...scopeSpans[0].spans);
+        for (const { scopeMetrics } of body.resourceMetrics ?? []) metrics.push(...scopeMetrics[0].metrics);
+      }
+      response.writeHead(status, { "content-type": "application/json" }).end("{}");
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onDispose(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, spans, metrics, headers };
+}
+
+const PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+const HTTP = "00-11111111111111111111111111111111-2222222222222222-01";
+
+async function call(url: string, params: object, headers: Record<string, string> = {}) {
+  const meta = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
+    "io.modelcontextprotocol/clientCapabilities": {},
+  };
+  const given = params as { _meta?: object; name?: string };
+  const body = {
+    jsonrpc: "2.0",
+    id: 1,
+    method: "tools/call",
+    params: { ...given, _meta: { ...meta, ...given._meta } },
+  };
+  const response = await fetch(url, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      "mcp-protocol-version": "2026-07-28",
+      "mcp-method": "tools/call",
+      "mcp-name": given.name ?? "",
+      ...headers,
+    },
+    body: JSON.stringify(body),
+  });
+  return response.text();
+}
+
+const valuesOf = ({ attributes }: Span): Record<string, string> =>
+  Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue]));
+
+describe.each(["legacy", "modern"] as const)("a %s server", (era) => {
+  test("a call is one trace: client, gateway, server", async () => {
+    const collector = await startCollector();
+    const server = await startScripted({ name: "one", era, transport: era === "modern" ? "http" : "stdio" });
+    const { gateway, url } = await startGoblin({
+      mcpServers: { one: server.entry },
+      otel: { endpoint: collector.url, headers: { "x-team": "goblins" } },
+    });
+    await call(
+      url,
+      { name: "one_add", arguments: { a: 1, b: 2 }, _meta: { traceparent: PARENT } },
+      { traceparent: HTTP },
+    );
+    await gateway.close();
+    const [served, asked] = collector.spans as [Span, Span];
+    expect(collector.spans).toHaveLength(2);
+    expect(served).toMatchObject({
+      name: "tools/call add",
+      kind: 2,
+      parentSpanId: "b7ad6b7169203331",
+      status: { code: 0 },
+    });
+    expect(served.links).toEqual([{ traceId: "1".repeat(32), spanId: "2".repeat(16) }]);
+    expect(asked).toMatchObject({ name: "tools/call add", kind: 3, parentSpanId: served.spanId, status: { code: 0 } });
+    for (const span of collector.spans) {
+      expect(span.traceId).toBe("0af7651916cd43dd8448eb211c80319c");
+      expect(span.spanId).toMatch(/^[0-9a-f]{16}$/);
+      expect(BigInt(span.endTimeUnixNano) >= BigInt(span.startTimeUnixNano)).toBe(true);
+    }
+    expect(valuesOf(served)).toMatchObject({
+      "mcp.method.name": "tools/call",
+      "gen_ai.tool.name": "add",
+      "gen_ai.operation.name": "execute_tool",
+      "mcp.protocol.version": "2026-07-28",
+    });
+    expect(valuesOf(served)).not.toHaveProperty("mcp.session.id");
+    expect(valuesOf(served)).not.toHaveProperty("gen_ai.tool.call.arguments");
+    expect(valuesOf(asked)).toMatchObject({ "network.transport": era === "modern" ? "tcp" : "pipe" });
+    // The server sees the gateway's span as its parent.
+    const [seen] = await server.received("tools/call");
+    expect(seen!.message.params._meta.traceparent).toBe(`00-${asked.traceId}-${asked.spanId}-01`);
+    expect(seen!.message.params.arguments).toEqual({ a: 1, b: 2 });
+    expect(collector.headers[0]).toMatchObject({ "x-team": "goblins" });
+    const names = collector.metrics.map(({ name, unit }) => [name, unit]);
+    expect(names).toEqual([
+      ["mcp.server.operation.duration", "s"],
+      ["mcp.client.operation.duration", "s"],
+    ]);
+    expect(collector.metrics[0].histogram.dataPoints[0]).toMatchObject({
+      count: "1",
+      explicitBounds: expect.any(Array),
+    });
+  });
+});
+
+test("errors: a tool's own, the server's, and the client's, which is no failure of the gateway", async () => {
+  const collector = await startCollector();
+  const server = await startScripted({ name: "one" });
+  const { gateway, url } = await startGoblin({
+    mcpServers: { one: { ...server.entry, env: { API_KEY: "a-secret-value" } } },
+    otel: { endpoint: collector.url, arguments: true },
+  });
+  await call(url, { name: "one_tool_error", arguments: { text: "no" } });
+  await call(url, { name: "one_fail", arguments: { code: -32123, message: "the key a-secret-value is bad" } });
+  await call(url, { name: "one_fail", arguments: { code: -32602, message: "wrong" } });
+  await gateway.close();
+  const served = collector.spans.filter(({ kind }) => kind === 2);
+  expect(served.map(({ status }) => status)).toEqual([
+    { code: 2 },
+    { code: 2, message: expect.stringContaining("is bad") },
+    { code: 0 },
+  ]);
+  expect(served.map((span) => valuesOf(span)["error.type"])).toEqual(["tool_error", "-32123", "-32602"]);
+  expect(collector.spans.filter(({ kind }) => kind === 3).map(({ status }) => status.code)).toEqual([2, 2, 2]);
+  expect(valuesOf(served[0]!)["gen_ai.tool.call.arguments"]).toBe('{"text":"no"}');
+  expect(JSON.stringify(collector.spans)).not.toContain("a-secret-value");
+});
+
+test("a client's decision not to sample holds, and so does the config's", async () => {
+  const collector = await startCollector();
+  const server = await startScripted({ name: "one" });
+  const { gateway, url } = await startGoblin({
+    mcpServers: { one: server.entry },
+    otel: { endpoint: collector.url, sample: 0 },
+  });
+  await call(url, { name: "one_echo", arguments: {}, _meta: { traceparent: PARENT.replace(/01$/, "00") } });
+  await call(url, { name: "one_echo", arguments: {} });
+  await call(url, { name: "one_echo", arguments: {}, _meta: { traceparent: PARENT } });
+  await gateway.close();
+  expect(collector.spans.filter(({ kind }) => kind === 2)).toHaveLength(1);
+  const seen = await server.received("tools/call");
+  expect(seen.map(({ message }) => message.params._meta.traceparent.slice(-2))).toEqual(["00", "00", "01"]);
+});
+
+test("a collector that refuses costs nothing but one line in the log", async () => {
+  const collector = await startCollector(500);
+  const server = await startScripted({ name: "one" });
+  const { gateway, url, logs } = await startGoblin({
+    mcpServers: { one: server.entry },
+    otel: { endpoint: collector.url },
+  });
+  for (let i = 0; i < 3; i++) expect(await call(url, { name: "one_add", arguments: { a: 1, b: i } })).toContain("sum");
+  await gateway.close();
+  await until(() => logs.some(({ msg }) => msg.includes("takes no data")));
+  expect(logs.filter(({ msg }) => msg.includes("takes no data"))).toHaveLength(1);
+});
+
+test("without a collector, a server sees what the client sent, byte for byte", async () => {
+  const server = await startScripted({ name: "one" });
+  const { url } = await startGoblin({ mcpServers: { one: server.entry } });
+  await call(url, { name: "one_echo", arguments: {}, _meta: { traceparent: PARENT } });
+  const [seen] = await server.received("tools/call");
+  expect(seen!.message.params._meta.traceparent).toBe(PARENT);
+});
