@@ -11,7 +11,7 @@ export interface ConnectParts {
   readonly address: { readonly url: string };
 }
 
-/** An address for all interfaces is none for a browser. */
+/** A browser cannot open an address for all interfaces. */
 function localUrl(url: string): string {
   const { protocol, hostname, port, origin } = new URL(url);
   return hostname === "0.0.0.0" || hostname === "[::]" ? `${protocol}//127.0.0.1:${port}` : origin;

@@ -103,7 +103,7 @@ export function createGateway({ log, configPath, reload, state, kept, logins, en
 
     /** Starts the servers and serves one client on these streams. */
     stdio(streams: { readonly input: Readable; readonly output: Writable }): StdioFront {
-      // Whoever else is served, too, could be meant by what a server asks.
+      // With other clients, a server's question could be meant for any of them.
       const sole = http ? undefined : new SoleClient(sessions);
       servers.sole = sole;
       void servers.start();

@@ -28,6 +28,23 @@ test("comments keep to 100 columns", () => {
   expect(wide).toEqual([]);
 });
 
+test("comments and the names of tests say who and how many", () => {
+  const vague = /\bwhoever\b|\bso many\b|(?<!\b(?:there|it)) is none\b/i;
+  const isProse = (line: string): boolean =>
+    /^\s*(\*|\/\/|\/\*)|\s\/\/ |^\s*(test|it|describe)\b|^\s*"[^"]*[,:]/.test(line);
+  expect(
+    ["// Whoever comes", 'test("only so many", () => {', "a = b; // There is none"].map((line) => vague.test(line)),
+  ).toEqual([true, true, false]);
+  const found = tracked
+    .filter((file) => /^(test|bench|scripts|\.ci)\/.*\.(tsx?|js|mjs)$/.test(file) && file !== "test/repository.test.ts")
+    .flatMap((file) =>
+      read(file)
+        .split("\n")
+        .flatMap((line, i) => (isProse(line) && vague.test(line) ? [`${file}:${i + 1}: ${line.trim()}`] : [])),
+    );
+  expect(found).toEqual([]);
+});
+
 /** Lines of a Markdown text with their numbers, without tables and blocks of code. */
 function proseOf(text: string): { line: string; at: number }[] {
   let isCode = false;

@@ -216,7 +216,7 @@ export async function sendChunks({ port }, headers, { text, times }) {
 }
 
 /**
- * Runs the step so many times, a few at once.
+ * Runs the step `count` times, a few at once.
  * @param {number} count
  * @param {(n: number) => Promise<unknown>} step
  * @param {number} [atOnce]

@@ -1,7 +1,7 @@
 // @ts-check
-// The line that every server process of the soak, whoever started it, holds open to the soak: by it
-// the soak changes resources, puts faults in, and knows which processes are alive. A server whose
-// line breaks ends itself, so nothing outlives the soak.
+// The line that every server process of the soak holds open to the soak, no matter what started it:
+// by it the soak changes resources, puts faults in, and knows which processes are alive. A server
+// whose line breaks ends itself, so nothing outlives the soak.
 
 import { createServer } from "node:net";
 

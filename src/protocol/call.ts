@@ -98,7 +98,7 @@ export class Call {
   trace: Readonly<Record<string, string>> | undefined;
   /** Undefined: it was asked to open none. */
   readonly links: LinkOutcome | undefined;
-  /** Set by whoever wants to look at the call's notifications after it ended. */
+  /** Set if the call's notifications are looked at after it ended. */
   keepsEmitted = false;
   readonly #emit: (notification: string) => void;
   #emitted: string[] | undefined;

@@ -51,7 +51,7 @@ test("`${env:PORT}` is the port, and GOBLIN_CONFIG is what check checks", async 
   );
 });
 
-test("a port that is none is wrong usage; an empty variable is none at all", async () => {
+test("a malformed port is wrong usage; an empty variable counts as absent", async () => {
   const home = commandHome();
   const refused = await home.goblinWith({ env: { GOBLIN_PORT: "http" } }, "serve");
   expect(refused).toEqual({ code: 2, out: "", err: "goblin: GOBLIN_PORT: expected a number from 0 to 65535\n" });

@@ -122,7 +122,7 @@ const overHttp = {
   "a length and chunks": {
     say: (body) => raw([`content-length: ${body.length}`, "transfer-encoding: chunked"], chunked(body, 9), true),
   },
-  "a length that is none": { say: (body) => raw(["content-length: -1"], body, true) },
+  "a length that is not a number": { say: (body) => raw(["content-length: -1"], body, true) },
   "two answers": {
     say: (body) =>
       raw(
@@ -161,7 +161,7 @@ const overHttp = {
   "headers too large": {
     say: (body) => raw([`x: ${"y".repeat(100_000)}`, `content-length: ${body.length}`], body, true),
   },
-  "a header that is none": { say: (body) => raw(["no colon here", `content-length: ${body.length}`], body, true) },
+  "a header without a colon": { say: (body) => raw(["no colon here", `content-length: ${body.length}`], body, true) },
   "bytes changed": {
     say: (body, random) => ({
       how: "raw",

@@ -76,7 +76,7 @@ async function work(run, sessions, first) {
 function verdictsOn({ raw, ids, lossless: args, api }, seen, ended) {
   return [
     alive(ended),
-    // A request that is none may be refused by closing the connection.
+    // A malformed request may be refused by closing the connection.
     answered(seen, { mayClose: raw !== undefined }),
     api ? undefined : noServerError(seen),
     validJson(seen),

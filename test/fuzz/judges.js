@@ -94,7 +94,7 @@ export function ownResult({ messages }, mark, server) {
 }
 
 /**
- * Whoever does nothing wrong is served.
+ * A client that does nothing wrong is served.
  * @param {Seen} seen
  * @param {string} mark
  * @returns {Verdict}

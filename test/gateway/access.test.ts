@@ -1,6 +1,6 @@
 /**
- * Who is let in: Host and Origin checks, bearer tokens, sessions that belong to whoever opened
- * them. No token ever leaves the gateway.
+ * Who is let in: Host and Origin checks, bearer tokens, sessions that belong to the principal
+ * that opened them. No token ever leaves the gateway.
  */
 import { request } from "node:http";
 import { afterEach, describe, expect, test } from "vitest";

@@ -92,6 +92,16 @@ test("several large answers at once on one event stream all arrive", async () =>
   expect(texts).toEqual(sizes);
 });
 
+test("a call that waits behind a busy server is answered in the end", async () => {
+  const { goblin } = await start({ limits: { inFlightPerServer: 1, queuePerServer: 1 } });
+  const client = rawHttp(goblin.url);
+  await client.initialize();
+  const sleeping = client.call("tools/call", { name: "b0_sleep", arguments: { ms: 300 } });
+  const waiting = client.call("tools/call", { name: "b0_echo", arguments: { text: "waited" } });
+  expect((await sleeping).message.result.content[0].text).toBe("slept 300");
+  expect((await waiting).message.result.structuredContent).toEqual({ text: "waited" });
+});
+
 test("over the limit of a server calls wait, and beyond that they are refused while others are served", async () => {
   const { goblin } = await start({ limits: { inFlightPerServer: 2, queuePerServer: 5 } });
   const client = rawHttp(goblin.url);

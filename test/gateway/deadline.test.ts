@@ -1,6 +1,6 @@
 /**
- * The time limit of a call: what moves it, what stops it, what never does; and that whoever runs
- * out of time is told so, on both sides.
+ * The time limit of a call: what moves it, what stops it, what never does; and that both sides
+ * are told when the time is up.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";

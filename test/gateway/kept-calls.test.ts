@@ -71,7 +71,7 @@ test("secrets are masked in both directions, also those of an earlier config", a
   expect(JSON.stringify(await lastCall(goblin.origin))).not.toContain("hush-hush-key");
 });
 
-test("only so many calls and bytes are kept, and none if told", async () => {
+test("kept calls are limited in number and bytes, and none are kept if told", async () => {
   const { goblin, raw } = await start({ calls: { keep: 2, keepBytes: 80_000 } });
   for (const text of ["a", "b", "c"]) await raw.call("tools/call", { name: "one_echo", arguments: { text } });
   const { items } = JSON.parse((await get(goblin.origin, "/api/calls")).text);

@@ -1,7 +1,7 @@
 /**
- * What a server says for a call that is over for its client: it belongs to whoever made that call,
- * or to nobody, and never to the client whose call happens to be under way then. `ada` makes the
- * call that the server goes on speaking for; `bob` is the other one.
+ * What a server says for a call that is over for its client: it belongs to the client that made
+ * that call, or to nobody, and never to the client whose call happens to be under way then. `ada`
+ * makes the call that the server goes on speaking for; `bob` is the other one.
  */
 import { afterEach, describe, expect, test } from "vitest";
 import { startGoblin } from "../fixtures/goblin.ts";

@@ -169,3 +169,15 @@ describe("a client over its limit does not affect other clients", () => {
     expect((await other.call("tools/call", echo)).message.result).toBeDefined();
   });
 });
+
+test("headerBytes: its default refuses headers above 16 kB with 431, and takes those below", async () => {
+  const { goblin } = await start({});
+  const answerTo = async (bytes: number): Promise<string> => {
+    const { socket, text, closed } = await bare(goblin.url);
+    socket.write(postText("/mcp", { "x-large": "x".repeat(bytes), connection: "close" }, "{}"));
+    await until(closed);
+    return text().split("\r\n", 1)[0]!;
+  };
+  expect(await answerTo(16_384)).toBe("HTTP/1.1 431 Request Header Fields Too Large");
+  expect(await answerTo(15_000)).toMatch(/^HTTP\/1\.1 400 /);
+});

@@ -1,8 +1,8 @@
 /**
  * A response of server-sent events that belongs to one caller.
  *
- * Invariant: `closed` runs exactly once, whoever ends it. Events that the caller may miss are
- * dropped while it does not read.
+ * Invariant: `closed` runs exactly once, whichever side ends it. Events that the caller may miss
+ * are dropped while it does not read.
  */
 const STREAM_BYTES = 1024 * 1024;
 const KEEP_ALIVE_MS = 5000;

@@ -108,7 +108,7 @@ export class CallMetrics implements Stage {
       code: answer.ok ? null : shownCode(answer),
       requestId: call.requestId,
     };
-    // First, so that whoever hears of the call can look at it.
+    // First, so that listeners that hear of the call can look at it.
     this.#keptCalls.add(record, flight, answer);
     this.#activity.record(record, isListed ? route.name : undefined);
   }

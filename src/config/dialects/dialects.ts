@@ -88,7 +88,7 @@ export function recognise(root: Node, file: string): Dialect | undefined {
   const path = `/${file.replaceAll("\\", "/")}`;
   const isOwn = [...keys].some((key) => OWN_SECTIONS.has(key));
   return dialects.find(({ file: pattern, marks, section, hasSettings }) => {
-    // Whoever adds Goblin's sections to the settings of another program keeps these settings.
+    // A user who adds Goblin's sections to another program's settings keeps those settings.
     if (isOwn && !(hasSettings && pattern?.test(path))) return false;
     if (pattern?.test(path)) return true;
     if (marks?.some((mark) => keys.has(mark))) return true;

@@ -111,7 +111,7 @@ export function openListen(
     if (Object.keys(honoured).length === 0) end();
   }
 
-  /** Only so many, like subscriptions; the owner of the others must poll. */
+  /** As limited as subscriptions; the owner of further tasks must poll. */
   function tasksIn(filter: Record<string, unknown>): string[] {
     return [...new Set(namesIn(filter, "taskIds"))].slice(0, context.config.current.limits.subscriptionsPerClient);
   }

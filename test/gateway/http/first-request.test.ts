@@ -1,6 +1,6 @@
 /**
- * The routes that are loaded with the first request for them: whoever does not wait for that is not
- * served, and not remembered.
+ * The routes that are loaded with the first request for them: a client that does not wait for that
+ * is not served, and not remembered.
  */
 import { once } from "node:events";
 import { connect } from "node:net";

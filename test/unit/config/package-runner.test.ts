@@ -29,7 +29,7 @@ test("in a shell's own command", () => {
 });
 
 test.each(["node server.js", "npm start", "docker compose up", "sh server.sh", "python -m npx", "env"])(
-  "%s is none",
+  "%s is not one",
   (line) => {
     const [command = "", ...args] = line.split(" ");
     expect(packageRunnerOf(command, args)).toBeUndefined();

@@ -60,7 +60,7 @@ test("after a failure nobody asks again, until the cool-down is over", async () 
   expect(await why(tokens[0]!)).toBe("good");
 });
 
-test("only so many opaque tokens are asked about at a time", async () => {
+test("opaque tokens are asked about a few at a time", async () => {
   const issuer = await startIssuer();
   const { verify, why, reasons } = resourceServer(issuer, WITH_SECRET);
   await why("first");

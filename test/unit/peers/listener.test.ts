@@ -1,6 +1,6 @@
 /**
- * What a listen stream that broke may have missed is reported as soon as another one stands,
- * whoever opened it.
+ * What a listen stream that broke may have missed is reported as soon as another one stands, no
+ * matter what opened it.
  */
 import { expect, test } from "vitest";
 import { Listener } from "../../../src/peers/modern/listener.ts";
