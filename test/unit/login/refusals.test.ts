@@ -153,6 +153,36 @@ describe("metadata", () => {
   });
 });
 
+test("a server that does not accept the configured issuer is named, and the issuer is not asked", async () => {
+  const other = await startMalicious();
+  await expectRefusal(begin({ auth: { issuer: other.origin } }), /choosing/, /does not accept tokens of http/);
+  expect(other.asked).toEqual([]);
+});
+
+test("metadata of a public issuer leads no token request to a private address", async () => {
+  const guard = await createGuard(["https://93.184.215.14/mcp"]);
+  for (const inside of ["https://127.0.0.1/token", "https://10.0.0.8/token", "https://[fd00::1]/token"]) {
+    expect(() => guard.check(inside)).toThrow("is a private address, where nothing public may lead");
+  }
+  expect(() => guard.check("https://user:secret@93.184.215.15/")).toThrow("a user name or a password");
+});
+
+test("an issuer that changes after the login has begun gets neither the code nor the verifier", async () => {
+  const attempt = await begin();
+  const evil = await startMalicious();
+  server.forge(METADATA, { issuer: evil.origin, token_endpoint: `${evil.origin}/token` });
+  const url = new URL(REDIRECT);
+  for (const [name, value] of [
+    ["code", "c0de"],
+    ["state", attempt.state],
+    ["iss", evil.origin],
+  ] as const) {
+    url.searchParams.set(name, value);
+  }
+  await expectRefusal(attempt.finish(url), /redirect of the browser/, /iss/);
+  expect([...evil.asked, ...server.tokenRequests]).toEqual([]);
+});
+
 describe("the redirect", () => {
   test.each([
     ["with another state", { state: "guessed" }, /state/],
@@ -184,6 +214,16 @@ describe("the token endpoint", () => {
 });
 
 describe("registration", () => {
+  test.each([
+    ["HTML", { body: "<html>no</html>" }, /cannot be used/],
+    ["an error", { status: 400, body: { error: "invalid_redirect_uri" } }, /"invalid_redirect_uri"/],
+    ["no client", { status: 201, body: {} }, /client_id/],
+    ["a redirect", { status: 302, headers: { location: "https://evil.example/register" } }, /HTTP 302/],
+  ])("that is answered with %s is refused", async (_, answer, what) => {
+    server.answers.set("/register", answer);
+    await expectRefusal(begin(), /registering at http/, what);
+  });
+
   test("takes the client of the config first, then the document, then registers", async () => {
     const idOf = ({ url }: LoginAttempt): string | null => new URL(url).searchParams.get("client_id");
     const metadataUrl = "https://goblin.example/client.json";
