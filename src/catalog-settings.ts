@@ -14,7 +14,7 @@ export function createCatalog(config: LiveConfig): Catalog {
   return catalog;
 }
 
-function settingsOf({ names, prompts, resources, lists, tools, metaTools }: Config): SnapshotSettings {
+function settingsOf({ names, prompts, resources, lists, tools, metaTools, profiles }: Config): SnapshotSettings {
   return {
     maxNameLength: names.maxLength,
     repeatPrefix: names.repeatPrefix,
@@ -23,6 +23,7 @@ function settingsOf({ names, prompts, resources, lists, tools, metaTools }: Conf
     pageSize: lists.pageSize,
     order: lists.order,
     local: metaDefinitions(metaTools.enabled),
+    viewsDiffer: Object.keys(profiles).length > 0,
     exposure: { mode: tools.expose, budgetTokens: tools.budgetTokens },
   };
 }

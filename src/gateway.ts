@@ -3,7 +3,6 @@
  *
  * Invariant: this is the only file that knows all parts. It contains no protocol and no policy.
  */
-import type { Readable, Writable } from "node:stream";
 import { createAdmin } from "./admin/admin.ts";
 import { type Caller, callTool, type ToolCallInput } from "./admin/call-tool.ts";
 import { MetricsPage } from "./admin/metrics-page.ts";
@@ -19,7 +18,7 @@ import { type Addresses, openAddresses } from "./front/http/addresses.ts";
 import { LiveGuards } from "./front/http/guard.ts";
 import { createHttpFront } from "./front/http/http.ts";
 import { SoleClient } from "./front/sole-client.ts";
-import { type StdioFront, serveStdio } from "./front/stdio.ts";
+import { type StdioFront, type StdioOptions, serveStdio } from "./front/stdio.ts";
 import type { GatewayOptions } from "./gateway-options.ts";
 import { LocalTools } from "./meta/registry.ts";
 import { Directory } from "./routing/directory.ts";
@@ -56,7 +55,7 @@ export function createGateway({ log, configPath, reload, state, kept, logins, en
   const waiting = new Waiting({ catalog, servers, config, onLimit });
   const seen = new SeenUris();
   const clients = createClientState({ config, catalog, servers, waiting, seen, state, onLimit });
-  const { sessions, subscriptions, continuity, resourceSubscriptions, tasks } = clients;
+  const { access, sessions, subscriptions, continuity, resourceSubscriptions, tasks } = clients;
   servers.on("synced", (serverId, ms) => meters.synced(serverId, ms));
   const search = feedSearch(catalog, createSearchIndex());
   const localTools = new LocalTools({ catalog, servers, waiting, search, health: new Health(servers, reloads) });
@@ -73,7 +72,7 @@ export function createGateway({ log, configPath, reload, state, kept, logins, en
     ...{ subscriptions, relay, activity, keptCalls, logs, guards, onLimit, directory, resourceSubscriptions },
   });
   const metrics = new MetricsPage({ meters, limits, reloads, sessions, subscriptions, servers, catalog });
-  const shared = { relay, directory, sessions, continuity, tasks, config, onLimit };
+  const shared = { relay, directory, access, sessions, continuity, tasks, config, onLimit };
   const context = { ...shared, subscriptions: resourceSubscriptions };
   const front = createHttpFront({ context, guards, servers, admin, metrics, connect, pairing: options.pairing });
   let http: Addresses | undefined;
@@ -102,7 +101,7 @@ export function createGateway({ log, configPath, reload, state, kept, logins, en
     },
 
     /** Starts the servers and serves one client on these streams. */
-    stdio(streams: { readonly input: Readable; readonly output: Writable }): StdioFront {
+    stdio(streams: StdioOptions): StdioFront {
       // With other clients, a server's question could be meant for any of them.
       const sole = http ? undefined : new SoleClient(sessions);
       servers.sole = sole;

@@ -29,6 +29,7 @@ const layers: Record<string, readonly string[]> = {
   identity: ["protocol", "structures", "text"],
   identifiers: ["json", "uri-template", "timing"],
   config: ["protocol", "structures", "text"],
+  access: ["config", "protocol", "structures", "text"],
   telemetry: ["config", "protocol", "structures", "timing", "text"],
   otel: ["telemetry", "config", "protocol", "json", "version.ts"],
   catalog: ["identifiers", "protocol", "json", "uri-template", "structures", "timing", "text"],
@@ -45,14 +46,17 @@ const layers: Record<string, readonly string[]> = {
   ],
   meta: ["servers", "catalog", "config", "protocol", "json", "structures", "text"],
   routing: ["servers", "peers", "catalog", "identifiers", "protocol", "json", "structures", "timing", "uri-template"],
-  session: ["routing", "servers", "catalog", "identifiers", "config", "protocol", "json", "structures", "timing"],
+  session: [
+    ...["access", "routing", "servers", "catalog", "identifiers", "config", "protocol", "json", "structures"],
+    "timing",
+  ],
   calls: [
     ...["session", "routing", "meta", "servers", "catalog", "telemetry", "otel", "identifiers", "config", "protocol"],
     ...["json", "structures", "timing"],
   ],
   front: [
-    ...["identity", "pairing", "outbound", "calls", "session", "routing", "catalog", "telemetry", "config"],
-    ...["protocol", "json", "structures", "timing", "text"],
+    ...["identity", "access", "pairing", "outbound", "calls", "session", "routing", "catalog", "telemetry"],
+    ...["config", "protocol", "json", "structures", "timing", "text"],
   ],
   admin: [
     ...["outbound", "identity", "front", "calls", "session", "routing", "servers", "catalog", "telemetry", "config"],

@@ -21,7 +21,7 @@ import { EXTENSION, extensionOwners, mayBeDeclared, notOffered, resolveExtension
 import { LateRoute } from "../routing/late-route.ts";
 import type { Route } from "../routing/resolve.ts";
 import { resolveSeen, type SeenUris } from "../routing/seen-uris.ts";
-import type { Servers } from "../servers/servers.ts";
+import { type Servers, shownTo } from "../servers/servers.ts";
 import type { Waiting } from "../servers/waiting.ts";
 import type { ResourceSubscriptions } from "../session/resource-subscriptions.ts";
 import { listTasks } from "../session/task-list.ts";
@@ -117,11 +117,17 @@ export class Relay {
   handle(call: Call): Promise<Answer> {
     const flight = new Flight(call);
     call.keepsEmitted = this.#parts.keptCalls.isOn;
+    // What a client sees is built once for all clients that see the same, and then at hand.
+    const waits = call.client.visibility && this.#parts.catalog.ready(call.client);
+    return waits ? waits.then(() => this.#begin(flight)) : this.#begin(flight);
+  }
+
+  #begin(flight: Flight): Promise<Answer> {
     const refuse = (error: unknown): Promise<Answer> => Promise.resolve(this.#refuse(flight, error));
     try {
       return this.#answer(flight);
     } catch (error) {
-      const login = this.#loginWait?.after(call, error);
+      const login = this.#loginWait?.after(flight.call, error);
       return login
         ? login.then((isDone) => (isDone ? this.#answer(flight) : refuse(error))).catch(refuse)
         : refuse(error);
@@ -147,7 +153,7 @@ export class Relay {
     const { call } = flight;
     const routed = lookUp(routedMethods, call.method);
     if (routed) {
-      const tool = routed.names === "tool" ? localTools.find(call.params["name"]) : undefined;
+      const tool = routed.names === "tool" ? localTools.find(call) : undefined;
       if (tool) return this.#answerLocally(flight, () => tool(call, this));
       return this.#send(flight, this.#find(call, routed));
     }
@@ -159,23 +165,22 @@ export class Relay {
     }
     const respond = lookUp(this.#clientMethods, call.method);
     if (respond) return this.#answerLocally(flight, respond);
-    if (extensionOwners(call.method, servers.infos()).length > 0 || mayBeDeclared(call.method, catalog.snapshot))
+    if (this.#owners(call).length > 0 || mayBeDeclared(call.method, catalog.view(call.client)))
       return this.#send(flight, this.#find(call, EXTENSION));
     throw new GoblinError("METHOD_NOT_FOUND", `Method not found: ${call.method.slice(0, 100)}`);
   }
 
   #list(flight: Flight, { kind }: ListMethod): Answer {
     const { call } = flight;
-    const { key } = call.client;
-    const raw = this.#parts.catalog.view(key).pagers[kind].page(call.params["cursor"]);
+    const raw = this.#parts.catalog.view(call.client).pagers[kind].page(call.params["cursor"]);
     this.#metrics.listed(flight);
-    this.#parts.servers.listRead(key);
+    this.#parts.servers.listRead(call.client.key);
     return { ok: true, raw };
   }
 
   /** Returns the route of a request. If its server is still starting, the route is found later. */
   #find(call: Call, spec: RoutedMethod): Route {
-    const snapshot = this.#parts.catalog.view(call.client.key);
+    const snapshot = this.#parts.catalog.view(call.client);
     const find = (newest: Snapshot): Route =>
       spec === EXTENSION
         ? this.#findExtension(call, newest)
@@ -190,17 +195,20 @@ export class Relay {
   }
 
   #findExtension(call: Call, snapshot: Snapshot): Route {
-    const { servers, tasks } = this.#parts;
-    return resolveExtension(call, { owners: extensionOwners(call.method, servers.infos()), snapshot, tasks });
+    return resolveExtension(call, { owners: this.#owners(call), snapshot, tasks: this.#parts.tasks });
+  }
+
+  /** Returns the servers that an extension's method can be meant for. */
+  #owners({ method, client }: Call): string[] {
+    return extensionOwners(method, shownTo(client, this.#parts.servers.infos()));
   }
 
   /** `tasks/list`: lists the tasks in the book, each with its current state from its server. */
   async #listTasks({ call }: Flight): Promise<Answer> {
-    const { servers, waiting } = this.#parts;
     const offered = (snapshot: Snapshot): void => {
-      if (extensionOwners(call.method, servers.infos()).length === 0) notOffered(call.method, snapshot);
+      if (this.#owners(call).length === 0) notOffered(call.method, snapshot);
     };
-    await waiting.found(offered, { clientKey: call.client.key, call });
+    await this.#parts.waiting.found(offered, { client: call.client, call });
     return listTasks(call, this.#parts.tasks, async (get) => {
       try {
         const flight = new Flight(get);
@@ -224,7 +232,7 @@ export class Relay {
 
   async #sendLate(flight: Flight, late: LateRoute): Promise<Answer> {
     const { call, deadline } = flight;
-    const route = await this.#parts.waiting.found(late.find, { clientKey: call.client.key, call, deadline });
+    const route = await this.#parts.waiting.found(late.find, { client: call.client, call, deadline });
     late.settle(route);
     flight.serverId = route.serverId;
     flight.target = route.target;

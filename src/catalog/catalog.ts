@@ -13,7 +13,8 @@
  */
 import { EventEmitter } from "node:events";
 import type { ChangeKind } from "../protocol/methods.ts";
-import { finish, runSlice, type Sliced, textCost } from "../timing/slices.ts";
+import type { Viewer } from "../protocol/principal.ts";
+import { finish, runSlice, type Sliced } from "../timing/slices.ts";
 import { type Definition, emptyLists, type ServerLists } from "./definitions.ts";
 import {
   buildSnapshot,
@@ -24,15 +25,16 @@ import {
   withStandings,
 } from "./snapshot.ts";
 import { KNOWN, type Standing } from "./standing.ts";
-import { Views } from "./views.ts";
+import { changedLists, sameTexts } from "./views/changed-lists.ts";
+import { Views } from "./views/own-lists.ts";
+import { VisibleViews } from "./views/visible-views.ts";
+import { Watchers } from "./views/watchers.ts";
 
 export interface CatalogEvents {
   /** Entries of these kinds were added, removed or updated, listed or not. */
   change: [kinds: readonly ChangeKind[]];
-  /** Clients without lists of their own now see these lists differently. */
+  /** The common lists of these kinds look different. `watch` says what one client sees. */
   listed: [kinds: readonly ChangeKind[]];
-  /** This client, which has lists of its own, now sees these differently. */
-  listedFor: [clientKey: string, kinds: readonly ChangeKind[]];
   /**
    * There is a new snapshot with other entries or settings, whether clients see a difference or
    * not.
@@ -58,6 +60,8 @@ export class Catalog extends EventEmitter<CatalogEvents> {
   #settings: SnapshotSettings;
   #scheduled = false;
   readonly #views: Views;
+  readonly #visible: VisibleViews;
+  readonly #watchers = new Watchers(this);
   /** True if a scheduled change goes beyond the standing of servers. */
   #differs = false;
   /** The snapshot under way. */
@@ -71,6 +75,7 @@ export class Catalog extends EventEmitter<CatalogEvents> {
     super();
     this.#settings = settings;
     this.#snapshot = createSnapshot([], settings);
+    this.#visible = new VisibleViews(this.#snapshot);
     this.#views = new Views({
       listsOf: (serverId) => this.#servers.get(serverId)?.lists,
       build: (differences, before) => {
@@ -99,11 +104,36 @@ export class Catalog extends EventEmitter<CatalogEvents> {
 
   /**
    * Returns the newest snapshot as this client sees it. It is the common one, unless the client has
-   * lists of its own.
+   * lists of its own or does not see everything.
    */
-  view(clientKey: string): Snapshot {
+  view({ key, visibility }: Viewer): Snapshot {
     const common = this.snapshot;
-    return this.#views.isEmpty ? common : (this.#views.of(clientKey) ?? common);
+    const base = this.#views.isEmpty ? common : (this.#views.of(key) ?? common);
+    return visibility === undefined ? base : this.#visible.of(base, visibility);
+  }
+
+  /** Resolves when `view` need not build anything. Undefined: now. */
+  ready({ key, visibility }: Viewer): Promise<void> | undefined {
+    if (visibility === undefined) return undefined;
+    return this.#visible.ready(this.view({ key, visibility: undefined }), visibility);
+  }
+
+  /** The number of kept views of clients that do not see everything. */
+  get visibleViews(): number {
+    return this.#visible.size;
+  }
+
+  /**
+   * Tells which lists look different to a client from now on. Its visibility may change; then call
+   * `lookAgain`. Returns a function that ends it.
+   */
+  watch(viewer: Viewer, tell: (kinds: readonly ChangeKind[]) => void): () => void {
+    return this.#watchers.add(viewer, tell);
+  }
+
+  /** Clients may have another visibility than before. */
+  lookAgain(): void {
+    this.#watchers.look();
   }
 
   /** Whether the client has lists of its own. */
@@ -117,7 +147,7 @@ export class Catalog extends EventEmitter<CatalogEvents> {
     const kinds = this.#views.set(clientKey, serverId, lists);
     if (kinds.length === 0) return;
     this.emit("snapshot");
-    this.emit("listedFor", clientKey, kinds);
+    this.#watchers.listedFor(clientKey, kinds);
   }
 
   /** Forgets the lists of a client that is gone. */
@@ -150,15 +180,13 @@ export class Catalog extends EventEmitter<CatalogEvents> {
     this.#schedule();
   }
 
-  /** A server announced a change of lists that look the same. Clients are told all the same. */
-  announce(kinds: readonly ChangeKind[]): void {
-    for (const clientKey of this.#views.clients()) this.emit("listedFor", clientKey, kinds);
-    this.emit("listed", kinds);
-  }
-
-  /** The same for the lists of this client alone. */
-  announceTo(clientKey: string, kinds: readonly ChangeKind[]): void {
-    this.emit("listedFor", clientKey, kinds);
+  /**
+   * A server announced a change of lists that look the same. Clients are told all the same;
+   * `clientKey`: only this one.
+   */
+  announce(serverId: string, kinds: readonly ChangeKind[], clientKey?: string): void {
+    this.#watchers.announced(serverId, kinds, clientKey);
+    if (clientKey === undefined) this.emit("listed", kinds);
   }
 
   remove(serverId: string): void {
@@ -217,7 +245,9 @@ export class Catalog extends EventEmitter<CatalogEvents> {
     const before = this.#snapshot;
     const servers = [...this.#servers.values()];
     if (!this.#differs) {
-      this.#swap({ after: withStandings(before, servers), changed: undefined }, upTo);
+      const after = withStandings(before, servers);
+      this.#visible.restand(after, servers);
+      this.#swap({ after, changed: undefined }, upTo);
       return;
     }
     this.#differs = false;
@@ -244,12 +274,17 @@ export class Catalog extends EventEmitter<CatalogEvents> {
     this.#snapshot = after;
     this.#applied = upTo;
     this.#views.renew();
+    if (changed) this.#visible.renew(after);
     this.emit("snapshot");
     if (changed) {
       this.emit("swap");
       this.#announceViews(changed.listed);
       if (changed.kinds.length > 0) this.emit("change", changed.kinds);
-      if (changed.listed.length > 0) this.emit("listed", changed.listed);
+      if (changed.listed.length > 0) {
+        this.#watchers.listed(changed.listed);
+        this.emit("listed", changed.listed);
+      }
+      this.#watchers.look();
     }
     const waiting = this.#waiting;
     this.#waiting = waiting.filter(({ version }) => version > upTo);
@@ -261,7 +296,7 @@ export class Catalog extends EventEmitter<CatalogEvents> {
     for (const clientKey of this.#views.clients()) {
       const before = this.#views.beforeOf(clientKey);
       const kinds = before ? finish(changedLists(before, this.#views.of(clientKey) ?? this.#snapshot)) : listed;
-      if (kinds.length > 0) this.emit("listedFor", clientKey, kinds);
+      if (kinds.length > 0) this.#watchers.listedFor(clientKey, kinds);
     }
   }
 }
@@ -285,30 +320,4 @@ function* successorOf(before: Snapshot, servers: readonly ServerView[], settings
   const listed = yield* changedLists(before, after);
   const sameTools = listed.includes("tools") || (yield* sameTexts(before.tools.entries, after.tools.entries));
   return { after, changed: { kinds: sameTools ? listed : ["tools", ...listed], listed } };
-}
-
-function* changedLists({ pagers: before }: Snapshot, { pagers: after }: Snapshot): Sliced<ChangeKind[]> {
-  const kinds: ChangeKind[] = [];
-  if (!(yield* sameTexts(before.tools.entries, after.tools.entries))) kinds.push("tools");
-  if (!(yield* sameTexts(before.prompts.entries, after.prompts.entries))) kinds.push("prompts");
-  const sameResources = yield* sameTexts(before.resources.entries, after.resources.entries);
-  if (!sameResources || !(yield* sameTexts(before.templates.entries, after.templates.entries))) {
-    kinds.push("resources");
-  }
-  return kinds;
-}
-
-interface Text {
-  readonly text: string;
-}
-
-function* sameTexts(a: readonly Text[], b: readonly Text[]): Sliced<boolean> {
-  if (a === b) return true;
-  if (a.length !== b.length) return false;
-  for (let i = 0; i < a.length; i++) {
-    if (a[i] === b[i]) continue;
-    if (a[i]!.text !== b[i]!.text) return false;
-    yield textCost(a[i]!.text);
-  }
-  return true;
 }

@@ -251,15 +251,18 @@ function sameOrder(a: ReadonlyMap<string, Block>, b: ReadonlyMap<string, Block>)
  * Serialised entries by definition, so that a change of one server costs nothing for the others.
  */
 const entryCache = new WeakMap<Definition, NamedEntry>();
+/** The same for entries under their own names, which a view of one server has besides. */
+const ownEntryCache = new WeakMap<Definition, NamedEntry>();
 
 function entryOf({ serverId, name, definition, override }: Candidate, exposed: string): NamedEntry {
-  const known = entryCache.get(definition);
+  const cache = exposed === name ? ownEntryCache : entryCache;
+  const known = cache.get(definition);
   if (known && known.exposed === exposed && known.override === override && known.serverId === serverId) return known;
   let text = exposed === name ? definition.text : setMember(definition.text, "name", JSON.stringify(exposed));
   if (override?.description !== undefined) text = setMember(text, "description", JSON.stringify(override.description));
   const entry: NamedEntry = { serverId, name, exposed, text, definition, override };
   // Estimated here, within a slice, so that every later reader finds the number.
   toolTokens(entry);
-  entryCache.set(definition, entry);
+  cache.set(definition, entry);
   return entry;
 }

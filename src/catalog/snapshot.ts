@@ -8,19 +8,21 @@
 
 import type { Claims } from "../identifiers/claims.ts";
 import { nameClaims } from "../identifiers/names.ts";
-import { memberText, setMember } from "../json/json-text.ts";
 import { type ListKind, listMethods } from "../protocol/methods.ts";
-import { isRecord } from "../structures/record.ts";
-import { each, finish, mapped, type Sliced, textCost } from "../timing/slices.ts";
+import type { Visibility } from "../protocol/principal.ts";
+import { each, finish, mapped, type Sliced } from "../timing/slices.ts";
 import type { NamePolicy } from "./candidates.ts";
 import { byExposed, changedList } from "./changed-list.ts";
 import { type CacheHints, combineHints, type Definition, hintsOf, type ServerLists, stringOf } from "./definitions.ts";
 import { decideExposure, type Exposure, type ExposureSettings, type ServerExposure } from "./exposure.ts";
-import { combineNamed, type NamedList } from "./named.ts";
+import { combineNamed, type NamedEntry, type NamedList } from "./named.ts";
 import { byPlace, inServerOrder, type Placed } from "./order.ts";
 import { createPager, type ListOrder, type PageEntry, type Pager } from "./pages.ts";
+import type { Shows } from "./resources/entries.ts";
 import { createResourceIndex, type ResourceIndex } from "./resources/index.ts";
+import { resourcePages, templatePages } from "./resources/pages.ts";
 import { DISABLED, type Standing } from "./standing.ts";
+import { visibleNames } from "./views/visible-names.ts";
 
 export interface ServerView {
   readonly id: string;
@@ -45,12 +47,18 @@ export interface SnapshotSettings {
   /** The gateway's own tools. Their names take precedence over any server's. */
   readonly local: readonly Definition[];
   readonly exposure: ExposureSettings;
+  /** Whether clients may see different lists: then no list is for shared caches. */
+  readonly viewsDiffer?: boolean;
+  /** What is left out, under the names that everybody uses. Default: nothing. */
+  readonly visibility?: Visibility | undefined;
 }
 
 export interface Snapshot {
-  /** All servers except the disabled ones. */
+  /** All servers except the disabled and the hidden ones. */
   readonly servers: readonly ServerView[];
-  /** The standing of a server. Servers that are not configured count as disabled. */
+  /** Whether the server is not hidden. */
+  shows(serverId: string): boolean;
+  /** The standing of a server. Servers that are not configured or hidden count as disabled. */
   standing(serverId: string): Standing;
   /** The name prefixes of all configured servers, regardless of their state. */
   readonly claims: Claims;
@@ -88,8 +96,8 @@ export function* buildSnapshot(
   const reserved = new Set(settings.local.map((definition) => stringOf(definition, "name") ?? ""));
   const claims = claimsOf(configured, settings, before?.claims);
   const options = { maxLength: settings.maxNameLength, reserved, claims };
-  const { repeatPrefix } = settings;
-  const tools = yield* combineNamed(
+  const { repeatPrefix, visibility } = settings;
+  const allTools = yield* combineNamed(
     servers.map(({ id, prefix, tools: policy, lists }) => ({
       serverId: id,
       prefix,
@@ -100,13 +108,17 @@ export function* buildSnapshot(
     options,
     before?.tools,
   );
-  const prompts = yield* combineNamed(
+  const allPrompts = yield* combineNamed(
     servers.map(({ id, prefix, lists }) => ({ serverId: id, prefix, repeatPrefix, definitions: lists.prompts })),
     { ...options, reserved: new Set() },
     before?.prompts,
   );
+  const tools = visibility ? yield* visibleNames(allTools, namedFilter("tool", visibility)) : allTools;
+  const prompts = visibility ? yield* visibleNames(allPrompts, namedFilter("prompt", visibility)) : allPrompts;
+  const showsServer = (serverId: string): boolean => visibility === undefined || visibility.showsServer(serverId);
+  const shown = visibility ? servers.filter(({ id }) => showsServer(id)) : servers;
   const exposureIn = (wanted: ExposureSettings) =>
-    decideExposure({ servers, tools: tools.entries, local: settings.local }, wanted);
+    decideExposure({ servers: shown, tools: tools.entries, local: settings.local }, wanted);
   const exposure = exposureIn(settings.exposure);
   const serverIds = configured.map(({ id }) => id);
   const offered = before && resourcesIn.get(before);
@@ -114,9 +126,11 @@ export function* buildSnapshot(
   for (const server of servers) views.push(yield* resourceViewOf(server, offered));
   const isSame =
     offered?.mode === settings.uris && sameElements(offered.views, views) && sameElements(offered.serverIds, serverIds);
-  const same = isSame ? offered : undefined;
-  const resources = same?.index ?? (yield* createResourceIndex({ servers: views, mode: settings.uris, serverIds }));
+  const same = isSame && offered.visibility === visibility?.key ? offered : undefined;
   const byServer = new Map(views.map((view) => [view.id, view]));
+  const shows = visibility && resourceFilter(byServer, visibility);
+  const resources =
+    same?.index ?? (yield* createResourceIndex({ servers: views, mode: settings.uris, serverIds, shows }));
   const { order, pageSize } = settings;
   const isSamePages = same?.pageSize === pageSize && same.order === order;
   const known = isSamePages ? before?.pagers : undefined;
@@ -126,6 +140,19 @@ export function* buildSnapshot(
     order === "server" ? byPlace(entries, servers, ({ position }) => position) : entries;
   const local = settings.local.map(localPageEntry).sort(byExposed);
   const listed = exposure.listsAll ? tools.entries : tools.entries.filter(exposure.isListed);
+  const isAlone = visibility?.server !== undefined;
+  const sources = {
+    resources: {
+      entries: arranged(resources.resources),
+      definitionOf: ({ serverId, position }: Placed) => byServer.get(serverId)!.resources[position]!.definition,
+      isAlone,
+    },
+    templates: {
+      entries: arranged(resources.templates),
+      definitionOf: ({ serverId, position }: Placed) => byServer.get(serverId)!.templates[position]!.definition,
+      isAlone,
+    },
+  };
   const pagers = {
     tools: pagerOf(
       "tools",
@@ -137,13 +164,14 @@ export function* buildSnapshot(
       "prompts",
       order === "server" ? inServerOrder(prompts.entries, servers, "prompts") : prompts.entries,
     ),
-    resources: known?.resources ?? pagerOf("resources", yield* resourcePages(arranged(resources.resources), byServer)),
-    templates: known?.templates ?? pagerOf("templates", yield* templatePages(arranged(resources.templates), byServer)),
+    resources: known?.resources ?? pagerOf("resources", yield* resourcePages(sources.resources)),
+    templates: known?.templates ?? pagerOf("templates", yield* templatePages(sources.templates)),
   };
 
   const snapshot: Snapshot = {
-    servers,
-    standing: standingIn(configured),
+    servers: shown,
+    shows: showsServer,
+    standing: standingIn(configured, showsServer),
     claims,
     tools,
     local: settings.local,
@@ -154,16 +182,19 @@ export function* buildSnapshot(
     resources,
     cacheHints: (kind) =>
       combineHints(
-        servers
+        shown
           .map(({ lists }) => lists[kind])
           .filter(isFilled)
-          .map(hintsOf),
+          .map((list) => (settings.viewsDiffer ? { ...hintsOf(list), cacheScope: "private" } : hintsOf(list))),
       ),
     resource: (serverId, position) => byServer.get(serverId)?.resources[position]?.definition,
     template: (serverId, position) => byServer.get(serverId)?.templates[position]?.definition,
     pagers,
   };
-  resourcesIn.set(snapshot, { views, serverIds, mode: settings.uris, pageSize, order, index: resources });
+  builtFrom.set(snapshot, { configured, settings });
+  const { uris: mode } = settings;
+  const filter = visibility?.key;
+  resourcesIn.set(snapshot, { views, serverIds, mode, visibility: filter, pageSize, order, index: resources });
   return snapshot;
 }
 
@@ -173,6 +204,8 @@ interface Offered {
   /** The ids of all configured servers. */
   readonly serverIds: readonly string[];
   readonly mode: SnapshotSettings["uris"];
+  /** The key of the snapshot's visibility. */
+  readonly visibility: string | undefined;
   readonly pageSize: number;
   readonly order: ListOrder | undefined;
   readonly index: ResourceIndex;
@@ -186,13 +219,53 @@ function sameElements(a: readonly unknown[], b: readonly unknown[]): boolean {
 
 /** Returns the same view with new standings. No server may have been disabled or enabled. */
 export function withStandings(before: Snapshot, configured: readonly ServerView[]): Snapshot {
-  const servers = configured.filter(({ standing }) => standing.kind !== "disabled");
-  return { ...before, servers, standing: standingIn(configured) };
+  const standings = new Map(configured.map(({ id, standing }) => [id, standing]));
+  const servers = before.servers.map((server) => {
+    const standing = standings.get(server.id) ?? server.standing;
+    return standing === server.standing ? server : { ...server, standing };
+  });
+  const after = { ...before, servers, standing: standingIn(configured, before.shows) };
+  builtFrom.set(after, { ...sourceOf(before), configured });
+  const offered = resourcesIn.get(before);
+  if (offered) resourcesIn.set(after, offered);
+  return after;
 }
 
-function standingIn(configured: readonly ServerView[]): Snapshot["standing"] {
-  const standings = new Map(configured.map(({ id, standing }) => [id, standing]));
+/** What a snapshot was built from. */
+interface Source {
+  readonly configured: readonly ServerView[];
+  readonly settings: SnapshotSettings;
+}
+
+const builtFrom = new WeakMap<Snapshot, Source>();
+
+export function sourceOf(snapshot: Snapshot): Source {
+  return builtFrom.get(snapshot)!;
+}
+
+function standingIn(configured: readonly ServerView[], shows: Snapshot["shows"]): Snapshot["standing"] {
+  const visible = configured.filter(({ id }) => shows(id));
+  const standings = new Map(visible.map(({ id, standing }) => [id, standing]));
   return (serverId) => standings.get(serverId) ?? DISABLED;
+}
+
+function namedFilter(kind: "tool" | "prompt", visibility: Visibility): (entry: NamedEntry) => boolean {
+  return ({ serverId, name, definition }) =>
+    visibility.showsServer(serverId) && visibility.shows({ serverId, kind, name, definition: definition.value });
+}
+
+function resourceFilter(servers: Views, visibility: Visibility): Shows {
+  return {
+    resource(serverId, name, position) {
+      const definition =
+        position === undefined ? undefined : servers.get(serverId)?.resources[position]?.definition.value;
+      return visibility.showsServer(serverId) && visibility.shows({ serverId, kind: "resource", name, definition });
+    },
+    template(serverId, name, position) {
+      const definition = servers.get(serverId)?.templates[position]?.definition.value;
+      return visibility.showsServer(serverId) && visibility.shows({ serverId, kind: "template", name, definition });
+    },
+  };
 }
 
 function claimsOf(
@@ -216,31 +289,6 @@ function memberOf(kind: ListKind): string {
 }
 
 type Views = ReadonlyMap<string, ResourceView>;
-
-function resourcePages(resources: ResourceIndex["resources"], views: Views): Sliced<PageEntry[]> {
-  const definitionOf = ({ serverId, position }: (typeof resources)[number]) =>
-    views.get(serverId)!.resources[position]!.definition;
-  return mapped(
-    resources,
-    (entry) => ({ exposed: entry.exposed, text: uriText(definitionOf(entry), "uri", entry) }),
-    (entry) => pageCost(definitionOf(entry)),
-  );
-}
-
-function templatePages(templates: ResourceIndex["templates"], views: Views): Sliced<PageEntry[]> {
-  const definitionOf = ({ serverId, position }: (typeof templates)[number]) =>
-    views.get(serverId)!.templates[position]!.definition;
-  return mapped(
-    templates,
-    (entry) => ({ exposed: entry.exposed, text: uriText(definitionOf(entry), "uriTemplate", entry) }),
-    (entry) => pageCost(definitionOf(entry)),
-  );
-}
-
-/** Two members are set, and a third is read. */
-function pageCost({ text }: Definition): number {
-  return 3 * textCost(text);
-}
 
 function localPageEntry(definition: Definition): PageEntry {
   return { exposed: stringOf(definition, "name") ?? "", text: definition.text };
@@ -277,28 +325,4 @@ function* uniqueBy(definitions: readonly Definition[], key: string): Sliced<[str
     if (value !== undefined && !seen.has(value)) seen.set(value, definition);
   });
   return [...seen];
-}
-
-interface UriText {
-  readonly exposed: string;
-  readonly flatId: string;
-  readonly text: string;
-}
-
-const uriTexts = new WeakMap<Definition, UriText>();
-
-/** Returns the definition with the client's URI, and with the flat id in its `_meta`. */
-function uriText(
-  definition: Definition,
-  key: string,
-  entry: { readonly exposed: string; readonly flatId: string },
-): string {
-  const known = uriTexts.get(definition);
-  if (known?.exposed === entry.exposed && known.flatId === entry.flatId) return known.text;
-  const meta = definition.value["_meta"];
-  const oldMeta = isRecord(meta) ? memberText(definition.text, "_meta")! : "{}";
-  const newMeta = setMember(oldMeta, "goblin/id", JSON.stringify(entry.flatId));
-  const text = setMember(setMember(definition.text, "_meta", newMeta), key, JSON.stringify(entry.exposed));
-  uriTexts.set(definition, { exposed: entry.exposed, flatId: entry.flatId, text });
-  return text;
 }

@@ -1,4 +1,5 @@
 /** The parts of the gateway that the fronts use. Each front takes only the slice that it needs. */
+import type { Access } from "../access/access.ts";
 import type { Relay } from "../calls/relay.ts";
 import type { LiveConfig } from "../config/live-config.ts";
 import type { OnLimit } from "../protocol/limit-exceeded.ts";
@@ -13,6 +14,8 @@ export interface FrontContext {
   /** Answers requests. */
   readonly relay: Relay;
   readonly directory: Directory;
+  /** Decides what a principal sees at an endpoint. */
+  readonly access: Access;
   readonly sessions: SessionStore;
   readonly continuity: Continuity;
   readonly subscriptions: ResourceSubscriptions;

@@ -11,7 +11,7 @@ import { UnreadBudget } from "../outbound/unread-budget.ts";
 import { GoblinError } from "../protocol/errors.ts";
 import { answerText, failure, type Inbound } from "../protocol/json-rpc.ts";
 import { bodyTooLarge } from "../protocol/limit-exceeded.ts";
-import { ANYONE } from "../protocol/principal.ts";
+import { ANYONE, type Place } from "../protocol/principal.ts";
 import { idAtEdges, LineSplitter } from "../structures/lines.ts";
 import { textOf } from "../text/utf8.ts";
 import { classifyIncoming } from "./classify.ts";
@@ -29,11 +29,18 @@ export interface StdioFront {
   close(): void;
 }
 
-export function serveStdio(
-  context: FrontContext,
-  streams: { readonly input: Readable; readonly output: Writable },
-): StdioFront {
-  const { input, output } = streams;
+export interface StdioOptions {
+  readonly input: Readable;
+  readonly output: Writable;
+  /** The endpoint that the client would use over HTTP. */
+  readonly endpoint?: string | undefined;
+}
+
+/** Throws if there is no such endpoint. */
+export function serveStdio(context: FrontContext, { input, output, endpoint = "" }: StdioOptions): StdioFront {
+  const placeNow = (): Place | undefined => context.access.placeOf(endpoint, ANYONE);
+  const place = placeNow();
+  if (!place) throw new GoblinError("INVALID_REQUEST", `There is no endpoint /mcp${endpoint}`);
   let isFull = false;
   const sink: Sink = {
     get isFull() {
@@ -47,8 +54,8 @@ export function serveStdio(
   };
   const outbox = new Outbox({ budget: UnreadBudget.of(context) });
   const write = (text: string): void => outbox.push(text);
-  const legacy = new LegacyChannel({ context, principal: ANYONE, account: ACCOUNT, write });
-  const modern = new ModernChannel(context, { account: ACCOUNT, write });
+  const legacy = new LegacyChannel({ context, principal: ANYONE, place, account: ACCOUNT, write });
+  const modern = new ModernChannel(context, { account: ACCOUNT, place: placeNow, write });
   const take = (bytes: Buffer): void => {
     let line: string;
     let value: unknown;

@@ -37,7 +37,7 @@ export const callTool: MetaTool = {
     const { name } = readArguments(NAME, input, call);
     if (name === NAME)
       throw new GoblinError("INVALID_PARAMS", `${NAME} does not call itself: give the tool's own name`);
-    assertKnown(name, context.catalog.snapshot);
+    assertKnown(name, context.catalog.view(call.client));
     return relay.handle(asCallOf(name, call));
   },
 };

@@ -20,7 +20,7 @@ import { readArguments } from "./arguments.ts";
 
 /** The parts of the gateway that meta tools may use. */
 export interface MetaContext {
-  readonly catalog: Pick<Catalog, "snapshot">;
+  readonly catalog: Pick<Catalog, "view">;
   /** Waits for entries of a starting server. */
   readonly waiting: Pick<Waiting, "found">;
   readonly servers: Pick<Servers, "firstLists">;

@@ -15,8 +15,8 @@ export const catalogPrompts = defineMetaTool({
   description: "Lists every prompt of all servers as a compact card with the names of its arguments.",
   input: z.strictObject({ serverId: serverIdFilter }),
   output: z.object({ prompts: z.array(promptCard) }),
-  run: ({ serverId }, { catalog }) => {
-    const { entries } = catalog.snapshot.prompts;
+  run: ({ serverId }, { catalog }, { client }) => {
+    const { entries } = catalog.view(client).prompts;
     const wanted = serverId === undefined ? entries : entries.filter((entry) => entry.serverId === serverId);
     return { prompts: wanted.map(promptCardOf) };
   },
@@ -40,7 +40,7 @@ export const describePrompt = defineMetaTool({
         name,
         () => snapshot.prompts.entries.map(({ exposed }) => exposed),
       );
-    const entry = await waiting.found(find, { clientKey: call.client.key, call });
+    const entry = await waiting.found(find, { client: call.client, call });
     const { value } = entry.definition;
     let text = setMember(entry.text, "serverId", JSON.stringify(entry.serverId));
     if (!Array.isArray(value["arguments"])) text = setMember(text, "arguments", "[]");
@@ -55,13 +55,14 @@ export const searchPrompts = defineMetaTool({
   description: "Finds prompts by what they are for, among all servers, best first.",
   input: z.strictObject({ query: queryText, serverId: serverIdFilter, limit: limitCount }),
   output: z.object({ prompts: z.array(promptCard), query: z.string(), count: z.int() }),
-  run: async ({ query, serverId, limit }, { search, catalog }) => {
+  run: async ({ query, serverId, limit }, { search, catalog }, { client }) => {
     const found = await search.find(query, {
       kind: "prompt",
       limit,
+      viewer: client,
       ...(serverId !== undefined && { filter: (doc) => doc.serverId === serverId }),
     });
-    const { prompts: list } = catalog.snapshot;
+    const { prompts: list } = catalog.view(client);
     const prompts = found.flatMap((name) => list.find(name) ?? []).map(promptCardOf);
     return { prompts, query, count: prompts.length };
   },

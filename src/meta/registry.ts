@@ -52,10 +52,11 @@ export class LocalTools {
    * Returns the tool that a call names, if the snapshot lists it. `relay` handles the calls that
    * the tool passes on.
    */
-  find(name: unknown): ((call: Call, relay: CallHandler) => Promise<Answer>) | undefined {
+  find(call: Call): ((call: Call, relay: CallHandler) => Promise<Answer>) | undefined {
+    const { name } = call.params;
     if (typeof name !== "string") return undefined;
-    const tool = Object.hasOwn(metaTools, name) ? metaTools[name as MetaToolName] : this.#aliased(name);
-    if (!tool || !this.#context.catalog.snapshot.local.includes(tool.definition)) return undefined;
+    const tool = Object.hasOwn(metaTools, name) ? metaTools[name as MetaToolName] : this.#aliased(name, call);
+    if (!tool || !this.#context.catalog.view(call.client).local.includes(tool.definition)) return undefined;
     return (call, relay) => this.#answer(tool, call, relay);
   }
 
@@ -65,9 +66,9 @@ export class LocalTools {
     return tool.answer(call, this.#context, relay);
   }
 
-  #aliased(name: string): MetaTool | undefined {
+  #aliased(name: string, { client }: Call): MetaTool | undefined {
     if (!Object.hasOwn(aliases, name)) return undefined;
-    const listed = this.#context.catalog.snapshot.tools.find(name)?.exposed === name;
+    const listed = this.#context.catalog.view(client).tools.find(name)?.exposed === name;
     return listed ? undefined : metaTools[aliases[name]!];
   }
 }

@@ -28,8 +28,8 @@ export const catalogResources = defineMetaTool({
   description: "Lists every resource of all servers as a compact card: its URI, name, MIME type and size in bytes.",
   input: z.strictObject({ serverId: serverIdFilter, mimeType: mimeTypeFilter }),
   output: z.object({ resources: z.array(resourceCard) }),
-  run: ({ serverId, mimeType }, { catalog }) => {
-    const current = catalog.snapshot;
+  run: ({ serverId, mimeType }, { catalog }, { client }) => {
+    const current = catalog.view(client);
     const cards = current.resources.resources
       .filter((entry) => serverId === undefined || entry.serverId === serverId)
       .map((entry) => resourceCardOf(current, entry));
@@ -51,7 +51,7 @@ export const describeResource = defineMetaTool({
   }),
   run: async ({ uri }, { waiting }, call) => {
     const { found, snapshot } = await waiting.found((newest) => ({ found: find(newest, uri), snapshot: newest }), {
-      clientKey: call.client.key,
+      client: call.client,
       call,
     });
     return new JsonText(found.via === "resource" ? resourceText(snapshot, found) : templateText(snapshot, found, uri));
@@ -76,13 +76,14 @@ export const searchResources = defineMetaTool({
   description: "Finds resources by name, URI or description, among all servers, best first.",
   input: z.strictObject({ query: queryText, mimeType: mimeTypeFilter, serverId: serverIdFilter, limit: limitCount }),
   output: z.object({ resources: z.array(resourceCard), query: z.string(), count: z.int() }),
-  run: async ({ query, mimeType, serverId, limit }, { search, catalog }) => {
+  run: async ({ query, mimeType, serverId, limit }, { search, catalog }, { client }) => {
     const found = await search.find(query, {
       kind: "resource",
       limit,
+      viewer: client,
       filter: (doc) => (serverId === undefined || doc.serverId === serverId) && isOfMimeType(doc.mimeType, mimeType),
     });
-    const current = catalog.snapshot;
+    const current = catalog.view(client);
     const resources = found.flatMap((uri) => {
       const resolved = current.resources.resolve(uri);
       if (resolved.kind !== "found" || resolved.via !== "resource") return [];
@@ -98,8 +99,8 @@ export const catalogResourceTemplates = defineMetaTool({
   description: "Lists every resource template of all servers with its URI pattern; fill in the {placeholders} to read.",
   input: z.strictObject({ serverId: serverIdFilter }),
   output: z.object({ templates: z.array(templateCard) }),
-  run: ({ serverId }, { catalog }) => {
-    const current = catalog.snapshot;
+  run: ({ serverId }, { catalog }, { client }) => {
+    const current = catalog.view(client);
     const wanted = current.resources.templates.filter((entry) => serverId === undefined || entry.serverId === serverId);
     return {
       templates: wanted.map((entry) => {

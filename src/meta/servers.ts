@@ -46,12 +46,14 @@ export const catalogServers = defineMetaTool({
       listed: count.describe("the tool list as it is"),
     }),
   }),
-  run: ({ serverId }, { catalog, health }) => {
-    const current = catalog.snapshot;
+  run: ({ serverId }, { catalog, health }, { client }) => {
+    const current = catalog.view(client);
     const report = reportTokens(current);
     const costs = new Map(report.servers.map((cost) => [cost.serverId, cost]));
     const amounts = [current.prompts.entries, current.resources.resources, current.resources.templates].map(countBy);
-    const shown = health.servers().filter((server) => serverId === undefined || server.serverId === serverId);
+    const shown = health
+      .servers()
+      .filter(({ serverId: id }) => current.shows(id) && (serverId === undefined || id === serverId));
     return {
       servers: shown.map(({ serverId: id, title, version, transport, state }) => {
         const cost = costs.get(id);
@@ -105,9 +107,10 @@ export const goblinHealth = defineMetaTool({
       }),
     ),
   }),
-  run: (_input, { health }) => {
+  run: (_input, { health, catalog }, { client }) => {
     const { version, uptimeMs, settled, configValid } = health.gateway();
-    const all = health.servers();
+    const view = catalog.view(client);
+    const all = health.servers().filter(({ serverId }) => view.shows(serverId));
     return {
       status: statusOf(all, settled),
       version,

@@ -16,8 +16,8 @@ export const catalogTools = defineMetaTool({
     "Lists every available tool as a compact card, also those that are not in your own tool list. Long with many servers: prefer search_tools when you know what you need.",
   input: z.strictObject({ serverId: serverIdFilter }),
   output: z.object({ tools: z.array(toolCard) }),
-  run: ({ serverId }, { catalog }) => {
-    const { entries } = catalog.snapshot.tools;
+  run: ({ serverId }, { catalog }, { client }) => {
+    const { entries } = catalog.view(client).tools;
     const wanted = serverId === undefined ? entries : entries.filter((entry) => entry.serverId === serverId);
     return { tools: wanted.map(toolCardOf) };
   },
@@ -36,10 +36,10 @@ export const describeTool = defineMetaTool({
     serverId: z.string(),
   }),
   run: async ({ name }, context, call) => {
-    const own = context.catalog.snapshot.local.find(({ value }) => value["name"] === name);
+    const own = context.catalog.view(call.client).local.find(({ value }) => value["name"] === name);
     if (own) return new JsonText(setMember(own.text, "serverId", '"goblin"'));
     const entry = await context.waiting.found((snapshot) => findTool(name, snapshot), {
-      clientKey: call.client.key,
+      client: call.client,
       call,
     });
     return new JsonText(setMember(entry.text, "serverId", JSON.stringify(entry.serverId)));
@@ -53,13 +53,14 @@ export const searchTools = defineMetaTool({
     "Finds tools by what they do, among all servers, best first. Many tools are not in your own tool list: search here before you say that something cannot be done. Then describe_tool for the arguments and call_tool to call.",
   input: z.strictObject({ query: queryText, serverId: serverIdFilter, limit: limitCount }),
   output: z.object({ tools: z.array(toolCard), query: z.string(), count: z.int() }),
-  run: async ({ query, serverId, limit }, { search, catalog }) => {
+  run: async ({ query, serverId, limit }, { search, catalog }, { client }) => {
     const found = await search.find(query, {
       kind: "tool",
       limit,
+      viewer: client,
       ...(serverId !== undefined && { filter: (doc) => doc.serverId === serverId }),
     });
-    const { tools: list } = catalog.snapshot;
+    const { tools: list } = catalog.view(client);
     const tools = found.flatMap((name) => list.find(name) ?? []).map(toolCardOf);
     return { tools, query, count: tools.length };
   },

@@ -8,12 +8,12 @@
  */
 import type { Answer, Params } from "./json-rpc.ts";
 import type { LogLevel } from "./log-levels.ts";
-import type { Principal } from "./principal.ts";
+import type { Principal, Viewer, Visibility } from "./principal.ts";
 
 /**
  * The client. One object for each session; for a client without a session, one for each request.
  */
-export interface Client {
+export interface Client extends Viewer {
   /** The same for all requests of one session, and unique to it. */
   readonly key: string;
   /** Whether it has a session, so that more requests of the same key will come. */
@@ -39,6 +39,8 @@ export interface Client {
   readonly principal: string;
   /** The principal as the latest request showed it. */
   readonly who: Principal;
+  /** What it may see. Undefined: everything. */
+  readonly visibility: Visibility | undefined;
   /** The owner of the tasks that its calls start. The empty string: anyone who has a task's id. */
   readonly taskOwner: string;
   readonly protocolVersion: string;

@@ -1,5 +1,5 @@
 /**
- * Who sends a request, as the gateway established it.
+ * Who sends a request, as the gateway established it, and what it may see.
  *
  * Sessions, parked calls, tasks, subscriptions and limits belong to a principal's `id`, which stays
  * the same when a token is renewed. Nothing here comes from what a client says about itself.
@@ -29,3 +29,50 @@ export const ANYONE: Principal = {
   isAdmin: false,
   expiresAt: Number.POSITIVE_INFINITY,
 };
+
+/**
+ * What a client may see of the catalog. Immutable. Two visibilities with the same key show the
+ * same, so their clients share one view. A client without one sees everything. What a visibility
+ * hides does not exist for its clients.
+ */
+export interface Visibility {
+  /** Identifies what is shown. It changes when a profile or a rule does. */
+  readonly key: string;
+  /** The profile's name, for people; several are joined by a comma. */
+  readonly profile: string | undefined;
+  /** The only server, which is then shown under its own names and URIs. */
+  readonly server: string | undefined;
+  /** Replaces `tools.expose`. */
+  readonly expose: "all" | "search" | "auto" | undefined;
+  /** Whether the server exists for these clients. */
+  showsServer(serverId: string): boolean;
+  /** Whether one of its entries does. */
+  shows(entry: VisibleEntry): boolean;
+}
+
+/** An entry as its server knows it. Exposed names play no part: they may move. */
+export interface VisibleEntry {
+  readonly serverId: string;
+  readonly kind: "tool" | "prompt" | "resource" | "template";
+  /** The server's own name, URI or URI template. */
+  readonly name: string;
+  /** The server's definition. Undefined for a URI that is in no list. */
+  readonly definition: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Whose view of the catalog is wanted. */
+export interface Viewer {
+  /** The client's key. It may have lists of its own. */
+  readonly key: string;
+  readonly visibility: Visibility | undefined;
+}
+
+/** Where a client connects: the endpoint, and what it may see there. */
+export interface Place {
+  /** What follows `/mcp` in its path: empty, `/p/<profile>` or `/s/<server>`. */
+  readonly endpoint: string;
+  readonly visibility: Visibility | undefined;
+}
+
+/** The main endpoint of a gateway that shows everything to everybody. */
+export const EVERYWHERE: Place = { endpoint: "", visibility: undefined };

@@ -17,12 +17,14 @@ export interface Described {
 
 export interface DescribeOptions {
   readonly settled: boolean;
+  /** Whether the only server is to be described in its own words. */
+  readonly isAlone: boolean;
   readonly client: Readonly<Record<string, unknown>>;
   readonly behind: Behind;
 }
 
 export function describeServers(servers: readonly ServerInfo[], options: DescribeOptions): Described {
-  const { settled, client, behind } = options;
+  const { settled, isAlone, client, behind } = options;
   const infos = servers.flatMap(({ info }) => (info ? [info] : []));
   // A server that is still starting may support completion. A client never asks for a capability
   // that it was not told of at the start.
@@ -44,7 +46,7 @@ export function describeServers(servers: readonly ServerInfo[], options: Describ
       ...(Object.keys(extensions).length > 0 && { extensions }),
       ...(Object.keys(experimental).length > 0 && { experimental }),
     },
-    instructions: instructionsOf(servers, behind),
+    instructions: isAlone ? infos[0]?.instructions : instructionsOf(servers, behind),
   };
 }
 

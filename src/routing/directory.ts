@@ -9,7 +9,8 @@ import type { Catalog } from "../catalog/catalog.ts";
 import { NO_HINTS } from "../catalog/definitions.ts";
 import type { Call, Client } from "../protocol/call.ts";
 import { type ChangeKind, listMethods, lookUp, routedMethods } from "../protocol/methods.ts";
-import type { Servers } from "../servers/servers.ts";
+import type { Viewer } from "../protocol/principal.ts";
+import { type ServerInfo, type Servers, shownTo } from "../servers/servers.ts";
 import { type Described, describeOutput, describeServers } from "./describe.ts";
 import { declaringServers, mayBeDeclared } from "./extension.ts";
 import { resolve } from "./resolve.ts";
@@ -27,53 +28,65 @@ export class Directory {
   }
 
   /** Returns the gateway's description of itself for this client. */
-  describe({ capabilities }: Client): Described {
+  describe(client: Client): Described {
     const { settled } = this.#servers;
-    return describeServers(this.#servers.infos(), { settled, client: capabilities, behind: this.#catalog.snapshot });
+    const { capabilities, visibility } = client;
+    const isAlone = visibility?.server !== undefined;
+    return describeServers(this.#infos(client), {
+      ...{ settled, isAlone },
+      client: capabilities,
+      behind: this.#catalog.view(client),
+    });
   }
 
-  /** Resolves when a description need not wait for starting servers any more. */
+  /** Resolves when a description need not wait any more: not for starting servers. */
   whenDescribed(client: Client): Promise<void> | undefined {
-    return this.#servers.firstDescription(client);
+    const waits = this.#servers.firstDescription(client);
+    return waits ? waits.then(() => this.#catalog.ready(client)) : this.#catalog.ready(client);
   }
 
   /** Returns how long, and by whom, the answer to this method may be cached. */
-  cacheHints(method: string): { readonly ttlMs: number; readonly cacheScope: "public" | "private" } {
+  cacheHints(method: string, viewer: Viewer): { readonly ttlMs: number; readonly cacheScope: "public" | "private" } {
     const list = lookUp(listMethods, method);
-    const { snapshot } = this.#catalog;
+    if (!list) return NO_HINTS;
+    const view = this.#catalog.view(viewer);
     // A list that lacks a server's entries is no list to keep.
-    const isComplete = list && snapshot.servers.every(({ standing }) => standing.kind === "known");
-    return isComplete ? snapshot.cacheHints(list.kind) : NO_HINTS;
+    const isComplete = view.servers.every(({ standing }) => standing.kind === "known");
+    return isComplete ? view.cacheHints(list.kind) : NO_HINTS;
   }
 
   /** Returns the input schema of a tool, by any name that a call accepts. */
-  inputSchema(tool: string): unknown {
-    return this.#catalog.snapshot.tools.find(tool)?.definition.value["inputSchema"];
+  inputSchema(tool: string, viewer: Viewer): unknown {
+    return this.#catalog.view(viewer).tools.find(tool)?.definition.value["inputSchema"];
   }
 
   /** Returns the output schema of a tool, and the protocol version of its server. */
-  outputOf(tool: string): { readonly schema: unknown; readonly version: string } | undefined {
-    return describeOutput(this.#catalog.snapshot.tools.find(tool), this.#servers.infos());
+  outputOf(tool: string, viewer: Viewer): { readonly schema: unknown; readonly version: string } | undefined {
+    return describeOutput(this.#catalog.view(viewer).tools.find(tool), this.#servers.infos());
   }
 
   /** Returns the server that a call belongs to. */
   ownerOf(call: Call): string | undefined {
     const routed = lookUp(routedMethods, call.method);
     try {
-      return routed && resolve(call, routed, this.#catalog.view(call.client.key)).serverId;
+      return routed && resolve(call, routed, this.#catalog.view(call.client)).serverId;
     } catch {
       return undefined;
     }
   }
 
   /** Whether a server declared an extension that this method belongs to, or still may. */
-  routesExtension(method: string): boolean {
-    return declaringServers(method, this.#servers.infos()).length > 0 || mayBeDeclared(method, this.#catalog.snapshot);
+  routesExtension(method: string, viewer: Viewer): boolean {
+    if (declaringServers(method, this.#infos(viewer)).length > 0) return true;
+    return mayBeDeclared(method, this.#catalog.view(viewer));
   }
 
-  /** Runs the listener for every change of a list. Returns a function that removes it. */
-  onChange(listener: (kinds: readonly ChangeKind[]) => void): () => void {
-    this.#catalog.on("listed", listener);
-    return () => this.#catalog.off("listed", listener);
+  /** Runs the listener for every change of the viewer's lists. Returns a function that ends it. */
+  onChange(viewer: Viewer, listener: (kinds: readonly ChangeKind[]) => void): () => void {
+    return this.#catalog.watch(viewer, listener);
+  }
+
+  #infos(viewer: Viewer): ServerInfo[] {
+    return shownTo(viewer, this.#servers.infos());
   }
 }

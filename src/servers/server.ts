@@ -84,7 +84,7 @@ export class Server {
       serverId: config.id,
       update: (lists) => this.#listing.update(lists),
       announced: (kinds) => {
-        if (this.#listing.isShown) options.catalog.announce(kinds);
+        if (this.#listing.isShown) options.catalog.announce(this.id, kinds);
       },
       synced: (ms) => host.emit("synced", config.id, ms),
       problemChanged: () => this.backend.connections.shared.setListProblem(this.#fetcher.problem),
@@ -98,7 +98,7 @@ export class Server {
         if (this.#attached) options.catalog.own(ownerKey, this.id, lists);
       },
       announced: (ownerKey, kinds) => {
-        if (this.#attached) options.catalog.announceTo(ownerKey, kinds);
+        if (this.#attached) options.catalog.announce(this.id, kinds, ownerKey);
       },
       differ: () => this.backend.connections.ownership.listsApart(),
     });

@@ -11,6 +11,7 @@ import type { Call, Client } from "../protocol/call.ts";
 import { GoblinError } from "../protocol/errors.ts";
 import type { Flight } from "../protocol/flight.ts";
 import { type Answer, failure } from "../protocol/json-rpc.ts";
+import type { Viewer } from "../protocol/principal.ts";
 import { Secrets } from "../secrets/secrets.ts";
 import { recordOf } from "../structures/record.ts";
 import { logBookOf } from "../telemetry/logger.ts";
@@ -288,6 +289,11 @@ export class Servers extends EventEmitter<ServerEvents> {
     if (owner === SESSIONS) return backend?.connections.sessionsPeer;
     return owner ? backend?.connections.peerOf(owner) : backend?.peer;
   }
+}
+
+/** Leaves out the servers that a client may not see. */
+export function shownTo({ visibility }: Viewer, infos: ServerInfo[]): ServerInfo[] {
+  return visibility ? infos.filter(({ id }) => visibility.showsServer(id)) : infos;
 }
 
 function subscribes(peer: Peer | undefined): boolean {

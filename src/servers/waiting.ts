@@ -12,6 +12,7 @@ import type { Call } from "../protocol/call.ts";
 import { GoblinError } from "../protocol/errors.ts";
 import type { Deadline } from "../protocol/flight.ts";
 import { limitExceeded, type OnLimit } from "../protocol/limit-exceeded.ts";
+import type { Viewer } from "../protocol/principal.ts";
 import { type Alarm, Alarms } from "../timing/alarms.ts";
 import type { Servers } from "./servers.ts";
 
@@ -25,7 +26,7 @@ export interface WaitingParts {
 type Find<Found> = (snapshot: Snapshot) => Found;
 
 export interface Asker {
-  readonly clientKey: string;
+  readonly client: Viewer;
   readonly call?: Call | undefined;
   /** The deadline of the request, which also limits the wait. */
   readonly deadline?: Deadline | undefined;
@@ -62,8 +63,11 @@ export class Waiting {
 
   /** Returns the result now, or when the servers that it depends on have started. */
   async found<Found>(find: Find<Found>, asker: Asker): Promise<Found> {
+    const { catalog } = this.#parts;
+    const waits = catalog.ready(asker.client);
+    if (waits) await waits;
     try {
-      return find(this.#parts.catalog.view(asker.clientKey));
+      return find(catalog.view(asker.client));
     } catch (error) {
       if (!(error instanceof GoblinError) || !error.awaits) throw error;
       return this.#wait(find, asker, error);
@@ -77,7 +81,8 @@ export class Waiting {
     }
   }
 
-  #wait<Found>(find: Find<Found>, { clientKey, call, deadline }: Asker, first: GoblinError): Promise<Found> {
+  #wait<Found>(find: Find<Found>, { client, call, deadline }: Asker, first: GoblinError): Promise<Found> {
+    const { key: clientKey } = client;
     this.#assertRoom(clientKey);
     return new Promise<Found>((resolve, reject) => {
       let last = first;
@@ -88,7 +93,7 @@ export class Waiting {
         place: -1,
         look: () => {
           try {
-            const found = find(this.#parts.catalog.view(clientKey));
+            const found = find(this.#parts.catalog.view(client));
             this.#end(waiter);
             resolve(found);
           } catch (error) {

@@ -2,6 +2,7 @@
  * Builds the parts that hold what clients have open: sessions, subscriptions and tasks, and what
  * outlives the process. The parts listen to each other; nothing else is wired here.
  */
+import { Access } from "../access/access.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { LiveConfig } from "../config/live-config.ts";
 import type { OnLimit } from "../protocol/limit-exceeded.ts";
@@ -28,6 +29,7 @@ export interface ClientStateParts {
 
 export function createClientState(given: ClientStateParts) {
   const { config, catalog, servers, waiting, seen, state, onLimit } = given;
+  const access = new Access(config);
   const { sealer = ephemeralSealer(), journal } = state ?? {};
   const sessions = new SessionStore(config, onLimit);
   const subscriptions = new Subscriptions({ servers, sessions, config, onLimit });
@@ -36,5 +38,7 @@ export function createClientState(given: ClientStateParts) {
   const resourceSubscriptions = new ResourceSubscriptions(parts);
   const tasks = new Tasks({ servers, sessions, catalog, sealer });
   new ServerMessages(servers, sessions, catalog);
-  return { sessions, subscriptions, continuity, resourceSubscriptions, tasks, mark: sealer.mark };
+  sessions.on("opened", (session) => session.onEnd(access.follow(session)));
+  access.on("changed", () => catalog.lookAgain());
+  return { access, sessions, subscriptions, continuity, resourceSubscriptions, tasks, mark: sealer.mark };
 }

@@ -66,9 +66,10 @@ export class Continuity {
   }
 
   /** Returns the claims of a session that an earlier process held, if it may be resumed. */
-  open(id: string, principal: string): SessionClaims | undefined {
+  open(id: string, { principal, endpoint }: Pick<SessionClaims, "principal" | "endpoint">): SessionClaims | undefined {
     const claims = this.#sealer.open(id);
-    if (!claims || claims.principal !== principal || claims.issued >= this.#started) return undefined;
+    if (claims?.principal !== principal || claims.endpoint !== endpoint) return undefined;
+    if (claims.issued >= this.#started) return undefined;
     if (this.#ended.has(claims.key) || this.journal?.hasEnded(claims.key)) return undefined;
     const now = Date.now();
     // Only the journal knows when the earlier process ended. Without it, only the age counts.

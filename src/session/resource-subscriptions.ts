@@ -7,6 +7,7 @@ import { setMember } from "../json/json-text.ts";
 import type { Flight } from "../protocol/flight.ts";
 import { type Answer, failure, notificationText, withErrorData } from "../protocol/json-rpc.ts";
 import type { LogLevel } from "../protocol/log-levels.ts";
+import type { Viewer } from "../protocol/principal.ts";
 import { stringParam } from "../routing/resolve.ts";
 import { findSeen, type Seen, type SeenUris } from "../routing/seen-uris.ts";
 import type { Servers } from "../servers/servers.ts";
@@ -31,7 +32,8 @@ type Subscribed = Pick<SubscriptionRecord, "serverId" | "uri" | "form">;
 
 /** A client without a session. */
 export interface Subscriber {
-  readonly key: string;
+  /** Its visibility may change. */
+  readonly viewer: Viewer;
   readonly account: string;
 }
 
@@ -46,10 +48,10 @@ export class ResourceSubscriptions {
 
   /** Subscribes a client without a session; `deliver` gets the raw params of each update. */
   async subscribe(client: Subscriber, form: string, deliver: (params: string) => void): Promise<Answer> {
-    const { key: clientKey, account } = client;
+    const { viewer, account } = client;
     try {
-      const { serverId, uri } = await this.#find(form, account, { clientKey });
-      const record = { ...this.#record(clientKey, { serverId, uri, form }, deliver), account };
+      const { serverId, uri } = await this.#find(form, account, { client: viewer });
+      const record = { ...this.#record(viewer, { serverId, uri, form }, deliver), account };
       return named(await this.#parts.subscriptions.subscribe(record, undefined), serverId);
     } catch (error) {
       return failure(error);
@@ -64,12 +66,12 @@ export class ResourceSubscriptions {
 
   /** `resources/subscribe` of a session. */
   async subscribeSession(flight: Flight): Promise<Answer> {
-    const { key, account } = flight.call.client;
+    const { client } = flight.call;
     const form = stringParam(flight.call, "uri");
-    const { serverId, uri } = await this.#find(form, account, { clientKey: key, call: flight.call });
+    const { serverId, uri } = await this.#find(form, client.account, { client, call: flight.call });
     flight.serverId = serverId;
     await this.#parts.servers.prepare(serverId, flight.call.client);
-    const record = this.#record(key, { serverId, uri, form }, toSession(this.#parts.sessions.get(key)));
+    const record = this.#record(client, { serverId, uri, form }, toSession(this.#parts.sessions.get(client.key)));
     const answer = await this.#parts.subscriptions.subscribe(record, flight);
     // An acknowledged subscription must survive a restart.
     if (answer.ok) await this.#parts.continuity.written();
@@ -83,7 +85,7 @@ export class ResourceSubscriptions {
     const { key: clientKey, account } = call.client;
     const form = stringParam(call, "uri");
     const { serverId, uri } =
-      subscriptions.find(clientKey, form) ?? (await this.#find(form, account, { clientKey, call }));
+      subscriptions.find(clientKey, form) ?? (await this.#find(form, account, { client: call.client, call }));
     flight.serverId = serverId;
     return named(await subscriptions.unsubscribe({ clientKey, serverId, uri }, flight), serverId);
   }
@@ -105,12 +107,13 @@ export class ResourceSubscriptions {
     for (const record of records) {
       const { serverId, uri } = record;
       if (!servers.config(serverId)) continuity.unsubscribed(session.key, serverId, uri);
-      else void subscriptions.resume(this.#record(session.key, record, toSession(session)));
+      else void subscriptions.resume(this.#record(session, record, toSession(session)));
     }
   }
 
-  #record(clientKey: string, { serverId, uri, form }: Subscribed, deliver: (params: string) => void) {
+  #record(viewer: Viewer, { serverId, uri, form }: Subscribed, deliver: (params: string) => void) {
     const { catalog, sessions } = this.#parts;
+    const { key: clientKey } = viewer;
     const record: SubscriptionRecord = {
       clientKey,
       serverId,
@@ -119,12 +122,20 @@ export class ResourceSubscriptions {
       since: Date.now(),
       hasSession: sessions.get(clientKey) !== undefined,
       deliver: (updated, params) => {
-        const known = catalog.view(clientKey).resources.formOf({ serverId, form, uri, updated });
+        if (isHidden(updated, serverId, viewer)) return;
+        const known = catalog.view(viewer).resources.formOf({ serverId, form, uri, updated });
         deliver(setMember(params, "uri", JSON.stringify(known)));
       },
     };
     return record;
   }
+}
+
+/** A resource that was subscribed to may be hidden by now. */
+function isHidden(name: string, serverId: string, { visibility }: Viewer): boolean {
+  if (!visibility) return false;
+  const entry = { serverId, kind: "resource", name, definition: undefined } as const;
+  return !visibility.showsServer(serverId) || !visibility.shows(entry);
 }
 
 /** Returns what delivers the raw params of an update to a session. */

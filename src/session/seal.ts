@@ -15,6 +15,8 @@ export interface SessionClaims {
   /** The session's internal key. */
   readonly key: string;
   readonly principal: string;
+  /** The endpoint that the session was opened at. */
+  readonly endpoint: string;
   /** The account that the session is counted under. */
   readonly account: string;
   readonly protocolVersion: string;
@@ -45,8 +47,19 @@ export function createSealer(secret: string | Buffer, scope: string): Sealer {
   const marking = createHmac("sha256", key).update("goblin mark\0").update(bound).digest();
 
   const encrypt = (claims: SessionClaims): string => {
-    const { key: k, principal: p, account, protocolVersion: v, capabilities: c, info: i, issued: t } = claims;
-    const packed = deflateRawSync(JSON.stringify({ k, p, a: account === p ? undefined : account, v, c, i, t }));
+    const {
+      key: k,
+      principal: p,
+      endpoint: e,
+      account,
+      protocolVersion: v,
+      capabilities: c,
+      info: i,
+      issued: t,
+    } = claims;
+    const packed = deflateRawSync(
+      JSON.stringify({ k, p, e: e === "" ? undefined : e, a: account === p ? undefined : account, v, c, i, t }),
+    );
     return Buffer.concat([Buffer.of(FORMAT), sealer.seal(packed)]).toString("base64url");
   };
 
@@ -68,8 +81,9 @@ export function createSealer(secret: string | Buffer, scope: string): Sealer {
       try {
         const packed = sealer.open(bytes.subarray(1));
         const text = inflateRawSync(packed, { maxOutputLength: MAX_OPENED }).toString("utf8");
-        const { k, p, a = p, v, c, i, t } = JSON.parse(text);
-        return { key: k, principal: p, account: a, protocolVersion: v, capabilities: c, info: i, issued: t };
+        const { k, p, e = "", a = p, v, c, i, t } = JSON.parse(text);
+        const bound = { key: k, principal: p, endpoint: e, account: a };
+        return { ...bound, protocolVersion: v, capabilities: c, info: i, issued: t };
       } catch {
         return undefined;
       }

@@ -14,7 +14,7 @@ import { logLevels, severity } from "../protocol/log-levels.ts";
 import { type ChangeKind, changeNotifications } from "../protocol/methods.ts";
 import { notifiedServer } from "../routing/extension.ts";
 import type { ServerLogMessage, ServerNotification } from "../servers/events.ts";
-import type { Servers } from "../servers/servers.ts";
+import { type Servers, shownTo } from "../servers/servers.ts";
 import { recordOf } from "../structures/record.ts";
 import type { Session } from "./session.ts";
 import type { SessionStore } from "./store.ts";
@@ -39,7 +39,7 @@ export class ServerMessages {
     servers.on("notified", (notification) => this.#deliverOther(notification));
     servers.on("linked", (serverId, elicitationId, client) => this.#remember(serverId, elicitationId, client));
     sessions.on("notified", (session, method, params) => {
-      const serverId = notifiedServer(method, servers.infos());
+      const serverId = notifiedServer(method, shownTo(session, servers.infos()));
       if (serverId !== undefined) servers.notify(serverId, session, { method, params });
     });
     sessions.on("initialized", (session) => servers.welcome(session));
@@ -52,12 +52,8 @@ export class ServerMessages {
       servers.release(key);
       this.#shareLevel();
     });
-    catalog.on("listed", (kinds) => {
-      for (const session of sessions) if (!catalog.hasOwnLists(session.key)) announce(session, kinds);
-    });
-    catalog.on("listedFor", (clientKey, kinds) => {
-      const session = sessions.get(clientKey);
-      if (session) announce(session, kinds);
+    sessions.on("opened", (session) => {
+      session.onEnd(catalog.watch(session, (kinds) => announce(session, kinds)));
     });
   }
 

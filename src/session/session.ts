@@ -11,7 +11,7 @@ import { GoblinError } from "../protocol/errors.ts";
 import { type Answer, failure, type Id, notificationText, requestText } from "../protocol/json-rpc.ts";
 import type { LogLevel } from "../protocol/log-levels.ts";
 import { canBeAsked, cannotBeAsked, isQuestion } from "../protocol/methods.ts";
-import type { Principal } from "../protocol/principal.ts";
+import type { Place, Principal, Visibility } from "../protocol/principal.ts";
 import { SmallMap } from "../structures/small-map.ts";
 
 type Identity = "account" | "protocolVersion" | "capabilities" | "info";
@@ -19,6 +19,7 @@ type Identity = "account" | "protocolVersion" | "capabilities" | "info";
 export interface SessionOptions extends Pick<Client, Identity> {
   readonly id: string;
   readonly principal: Principal;
+  readonly place: Place;
   /**
    * Sends a message to the client: on the call's own stream if it has one, otherwise on the
    * standing stream.
@@ -38,6 +39,10 @@ export class Session implements Client {
   readonly principal: string;
   /** The principal as its latest request showed it: groups and scopes may change with a token. */
   who: Principal;
+  /** The endpoint that it was opened at. At any other, its id is unknown. */
+  readonly endpoint: string;
+  /** It changes with the principal's groups and scopes, and with the config. */
+  visibility: Visibility | undefined;
   readonly taskOwner: string;
   readonly protocolVersion: string;
   readonly capabilities: Readonly<Record<string, unknown>>;
@@ -64,6 +69,8 @@ export class Session implements Client {
     this.meter = options.id;
     this.who = options.principal;
     this.principal = options.principal.id;
+    this.endpoint = options.place.endpoint;
+    this.visibility = options.place.visibility;
     this.taskOwner = this.principal || options.id;
     this.protocolVersion = options.protocolVersion;
     this.capabilities = options.capabilities;
@@ -78,6 +85,12 @@ export class Session implements Client {
 
   get ended(): boolean {
     return this.#ended;
+  }
+
+  /** Who sends its messages from now on: the same principal, perhaps with another token. */
+  identify(principal: Principal, { visibility }: Place): void {
+    this.who = principal;
+    this.visibility = visibility;
   }
 
   touch(): void {

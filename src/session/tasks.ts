@@ -24,12 +24,12 @@ export interface TaskParts {
   readonly servers: Pick<Servers, "on" | "ownerOf" | "isUsable" | "watchTask" | "unwatchTask">;
   /** A client with a session can be notified at any time. Others must listen or poll. */
   readonly sessions: Pick<SessionStore, "on" | "get">;
-  readonly catalog: Pick<Catalog, "snapshot">;
+  readonly catalog: Pick<Catalog, "snapshot" | "view">;
   readonly sealer: Pick<Sealer, "mark">;
 }
 
 /** The client that uses a task. */
-export type TaskClient = Pick<Client, "key" | "scope" | "taskOwner">;
+export type TaskClient = Pick<Client, "key" | "scope" | "taskOwner" | "visibility">;
 
 export interface Task {
   /** The key in the book. */
@@ -108,7 +108,7 @@ export class Tasks {
     deliver: (params: string) => void,
   ): Promise<(() => void) | undefined> {
     const split = splitTaskId(exposed);
-    const { snapshot } = this.#parts.catalog;
+    const snapshot = this.#parts.catalog.view(client);
     const serverId = split && snapshot.resources.serverOfPrefix(split.prefix);
     if (!split || serverId === undefined || !this.#owns(serverId, split, client)) return undefined;
     if (snapshot.standing(serverId).kind === "disabled") return undefined;

@@ -6,6 +6,8 @@ import { createSearchIndex, type SearchIndex } from "../../src/catalog/search/in
 import type { SnapshotSettings } from "../../src/catalog/snapshot.ts";
 import { reportTokens } from "../../src/catalog/token-report.ts";
 
+const everybody = { key: "", visibility: undefined };
+
 const define = (value: Record<string, unknown>): Definition => ({ value, text: JSON.stringify(value) });
 const tool = (name: string, description = "x") => define({ name, description, inputSchema: { type: "object" } });
 const policy = { allow: ["*"], deny: [], overrides: {} };
@@ -116,15 +118,15 @@ test("the index follows the catalog, and only for servers that changed", async (
     },
   };
   const search = feedSearch(catalog, spied);
-  expect(await search.find("alpha", { kind: "tool" })).toEqual(["a_alpha"]);
+  expect(await search.find("alpha", { kind: "tool", viewer: everybody })).toEqual(["a_alpha"]);
   expect(replaced).toEqual(["a", "b"]);
   catalog.update("b", { ...emptyLists, tools: [tool("gamma")], prompts: [define({ name: "gamma" })] });
-  expect(await search.find("gamma", { kind: "tool" })).toEqual(["b_gamma"]);
-  expect(await search.find("gamma", { kind: "prompt" })).toEqual(["b_gamma"]);
-  expect(await search.find("beta", { kind: "tool" })).toEqual([]);
+  expect(await search.find("gamma", { kind: "tool", viewer: everybody })).toEqual(["b_gamma"]);
+  expect(await search.find("gamma", { kind: "prompt", viewer: everybody })).toEqual(["b_gamma"]);
+  expect(await search.find("beta", { kind: "tool", viewer: everybody })).toEqual([]);
   expect(replaced).toEqual(["a", "b", "b"]);
   catalog.remove("a");
-  expect(await search.find("alpha", { kind: "tool" })).toEqual([]);
+  expect(await search.find("alpha", { kind: "tool", viewer: everybody })).toEqual([]);
   expect(replaced).toEqual(["a", "b", "b", "a"]);
   search.close();
 });
@@ -148,7 +150,7 @@ test("many new tools are taken in slice by slice", async () => {
   const search = feedSearch(catalog, spied);
   let turns = 0;
   let done = false;
-  const found = search.find("tool_77", { kind: "tool", limit: 1 }).finally(() => {
+  const found = search.find("tool_77", { kind: "tool", limit: 1, viewer: everybody }).finally(() => {
     done = true;
   });
   while (!done) {
@@ -174,7 +176,7 @@ test("a server that never stops changing its list does not hold up a search", as
     }
   };
   const flooding = turn();
-  expect(await search.find("alpha", { kind: "tool" })).toEqual(["a_alpha"]);
+  expect(await search.find("alpha", { kind: "tool", viewer: everybody })).toEqual(["a_alpha"]);
   expect(n).toBeLessThan(100);
   n = 1000;
   await flooding;

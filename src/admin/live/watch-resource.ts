@@ -29,7 +29,7 @@ export class Watches {
       resourceSubscriptions.release(key);
     });
     this.#streams.set(stream, principal);
-    const subscriber = { key, account: principal.id || "api" };
+    const subscriber = { viewer: { key, visibility: undefined }, account: principal.id || "api" };
     const answer = await resourceSubscriptions.subscribe(subscriber, uri, (params) => stream.send("updated", params));
     if (!answer.ok) {
       stream.end();

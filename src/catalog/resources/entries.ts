@@ -50,6 +50,12 @@ export interface TemplateProblem {
   readonly message: string;
 }
 
+/** `position`: the index in the server's list; undefined for a URI that is in no list. */
+export interface Shows {
+  resource(serverId: string, uri: string, position: number | undefined): boolean;
+  template(serverId: string, uriTemplate: string, position: number): boolean;
+}
+
 /**
  * Entries in the order of servers and their lists, and the flat ids on which several of them
  * collide.
@@ -127,6 +133,7 @@ function cachedByArray<Result>(compute: (serverId: string, texts: readonly strin
 export function* listResources(
   servers: readonly ResourceServer[],
   { mode, names }: { readonly mode: UriMode; readonly names: ServerNames },
+  shows?: Pick<Shows, "resource">,
 ): Sliced<Listing<ResourceEntry>> {
   const offers: Offer[] = [];
   for (const { id, resources } of servers) {
@@ -146,18 +153,22 @@ export function* listResources(
     return (mode === "flat" ? flatIds[i] : prefixedUris[i]) ?? uri;
   });
   const exposed = yield* uniqueForms(preferred, prefixedUris);
-  return yield* withShared(offers, names, (offer, i) => ({
+  const listing = yield* withShared(offers, names, (offer, i) => ({
     serverId: offer.serverId,
     uri: offer.uri,
     exposed: exposed[i] ?? offer.uri,
     flatId: flatIds[i] ?? offer.bareFlatId,
     position: offer.position,
   }));
+  return shows
+    ? yield* visible(listing, ({ serverId, uri, position }) => shows.resource(serverId, uri, position))
+    : listing;
 }
 
 export function* listTemplates(
   servers: readonly ResourceServer[],
   { mode, names }: { readonly mode: UriMode; readonly names: ServerNames },
+  shows?: Pick<Shows, "template">,
 ): Sliced<TemplateListing> {
   const textsOf = ({ templates }: ResourceServer) => templates.map(({ uriTemplate }) => uriTemplate);
   const offers: Offer[] = [];
@@ -179,13 +190,16 @@ export function* listTemplates(
     return mode === "flat" && !names.flat.needsSuffix(serverId, flat) ? flat : (prefixedTexts[i] ?? uri);
   });
   const exposed = yield* uniqueForms(preferred, prefixedTexts);
-  const listing = yield* withShared(offers, names, (offer, i) => ({
+  const all = yield* withShared(offers, names, (offer, i) => ({
     serverId: offer.serverId,
     uriTemplate: offer.uri,
     exposed: exposed[i] ?? offer.uri,
     flatId: flatIds[i] ?? offer.bareFlatId,
     position: offer.position,
   }));
+  const listing = shows
+    ? yield* visible(all, ({ serverId, uriTemplate, position }) => shows.template(serverId, uriTemplate, position))
+    : all;
   const made = new Map<string, ParsedTemplates>();
   for (const server of servers) {
     made.set(server.id, yield* templatesOf(server.id, server.templates, () => textsOf(server)));
@@ -229,4 +243,16 @@ function* withShared<Entry extends { flatId: string }>(
     return entry;
   });
   return { entries, shared };
+}
+
+function* visible<Entry>(
+  { entries, shared }: Listing<Entry>,
+  shows: (entry: Entry) => boolean,
+): Sliced<Listing<Entry>> {
+  const shown = new Set<Entry>();
+  yield* each(entries, (entry) => {
+    if (shows(entry)) shown.add(entry);
+  });
+  const groups = [...shared].map(([id, group]) => [id, group.filter((entry) => shown.has(entry))] as const);
+  return { entries: [...shown], shared: new Map(groups.filter(([, group]) => group.length > 0)) };
 }

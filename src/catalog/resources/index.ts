@@ -17,6 +17,7 @@ import {
   listTemplates,
   type ResourceEntry,
   type ResourceServer,
+  type Shows,
   type TemplateEntry,
   type TemplateProblem,
   type UriMode,
@@ -90,6 +91,8 @@ export interface ResourceIndexOptions {
    * The ids of all configured servers, so that prefixes stay the same while some are disconnected.
    */
   readonly serverIds?: readonly string[];
+  /** Leaves out what it returns false for. Names stay those that everybody else uses. */
+  readonly shows?: Shows | undefined;
 }
 
 const UNKNOWN: ResourceResolution = { kind: "unknown" };
@@ -98,8 +101,9 @@ export function* createResourceIndex(options: ResourceIndexOptions): Sliced<Reso
   const serverIds = [...new Set([...(options.serverIds ?? []), ...options.servers.map(({ id }) => id)])];
   const names = createServerNames(serverIds);
   const { prefixes } = names;
-  const resources = yield* listResources(options.servers, { mode: options.mode, names });
-  const templates = yield* listTemplates(options.servers, { mode: options.mode, names });
+  const { shows } = options;
+  const resources = yield* listResources(options.servers, { mode: options.mode, names }, shows);
+  const templates = yield* listTemplates(options.servers, { mode: options.mode, names }, shows);
   const resourceLookup = yield* createLookup(resources, names, {
     of: (entry) => entry.uri,
     read: ({ uris }) => uris,
@@ -131,6 +135,7 @@ export function* createResourceIndex(options: ResourceIndexOptions): Sliced<Reso
     if (entry !== undefined) return foundResource(entry);
     const hit = throughTemplate(uri, budget);
     if (hit !== undefined) {
+      if (shows && !shows.resource(hit.owner.serverId, hit.uri, undefined)) return UNKNOWN;
       return {
         kind: "found",
         serverId: hit.owner.serverId,
@@ -180,6 +185,11 @@ export function* createResourceIndex(options: ResourceIndexOptions): Sliced<Reso
   }
 
   function unlisted(name: string): readonly { readonly serverId: string; readonly uri: string }[] {
+    const all = possible(name);
+    return shows ? all.filter(({ serverId, uri }) => shows.resource(serverId, uri, undefined)) : all;
+  }
+
+  function possible(name: string): readonly { readonly serverId: string; readonly uri: string }[] {
     const reading = names.read(name);
     if (reading) return reading.uris.map((uri) => ({ serverId: reading.serverId, uri }));
     return options.mode === "raw" ? serverIds.map((serverId) => ({ serverId, uri: name })) : [];

@@ -8,14 +8,21 @@
  * requests. Nothing else waits for the index.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Viewer } from "../../protocol/principal.ts";
 import { withTimeout } from "../../timing/with-timeout.ts";
 import type { Catalog } from "../catalog.ts";
+import type { Snapshot } from "../snapshot.ts";
 import { docsOf, nameIn } from "./from-entries.ts";
 import type { SearchDoc, SearchIndex, SearchOptions } from "./index.ts";
 
+export interface FindOptions extends Pick<SearchOptions, "kind" | "limit" | "filter"> {
+  /** Whose view is searched. */
+  readonly viewer: Viewer;
+}
+
 export interface CatalogSearch {
   /** Returns the exposed names of the hits, best first. */
-  find(query: string, options: SearchOptions): Promise<string[]>;
+  find(query: string, options: FindOptions): Promise<string[]>;
   close(): void;
 }
 
@@ -71,14 +78,15 @@ export function feedSearch(catalog: Catalog, index: SearchIndex): CatalogSearch 
   void run();
 
   return {
-    async find(query, options) {
+    async find(query, { viewer, ...options }) {
       await catalog.caughtUp();
+      await catalog.ready(viewer);
       // Wait only for the current version: a server that changes constantly must not block a
       // search.
       const wanted = version;
       while (taken < wanted && !closed) await new Promise<void>((resolve) => waiting.push(resolve));
       if (index.pending > MANY_PENDING) await withTimeout(index.settled(), SETTLE_MS, undefined);
-      return index.search(query, options).map(({ key }) => nameIn(key));
+      return index.search(query, { ...options, ...within(viewer, options) }).map(({ key }) => nameIn(key));
     },
     close() {
       closed = true;
@@ -87,6 +95,32 @@ export function feedSearch(catalog: Catalog, index: SearchIndex): CatalogSearch 
       wake();
     },
   };
+
+  /**
+   * There is one index for all views. What a client does not see is left out before hits are
+   * counted. What only it sees, in lists of its own, is scanned.
+   */
+  function within(viewer: Viewer, { kind, filter }: SearchOptions): Pick<SearchOptions, "filter" | "others"> {
+    const { snapshot } = catalog;
+    const view = catalog.view(viewer);
+    if (view === snapshot) return {};
+    const common = new Map(snapshot.servers.map(({ id, lists }) => [id, lists]));
+    const own = new Set(view.servers.filter(({ id, lists }) => common.get(id) !== lists).map(({ id }) => id));
+    const isWanted = (doc: SearchDoc): boolean => filter === undefined || filter(doc);
+    return {
+      filter: (doc) => !own.has(doc.serverId) && isIn(view, doc) && isWanted(doc),
+      others: own.size === 0 ? [] : [...docsOf(view, own)].filter((doc) => doc.kind === kind && isWanted(doc)),
+    };
+  }
+}
+
+function isIn({ tools, prompts, resources }: Snapshot, { kind, name, serverId }: SearchDoc): boolean {
+  if (kind !== "resource") {
+    const entry = (kind === "tool" ? tools : prompts).find(name);
+    return entry?.exposed === name && entry.serverId === serverId;
+  }
+  const found = resources.resolve(name);
+  return found.kind === "found" && found.serverId === serverId && found.via === "resource";
 }
 
 /**

@@ -23,11 +23,16 @@ export function nameIn(key: string): string {
   return key.slice(key.indexOf(SEPARATOR, key.indexOf(SEPARATOR) + 1) + 1);
 }
 
-/** Yields every document of the snapshot, each made on demand. */
-export function* docsOf(snapshot: Snapshot): Generator<SearchDoc> {
-  for (const entry of snapshot.tools.entries) yield toolDoc(entry);
-  for (const entry of snapshot.prompts.entries) yield promptDoc(entry);
+/**
+ * Yields every document of the snapshot, each made on demand. `servers`: only those of these
+ * servers.
+ */
+export function* docsOf(snapshot: Snapshot, servers?: ReadonlySet<string>): Generator<SearchDoc> {
+  const isWanted = ({ serverId }: { readonly serverId: string }): boolean => !servers || servers.has(serverId);
+  for (const entry of snapshot.tools.entries) if (isWanted(entry)) yield toolDoc(entry);
+  for (const entry of snapshot.prompts.entries) if (isWanted(entry)) yield promptDoc(entry);
   for (const entry of snapshot.resources.resources) {
+    if (!isWanted(entry)) continue;
     const definition = snapshot.resource(entry.serverId, entry.position);
     if (definition) yield resourceDoc(entry, definition);
   }

@@ -21,7 +21,9 @@ export type { SearchArg, SearchDoc, SearchKind } from "./document.ts";
 export interface SearchOptions {
   readonly kind: SearchKind;
   readonly limit?: number;
-  readonly filter?: (doc: SearchDoc) => boolean;
+  readonly filter?: ((doc: SearchDoc) => boolean) | undefined;
+  /** Documents of this kind that the index does not have; they are scanned one by one. */
+  readonly others?: readonly SearchDoc[] | undefined;
 }
 
 export interface SearchHit {
@@ -114,7 +116,8 @@ export function createSearchIndex(): SearchIndex {
     else servers.delete(serverId);
   }
 
-  function search(query: string, { kind, limit = Number.POSITIVE_INFINITY, filter }: SearchOptions): SearchHit[] {
+  function search(query: string, options: SearchOptions): SearchHit[] {
+    const { kind, limit = Number.POSITIVE_INFINITY, filter, others = [] } = options;
     const index = kinds[kind];
     const found: Found[] = [];
     const terms = parseQuery(query, (word) => index.terms.has(word));
@@ -123,6 +126,7 @@ export function createSearchIndex(): SearchIndex {
     };
     if (terms.length === 0) {
       for (const doc of live.values()) if (doc.kind === kind) take(doc, 0);
+      for (const doc of others) found.push({ doc, score: 0 });
     } else {
       for (const { doc, score } of index.terms.match(terms)) if (!dirty.has(doc.key)) take(doc, score);
       // The index's vocabulary says nothing about documents that are not indexed yet.
@@ -131,6 +135,10 @@ export function createSearchIndex(): SearchIndex {
         const doc = dirtyKind === kind ? live.get(key) : undefined;
         const score = doc === undefined ? 0 : scan(doc);
         if (score > 0) take(doc, score);
+      }
+      for (const doc of others) {
+        const score = scan(doc);
+        if (score > 0) found.push({ doc, score });
       }
     }
     // Scores of texts that are not indexed yet are too coarse for it.

@@ -26,6 +26,7 @@ import { warnOfWeakTokens } from "../weak.ts";
 import { parseSyntax, propertiesOf, readValue } from "./document.ts";
 import { type NormaliseContext, resolvePath } from "./normalise.ts";
 import { otherSyntax } from "./other-syntax.ts";
+import { checkProfiles } from "./profiles.ts";
 import { isSecretPlace, type SecretPlace } from "./secret-texts.ts";
 import { checkIds, isInEntry, readServers } from "./servers.ts";
 import { ForeignKeys } from "./skip-foreign.ts";
@@ -117,6 +118,7 @@ export function parseConfig(source: string, options: ParseOptions): ParsedConfig
     secretPlaces,
   };
   const servers = readServers(root, value, context);
+  if (settings.success) checkProfiles(settings.data, servers, report);
   const isolated = servers.reduce((count, { problems = [] }) => count + problems.length, 0);
   if (!settings.success || report.errors.length > isolated) throw new ConfigError(report.errors);
   warnOfWeakTokens(settings.data.gateway, report);
@@ -209,7 +211,7 @@ function isUnused(root: Node, path: KeyPath, variables: Variables): boolean {
 }
 
 function assemble(file: ConfigFile, servers: readonly ServerConfig[], context: NormaliseContext): Config {
-  const { gateway, oauth, tools, metaTools, names, prompts, resources, lists } = file;
+  const { gateway, profiles, oauth, tools, metaTools, names, prompts, resources, lists } = file;
   const { limits, timeouts, backends, calls, log, otel } = file;
   const audit = log.audit === undefined ? {} : { audit: resolvePath(log.audit, context) };
   const { tls } = gateway;
@@ -217,6 +219,7 @@ function assemble(file: ConfigFile, servers: readonly ServerConfig[], context: N
   return {
     servers,
     gateway: { ...gateway, ...secured },
+    profiles,
     oauth,
     tools,
     metaTools,

@@ -1,6 +1,7 @@
 /** The config of who may connect: tokens, named tokens and OAuth issuers. */
 import * as z from "zod";
 import { isLoopback } from "../../text/loopback.ts";
+import { profileName } from "./profiles.ts";
 
 // An empty token would let everybody in; a line break could never arrive in a header.
 export const token = z.string().regex(/^[\x21-\x7e]+$/, "a token must be visible ASCII without spaces, and not empty");
@@ -39,6 +40,10 @@ const clientSchema = z
       .optional()
       .describe("When the token ends: it is refused from then on. A date means its beginning, in UTC."),
     admin: z.boolean().default(false).describe("Whether the token also opens /api."),
+    profile: z
+      .union([profileName, z.array(profileName).min(1)])
+      .optional()
+      .describe("The profile, or a list of them, that the token is limited to. Default: it is not limited."),
   })
   .refine(({ token: given, hash }) => (given === undefined) !== (hash === undefined), {
     error: 'needs either "token" or "hash"',

@@ -19,6 +19,37 @@ export interface ConfigObject {
   }[] | undefined;
   /** Where the gateway listens and who may connect. */
   readonly gateway?: GatewaySettings | undefined;
+  /** Parts of what the gateway offers, each at /mcp/p/<name> ([access](access.md#profiles)). */
+  readonly profiles?: Readonly<Record<string, {
+    /** Ids of servers; `*` stands for any characters. */
+    readonly servers?: readonly string[] | undefined;
+    /**
+     * Patterns for the servers' own names of tools, `server/name`, or @readOnly, @destructive,
+     * @idempotent, @openWorld.
+     */
+    readonly tools?: {
+      /** Patterns of the tools to show. */
+      readonly allow?: readonly string[] | undefined;
+      /** Patterns of tools to hide; deny wins over allow. */
+      readonly deny?: readonly string[] | undefined;
+    } | undefined;
+    /** Patterns for the servers' own names of prompts. */
+    readonly prompts?: {
+      /** Patterns of the prompts to show. */
+      readonly allow?: readonly string[] | undefined;
+      /** Patterns of prompts to hide; deny wins over allow. */
+      readonly deny?: readonly string[] | undefined;
+    } | undefined;
+    /** Patterns for the servers' own URIs of resources and templates. */
+    readonly resources?: {
+      /** Patterns of the resources to show. */
+      readonly allow?: readonly string[] | undefined;
+      /** Patterns of resources to hide; deny wins over allow. */
+      readonly deny?: readonly string[] | undefined;
+    } | undefined;
+    /** Replaces `tools.expose` in this profile. */
+    readonly expose?: "all" | "search" | "auto" | undefined;
+  }>> | undefined;
   /** How Goblin introduces itself when it logs in to servers. */
   readonly oauth?: OauthSettings | undefined;
   /** How tools are shown to clients. */
@@ -203,6 +234,10 @@ export interface GatewaySettings {
       readonly expires?: string | undefined;
       /** Whether the token also opens /api. Default false. */
       readonly admin?: boolean | undefined;
+      /**
+       * The profile, or a list of them, that the token is limited to. Default: it is not limited.
+       */
+      readonly profile?: string | readonly string[] | undefined;
     }>> | undefined;
     /** Accepts OAuth 2.1 access tokens, and tells clients where to get one. */
     readonly oauth?: {

@@ -23,6 +23,7 @@ import {
   toolsSchema,
 } from "./offerings.ts";
 import { type OtelConfig, otelSchema } from "./otel.ts";
+import { type ProfilesConfig, profilesSchema } from "./profiles.ts";
 import { type ServerConfig, serverEntrySchema } from "./server.ts";
 import { type OAuthConfig, oauthSchema } from "./server-auth.ts";
 import {
@@ -49,6 +50,7 @@ export const configFileSchema = z.strictObject({
     .default([])
     .describe("VS Code's inputs: what ${input:some-id} is asked for once. See [secrets](secrets.md)."),
   gateway: gatewaySchema.prefault({}).describe("Where the gateway listens and who may connect."),
+  profiles: profilesSchema,
   oauth: oauthSchema.prefault({}).describe("How Goblin introduces itself when it logs in to servers."),
   tools: toolsSchema.prefault({}).describe("How tools are shown to clients."),
   metaTools: metaToolsSchema.prefault({}).describe("The gateway's own tools."),
@@ -69,6 +71,7 @@ export interface Config {
   /** In file order; `mcpServers` before `servers` if a file has both. */
   readonly servers: readonly ServerConfig[];
   readonly gateway: GatewayConfig;
+  readonly profiles: ProfilesConfig;
   readonly oauth: OAuthConfig;
   readonly tools: ToolsConfig;
   readonly metaTools: MetaToolsConfig;

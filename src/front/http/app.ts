@@ -7,6 +7,7 @@ import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { type Context, Hono } from "hono";
 import { createMiddleware } from "hono/factory";
+import { ENDPOINT_PATHS, endpointOf } from "../../access/endpoints.ts";
 import { METADATA_PATH, resourceMetadata } from "../../identity/challenge.ts";
 import type { Asked } from "../../identity/credentials.ts";
 import type { Pairing } from "../../pairing/pairing.ts";
@@ -15,7 +16,7 @@ import { metricNames } from "../../telemetry/metric-names.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import type { FrontContext } from "../context.ts";
 import { networkOf } from "../network.ts";
-import { type HttpExchange, notAllowed, type Serve } from "./exchange.ts";
+import { type HttpExchange, NOTHING, notAllowed, type Serve } from "./exchange.ts";
 import type { Guard, LiveGuards, Verdict } from "./guard.ts";
 import { WebExchange, webHeader } from "./web-exchange.ts";
 
@@ -48,15 +49,20 @@ export interface AppOptions extends HttpFrontOptions {
   /** The address that this app serves. */
   readonly address: AddressName;
   /** Runs the guard, then the route. */
-  readonly admit: (x: HttpExchange, serve: Serve) => void;
+  readonly admit: (x: HttpExchange, route: Route) => void;
   readonly exchange: (incoming: IncomingMessage, outgoing: ServerResponse) => HttpExchange;
   readonly endpoint: Readonly<Record<"get" | "post" | "delete", Serve>>;
   readonly sse: Readonly<Record<"get" | "post", Serve>>;
 }
 
+/** What answers a request, and the endpoint that it is for. */
+export interface Route {
+  readonly serve: Serve;
+  readonly endpoint: string;
+}
+
 export type App = ReturnType<typeof createApp>;
 
-const NOTHING = "Nothing here. The MCP endpoint is /mcp";
 const NOT_THE_API = "Not found. Only the API, under /api, and /metrics are served here";
 const API_PATHS = ["/api/*", "/openapi.json"];
 const PAGE_PATHS = ["/ui", "/ui/*"];
@@ -73,7 +79,7 @@ export function createApp(options: AppOptions) {
   const { address, servers } = options;
   const guard = () => options.guards[address];
   const app = new Hono<Env>();
-  for (const path of ["/mcp", "/mcp/", "/sse", "/messages", ...API_PATHS]) app.options(path, preflight(guard));
+  for (const path of [...ENDPOINT_PATHS.flatMap(routesUnder), ...API_PATHS]) app.options(path, preflight(guard));
   // The MCP routes set these headers themselves.
   for (const path of [...API_PATHS, "/metrics", "/health", "/ready"]) app.use(path, crossOrigin(guard));
   if (address === "main") addEndpoints(app, options);
@@ -99,7 +105,7 @@ export function createApp(options: AppOptions) {
   });
   app.get("/health", (c) => c.json({ status: "ok" }));
   app.get("/ready", (c) => (servers.settled ? c.json({ status: "ready" }) : c.json({ status: "starting" }, 503)));
-  app.notFound((c) => c.json(notFound(address === "main" ? NOTHING : NOT_THE_API), 404));
+  app.notFound((c) => c.json(address === "main" ? NOTHING : notFound(NOT_THE_API), 404));
   app.onError((error, c) => c.json({ error: { code: "INTERNAL_ERROR", message: error.message } }, 500));
   return { fetch: app.fetch, listener: getRequestListener(app.fetch as Parameters<typeof getRequestListener>[0]) };
 }
@@ -110,30 +116,37 @@ function notFound(message: string) {
 
 /** Adds the MCP endpoints. */
 function addEndpoints(app: Hono<Env>, { admit, exchange, endpoint, sse }: AppOptions): void {
-  const route = (serve: Serve) => (c: Context<Env>) => {
+  const route = (base: (typeof ENDPOINT_PATHS)[number], serve: Serve) => (c: Context<Env>) => {
     // Hono answers HEAD with the GET route, which here would open a stream.
     if (c.req.raw.method === "HEAD") return c.body(null, 405);
     const { incoming, outgoing } = c.env ?? {};
-    if (incoming && outgoing) {
-      admit(exchange(incoming as IncomingMessage, outgoing as ServerResponse), serve);
-      return RESPONSE_ALREADY_SENT;
-    }
-    const x = new WebExchange(c.req.raw);
-    admit(x, serve);
-    return x.response;
+    const isNode = incoming !== undefined && outgoing !== undefined;
+    const x = isNode ? exchange(incoming as IncomingMessage, outgoing as ServerResponse) : new WebExchange(c.req.raw);
+    const named = endpointOf(x.path, base);
+    if (named === undefined) return c.json(NOTHING, 404);
+    admit(x, { serve, endpoint: named });
+    return x instanceof WebExchange ? x.response : RESPONSE_ALREADY_SENT;
   };
 
-  // Many clients and proxies add a slash.
-  for (const path of ["/mcp", "/mcp/"]) {
-    app.post(path, route(endpoint.post));
-    app.get(path, route(endpoint.get));
-    app.delete(path, route(endpoint.delete));
-    app.all(path, route(notAllowed("GET, POST, DELETE")));
+  for (const path of routesUnder("/mcp")) {
+    app.post(path, route("/mcp", endpoint.post));
+    app.get(path, route("/mcp", endpoint.get));
+    app.delete(path, route("/mcp", endpoint.delete));
+    app.all(path, route("/mcp", notAllowed("GET, POST, DELETE")));
   }
-  app.get("/sse", route(sse.get));
-  app.post("/messages", route(sse.post));
-  app.all("/sse", route(notAllowed("GET")));
-  app.all("/messages", route(notAllowed("POST")));
+  for (const path of routesUnder("/sse")) {
+    app.get(path, route("/sse", sse.get));
+    app.all(path, route("/sse", notAllowed("GET")));
+  }
+  for (const path of routesUnder("/messages")) {
+    app.post(path, route("/messages", sse.post));
+    app.all(path, route("/messages", notAllowed("POST")));
+  }
+}
+
+/** The paths of all endpoints under one of their bases. */
+function routesUnder(base: string): string[] {
+  return [base, `${base}/`, `${base}/:kind{[ps]}/:name`, `${base}/:kind{[ps]}/:name/`];
 }
 
 function addPages(app: Hono<Env>, connect: NonNullable<HttpFrontOptions["connect"]>, guard: () => Guard): void {

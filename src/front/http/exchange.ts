@@ -2,7 +2,7 @@
  * One HTTP request and its answer, as the protocol code sees them. Implemented on Node's own
  * objects (fast), and on the web's Request and Response (other runtimes and in-process tests).
  */
-import type { Principal } from "../../protocol/principal.ts";
+import type { Place, Principal } from "../../protocol/principal.ts";
 import type { BodyHold } from "../body-budget.ts";
 
 export interface HttpExchange {
@@ -10,6 +10,8 @@ export interface HttpExchange {
   shared: Readonly<Record<string, string>> | undefined;
   /** Of a large body: keeps it counted until the calls in it are over. */
   hold: BodyHold | undefined;
+  /** Set when its client was let in. */
+  place: Place;
   /** The remote address, or its /64 network for IPv6; the empty string if it is unknown. */
   readonly network: string;
   readonly method: string;
@@ -66,6 +68,9 @@ export const STREAM_HEADERS = {
   "cache-control": "no-cache, no-transform",
   "x-accel-buffering": "no",
 } as const;
+
+/** The answer wherever there is nothing, whether there could be something or not. */
+export const NOTHING = { error: { code: "NOT_FOUND", message: "Nothing here. The MCP endpoint is /mcp" } } as const;
 
 export function notAllowed(allow: string): (x: HttpExchange) => void {
   return (x) => x.reply(405, { allow });

@@ -7,6 +7,7 @@
  * that needs it. Loading takes 40 ms, which must not delay the servers.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { endpointOf } from "../../access/endpoints.ts";
 import { errorTable, GoblinError, messageOf } from "../../protocol/errors.ts";
 import type { Principal } from "../../protocol/principal.ts";
 import { lazy } from "../../structures/lazy.ts";
@@ -15,8 +16,8 @@ import { classifyIncoming, headerEra } from "../classify.ts";
 import { LegacyHttp } from "../legacy/http.ts";
 import { SseFront } from "../legacy/sse.ts";
 import { ModernHttp } from "../modern/http.ts";
-import type { AddressName, App, HttpFrontOptions } from "./app.ts";
-import { type HttpExchange, JSON_HEADERS, notAllowed, type Serve } from "./exchange.ts";
+import type { AddressName, App, HttpFrontOptions, Route } from "./app.ts";
+import { type HttpExchange, JSON_HEADERS, NOTHING, notAllowed, type Serve } from "./exchange.ts";
 import type { Denial, Verdict } from "./guard.ts";
 import { NodeExchange } from "./node-exchange.ts";
 import { readJson } from "./read-json.ts";
@@ -56,12 +57,24 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
   });
   const unread = { ms: NOT_READ_MS, cut: () => context.onLimit("unreadBytes") };
 
-  const admit = (x: HttpExchange, serve: Serve): void => {
+  const { access } = context;
+  const serveIf = (verdict: Verdict, x: HttpExchange, { serve, endpoint }: Route): void => {
+    if (!verdict.ok) return refuse(x, verdict);
+    const place = access.placeOf(endpoint, verdict.principal);
+    if (!place) return x.reply(404, JSON_HEADERS, JSON.stringify(NOTHING));
+    x.place = place;
+    try {
+      serve(x, verdict.principal);
+    } catch (error) {
+      replyError(x, error);
+    }
+  };
+  const admit = (x: HttpExchange, route: Route): void => {
     const { client, cors } = guards.main;
     x.shared = cors.answer(x.header("origin"));
     const verdict = client(x);
-    if (verdict instanceof Promise) void verdict.then((late) => serveIf(late, x, serve));
-    else serveIf(verdict, x, serve);
+    if (verdict instanceof Promise) void verdict.then((late) => serveIf(late, x, route));
+    else serveIf(verdict, x, route);
   };
 
   const reading = { ...context, bodies, answersHere: true };
@@ -72,6 +85,8 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
       else if (incoming.era === "modern") modern.post(x, incoming.message, principal);
       else legacy.post(x, incoming.message, principal);
     });
+
+  const mainPost: Route = { serve: post, endpoint: "" };
 
   const load = async (address: AddressName): Promise<App> => {
     const { createApp } = await import("./app.ts");
@@ -108,9 +123,10 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
 
   return {
     serve(incoming, outgoing) {
-      if (incoming.method === "POST" && incoming.url === "/mcp") {
-        admit(new NodeExchange(incoming, outgoing, unread), post);
-      } else void serveByApp("main", incoming, outgoing);
+      const { method, url = "/" } = incoming;
+      const endpoint = method === "POST" ? endpointOf(url, "/mcp") : undefined;
+      if (endpoint === undefined) void serveByApp("main", incoming, outgoing);
+      else admit(new NodeExchange(incoming, outgoing, unread), endpoint === "" ? mainPost : { serve: post, endpoint });
     },
     serveAdmin: (incoming, outgoing) => void serveByApp("admin", incoming, outgoing),
     load: () => void apps.main().catch(() => {}),
@@ -133,15 +149,6 @@ function isModern(x: HttpExchange): boolean {
 }
 
 const postOnly = notAllowed("POST");
-
-function serveIf(verdict: Verdict, x: HttpExchange, serve: Serve): void {
-  if (!verdict.ok) return refuse(x, verdict);
-  try {
-    serve(x, verdict.principal);
-  } catch (error) {
-    replyError(x, error);
-  }
-}
 
 function refuse(x: HttpExchange, { status, message, challenge }: Denial): void {
   const headers = challenge === undefined ? JSON_HEADERS : { ...JSON_HEADERS, "www-authenticate": challenge };

@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { EVERYWHERE } from "../../protocol/principal.ts";
 import { Pieces } from "../../structures/pieces.ts";
 import type { BodyHold } from "../body-budget.ts";
 import { networkOf } from "../network.ts";
@@ -24,6 +25,7 @@ const networks = new WeakMap<Socket, string>();
 
 export class NodeExchange implements HttpExchange {
   shared: Readonly<Record<string, string>> | undefined;
+  place = EVERYWHERE;
   hold: BodyHold | undefined;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;

@@ -3,6 +3,7 @@
  * answer. The protocol code is the same as on Node.
  */
 
+import { EVERYWHERE } from "../../protocol/principal.ts";
 import { Pieces } from "../../structures/pieces.ts";
 import type { BodyHold } from "../body-budget.ts";
 import { EDGE, Oversized, READ_ON } from "../oversized.ts";
@@ -10,6 +11,7 @@ import type { Body, HttpExchange, RawStream, StreamEvents } from "./exchange.ts"
 
 export class WebExchange implements HttpExchange {
   shared: Readonly<Record<string, string>> | undefined;
+  place = EVERYWHERE;
   hold: BodyHold | undefined;
   readonly network = "";
   readonly response: Promise<Response>;

@@ -6,7 +6,7 @@
 import type { Call } from "../../protocol/call.ts";
 import { GoblinError } from "../../protocol/errors.ts";
 import { type Answer, answerText, failure, type Id, type Inbound } from "../../protocol/json-rpc.ts";
-import type { Principal } from "../../protocol/principal.ts";
+import type { Place, Principal } from "../../protocol/principal.ts";
 import type { Session } from "../../session/session.ts";
 import type { BodyHold } from "../body-budget.ts";
 import type { Batch, EraChannel } from "../classify.ts";
@@ -17,10 +17,11 @@ import { answerRequest, openSession, takeMessage } from "./requests.ts";
 export interface ChannelOptions {
   readonly context: FrontContext;
   readonly principal: Principal;
+  readonly place: Place;
   readonly account: string;
   readonly id?: string;
-  /** The place that is reserved for its session. */
-  readonly place?: () => void;
+  /** Gives up what was reserved for its session. */
+  readonly slot?: () => void;
   readonly write: (text: string) => void;
 }
 
@@ -52,12 +53,12 @@ export class LegacyChannel implements EraChannel {
   }
 
   /** Who sends the messages from now on: the same principal, perhaps with a newer token. */
-  identify(principal: Principal): void {
-    if (this.#session) this.#session.who = principal;
+  identify(principal: Principal, place: Place): void {
+    this.#session?.identify(principal, place);
   }
 
   close(): void {
-    this.#options.place?.();
+    this.#options.slot?.();
     this.#session?.close();
   }
 
@@ -86,10 +87,10 @@ export class LegacyChannel implements EraChannel {
   }
 
   #open(message: Extract<Inbound, { kind: "request" }>): void {
-    const { context, principal, account, id, write, place } = this.#options;
+    const { context, principal, place, account, id, write, slot } = this.#options;
     try {
       const send = (text: string, _call: Call | undefined): void => write(text);
-      const options = { principal, account, send, isActive: () => true, place, ...(id && { id }) };
+      const options = { principal, place, account, send, isActive: () => true, slot, ...(id && { id }) };
       const opened = openSession(context, message.params, options);
       this.#session = opened.session;
       if (!(opened.answer instanceof Promise)) return this.#answer(message.id, opened.answer);

@@ -13,7 +13,7 @@ import { UnreadBudget } from "../../outbound/unread-budget.ts";
 import { legacyVersions } from "../../protocol/envelope.ts";
 import { GoblinError } from "../../protocol/errors.ts";
 import { type Answer, failure, type Id, type Inbound } from "../../protocol/json-rpc.ts";
-import type { Principal } from "../../protocol/principal.ts";
+import type { Place, Principal } from "../../protocol/principal.ts";
 import type { Session } from "../../session/session.ts";
 import type { Batch } from "../classify.ts";
 import type { FrontContext } from "../context.ts";
@@ -92,7 +92,7 @@ export class LegacyHttp {
 
   #initialize(x: HttpExchange, message: Extract<Inbound, { kind: "request" }>, principal: Principal): void {
     const open = this.#sessions.get(x.header(SESSION_HEADER) ?? "");
-    if (open?.principal === principal.id) {
+    if (open?.principal === principal.id && open.endpoint === x.place.endpoint) {
       const why = "The session is initialized already: end it, or leave the Mcp-Session-Id header out";
       return replyError(x, new GoblinError("INVALID_REQUEST", why), message.id);
     }
@@ -101,11 +101,12 @@ export class LegacyHttp {
       const account = principal.id || x.network;
       const { session, answer } = openSession(this.#context, message.params, {
         principal,
+        place: x.place,
         account,
         ...sinkFor(streams),
       });
-      const { key, protocolVersion, capabilities, info, since: issued } = session;
-      const sealed = { key, principal: principal.id, account, protocolVersion, capabilities, info, issued };
+      const { key, endpoint, protocolVersion, capabilities, info, since: issued } = session;
+      const sealed = { key, principal: principal.id, endpoint, account, protocolVersion, capabilities, info, issued };
       const id = this.#context.continuity.seal(sealed);
       this.#register(session, streams, id);
       const reply = (given: Answer): void => replyAnswer(x, message.id, given, { [SESSION_HEADER]: id });
@@ -117,12 +118,12 @@ export class LegacyHttp {
   }
 
   /** Resumes a session of an earlier process. Its id contains everything that was negotiated. */
-  #resume(id: string, principal: Principal): Session | undefined {
-    const claims = this.#context.continuity.open(id, principal.id);
+  #resume(id: string, principal: Principal, place: Place): Session | undefined {
+    const claims = this.#context.continuity.open(id, { principal: principal.id, endpoint: place.endpoint });
     if (!claims) return undefined;
     try {
       const streams = this.#newStreams();
-      const session = resumeSession(this.#context, claims, { principal, ...sinkFor(streams) });
+      const session = resumeSession(this.#context, claims, { principal, place, ...sinkFor(streams) });
       this.#register(session, streams, id);
       return session;
     } catch {
@@ -188,8 +189,9 @@ export class LegacyHttp {
       replyError(x, new GoblinError("INVALID_REQUEST", "Mcp-Session-Id header is missing: initialize first"), id);
       return undefined;
     }
-    const session = this.#sessions.get(sessionId) ?? this.#resume(sessionId, principal);
-    if (!session || session.principal !== principal.id) {
+    const { place } = x;
+    const session = this.#sessions.get(sessionId) ?? this.#resume(sessionId, principal, place);
+    if (session?.principal !== principal.id || session.endpoint !== place.endpoint) {
       const { sessionIdleMs } = this.#context.config.current.limits;
       const why = `Session not found: initialize again. A session ends after ${sessionIdleMs} ms without traffic (limits.sessionIdleMs)`;
       replyError(x, new GoblinError("SESSION_NOT_FOUND", why), id);
@@ -202,7 +204,7 @@ export class LegacyHttp {
       replyError(x, new GoblinError("INVALID_REQUEST", message), id);
       return undefined;
     }
-    session.who = principal;
+    session.identify(principal, place);
     return session;
   }
 }

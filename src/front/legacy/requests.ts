@@ -20,7 +20,7 @@ import {
   success,
 } from "../../protocol/json-rpc.ts";
 import { type LogLevel, severity } from "../../protocol/log-levels.ts";
-import type { Principal } from "../../protocol/principal.ts";
+import type { Place, Principal } from "../../protocol/principal.ts";
 import { boundedCapabilities, boundedInfo } from "../../session/bounded.ts";
 import type { SessionClaims } from "../../session/seal.ts";
 import { Session } from "../../session/session.ts";
@@ -34,12 +34,13 @@ type OtherMessage = Extract<Inbound, { kind: "notification" | "response" }>;
 
 export interface OpenOptions {
   readonly principal: Principal;
+  readonly place: Place;
   readonly account: string;
   readonly send: (text: string, call: Call | undefined) => void;
   readonly isActive: () => boolean;
   readonly id?: string;
-  /** The place that was reserved for the session. */
-  readonly place?: (() => void) | undefined;
+  /** Gives up what was reserved for the session. */
+  readonly slot?: (() => void) | undefined;
 }
 
 /**
@@ -58,13 +59,14 @@ export function openSession(
   const session = new Session({
     id: options.id ?? randomUUID(),
     principal: options.principal,
+    place: options.place,
     account: options.account,
     protocolVersion: legacyVersions.includes(wanted) ? wanted : legacyVersions[0]!,
     capabilities: boundedCapabilities(recordOf(params["capabilities"])),
     info: boundedInfo(recordOf(params["clientInfo"])),
     send: options.send,
   });
-  context.sessions.add(session, options.isActive, options.place);
+  context.sessions.add(session, options.isActive, options.slot);
   const waits = context.directory.whenDescribed(session);
   const describe = (): Answer => describedTo(context, session);
   const answer = waits ? waits.then(describe) : describe();
@@ -88,10 +90,11 @@ export function resumeSession(
   claims: SessionClaims,
   options: Omit<OpenOptions, "account">,
 ): Session {
-  const { key, issued, principal: _, ...negotiated } = claims;
+  const { key, issued, principal: _, endpoint: __, ...negotiated } = claims;
   const session = new Session({
     ...negotiated,
     principal: options.principal,
+    place: options.place,
     id: key,
     since: issued,
     send: options.send,

@@ -9,10 +9,9 @@ import type { Call } from "../../protocol/call.ts";
 import { META_PREFIX } from "../../protocol/envelope.ts";
 import { GoblinError } from "../../protocol/errors.ts";
 import { type Answer, failure, type Params, type Raw, rawText } from "../../protocol/json-rpc.ts";
-import type { Directory } from "../../routing/directory.ts";
 import { withTimeout } from "../../timing/with-timeout.ts";
 import type { FrontContext } from "../context.ts";
-import { withObjectOutputs, wrapsOutput } from "./tools.ts";
+import { type Outputs, withObjectOutputs, wrapsOutput } from "./tools.ts";
 
 const MAX_QUESTIONS = 32;
 const MAX_ROUNDS = 20;
@@ -36,16 +35,16 @@ export async function settleWithClient(
   }: { readonly context: Pick<FrontContext, "relay" | "directory" | "config">; readonly startedAt: number },
 ): Promise<Answer> {
   let current = call;
+  const outputs: Outputs = { directory: context.directory, viewer: call.client };
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const answer = round === 0 ? first : await context.relay.handle(current);
-    if (answer.ok && call.method === "tools/list")
-      return { ok: true, raw: withObjectOutputs(answer.raw, context.directory) };
+    if (answer.ok && call.method === "tools/list") return { ok: true, raw: withObjectOutputs(answer.raw, outputs) };
     if (!answer.ok || isSettled(call, answer)) return answer;
     const text = rawText(answer.raw);
     const kind = memberText(text, "resultType");
     if (kind === undefined) return answer;
     if (kind !== '"input_required"')
-      return { ok: true, raw: kind === '"complete"' ? withoutMarks(text, call, context.directory) : answer.raw };
+      return { ok: true, raw: kind === '"complete"' ? withoutMarks(text, call, outputs) : answer.raw };
     const limit = context.config.current.timeouts.maxCallMs;
     const left = Math.max(0, startedAt + limit - performance.now());
     const responses = await withTimeout(askAll(text, current), left, undefined);
@@ -103,7 +102,7 @@ function retry(call: Call, responses: string, state: string | undefined): Call {
   return call.derive({ method: call.method, params: JSON.parse(text) as Params, text });
 }
 
-function withoutMarks(text: string, { method, params }: Call, directory: Pick<Directory, "outputOf">): Raw {
+function withoutMarks(text: string, { method, params }: Call, outputs: Outputs): Raw {
   const marks =
     method === "tools/call" || method === "prompts/get"
       ? (key: string) => key === "resultType"
@@ -114,7 +113,7 @@ function withoutMarks(text: string, { method, params }: Call, directory: Pick<Di
     const kept = dropMembers(meta, (key) => key.startsWith(META_PREFIX));
     plain = kept === "{}" ? dropMembers(plain, (key) => key === "_meta") : setMember(plain, "_meta", kept);
   }
-  return method === "tools/call" ? wrapStructured(plain, wrapsOutput(directory, params["name"])) : plain;
+  return method === "tools/call" ? wrapStructured(plain, wrapsOutput(outputs, params["name"])) : plain;
 }
 
 /** Wraps structured content that is not an object: earlier versions allow only objects. */

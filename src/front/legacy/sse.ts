@@ -25,6 +25,7 @@ interface OpenStream {
   readonly channel: LegacyChannel;
   readonly outbox: Outbox;
   readonly principal: Principal;
+  readonly endpoint: string;
 }
 
 const KEEP_ALIVE_MS = 25_000;
@@ -41,8 +42,9 @@ export class SseFront {
 
   get(x: HttpExchange, principal: Principal): void {
     const account = principal.id || x.network;
-    const place = this.#reserve(x, account);
-    if (!place) return;
+    const slot = this.#reserve(x, account);
+    if (!slot) return;
+    const { place } = x;
     const id = randomUUID();
     const outbox = new Outbox({ budget: UnreadBudget.of(this.#context) });
     const channel = new LegacyChannel({
@@ -51,14 +53,15 @@ export class SseFront {
       account,
       id,
       place,
+      slot,
       write: (text) => outbox.push(text),
     });
     const { receiveMs } = this.#context.config.current.timeouts;
     const unused = setTimeout(() => channel.isOpen || outbox.end(), receiveMs).unref();
-    this.#open.set(id, { channel, outbox, principal });
+    this.#open.set(id, { channel, outbox, principal, endpoint: place.endpoint });
     openEventStream(x, outbox, {
       keepAliveMs: KEEP_ALIVE_MS,
-      greeting: `event: endpoint\ndata: /messages?sessionId=${id}\n\n`,
+      greeting: `event: endpoint\ndata: /messages${place.endpoint}?sessionId=${id}\n\n`,
       closed: () => {
         clearTimeout(unused);
         this.#open.delete(id);
@@ -72,11 +75,11 @@ export class SseFront {
     if (id === undefined)
       return replyError(x, new GoblinError("INVALID_REQUEST", "The sessionId parameter is missing"));
     const open = this.#open.get(id);
-    if (!open || open.principal.id !== principal.id) {
+    if (open?.principal.id !== principal.id || open.endpoint !== x.place.endpoint) {
       return replyError(x, new GoblinError("SESSION_NOT_FOUND", "Session not found: open /sse again"));
     }
     readJson({ x, principal }, this.#reading, (body) => {
-      open.channel.identify(principal);
+      open.channel.identify(principal, x.place);
       x.reply(202, {});
       const incoming = classifyIncoming(body);
       if ("batch" in incoming) open.channel.takeBatch(incoming.batch, x.hold);

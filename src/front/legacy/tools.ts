@@ -9,15 +9,20 @@
 import { elementSpans, memberSpan, setMember } from "../../json/json-text.ts";
 import { eraOf } from "../../protocol/envelope.ts";
 import { type Raw, rawText } from "../../protocol/json-rpc.ts";
+import type { Viewer } from "../../protocol/principal.ts";
 import type { Directory } from "../../routing/directory.ts";
 
-type Outputs = Pick<Directory, "outputOf">;
+/** What a client's tools return. */
+export interface Outputs {
+  readonly directory: Pick<Directory, "outputOf">;
+  readonly viewer: Viewer;
+}
 
 /** Each page is built once per catalog, so its wrapped form is cached too. */
 const pages = new WeakMap<Buffer, Raw>();
 
-export function wrapsOutput(outputs: Outputs, tool: unknown): boolean {
-  const output = typeof tool === "string" ? outputs.outputOf(tool) : undefined;
+export function wrapsOutput({ directory, viewer }: Outputs, tool: unknown): boolean {
+  const output = typeof tool === "string" ? directory.outputOf(tool, viewer) : undefined;
   if (!output || eraOf(output.version) === "legacy") return false;
   const { schema } = output;
   return typeof schema === "object" && schema !== null && (schema as { type?: unknown }).type !== "object";

@@ -6,7 +6,7 @@
 import { randomUUID } from "node:crypto";
 import { GoblinError } from "../../protocol/errors.ts";
 import { type Answer, answerText, failure, type Id, type Inbound, type Params } from "../../protocol/json-rpc.ts";
-import { ANYONE } from "../../protocol/principal.ts";
+import { ANYONE, type Place } from "../../protocol/principal.ts";
 import { cancelWords } from "../cancel-words.ts";
 import type { EraChannel } from "../classify.ts";
 import type { FrontContext } from "../context.ts";
@@ -17,6 +17,8 @@ type RequestMessage = Extract<Inbound, { kind: "request" }>;
 
 export interface ModernChannelOptions {
   readonly account: string;
+  /** Returns where its client is now; undefined: nowhere any more. */
+  readonly place: () => Place | undefined;
   /** Writes one message. */
   readonly write: (text: string) => void;
 }
@@ -25,6 +27,7 @@ export class ModernChannel implements EraChannel {
   readonly #context: FrontContext;
   readonly #front: ModernFront;
   readonly #account: string;
+  readonly #place: () => Place | undefined;
   readonly #write: (text: string) => void;
   /** The function that cancels each request in flight. */
   readonly #open = new Map<Id, (words?: string) => void>();
@@ -32,8 +35,9 @@ export class ModernChannel implements EraChannel {
   /** One party, since only one client can write to this channel. */
   readonly #party = `channel:${randomUUID()}`;
 
-  constructor(context: FrontContext, { account, write }: ModernChannelOptions) {
+  constructor(context: FrontContext, { account, place, write }: ModernChannelOptions) {
     this.#context = context;
+    this.#place = place;
     this.#account = account;
     this.#front = new ModernFront(context);
     this.#write = write;
@@ -65,8 +69,10 @@ export class ModernChannel implements EraChannel {
       const error = new GoblinError("INVALID_REQUEST", `Request id ${JSON.stringify(id)} is still in use`);
       return this.#answer(id, failure(error));
     }
-    if (method === "subscriptions/listen") return this.#listen(message);
-    if (!this.#front.knows(method)) {
+    const place = this.#place();
+    if (!place) return this.#answer(id, failure(new GoblinError("INVALID_REQUEST", "The profile does not exist")));
+    if (method === "subscriptions/listen") return this.#listen(message, place);
+    if (!this.#front.knows(method, { key: "", visibility: place.visibility })) {
       return this.#answer(
         id,
         failure(new GoblinError("METHOD_NOT_FOUND", `Method not found: ${method.slice(0, 100)}`)),
@@ -81,20 +87,21 @@ export class ModernChannel implements EraChannel {
     const onAbort = (listener: (words?: string) => void): void => {
       abort = listener;
     };
-    const round = { principal: ANYONE, account: this.#account, party: this.#party, emit: this.#write, onAbort };
+    const sender = { principal: ANYONE, place, account: this.#account, party: this.#party };
+    const round = { ...sender, emit: this.#write, onAbort };
     void this.#front.answer(message, round).then((answer) => {
       this.#open.delete(id);
       if (!given) this.#answer(id, answer);
     });
   }
 
-  #listen({ id, params }: RequestMessage): void {
+  #listen({ id, params }: RequestMessage, place: Place): void {
     const done = (): void => {
       this.#open.delete(id);
       this.#listens.delete(listen);
     };
     const listen = openListen(this.#context, {
-      ...{ id, params, principal: "", account: this.#account },
+      ...{ id, params, principal: ANYONE, place, account: this.#account },
       ...{ write: this.#write, ended: done },
     });
     this.#listens.add(listen);

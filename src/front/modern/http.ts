@@ -56,11 +56,14 @@ export class ModernHttp {
       case "notification":
         return x.reply(202, {});
       case "request": {
+        const viewer = { key: "", visibility: x.place.visibility };
+        const { directory } = this.#context;
+        const schemaOf = (tool: string): unknown => directory.inputSchema(tool, viewer);
         const problem =
-          versionMismatch(x, message) ?? envelopeProblem(message.params) ?? headerProblem(x, message, this.#context);
+          versionMismatch(x, message) ?? envelopeProblem(message.params) ?? headerProblem(x, message, schemaOf);
         if (problem) return replyError(x, problem, message.id);
         if (message.method === "subscriptions/listen") return this.#listen(x, message, principal);
-        if (!this.#front.knows(message.method)) {
+        if (!this.#front.knows(message.method, viewer)) {
           const error = new GoblinError("METHOD_NOT_FOUND", `Method not found: ${message.method.slice(0, 100)}`);
           return replyError(x, error, message.id);
         }
@@ -85,6 +88,7 @@ export class ModernHttp {
     const account = principal.id || x.network;
     const round = {
       principal,
+      place: x.place,
       account,
       trace: traceOf(x),
       hold: x.hold,
@@ -138,9 +142,9 @@ export class ModernHttp {
 
   #listen(x: HttpExchange, message: RequestMessage, principal: Principal): void {
     const account = principal.id || x.network;
-    let place: () => void;
+    let slot: () => void;
     try {
-      place = this.#context.sessions.reserve(account);
+      slot = this.#context.sessions.reserve(account);
     } catch (error) {
       return replyError(x, error, message.id);
     }
@@ -149,7 +153,7 @@ export class ModernHttp {
     openEventStream(x, stream, {
       keepAliveMs: KEEP_ALIVE_MS,
       closed: () => {
-        place();
+        slot();
         leave();
         this.#listens.delete(listen);
         listen.close();
@@ -158,7 +162,8 @@ export class ModernHttp {
     const listen = openListen(this.#context, {
       id: message.id,
       params: message.params,
-      principal: principal.id,
+      principal,
+      place: x.place,
       account,
       write: (text) => stream.push(text),
       ended: () => {
@@ -179,7 +184,11 @@ function versionMismatch(x: HttpExchange, message: RequestMessage): GoblinError 
 }
 
 /** Checks that the other headers match the body. */
-function headerProblem(x: HttpExchange, message: RequestMessage, context: FrontContext): GoblinError | undefined {
+function headerProblem(
+  x: HttpExchange,
+  message: RequestMessage,
+  schemaOf: (tool: string) => unknown,
+): GoblinError | undefined {
   const method = x.header("mcp-method")?.trim();
   if (method !== message.method) return mismatch("Mcp-Method", method, message.method);
   const field = lookUp(nameFields, message.method);
@@ -188,7 +197,7 @@ function headerProblem(x: HttpExchange, message: RequestMessage, context: FrontC
   const name = x.header("mcp-name");
   if (name === undefined || decodeHeader(name) !== named) return mismatch("Mcp-Name", name, named);
   if (message.method !== "tools/call") return undefined;
-  for (const { header: mirrored, path } of mirrorsOf(context.directory.inputSchema(named))) {
+  for (const { header: mirrored, path } of mirrorsOf(schemaOf(named))) {
     const wanted = mirroredValue(message.params["arguments"], path);
     if (wanted === undefined) continue;
     const given = x.header(MIRROR_PREFIX + mirrored);

@@ -7,11 +7,13 @@
  */
 
 import { randomUUID } from "node:crypto";
+import type { Follower } from "../../access/access.ts";
 import { memberText, setMember } from "../../json/json-text.ts";
 import { CLIENT_CAPABILITIES, metaOf, SERVER_INFO, SUBSCRIPTION_ID } from "../../protocol/envelope.ts";
 import { GoblinError } from "../../protocol/errors.ts";
 import { answerText, failure, type Id, notificationText, type Params } from "../../protocol/json-rpc.ts";
 import { allChangeKinds, type ChangeKind, changeFilters, changeNotifications } from "../../protocol/methods.ts";
+import type { Place, Principal, Viewer } from "../../protocol/principal.ts";
 import { isRecord, recordOf } from "../../structures/record.ts";
 import type { FrontContext } from "../context.ts";
 import { hasTasks, missingTasks } from "./requests.ts";
@@ -19,7 +21,8 @@ import { hasTasks, missingTasks } from "./requests.ts";
 export interface ListenOptions {
   readonly id: Id;
   readonly params: Params;
-  readonly principal: string;
+  readonly principal: Principal;
+  readonly place: Place;
   /** The account that its subscriptions are counted under. */
   readonly account: string;
   readonly write: (text: string) => void;
@@ -36,10 +39,12 @@ export interface Listen {
 
 export function openListen(
   context: FrontContext,
-  { id, params, principal, account, write, ended }: ListenOptions,
+  { id, params, principal, place, account, write, ended }: ListenOptions,
 ): Listen {
   const clientKey = `listen:${randomUUID()}`;
   let open = true;
+  const { endpoint, visibility } = place;
+  const viewer: Follower & Viewer = { key: clientKey, endpoint, who: principal, visibility, close: () => end() };
   const stops: (() => void)[] = [];
   const stop = (): void => {
     if (!open) return;
@@ -77,7 +82,8 @@ export function openListen(
     const early: ChangeKind[] = [];
     let acknowledged = false;
     stops.push(
-      context.directory.onChange((changed) => {
+      context.access.follow(viewer),
+      context.directory.onChange(viewer, (changed) => {
         for (const kind of changed) {
           if (!kinds.has(kind)) continue;
           if (acknowledged) send(changeNotifications[kind], "{}");
@@ -96,7 +102,7 @@ export function openListen(
     const [subscribed, tasks] = await Promise.all([
       granted(
         namesIn(filter, "resourceSubscriptions"),
-        async (uri) => (await context.subscriptions.subscribe({ key: clientKey, account }, uri, updated)).ok,
+        async (uri) => (await context.subscriptions.subscribe({ viewer, account }, uri, updated)).ok,
       ),
       granted(tasksIn(filter), watchTask(deliver("notifications/tasks"))),
     ]);
@@ -117,8 +123,9 @@ export function openListen(
   }
 
   function watchTask(told: (paramsJson: string) => void): (taskId: string) => Promise<boolean> {
-    const client = { key: clientKey, scope: principal, taskOwner: principal };
+    const { id: owner } = principal;
     return async (taskId) => {
+      const client = { key: clientKey, scope: owner, taskOwner: owner, visibility: viewer.visibility };
       const unwatch = await context.tasks.listen(taskId, client, told);
       if (!unwatch) return false;
       if (open) stops.push(unwatch);

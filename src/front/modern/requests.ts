@@ -23,7 +23,7 @@ import { GoblinError } from "../../protocol/errors.ts";
 import { type Answer, failure, type Inbound, type Params, requestParams, success } from "../../protocol/json-rpc.ts";
 import { type LogLevel, severity } from "../../protocol/log-levels.ts";
 import { canBeAsked, cannotBeAsked, listMethods, lookUp, routedMethods } from "../../protocol/methods.ts";
-import type { Principal } from "../../protocol/principal.ts";
+import type { Place, Principal, Viewer, Visibility } from "../../protocol/principal.ts";
 import { Dialogue } from "../../session/dialogue.ts";
 import { bindingOf, ParkedCalls } from "../../session/parked.ts";
 import { isRecord } from "../../structures/record.ts";
@@ -35,6 +35,7 @@ type RequestMessage = Extract<Inbound, { kind: "request" }>;
 
 export interface RoundOptions {
   readonly principal: Principal;
+  readonly place: Place;
   /** The account that the request is counted under. */
   readonly account: string;
   /** The channel of the request, if only one client can write to it. */
@@ -67,12 +68,12 @@ export class ModernFront {
   }
 
   /** Whether this version has the method. */
-  knows(method: string): boolean {
+  knows(method: string, viewer: Viewer): boolean {
     return (
       method === "server/discover" ||
       lookUp(listMethods, method) !== undefined ||
       lookUp(routedMethods, method) !== undefined ||
-      (this.#context.directory.routesExtension(method) && !removedMethods.has(method))
+      (this.#context.directory.routesExtension(method, viewer) && !removedMethods.has(method))
     );
   }
 
@@ -82,13 +83,13 @@ export class ModernFront {
    */
   async answer(message: RequestMessage, options: RoundOptions): Promise<Answer> {
     const { method, params } = message;
+    const dialogue = new Dialogue();
+    const client = new RequestClient(params, options, dialogue);
     let begun: Call | undefined;
     try {
-      const dialogue = new Dialogue();
-      const client = new RequestClient(params, options, dialogue);
       if (method === "server/discover") {
         await this.#context.directory.whenDescribed(client);
-        return this.#finish(method, this.#discover(client));
+        return this.#finish(client, method, this.#discover(client));
       }
       if (method.startsWith("tasks/") && !hasTasks(client)) return failure(missingTasks());
       const call = new Call({
@@ -100,9 +101,9 @@ export class ModernFront {
         trace: options.trace,
       });
       begun = call;
-      return this.#finish(method, await this.#round(call, dialogue, options));
+      return this.#finish(client, method, await this.#round(call, dialogue, options));
     } catch (error) {
-      return this.#finish(method, failure(error, begun && { requestId: begun.requestId }));
+      return this.#finish(client, method, failure(error, begun && { requestId: begun.requestId }));
     }
   }
 
@@ -144,8 +145,9 @@ export class ModernFront {
     return success({ supportedVersions: modernVersions, capabilities, ...(instructions && { instructions }) });
   }
 
-  #finish(method: string, answer: Answer): Answer {
-    return toModern(answer, { method, identity: this.#identity, hints: this.#context.directory.cacheHints(method) });
+  #finish(client: Client, method: string, answer: Answer): Answer {
+    const hints = this.#context.directory.cacheHints(method, client);
+    return toModern(answer, { method, identity: this.#identity, hints });
   }
 }
 
@@ -171,6 +173,7 @@ class RequestClient implements Client {
   readonly account: string;
   readonly meter: string;
   readonly principal: string;
+  readonly visibility: Visibility | undefined;
   readonly taskOwner: string;
   readonly protocolVersion: string;
   readonly capabilities: Readonly<Record<string, unknown>>;
@@ -180,12 +183,13 @@ class RequestClient implements Client {
   readonly #dialogue: Dialogue;
   #scope: string | undefined;
 
-  constructor(params: Params, { principal, party, account }: RoundOptions, dialogue: Dialogue) {
+  constructor(params: Params, { principal, place, party, account }: RoundOptions, dialogue: Dialogue) {
     this.#dialogue = dialogue;
     const meta = metaOf(params) ?? {};
     const level = meta[LOG_LEVEL];
     this.who = principal;
     this.principal = principal.id;
+    this.visibility = place.visibility;
     this.taskOwner = principal.id;
     this.party = party ?? this.key;
     this.protocolVersion = toDisplayText(meta[PROTOCOL_VERSION]);

@@ -4,7 +4,7 @@
  * change.
  */
 import { emptyLists, type ServerLists } from "../../catalog/definitions.ts";
-import { changedKinds } from "../../catalog/views.ts";
+import { changedKinds } from "../../catalog/views/own-lists.ts";
 import type { Peer } from "../../peers/peer.ts";
 import type { ChangeKind } from "../../protocol/methods.ts";
 import { ListFetcher, type ListFetcherOptions } from "../list-fetcher.ts";

@@ -39,7 +39,7 @@ test("the inner call has the arguments as the client wrote them, and everything 
       emit: () => {},
     });
     const local = metaDefinitions(["call_tool", "catalog_tools"]);
-    const catalog = { snapshot: { local } as unknown as Snapshot };
+    const catalog = { view: () => ({ local }) as unknown as Snapshot };
     const servers = { firstLists: () => undefined };
     const parts = { catalog, servers, waiting: {} as Waiting, search: { find: async () => [] }, health: {} as Health };
     const localTools = new LocalTools(parts);
@@ -49,7 +49,7 @@ test("the inner call has the arguments as the client wrote them, and everything 
         return { ok: true, raw: "{}" };
       },
     };
-    await localTools.find("call_tool")?.(call, relay);
+    await localTools.find(call)?.(call, relay);
     return calls[0];
   };
   const args = '{ "n" : 12345678901234567890, "z": -0, "a":1,"a":2 }';

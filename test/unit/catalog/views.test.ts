@@ -26,15 +26,17 @@ function catalogOf(servers: Record<string, ServerLists>): Catalog {
   return catalog;
 }
 
+const viewer = (key: string) => ({ key, visibility: undefined });
+
 const namesIn = (catalog: Catalog, client: string): string[] =>
-  catalog.view(client).tools.entries.map(({ exposed }) => exposed);
+  catalog.view(viewer(client)).tools.entries.map(({ exposed }) => exposed);
 
 describe("a client's view", () => {
   test("is the common snapshot without lists of its own, or with equal ones", () => {
     const catalog = catalogOf({ a: lists("x") });
-    expect(catalog.view("ada")).toBe(catalog.snapshot);
+    expect(catalog.view(viewer("ada"))).toBe(catalog.snapshot);
     catalog.own("ada", "a", lists("x"));
-    expect(catalog.view("ada")).toBe(catalog.snapshot);
+    expect(catalog.view(viewer("ada"))).toBe(catalog.snapshot);
     expect(catalog.hasOwnLists("ada")).toBe(true);
   });
 
@@ -48,13 +50,13 @@ describe("a client's view", () => {
     catalog.remove("a");
     expect(namesIn(catalog, "ada")).toEqual(["b_y", "b_z"]);
     catalog.disown("ada");
-    expect(catalog.view("ada")).toBe(catalog.snapshot);
+    expect(catalog.view(viewer("ada"))).toBe(catalog.snapshot);
   });
 
   test("is shared by clients with equal lists, however many there are", () => {
     const catalog = catalogOf({ a: lists("x") });
     for (let i = 0; i < 200; i++) catalog.own(`client ${i}`, "a", lists("other"));
-    const views = new Set(Array.from({ length: 200 }, (_, i) => catalog.view(`client ${i}`)));
+    const views = new Set(Array.from({ length: 200 }, (_, i) => catalog.view(viewer(`client ${i}`))));
     expect(views.size).toBe(1);
     // Beyond the bound, a view is built again when somebody looks.
     for (let i = 0; i < 200; i++) catalog.own(`client ${i}`, "a", lists(`own${i}`));
@@ -67,7 +69,7 @@ describe("a client's view", () => {
     const told: unknown[] = [];
     expect(namesIn(catalog, "ada")).toEqual(["a_x", "b_y"]);
     catalog.on("listed", (kinds) => told.push(["all", kinds]));
-    catalog.on("listedFor", (client, kinds) => told.push([client, kinds]));
+    catalog.watch(viewer("ada"), (kinds) => told.push(["ada", kinds]));
     catalog.own("ada", "a", lists("x"));
     expect(told.splice(0)).toEqual([]);
     catalog.own("ada", "a", lists("mine"));

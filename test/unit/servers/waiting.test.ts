@@ -30,7 +30,7 @@ function startingServers(ids: readonly string[]) {
         looks.push(name);
         return foundName("tool", snapshot, name).serverId;
       };
-      return waiting.found(find, { clientKey: "c" });
+      return waiting.found(find, { client: { key: "c", visibility: undefined } });
     },
     start: (id: string) => {
       catalog.update(id, lists);

@@ -6,6 +6,7 @@ import { createSealer, type SessionClaims } from "../../../src/session/seal.ts";
 const claims: SessionClaims = {
   key: "k-1",
   principal: "token:abc",
+  endpoint: "/p/research",
   account: "token:abc",
   protocolVersion: "2025-06-18",
   capabilities: { sampling: {}, roots: { listChanged: true } },

@@ -6,9 +6,9 @@
  * and again when the common snapshot is another one. The number of kept views is bounded.
  */
 import { createHash } from "node:crypto";
-import type { ChangeKind } from "../protocol/methods.ts";
-import { type ServerLists, sameDefinitions } from "./definitions.ts";
-import type { Snapshot } from "./snapshot.ts";
+import type { ChangeKind } from "../../protocol/methods.ts";
+import { type ServerLists, sameDefinitions } from "../definitions.ts";
+import type { Snapshot } from "../snapshot.ts";
 
 /** The lists that take the place of the common ones, by server. */
 export type Differences = ReadonlyMap<string, ServerLists>;

@@ -1,0 +1,104 @@
+/**
+ * Decides what a principal sees at an endpoint. `Access` is the only place that knows profiles;
+ * everything else reads the visibility of a call's client.
+ *
+ * A principal that is tied to profiles sees the union of them at `/mcp`, and of the other endpoints
+ * only those of its profiles and servers. For everybody else, `/mcp` shows everything. An endpoint
+ * that a principal may not use does not exist for it.
+ *
+ * Invariant: equal visibilities are one object until the config changes. A place is decided when a
+ * session begins, whenever its principal shows another credential, and after each reload.
+ */
+import { EventEmitter } from "node:events";
+import type { LiveConfig } from "../config/live-config.ts";
+import type { Config } from "../config/schema/config.ts";
+import type { ProfileConfig } from "../config/schema/profiles.ts";
+import { EVERYWHERE, type Place, type Principal, type Visibility } from "../protocol/principal.ts";
+import { type Condition, inProfiles, visibilityOf } from "./conditions.ts";
+import { namedBy } from "./endpoints.ts";
+
+export interface AccessEvents {
+  /** Followers may have another visibility than before. */
+  changed: [];
+}
+
+/** A client that stays connected, whose place may change with the config. */
+export interface Follower {
+  readonly endpoint: string;
+  readonly who: Principal;
+  visibility: Visibility | undefined;
+  /** Its endpoint does not exist for it any more. */
+  close(): void;
+}
+
+/** The most places that are remembered. */
+const MOST_PLACES = 1000;
+
+export class Access extends EventEmitter<AccessEvents> {
+  readonly #config: Pick<LiveConfig, "current">;
+  readonly #followers = new Set<Follower>();
+  /** By endpoint and profiles. */
+  readonly #places = new Map<string, Place | undefined>();
+
+  constructor(config: Pick<LiveConfig, "current" | "on">) {
+    super();
+    this.#config = config;
+    config.on("changed", () => {
+      this.#places.clear();
+      for (const follower of this.#followers) {
+        const place = this.placeOf(follower.endpoint, follower.who);
+        if (place) follower.visibility = place.visibility;
+        else follower.close();
+      }
+      this.emit("changed");
+    });
+  }
+
+  /** Returns undefined if the endpoint does not exist for this principal. */
+  placeOf(endpoint: string, principal: Principal): Place | undefined {
+    const { profiles } = this.#config.current;
+    const held = profilesOf(principal, this.#config.current);
+    if (endpoint === "" && held === undefined) return EVERYWHERE;
+    const key = JSON.stringify([endpoint, held]);
+    if (this.#places.has(key)) return this.#places.get(key);
+    const place = this.#decide(endpoint, held, profiles);
+    if (this.#places.size >= MOST_PLACES) this.#places.clear();
+    this.#places.set(key, place);
+    return place;
+  }
+
+  /** Keeps the visibility of a client up to date. Returns a function that ends it. */
+  follow(follower: Follower): () => void {
+    this.#followers.add(follower);
+    return () => this.#followers.delete(follower);
+  }
+
+  #decide(endpoint: string, held: readonly string[] | undefined, all: Config["profiles"]): Place | undefined {
+    const named = namedBy(endpoint);
+    const profile = named?.kind === "p" ? named.name : undefined;
+    const server = named?.kind === "s" ? named.name : undefined;
+    if (server !== undefined && !this.#config.current.servers.some(({ id }) => id === server)) return undefined;
+    if (profile !== undefined && held?.includes(profile) === false) return undefined;
+    const names = profile === undefined ? held : [profile];
+    const profiles = names?.flatMap((name) => (Object.hasOwn(all, name) ? [all[name]!] : []));
+    if (profiles?.length === 0) return undefined;
+    const conditions: Condition[] = profiles ? [inProfiles(profiles)] : [];
+    const visibility = visibilityOf({ conditions, profile: names?.join(","), server, expose: exposeOf(profiles) });
+    return server === undefined || visibility.showsServer(server) ? { endpoint, visibility } : undefined;
+  }
+}
+
+/** Returns the profiles that a principal is tied to; undefined if it is tied to none. */
+function profilesOf(principal: Principal, { gateway: { auth } }: Config): readonly string[] | undefined {
+  const { id } = principal;
+  if (id === "") return undefined;
+  const client = id.startsWith("client:") ? id.slice("client:".length) : undefined;
+  const profile = client !== undefined && Object.hasOwn(auth.clients, client) && auth.clients[client]!.profile;
+  return typeof profile === "string" ? [profile] : profile || undefined;
+}
+
+/** Profiles that disagree leave the choice to the config as a whole. */
+function exposeOf(profiles: readonly ProfileConfig[] | undefined): Visibility["expose"] {
+  const wanted = new Set(profiles?.map(({ expose }) => expose));
+  return wanted.size === 1 ? [...wanted][0] : undefined;
+}

@@ -1,0 +1,50 @@
+/**
+ * Conditions on what a client sees, and the visibility that they make together. An entry is shown
+ * if all conditions allow it.
+ */
+import { createHash } from "node:crypto";
+import type { ProfileConfig } from "../config/schema/profiles.ts";
+import type { Visibility, VisibleEntry } from "../protocol/principal.ts";
+import { matchesGlob } from "../text/glob.ts";
+import { isAllowed } from "./patterns.ts";
+
+export interface Condition {
+  /** Two conditions with the same key are the same. */
+  readonly key: string;
+  showsServer(serverId: string): boolean;
+  /** Only asked if the server is shown. */
+  shows(entry: VisibleEntry): boolean;
+}
+
+/** An entry must be in one of these profiles. */
+export function inProfiles(profiles: readonly ProfileConfig[]): Condition {
+  const sees = ({ servers }: ProfileConfig, serverId: string): boolean =>
+    servers.some((pattern) => matchesGlob(pattern, serverId));
+  return {
+    key: JSON.stringify(profiles),
+    showsServer: (serverId) => profiles.some((profile) => sees(profile, serverId)),
+    shows: (entry) =>
+      profiles.some((profile) => sees(profile, entry.serverId) && isAllowed(entry, patternsFor(entry.kind, profile))),
+  };
+}
+
+function patternsFor(kind: VisibleEntry["kind"], { tools, prompts, resources }: ProfileConfig) {
+  return kind === "tool" ? tools : kind === "prompt" ? prompts : resources;
+}
+
+export interface VisibilityOptions extends Pick<Visibility, "profile" | "server" | "expose"> {
+  readonly conditions: readonly Condition[];
+}
+
+export function visibilityOf({ conditions, profile, server, expose }: VisibilityOptions): Visibility {
+  const parts = JSON.stringify([server, expose, ...conditions.map(({ key }) => key)]);
+  return {
+    key: createHash("sha256").update(parts).digest("base64url"),
+    profile,
+    server,
+    expose,
+    showsServer: (serverId) =>
+      (server === undefined || serverId === server) && conditions.every((condition) => condition.showsServer(serverId)),
+    shows: (entry) => conditions.every((condition) => condition.shows(entry)),
+  };
+}

@@ -1,0 +1,110 @@
+/**
+ * Tells clients which of their lists have changed: those that look different in their own view, and
+ * no others.
+ *
+ * A client that sees everything is told with the common lists, and one with lists of its own when
+ * those change. For a client with a visibility the view that it was told of last is compared with
+ * the newest one; both are shared with all clients of that visibility, and so is the comparison.
+ */
+import type { ChangeKind } from "../../protocol/methods.ts";
+import type { Viewer, Visibility } from "../../protocol/principal.ts";
+import { inSlices } from "../../timing/slices.ts";
+import type { Snapshot } from "../snapshot.ts";
+import { changedLists } from "./changed-lists.ts";
+
+export interface WatchedCatalog {
+  view(viewer: Viewer): Snapshot;
+  ready(viewer: Viewer): Promise<void> | undefined;
+  hasOwnLists(clientKey: string): boolean;
+}
+
+interface Watcher {
+  /** Its visibility may change. */
+  readonly viewer: Viewer;
+  readonly tell: (kinds: readonly ChangeKind[]) => void;
+  /** The visibility that it had last. */
+  visibility: Visibility | undefined;
+  /** The view that it knows. Undefined if it sees everything. */
+  known: Snapshot | undefined;
+  isFollowing: boolean;
+}
+
+export class Watchers {
+  readonly #catalog: WatchedCatalog;
+  readonly #watchers = new Set<Watcher>();
+
+  constructor(catalog: WatchedCatalog) {
+    this.#catalog = catalog;
+  }
+
+  /** Returns a function that ends it. */
+  add(viewer: Viewer, tell: (kinds: readonly ChangeKind[]) => void): () => void {
+    const { visibility } = viewer;
+    const watcher: Watcher = { viewer, tell, visibility, known: undefined, isFollowing: false };
+    this.#watchers.add(watcher);
+    if (visibility) void this.#follow(watcher);
+    return () => this.#watchers.delete(watcher);
+  }
+
+  /** The common lists of these kinds look different. */
+  listed(kinds: readonly ChangeKind[]): void {
+    for (const { viewer, visibility, tell } of this.#watchers) {
+      if (!visibility && !this.#catalog.hasOwnLists(viewer.key)) tell(kinds);
+    }
+  }
+
+  /** The lists of one client look different. */
+  listedFor(clientKey: string, kinds: readonly ChangeKind[]): void {
+    for (const watcher of this.#watchers) {
+      if (watcher.viewer.key !== clientKey) continue;
+      if (watcher.visibility) void this.#follow(watcher);
+      else watcher.tell(kinds);
+    }
+  }
+
+  /** A server announced a change that nobody can see. Those are told that see the server. */
+  announced(serverId: string, kinds: readonly ChangeKind[], clientKey?: string): void {
+    for (const { viewer, visibility, tell } of this.#watchers) {
+      if (clientKey !== undefined && viewer.key !== clientKey) continue;
+      if (!visibility || visibility.showsServer(serverId)) tell(kinds);
+    }
+  }
+
+  /** There is a new snapshot, or clients have another visibility. */
+  look(): void {
+    for (const watcher of this.#watchers) {
+      const { viewer, visibility: before } = watcher;
+      if (!before && !viewer.visibility) continue;
+      if (!before) watcher.known = this.#catalog.view({ key: viewer.key, visibility: undefined });
+      watcher.visibility = viewer.visibility;
+      void this.#follow(watcher);
+    }
+  }
+
+  async #follow(watcher: Watcher): Promise<void> {
+    if (watcher.isFollowing) return;
+    watcher.isFollowing = true;
+    const { viewer } = watcher;
+    for (;;) {
+      await this.#catalog.ready(viewer);
+      const view = this.#catalog.view(viewer);
+      const before = watcher.known;
+      if (view === before || !this.#watchers.has(watcher)) break;
+      watcher.known = view;
+      const kinds = before ? await compared(before, view) : [];
+      if (kinds.length > 0 && this.#watchers.has(watcher)) watcher.tell(kinds);
+    }
+    watcher.isFollowing = false;
+    if (!watcher.visibility) watcher.known = undefined;
+  }
+}
+
+const comparisons = new WeakMap<Snapshot, WeakMap<Snapshot, Promise<ChangeKind[]>>>();
+
+function compared(before: Snapshot, after: Snapshot): Promise<ChangeKind[]> {
+  const known = comparisons.get(before) ?? new WeakMap<Snapshot, Promise<ChangeKind[]>>();
+  comparisons.set(before, known);
+  const kinds = known.get(after) ?? inSlices(changedLists(before, after));
+  known.set(after, kinds);
+  return kinds;
+}
