@@ -3,6 +3,7 @@
  * if all conditions allow it.
  */
 import { createHash } from "node:crypto";
+import type { Config } from "../config/schema/config.ts";
 import type { ProfileConfig } from "../config/schema/profiles.ts";
 import type { Visibility, VisibleEntry } from "../protocol/principal.ts";
 import { matchesGlob } from "../text/glob.ts";
@@ -26,6 +27,16 @@ export function inProfiles(profiles: readonly ProfileConfig[]): Condition {
     shows: (entry) =>
       profiles.some((profile) => sees(profile, entry.serverId) && isAllowed(entry, patternsFor(entry.kind, profile))),
   };
+}
+
+/** Switches off the servers that a profile does not show. Their names stay theirs. */
+export function withServersOf(profile: string, config: Config): Config {
+  const wanted = config.profiles[profile];
+  const condition = inProfiles(wanted ? [wanted] : []);
+  const servers = config.servers.map((server) =>
+    condition.showsServer(server.id) ? server : { ...server, enabled: false },
+  );
+  return { ...config, servers };
 }
 
 function patternsFor(kind: VisibleEntry["kind"], { tools, prompts, resources }: ProfileConfig) {

@@ -94,6 +94,7 @@ function clientFor(options: CallOptions): Client {
     meter: account,
     who: principal,
     principal: principal.id,
+    endpoint: "",
     visibility: undefined,
     taskOwner: principal.id,
     protocolVersion: "2025-11-25",

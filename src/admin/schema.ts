@@ -195,6 +195,9 @@ export const SessionRow = z.object({
   id: z.string().describe("shortened; the whole id is a credential"),
   client: z.object({ name: z.string(), version: z.string().optional() }).nullable(),
   protocolVersion: z.string().nullable(),
+  who: z.string().nullable().describe("the principal's name; null if no token is needed"),
+  endpoint: z.string().describe("the path of its endpoint, such as /mcp/p/research"),
+  profile: z.string().nullable().describe("the profiles that limit what it sees, joined by commas"),
   since: time,
   idleMs: z.number().nonnegative(),
   inFlight: count,
@@ -210,6 +213,8 @@ export const CallRow = z.object({
   ms: z.number().nonnegative(),
   outcome: z.enum(outcomes),
   client: z.string().nullable(),
+  who: z.string().nullable().describe("the principal's name"),
+  profile: z.string().nullable().describe("the profiles that limit what its client sees"),
   code: z.union([z.string(), z.number()]).nullable().describe("the error's code"),
   requestId: z.string(),
 });

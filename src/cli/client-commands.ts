@@ -14,7 +14,9 @@ export function addClientCommands(program: Command, done: (action: Promise<numbe
       .option("-c, --config <file>", "start this config's servers for this command; needs no running gateway")
       .option("--json", "print JSON");
   const saving = (command: Command): Command =>
-    client(command).option("-o, --out <folder>", "save images, audio and other bytes there");
+    client(command)
+      .option("-p, --profile <name>", "as clients of this profile see it")
+      .option("-o, --out <folder>", "save images, audio and other bytes there");
 
   client(
     program.command("status").description("health of a gateway and its servers; exit code 1 if one is not ready"),

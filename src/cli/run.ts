@@ -45,6 +45,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     .command("stdio")
     .description("run the gateway on stdin and stdout, for clients that start it themselves")
     .option("-c, --config <file>", "config file")
+    .option("-p, --profile <name>", "show only this profile of the config")
     .action(async (options) => done((await import("./commands/stdio.ts")).stdio(options)));
   program
     .command("check [file]")

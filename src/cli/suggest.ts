@@ -4,7 +4,7 @@ import { UsageError } from "./usage-error.ts";
 
 /** The parts of the sentence `there is no <kind> "<name>" (<hint>)`. */
 export interface Missing {
-  readonly kind: "tool" | "prompt" | "resource" | "server";
+  readonly kind: "tool" | "prompt" | "resource" | "server" | "profile";
   readonly name: string;
   readonly known: readonly string[];
   /** The hint if no known name is similar. */

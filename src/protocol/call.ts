@@ -39,6 +39,8 @@ export interface Client extends Viewer {
   readonly principal: string;
   /** The principal as the latest request showed it. */
   readonly who: Principal;
+  /** The endpoint that it uses; see `Place`. */
+  readonly endpoint: string;
   /** What it may see. Undefined: everything. */
   readonly visibility: Visibility | undefined;
   /** The owner of the tasks that its calls start. The empty string: anyone who has a task's id. */

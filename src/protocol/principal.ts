@@ -74,5 +74,13 @@ export interface Place {
   readonly visibility: Visibility | undefined;
 }
 
+/**
+ * Returns the owner of what a principal starts at an endpoint: the principal, but at each endpoint
+ * for itself. No principal's id begins with a slash.
+ */
+export function ownerAt({ id }: Principal, endpoint: string): string {
+  return id === "" || endpoint === "" ? id : `${endpoint} ${id}`;
+}
+
 /** The main endpoint of a gateway that shows everything to everybody. */
 export const EVERYWHERE: Place = { endpoint: "", visibility: undefined };

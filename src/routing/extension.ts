@@ -152,7 +152,8 @@ function ownerByIdentifier(
  * other server may get it.
  */
 function mustExist(claimants: readonly string[], sole: string | undefined, snapshot: Snapshot): boolean {
-  return claimants.some((id) => id !== sole || snapshot.standing(id).kind !== "known");
+  const shown = claimants.filter((id) => snapshot.shows(id));
+  return shown.some((id) => id !== sole || snapshot.standing(id).kind !== "known");
 }
 
 function ownerOf(call: Call, key: string, { serverId, own }: { serverId: string; own: string }): Owner {

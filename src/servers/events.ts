@@ -12,6 +12,7 @@ import type { BackendStatus } from "./backend-options.ts";
 export type { TaskNote };
 
 export interface ServerLogMessage {
+  readonly serverId: string;
   readonly level: string;
   /** Raw JSON. */
   readonly params: string;

@@ -84,12 +84,12 @@ export class Servers extends EventEmitter<ServerEvents> {
    * Resolves when the lists of starting servers are known, or have been waited for. Undefined: they
    * are known.
    */
-  firstLists(client: Pick<Client, "account" | "info">): Promise<void> | undefined {
+  firstLists(client: Pick<Client, "account" | "info" | "visibility">): Promise<void> | undefined {
     return this.#roster.firstLists.wait(client);
   }
 
   /** The same for a client that must not answer a server before this resolves. */
-  firstDescription(client: Pick<Client, "account" | "info">): Promise<void> | undefined {
+  firstDescription(client: Pick<Client, "account" | "info" | "visibility">): Promise<void> | undefined {
     return this.#roster.firstLists.wait(client, true);
   }
 
@@ -172,9 +172,13 @@ export class Servers extends EventEmitter<ServerEvents> {
     return this.backend(serverId)?.connections.prepare(client);
   }
 
-  /** Prepares all servers for a client that has come. Its first lists wait for its own ones. */
+  /**
+   * Prepares all servers that it sees for a client that has come. Its first lists wait for its own
+   * ones.
+   */
   welcome(client: Client): void {
-    const steps = [...this.#roster.values()].flatMap(({ backend }) => backend.connections.welcome(client) ?? []);
+    const seen = shownTo(client, [...this.#roster.values()]);
+    const steps = seen.flatMap(({ backend }) => backend.connections.welcome(client) ?? []);
     if (steps.length === 0) return;
     const all = Promise.all(steps).then(() => {});
     const prepared = withTimeout(all, WELCOME_MS, undefined).finally(() => {
@@ -292,8 +296,8 @@ export class Servers extends EventEmitter<ServerEvents> {
 }
 
 /** Leaves out the servers that a client may not see. */
-export function shownTo({ visibility }: Viewer, infos: ServerInfo[]): ServerInfo[] {
-  return visibility ? infos.filter(({ id }) => visibility.showsServer(id)) : infos;
+export function shownTo<Server extends { readonly id: string }>({ visibility }: Viewer, servers: Server[]): Server[] {
+  return visibility ? servers.filter(({ id }) => visibility.showsServer(id)) : servers;
 }
 
 function subscribes(peer: Peer | undefined): boolean {

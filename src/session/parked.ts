@@ -140,7 +140,8 @@ export class ParkedCalls {
 /** What a state is bound to: who asks, and for what. */
 export function bindingOf(call: Call): string {
   const { method, params, client } = call;
-  const subject = JSON.stringify([client.principal, method, params["name"], params["uri"], params["arguments"]]);
+  const { principal, endpoint } = client;
+  const subject = JSON.stringify([principal, endpoint, method, params["name"], params["uri"], params["arguments"]]);
   return createHash("sha256").update(subject).digest("base64url");
 }
 

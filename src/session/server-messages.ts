@@ -57,17 +57,17 @@ export class ServerMessages {
     });
   }
 
-  #deliverLog({ level, params, to }: ServerLogMessage): void {
+  #deliverLog({ serverId, level, params, to }: ServerLogMessage): void {
     if (to === "several") return;
     const text = notificationText("notifications/message", params);
     if (to === "none") {
-      const [only, ...others] = this.#sessions;
-      if (only && others.length === 0 && only.initialized && wants(only, level)) only.notify(text);
+      const only = this.#only;
+      if (only?.initialized && sees(only, serverId) && wants(only, level)) only.notify(text);
     } else if (to instanceof Call) {
       if (wants(to.client, level)) to.emit(text);
     } else {
       const session = this.#sessions.get(to.party);
-      if (session && wants(session, level)) session.notify(text);
+      if (session && sees(session, serverId) && wants(session, level)) session.notify(text);
     }
   }
 
@@ -77,9 +77,14 @@ export class ServerMessages {
     if (method === LINK_DONE) return this.#linked(serverId, params)?.notify(text);
     if (to === "several") return;
     if (to instanceof Call) return to.emit(text);
+    const session = to === "none" ? this.#only : this.#sessions.get(to.party);
+    if (session?.initialized && sees(session, serverId)) session.notify(text);
+  }
+
+  /** The session that a message must be for, because there is no other. */
+  get #only(): Session | undefined {
     const [only, ...others] = this.#sessions;
-    const session = to === "none" ? (others.length === 0 ? only : undefined) : this.#sessions.get(to.party);
-    if (session?.initialized) session.notify(text);
+    return others.length === 0 ? only : undefined;
   }
 
   #remember(serverId: string, elicitationId: string, { key, hasSession }: Client): void {
@@ -126,6 +131,11 @@ export class ServerMessages {
 function announce(session: Session, kinds: readonly ChangeKind[]): void {
   if (!session.initialized) return;
   for (const kind of kinds) session.notify(notificationText(changeNotifications[kind]));
+}
+
+/** Nothing of a server that a client may not see reaches it outside of a call. */
+function sees({ visibility }: Session, serverId: string): boolean {
+  return visibility === undefined || visibility.showsServer(serverId);
 }
 
 function wants(client: Client, level: string): boolean {

@@ -11,7 +11,7 @@ import { GoblinError } from "../protocol/errors.ts";
 import { type Answer, failure, type Id, notificationText, requestText } from "../protocol/json-rpc.ts";
 import type { LogLevel } from "../protocol/log-levels.ts";
 import { canBeAsked, cannotBeAsked, isQuestion } from "../protocol/methods.ts";
-import type { Place, Principal, Visibility } from "../protocol/principal.ts";
+import { ownerAt, type Place, type Principal, type Visibility } from "../protocol/principal.ts";
 import { SmallMap } from "../structures/small-map.ts";
 
 type Identity = "account" | "protocolVersion" | "capabilities" | "info";
@@ -71,7 +71,7 @@ export class Session implements Client {
     this.principal = options.principal.id;
     this.endpoint = options.place.endpoint;
     this.visibility = options.place.visibility;
-    this.taskOwner = this.principal || options.id;
+    this.taskOwner = ownerAt(options.principal, options.place.endpoint) || options.id;
     this.protocolVersion = options.protocolVersion;
     this.capabilities = options.capabilities;
     this.info = options.info;

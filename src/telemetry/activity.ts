@@ -21,6 +21,9 @@ export interface CallRecord {
   readonly ms: number;
   readonly outcome: Outcome;
   readonly client: string | null;
+  /** The principal's name. */
+  readonly who: string | null;
+  readonly profile: string | null;
   readonly code: string | number | null;
   readonly requestId: string;
 }

@@ -60,6 +60,8 @@ export class Audit implements Stage {
           principal: client.principal || undefined,
           who: call.who.name || undefined,
           app: call.who.client,
+          endpoint: client.endpoint || undefined,
+          profile: client.visibility?.profile,
         },
         server: serverId,
         method: cut(call.method),

@@ -105,6 +105,8 @@ export class CallMetrics implements Stage {
       ms,
       outcome,
       client: clientName(call),
+      who: call.who.name || null,
+      profile: call.client.visibility?.profile ?? null,
       code: answer.ok ? null : shownCode(answer),
       requestId: call.requestId,
     };

@@ -2,6 +2,9 @@
  * `goblin stdio`: runs the gateway on stdin and stdout, for clients that start it themselves. It
  * ends when stdin does. The log goes to stderr.
  */
+import { withServersOf } from "../../access/conditions.ts";
+import { endpointFor } from "../../access/endpoints.ts";
+import type { Config } from "../../config/schema/config.ts";
 import { createGateway, type Gateway } from "../../gateway.ts";
 import { openLogins } from "../../login/logins.ts";
 import { openKeptLists } from "../../servers/lists/kept-lists.ts";
@@ -10,20 +13,35 @@ import { type ChooseOptions, chooseConfig } from "../config.ts";
 import { ConfigFollower } from "../config-follower.ts";
 import { surviveUncaughtErrors } from "../crash-guard.ts";
 import { exitSoon, listenToSignals } from "../signals.ts";
+import { noSuch } from "../suggest.ts";
 
-export async function stdio(options: ChooseOptions): Promise<number> {
-  const { config, file, found } = await chooseConfig(options);
+export interface StdioCommandOptions extends ChooseOptions {
+  readonly profile?: string | undefined;
+}
+
+export async function stdio(options: StdioCommandOptions): Promise<number> {
+  const { config: whole, file, found } = await chooseConfig(options);
+  const { profile } = options;
+  if (profile !== undefined && !Object.hasOwn(whole.profiles, profile)) {
+    const known = Object.keys(whole.profiles);
+    const otherwise = known.length === 0 ? 'the config has no "profiles"' : `there are ${known.join(", ")}`;
+    throw noSuch({ kind: "profile", name: profile, known, otherwise });
+  }
+  // The client of this process can use no other servers.
+  const narrowed = (next: Config): Config => (profile === undefined ? next : withServersOf(profile, next));
+  const config = narrowed(whole);
   const log = createLogger({ ...config.log, stream: process.stderr });
   surviveUncaughtErrors(log);
   const kept = await openKeptLists(process.env, log);
-  const follower = file && new ConfigFollower({ file, found, override: (next) => next, gateway: () => gateway, log });
+  const follower = file && new ConfigFollower({ file, found, override: narrowed, gateway: () => gateway, log });
   const signals = listenToSignals(() => {
     gateway.reopenLogs();
     follower?.reloadQuietly();
   });
   const logins = await openLogins({ env: process.env, warn: (message) => log.warn(message) });
   const gateway: Gateway = createGateway({ config, log, configPath: file?.path, kept, logins });
-  const front = gateway.stdio({ input: process.stdin, output: process.stdout });
+  const endpoint = profile === undefined ? "" : endpointFor("p", profile);
+  const front = gateway.stdio({ input: process.stdin, output: process.stdout, endpoint });
   await follower?.watch();
   await Promise.race([front.closed, signals.ended]);
   follower?.close();

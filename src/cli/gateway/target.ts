@@ -5,6 +5,7 @@
  */
 import { resolve } from "node:path";
 import type * as z from "zod";
+import { endpointFor } from "../../access/endpoints.ts";
 import type { AdminRoute } from "../../admin/route.ts";
 import { ApiError } from "../../admin/schema.ts";
 import { formatWarning } from "../../config/problems/problem.ts";
@@ -16,13 +17,15 @@ import { requireServer } from "../suggest.ts";
 import { createStatusLine } from "../terminal/status-line.ts";
 import { UsageError } from "../usage-error.ts";
 import { findGateway, type GatewayOptions } from "./find-gateway.ts";
-import { type Fields, McpClient } from "./mcp-client.ts";
+import { type Fields, McpClient, type Send } from "./mcp-client.ts";
 import { unreachable } from "./unreachable.ts";
 
 export interface TargetOptions extends GatewayOptions {
   readonly config?: string | undefined;
   /** With a config: the only server to start. */
   readonly only?: string | undefined;
+  /** The profile to use things of. */
+  readonly profile?: string | undefined;
 }
 
 type Readable = AdminRoute & { readonly response: z.ZodType };
@@ -32,7 +35,8 @@ export interface Target {
   readonly url: string;
   /** Requests a route of the admin API and validates the answer. */
   get<Route extends Readable>(route: Route): Promise<z.infer<Route["response"]>>;
-  mcp(capabilities: Fields): Promise<McpClient>;
+  /** Connects to the endpoint of a profile, or to the main one. */
+  mcp(capabilities: Fields, profile?: string): Promise<McpClient>;
   close(): Promise<void>;
 }
 
@@ -56,7 +60,7 @@ export function withClient<T>(
   use: (client: McpClient, target: Target) => Promise<T>,
 ): Promise<T> {
   return withTarget(options, async (target) => {
-    const client = await target.mcp(options.capabilities ?? {});
+    const client = await target.mcp(options.capabilities ?? {}, options.profile);
     const interrupted = (): void => void client.close().finally(() => process.exit(130));
     process.once("SIGINT", interrupted);
     try {
@@ -156,7 +160,21 @@ function target({ url, refused, send, close }: TargetParts): Target {
   return {
     url,
     close,
-    mcp: (capabilities) => McpClient.connect((init) => checked("/mcp", init), capabilities),
+    mcp(capabilities, profile) {
+      if (profile === undefined) return McpClient.connect((init) => checked("/mcp", init), capabilities);
+      const path = `/mcp${endpointFor("p", profile)}`;
+      let isThere = false;
+      const send: Send = async (init) => {
+        const response = await checked(path, init);
+        // Later, a 404 means that the session has ended.
+        if (response.status === 404 && !isThere) {
+          throw new UsageError(`there is no profile "${profile}", or the token is not for it`);
+        }
+        isThere = true;
+        return response;
+      };
+      return McpClient.connect(send, capabilities);
+    },
     async get<Route extends Readable>(route: Route) {
       const response = await checked(route.path, { headers: { accept: "application/json" } });
       const body: unknown = await response.json().catch(() => undefined);

@@ -13,7 +13,7 @@ import { CLIENT_CAPABILITIES, metaOf, SERVER_INFO, SUBSCRIPTION_ID } from "../..
 import { GoblinError } from "../../protocol/errors.ts";
 import { answerText, failure, type Id, notificationText, type Params } from "../../protocol/json-rpc.ts";
 import { allChangeKinds, type ChangeKind, changeFilters, changeNotifications } from "../../protocol/methods.ts";
-import type { Place, Principal, Viewer } from "../../protocol/principal.ts";
+import { ownerAt, type Place, type Principal, type Viewer } from "../../protocol/principal.ts";
 import { isRecord, recordOf } from "../../structures/record.ts";
 import type { FrontContext } from "../context.ts";
 import { hasTasks, missingTasks } from "./requests.ts";
@@ -123,7 +123,7 @@ export function openListen(
   }
 
   function watchTask(told: (paramsJson: string) => void): (taskId: string) => Promise<boolean> {
-    const { id: owner } = principal;
+    const owner = ownerAt(principal, endpoint);
     return async (taskId) => {
       const client = { key: clientKey, scope: owner, taskOwner: owner, visibility: viewer.visibility };
       const unwatch = await context.tasks.listen(taskId, client, told);

@@ -23,7 +23,7 @@ import { GoblinError } from "../../protocol/errors.ts";
 import { type Answer, failure, type Inbound, type Params, requestParams, success } from "../../protocol/json-rpc.ts";
 import { type LogLevel, severity } from "../../protocol/log-levels.ts";
 import { canBeAsked, cannotBeAsked, listMethods, lookUp, routedMethods } from "../../protocol/methods.ts";
-import type { Place, Principal, Viewer, Visibility } from "../../protocol/principal.ts";
+import { ownerAt, type Place, type Principal, type Viewer, type Visibility } from "../../protocol/principal.ts";
 import { Dialogue } from "../../session/dialogue.ts";
 import { bindingOf, ParkedCalls } from "../../session/parked.ts";
 import { isRecord } from "../../structures/record.ts";
@@ -173,6 +173,7 @@ class RequestClient implements Client {
   readonly account: string;
   readonly meter: string;
   readonly principal: string;
+  readonly endpoint: string;
   readonly visibility: Visibility | undefined;
   readonly taskOwner: string;
   readonly protocolVersion: string;
@@ -189,8 +190,9 @@ class RequestClient implements Client {
     const level = meta[LOG_LEVEL];
     this.who = principal;
     this.principal = principal.id;
+    this.endpoint = place.endpoint;
     this.visibility = place.visibility;
-    this.taskOwner = principal.id;
+    this.taskOwner = ownerAt(principal, place.endpoint);
     this.party = party ?? this.key;
     this.protocolVersion = toDisplayText(meta[PROTOCOL_VERSION]);
     this.capabilities = (meta[CLIENT_CAPABILITIES] ?? {}) as Record<string, unknown>;

@@ -16,11 +16,13 @@ const FOLLOWER_MS = 1000;
 /** Clients that are known to do so, by the name that they give. No protocol version tells. */
 const FOLLOWERS = /^(?:claude-code|Visual Studio Code)\b/;
 
-type Asker = Pick<Client, "account" | "info">;
+type Asker = Pick<Client, "account" | "info" | "visibility">;
 
 interface Wait extends Alarm {
   readonly account: string;
   readonly isHandshake: boolean;
+  /** Whether the server is one of those that it waits for. */
+  readonly awaits: (serverId: string) => boolean;
 }
 
 export class FirstLists {
@@ -59,18 +61,21 @@ export class FirstLists {
    * Resolves when the lists, or all that a handshake needs, are complete or have been waited for.
    * Undefined: no need to wait.
    */
-  wait({ account, info }: Asker, isHandshake = false): Promise<void> | undefined {
+  wait({ account, info, visibility }: Asker, isHandshake = false): Promise<void> | undefined {
     if (this.#until.size === 0) return undefined;
     const now = performance.now();
     for (const [id, until] of this.#until) if (until <= now) this.#until.delete(id);
-    if (this.#isComplete(isHandshake)) return undefined;
-    const last = Math.max(...this.#until.values(), 0);
+    const awaits = (serverId: string): boolean => !visibility || visibility.showsServer(serverId);
+    if (this.#isComplete({ isHandshake, awaits })) return undefined;
+    const ends = [...this.#until].flatMap(([id, until]) => (awaits(id) ? [until] : []));
+    const last = Math.max(...ends, 0);
     if (last === 0 || this.#waitsOf(account) >= MOST_WAITS) return undefined;
     const follows = typeof info["name"] === "string" && FOLLOWERS.test(info["name"]);
     return new Promise((resolve) => {
       const wait: Wait = {
         account,
         isHandshake,
+        awaits,
         due: 0,
         place: -1,
         ring: () => {
@@ -84,12 +89,12 @@ export class FirstLists {
     });
   }
 
-  #isComplete(isHandshake: boolean): boolean {
-    return this.#until.size === 0 || (isHandshake && [...this.#until.keys()].every((id) => this.#asking.has(id)));
+  #isComplete({ isHandshake, awaits }: Pick<Wait, "isHandshake" | "awaits">): boolean {
+    return [...this.#until.keys()].every((id) => !awaits(id) || (isHandshake && this.#asking.has(id)));
   }
 
   #release(): void {
-    for (const wait of [...this.#waits]) if (this.#isComplete(wait.isHandshake)) wait.ring();
+    for (const wait of [...this.#waits]) if (this.#isComplete(wait)) wait.ring();
   }
 
   #waitsOf(account: string): number {

@@ -59,7 +59,7 @@ export class Reports {
       },
       log: (level, params, to) => {
         if (!this.#logs.pass()) return;
-        host.emit("log", { level, params, to: owner && !(to instanceof Call) ? owner : to });
+        host.emit("log", { serverId, level, params, to: owner && !(to instanceof Call) ? owner : to });
       },
       notified: (method, params, to) => {
         if (!this.#logs.pass()) return;

@@ -21,6 +21,8 @@ export function callLines(page: Page, row: CallRow, about: About | undefined): L
       ["method", row.method],
       ["server", row.serverId ?? "none"],
       ["client", row.client ?? undefined],
+      ["who", row.who ?? undefined],
+      ["profile", row.profile ?? undefined],
       ["id", row.requestId],
     ]),
     ...(call === undefined

@@ -130,4 +130,4 @@ describe("bounded", () => {
   });
 });
 
-const anyone = { account: "somebody", info: {} };
+const anyone = { account: "somebody", info: {}, visibility: undefined };

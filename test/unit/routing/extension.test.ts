@@ -38,6 +38,7 @@ function call(method: string, params: Record<string, unknown>): Call {
     account: "c",
     principal: "",
     who: ANYONE,
+    endpoint: "",
     visibility: undefined,
     taskOwner: "c",
     protocolVersion: "",
