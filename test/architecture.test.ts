@@ -87,7 +87,8 @@ const layers: Record<string, readonly string[]> = {
   "index.ts": ["library.ts", "cards.ts", "config"],
   cli: [
     ...["gateway.ts", "version.ts", "tui", "admin", "demo", "session", "servers", "login", "pairing", "secrets"],
-    ...["clients", "catalog", "telemetry", "config", "protocol", "http-client", "structures", "timing", "text"],
+    ...["clients", "catalog", "telemetry", "access", "config", "protocol", "http-client", "structures", "timing"],
+    "text",
   ],
 };
 
