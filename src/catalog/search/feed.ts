@@ -86,7 +86,7 @@ export function feedSearch(catalog: Catalog, index: SearchIndex): CatalogSearch 
       const wanted = version;
       while (taken < wanted && !closed) await new Promise<void>((resolve) => waiting.push(resolve));
       if (index.pending > MANY_PENDING) await withTimeout(index.settled(), SETTLE_MS, undefined);
-      return index.search(query, { ...options, ...within(viewer, options) }).map(({ key }) => nameIn(key));
+      return index.search(query, { ...options, ...narrowedTo(viewer, options) }).map(({ key }) => nameIn(key));
     },
     close() {
       closed = true;
@@ -100,7 +100,7 @@ export function feedSearch(catalog: Catalog, index: SearchIndex): CatalogSearch 
    * There is one index for all views. What a client does not see is left out before hits are
    * counted. What only it sees, in lists of its own, is scanned.
    */
-  function within(viewer: Viewer, { kind, filter }: SearchOptions): Pick<SearchOptions, "filter" | "others"> {
+  function narrowedTo(viewer: Viewer, { kind, filter }: SearchOptions): Pick<SearchOptions, "filter" | "others"> {
     const { snapshot } = catalog;
     const view = catalog.view(viewer);
     if (view === snapshot) return {};
