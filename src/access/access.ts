@@ -90,8 +90,8 @@ export class Access extends EventEmitter<AccessEvents> {
 
 /** Returns the profiles that a principal is tied to; undefined if it is tied to none. */
 function profilesOf(principal: Principal, { gateway: { auth } }: Config): readonly string[] | undefined {
-  const { id } = principal;
-  if (id === "") return undefined;
+  const { id, profiles } = principal;
+  if (profiles !== undefined || id === "") return profiles;
   const client = id.startsWith("client:") ? id.slice("client:".length) : undefined;
   const profile = client !== undefined && Object.hasOwn(auth.clients, client) && auth.clients[client]!.profile;
   return typeof profile === "string" ? [profile] : profile || undefined;

@@ -6,6 +6,8 @@ import type { IssuerConfig } from "./resource-server.ts";
 export type Claims = Readonly<Record<string, unknown>> & {
   readonly exp?: number;
   readonly sub?: string;
+  /** Only of the gateway's own tokens. */
+  readonly profile?: unknown;
   readonly cnf?: Readonly<Record<string, unknown>>;
 };
 

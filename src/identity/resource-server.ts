@@ -167,7 +167,9 @@ export class ResourceServer {
     const config = { issuer: String(claims["iss"]), audience: [], algorithms: [], requiredScopes: [] };
     const end = claims.exp! * 1000;
     // No token of a paired client opens the API.
-    const principal = principalOf(claims, { config, adminScope: undefined, expiresAt: end });
+    const named = principalOf(claims, { config, adminScope: undefined, expiresAt: end });
+    const { profile } = claims;
+    const principal = typeof profile === "string" ? { ...named, profiles: [profile] } : named;
     // A grant may end while its token is checked.
     return { issuer: config, principal, until: end, key: undefined, isLive: () => own.isLive(claims.sub!) };
   }

@@ -21,6 +21,8 @@ export interface PairingOptions {
 export interface PairingConfig {
   readonly publicUrl?: string | undefined;
   readonly auth: { readonly pairing?: boolean };
+  /** The names of the profiles that a client can be limited to. */
+  readonly profiles?: readonly string[];
 }
 
 interface Loaded {
@@ -37,6 +39,7 @@ export function issuerOf({ publicUrl, auth }: PairingConfig): string | undefined
 export class Pairing extends EventEmitter<{ ended: [] }> {
   readonly #options: PairingOptions;
   #issuer: string | undefined;
+  #profiles: readonly string[] = [];
   #loading: Promise<Loaded> | undefined;
   #loaded: Loaded | undefined;
 
@@ -53,6 +56,7 @@ export class Pairing extends EventEmitter<{ ended: [] }> {
   /** Turns pairing on or off, as a config says. */
   apply(config: PairingConfig): void {
     const issuer = issuerOf(config);
+    this.#profiles = config.profiles ?? [];
     if (issuer === this.#issuer) return;
     this.close();
     this.#issuer = issuer;
@@ -127,7 +131,10 @@ export class Pairing extends EventEmitter<{ ended: [] }> {
     const refused = (reason: string): void => {
       if (lines.pass() !== undefined) warn(`Pairing: ${reason}`);
     };
-    const server = new AuthorizationServer({ issuer, book, privateHosts, now: Date.now, refused });
+    const server = new AuthorizationServer({
+      ...{ issuer, book, privateHosts, now: Date.now, refused },
+      profiles: () => this.#profiles,
+    });
     let before = book.current.grants;
     book.on("changed", () => {
       const ids = new Set(book.current.grants.map(({ id }) => id));

@@ -38,6 +38,8 @@ export interface Grant {
   /** The endpoint that its tokens are for. */
   readonly resource: string;
   readonly scope: string;
+  /** The profile that the client is limited to; undefined: it is not limited. */
+  readonly profile?: string | undefined;
   readonly createdAt: number;
   /** When it last got a token. */
   readonly usedAt: number;

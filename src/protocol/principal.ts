@@ -14,6 +14,8 @@ export interface Principal {
   readonly groups: readonly string[];
   /** The scopes of its token; undefined if its credential is not limited by scopes. */
   readonly scopes: ReadonlySet<string> | undefined;
+  /** The profiles that its credential is tied to; undefined: it is tied to none by itself. */
+  readonly profiles?: readonly string[] | undefined;
   /** Whether it may administer the gateway. */
   readonly isAdmin: boolean;
   /** When its credential expires, in milliseconds since 1970; Infinity if never. */

@@ -27,7 +27,7 @@ async function start() {
   const reasons: string[] = [];
   let posts = 0;
   const server = new AuthorizationServer({
-    ...{ issuer: ISSUER, book, privateHosts: [], now: () => clock.now },
+    ...{ issuer: ISSUER, book, privateHosts: [], now: () => clock.now, profiles: () => [] },
     refused: (reason) => void reasons.push(reason),
   });
   const send = (path: string, init?: RequestInit, network = "192.0.2.1") =>

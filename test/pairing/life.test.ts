@@ -5,7 +5,7 @@ import { afterEach, expect, test } from "vitest";
 import { withoutGrants } from "../../src/pairing/grants.ts";
 import { Pairing } from "../../src/pairing/pairing.ts";
 import { startGoblin } from "../fixtures/goblin.ts";
-import { handMade, paired, startPaired, type Tokens } from "../fixtures/pairing.ts";
+import { Browser, handMade, paired, startPaired, type Tokens } from "../fixtures/pairing.ts";
 import { disposeAll, rawHttp } from "../fixtures/peers.ts";
 import { until } from "../fixtures/until.ts";
 
@@ -115,4 +115,49 @@ test("without a state folder nobody is let in, and the answer says that it is th
   const headers = { authorization: `Bearer ${tokens.access_token}` };
   expect((await fetch(goblin.url, { method: "POST", headers, body: "{}" })).status).toBe(503);
   expect((await fetch(`${goblin.origin}/oauth/jwks`)).status).toBe(503);
+});
+
+test("a client that was limited to a profile sees nothing else", async () => {
+  const gateway = await startPaired({
+    withServer: true,
+    profiles: { echoes: { tools: { allow: ["echo"] } }, empty: { tools: { deny: ["*"] } } },
+  });
+  const client = handMade(gateway);
+  const id = await client.register();
+  const exchange = (location: URL) =>
+    fetch(`${gateway.issuer}/oauth/token`, {
+      method: "POST",
+      body: new URLSearchParams({
+        ...{ grant_type: "authorization_code", client_id: id, code_verifier: client.verifier },
+        code: location.searchParams.get("code")!,
+      }),
+    });
+  const toolsOf = async (url: URL, fields: Record<string, string> = {}, path = "/mcp") => {
+    const location = await new Browser().consent(url, await gateway.code(), fields);
+    const answer = await exchange(location);
+    const { access_token: token } = (await answer.json()) as Tokens;
+    const raw = rawHttp(gateway.issuer + path);
+    raw.headers = { authorization: `Bearer ${token}` };
+    if ((await raw.initialize()).status !== 200) return undefined;
+    const { message } = await raw.call("tools/list");
+    return (message.result.tools as { name: string }[])
+      .map(({ name }) => name)
+      .filter((name) => name.startsWith("one_"));
+  };
+  const url = client.authorizationUrl(id);
+  expect(await (await new Browser().get(url)).text()).toMatch(/type="radio" name="profile" value="echoes">/);
+  expect((await toolsOf(url))!.length).toBeGreaterThan(1);
+  expect(await toolsOf(url, { profile: "echoes" })).toEqual(["one_echo"]);
+  expect(await toolsOf(url, { profile: "echoes" }, "/mcp/p/empty")).toBeUndefined();
+  await expect(toolsOf(url, { profile: "nothing" })).rejects.toThrow("HTTP 400");
+  // One that asks for a profile's endpoint gets no more than that, whatever a form says.
+  const own = client.authorizationUrl(id, { resource: `${gateway.issuer}/mcp/p/echoes` });
+  expect(await (await new Browser().get(own)).text()).not.toContain('type="radio"');
+  expect(await toolsOf(own, { profile: "empty" })).toEqual(["one_echo"]);
+  for (const path of ["/mcp/p/nothing", "/mcp/x/echoes", "/mcp/p/echoes/more", "/mcp.evil/p/echoes"]) {
+    const answer = await new Browser().get(client.authorizationUrl(id, { resource: gateway.issuer + path }));
+    expect([path, answer.status]).toEqual([path, 400]);
+  }
+  const server = client.authorizationUrl(id, { resource: `${gateway.issuer}/mcp/s/one` });
+  expect((await toolsOf(server))!.length).toBeGreaterThan(1);
 });

@@ -20,6 +20,7 @@ const columns: Column<Grant>[] = [
   { title: "ID", text: ({ id }) => id },
   { title: "CLIENT", text: ({ clientName }) => clientName },
   { title: "HOST", text: ({ clientHost }) => clientHost },
+  { title: "PROFILE", text: ({ profile }) => profile ?? "–" },
   { title: "LET IN", text: ({ createdAt }) => ago(createdAt) },
   { title: "LAST TOKEN", text: ({ usedAt }) => ago(usedAt) },
 ];
@@ -28,8 +29,8 @@ export async function grants(options: GrantsOptions): Promise<number> {
   const { store, issuer } = await openPairing(options.config);
   const own = (await store.read()).grants.filter((grant) => grant.issuer === issuer);
   if (options.json) {
-    const rows = own.map(({ id, clientId, clientName, clientHost, resource, createdAt, usedAt }) => ({
-      ...{ id, client: clientId, name: clientName, host: clientHost, resource },
+    const rows = own.map(({ id, clientId, clientName, clientHost, resource, profile, createdAt, usedAt }) => ({
+      ...{ id, client: clientId, name: clientName, host: clientHost, resource, profile: profile ?? null },
       createdAt: new Date(createdAt).toISOString(),
       usedAt: new Date(usedAt).toISOString(),
     }));

@@ -158,8 +158,8 @@ export class LiveGuards extends EventEmitter<GuardEvents> {
     const deps = { now: Date.now, refused, admitted, own: pairing };
     let credentials: Credentials | undefined;
     const build = (): { readonly main: Guard; readonly admin: Guard } => {
-      const { gateway } = config.current;
-      pairing?.apply(gateway);
+      const { gateway, profiles } = config.current;
+      pairing?.apply({ ...gateway, profiles: Object.keys(profiles) });
       if (gateway.auth.pairing && !pairing)
         log.warn("gateway.auth.pairing works only with goblin serve: nobody gets in");
       credentials = new Credentials(gateway, deps, credentials);

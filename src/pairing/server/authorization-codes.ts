@@ -15,6 +15,7 @@ export interface Agreed {
   readonly challenge: string;
   readonly resource: string;
   readonly scope: string;
+  readonly profile: string | undefined;
 }
 
 const LIFE_MS = 60_000;

@@ -23,6 +23,8 @@ export interface AuthorizationServerOptions {
   readonly book: LiveBook;
   /** Hosts of clients' documents that may be private. */
   readonly privateHosts: readonly string[];
+  /** The names of the gateway's profiles now. */
+  readonly profiles: () => readonly string[];
   readonly now: () => number;
   /** Logs why something was refused, for the operator. Never called with a token or a code. */
   readonly refused: (reason: string) => void;
@@ -41,17 +43,17 @@ export class AuthorizationServer {
   readonly #routes: ReadonlyMap<string, Handler>;
 
   constructor(options: AuthorizationServerOptions) {
-    const { issuer, book, now, refused, privateHosts } = options;
+    const { issuer, book, now, refused, privateHosts, profiles } = options;
     this.issuer = issuer;
     this.grants = new Grants({ book, issuer, now });
     this.#keys = new SigningKeys(book, now);
-    this.#resources = new Resources(issuer);
+    this.#resources = new Resources(issuer, profiles);
     const codes = new AuthorizationCodes(now);
     const clients = new Clients({ book, now, refused, guard: createPublicGuard(privateHosts) });
     const { store } = book;
     const refreshTokens = new RefreshTokens({ chain: store.derive("refresh"), tag: store.derive("tag") });
     const shared = { issuer, codes, now, refused, resources: this.#resources };
-    const consent = new Consent({ ...shared, book, clients });
+    const consent = new Consent({ ...shared, book, clients, profiles });
     const tokens = new TokenEndpoint({ ...shared, refreshTokens, grants: this.grants, keys: this.#keys });
     this.#routes = new Map<string, Handler>([
       ["GET /oauth/authorize", (request, network) => consent.ask(request, network)],
@@ -90,7 +92,7 @@ export class AuthorizationServer {
     const grant = this.grants.find(claims.sub!);
     if (grant?.clientId !== claims["client_id"])
       throw new Error(`a token is of the grant ${claims.sub}, which has ended`);
-    return { ...claims, preferred_username: `${grant!.clientHost}/${grant!.id}` };
+    return { ...claims, preferred_username: `${grant!.clientHost}/${grant!.id}`, profile: grant!.profile };
   }
 
   #metadata(pathname: string): Response {

@@ -23,6 +23,8 @@ export interface ConsentOptions {
   readonly clients: Clients;
   readonly codes: AuthorizationCodes;
   readonly resources: Resources;
+  /** The names of the gateway's profiles now. */
+  readonly profiles: () => readonly string[];
   readonly now: () => number;
   readonly refused: (reason: string) => void;
 }
@@ -36,6 +38,8 @@ interface Ticket {
   readonly state: string | undefined;
   readonly challenge: string;
   readonly resource: string;
+  /** The only profile that the client asks for; undefined: the person chooses. */
+  readonly profile: string | undefined;
   readonly expiresAt: number;
   /** The digest of the browser's cookie. */
   readonly browser: string;
@@ -43,6 +47,7 @@ interface Ticket {
 
 const TICKET_MS = 10 * 60_000;
 const WRONG = "That is not the code, or it is not valid any more. Run goblin pair again if in doubt.";
+const GONE = "There is no such profile any more.";
 const TOO_FAST = "Too many attempts. Wait a minute.";
 const SCOPE = "mcp";
 
@@ -87,7 +92,7 @@ export class Consent {
         redirectUri,
         state,
         challenge: checkedChallenge(given),
-        resource: this.#options.resources.named(given.getAll("resource")),
+        ...this.#options.resources.named(given.getAll("resource")),
         expiresAt: this.#options.now() + TICKET_MS,
         browser: digestOf(browser),
       };
@@ -114,6 +119,10 @@ export class Consent {
     if (form.get("choice") !== "allow") {
       return this.#leave(redirectUri, { error: "access_denied", error_description: "The person said no", state });
     }
+    const profile = ticket.profile ?? (form.get("profile") || undefined);
+    if (profile !== undefined && !this.#options.profiles().includes(profile)) {
+      return this.#page(ticket, { status: 400, problem: GONE });
+    }
     if (!this.#attempts.pass(network)) return this.#page(ticket, { status: 429, problem: TOO_FAST });
     const { book, issuer, now, codes } = this.#options;
     const grant = randomBytes(6).toString("hex");
@@ -124,7 +133,7 @@ export class Consent {
     }
     const clientHost = redirectHost(redirectUri);
     const base = { grant, clientId, clientName: ticket.clientName, clientHost, scope: SCOPE };
-    const code = codes.make({ ...base, redirectUri, challenge, resource });
+    const code = codes.make({ ...base, redirectUri, challenge, resource, profile });
     return this.#leave(redirectUri, { code, state });
   }
 
@@ -134,6 +143,8 @@ export class Consent {
       publishedBy: ticket.publishedBy,
       redirectHost: redirectHost(ticket.redirectUri),
       gateway: new URL(this.#options.issuer).host,
+      profile: ticket.profile,
+      profiles: this.#options.profiles(),
       ticket: this.#sealer.seal(JSON.stringify(ticket)).toString("base64url"),
       problem,
     };

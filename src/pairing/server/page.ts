@@ -13,6 +13,10 @@ export interface ConsentView {
   readonly redirectHost: string;
   /** The gateway's own host. */
   readonly gateway: string;
+  /** The only profile that the client asks for. */
+  readonly profile: string | undefined;
+  /** The profiles to choose from otherwise. */
+  readonly profiles: readonly string[];
   readonly ticket: string;
   /** What was wrong with the last attempt. */
   readonly problem?: string | undefined;
@@ -26,7 +30,9 @@ export interface PageOptions {
 }
 
 export function consentPage(view: ConsentView, options: PageOptions): Response {
-  const { clientName, publishedBy, redirectHost, gateway, ticket, problem } = view;
+  const { clientName, publishedBy, redirectHost, gateway, ticket, problem, profile, profiles } = view;
+  const isChoice = profile === undefined && profiles.length > 0;
+  const access = profile === undefined ? "every server of the gateway" : `the profile ${escaped(profile)}`;
   const who =
     publishedBy === undefined
       ? "It calls itself that; nobody checked it."
@@ -37,10 +43,11 @@ export function consentPage(view: ConsentView, options: PageOptions): Response {
 <dt>Leads back to</dt><dd><b>${escaped(redirectHost)}</b><br>
 <small>If this is not where you came from, cancel.</small></dd>
 <dt>Gateway</dt><dd>${escaped(gateway)}</dd>
-<dt>Access</dt><dd>every server of the gateway</dd>
+${isChoice ? "" : `<dt>Access</dt><dd>${access}</dd>`}
 </dl>
 <form method="post" action="authorize" autocomplete="off">
 <input type="hidden" name="ticket" value="${escaped(ticket)}">
+${isChoice ? choiceOf(profiles) : ""}
 <label for="code">Code</label>
 <p class="hint" id="hint">Run <code>goblin pair</code> on the machine of the gateway. It prints the code.</p>
 ${problem === undefined ? "" : `<p class="problem" role="alert">${escaped(problem)}</p>`}
@@ -52,6 +59,15 @@ ${problem === undefined ? "" : `<p class="problem" role="alert">${escaped(proble
 </div>
 </form>`;
   return page("Connect a client", body, options);
+}
+
+function choiceOf(profiles: readonly string[]): string {
+  const options = ["", ...profiles].map((name) => {
+    const text = name === "" ? "every server of the gateway" : `the profile ${escaped(name)}`;
+    const checked = name === "" ? " checked" : "";
+    return `<label class="choice"><input type="radio" name="profile" value="${escaped(name)}"${checked}> ${text}</label>`;
+  });
+  return `<fieldset><legend>Access</legend>${options.join("")}</fieldset>`;
 }
 
 /** `back`: where the client waits for an answer. */
@@ -123,7 +139,9 @@ dl { margin: 1rem 0; padding: 0 1rem; background: var(--card); border: 1px solid
 dt { margin-top: .75rem; color: var(--quiet); font-size: .875rem; }
 dd { margin: 0 0 .75rem; overflow-wrap: anywhere; }
 small, .hint { color: var(--quiet); font-size: .875rem; }
-label { font-weight: 600; }
+label, legend { font-weight: 600; }
+fieldset { margin: 0 0 1rem; padding: .5rem 1rem; border: 1px solid var(--line); border-radius: .5rem; }
+.choice { display: block; padding: .5rem 0; font-weight: 400; overflow-wrap: anywhere; }
 .hint { margin: 0 0 .5rem; }
 .problem { color: var(--problem); font-weight: 600; margin: 0 0 .5rem; }
 input[type="text"] {

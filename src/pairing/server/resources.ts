@@ -1,20 +1,41 @@
 /** The endpoints of this gateway, as tokens can be asked for (RFC 8707). */
 import { OAuthProblem } from "./oauth-problem.ts";
 
-export class Resources {
-  /** Every spelling that a token's audience may have. */
-  readonly all: readonly string[];
-  readonly #main: string;
+export interface NamedResource {
+  /** The audience of the tokens. They are for the gateway as a whole; the grant limits them. */
+  readonly resource: string;
+  /** The profile whose endpoint was named. */
+  readonly profile: string | undefined;
+}
 
-  constructor(issuer: string) {
+/** An endpoint for one profile or one server. */
+const ENDPOINT = /^\/(?:mcp|sse)\/([ps])\/([^/?#]+)\/?$/;
+
+export class Resources {
+  /** Every audience that a token may have. */
+  readonly all: readonly string[];
+  readonly #base: string;
+  readonly #main: string;
+  readonly #profiles: () => readonly string[];
+
+  constructor(issuer: string, profiles: () => readonly string[]) {
+    this.#base = issuer;
     this.#main = `${issuer}/mcp`;
     this.all = [this.#main, `${this.#main}/`, issuer, `${issuer}/`, `${issuer}/sse`];
+    this.#profiles = profiles;
   }
 
   /** Returns the endpoint that a request names. Throws if it is not one of this gateway. */
-  named(given: readonly string[]): string {
+  named(given: readonly string[]): NamedResource {
     const [first = this.#main, ...others] = given;
-    if (others.length === 0 && this.all.includes(normalized(first))) return normalized(first);
+    const resource = normalized(first);
+    if (others.length === 0) {
+      if (this.all.includes(resource)) return { resource, profile: undefined };
+      const [, kind, name] =
+        ENDPOINT.exec(resource.startsWith(this.#base) ? resource.slice(this.#base.length) : "") ?? [];
+      const profile = this.#profiles().find((one) => kind === "p" && name === encodeURIComponent(one));
+      if (kind === "s" || profile !== undefined) return { resource: this.#main, profile };
+    }
     throw new OAuthProblem("invalid_target", "resource is not an endpoint of this gateway");
   }
 }

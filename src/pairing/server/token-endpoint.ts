@@ -78,11 +78,14 @@ export class TokenEndpoint {
       refused(`an authorization code for ${agreed.clientHost} was refused: ${why}`);
       throw badGrant();
     }
-    this.#checkResource(form, agreed.resource);
-    const { grant: id, clientId, clientName, clientHost, resource, scope } = agreed;
+    this.#checkResource(form, agreed);
+    const { grant: id, clientId, clientName, clientHost, resource, scope, profile } = agreed;
     const { token, state } = this.#options.refreshTokens.first(id, now());
     const times = { createdAt: now(), usedAt: now() };
-    const grant = { id, issuer, clientId, clientName, clientHost, resource, scope, ...times, refresh: state };
+    const grant: Grant = {
+      ...{ id, issuer, clientId, clientName, clientHost, resource, scope, ...times, refresh: state },
+      ...(profile !== undefined && { profile }),
+    };
     if (!(await grants.add(grant))) throw badGrant();
     return this.#answer(grant, token);
   }
@@ -93,7 +96,7 @@ export class TokenEndpoint {
     if (!given) throw badGrant();
     const known = grants.find(given.grant);
     if (!known || clientOf(form) !== known.clientId) throw badGrant();
-    this.#checkResource(form, known.resource);
+    this.#checkResource(form, known);
     const renewed = await grants.renew(given, (grant) => refreshTokens.renew(grant, given, now()));
     if (!renewed) throw badGrant();
     if (renewed.kind === "reuse") {
@@ -103,9 +106,11 @@ export class TokenEndpoint {
     return this.#answer(known, renewed.token);
   }
 
-  #checkResource(form: URLSearchParams, agreed: string): void {
+  #checkResource(form: URLSearchParams, agreed: Pick<Grant, "resource" | "profile">): void {
     const given = form.getAll("resource");
-    if (given.length > 0 && this.#options.resources.named(given) !== agreed) {
+    if (given.length === 0) return;
+    const { resource, profile } = this.#options.resources.named(given);
+    if (resource !== agreed.resource || (profile !== undefined && profile !== agreed.profile)) {
       throw new OAuthProblem("invalid_target", "resource is not what the person agreed to");
     }
   }
