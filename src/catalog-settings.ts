@@ -14,7 +14,16 @@ export function createCatalog(config: LiveConfig): Catalog {
   return catalog;
 }
 
-function settingsOf({ names, prompts, resources, lists, tools, metaTools, profiles }: Config): SnapshotSettings {
+function settingsOf({
+  names,
+  prompts,
+  resources,
+  lists,
+  tools,
+  metaTools,
+  profiles,
+  policy,
+}: Config): SnapshotSettings {
   return {
     maxNameLength: names.maxLength,
     repeatPrefix: names.repeatPrefix,
@@ -23,7 +32,7 @@ function settingsOf({ names, prompts, resources, lists, tools, metaTools, profil
     pageSize: lists.pageSize,
     order: lists.order,
     local: metaDefinitions(metaTools.enabled),
-    viewsDiffer: Object.keys(profiles).length > 0,
+    viewsDiffer: Object.keys(profiles).length > 0 || policy.default === "deny" || policy.rules.length > 0,
     exposure: { mode: tools.expose, budgetTokens: tools.budgetTokens },
   };
 }

@@ -28,8 +28,9 @@ const layers: Record<string, readonly string[]> = {
   outbound: ["protocol"],
   identity: ["protocol", "structures", "text"],
   identifiers: ["json", "uri-template", "timing"],
-  config: ["protocol", "structures", "text"],
-  access: ["config", "protocol", "structures", "text"],
+  policy: ["protocol", "json", "structures", "text"],
+  config: ["policy", "protocol", "structures", "text"],
+  access: ["policy", "config", "protocol", "structures", "text"],
   telemetry: ["config", "protocol", "structures", "timing", "text"],
   otel: ["telemetry", "config", "protocol", "json", "version.ts"],
   catalog: ["identifiers", "protocol", "json", "uri-template", "structures", "timing", "text"],
@@ -51,8 +52,8 @@ const layers: Record<string, readonly string[]> = {
     "timing",
   ],
   calls: [
-    ...["session", "routing", "meta", "servers", "catalog", "telemetry", "otel", "identifiers", "config", "protocol"],
-    ...["json", "structures", "timing"],
+    ...["session", "routing", "meta", "servers", "catalog", "telemetry", "otel", "identifiers", "policy", "config"],
+    ...["protocol", "json", "structures", "timing"],
   ],
   front: [
     ...["identity", "access", "pairing", "outbound", "calls", "session", "routing", "catalog", "telemetry"],
@@ -87,8 +88,8 @@ const layers: Record<string, readonly string[]> = {
   "index.ts": ["library.ts", "cards.ts", "config"],
   cli: [
     ...["gateway.ts", "version.ts", "tui", "admin", "demo", "session", "servers", "login", "pairing", "secrets"],
-    ...["clients", "catalog", "telemetry", "access", "config", "protocol", "http-client", "structures", "timing"],
-    "text",
+    ...["clients", "catalog", "telemetry", "access", "policy", "config", "protocol", "http-client", "structures"],
+    ...["timing", "text"],
   ],
 };
 
@@ -110,6 +111,7 @@ const packages: Record<string, readonly string[]> = {
   jose: ["identity/", "pairing/"],
   oauth4webapi: ["login/"],
   "@napi-rs/keyring": ["secrets/keychain.ts"],
+  "@marcbachmann/cel-js": ["policy/conditions/cel.ts"],
 };
 
 /** The folders (and few files) that own what differs between protocol versions. */

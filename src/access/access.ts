@@ -1,10 +1,10 @@
 /**
- * Decides what a principal sees at an endpoint. `Access` is the only place that knows profiles;
- * everything else reads the visibility of a call's client.
+ * Decides what a principal sees at an endpoint. `Access` is the only place that knows profiles and
+ * the policy; everything else reads the visibility of a call's client.
  *
  * A principal that is tied to profiles sees the union of them at `/mcp`, and of the other endpoints
- * only those of its profiles and servers. For everybody else, `/mcp` shows everything. An endpoint
- * that a principal may not use does not exist for it.
+ * only those of its profiles and servers. For everybody else, `/mcp` shows everything. Of both, the
+ * rules of the policy leave a part. An endpoint that a principal may not use does not exist for it.
  *
  * Invariant: equal visibilities are one object until the config changes. A place is decided when a
  * session begins, whenever its principal shows another credential, and after each reload.
@@ -13,9 +13,12 @@ import { EventEmitter } from "node:events";
 import type { LiveConfig } from "../config/live-config.ts";
 import type { Config } from "../config/schema/config.ts";
 import type { ProfileConfig } from "../config/schema/profiles.ts";
+import { createPolicy, type Policy } from "../policy/policy.ts";
+import type { Scope } from "../policy/scope.ts";
 import { EVERYWHERE, type Place, type Principal, type Visibility } from "../protocol/principal.ts";
 import { type Condition, inProfiles, visibilityOf } from "./conditions.ts";
 import { namedBy } from "./endpoints.ts";
+import { argumentRules, underRules } from "./rules.ts";
 
 export interface AccessEvents {
   /** Followers may have another visibility than before. */
@@ -37,14 +40,21 @@ const MOST_PLACES = 1000;
 export class Access extends EventEmitter<AccessEvents> {
   readonly #config: Pick<LiveConfig, "current">;
   readonly #followers = new Set<Follower>();
-  /** By endpoint and profiles. */
+  /** By endpoint, profiles and rules. */
   readonly #places = new Map<string, Place | undefined>();
+  /** Most principals use one endpoint only. */
+  #last = new WeakMap<Principal, { readonly endpoint: string; readonly place: Place | undefined }>();
+  #policy: Policy | undefined;
 
   constructor(config: Pick<LiveConfig, "current" | "on">) {
     super();
     this.#config = config;
-    config.on("changed", () => {
+    this.#policy = policyOf(config.current);
+    config.on("changed", ({ settings, added, removed }) => {
       this.#places.clear();
+      this.#last = new WeakMap();
+      const isSame = added.length + removed.length === 0 && !settings.some((key) => /^policy\b/.test(key));
+      if (!isSame) this.#policy = policyOf(config.current);
       for (const follower of this.#followers) {
         const place = this.placeOf(follower.endpoint, follower.who);
         if (place) follower.visibility = place.visibility;
@@ -56,12 +66,22 @@ export class Access extends EventEmitter<AccessEvents> {
 
   /** Returns undefined if the endpoint does not exist for this principal. */
   placeOf(endpoint: string, principal: Principal): Place | undefined {
+    const last = this.#last.get(principal);
+    if (last?.endpoint === endpoint) return last.place;
+    const place = this.#find(endpoint, principal);
+    this.#last.set(principal, { endpoint, place });
+    return place;
+  }
+
+  #find(endpoint: string, principal: Principal): Place | undefined {
     const { profiles } = this.#config.current;
     const held = profilesOf(principal, this.#config.current);
-    if (endpoint === "" && held === undefined) return EVERYWHERE;
-    const key = JSON.stringify([endpoint, held]);
+    const scope = this.#policy?.scopeOf(principal);
+    const rules = scope?.isOpen ? undefined : scope;
+    if (endpoint === "" && held === undefined && !rules) return EVERYWHERE;
+    const key = JSON.stringify([endpoint, held, rules?.key]);
     if (this.#places.has(key)) return this.#places.get(key);
-    const place = this.#decide(endpoint, held, profiles);
+    const place = this.#decide(endpoint, { held, rules }, profiles);
     if (this.#places.size >= MOST_PLACES) this.#places.clear();
     this.#places.set(key, place);
     return place;
@@ -73,7 +93,7 @@ export class Access extends EventEmitter<AccessEvents> {
     return () => this.#followers.delete(follower);
   }
 
-  #decide(endpoint: string, held: readonly string[] | undefined, all: Config["profiles"]): Place | undefined {
+  #decide(endpoint: string, { held, rules }: Limits, all: Config["profiles"]): Place | undefined {
     const named = namedBy(endpoint);
     const profile = named?.kind === "p" ? named.name : undefined;
     const server = named?.kind === "s" ? named.name : undefined;
@@ -83,9 +103,24 @@ export class Access extends EventEmitter<AccessEvents> {
     const profiles = names?.flatMap((name) => (Object.hasOwn(all, name) ? [all[name]!] : []));
     if (profiles?.length === 0) return undefined;
     const conditions: Condition[] = profiles ? [inProfiles(profiles)] : [];
-    const visibility = visibilityOf({ conditions, profile: names?.join(","), server, expose: exposeOf(profiles) });
+    if (rules) conditions.push(underRules(rules));
+    const shown = { profile: names?.join(","), server, expose: exposeOf(profiles) };
+    const visibility = visibilityOf({ conditions, ...shown, ...argumentRules(rules) });
     return server === undefined || visibility.showsServer(server) ? { endpoint, visibility } : undefined;
   }
+}
+
+/** What limits a principal, wherever it connects. */
+interface Limits {
+  readonly held: readonly string[] | undefined;
+  readonly rules: Scope | undefined;
+}
+
+function policyOf({ policy, servers }: Config): Policy | undefined {
+  return createPolicy(
+    policy,
+    servers.map(({ id }) => id),
+  );
 }
 
 /** Returns the profiles that a principal is tied to; undefined if it is tied to none. */

@@ -43,11 +43,11 @@ function patternsFor(kind: VisibleEntry["kind"], { tools, prompts, resources }: 
   return kind === "tool" ? tools : kind === "prompt" ? prompts : resources;
 }
 
-export interface VisibilityOptions extends Pick<Visibility, "profile" | "server" | "expose"> {
+export interface VisibilityOptions extends Pick<Visibility, "profile" | "server" | "expose" | "shape" | "admit"> {
   readonly conditions: readonly Condition[];
 }
 
-export function visibilityOf({ conditions, profile, server, expose }: VisibilityOptions): Visibility {
+export function visibilityOf({ conditions, profile, server, expose, shape, admit }: VisibilityOptions): Visibility {
   const parts = JSON.stringify([server, expose, ...conditions.map(({ key }) => key)]);
   return {
     key: createHash("sha256").update(parts).digest("base64url"),
@@ -57,5 +57,7 @@ export function visibilityOf({ conditions, profile, server, expose }: Visibility
     showsServer: (serverId) =>
       (server === undefined || serverId === server) && conditions.every((condition) => condition.showsServer(serverId)),
     shows: (entry) => conditions.every((condition) => condition.shows(entry)),
+    shape,
+    admit,
   };
 }

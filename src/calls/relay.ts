@@ -31,6 +31,7 @@ import type { KeptCalls } from "../telemetry/kept-calls.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Masker } from "../telemetry/masker.ts";
 import type { Meters } from "../telemetry/meters.ts";
+import { Admission } from "./admission.ts";
 import { compose, type Send } from "./compose.ts";
 import { Audit } from "./stages/audit.ts";
 import { Deadlines } from "./stages/deadline.ts";
@@ -74,6 +75,7 @@ export class Relay {
   readonly #audit: Audit | undefined;
   readonly #loginLink: LoginLink | undefined;
   readonly #loginWait: LoginWait | undefined;
+  readonly #admission: Admission;
   readonly #route: Send;
   /**
    * For requests that the gateway makes to answer a client's request: they are not counted again.
@@ -88,6 +90,7 @@ export class Relay {
     this.#metrics = new CallMetrics({ meters, activity, keptCalls, tracing: this.#otel?.tracing });
     const file = config.current.log.audit;
     this.#audit = file ? new Audit({ file, config, meters, log }) : undefined;
+    this.#admission = new Admission(log);
     this.#clientMethods = {
       "resources/subscribe": (flight) => resourceSubscriptions.subscribeSession(flight),
       "resources/unsubscribe": (flight) => resourceSubscriptions.unsubscribeSession(flight),
@@ -225,9 +228,10 @@ export class Relay {
     return this.#route(flight, route);
   }
 
-  #forward(flight: Flight, { serverId, params }: Route): Promise<Answer> {
+  #forward(flight: Flight, route: Route): Promise<Answer> {
+    const params = this.#admission.params(flight, route);
     const traced = this.#otel?.tracing.begin(flight, params) ?? params;
-    return this.#parts.servers.forward(serverId, flight.call.method, traced, flight);
+    return this.#parts.servers.forward(route.serverId, flight.call.method, traced, flight);
   }
 
   async #sendLate(flight: Flight, late: LateRoute): Promise<Answer> {

@@ -258,11 +258,22 @@ function entryOf({ serverId, name, definition, override }: Candidate, exposed: s
   const cache = exposed === name ? ownEntryCache : entryCache;
   const known = cache.get(definition);
   if (known && known.exposed === exposed && known.override === override && known.serverId === serverId) return known;
+  const entry = madeEntry({ serverId, name, exposed, definition, override });
+  cache.set(definition, entry);
+  return entry;
+}
+
+/** Returns the entry with another definition of the same tool, in JSON. */
+export function shapedEntry({ serverId, name, exposed, override }: NamedEntry, text: string): NamedEntry {
+  const definition = { text, value: JSON.parse(text) as Definition["value"] };
+  return madeEntry({ serverId, name, exposed, definition, override });
+}
+
+function madeEntry({ serverId, name, exposed, definition, override }: Omit<NamedEntry, "text">): NamedEntry {
   let text = exposed === name ? definition.text : setMember(definition.text, "name", JSON.stringify(exposed));
   if (override?.description !== undefined) text = setMember(text, "description", JSON.stringify(override.description));
   const entry: NamedEntry = { serverId, name, exposed, text, definition, override };
   // Estimated here, within a slice, so that every later reader finds the number.
   toolTokens(entry);
-  cache.set(definition, entry);
   return entry;
 }

@@ -9,13 +9,13 @@
 import type { Claims } from "../identifiers/claims.ts";
 import { nameClaims } from "../identifiers/names.ts";
 import { type ListKind, listMethods } from "../protocol/methods.ts";
-import type { Visibility } from "../protocol/principal.ts";
+import type { Visibility, VisibleEntry } from "../protocol/principal.ts";
 import { each, finish, mapped, type Sliced } from "../timing/slices.ts";
 import type { NamePolicy } from "./candidates.ts";
 import { byExposed, changedList } from "./changed-list.ts";
 import { type CacheHints, combineHints, type Definition, hintsOf, type ServerLists, stringOf } from "./definitions.ts";
 import { decideExposure, type Exposure, type ExposureSettings, type ServerExposure } from "./exposure.ts";
-import { combineNamed, type NamedEntry, type NamedList } from "./named.ts";
+import { combineNamed, type NamedEntry, type NamedList, shapedEntry } from "./named.ts";
 import { byPlace, inServerOrder, type Placed } from "./order.ts";
 import { createPager, type ListOrder, type PageEntry, type Pager } from "./pages.ts";
 import type { Shows } from "./resources/entries.ts";
@@ -249,9 +249,15 @@ function standingIn(configured: readonly ServerView[], shows: Snapshot["shows"])
   return (serverId) => standings.get(serverId) ?? DISABLED;
 }
 
-function namedFilter(kind: "tool" | "prompt", visibility: Visibility): (entry: NamedEntry) => boolean {
-  return ({ serverId, name, definition }) =>
-    visibility.showsServer(serverId) && visibility.shows({ serverId, kind, name, definition: definition.value });
+function namedFilter(kind: "tool" | "prompt", visibility: Visibility): (entry: NamedEntry) => NamedEntry | undefined {
+  const { shape } = visibility;
+  return (entry) => {
+    const { serverId, name, definition } = entry;
+    const seen: VisibleEntry = { serverId, kind, name, definition: definition.value };
+    if (!visibility.showsServer(serverId) || !visibility.shows(seen)) return undefined;
+    const text = shape && kind === "tool" ? shape(seen, definition.text) : definition.text;
+    return text === definition.text ? entry : shapedEntry(entry, text);
+  };
 }
 
 function resourceFilter(servers: Views, visibility: Visibility): Shows {

@@ -10,6 +10,7 @@ import { check } from "./commands/check.ts";
 import { portNumber } from "./environment.ts";
 import { addLoginCommands } from "./login-commands.ts";
 import { addPairingCommands } from "./pairing/commands.ts";
+import { addPolicyCommands } from "./policy/commands.ts";
 import { reportError } from "./report-error.ts";
 import { addSecretCommands } from "./secret-commands.ts";
 import { addSetupCommands } from "./setup-commands.ts";
@@ -97,6 +98,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   addPairingCommands(program, done);
   addSecretCommands(program, done);
   addSetupCommands(program, done);
+  addPolicyCommands(program, done);
   addClientCommands(program, done);
 
   try {

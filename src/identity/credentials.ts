@@ -5,7 +5,7 @@
  * Invariant: a token that was accepted before costs one hash and one lookup. The lookup is by the
  * token's SHA-256, so its timing reveals nothing about a token.
  */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { ANYONE, type Principal } from "../protocol/principal.ts";
 import type { Claims } from "./claims.ts";
@@ -174,7 +174,7 @@ function withDefaults(oauth: OAuthConfig, publicUrl: string | undefined): OAuthC
 }
 
 function digestOf(token: string): string {
-  return createHash("sha256").update(token).digest("hex");
+  return hash("sha256", token, "hex");
 }
 
 function tokenHolder(token: string, isAdmin: boolean): Principal {

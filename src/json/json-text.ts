@@ -266,6 +266,21 @@ export function dropMembers(objectText: string, drop: (key: string) => boolean):
   return dropped ? `{${kept}}` : objectText;
 }
 
+/** Like `dropMembers`, but the characters of all other members stay as they are. */
+export function cutMembers(objectText: string, cut: (key: string) => boolean): string {
+  const kept: string[] = [];
+  let from = skipSpace(objectText, 0) + 1;
+  const head = objectText.slice(0, from);
+  let isCut = false;
+  eachMember(objectText, 0, (key, _start, end) => {
+    const comma = skipSpace(objectText, end);
+    if (cut(key)) isCut = true;
+    else kept.push(objectText.slice(from, comma));
+    from = comma + 1;
+  });
+  return isCut ? `${head}${kept.join(",")}${objectText.slice(from - 1)}` : objectText;
+}
+
 /**
  * Returns the same JSON on one line, for line-based transports. JSON strings never contain raw line
  * breaks.

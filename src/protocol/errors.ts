@@ -39,6 +39,8 @@ export const errorTable = {
   BACKEND_UNAVAILABLE: { wire: "BACKEND_UNAVAILABLE", rpc: -32011, http: 503 },
   /** The server needs a login of a user. */
   LOGIN_REQUIRED: { wire: "LOGIN_REQUIRED", rpc: -32012, http: 503 },
+  /** A rule of the policy does not allow these arguments. */
+  POLICY_DENIED: { wire: "POLICY_DENIED", rpc: -32013, http: 403 },
   BACKEND_ERROR: { wire: "BACKEND_ERROR", rpc: -32603, http: 502 },
   LIMIT_EXCEEDED: { wire: "LimitExceeded", rpc: -32010, http: 503 },
   BODY_TOO_LARGE: { wire: "LimitExceeded", rpc: -32010, http: 413 },

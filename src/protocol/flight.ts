@@ -37,6 +37,8 @@ export class Flight {
   serverId: string | undefined;
   /** The server's own identifier of the tool, prompt or resource. */
   target: string | undefined;
+  /** The rule of the policy that refused it. */
+  rule: string | undefined;
   /** Undefined for a call without its own timeout. */
   deadline: Deadline | undefined;
   /** The index in the list of flights in progress. */

@@ -50,6 +50,25 @@ export interface Visibility {
   showsServer(serverId: string): boolean;
   /** Whether one of its entries does. */
   shows(entry: VisibleEntry): boolean;
+  /**
+   * Returns a tool's definition, in JSON, without the arguments that rules set or hide. Undefined:
+   * no rule does.
+   */
+  readonly shape?: ((entry: VisibleEntry, text: string) => string) | undefined;
+  /**
+   * Decides about a request by its arguments. Returns the params that its server gets, or throws.
+   * Undefined: no rule depends on arguments.
+   */
+  readonly admit?: ((request: ArgumentsToAdmit) => string) | undefined;
+}
+
+/** A request for an entry that its client sees. */
+export interface ArgumentsToAdmit extends VisibleEntry {
+  readonly who: Principal;
+  /** The params that the server would get, in JSON. */
+  readonly params: string;
+  /** The entry's name as the client knows it. */
+  readonly shownName: string;
 }
 
 /** An entry as its server knows it. Exposed names play no part: they may move. */

@@ -7,7 +7,7 @@ import { setMember } from "../json/json-text.ts";
 import type { Flight } from "../protocol/flight.ts";
 import { type Answer, failure, notificationText, withErrorData } from "../protocol/json-rpc.ts";
 import type { LogLevel } from "../protocol/log-levels.ts";
-import type { Viewer } from "../protocol/principal.ts";
+import { ANYONE, type Principal, type Viewer } from "../protocol/principal.ts";
 import { stringParam } from "../routing/resolve.ts";
 import { findSeen, type Seen, type SeenUris } from "../routing/seen-uris.ts";
 import type { Servers } from "../servers/servers.ts";
@@ -51,6 +51,7 @@ export class ResourceSubscriptions {
     const { viewer, account } = client;
     try {
       const { serverId, uri } = await this.#find(form, account, { client: viewer });
+      admitUri(viewer, { serverId, uri, form });
       const record = { ...this.#record(viewer, { serverId, uri, form }, deliver), account };
       return named(await this.#parts.subscriptions.subscribe(record, undefined), serverId);
     } catch (error) {
@@ -70,6 +71,7 @@ export class ResourceSubscriptions {
     const form = stringParam(flight.call, "uri");
     const { serverId, uri } = await this.#find(form, client.account, { client, call: flight.call });
     flight.serverId = serverId;
+    admitUri(client, { serverId, uri, form });
     await this.#parts.servers.prepare(serverId, flight.call.client);
     const record = this.#record(client, { serverId, uri, form }, toSession(this.#parts.sessions.get(client.key)));
     const answer = await this.#parts.subscriptions.subscribe(record, flight);
@@ -129,6 +131,15 @@ export class ResourceSubscriptions {
     };
     return record;
   }
+}
+
+/** Rules with conditions apply to subscriptions, too. @throws GoblinError */
+function admitUri(
+  { visibility, who = ANYONE }: Viewer & { readonly who?: Principal },
+  { serverId, uri: name, form: shownName }: Subscribed,
+): void {
+  const definition = undefined;
+  visibility?.admit?.({ serverId, kind: "resource", name, definition, who, params: "{}", shownName });
 }
 
 /** A resource that was subscribed to may be hidden by now. */

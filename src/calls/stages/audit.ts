@@ -47,7 +47,7 @@ export class Audit implements Stage {
   }
 
   /** Writes the line of a call that ended. */
-  record({ call, startedAt, serverId }: Flight, answer: Answer): void {
+  record({ call, startedAt, serverId, rule }: Flight, answer: Answer): void {
     const { client } = call;
     const args = this.#config.current.log.auditArguments ? call.params["arguments"] : undefined;
     this.#file.write(
@@ -69,6 +69,7 @@ export class Audit implements Stage {
         durationMs: Math.round((performance.now() - startedAt) * 100) / 100,
         outcome: outcomeOf(call, answer),
         code: answer.ok ? undefined : shownCode(answer),
+        rule,
         requestBytes: Buffer.byteLength(call.text),
         answerBytes: Buffer.byteLength(answer.raw),
         arguments: args === undefined ? undefined : masked(args),

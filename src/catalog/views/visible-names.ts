@@ -6,41 +6,51 @@
 import { each, type Sliced } from "../../timing/slices.ts";
 import type { NamedEntry, NamedList } from "../named.ts";
 
-export function* visibleNames(all: NamedList, shows: (entry: NamedEntry) => boolean): Sliced<NamedList> {
+/**
+ * `shown` returns the entry as the client sees it, which may lack arguments; undefined: not at all.
+ */
+export function* visibleNames(all: NamedList, shown: (entry: NamedEntry) => NamedEntry | undefined): Sliced<NamedList> {
   const entries: NamedEntry[] = [];
+  const forms = new Map<NamedEntry, NamedEntry>();
+  let isSame = true;
   yield* each(
     all.entries,
     (entry) => {
-      if (shows(entry)) entries.push(entry);
+      const form = shown(entry);
+      isSame &&= form === entry;
+      if (!form) return;
+      entries.push(form);
+      forms.set(entry, form);
     },
-    () => SHOWS_COST,
+    () => SHOWN_COST,
   );
-  return entries.length === all.entries.length ? all : new VisibleList(all, entries);
+  return isSame ? all : new VisibleList(all, entries, forms);
 }
 
 /** The cost of asking whether an entry is shown. */
-const SHOWS_COST = 4;
+const SHOWN_COST = 4;
 
 class VisibleList implements NamedList {
   readonly entries: readonly NamedEntry[];
   readonly #all: NamedList;
-  readonly #shown: ReadonlySet<NamedEntry>;
+  readonly #forms: ReadonlyMap<NamedEntry, NamedEntry>;
 
-  constructor(all: NamedList, entries: readonly NamedEntry[]) {
+  constructor(all: NamedList, entries: readonly NamedEntry[], forms: ReadonlyMap<NamedEntry, NamedEntry>) {
     this.#all = all;
     this.entries = entries;
-    this.#shown = new Set(entries);
+    this.#forms = forms;
   }
 
   find(name: string): NamedEntry | undefined {
     const entry = this.#all.find(name);
-    if (entry && this.#shown.has(entry)) return entry;
+    const form = entry && this.#forms.get(entry);
+    if (form) return form;
     const same = this.owners(name);
     return same.length === 1 ? same[0] : undefined;
   }
 
   owners(name: string): readonly NamedEntry[] {
-    return this.#all.owners(name).filter((entry) => this.#shown.has(entry));
+    return this.#all.owners(name).flatMap((entry) => this.#forms.get(entry) ?? []);
   }
 
   claimants(name: string): readonly string[] {

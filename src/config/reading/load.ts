@@ -8,6 +8,7 @@ import { createHash } from "node:crypto";
 import { readFileSync, type Stats, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { parse as parseTree } from "jsonc-parser";
+import { loadConditions } from "../../policy/conditions/condition.ts";
 import { recordOf } from "../../structures/record.ts";
 import type { Probe } from "../likely-failures.ts";
 import { ConfigError } from "../problems/problem.ts";
@@ -45,6 +46,7 @@ export async function loadConfig(
 ): Promise<LoadedConfig> {
   const file = await readConfigText(path);
   await options.permit?.(file);
+  if (file.text.includes('"when"')) await loadConditions();
   const { found = false } = options;
   const parsed = parseConfig(file.text, {
     file: path,

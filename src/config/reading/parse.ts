@@ -13,6 +13,7 @@ import { configFolder } from "../dialects/dialects.ts";
 import { foreignKey } from "../dialects/foreign-keys.ts";
 import { translate } from "../dialects/translate.ts";
 import type { Probe } from "../likely-failures.ts";
+import { reportPolicy } from "../policy-problems.ts";
 import { reportIssue } from "../problems/issue.ts";
 import type { KeyPath } from "../problems/locate.ts";
 import { ConfigError, type Problem } from "../problems/problem.ts";
@@ -119,6 +120,7 @@ export function parseConfig(source: string, options: ParseOptions): ParsedConfig
   };
   const servers = readServers(root, value, context);
   if (settings.success) checkProfiles(settings.data, servers, report);
+  if (settings.success) reportPolicy(settings.data, servers, report);
   const isolated = servers.reduce((count, { problems = [] }) => count + problems.length, 0);
   if (!settings.success || report.errors.length > isolated) throw new ConfigError(report.errors);
   warnOfWeakTokens(settings.data.gateway, report);
@@ -211,7 +213,7 @@ function isUnused(root: Node, path: KeyPath, variables: Variables): boolean {
 }
 
 function assemble(file: ConfigFile, servers: readonly ServerConfig[], context: NormaliseContext): Config {
-  const { gateway, profiles, oauth, tools, metaTools, names, prompts, resources, lists } = file;
+  const { gateway, profiles, oauth, tools, metaTools, names, prompts, resources, policy, lists } = file;
   const { limits, timeouts, backends, calls, log, otel } = file;
   const audit = log.audit === undefined ? {} : { audit: resolvePath(log.audit, context) };
   const { tls } = gateway;
@@ -226,6 +228,7 @@ function assemble(file: ConfigFile, servers: readonly ServerConfig[], context: N
     names,
     prompts,
     resources,
+    policy,
     lists,
     limits,
     timeouts,

@@ -62,6 +62,8 @@ export interface ConfigObject {
   readonly prompts?: PromptsSettings | undefined;
   /** How resources are shown to clients. */
   readonly resources?: ResourcesSettings | undefined;
+  /** Who may use what ([policy](policy.md)). */
+  readonly policy?: PolicySettings | undefined;
   /** How lists are made and served ([lists](lists.md)). */
   readonly lists?: ListsSettings | undefined;
   /** Limits on what clients and servers may use. */
@@ -364,6 +366,66 @@ export interface ResourcesSettings {
    * as those with the Python SDK 1.x, reject the list. Default "prefixed".
    */
   readonly uris?: "prefixed" | "flat" | "raw" | undefined;
+}
+
+/** Who may use what ([policy](policy.md)). */
+export interface PolicySettings {
+  /** What holds for what no rule allows or denies. Default "allow". */
+  readonly default?: "allow" | "deny" | undefined;
+  /** The rules ([policy](policy.md)). */
+  readonly rules?: readonly ({
+    /** A name for the rule, for the audit file and goblin explain. */
+    readonly id?: string | undefined;
+    /** Deny beats allow, whatever the order of the rules. */
+    readonly effect: "allow" | "deny";
+    /** Told to a client whose call `when` refuses. */
+    readonly reason?: string | undefined;
+    /** The servers, by id. Default: all, or the one that a pattern for tools or prompts names. */
+    readonly server?: string | readonly string[] | undefined;
+    /**
+     * Tools by the names that their server gives them, as server/name, or by annotation: @readOnly,
+     * @destructive, @idempotent, @openWorld.
+     */
+    readonly tools?: readonly string[] | undefined;
+    /** Prompts by the names that their server gives them. */
+    readonly prompts?: readonly string[] | undefined;
+    /**
+     * Resources and templates by their server's URIs. Without tools, prompts and resources, a rule
+     * is about everything.
+     */
+    readonly resources?: readonly string[] | undefined;
+    /** Whom the rule concerns; each list that is given must match. Default: everybody. */
+    readonly who?: {
+      /** Names of gateway.auth.clients, or an issuer and a subject with a space between. */
+      readonly principals?: readonly string[] | undefined;
+      /** Groups of the access token. */
+      readonly groups?: readonly string[] | undefined;
+      /** OAuth clients by id, or names of gateway.auth.clients. */
+      readonly clients?: readonly string[] | undefined;
+      /** Scopes of the access token. */
+      readonly scopes?: readonly string[] | undefined;
+      /** Those that the rule does not concern. */
+      readonly not?: {
+        /** Names of gateway.auth.clients, or an issuer and a subject with a space between. */
+        readonly principals?: readonly string[] | undefined;
+        /** Groups of the access token. */
+        readonly groups?: readonly string[] | undefined;
+        /** OAuth clients by id, or names of gateway.auth.clients. */
+        readonly clients?: readonly string[] | undefined;
+        /** Scopes of the access token. */
+        readonly scopes?: readonly string[] | undefined;
+      } | undefined;
+    } | undefined;
+    /**
+     * A condition in CEL over args, who and tool. It is checked at each call; an error denies the
+     * call.
+     */
+    readonly when?: string | undefined;
+    /** Arguments that get this value, whatever the client sends. Clients do not see them. */
+    readonly set?: Readonly<Record<string, unknown>> | undefined;
+    /** Arguments that clients do not see, and that are removed if sent. */
+    readonly hide?: readonly string[] | undefined;
+  })[] | undefined;
 }
 
 /** How lists are made and served ([lists](lists.md)). */

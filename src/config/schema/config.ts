@@ -23,6 +23,7 @@ import {
   toolsSchema,
 } from "./offerings.ts";
 import { type OtelConfig, otelSchema } from "./otel.ts";
+import { type PolicyConfig, policySchema } from "./policy.ts";
 import { type ProfilesConfig, profilesSchema } from "./profiles.ts";
 import { type ServerConfig, serverEntrySchema } from "./server.ts";
 import { type OAuthConfig, oauthSchema } from "./server-auth.ts";
@@ -57,6 +58,7 @@ export const configFileSchema = z.strictObject({
   names: namesSchema.prefault({}).describe("The names of tools and prompts."),
   prompts: promptsSchema.prefault({}).describe("How prompts are checked."),
   resources: resourcesSchema.prefault({}).describe("How resources are shown to clients."),
+  policy: policySchema.prefault({}).describe("Who may use what ([policy](policy.md))."),
   lists: listsSchema.prefault({}).describe("How lists are made and served ([lists](lists.md))."),
   limits: limitsSchema.prefault({}).describe("Limits on what clients and servers may use."),
   timeouts: timeoutsSchema.prefault({}).describe("Timeouts, in milliseconds."),
@@ -78,6 +80,7 @@ export interface Config {
   readonly names: NamesConfig;
   readonly prompts: PromptsConfig;
   readonly resources: ResourcesConfig;
+  readonly policy: PolicyConfig;
   readonly lists: ListsConfig;
   readonly limits: LimitsConfig;
   readonly timeouts: TimeoutsConfig;

@@ -4,9 +4,10 @@
  * `expected.json` leaves out has its defaults.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { ConfigError, formatProblem, formatWarning, type Problem } from "../../../src/config/problems/problem.ts";
 import { parseConfig } from "../../../src/config/reading/parse.ts";
+import { loadConditions } from "../../../src/policy/conditions/condition.ts";
 
 const golden = new URL("golden/", import.meta.url);
 const env = {
@@ -53,6 +54,8 @@ function outcome(name: string) {
 function lines(problems: readonly Problem[], format: (problem: Problem) => string): string {
   return problems.map((problem) => `${format(problem)}\n`).join("");
 }
+
+beforeAll(loadConditions);
 
 describe("golden configs", () => {
   const defaults = JSON.parse(read("empty", "expected.json")!) as Record<string, unknown>;

@@ -1,0 +1,10 @@
+/** Finds the lines of the rules in a config's text, so that people can be led to them. */
+import { offsetOf, placeOf } from "../problems/locate.ts";
+import { parseSyntax } from "./document.ts";
+
+/** Returns the line of a rule by its index; 0 if it is not in the text. */
+export function ruleLines(source: string): (index: number) => number {
+  const text = source.startsWith("\uFEFF") ? source.slice(1) : source;
+  const { root } = parseSyntax(text);
+  return (index) => (root ? placeOf(text, offsetOf(root, ["policy", "rules", index], "value")).line : 0);
+}

@@ -1,0 +1,134 @@
+/**
+ * Decides about one call by its arguments, and gives the arguments that its server gets.
+ *
+ * Invariants: a condition that cannot be evaluated denies. What a condition reads is what the
+ * server reads: arguments that two readers could understand differently are refused. Nothing of
+ * the arguments gets into a message or the log.
+ */
+import { eachMember, memberText } from "../../json/json-text.ts";
+import { GoblinError } from "../../protocol/errors.ts";
+import type { Principal } from "../../protocol/principal.ts";
+import { recordOf } from "../../structures/record.ts";
+import type { ConditionInput } from "../conditions/condition.ts";
+import { AmbiguousArguments, type ExactArguments, readExactly } from "../conditions/exact-json.ts";
+import type { Rule } from "../policy.ts";
+import type { Item } from "../rule.ts";
+import type { Decision } from "../scope.ts";
+import { withArguments } from "./call-arguments.ts";
+import { folded } from "./path.ts";
+
+export interface CallToAdmit {
+  readonly item: Item;
+  readonly decision: Decision;
+  readonly principal: Principal;
+  /** The call's params, as they would go to the server. */
+  readonly params: string;
+  /** The tool's input schema. */
+  readonly schema?: unknown;
+  /** The tool's name as the client knows it. */
+  readonly shownName: string;
+}
+
+/** Why a call was refused. */
+export class Refusal extends GoblinError {
+  /** The rule that decided; undefined if none did. */
+  readonly rule: Rule | undefined;
+  /** What the operator should know: the condition could not be evaluated. */
+  readonly problem: string | undefined;
+
+  constructor(message: string, { rule, problem }: { rule?: Rule | undefined; problem?: string | undefined }) {
+    const reason = rule?.reason;
+    super("POLICY_DENIED", reason === undefined ? message : `${message}: ${reason}`, {
+      data: reason === undefined ? undefined : { reason },
+    });
+    this.rule = rule;
+    this.problem = problem;
+  }
+}
+
+/** Returns the params for the server. @throws Refusal, or GoblinError for ambiguous arguments */
+export function admit(call: CallToAdmit): string {
+  const { decision, params } = call;
+  if (decision.isPlain) return params;
+  try {
+    refuseTwins(params);
+    if (decision.denies.length > 0 || decision.allows) judge(call);
+    return withArguments(params, decision);
+  } catch (error) {
+    if (!(error instanceof AmbiguousArguments)) throw error;
+    throw new GoblinError("INVALID_PARAMS", `Invalid params: ${error.message}`);
+  }
+}
+
+/** Tells whether a rule's condition holds for a call, for people. */
+export function evaluateRule(
+  rule: Rule,
+  call: CallToAdmit,
+): { holds?: boolean | undefined; problem?: string | undefined } {
+  try {
+    const [holds, problem] = evaluate(rule, inputOf(call));
+    return { holds, problem };
+  } catch (error) {
+    return { problem: (error as Error).message };
+  }
+}
+
+function inputOf(call: CallToAdmit): ConditionInput {
+  const { item, principal } = call;
+  const { value, size } = argumentsOf(call);
+  return { args: value, size, principal, tool: { server: item.serverId, name: item.name } };
+}
+
+function judge(call: CallToAdmit): void {
+  const { decision } = call;
+  const input = inputOf(call);
+  const message = `${call.shownName} may not be used with these arguments`;
+  for (const rule of decision.denies) {
+    const [holds, problem] = evaluate(rule, input);
+    if (holds !== false) throw new Refusal(message, { rule, problem });
+  }
+  const allows = decision.allows;
+  if (!allows) return;
+  let problem: string | undefined;
+  for (const rule of allows) {
+    const [holds, failed] = evaluate(rule, input);
+    if (holds) return;
+    problem ??= failed;
+  }
+  throw new Refusal(message, { rule: allows.find(({ reason }) => reason !== undefined), problem });
+}
+
+/** Returns whether the rule's condition holds; if that cannot be told, the reason. */
+function evaluate(rule: Rule, input: ConditionInput): [holds: boolean | undefined, problem?: string] {
+  try {
+    return [rule.condition!.holds(input)];
+  } catch (error) {
+    // The interpreter's own messages may quote an argument; its codes do not.
+    const { code, message } = error as { code?: unknown; message: string };
+    const words = typeof code === "string" ? code.replaceAll("_", " ") : message;
+    return [undefined, `the condition of ${rule.name} could not be evaluated: ${words}`];
+  }
+}
+
+function argumentsOf({ item, params, schema }: CallToAdmit): ExactArguments {
+  if (item.kind === "resource") return { value: new Map([["uri", item.name]]), size: 1 };
+  const text = memberText(params, "arguments");
+  const read = readExactly(text === undefined || text === "null" ? "{}" : text);
+  const declared = Object.keys(recordOf(recordOf(schema)["properties"]));
+  const forms = new Map(declared.map((name) => [folded(name), name]));
+  for (const key of read.value.keys()) {
+    const name = forms.get(folded(key));
+    if (name !== undefined && name !== key && !declared.includes(key))
+      throw new AmbiguousArguments(`"${key}" must be written as "${name}"`);
+  }
+  return read;
+}
+
+/** Some servers ignore the case of keys, and would read other arguments than the gateway. */
+function refuseTwins(params: string): void {
+  eachMember(params, 0, (key) => {
+    const form = folded(key);
+    if ((form === "arguments" || form === "name" || form === "uri") && key !== form)
+      throw new AmbiguousArguments(`"${key}" must be written as "${form}"`);
+  });
+}

@@ -1,0 +1,54 @@
+/**
+ * Tells whether a rule concerns a principal.
+ *
+ * Invariant: it uses only what the gateway established (`src/identity`), never a display name or
+ * what a client says about itself. A list that the principal has nothing for does not match.
+ */
+import type { Principal } from "../protocol/principal.ts";
+import { matchesGlob } from "../text/glob.ts";
+import type { RuleConfig, Who } from "./rule.ts";
+
+/** What precedes the name in the id of a named token. */
+const NAMED = "client:";
+/** Separates issuer and subject in a principal's id. */
+const SEPARATOR = "\u001f";
+
+export function concerns(who: RuleConfig["who"], principal: Principal): boolean {
+  if (!who) return true;
+  if (who.not && hasLists(who.not) && isOne(who.not, principal)) return false;
+  return isOne(who, principal);
+}
+
+/** The principal as rules name it. */
+export function writtenName({ id }: Pick<Principal, "id">): string {
+  return id.startsWith(NAMED) ? id.slice(NAMED.length) : id.replace(SEPARATOR, " ");
+}
+
+/** The id of the principal that a rule names so. The opposite of `writtenName`. */
+export function principalId(written: string): string {
+  if (written === "" || written.startsWith("token:")) return written;
+  return written.includes(" ") ? written.replace(" ", SEPARATOR) : NAMED + written;
+}
+
+function hasLists({ principals, groups, clients, scopes }: Who): boolean {
+  return (principals ?? groups ?? clients ?? scopes) !== undefined;
+}
+
+function isOne({ principals, groups, clients, scopes }: Who, principal: Principal): boolean {
+  return (
+    matches(principals, [writtenName(principal)]) &&
+    matches(groups, principal.groups) &&
+    matches(clients, clientsOf(principal)) &&
+    matches(scopes, [...(principal.scopes ?? [])])
+  );
+}
+
+function clientsOf({ id, client }: Principal): readonly string[] {
+  const named = id.startsWith(NAMED) ? [id.slice(NAMED.length)] : [];
+  return client === undefined ? named : [client, ...named];
+}
+
+function matches(patterns: readonly string[] | undefined, values: readonly string[]): boolean {
+  if (!patterns) return true;
+  return patterns.some((pattern) => values.some((value) => matchesGlob(pattern, value)));
+}
