@@ -26,7 +26,9 @@ export class Client {
   constructor(connection, url, era) {
     this.connection = connection;
     this.#era = era;
-    this.#head = `${url.pathname}${url.search} HTTP/1.1\r\nHost: ${url.host}\r\nAccept: application/json, text/event-stream\r\n`;
+    // A token stands in the address, where its password would.
+    const authorization = url.password === "" ? "" : `Authorization: Bearer ${decodeURIComponent(url.password)}\r\n`;
+    this.#head = `${url.pathname}${url.search} HTTP/1.1\r\nHost: ${url.host}\r\n${authorization}Accept: application/json, text/event-stream\r\n`;
   }
 
   /**
