@@ -9,12 +9,12 @@ export function reportPolicy(
   servers: readonly ServerConfig[],
   report: Report,
 ): void {
-  const { oauth, clients } = file.gateway.auth;
+  const { oauth, clients, pairing } = file.gateway.auth;
   const problems = policyProblems(file.policy, {
     serverIds: servers.map(({ id }) => id),
     clients: Object.keys(clients),
     issuers: oauth?.issuers.map(({ issuer }) => issuer) ?? [],
-    hasClaims: oauth !== undefined,
+    hasClaims: oauth !== undefined || pairing,
   });
   for (const { path, message, hint, isWarning } of problems) {
     if (isWarning) report.warn(["policy", ...path], message, { hint });
