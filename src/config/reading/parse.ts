@@ -13,7 +13,7 @@ import { configFolder } from "../dialects/dialects.ts";
 import { foreignKey } from "../dialects/foreign-keys.ts";
 import { translate } from "../dialects/translate.ts";
 import type { Probe } from "../likely-failures.ts";
-import { reportPolicy } from "../policy-problems.ts";
+import { reportPolicy } from "../policy/report.ts";
 import { reportIssue } from "../problems/issue.ts";
 import type { KeyPath } from "../problems/locate.ts";
 import { ConfigError, type Problem } from "../problems/problem.ts";

@@ -7,6 +7,7 @@
  * defaults.
  */
 import * as z from "zod";
+import { type PolicyConfig, policySchema } from "../policy/schema.ts";
 import { type LimitsConfig, limitsSchema, type TimeoutsConfig, timeoutsSchema } from "./limits.ts";
 import {
   type ListsConfig,
@@ -23,7 +24,6 @@ import {
   toolsSchema,
 } from "./offerings.ts";
 import { type OtelConfig, otelSchema } from "./otel.ts";
-import { type PolicyConfig, policySchema } from "./policy.ts";
 import { type ProfilesConfig, profilesSchema } from "./profiles.ts";
 import { type ServerConfig, serverEntrySchema } from "./server.ts";
 import { type OAuthConfig, oauthSchema } from "./server-auth.ts";

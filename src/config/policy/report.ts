@@ -1,8 +1,8 @@
 /** Reports what is wrong with the policy of a config, at its place in the file. */
-import { policyProblems } from "../policy/problems.ts";
-import type { Report } from "./problems/report.ts";
-import type { ConfigFile } from "./schema/config.ts";
-import type { ServerConfig } from "./schema/server.ts";
+import { policyProblems } from "../../policy/problems.ts";
+import type { Report } from "../problems/report.ts";
+import type { ConfigFile } from "../schema/config.ts";
+import type { ServerConfig } from "../schema/server.ts";
 
 export function reportPolicy(
   file: Pick<ConfigFile, "policy" | "gateway">,
