@@ -69,7 +69,7 @@ export function createGateway({ log, configPath, reload, state, kept, logins, en
   });
   const admin = createAdmin({
     ...{ config, configPath, reloads, reload, preview: options.preview, address, catalog, servers, sessions },
-    ...{ subscriptions, relay, activity, keptCalls, logs, guards, onLimit, directory, resourceSubscriptions },
+    ...{ subscriptions, relay, activity, keptCalls, logs, guards, onLimit, directory, resourceSubscriptions, connect },
   });
   const metrics = new MetricsPage({ meters, limits, reloads, sessions, subscriptions, servers, catalog });
   const shared = { relay, directory, access, sessions, continuity, tasks, config, onLimit };

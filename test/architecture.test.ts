@@ -60,8 +60,8 @@ const layers: Record<string, readonly string[]> = {
     ...["config", "protocol", "json", "structures", "timing", "text"],
   ],
   admin: [
-    ...["outbound", "identity", "front", "calls", "session", "routing", "servers", "catalog", "telemetry", "config"],
-    ...["protocol", "json", "structures", "version.ts"],
+    ...["outbound", "identity", "connect", "front", "calls", "session", "routing", "servers", "catalog", "telemetry"],
+    ...["config", "protocol", "json", "structures", "version.ts"],
   ],
   page: ["admin", "tui", "uri-template"],
   tui: ["admin", "http-client", "protocol", "structures", "uri-template", "text"],
@@ -76,14 +76,7 @@ const layers: Record<string, readonly string[]> = {
   "given-config.ts": ["config"],
   "given-logins.ts": ["login"],
   "library.ts": [
-    "gateway.ts",
-    "given-config.ts",
-    "given-logins.ts",
-    "cards.ts",
-    "admin",
-    "telemetry",
-    "config",
-    "protocol",
+    ...["gateway.ts", "given-config.ts", "given-logins.ts", "cards.ts", "admin", "telemetry", "config", "protocol"],
   ],
   "index.ts": ["library.ts", "cards.ts", "config"],
   cli: [

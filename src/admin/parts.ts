@@ -4,6 +4,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { LiveConfig } from "../config/live-config.ts";
 import type { ReloadHistory } from "../config/reload-history.ts";
 import type { Config } from "../config/schema/config.ts";
+import type { Connect } from "../connect/connect.ts";
 import type { LiveGuards } from "../front/http/guard.ts";
 import type { OnLimit } from "../protocol/limit-exceeded.ts";
 import type { OwnLogLevel } from "../protocol/log-levels.ts";
@@ -36,6 +37,8 @@ export interface AdminParts {
   readonly directory: Directory;
   /** Decides which event streams may stay open when the tokens change. */
   readonly guards: LiveGuards;
+  /** Where people log in to servers. Undefined: nowhere. */
+  readonly connect: Pick<Connect, "link"> | undefined;
   readonly activity: Activity;
   readonly keptCalls: KeptCalls;
   readonly logs: LogBook;

@@ -266,5 +266,6 @@ export const ConfigChanges = ReloadResult.extend({
 export type ConfigChanges = z.infer<typeof ConfigChanges>;
 export const ShownConfig = jsonObject;
 export const PageCode = z.object({ code: z.string() });
+export const LoginLink = z.object({ url: z.string().describe("the gateway's own page, for this caller only") });
 export const Health = z.object({ status: z.enum(["ok", "ready", "starting"]) });
 export const OpenApi = z.looseObject({ openapi: z.string() });

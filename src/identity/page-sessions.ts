@@ -11,7 +11,7 @@ import type { Principal } from "../protocol/principal.ts";
 import type { Asked } from "./credentials.ts";
 
 export const PAGE_COOKIE = "goblin_page";
-export const PAGE_HEADER = "x-goblin-page";
+const PAGE_HEADER = "x-goblin-page";
 
 const CODE_MS = 2 * 60_000;
 const COOKIE_MS = 12 * 3_600_000;

@@ -18,7 +18,7 @@ export function href(path: readonly string[], query: Readonly<Record<string, str
   return [BASE, ...path.map(encodeURIComponent)].join("/") + (search && `?${search}`);
 }
 
-export function placeOf({ pathname, search }: Pick<Location, "pathname" | "search">): Place {
+function placeOf({ pathname, search }: Pick<Location, "pathname" | "search">): Place {
   const path = pathname
     .slice(BASE.length)
     .split("/")

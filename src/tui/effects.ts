@@ -36,6 +36,8 @@ export interface EffectsOptions {
   readonly showImage?: (picture: Picture) => boolean;
   readonly hideImage?: () => void;
   readonly setMouse?: (on: boolean) => void;
+  /** Opens a browser; resolves to false if there is none. */
+  readonly openUrl?: ((url: string) => Promise<boolean>) | undefined;
 }
 
 const verbs = {
@@ -63,6 +65,18 @@ export function createEffects(options: EffectsOptions): Effects {
       store.push({ type: "server", data: { id: serverId, server } });
       store.flush();
       return `${past[verb]} ${serverId}`;
+    });
+  };
+
+  const logIn = (state: State): void => {
+    const selected = selectedItem(state);
+    if (selected?.list !== "servers") return;
+    const { id } = selected.item;
+    attempt(async () => {
+      const { url } = await client.request(adminRoutes.loginServer, { params: { id } });
+      if (await options.openUrl?.(url)) return `Log in to ${id} in the browser that opened`;
+      copy(url);
+      return `Copied the link to log in to ${id}: open it in a browser`;
     });
   };
 
@@ -118,6 +132,8 @@ export function createEffects(options: EffectsOptions): Effects {
         for (const one of paletteEntries(before, before.mode.query)[action.index ?? before.mode.index]?.actions ?? [])
           perform(one);
         return;
+      case "log-in":
+        return logIn(after);
       case "reload":
         attempt(async () => {
           const { added, removed, changed } = await client.request(adminRoutes.reload, { body: {} });

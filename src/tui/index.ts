@@ -22,6 +22,8 @@ export interface TuiOptions {
   /** Any URL on the gateway; its path is ignored. */
   readonly url: string;
   readonly token?: string | undefined;
+  /** Opens a browser; resolves to false if there is none. */
+  readonly openUrl?: ((url: string) => Promise<boolean>) | undefined;
   readonly stdin?: NodeJS.ReadStream;
   readonly stdout?: NodeJS.WriteStream;
   readonly stderr?: NodeJS.WritableStream;
@@ -70,7 +72,7 @@ export async function runTui(options: TuiOptions): Promise<number> {
       const copy = (text: string): void => copyToClipboard(stdout, text);
       const protocol = imageProtocol(process.env);
       const effects = createEffects({
-        ...{ client, store, copy, redraw: screen.repaint, quit },
+        ...{ client, store, copy, redraw: screen.repaint, quit, openUrl: options.openUrl },
         showImage: (picture) => {
           const place = { row: 4, rows: Math.max(4, size().rows - 8) };
           const drawn = protocol && drawImage(protocol, picture, place);

@@ -88,6 +88,7 @@ export const browseBindings: readonly Binding[] = [
   bind("<", { type: "sort-step", by: -1 }, "sort by the column before"),
   bind("I", { type: "sort-reverse" }, "reverse the order"),
   bind("r", { type: "ask-restart" }, "Servers: restart"),
+  bind("A", { type: "log-in" }, "Servers: log in, in the browser"),
   bind("e", { type: "ask-toggle" }, "Servers: enable or disable"),
   bind("R", { type: "reload" }, "reload the gateway's config"),
   bind("L", { type: "pick", kind: "level" }, "Logs: lowest level to show; Servers: its logs"),

@@ -212,3 +212,33 @@ test("who may not administer the gateway cannot log in for all others", async ()
     message: expect.stringContaining('Server "remote" needs a login: run "goblin login remote"'),
   });
 });
+
+test("an operator gets the link from the API, and the server is ready after the login", async () => {
+  const here = await scene();
+  const ask = (id: string) =>
+    fetch(`${here.goblin.origin}/api/servers/${id}/login`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+    });
+  const { url } = (await (await ask("remote")).json()) as { url: string };
+  await visit(url, here);
+  const state = async () => {
+    const { items } = (await (await fetch(`${here.goblin.origin}/api/servers`)).json()) as {
+      items: { state: string }[];
+    };
+    return items[0]!.state;
+  };
+  await until(async () => (await state()) === "ready");
+  expect((await ask("nobody")).status).toBe(404);
+});
+
+test("a server without a login has no link", async () => {
+  const server = await startScripted({ name: "plain" });
+  const goblin = await startGoblin({ mcpServers: { plain: server.entry } }, { logins: await loginsOf(stateEnv()) });
+  const answer = await fetch(`${goblin.origin}/api/servers/plain/login`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+  });
+  expect(answer.status).toBe(409);
+  expect(await answer.text()).toContain("goblin auth");
+});

@@ -13,6 +13,7 @@ import { type ChooseOptions, chooseConfig, withAddress } from "../config.ts";
 import { ConfigFollower } from "../config-follower.ts";
 import { surviveUncaughtErrors } from "../crash-guard.ts";
 import { ownToken } from "../gateway/find-gateway.ts";
+import { openBrowser } from "../logins/browser.ts";
 import { askInputs } from "../secrets/ask-inputs.ts";
 import { exitSoon, listenToSignals } from "../signals.ts";
 import { askForTrust } from "../trust/consent.ts";
@@ -82,5 +83,5 @@ const nowhere = { write: (): void => {} };
 async function dashboard(url: string, token: string | undefined): Promise<number> {
   // Loads Ink and React on demand.
   const { runTui } = await import("../../tui/index.ts");
-  return runTui({ url, token });
+  return runTui({ url, token, openUrl: openBrowser });
 }

@@ -6,7 +6,7 @@ import { post, request } from "../api.ts";
 import { clock, count, duration, ms, plural, visible } from "../format.ts";
 import { useLive } from "../live.ts";
 import { Markdown } from "../parts/markdown.tsx";
-import { Copy, Empty, Figure, Loading, Problem, rowLink, Section, State } from "../parts/small.tsx";
+import { Empty, Figure, Loading, Problem, rowLink, Section, State } from "../parts/small.tsx";
 import { href } from "../router.ts";
 import { LogLines } from "./logs.tsx";
 
@@ -145,12 +145,25 @@ function Actions({ row }: { row: ServerRow }) {
     }
     setBusy("");
   };
+  const logIn = async (): Promise<void> => {
+    // Opened now: a browser blocks windows that do not follow a click at once.
+    const tab = window.open("", "_blank");
+    setProblem("");
+    try {
+      const { url } = await post<{ url: string }>(`/api/servers/${encodeURIComponent(row.id)}/login`);
+      if (tab) tab.location.href = url;
+      else location.href = url;
+    } catch (error) {
+      tab?.close();
+      setProblem((error as Error).message);
+    }
+  };
   return (
     <div class="actions">
       {row.state === "needs-login" && (
-        <>
-          <code>goblin login {row.id}</code> <Copy text={`goblin login ${row.id}`} />
-        </>
+        <button type="button" class="primary" onClick={() => void logIn()}>
+          Log in
+        </button>
       )}
       {row.state === "disabled" ? (
         <button type="button" class="primary" disabled={busy !== ""} onClick={() => void act("enable")()}>

@@ -53,7 +53,7 @@ export function Result({ value }: { value: unknown }) {
   );
 }
 
-export function Content({ block }: { block: Block }) {
+function Content({ block }: { block: Block }) {
   const type = String(block["type"] ?? "");
   const mime = String(block["mimeType"] ?? "");
   if (type === "text") return <TextContent text={String(block["text"] ?? "")} mime={mime} />;

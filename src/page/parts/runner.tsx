@@ -67,7 +67,7 @@ export function useRun() {
 }
 
 /** Makes a call whose answer alone matters. */
-export function ask(request: Request): Promise<Record<string, unknown>> {
+function ask(request: Request): Promise<Record<string, unknown>> {
   return new Promise((resolve, reject) => {
     follow("/api/calls", {
       method: "POST",

@@ -57,6 +57,7 @@ export type KeyAction =
   | { readonly type: "pick"; readonly kind: PickerKind }
   | { readonly type: "choose" }
   | { readonly type: "ask-restart" }
+  | { readonly type: "log-in" }
   | { readonly type: "ask-toggle" }
   | { readonly type: "answer"; readonly yes: boolean }
   | { readonly type: "call-open" }

@@ -141,6 +141,7 @@ export function reduce(state: State, action: Action): State {
     case "show-image":
     case "watch":
     case "copy":
+    case "log-in":
     case "reload":
     case "redraw":
     case "quit":

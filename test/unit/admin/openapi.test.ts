@@ -43,6 +43,7 @@ describe("the OpenAPI document", () => {
       "get /api/events",
       "post /api/reload",
       "post /api/servers/{id}/restart",
+      "post /api/servers/{id}/login",
       "post /api/servers/{id}/enable",
       "post /api/servers/{id}/disable",
       "put /api/log-level",
