@@ -8,6 +8,7 @@
  * validates.
  */
 import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from "./characters.ts";
+import { canSkipLong, skipLong } from "./skip-long.ts";
 
 export interface Span {
   readonly start: number;
@@ -17,6 +18,9 @@ export interface Span {
 export interface Edit extends Span {
   readonly text: string;
 }
+
+/** From this length on, the end of a container is searched in another way. */
+const LONG = 8 * 1024;
 
 export function skipSpace(text: string, pos: number): number {
   let i = pos;
@@ -53,6 +57,7 @@ export function skipValue(text: string, pos: number): number {
   }
   let depth = 0;
   while (i < text.length) {
+    if (i - pos > LONG && canSkipLong) return skipLong(text, i, depth);
     const c = text.charCodeAt(i);
     if (c === QUOTE) {
       i = skipString(text, i);
