@@ -1,7 +1,9 @@
-/** Builds the page for logins from the gateway's config, guard and address. */
+/** Connects logins with the config, the guard and the address: their page, and callers' tokens. */
 import type { LiveConfig } from "./config/live-config.ts";
 import { Connect } from "./connect/connect.ts";
 import type { LiveGuards } from "./front/http/guard.ts";
+import { isOnBehalf } from "./login/grants/on-behalf.ts";
+import { Subjects } from "./login/grants/subjects.ts";
 import type { Logins } from "./login/logins.ts";
 
 export interface ConnectParts {
@@ -17,7 +19,21 @@ function localUrl(url: string): string {
   return hostname === "0.0.0.0" || hostname === "[::]" ? `${protocol}//127.0.0.1:${port}` : origin;
 }
 
-export function createConnect(logins: Logins, { config, guards, address }: ConnectParts): Connect {
+/** Callers' own tokens are looked at only while a server is used on their behalf. */
+function followSubjects(logins: Logins, { config, guards }: ConnectParts): void {
+  const subjects = new Subjects();
+  const follow = (): void => {
+    const isUsed = config.current.servers.some(({ auth }) => auth && isOnBehalf(auth));
+    guards.onToken = isUsed ? (principal, token) => subjects.note(principal, token) : undefined;
+  };
+  logins.subjectOf = (principal) => subjects.of(principal);
+  config.on("changed", follow);
+  follow();
+}
+
+export function createConnect(logins: Logins, parts: ConnectParts): Connect {
+  const { config, guards, address } = parts;
+  followSubjects(logins, parts);
   const publicUrl = (): string | undefined => config.current.gateway.publicUrl;
   return new Connect(
     {

@@ -126,15 +126,31 @@ export class Relay {
   }
 
   #begin(flight: Flight): Promise<Answer> {
-    const refuse = (error: unknown): Promise<Answer> => Promise.resolve(this.#refuse(flight, error));
+    const refuse = (error: unknown): Promise<Answer> =>
+      Promise.resolve(this.#refuse(flight, this.#parts.servers.ownProblem(error, flight.call.client) ?? error));
     try {
       return this.#answer(flight);
     } catch (error) {
-      const login = this.#loginWait?.after(flight.call, error);
-      return login
-        ? login.then((isDone) => (isDone ? this.#answer(flight) : refuse(error))).catch(refuse)
+      const later = this.#later(flight.call, error);
+      return later
+        ? later.then((isThere) => (isThere ? this.#answer(flight) : refuse(error))).catch(refuse)
         : refuse(error);
     }
+  }
+
+  /**
+   * Resolves when a request that was refused for want of a login may be answered, to whether it may
+   * be. Undefined: nothing is to be waited for.
+   */
+  #later(call: Call, error: unknown): Promise<boolean> | undefined {
+    if (!(error instanceof GoblinError) || error.code !== "LOGIN_REQUIRED") return undefined;
+    const { servers } = this.#parts;
+    const listed = servers.ownLists(call.client);
+    if (listed) return listed.then(() => true);
+    return this.#loginWait?.after(call, error)?.then(async (isDone) => {
+      if (isDone) await servers.ownLists(call.client);
+      return isDone;
+    });
   }
 
   /** Waits at most this long for the requests in flight, then cancels the rest. */

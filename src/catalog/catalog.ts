@@ -28,7 +28,7 @@ import { KNOWN, type Standing } from "./standing.ts";
 import { changedLists, sameTexts } from "./views/changed-lists.ts";
 import { Views } from "./views/own-lists.ts";
 import { VisibleViews } from "./views/visible-views.ts";
-import { Watchers } from "./views/watchers.ts";
+import { seeingAll, Watchers } from "./views/watchers.ts";
 
 export interface CatalogEvents {
   /** Entries of these kinds were added, removed or updated, listed or not. */
@@ -81,7 +81,8 @@ export class Catalog extends EventEmitter<CatalogEvents> {
       build: (differences, before) => {
         const servers = [...this.#servers.values()].map((server) => {
           const lists = differences.get(server.id);
-          return lists ? { ...server, lists } : server;
+          // Who has lists of its own has what others may still need, such as a login.
+          return lists ? { ...server, lists, standing: KNOWN } : server;
         });
         return finish(buildSnapshot(servers, this.#settings, before ?? this.#snapshot));
       },
@@ -106,16 +107,17 @@ export class Catalog extends EventEmitter<CatalogEvents> {
    * Returns the newest snapshot as this client sees it. It is the common one, unless the client has
    * lists of its own or does not see everything.
    */
-  view({ key, visibility }: Viewer): Snapshot {
+  view({ key, principal, visibility }: Viewer): Snapshot {
     const common = this.snapshot;
-    const base = this.#views.isEmpty ? common : (this.#views.of(key) ?? common);
+    const base = this.#views.isEmpty ? common : (this.#views.of(key, principal) ?? common);
     return visibility === undefined ? base : this.#visible.of(base, visibility);
   }
 
   /** Resolves when `view` need not build anything. Undefined: now. */
-  ready({ key, visibility }: Viewer): Promise<void> | undefined {
+  ready(viewer: Viewer): Promise<void> | undefined {
+    const { visibility } = viewer;
     if (visibility === undefined) return undefined;
-    return this.#visible.ready(this.view({ key, visibility: undefined }), visibility);
+    return this.#visible.ready(this.view(seeingAll(viewer)), visibility);
   }
 
   /** The number of kept views of clients that do not see everything. */
@@ -137,8 +139,8 @@ export class Catalog extends EventEmitter<CatalogEvents> {
   }
 
   /** Whether the client has lists of its own. */
-  hasOwnLists(clientKey: string): boolean {
-    return !this.#views.isEmpty && this.#views.has(clientKey);
+  hasOwnLists(viewer: Viewer): boolean {
+    return !this.#views.isEmpty && this.#views.has(viewer);
   }
 
   /** Sets the lists that this client sees of a server; undefined: the common ones. */

@@ -24,6 +24,7 @@ export function logSecrets({ servers, gateway, otel }: Pick<Config, "servers" | 
       ...keysOf(transport),
       auth?.clientSecret ?? "",
       auth?.privateKey ?? "",
+      auth?.idp?.clientSecret ?? "",
     ]),
   ];
   return [...new Set(found)].filter((value) => value.length >= LEAST_LENGTH);

@@ -62,6 +62,8 @@ export interface CredentialsDeps {
   readonly now: () => number;
   /** Told of each principal whose credential ends. */
   readonly admitted?: (principal: Principal) => void;
+  /** Gets each access token that was accepted, if set. Never called with a configured token. */
+  readonly accepted?: ((principal: Principal, token: string) => void) | undefined;
   /** Logs why a token was refused, for the operator. Never called with a token. */
   readonly refused: (reason: string) => void;
 }
@@ -121,7 +123,14 @@ export class Credentials {
     const found = this.#loaded
       ? this.#loaded.verify(given)
       : this.#load(this.#oauth).then((server) => server.verify(given));
-    return found instanceof Promise ? found.then((known) => this.#told(known)) : this.#told(found);
+    return found instanceof Promise
+      ? found.then((known) => this.#accepted(known, token))
+      : this.#accepted(found, token);
+  }
+
+  #accepted(found: Identified, token: string): Identified {
+    if (found.ok) this.#deps.accepted?.(found.principal, token);
+    return this.#told(found);
   }
 
   #told(found: Identified): Identified {

@@ -13,7 +13,7 @@ import type { Guard } from "./guarded-fetch.ts";
 import { LoginError } from "./login-error.ts";
 import { errorCodeOf, oauth, requestOptions, whatWentWrong } from "./oauth.ts";
 import { clientAuth, registrationAt } from "./registration.ts";
-import type { Login, LoginStore, Registration } from "./store.ts";
+import { type Login, type LoginStore, type Registration, wantedKey } from "./store.ts";
 
 export interface AttemptOptions {
   readonly target: LoginTarget;
@@ -53,7 +53,7 @@ export async function beginLogin(options: AttemptOptions): Promise<LoginAttempt>
   const verifier = generateRandomCodeVerifier();
   const state = generateRandomState();
   const namesResource = target.auth.resource !== false;
-  const scopes = scopesFor(found, target, challenge, wanted[canonicalUrl(target.url)]);
+  const scopes = scopesFor(found, target, challenge, wanted[wantedKey(canonicalUrl(target.url), options.principal)]);
   const url = new URL(guard.check(authorizationServer.authorization_endpoint!));
   const parameters = {
     response_type: "code",

@@ -132,7 +132,7 @@ function issuerOf({ id, url, auth }: LoginTarget, metadata: Document | undefined
   });
 }
 
-async function issuerMetadata(target: LoginTarget, guard: Guard, issuer: string): Promise<AuthorizationServer> {
+export async function issuerMetadata(target: LoginTarget, guard: Guard, issuer: string): Promise<AuthorizationServer> {
   const step = `reading the metadata of ${issuer}`;
   const fail = (what: string, remedy = ASK_OWNER): LoginError =>
     new LoginError({ server: target.id, step, what, remedy });

@@ -10,12 +10,14 @@ import { type ConfigWatch, watchConfig } from "../config/watch.ts";
 import { messageOf } from "../protocol/errors.ts";
 import { beginLogin, type LoginAttempt } from "./attempt.ts";
 import { canonicalUrl, type LoginTarget } from "./discovery.ts";
+import { isOnBehalf, type Subject } from "./grants/on-behalf.ts";
 import { isUnattended, obtain } from "./grants/unattended.ts";
 import { createGuard, type Guard } from "./guarded-fetch.ts";
+import { LoginError } from "./login-error.ts";
 import { probe } from "./probe.ts";
 import { RenewalError, renew } from "./renewal.ts";
 import { ServerLogin } from "./server-login.ts";
-import { isSameLogin, type Login, type LoginBook, LoginStore } from "./store.ts";
+import { isSameLogin, type Login, type LoginBook, LoginStore, wantedKey } from "./store.ts";
 
 export interface LoginsOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -69,9 +71,15 @@ export class Logins {
   readonly #store: LoginStore;
   readonly #warn: (message: string) => void;
   readonly #servers = new Set<ServerLogin>();
+  /** The servers that each caller has a login of its own for, by id. */
+  readonly #forCallers = new Map<string, LoginTarget>();
   readonly #renewals = new Map<string, Promise<Login>>();
   #book = EMPTY;
   #watch: Promise<ConfigWatch> | undefined;
+  /** Returns the access token that a principal came with last. */
+  subjectOf: (principal: string) => Subject | undefined = () => undefined;
+  /** A caller logged in to a server. */
+  onCallerLogin: (serverId: string, principal: string) => void = () => {};
   /** Gets the values that must not appear in the log or in errors, whenever they change. */
   onSecrets: (secrets: readonly string[]) => void = () => {};
   #closed = false;
@@ -83,13 +91,28 @@ export class Logins {
 
   /** Reads the store again, and passes on what changed. */
   async load(): Promise<void> {
+    const before = this.#book;
     try {
       this.#book = await this.#store.read();
     } catch (error) {
       this.#warn(messageOf(error));
       return;
     }
-    if (!this.#closed) for (const server of this.#servers) server.update(this.#book);
+    if (this.#closed) return;
+    for (const server of this.#servers) server.update(this.#book);
+    this.#tellCallers(before);
+  }
+
+  /** Tells of logins of single callers that are new. */
+  #tellCallers({ logins: before }: LoginBook): void {
+    const isKnown = (login: Login): boolean =>
+      before.some((one) => isSameLogin(one, login) && one.loggedInAt === login.loggedInAt);
+    for (const login of this.#book.logins) {
+      if (login.principal === "" || isKnown(login)) continue;
+      for (const [id, { url }] of this.#forCallers) {
+        if (canonicalUrl(url) === login.url) this.onCallerLogin(id, login.principal);
+      }
+    }
   }
 
   /** The login of a server, from now until it is closed. Undefined: the server never has one. */
@@ -97,25 +120,48 @@ export class Logins {
     { id, transport, auth }: Pick<ServerConfig, "id" | "transport" | "auth">,
     clientSecret?: LoginTarget["clientSecret"],
   ): ServerLogin | undefined {
-    return auth && transport.kind !== "stdio" ? this.of({ id, url: transport.url, auth, clientSecret }) : undefined;
+    if (!auth || transport.kind === "stdio") return undefined;
+    const target = { id, url: transport.url, auth, clientSecret };
+    if (auth.as !== "caller") return this.#open(target, "");
+    this.#forCallers.set(id, target);
+    return this.#open(target, "", true);
   }
 
-  /** The login of a server, from now until it is closed. */
-  of(target: LoginTarget): ServerLogin {
+  /** One caller's login of a server, from now until it is closed. */
+  ofCaller({ id }: Pick<ServerConfig, "id">, principal: string): ServerLogin | undefined {
+    const target = this.#forCallers.get(id);
+    return target && this.#open(target, principal);
+  }
+
+  /** Returns whether a caller has a login of a server, or gets one without doing anything. */
+  hasLogin(serverId: string, principal: string): boolean {
+    const target = this.#forCallers.get(serverId);
+    if (!target || principal === "") return false;
+    const url = canonicalUrl(target.url);
+    return isUnattended(target.auth) || this.#book.logins.some((one) => one.url === url && one.principal === principal);
+  }
+
+  #open(target: LoginTarget, owner: string, isForCallers = false): ServerLogin {
     const obtain = isUnattended(target.auth)
-      ? (known: Login | undefined) => this.#obtainOnce({ target, principal: "" }, known)
+      ? (known: Login | undefined) => this.#obtainOnce({ target, principal: owner }, known)
       : undefined;
     const login = new ServerLogin({
       target,
-      owner: "",
+      owner,
+      isForCallers,
+      isLazy: isOnBehalf(target.auth),
       renew: (known) => (obtain ? obtain(known) : this.#renewOnce(known)),
       obtain,
-      want: async (url, scopes) => {
-        await this.#store.change((book) => ({ ...book, wanted: { ...book.wanted, [url]: scopes } }));
+      want: async (scopes) => {
+        const key = wantedKey(canonicalUrl(target.url), owner);
+        await this.#store.change((book) => ({ ...book, wanted: { ...book.wanted, [key]: scopes } }));
       },
       warn: this.#warn,
       changed: () => this.#tellSecrets(),
-      closed: (one) => void this.#servers.delete(one),
+      closed: (one) => {
+        this.#servers.delete(one);
+        if (isForCallers && this.#forCallers.get(target.id) === target) this.#forCallers.delete(target.id);
+      },
     });
     this.#servers.add(login);
     login.update(this.#book);
@@ -129,15 +175,23 @@ export class Logins {
   }
 
   /** Returns whose login a server uses for a principal; undefined: it has none. */
-  ownerFor(serverId: string, _principal: string): string | undefined {
-    return this.#find(serverId)?.owner;
+  ownerFor(serverId: string, principal: string): string | undefined {
+    const callers = this.#forCallers.get(serverId);
+    if (callers) return principal === "" || isUnattended(callers.auth) ? undefined : principal;
+    return this.#find(serverId, "")?.owner;
   }
 
   /** The servers that wait for a login of one of these owners. */
   waiting(owners: readonly string[]): WaitingServer[] {
-    return [...this.#servers].flatMap(({ target, owner, wants }) =>
+    const known = [...this.#servers].flatMap(({ target, owner, wants }) =>
       wants !== undefined && owners.includes(owner) ? { id: target.id, wants, isShared: owner === "" } : [],
     );
+    const own = [...this.#forCallers].flatMap(([id, { url }]) =>
+      owners.some((owner) => owner !== "" && !this.hasLogin(id, owner))
+        ? { id, wants: `It wants your own login (${new URL(url).host})`, isShared: false }
+        : [],
+    );
+    return [...new Map([...own, ...known].map((one) => [one.id, one])).values()];
   }
 
   /**
@@ -145,9 +199,10 @@ export class Logins {
    * these owners can have one. Rejects with a `LoginError`.
    */
   async begin(serverId: string, { owners, redirectUri, metadataUrl }: BeginOptions): Promise<LoginAttempt | undefined> {
-    const login = this.#find(serverId);
-    if (!login || !owners.includes(login.owner)) return undefined;
-    const { target, owner: principal } = login;
+    const callers = this.#forCallers.get(serverId);
+    const target = callers ?? this.#find(serverId, "")?.target;
+    const principal = owners.find((owner) => (owner !== "") === (callers !== undefined));
+    if (!target || principal === undefined || isUnattended(target.auth)) return undefined;
     const guard = await guardFor(target);
     const { isOpen, challenge } = await probe(target, guard);
     if (isOpen) return undefined;
@@ -161,8 +216,8 @@ export class Logins {
     (await this.#watch)?.close();
   }
 
-  #find(serverId: string): ServerLogin | undefined {
-    return [...this.#servers].findLast(({ target }) => target.id === serverId);
+  #find(serverId: string, of: string): ServerLogin | undefined {
+    return [...this.#servers].findLast(({ target, owner }) => target.id === serverId && owner === of);
   }
 
   async #follow(): Promise<ConfigWatch> {
@@ -204,8 +259,9 @@ export class Logins {
     if (stored && isOther && (stored.expiresAt ?? Infinity) > Date.now()) return stored;
     const guard = await guardFor(target);
     const { challenge } = await probe(target, guard);
-    const scopes = [...(wanted[url] ?? []), ...(stored?.scopes ?? [])];
-    const made = await obtain({ target, guard, challenge, wanted: scopes, principal });
+    const scopes = [...(wanted[wantedKey(url, principal)] ?? []), ...(stored?.scopes ?? [])];
+    const subject = isOnBehalf(target.auth) ? this.#subjectOf(target, principal) : undefined;
+    const made = await obtain({ target, guard, challenge, wanted: scopes, principal, subject });
     const login = { ...made, loggedInAt: stored?.loggedInAt ?? made.loggedInAt };
     await this.#store.add(login).catch((error) => this.#warn(messageOf(error)));
     return login;
@@ -223,6 +279,16 @@ export class Logins {
       if (next.refreshToken === current.refreshToken) throw error;
       return next.accessToken === current.accessToken ? this.#keep(await renew(next)) : next;
     }
+  }
+
+  /** The token that the caller came with last. It is never stored. */
+  #subjectOf({ id }: LoginTarget, principal: string): Subject {
+    const subject = this.subjectOf(principal);
+    if (subject) return subject;
+    throw new LoginError({
+      ...{ server: id, step: "using the caller's own token", what: "it came without one, or it has expired" },
+      remedy: "Connect to the gateway with an access token of gateway.auth.oauth.",
+    });
   }
 
   async #stored(login: Login): Promise<Login> {

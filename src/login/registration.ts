@@ -120,7 +120,10 @@ function readMethod(method: unknown): Method {
   return method === "none" || method === "client_secret_post" ? method : "client_secret_basic";
 }
 
-function methodFor({ token_endpoint_auth_methods_supported: supported }: AuthorizationServer, secret?: string): Method {
+export function methodFor(
+  { token_endpoint_auth_methods_supported: supported }: AuthorizationServer,
+  secret?: string,
+): Method {
   if (secret === undefined) return "none";
   const isPostOnly = supported?.includes("client_secret_post") && !supported.includes("client_secret_basic");
   return isPostOnly ? "client_secret_post" : "client_secret_basic";

@@ -9,18 +9,22 @@ import { GoblinError, messageOf } from "../protocol/errors.ts";
 import { readChallenge } from "./challenge.ts";
 import { canonicalUrl, type LoginTarget } from "./discovery.ts";
 import { RenewalError } from "./renewal.ts";
-import type { Login, LoginBook } from "./store.ts";
+import { type Login, type LoginBook, wantedKey } from "./store.ts";
 
 export interface ServerLoginOptions {
   readonly target: LoginTarget;
   /** Whose login it is; empty: the gateway's, for all clients. */
   readonly owner: string;
+  /** The server has no login of this owner: each caller has its own. */
+  readonly isForCallers?: boolean;
+  /** Tokens are renewed when they are used: that needs the caller. */
+  readonly isLazy?: boolean;
   /** Returns the login with new tokens; one request serves all who ask at the same time. */
   readonly renew: (login: Login) => Promise<Login>;
   /** Gets tokens without a person, other ones than these; undefined: somebody must log in. */
   readonly obtain: ((known: Login | undefined) => Promise<Login>) | undefined;
   /** Remembers the scopes that the next login must ask for. */
-  readonly want: (url: string, scopes: readonly string[]) => Promise<void>;
+  readonly want: (scopes: readonly string[]) => Promise<void>;
   readonly warn: (message: string) => void;
   /** Its secrets are others now. */
   readonly changed: () => void;
@@ -61,7 +65,7 @@ export class ServerLogin implements Credentials {
 
   /** What a person should log in for, in words; undefined: nothing. */
   get wants(): string | undefined {
-    if (this.#options.obtain) return undefined;
+    if (this.#options.obtain || this.#options.isForCallers) return undefined;
     if (this.#missing.length > 0) return `It wants more scopes: ${this.#missing.join(" ")}`;
     return this.#isMissed ? `It wants a login before it does anything (${new URL(this.#url).host})` : undefined;
   }
@@ -81,7 +85,7 @@ export class ServerLogin implements Credentials {
     const found = logins.find((login) => this.#isMine(login));
     const isNew = found !== undefined && found.loggedInAt !== this.#login?.loggedInAt;
     if (found?.accessToken !== this.#login?.accessToken || isNew) this.#use(found);
-    if (wanted[this.#url] === undefined && this.#missing.length > 0) {
+    if (wanted[wantedKey(this.#url, this.owner)] === undefined && this.#missing.length > 0) {
       this.#missing = [];
       this.onProblem(undefined);
     }
@@ -93,6 +97,7 @@ export class ServerLogin implements Credentials {
   /** Renews a token that is about to end, before a connection is made with it. */
   async ready(): Promise<void> {
     const login = this.#login;
+    if (this.#options.isForCallers) throw this.#required();
     if (!login) return this.#options.obtain && this.#obtain(undefined);
     if (!this.#isRenewable(login) || renewAt(login) > Date.now()) return;
     await this.#renew(login).catch(() => {});
@@ -132,6 +137,7 @@ export class ServerLogin implements Credentials {
     const { auth } = this.target;
     const isNamed = typeof auth.resource === "string" && auth.resource !== "auto";
     return (
+      this.#options.isForCallers !== true &&
       url === this.#url &&
       principal === this.#options.owner &&
       (auth.issuer === undefined || auth.issuer === issuer) &&
@@ -173,21 +179,27 @@ export class ServerLogin implements Credentials {
 
   #required(): GoblinError {
     this.#isMissed = true;
-    return loginRequired(this.target.id);
+    const { id: serverId } = this.target;
+    if (this.#options.isForCallers || this.owner !== "") {
+      const message = `Server "${serverId}" needs a login of each caller`;
+      return new GoblinError("LOGIN_REQUIRED", message, { data: { serverId }, reason: "login" });
+    }
+    return loginRequired(serverId);
   }
 
   async #wantMore(scopes: readonly string[]): Promise<Verdict> {
     const all = [...new Set([...(this.#login?.scopes ?? []), ...scopes])];
     if (all.some((scope) => !this.#missing.includes(scope))) {
       this.#missing = all;
-      await this.#options.want(this.#url, all).catch((error) => this.#options.warn(messageOf(error)));
+      await this.#options.want(all).catch((error) => this.#options.warn(messageOf(error)));
     }
     const { id } = this.target;
-    const problem = `some calls need more scopes (${scopes.join(" ")}): run "goblin login ${id}"`;
+    const advice = this.owner === "" ? `: run "${remedyFor(id)}"` : "";
+    const problem = `some calls need more scopes (${scopes.join(" ")})${advice}`;
     if (!this.#options.obtain) this.onProblem(problem);
     // Without a login there is nothing that this server does at all.
     const reason = this.#login ? undefined : "login";
-    const data = { serverId: id, scopes, remedy: remedyFor(id) };
+    const data = { serverId: id, scopes, ...(this.owner === "" && { remedy: remedyFor(id) }) };
     return new GoblinError("LOGIN_REQUIRED", `Server "${id}": ${problem}`, { data, reason });
   }
 
@@ -201,6 +213,7 @@ export class ServerLogin implements Credentials {
     this.#header = login && `Bearer ${login.accessToken}`;
     this.#options.changed();
     clearTimeout(this.#timer);
+    if (this.#options.isLazy) return;
     if (login && this.#isRenewable(login) && login.expiresAt !== undefined) this.#renewIn(renewAt(login) - Date.now());
   }
 

@@ -46,11 +46,16 @@ export interface Login {
 export interface LoginBook {
   readonly registrations: Readonly<Record<string, Registration>>;
   readonly logins: readonly Login[];
-  /** Scopes that a server asked for after the login, by the server's URL. */
+  /** Scopes that a server asked for after the login, by `wantedKey`. */
   readonly wanted: Readonly<Record<string, readonly string[]>>;
 }
 
 const EMPTY: LoginBook = { registrations: {}, logins: [], wanted: {} };
+
+/** The key of the scopes that a server wants of a principal. */
+export function wantedKey(url: string, principal: string): string {
+  return principal === "" ? url : `${url} ${principal}`;
+}
 
 export function isSameLogin(a: Login, b: Login): boolean {
   return a.issuer === b.issuer && a.resource === b.resource && a.principal === b.principal && a.url === b.url;
@@ -96,7 +101,7 @@ export class LoginStore {
   add(login: Login): Promise<LoginBook> {
     const { url, principal } = login;
     return this.change((book) => {
-      const { [url]: _, ...wanted } = book.wanted;
+      const { [wantedKey(url, principal)]: _, ...wanted } = book.wanted;
       const others = book.logins.filter((one) => one.url !== url || one.principal !== principal);
       return { ...book, wanted, logins: [...others, login] };
     });

@@ -85,6 +85,8 @@ export interface VisibleEntry {
 export interface Viewer {
   /** The client's key. It may have lists of its own. */
   readonly key: string;
+  /** Its principal's id, which may have lists of its own too. */
+  readonly principal?: string;
   readonly visibility: Visibility | undefined;
 }
 

@@ -1,13 +1,21 @@
-/** What a `Backend` needs from its server, and what it tells. */
+/** What a server and its `Backend` are made from, and what the `Backend` tells. */
+import type { LiveConfig } from "../config/live-config.ts";
 import type { Config } from "../config/schema/config.ts";
 import type { ServerConfig } from "../config/schema/server.ts";
+import type { Logins } from "../login/logins.ts";
 import type { Connect } from "../peers/negotiate.ts";
 import type { Peer, PeerEvents, PeerInfo } from "../peers/peer.ts";
 import type { Client } from "../protocol/call.ts";
 import type { ErrorAnswer } from "../protocol/json-rpc.ts";
 import type { OnLimit } from "../protocol/limit-exceeded.ts";
 import type { ServerState } from "../protocol/server-states.ts";
+import type { Secrets } from "../secrets/secrets.ts";
+import type { Logger } from "../telemetry/logger.ts";
 import type { BulkheadLimits } from "./bulkhead.ts";
+import type { ServerCatalog } from "./callers/own-catalog.ts";
+import type { StartQueue } from "./connections/start-queue.ts";
+import type { KeptLists } from "./lists/kept-lists.ts";
+import type { ReportsHost } from "./reports/reports.ts";
 
 /** Stands for all clients with a session, as the owner of the connection that they share. */
 export const SESSIONS = "sessions";
@@ -70,6 +78,25 @@ export interface BackendOptions {
   readonly limits: BackendLimits;
   readonly onLimit: OnLimit;
   readonly hooks: BackendHooks;
+}
+
+/** The set that a server belongs to: receives its events and knows its subscribers. */
+export interface ServerHost extends ReportsHost {
+  readonly logLevel: string | undefined;
+  readonly startQueue: StartQueue;
+}
+
+export interface ServerOptions {
+  readonly config: LiveConfig;
+  readonly catalog: ServerCatalog;
+  readonly log: Logger;
+  readonly onLimit: OnLimit;
+  readonly clientInfo: Readonly<Record<string, unknown>>;
+  /** Where the lists outlive the process. */
+  readonly kept?: Pick<KeptLists, "read" | "keep"> | undefined;
+  /** Without it, servers get what the config says and nothing else. */
+  readonly logins?: Pick<Logins, "ofServer"> | undefined;
+  readonly secrets: Secrets;
 }
 
 export function backendLimits({ limits }: Config): BackendLimits {

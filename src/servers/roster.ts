@@ -6,15 +6,31 @@
  * been synced (or has failed), and the old one finishes its calls. `close` stops every server that
  * was started here.
  */
+import type { Catalog } from "../catalog/catalog.ts";
 import { STARTING } from "../catalog/standing.ts";
 import type { ConfigDiff } from "../config/diff.ts";
 import { isInvalid, type ServerConfig } from "../config/schema/server.ts";
+import type { Logins } from "../login/logins.ts";
+import type { ServerHost, ServerOptions } from "./backend-options.ts";
+import { Callers } from "./callers/callers.ts";
 import { FirstLists } from "./lists/first-lists.ts";
-import { Server, type ServerHost, type ServerOptions } from "./server.ts";
+import { Server } from "./server.ts";
+
+/** What all servers are made from. */
+export interface RosterOptions extends ServerOptions {
+  readonly catalog: Catalog;
+  readonly logins?: Logins | undefined;
+}
+
+/** The same, before the secrets of the config can be looked up. */
+export interface ServersOptions extends Omit<RosterOptions, "secrets"> {
+  /** The environment of the state folder and of programs that supply secrets. */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+}
 
 export class Roster {
   readonly #host: ServerHost;
-  readonly #options: ServerOptions;
+  readonly #options: RosterOptions;
   #entries = new Map<string, Server>();
   /** Servers that are about to replace the one with the same id. */
   readonly #incoming = new Map<string, Server>();
@@ -25,7 +41,7 @@ export class Roster {
   #settled = false;
   #closed = false;
 
-  constructor(host: ServerHost, options: ServerOptions) {
+  constructor(host: ServerHost, options: RosterOptions) {
     this.#host = host;
     this.#options = options;
     this.firstLists = new FirstLists(() => options.config.current.lists.waitMs);
@@ -92,8 +108,17 @@ export class Roster {
     yield* this.#retiring;
   }
 
-  #add(config: ServerConfig): Server {
+  #make(config: ServerConfig): Server {
     const server = new Server(config, this.#host, this.#options);
+    const { logins } = this.#options;
+    if (!logins || config.auth?.as !== "caller" || !config.enabled || isInvalid(config)) return server;
+    const parts = { config, host: this.#host, options: this.#options };
+    server.callers = new Callers({ ...parts, make: (...args) => new Server(...args) }, logins);
+    return server;
+  }
+
+  #add(config: ServerConfig): Server {
+    const server = this.#make(config);
     this.#entries.set(config.id, server);
     server.attach();
     return server;
@@ -114,7 +139,7 @@ export class Roster {
   async #replace(config: ServerConfig): Promise<void> {
     const { id } = config;
     void this.#incoming.get(id)?.stop("replaced");
-    const next = new Server(config, this.#host, this.#options);
+    const next = this.#make(config);
     this.#incoming.set(id, next);
     // From now on, requests for its names wait until it has started.
     if (config.enabled && !isInvalid(config) && !this.#entries.get(id)?.config.enabled)

@@ -6,56 +6,33 @@
  * calls but changes nothing that clients see.
  */
 
-import type { Catalog } from "../catalog/catalog.ts";
 import { emptyLists, inputSchemaOf } from "../catalog/definitions.ts";
-import type { LiveConfig } from "../config/live-config.ts";
 import { formatProblem, summarise } from "../config/problems/problem.ts";
 import type { Config } from "../config/schema/config.ts";
 import { isInvalid, type ServerConfig } from "../config/schema/server.ts";
-import type { Logins } from "../login/logins.ts";
 import type { ServerLogin } from "../login/server-login.ts";
 import { setLogLevel } from "../peers/log-level.ts";
 import type { Peer, PeerInfo } from "../peers/peer.ts";
-import type { OnLimit } from "../protocol/limit-exceeded.ts";
-import type { Secrets } from "../secrets/secrets.ts";
-import type { Logger } from "../telemetry/logger.ts";
+import type { Client } from "../protocol/call.ts";
 import { withTimeout } from "../timing/with-timeout.ts";
 import { Backend } from "./backend.ts";
-import { type BackendStatus, backendLimits, SESSIONS } from "./backend-options.ts";
+import { type BackendStatus, backendLimits, SESSIONS, type ServerHost, type ServerOptions } from "./backend-options.ts";
+import type { Callers } from "./callers/callers.ts";
 import { connectServer, installs } from "./connections/connect-server.ts";
-import type { StartQueue } from "./connections/start-queue.ts";
 import { ListFetcher } from "./list-fetcher.ts";
-import type { KeptLists } from "./lists/kept-lists.ts";
 import { Listing } from "./lists/listing.ts";
 import { OwnLists } from "./lists/own-lists.ts";
-import { Reports, type ReportsHost } from "./reports/reports.ts";
+import { Reports } from "./reports/reports.ts";
 import { StateLog } from "./state-log.ts";
 
 /** What an attempt may take to end after its time limit. */
 const SETTLE_MS = 1000;
 
-/** The set that a server belongs to: receives its events and knows its subscribers. */
-export interface ServerHost extends ReportsHost {
-  readonly logLevel: string | undefined;
-  readonly startQueue: StartQueue;
-}
-
-export interface ServerOptions {
-  readonly config: LiveConfig;
-  readonly catalog: Catalog;
-  readonly log: Logger;
-  readonly onLimit: OnLimit;
-  readonly clientInfo: Readonly<Record<string, unknown>>;
-  /** Where the lists outlive the process. */
-  readonly kept?: KeptLists | undefined;
-  /** Without it, servers get what the config says and nothing else. */
-  readonly logins?: Logins | undefined;
-  readonly secrets: Secrets;
-}
-
 export class Server {
   readonly id: string;
   readonly backend: Backend;
+  /** The servers of single principals, if each has a login of its own. */
+  callers: Callers | undefined;
   readonly #host: ServerHost;
   readonly #options: ServerOptions;
   #config: ServerConfig;
@@ -203,6 +180,16 @@ export class Server {
     this.#listing.detach();
   }
 
+  /** What those who run the gateway see. */
+  get status(): BackendStatus {
+    return this.callers?.status(this.backend.status) ?? this.backend.status;
+  }
+
+  /** Returns what serves this client: for a principal with a login of its own, its own server. */
+  servingOf(client: Client): Server {
+    return this.callers?.of(client) ?? this;
+  }
+
   /** A client read a list. */
   listRead(clientKey: string): void {
     if (this.#ownLists.of(clientKey)) this.#ownLists.read(clientKey);
@@ -218,10 +205,12 @@ export class Server {
   adjust(config: ServerConfig): void {
     const { transport, share, enabled } = this.#config;
     this.#config = { ...config, transport, share, enabled };
+    for (const server of this.callers?.values() ?? []) server.adjust(config);
     this.#listing.show();
   }
 
   configure(config: Config): void {
+    for (const server of this.callers?.values() ?? []) server.configure(config);
     this.backend.configure(backendLimits(config));
     this.#fetcher.configChanged();
   }
@@ -229,7 +218,8 @@ export class Server {
   /** Waits up to `drainMs` for calls in flight, then closes the connection. */
   async retire(drainMs: number): Promise<void> {
     this.detach();
-    await this.backend.drained(drainMs);
+    const all = [this, ...(this.callers?.values() ?? [])];
+    await Promise.all(all.map(({ backend }) => backend.drained(drainMs)));
     await this.stop("replaced");
   }
 
@@ -237,12 +227,13 @@ export class Server {
     this.#listing.stopped(reason);
     this.detach();
     this.#login?.close();
-    await this.backend.stop(reason);
+    await Promise.all([this.backend.stop(reason), this.callers?.stop(reason)]);
     this.#stateLog.close();
   }
 
   /** Closes the connection of a client that is gone. */
   release(clientKey: string): void {
+    for (const server of this.callers?.values() ?? []) server.release(clientKey);
     this.backend.connections.release(clientKey);
     this.#ownLists.release(clientKey);
   }

@@ -18,21 +18,18 @@ import { logBookOf } from "../telemetry/logger.ts";
 import { withTimeout } from "../timing/with-timeout.ts";
 import type { Backend } from "./backend.ts";
 import { type BackendStatus, SESSIONS } from "./backend-options.ts";
+import { wantingLogin } from "./callers/callers.ts";
+import { gone } from "./connections/refusals.ts";
 import { StartQueue } from "./connections/start-queue.ts";
 import type { ServerEvents, SoleClient, Subscribers } from "./events.ts";
-import { Roster } from "./roster.ts";
-import type { ServerOptions } from "./server.ts";
+import { Roster, type RosterOptions, type ServersOptions } from "./roster.ts";
+import type { Server } from "./server.ts";
 import { warnOfTemplates } from "./template-problems.ts";
 
 export interface ServerInfo {
   readonly id: string;
   /** The last one while the server reconnects. Undefined if it is unknown. */
   readonly info: PeerInfo | undefined;
-}
-
-export interface ServersOptions extends Omit<ServerOptions, "secrets"> {
-  /** The environment of the state folder and of programs that supply secrets. */
-  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
 const nobody: Subscribers = { restored: async () => {}, moved: () => {}, wantsConnection: () => false };
@@ -55,7 +52,7 @@ export class Servers extends EventEmitter<ServerEvents> {
   readonly startQueue = new StartQueue();
   /** Set if the gateway can have one client only. */
   sole: SoleClient | undefined;
-  readonly #options: ServerOptions;
+  readonly #options: RosterOptions;
   /** The most verbose log level that any session asked for. */
   #logLevel: string | undefined;
   readonly #roster: Roster;
@@ -64,9 +61,15 @@ export class Servers extends EventEmitter<ServerEvents> {
 
   constructor({ env, ...options }: ServersOptions) {
     super();
-    const { config, log } = options;
+    const { config, log, logins } = options;
     const hide = (values: readonly string[]): void => logBookOf(log).masker.hide(values, "secrets");
     this.#options = { ...options, secrets: new Secrets({ config, env, hide }) };
+    if (logins) {
+      logins.onCallerLogin = (id, principal) => {
+        void this.#roster.get(id)?.callers?.prepare({ principal });
+        this.emit("loggedIn", id, principal);
+      };
+    }
     warnOfTemplates(options.catalog, log);
     this.#roster = new Roster(this, this.#options);
   }
@@ -105,12 +108,28 @@ export class Servers extends EventEmitter<ServerEvents> {
   listsFor(call: Call): Promise<void> | undefined {
     const { client } = call;
     const starting = this.firstLists(client);
-    if (!starting) return this.preparing(client.key);
+    if (!starting) return this.preparing(client.key) ?? this.ownLists(client);
     return starting.then(() => {
       // A server that was starting when the client came may be known to need one now.
       if (!call.cancelled) this.welcome(client);
-      return this.preparing(client.key);
+      return this.preparing(client.key) ?? this.ownLists(client);
     });
+  }
+
+  /**
+   * Resolves when the lists of servers that this client's principal has a login of its own for are
+   * known, or have been waited for. Undefined: they are known.
+   */
+  ownLists(client: Pick<Client, "principal">): Promise<void> | undefined {
+    if (client.principal === "") return undefined;
+    const waits = [...this.#roster.values()].flatMap(({ callers }) => callers?.prepare(client) ?? []);
+    return waits.length > 0 ? withTimeout(Promise.all(waits), WELCOME_MS, []).then(() => {}) : undefined;
+  }
+
+  /** Returns the real reason of an error, if its principal has the login that seems missing. */
+  ownProblem(error: unknown, client: Pick<Client, "principal">): GoblinError | undefined {
+    const serverId = wantingLogin(error);
+    return serverId === undefined ? undefined : this.#roster.get(serverId)?.callers?.problem(client);
   }
 
   /** A client read a list: lists whose time is over are fetched again, in the background. */
@@ -132,7 +151,7 @@ export class Servers extends EventEmitter<ServerEvents> {
   }
 
   status(serverId: string): BackendStatus | undefined {
-    return this.#roster.get(serverId)?.backend.status;
+    return this.#roster.get(serverId)?.status;
   }
 
   /** Returns whether the server is connected, synced and resubscribed. It may still be degraded. */
@@ -152,7 +171,9 @@ export class Servers extends EventEmitter<ServerEvents> {
 
   supportsSubscribe(serverId: string): boolean {
     const backend = this.backend(serverId);
-    return [backend?.peer, backend?.connections.sessionsPeer].some(subscribes);
+    return [backend?.peer, backend?.connections.sessionsPeer].some(
+      (peer) => recordOf(peer?.info.capabilities["resources"])["subscribe"] === true,
+    );
   }
 
   /**
@@ -161,15 +182,16 @@ export class Servers extends EventEmitter<ServerEvents> {
    */
   ownerOf(serverId: string, clientKey: string): string | undefined {
     const backend = this.backend(serverId);
-    if (this.config(serverId)?.share === "session" || backend?.connections.hasOwned(clientKey)) return clientKey;
-    return backend?.connections.sessionsPeer ? SESSIONS : undefined;
+    const server = this.#roster.get(serverId);
+    const hasOwned = server?.callers || server?.config.share === "session" || backend?.connections.hasOwned(clientKey);
+    return hasOwned ? clientKey : backend?.connections.sessionsPeer ? SESSIONS : undefined;
   }
 
   /**
    * Prepares the server for a client that is about to use it. Returns a promise if that takes time.
    */
   prepare(serverId: string, client: Client): Promise<unknown> | undefined {
-    return this.backend(serverId)?.connections.prepare(client);
+    return this.#backendOf(serverId, client)?.connections.prepare(client);
   }
 
   /**
@@ -178,7 +200,9 @@ export class Servers extends EventEmitter<ServerEvents> {
    */
   welcome(client: Client): void {
     const seen = shownTo(client, [...this.#roster.values()]);
-    const steps = seen.flatMap(({ backend }) => backend.connections.welcome(client) ?? []);
+    const steps = seen.flatMap(
+      (server) => server.callers?.prepare(client) ?? server.servingOf(client).backend.connections.welcome(client) ?? [],
+    );
     if (steps.length === 0) return;
     const all = Promise.all(steps).then(() => {});
     const prepared = withTimeout(all, WELCOME_MS, undefined).finally(() => {
@@ -194,12 +218,15 @@ export class Servers extends EventEmitter<ServerEvents> {
 
   /** Returns whether a client has its own connection, or one that is being restored. */
   hasOwned(serverId: string, clientKey: string): boolean {
-    return this.backend(serverId)?.connections.hasOwned(clientKey) ?? false;
+    const server = this.#roster.get(serverId);
+    const all = [server, ...(server?.callers?.values() ?? [])];
+    return all.some((one) => one?.backend.connections.hasOwned(clientKey));
   }
 
   forward(serverId: string, method: string, params: string, flight: Flight): Promise<Answer> {
     const server = this.#roster.get(serverId);
-    return server ? server.backend.forward(method, params, flight) : Promise.resolve(gone(serverId));
+    if (!server) return Promise.resolve(gone(serverId));
+    return server.servingOf(flight.call.client).backend.forward(method, params, flight);
   }
 
   /** Sends the gateway's own request, on the shared connection or on the one of `owner`. */
@@ -244,7 +271,7 @@ export class Servers extends EventEmitter<ServerEvents> {
   }
 
   notifyOwned(clientKey: string, method: string): void {
-    for (const { backend } of this.#roster.values()) backend.connections.notifyOwned(clientKey, method);
+    for (const { backend } of this.#each()) backend.connections.notifyOwned(clientKey, method);
   }
 
   /** Sends a notification of the only client, on the connections that are not its own by config. */
@@ -254,7 +281,7 @@ export class Servers extends EventEmitter<ServerEvents> {
 
   /** Sends a client's notification to one server. */
   notify(serverId: string, client: Client, message: { readonly method: string; readonly params: string }): void {
-    this.backend(serverId)?.connections.notify(client, message.method, message.params);
+    this.#backendOf(serverId, client)?.connections.notify(client, message.method, message.params);
   }
 
   /** The servers that are enabled and have a valid entry. */
@@ -275,7 +302,7 @@ export class Servers extends EventEmitter<ServerEvents> {
 
   /** Sets the log level on the client's own connections. */
   setOwnedLogLevel(client: Client): void {
-    for (const { backend } of this.#roster.values()) backend.connections.setOwnedLogLevel(client);
+    for (const { backend } of this.#each()) backend.connections.setOwnedLogLevel(client);
   }
 
   /** Applies a config that is already the live one; see `Roster`. */
@@ -289,23 +316,33 @@ export class Servers extends EventEmitter<ServerEvents> {
 
   /** Rejects if the client's own connection cannot be made. */
   async #peerOf(serverId: string, owner: Owner): Promise<Peer | undefined> {
+    if (owner !== undefined && owner !== SESSIONS) return this.#ownPeer(serverId, owner);
     const backend = this.backend(serverId);
-    if (owner === SESSIONS) return backend?.connections.sessionsPeer;
-    return owner ? backend?.connections.peerOf(owner) : backend?.peer;
+    return owner === SESSIONS ? backend?.connections.sessionsPeer : backend?.peer;
+  }
+
+  async #ownPeer(serverId: string, owner: Client): Promise<Peer | undefined> {
+    const server = this.#roster.get(serverId);
+    const backend = server?.servingOf(owner).backend;
+    // The connection of a principal serves all its sessions.
+    if (server?.callers && server.config.share !== "session") return backend?.peer;
+    return backend?.connections.peerOf(owner);
+  }
+
+  #backendOf(serverId: string, client: Client): Backend | undefined {
+    return this.#roster.get(serverId)?.servingOf(client).backend;
+  }
+
+  /** All servers, also those of single principals. */
+  *#each(): Generator<Server> {
+    for (const server of this.#roster.values()) {
+      yield server;
+      yield* server.callers?.values() ?? [];
+    }
   }
 }
 
 /** Leaves out the servers that a client may not see. */
 export function shownTo<Server extends { readonly id: string }>({ visibility }: Viewer, servers: Server[]): Server[] {
   return visibility ? servers.filter(({ id }) => visibility.showsServer(id)) : servers;
-}
-
-function subscribes(peer: Peer | undefined): boolean {
-  return recordOf(peer?.info.capabilities["resources"])["subscribe"] === true;
-}
-
-function gone(serverId: string, retryAfterMs?: number): Answer {
-  const message = `Server "${serverId}" is not connected`;
-  const data = { serverId, ...(retryAfterMs !== undefined && { retryAfterMs }) };
-  return failure(new GoblinError("BACKEND_UNAVAILABLE", message, { data }));
 }

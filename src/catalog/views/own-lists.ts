@@ -7,6 +7,7 @@
  */
 import { createHash } from "node:crypto";
 import type { ChangeKind } from "../../protocol/methods.ts";
+import type { Viewer } from "../../protocol/principal.ts";
 import { type ServerLists, sameDefinitions } from "../definitions.ts";
 import type { Snapshot } from "../snapshot.ts";
 
@@ -29,6 +30,11 @@ interface Kept {
 
 const MOST_VIEWS = 64;
 
+/** The key of lists that all clients of a principal see. No client has such a key. */
+export function principalKey(principal: string): string {
+  return `principal ${principal}`;
+}
+
 export class Views {
   readonly #parts: ViewParts;
   /** The lists of clients that have any of their own, by client, then by server. */
@@ -50,20 +56,30 @@ export class Views {
     return this.#clients.size === 0;
   }
 
-  has(clientKey: string): boolean {
-    return this.#clients.has(clientKey);
+  has({ key, principal }: Viewer): boolean {
+    return this.#clients.has(key) || (principal !== undefined && this.#clients.has(principalKey(principal)));
   }
 
-  /** Returns the client's view; undefined: the common snapshot. */
-  of(clientKey: string): Snapshot | undefined {
-    const found = this.#found.get(clientKey);
-    if (found !== undefined) return found ?? undefined;
-    const own = this.#clients.get(clientKey);
+  /**
+   * Returns the view of a client, or of a principal's lists alone; undefined: the common snapshot.
+   * `principal`: the client's.
+   */
+  of(clientKey: string, principal?: string): Snapshot | undefined {
+    const shared = principal === undefined ? undefined : this.#clients.get(principalKey(principal));
+    const own = this.#clients.get(clientKey) ?? shared;
     if (!own) return undefined;
-    const differing = this.#differing(own);
+    const key = !shared ? clientKey : own === shared ? principalKey(principal!) : `${clientKey}\n${principal}`;
+    const found = this.#found.get(key);
+    if (found !== undefined) return found ?? undefined;
+    const differing = this.#differing(shared && own !== shared ? new Map([...shared, ...own]) : own);
     const view = differing.length === 0 ? null : this.#viewOf(differing);
-    this.#found.set(clientKey, view);
+    this.#found.set(key, view);
     return view ?? undefined;
+  }
+
+  /** The lists of a client or of a principal are others now. */
+  #changed(key: string): void {
+    for (const found of this.#found.keys()) if (found === key || found.includes("\n")) this.#found.delete(found);
   }
 
   #viewOf(differing: readonly [string, Kept][]): Snapshot {
@@ -83,7 +99,7 @@ export class Views {
    * that look different to the client now.
    */
   set(clientKey: string, serverId: string, lists: ServerLists | undefined): ChangeKind[] {
-    this.#found.delete(clientKey);
+    this.#changed(clientKey);
     const own = this.#clients.get(clientKey) ?? new Map<string, Kept>();
     const common = this.#parts.listsOf(serverId);
     const known = own.get(serverId);
@@ -101,7 +117,7 @@ export class Views {
   drop(clientKey: string): void {
     for (const kept of this.#clients.get(clientKey)?.values() ?? []) this.#release(kept);
     this.#clients.delete(clientKey);
-    this.#found.delete(clientKey);
+    this.#changed(clientKey);
   }
 
   /** The clients that have lists of their own. */

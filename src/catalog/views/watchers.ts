@@ -11,11 +11,12 @@ import type { Viewer, Visibility } from "../../protocol/principal.ts";
 import { inSlices } from "../../timing/slices.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { changedLists } from "./changed-lists.ts";
+import { principalKey } from "./own-lists.ts";
 
 export interface WatchedCatalog {
   view(viewer: Viewer): Snapshot;
   ready(viewer: Viewer): Promise<void> | undefined;
-  hasOwnLists(clientKey: string): boolean;
+  hasOwnLists(viewer: Viewer): boolean;
 }
 
 interface Watcher {
@@ -49,14 +50,14 @@ export class Watchers {
   /** The common lists of these kinds look different. */
   listed(kinds: readonly ChangeKind[]): void {
     for (const { viewer, visibility, tell } of this.#watchers) {
-      if (!visibility && !this.#catalog.hasOwnLists(viewer.key)) tell(kinds);
+      if (!visibility && !this.#catalog.hasOwnLists(viewer)) tell(kinds);
     }
   }
 
-  /** The lists of one client look different. */
-  listedFor(clientKey: string, kinds: readonly ChangeKind[]): void {
+  /** The lists of one client, or of one principal, look different. */
+  listedFor(key: string, kinds: readonly ChangeKind[]): void {
     for (const watcher of this.#watchers) {
-      if (watcher.viewer.key !== clientKey) continue;
+      if (!isMeant(watcher.viewer, key)) continue;
       if (watcher.visibility) void this.#follow(watcher);
       else watcher.tell(kinds);
     }
@@ -65,7 +66,7 @@ export class Watchers {
   /** A server announced a change that nobody can see. Those are told that see the server. */
   announced(serverId: string, kinds: readonly ChangeKind[], clientKey?: string): void {
     for (const { viewer, visibility, tell } of this.#watchers) {
-      if (clientKey !== undefined && viewer.key !== clientKey) continue;
+      if (clientKey !== undefined && !isMeant(viewer, clientKey)) continue;
       if (!visibility || visibility.showsServer(serverId)) tell(kinds);
     }
   }
@@ -75,7 +76,7 @@ export class Watchers {
     for (const watcher of this.#watchers) {
       const { viewer, visibility: before } = watcher;
       if (!before && !viewer.visibility) continue;
-      if (!before) watcher.known = this.#catalog.view({ key: viewer.key, visibility: undefined });
+      if (!before) watcher.known = this.#catalog.view(seeingAll(viewer));
       watcher.visibility = viewer.visibility;
       void this.#follow(watcher);
     }
@@ -97,6 +98,15 @@ export class Watchers {
     watcher.isFollowing = false;
     if (!watcher.visibility) watcher.known = undefined;
   }
+}
+
+/** The same client, as if it saw everything. */
+export function seeingAll({ key, principal }: Viewer): Viewer {
+  return { key, ...(principal !== undefined && { principal }), visibility: undefined };
+}
+
+function isMeant({ key, principal }: Viewer, meant: string): boolean {
+  return key === meant || (principal !== undefined && principalKey(principal) === meant);
 }
 
 const comparisons = new WeakMap<Snapshot, WeakMap<Snapshot, Promise<ChangeKind[]>>>();

@@ -22,6 +22,8 @@ export interface NormaliseContext extends FailureContext {
    * session: nothing on a shared one tells clients apart, and a process may keep one client's data.
    */
   readonly severalTokens: boolean;
+  /** Clients need credentials, so that the gateway knows who calls. */
+  readonly hasPrincipals: boolean;
   readonly readFile: ((path: string) => string) | undefined;
   /** For entries without their own. */
   readonly inheritEnv: boolean | readonly string[] | undefined;
@@ -44,6 +46,10 @@ export function normaliseServer(fields: Fields, context: NormaliseContext): Serv
   if (transport === undefined) return undefined;
   const hasSecretUrl = context.secretPlaces.some((place) => isUrlOf(path, place));
   const auth = hasSecretUrl ? undefined : normaliseAuth(transport, fields, context.report);
+  if (auth?.as === "caller" && !context.hasPrincipals) {
+    const problem = 'needs "gateway.auth": without it, callers cannot be told apart';
+    context.report.error([...path, "auth", "as"], problem, { at: "key" });
+  }
   const secretTexts = secretTextsOf({ path, transport, home: context.home }, context.secretPlaces);
   warnUnused(transport, fields, context.report);
   if (isEnabled(entry)) {
@@ -67,8 +73,18 @@ export function normaliseServer(fields: Fields, context: NormaliseContext): Serv
 }
 
 /** What does not fit together, by the key that is wrong. */
-function contradictions({ clientId, clientSecret, privateKey, keyId, grant }: ServerAuth): [string, string][] {
+function contradictions(auth: ServerAuth): [string, string][] {
+  const { clientId, clientSecret, privateKey, keyId, as, grant, issuer, idp } = auth;
+  const isOnBehalf = grant === "token_exchange" || grant === "on_behalf_of" || grant === "id_jag";
   const problems: [string, string][] = [];
+  if (isOnBehalf && as !== "caller") problems.push(["grant", 'needs "as": "caller"']);
+  if (isOnBehalf && issuer === undefined) {
+    problems.push(["grant", "needs an issuer: the server must not decide who gets the caller's token"]);
+  }
+  if (grant === "client_credentials" && as === "caller") problems.push(["grant", 'contradicts "as": "caller"']);
+  if ((grant === "id_jag") !== (idp !== undefined)) {
+    problems.push(grant === "id_jag" ? ["grant", "needs idp"] : ["idp", 'has no effect without "grant": "id_jag"']);
+  }
   if (clientSecret !== undefined && clientId === undefined) problems.push(["clientSecret", "needs a clientId"]);
   if (privateKey !== undefined && clientId === undefined) problems.push(["privateKey", "needs a clientId"]);
   if (privateKey !== undefined && clientSecret !== undefined) {

@@ -111,6 +111,7 @@ export function parseConfig(source: string, options: ParseOptions): ParsedConfig
     report,
     folder,
     home: variables.home,
+    hasPrincipals: settings.success && hasPrincipals(settings.data.gateway.auth),
     severalTokens: settings.success && admitsSeveral(settings.data.gateway.auth),
     readFile,
     env,
@@ -130,6 +131,10 @@ export function parseConfig(source: string, options: ParseOptions): ParsedConfig
 /** Whether two different principals may connect. */
 function admitsSeveral({ tokens, clients, oauth, pairing }: GatewayConfig["auth"]): boolean {
   return pairing || oauth !== undefined || new Set(tokens).size + Object.keys(clients).length > 1;
+}
+
+function hasPrincipals({ tokens, clients, oauth, pairing }: GatewayConfig["auth"]): boolean {
+  return oauth !== undefined || pairing || tokens.length + Object.keys(clients).length > 0;
 }
 
 function homeOf(env: ParseOptions["env"]): string {

@@ -131,10 +131,26 @@ export interface ServerObject {
     /** The id that the authorization server knows the key by. */
     readonly keyId?: string | undefined;
     /**
-     * How Goblin gets tokens. "authorization_code", the default: somebody logs in.
-     * "client_credentials": by itself, with clientId and clientSecret or privateKey.
+     * Whose login the server gets. "gateway", the default: one login serves all clients. "caller":
+     * each principal of gateway.auth has its own.
      */
-    readonly grant?: "authorization_code" | "client_credentials" | undefined;
+    readonly as?: "gateway" | "caller" | undefined;
+    /**
+     * How Goblin gets tokens. "authorization_code", the default: somebody logs in.
+     * "client_credentials": by itself, with clientId and clientSecret or privateKey. The others are
+     * for as: "caller", with the access token that the caller came with: "token_exchange" (RFC
+     * 8693) and "on_behalf_of" (Entra) at the issuer, "id_jag" by way of idp.
+     */
+    readonly grant?: "authorization_code" | "client_credentials" | "token_exchange" | "on_behalf_of" | "id_jag" | undefined;
+    /** For "id_jag": where callers come from, and who Goblin is there. */
+    readonly idp?: {
+      /** The identity provider, an issuer of gateway.auth.oauth. */
+      readonly issuer: string;
+      /** Goblin's client id there. */
+      readonly clientId: string;
+      /** Its secret. */
+      readonly clientSecret?: string | undefined;
+    } | undefined;
     /** Cursor's name for clientId. */
     readonly CLIENT_ID?: string | undefined;
     /** Cursor's name for clientSecret. */

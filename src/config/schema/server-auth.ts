@@ -21,12 +21,26 @@ export const serverAuthSchema = z.strictObject({
     .optional()
     .describe("A private key in PEM form in place of the secret (private_key_jwt): RSA, P-256 or Ed25519."),
   keyId: z.string().min(1).optional().describe("The id that the authorization server knows the key by."),
-  grant: z
-    .enum(["authorization_code", "client_credentials"])
+  as: z
+    .enum(["gateway", "caller"])
     .optional()
     .describe(
-      'How Goblin gets tokens. "authorization_code", the default: somebody logs in. "client_credentials": by itself, with clientId and clientSecret or privateKey.',
+      'Whose login the server gets. "gateway", the default: one login serves all clients. "caller": each principal of gateway.auth has its own.',
     ),
+  grant: z
+    .enum(["authorization_code", "client_credentials", "token_exchange", "on_behalf_of", "id_jag"])
+    .optional()
+    .describe(
+      'How Goblin gets tokens. "authorization_code", the default: somebody logs in. "client_credentials": by itself, with clientId and clientSecret or privateKey. The others are for as: "caller", with the access token that the caller came with: "token_exchange" (RFC 8693) and "on_behalf_of" (Entra) at the issuer, "id_jag" by way of idp.',
+    ),
+  idp: z
+    .strictObject({
+      issuer: httpUrl.describe("The identity provider, an issuer of gateway.auth.oauth."),
+      clientId: z.string().min(1).describe("Goblin's client id there."),
+      clientSecret: z.string().min(1).optional().describe("Its secret."),
+    })
+    .optional()
+    .describe('For "id_jag": where callers come from, and who Goblin is there.'),
   CLIENT_ID: z.string().min(1).optional().describe("Cursor's name for clientId."),
   CLIENT_SECRET: z.string().min(1).optional().describe("Cursor's name for clientSecret."),
   scopes: z.array(scope).optional().describe("The scopes to ask for. Default: those that the server names."),

@@ -136,6 +136,8 @@ export interface GuardParts {
 
 /** The guards for the current config, one for each address: the API may have its own address. */
 export class LiveGuards extends EventEmitter<GuardEvents> {
+  /** Gets each access token that was accepted. Set only if a server is used on callers' behalf. */
+  onToken: ((principal: Principal, token: string) => void) | undefined;
   /** The sessions of browsers. */
   readonly pages: PageSessions;
   #main: Guard;
@@ -155,7 +157,8 @@ export class LiveGuards extends EventEmitter<GuardEvents> {
       log.warn({ reason, ...(heldBack > 0 && { heldBack }) }, "Refused a token");
     };
     const admitted = (principal: Principal): void => this.#expiries.note(principal);
-    const deps = { now: Date.now, refused, admitted, own: pairing };
+    const accepted = (principal: Principal, token: string): void => this.onToken?.(principal, token);
+    const deps = { now: Date.now, refused, admitted, accepted, own: pairing };
     let credentials: Credentials | undefined;
     const build = (): { readonly main: Guard; readonly admin: Guard } => {
       const { gateway, profiles } = config.current;

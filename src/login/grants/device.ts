@@ -8,7 +8,7 @@ import { canonicalUrl, type Discovered, discover } from "../discovery.ts";
 import { LoginError } from "../login-error.ts";
 import { errorCodeOf, oauth, requestOptions, whatWentWrong } from "../oauth.ts";
 import { clientAuth, registrationAt } from "../registration.ts";
-import type { Login, Registration } from "../store.ts";
+import { type Login, type Registration, wantedKey } from "../store.ts";
 
 export interface DeviceLogin {
   readonly userCode: string;
@@ -53,7 +53,7 @@ export async function beginDeviceLogin(options: DeviceOptions): Promise<DeviceLo
   }
   const client = await registrationAt({ ...options, authorizationServer: server, redirectUri: undefined });
   const { wanted } = await store.read();
-  const scopes = scopesFor(found, target, challenge, wanted[canonicalUrl(target.url)]);
+  const scopes = scopesFor(found, target, challenge, wanted[wantedKey(canonicalUrl(target.url), options.principal)]);
   const namesResource = target.auth.resource !== false;
   const begun: Begun = { ...options, found, client, scopes, namesResource };
   try {

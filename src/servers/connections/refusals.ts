@@ -20,3 +20,10 @@ export function withRetry(answer: ErrorAnswer, retryAfterMs: number | undefined)
   if (retryAfterMs === undefined || memberText(data, "retryAfterMs") !== undefined) return answer;
   return { ...answer, raw: setMember(answer.raw, "data", setMember(data, "retryAfterMs", String(retryAfterMs))) };
 }
+
+/** There is no such server, or no connection to it. */
+export function gone(serverId: string, retryAfterMs?: number): Answer {
+  const message = `Server "${serverId}" is not connected`;
+  const data = { serverId, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+  return failure(new GoblinError("BACKEND_UNAVAILABLE", message, { data }));
+}

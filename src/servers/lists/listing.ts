@@ -17,9 +17,9 @@ import type { KeptLists } from "./kept-lists.ts";
 
 export interface ListingOptions {
   readonly config: LiveConfig;
-  readonly catalog: Catalog;
+  readonly catalog: Pick<Catalog, "put" | "update" | "stand">;
   /** Where the lists outlive the process. */
-  readonly kept?: KeptLists | undefined;
+  readonly kept?: Pick<KeptLists, "read" | "keep"> | undefined;
   readonly server: () => ServerConfig;
   readonly status: () => BackendStatus;
   /** Returns whether some list could not be fetched at all. */

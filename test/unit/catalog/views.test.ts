@@ -37,7 +37,7 @@ describe("a client's view", () => {
     expect(catalog.view(viewer("ada"))).toBe(catalog.snapshot);
     catalog.own("ada", "a", lists("x"));
     expect(catalog.view(viewer("ada"))).toBe(catalog.snapshot);
-    expect(catalog.hasOwnLists("ada")).toBe(true);
+    expect(catalog.hasOwnLists(viewer("ada"))).toBe(true);
   });
 
   test("has its own lists of one server, and the common ones of the others", () => {
