@@ -104,7 +104,7 @@ test("a login on another device, with a code", async () => {
 test("a login in the browser, the table of logins, and the end of a login", async () => {
   expect(await home.goblinWith({ env }, "auth", "--config", file)).toMatchObject({
     code: 0,
-    out: expect.stringMatching(/SERVER +STATE +ISSUER +EXPIRES +SCOPES\nremote +no-login/),
+    out: expect.stringMatching(/SERVER +WHOSE +STATE +ISSUER +EXPIRES +SCOPES\nremote +all +no-login/),
   });
   const done = await logIn("remote");
   expect(done).toMatchObject({ code: 0, out: 'Logged in to "remote" (mcp:use).\n' });
@@ -115,6 +115,7 @@ test("a login in the browser, the table of logins, and the end of a login", asyn
     servers: [
       {
         server: "remote",
+        principal: null,
         state: "logged-in",
         issuer: oidc.url,
         expiresAt: expect.stringMatching(/^20/),

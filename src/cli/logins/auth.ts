@@ -1,6 +1,6 @@
 /** `goblin auth`: the logins at servers, as the store has them. Asks nobody, shows no token. */
 import { canonicalUrl } from "../../login/discovery.ts";
-import { type Login, LoginStore } from "../../login/store.ts";
+import { type Login, LoginStore, wantedKey } from "../../login/store.ts";
 import { clean } from "../../text/clean.ts";
 import { chooseConfig } from "../config.ts";
 import { type Column, printJson, printTable } from "../terminal/table.ts";
@@ -13,6 +13,8 @@ export interface AuthOptions {
 
 interface Row {
   readonly server: string;
+  /** The principal whose login it is; null: the gateway's, for all clients. */
+  readonly principal: string | null;
   readonly state: "logged-in" | "expired" | "more-scopes" | "no-login";
   readonly issuer: string | null;
   /** When the token ends that is in use; it is renewed before, if it can be. */
@@ -23,6 +25,7 @@ interface Row {
 
 const columns: Column<Row>[] = [
   { title: "SERVER", text: ({ server }) => server },
+  { title: "WHOSE", text: ({ principal }) => (principal === null ? "all" : shownPrincipal(principal)) },
   {
     title: "STATE",
     text: ({ state }) => state,
@@ -37,10 +40,15 @@ export async function auth(options: AuthOptions): Promise<number> {
   const { config } = await chooseConfig(options);
   const store = await LoginStore.open(process.env);
   const { logins, wanted } = await store.read();
-  const rows = loginTargets(config).map(({ id, url }) => {
+  const rows = loginTargets(config).flatMap(({ id, url, auth: { as } }) => {
     const own = canonicalUrl(url);
-    const login = logins.find((one) => one.url === own && one.principal === "");
-    return rowOf(id, login, wanted[own] !== undefined);
+    const found = logins.filter((one) => one.url === own && (one.principal !== "") === (as === "caller"));
+    if (found.length === 0) return rowOf({ server: id, principal: null }, undefined, false);
+    return found.map((login) => {
+      const { principal } = login;
+      const wantsMore = wanted[wantedKey(own, principal)] !== undefined;
+      return rowOf({ server: id, principal: principal === "" ? null : principal }, login, wantsMore);
+    });
   });
   if (options.json) printJson({ store: "file", place: store.file, servers: rows });
   else if (rows.length === 0) console.log("The config has no server with a login.");
@@ -51,13 +59,18 @@ export async function auth(options: AuthOptions): Promise<number> {
   return 0;
 }
 
-function rowOf(server: string, login: Login | undefined, wantsMore: boolean): Row {
-  if (!login) return { server, state: "no-login", issuer: null, expiresAt: null, isRenewed: false, scopes: [] };
+/** The subject of an issuer, or the name of a token. */
+function shownPrincipal(principal: string): string {
+  return principal.slice(principal.lastIndexOf("\u001f") + 1).replace(/^client:/, "");
+}
+
+function rowOf(whose: Pick<Row, "server" | "principal">, login: Login | undefined, wantsMore: boolean): Row {
+  if (!login) return { ...whose, state: "no-login", issuer: null, expiresAt: null, isRenewed: false, scopes: [] };
   const { issuer, expiresAt, scopes, refreshToken } = login;
   const isRenewed = refreshToken !== undefined;
   const isOver = !isRenewed && expiresAt !== undefined && expiresAt < Date.now();
   return {
-    server,
+    ...whose,
     state: isOver ? "expired" : wantsMore ? "more-scopes" : "logged-in",
     issuer,
     expiresAt: expiresAt === undefined ? null : new Date(expiresAt).toISOString(),

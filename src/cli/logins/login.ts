@@ -2,6 +2,7 @@
  * `goblin login`: logs in to servers that ask for it, one after the other, in the user's browser.
  */
 import { createInterface } from "node:readline";
+import type { ServerAuth } from "../../config/schema/server-auth.ts";
 import { beginLogin } from "../../login/attempt.ts";
 import { canonicalUrl, type LoginTarget } from "../../login/discovery.ts";
 import { beginDeviceLogin, type DeviceOptions } from "../../login/grants/device.ts";
@@ -58,14 +59,21 @@ export async function login(ids: readonly string[], options: LoginOptions): Prom
 async function withoutLogin(targets: readonly LoginTarget[], store: LoginStore): Promise<LoginTarget[]> {
   const { logins, wanted } = await store.read();
   const isDone = (url: string): boolean => wanted[url] === undefined && logins.some((login) => login.url === url);
-  return targets.filter(({ url, auth }) => !isUnattended(auth) && !isDone(canonicalUrl(url)));
+  return targets.filter(({ url, auth }) => needless(auth) === undefined && !isDone(canonicalUrl(url)));
+}
+
+/** Why a login on the command line would be of no use. */
+function needless(auth: ServerAuth): string | undefined {
+  if (isUnattended(auth)) return "Goblin gets its tokens by itself";
+  return auth.as === "caller" ? "each caller logs in for itself, with the link that its calls give" : undefined;
 }
 
 /** Returns false if the server asks for no login. */
 async function logInTo({ target, store, metadataUrl, options }: Work, isNamed: boolean): Promise<boolean> {
   const { id, auth } = target;
-  if (isUnattended(auth)) {
-    console.log(`Server "${id}" needs no login: Goblin gets its tokens by itself.`);
+  const reason = needless(auth);
+  if (reason !== undefined) {
+    console.log(`Server "${id}" needs no login here: ${reason}.`);
     return false;
   }
   const guard = await guardFor(target);

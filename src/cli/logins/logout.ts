@@ -4,7 +4,7 @@
  */
 import { canonicalUrl } from "../../login/discovery.ts";
 import { revoke } from "../../login/revocation.ts";
-import { LoginStore } from "../../login/store.ts";
+import { LoginStore, wantedKey } from "../../login/store.ts";
 import { clean } from "../../text/clean.ts";
 import { chooseConfig } from "../config.ts";
 import { loginTargets, namedTargets } from "./targets.ts";
@@ -20,14 +20,15 @@ export async function logout(ids: readonly string[], options: LogoutOptions): Pr
   const { logins } = await store.read();
   for (const { id, url } of targets) {
     const own = canonicalUrl(url);
-    const ended = logins.filter((login) => login.url === own && login.principal === "");
+    const ended = logins.filter((login) => login.url === own);
     if (ended.length === 0) {
       if (ids.length > 0) console.log(`There is no login at "${id}".`);
       continue;
     }
     await store.change((book) => {
-      const { [own]: _, ...wanted } = book.wanted;
-      return { ...book, wanted, logins: book.logins.filter((login) => login.url !== own || login.principal !== "") };
+      const keys = new Set([own, ...ended.map(({ principal }) => wantedKey(own, principal))]);
+      const wanted = Object.fromEntries(Object.entries(book.wanted).filter(([key]) => !keys.has(key)));
+      return { ...book, wanted, logins: book.logins.filter((login) => login.url !== own) };
     });
     console.log(`Logged out of "${id}".`);
     for (const login of ended) {
