@@ -26,7 +26,7 @@ const layers: Record<string, readonly string[]> = {
   "http-client": ["structures", "text"],
   protocol: ["json", "structures", "timing", "text"],
   outbound: ["protocol"],
-  identity: ["protocol", "structures", "text"],
+  identity: ["access", "protocol", "structures", "text"],
   identifiers: ["json", "uri-template", "timing"],
   policy: ["protocol", "json", "structures", "text"],
   config: ["policy", "protocol", "structures", "text"],

@@ -34,6 +34,11 @@ export interface Follower {
   close(): void;
 }
 
+type OAuth = NonNullable<Config["gateway"]["auth"]["oauth"]>;
+type TiedProfiles = OAuth["profiles"];
+
+/** Separates the issuer from the subject in the id of an access token's principal. */
+const SUBJECT = "\u001f";
 /** The most places that are remembered. */
 const MOST_PLACES = 1000;
 
@@ -87,6 +92,18 @@ export class Access extends EventEmitter<AccessEvents> {
     return place;
   }
 
+  /**
+   * Returns the scopes of which an access token needs one to see anything at an endpoint. Empty if
+   * no scope would help: then the endpoint does not exist for it.
+   */
+  scopesFor(endpoint: string, { id }: Principal): readonly string[] {
+    const tied = this.#config.current.gateway.auth.oauth?.profiles ?? {};
+    if (!isOfIssuer({ id }, this.#config.current.gateway.auth.oauth)) return [];
+    if (endpoint === "") return [...new Set(Object.values(tied).flatMap(({ scopes }) => scopes))];
+    const named = namedBy(endpoint);
+    return named?.kind === "p" && Object.hasOwn(tied, named.name) ? tied[named.name]!.scopes : [];
+  }
+
   /** Keeps the visibility of a client up to date. Returns a function that ends it. */
   follow(follower: Follower): () => void {
     this.#followers.add(follower);
@@ -123,13 +140,27 @@ function policyOf({ policy, servers }: Config): Policy | undefined {
   );
 }
 
-/** Returns the profiles that a principal is tied to; undefined if it is tied to none. */
+/** Returns the profiles that a principal is limited to; undefined if it is not limited. */
 function profilesOf(principal: Principal, { gateway: { auth } }: Config): readonly string[] | undefined {
   const { id, profiles } = principal;
   if (profiles !== undefined || id === "") return profiles;
+  if (isOfIssuer(principal, auth.oauth)) return tokenProfiles(principal, auth.oauth?.profiles);
   const client = id.startsWith("client:") ? id.slice("client:".length) : undefined;
   const profile = client !== undefined && Object.hasOwn(auth.clients, client) && auth.clients[client]!.profile;
   return typeof profile === "string" ? [profile] : profile || undefined;
+}
+
+/** Whether a principal has an access token of a configured issuer. */
+function isOfIssuer({ id }: Pick<Principal, "id">, oauth: OAuth | undefined): boolean {
+  return oauth?.issuers.some(({ issuer }) => id.startsWith(issuer + SUBJECT)) ?? false;
+}
+
+/** An access token has the profiles of its scopes and groups. */
+function tokenProfiles({ scopes, groups }: Principal, tied: TiedProfiles | undefined): readonly string[] | undefined {
+  if (!tied || Object.keys(tied).length === 0) return undefined;
+  const has = ({ scopes: some, groups: others }: TiedProfiles[string]): boolean =>
+    some.some((scope) => scopes?.has(scope)) || others.some((group) => groups.includes(group));
+  return Object.keys(tied).filter((name) => has(tied[name]!));
 }
 
 /** Profiles that disagree leave the choice to the config as a whole. */

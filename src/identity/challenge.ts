@@ -2,7 +2,9 @@
  * Tells clients how to get in: the WWW-Authenticate header (RFC 6750, RFC 9728) and the metadata of
  * the protected resource that it points to.
  */
+import { namedBy } from "../access/endpoints.ts";
 import type { Asked, CredentialsConfig, Refusal } from "./credentials.ts";
+import { endpointPath } from "./endpoint-audience.ts";
 
 /** Everything a client sees starts with this path; what follows it names the endpoint. */
 export const METADATA_PATH = "/.well-known/oauth-protected-resource";
@@ -16,9 +18,9 @@ export function challenge(config: CredentialsConfig, asked: Asked, refusal: Refu
   const parts = [isBound ? 'DPoP realm="goblin", algs="ES256 ES384 PS256 EdDSA"' : REALM];
   if (refusal.why === "invalid") parts.push('error="invalid_token"');
   if (refusal.why === "scope") parts.push('error="insufficient_scope"');
-  const scopes = refusal.why === "scope" ? refusal.scopes : scopesOf(config);
+  const scopes = refusal.why === "scope" ? refusal.scopes : scopesAt(config, asked.path);
   if (scopes.length > 0) parts.push(`scope="${scopes.join(" ")}"`);
-  parts.push(`resource_metadata="${baseOf(config, asked)}${METADATA_PATH}${endpointOf(asked.path)}"`);
+  parts.push(`resource_metadata="${baseOf(config, asked)}${METADATA_PATH}${endpointPath(asked.path) ?? "/mcp"}"`);
   return parts.join(", ");
 }
 
@@ -28,9 +30,10 @@ export function challenge(config: CredentialsConfig, asked: Asked, refusal: Refu
  */
 export function resourceMetadata(config: CredentialsConfig, asked: Asked, endpoint: string): object | undefined {
   const issuers = issuersOf(config);
-  const path = endpoint === "" || endpoint === "/" ? "/mcp" : endpoint;
-  if (issuers.length === 0 || path !== endpointOf(path)) return undefined;
-  const scopes = scopesOf(config);
+  // Whether a profile or a server exists is nothing that a stranger must know: all have metadata.
+  const path = endpoint === "" || endpoint === "/" ? "/mcp" : endpointPath(endpoint);
+  if (issuers.length === 0 || path === undefined) return undefined;
+  const scopes = scopesAt(config, path);
   return {
     resource: baseOf(config, asked) + path,
     authorization_servers: issuers,
@@ -47,6 +50,11 @@ function issuersOf({ auth, publicUrl }: CredentialsConfig): string[] {
   return auth.pairing && publicUrl !== undefined ? [...issuers, publicUrl.replace(/\/$/, "")] : issuers;
 }
 
+/** The scopes to ask for at an endpoint. */
+function scopesAt(config: CredentialsConfig, path: string): string[] {
+  return [...new Set([...scopesOf(config), ...profileScopes(config, endpointPath(path) ?? "/mcp")])];
+}
+
 /** The scopes that every request needs. */
 function scopesOf({ auth }: CredentialsConfig): string[] {
   return [...new Set(auth.oauth?.issuers.flatMap(({ requiredScopes }) => requiredScopes))];
@@ -58,7 +66,9 @@ function baseOf({ publicUrl, tls }: CredentialsConfig, asked: Asked): string {
   return `${tls ? "https" : "http"}://${asked.header("host") ?? "127.0.0.1"}`;
 }
 
-/** Every other route has the metadata of the main endpoint. */
-function endpointOf(path: string): string {
-  return path === "/sse" ? path : "/mcp";
+/** The scopes that open a profile: a client asks for those that the metadata names. */
+function profileScopes({ auth }: CredentialsConfig, path: string): readonly string[] {
+  const named = namedBy(path.slice("/mcp".length));
+  const tied = auth.oauth?.profiles ?? {};
+  return named?.kind === "p" && Object.hasOwn(tied, named.name) ? tied[named.name]!.scopes : [];
 }

@@ -26,11 +26,15 @@ export class Issuer {
     this.#metadata = new IssuerMetadata(config.issuer, now);
   }
 
-  async verify(token: string, now: Date): Promise<Claims> {
+  /** `audiences`: those that are accepted besides the ones of the config. */
+  async verify(
+    token: string,
+    { now, audiences }: { readonly now: Date; readonly audiences: readonly string[] },
+  ): Promise<Claims> {
     const keys = await this.#keySet();
     const { payload, protectedHeader } = await jose.jwtVerify(token, keys, {
       issuer: this.config.issuer,
-      audience: [...this.config.audience],
+      audience: [...this.config.audience, ...audiences],
       algorithms: [...this.config.algorithms],
       clockTolerance: SKEW_S,
       currentDate: now,

@@ -11,6 +11,7 @@ import type { Principal } from "../protocol/principal.ts";
 import { type Claims, principalOf } from "./claims.ts";
 import type { Asked, CredentialsDeps, Identified, OwnIssuer } from "./credentials.ts";
 import { Proofs } from "./dpop.ts";
+import { endpointAudiences, endpointPath, limitedTo } from "./endpoint-audience.ts";
 import { Issuer, SKEW_S } from "./issuer.ts";
 import { Unavailable } from "./issuer-metadata.ts";
 
@@ -33,6 +34,8 @@ export interface IssuerConfig {
 export interface OAuthConfig {
   readonly issuers: readonly IssuerConfig[];
   readonly adminScope?: string | undefined;
+  /** The scopes and groups that open a profile. */
+  readonly profiles?: Readonly<Record<string, { readonly scopes: readonly string[] }>> | undefined;
   /** The gateway's own URL, as proofs of possession name it. */
   readonly publicUrl?: string | undefined;
 }
@@ -51,6 +54,8 @@ interface Verified {
   readonly until: number;
   /** The thumbprint of the key that the token is bound to. */
   readonly key: string | undefined;
+  /** The endpoints that the token is for; undefined: all. */
+  readonly endpoints: ReadonlySet<string> | undefined;
 }
 
 const MAX_REMEMBERED = 10_000;
@@ -79,7 +84,7 @@ export class ResourceServer {
   verify(given: Given): Identified | Promise<Identified> {
     const known = this.#verified.get(given.digest);
     if (known && known.until > this.#deps.now()) {
-      return known.key === undefined && !given.isProved ? known.answer : this.#proved(given, known);
+      return this.#answer(given, known);
     }
     this.#verified.delete(given.digest);
     return this.#verifyNew(given);
@@ -94,7 +99,17 @@ export class ResourceServer {
     }
     const found = await running;
     if (!("until" in found)) return found;
-    return found.key === undefined && !given.isProved ? found.answer : this.#proved(given, found);
+    return this.#answer(given, found);
+  }
+
+  /** Answers a request with a token that is genuine. */
+  #answer(given: Given, known: Verified): Identified | Promise<Identified> {
+    const { answer, key, endpoints } = known;
+    if (endpoints && !endpoints.has(endpointPath(given.asked.path) ?? "")) {
+      this.#deps.refused(`a token of ${answer.principal.name} is for another endpoint`);
+      return INVALID;
+    }
+    return key === undefined && !given.isProved ? answer : this.#proved(given, known);
   }
 
   async #ask({ token, digest }: Given): Promise<Verified | Identified> {
@@ -110,6 +125,7 @@ export class ResourceServer {
         answer: { ok: true, principal: claims.principal },
         until: claims.until,
         key: claims.key,
+        endpoints: claims.endpoints,
       };
       this.#remember(digest, verified);
       return verified;
@@ -157,7 +173,8 @@ export class ResourceServer {
     const issuer = this.#issuers.get(named);
     if (!issuer)
       throw new Error(`a token names the issuer ${JSON.stringify(named.slice(0, 200))}, which is not configured`);
-    const claims = await issuer.verify(token, new Date(this.#deps.now()));
+    const audiences = endpointAudiences(jose.decodeJwt(token).aud, this.#config.publicUrl);
+    const claims = await issuer.verify(token, { now: new Date(this.#deps.now()), audiences });
     const end = claims.exp! * 1000;
     return this.#establish(issuer.config, claims, { end, until: end });
   }
@@ -171,7 +188,8 @@ export class ResourceServer {
     const { profile } = claims;
     const principal = typeof profile === "string" ? { ...named, profiles: [profile] } : named;
     // A grant may end while its token is checked.
-    return { issuer: config, principal, until: end, key: undefined, isLive: () => own.isLive(claims.sub!) };
+    const isLive = (): boolean => own.isLive(claims.sub!);
+    return { issuer: config, principal, until: end, key: undefined, endpoints: undefined, isLive };
   }
 
   /** At most one issuer is asked about opaque tokens: none of them may see those of another. */
@@ -189,7 +207,9 @@ export class ResourceServer {
   #establish(config: IssuerConfig, claims: Claims, { end, until }: { end: number; until: number }): Established {
     const principal = principalOf(claims, { config, adminScope: this.#config.adminScope, expiresAt: end });
     const key = claims.cnf?.["jkt"];
-    return { issuer: config, principal, until, key: typeof key === "string" ? key : undefined };
+    const { publicUrl } = this.#config;
+    const endpoints = limitedTo(claims["aud"], { accepted: config.audience, publicUrl });
+    return { issuer: config, principal, until, key: typeof key === "string" ? key : undefined, endpoints };
   }
 }
 
@@ -198,6 +218,7 @@ interface Established {
   readonly principal: Principal;
   readonly until: number;
   readonly key: string | undefined;
+  readonly endpoints: ReadonlySet<string> | undefined;
   readonly isLive?: () => boolean;
 }
 

@@ -34,6 +34,9 @@ export function checkProfiles(file: ConfigFile, servers: readonly ServerConfig[]
     if (typeof profile === "string") assertProfile(profile, path);
     else for (const [i, name] of (profile ?? []).entries()) assertProfile(name, [...path, i]);
   }
+  for (const name of Object.keys(gateway.auth.oauth?.profiles ?? {})) {
+    assertProfile(name, ["gateway", "auth", "oauth", "profiles", name]);
+  }
 }
 
 /** An id may contain a slash, too. */

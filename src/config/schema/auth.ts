@@ -105,6 +105,18 @@ export const authSchema = z.strictObject({
         .superRefine(introspectAtMostOne)
         .describe("The issuers whose access tokens are accepted."),
       adminScope: scope.optional().describe("The scope that opens /api. Default: no access token does."),
+      profiles: z
+        .record(
+          profileName,
+          z
+            .strictObject({
+              scopes: z.array(scope).default([]).describe("Scopes; a token needs one of them, or of the groups."),
+              groups: z.array(z.string().min(1)).default([]).describe("Groups."),
+            })
+            .refine(({ scopes, groups }) => scopes.length + groups.length > 0, { error: "needs a scope or a group" }),
+        )
+        .default({})
+        .describe("Who has which profile. If set, an access token that has none is refused. Default: all see all."),
     })
     .optional()
     .describe("Accepts OAuth 2.1 access tokens, and tells clients where to get one."),

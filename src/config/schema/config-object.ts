@@ -291,6 +291,16 @@ export interface GatewaySettings {
       })[];
       /** The scope that opens /api. Default: no access token does. */
       readonly adminScope?: string | undefined;
+      /**
+       * Who has which profile. If set, an access token that has none is refused. Default: all see
+       * all.
+       */
+      readonly profiles?: Readonly<Record<string, {
+        /** Scopes; a token needs one of them, or of the groups. */
+        readonly scopes?: readonly string[] | undefined;
+        /** Groups. */
+        readonly groups?: readonly string[] | undefined;
+      }>> | undefined;
     } | undefined;
     /**
      * Lets OAuth clients in with a code that `goblin pair` prints ([pairing](pairing.md)). Needs

@@ -44,6 +44,8 @@ export interface Guard {
   /** A promise only for an access token that is not known yet. */
   client(asked: Asked): Verdict | Promise<Verdict>;
   admin(asked: Asked): Verdict | Promise<Verdict>;
+  /** Refuses a token that needs one of these scopes for what it asks. */
+  insufficient(asked: Asked, scopes: readonly string[]): Denial;
   /** Returns whether this config still admits a principal that an earlier config admitted. */
   admits(principal: Principal, right: "client" | "admin"): boolean;
   readonly cors: Cors;
@@ -118,6 +120,7 @@ export function createGuard(config: GuardConfig, credentials: Credentials, pages
       const verdict = authenticate(asked);
       return verdict instanceof Promise ? verdict.then(requireAdmin) : requireAdmin(verdict);
     },
+    insufficient: (asked, scopes) => denial(config, asked, { ok: false, why: "scope", scopes }),
   };
 }
 

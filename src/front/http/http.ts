@@ -61,7 +61,11 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
   const serveIf = (verdict: Verdict, x: HttpExchange, { serve, endpoint }: Route): void => {
     if (!verdict.ok) return refuse(x, verdict);
     const place = access.placeOf(endpoint, verdict.principal);
-    if (!place) return x.reply(404, JSON_HEADERS, JSON.stringify(NOTHING));
+    if (!place) {
+      const scopes = access.scopesFor(endpoint, verdict.principal);
+      if (scopes.length > 0) return refuse(x, guards.main.insufficient(x, scopes));
+      return x.reply(404, JSON_HEADERS, JSON.stringify(NOTHING));
+    }
     x.place = place;
     try {
       serve(x, verdict.principal);

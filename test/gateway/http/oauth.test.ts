@@ -71,7 +71,7 @@ test("every route asks for a token in the same way", async () => {
   ] as const;
   for (const [method, path] of routes) {
     const answer = await fetch(goblin.origin + path, { method });
-    const endpoint = path === "/sse" ? METADATA.replace("/mcp", "/sse") : METADATA;
+    const endpoint = ["/sse", "/messages"].includes(path) ? METADATA.replace("/mcp", "/sse") : METADATA;
     expect([path, answer.status, answer.headers.get("www-authenticate")]).toEqual([
       path,
       401,
