@@ -6,7 +6,7 @@ import { Catalog } from "./catalog/catalog.ts";
 import type { SnapshotSettings } from "./catalog/snapshot.ts";
 import type { LiveConfig } from "./config/live-config.ts";
 import type { Config } from "./config/schema/config.ts";
-import { metaDefinitions } from "./meta/registry.ts";
+import { metaDefinitions, SEARCH_TOOLS } from "./meta/registry.ts";
 
 export function createCatalog(config: LiveConfig): Catalog {
   const catalog = new Catalog(settingsOf(config.current));
@@ -23,6 +23,7 @@ function settingsOf({
   metaTools,
   profiles,
   policy,
+  clients,
 }: Config): SnapshotSettings {
   return {
     maxNameLength: names.maxLength,
@@ -31,8 +32,13 @@ function settingsOf({
     validatePrompts: prompts.validate,
     pageSize: lists.pageSize,
     order: lists.order,
-    local: metaDefinitions(metaTools.enabled),
-    viewsDiffer: Object.keys(profiles).length > 0 || policy.default === "deny" || policy.rules.length > 0,
+    local: metaDefinitions(metaTools.enabled ?? SEARCH_TOOLS),
+    localInAll: metaDefinitions(metaTools.enabled ?? []),
+    viewsDiffer:
+      tools.expose === "auto" ||
+      Object.keys({ ...profiles, ...clients }).length > 0 ||
+      policy.default === "deny" ||
+      policy.rules.length > 0,
     exposure: { mode: tools.expose, budgetTokens: tools.budgetTokens },
   };
 }

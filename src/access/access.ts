@@ -15,7 +15,8 @@ import type { Config } from "../config/schema/config.ts";
 import type { ProfileConfig } from "../config/schema/profiles.ts";
 import { createPolicy, type Policy } from "../policy/policy.ts";
 import type { Scope } from "../policy/scope.ts";
-import { EVERYWHERE, type Place, type Principal, type Visibility } from "../protocol/principal.ts";
+import { EVERYWHERE, type Place, type Principal, type Visibility, visibilityAt } from "../protocol/principal.ts";
+import { listingFor } from "./client-listing.ts";
 import { type Condition, inProfiles, visibilityOf } from "./conditions.ts";
 import { namedBy } from "./endpoints.ts";
 import { argumentRules, underRules } from "./rules.ts";
@@ -29,6 +30,8 @@ export interface AccessEvents {
 export interface Follower {
   readonly endpoint: string;
   readonly who: Principal;
+  /** What it says about itself. */
+  readonly info: Readonly<Record<string, unknown>>;
   visibility: Visibility | undefined;
   /** Its endpoint does not exist for it any more. */
   close(): void;
@@ -62,7 +65,7 @@ export class Access extends EventEmitter<AccessEvents> {
       if (!isSame) this.#policy = policyOf(config.current);
       for (const follower of this.#followers) {
         const place = this.placeOf(follower.endpoint, follower.who);
-        if (place) follower.visibility = place.visibility;
+        if (place) follower.visibility = visibilityAt(place, follower.info);
         else follower.close();
       }
       this.emit("changed");
@@ -79,14 +82,17 @@ export class Access extends EventEmitter<AccessEvents> {
   }
 
   #find(endpoint: string, principal: Principal): Place | undefined {
-    const { profiles } = this.#config.current;
-    const held = profilesOf(principal, this.#config.current);
+    const { current } = this.#config;
+    const held = profilesOf(principal, current);
     const scope = this.#policy?.scopeOf(principal);
     const rules = scope?.isOpen ? undefined : scope;
-    if (endpoint === "" && held === undefined && !rules) return EVERYWHERE;
+    const isByClient = current.tools.expose === "auto" || Object.keys(current.clients).length > 0;
+    const isEverywhere = endpoint === "" && held === undefined && !rules;
+    if (isEverywhere && !isByClient) return EVERYWHERE;
     const key = JSON.stringify([endpoint, held, rules?.key]);
     if (this.#places.has(key)) return this.#places.get(key);
-    const place = this.#decide(endpoint, { held, rules }, profiles);
+    const decided = isEverywhere ? EVERYWHERE : this.#decide(endpoint, { held, rules }, current.profiles);
+    const place = decided && { ...decided, forClient: listingFor(decided.visibility, current) };
     if (this.#places.size >= MOST_PLACES) this.#places.clear();
     this.#places.set(key, place);
     return place;

@@ -18,6 +18,7 @@ import { decideExposure, type Exposure, type ExposureSettings, type ServerExposu
 import { combineNamed, type NamedEntry, type NamedList, shapedEntry } from "./named.ts";
 import { byPlace, inServerOrder, type Placed } from "./order.ts";
 import { createPager, type ListOrder, type PageEntry, type Pager } from "./pages.ts";
+import { withPins } from "./pins.ts";
 import type { Shows } from "./resources/entries.ts";
 import { createResourceIndex, type ResourceIndex } from "./resources/index.ts";
 import { resourcePages, templatePages } from "./resources/pages.ts";
@@ -44,8 +45,13 @@ export interface SnapshotSettings {
   readonly pageSize: number;
   /** The order of entries in pages. Default: sorted. */
   readonly order?: ListOrder;
-  /** The gateway's own tools. Their names take precedence over any server's. */
+  /**
+   * The gateway's own tools where not all of the servers' are listed. Their names take precedence
+   * over any server's.
+   */
   readonly local: readonly Definition[];
+  /** Those where all of the servers' tools are listed: some of `local`. Default: the same. */
+  readonly localInAll?: readonly Definition[];
   readonly exposure: ExposureSettings;
   /** Whether clients may see different lists: then no list is for shared caches. */
   readonly viewsDiffer?: boolean;
@@ -65,6 +71,8 @@ export interface Snapshot {
   /** The servers' tools, listed or not. The gateway's own are in `local` and in the pages. */
   readonly tools: NamedList;
   readonly local: readonly Definition[];
+  /** The gateway's own tools that another mode would give. */
+  localIn(mode: Exposure["mode"]): readonly Definition[];
   readonly exposure: Exposure;
   /** The exposure that another mode would give. */
   exposureIn(mode: Exposure["mode"]): Exposure;
@@ -117,8 +125,10 @@ export function* buildSnapshot(
   const prompts = visibility ? yield* visibleNames(allPrompts, namedFilter("prompt", visibility)) : allPrompts;
   const showsServer = (serverId: string): boolean => visibility === undefined || visibility.showsServer(serverId);
   const shown = visibility ? servers.filter(({ id }) => showsServer(id)) : servers;
+  const localIn = (mode: Exposure["mode"]): readonly Definition[] =>
+    mode === "all" ? (settings.localInAll ?? settings.local) : settings.local;
   const exposureIn = (wanted: ExposureSettings) =>
-    decideExposure({ servers: shown, tools: tools.entries, local: settings.local }, wanted);
+    decideExposure({ servers: shown, tools: tools.entries, localIn }, wanted);
   const exposure = exposureIn(settings.exposure);
   const serverIds = configured.map(({ id }) => id);
   const offered = before && resourcesIn.get(before);
@@ -138,8 +148,11 @@ export function* buildSnapshot(
     createPager({ member: memberOf(kind), entries, pageSize, order });
   const arranged = <Entry extends Placed>(entries: readonly Entry[]): readonly Entry[] =>
     order === "server" ? byPlace(entries, servers, ({ position }) => position) : entries;
-  const local = settings.local.map(localPageEntry).sort(byExposed);
-  const listed = exposure.listsAll ? tools.entries : tools.entries.filter(exposure.isListed);
+  const shownTools = exposure.listsAll ? tools.entries : tools.entries.filter(exposure.isListed);
+  const listed = shownTools.some(exposure.isPinned) ? withPins(shownTools, exposure) : shownTools;
+  // Tools that are not listed can only be found by search.
+  const own = localIn(listed.length < tools.entries.length ? "search" : exposure.mode);
+  const local = own.map(localPageEntry).sort(byExposed);
   const isAlone = visibility?.server !== undefined;
   const sources = {
     resources: {
@@ -174,7 +187,8 @@ export function* buildSnapshot(
     standing: standingIn(configured, showsServer),
     claims,
     tools,
-    local: settings.local,
+    local: own,
+    localIn,
     exposure,
     exposureIn: (mode) => exposureIn({ ...settings.exposure, mode }),
     prompts,

@@ -53,9 +53,9 @@ export const MODEL_API_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 export function reportTokens(snapshot: Snapshot): TokenReport {
   const { entries } = snapshot.tools;
   const own = { tools: snapshot.local.length, tokens: total(snapshot.local) };
-  const costOf = (tools: readonly NamedEntry[]): ListCost => ({
-    tools: own.tools + tools.length,
-    tokens: own.tokens + total(tools),
+  const costOf = (tools: readonly NamedEntry[], local = snapshot.local): ListCost => ({
+    tools: local.length + tools.length,
+    tokens: total(local) + total(tools),
   });
   const byServer = new Map<string, NamedEntry[]>(snapshot.servers.map(({ id }) => [id, []]));
   for (const entry of entries) byServer.get(entry.serverId)?.push(entry);
@@ -74,8 +74,8 @@ export function reportTokens(snapshot: Snapshot): TokenReport {
       };
     }),
     own,
-    all: costOf(entries),
-    search: costOf(entries.filter(searchOnly.isListed)),
+    all: costOf(entries, snapshot.localIn("all")),
+    search: costOf(entries.filter(searchOnly.isListed), snapshot.localIn("search")),
     listed: costOf(entries.filter(isListed)),
     tools: entries
       .map((entry) => ({

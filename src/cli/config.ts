@@ -9,6 +9,7 @@ import { findConfig, isFound } from "../config/reading/find.ts";
 import { type ConfigText, type LoadedConfig, loadConfig } from "../config/reading/load.ts";
 import { parseConfig } from "../config/reading/parse.ts";
 import type { Config } from "../config/schema/config.ts";
+import { META_TOOL_NAMES } from "../config/schema/offerings.ts";
 import { demoServers } from "../demo/index.ts";
 import { clean } from "../text/clean.ts";
 import { type Address, namedAddress, namedConfig } from "./environment.ts";
@@ -51,5 +52,6 @@ export function withAddress(config: Config, options: ChooseOptions): Config {
 
 function demoConfig(): Config {
   const mcpServers = Object.fromEntries(demoServers().map(({ id, command, args }) => [id, { command, args }]));
-  return parseConfig(JSON.stringify({ mcpServers }), { file: "demo", env: {} }).config;
+  return parseConfig(JSON.stringify({ mcpServers, metaTools: { enabled: META_TOOL_NAMES } }), { file: "demo", env: {} })
+    .config;
 }

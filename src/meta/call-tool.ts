@@ -18,8 +18,8 @@ import { findTool } from "./tools.ts";
 const NAME = "call_tool";
 
 const input = z.strictObject({
-  name: z.string().describe("The tool's name, as in catalog_tools or search_tools."),
-  arguments: z.record(z.string(), z.unknown()).optional().describe("Its arguments, by the schema in describe_tool."),
+  name: z.string().describe("As search_tools gives it."),
+  arguments: z.record(z.string(), z.unknown()).optional().describe("By its signature or schema."),
 });
 
 export const callTool: MetaTool = {
@@ -27,8 +27,7 @@ export const callTool: MetaTool = {
   definition: definitionOf({
     name: NAME,
     title: "Call a tool",
-    description:
-      "Calls any tool by name, also one that is not in your own tool list, and returns its result unchanged. Get the schema of its arguments from describe_tool first.",
+    description: "Calls any tool by name, also one that is not in your own list, and returns its result unchanged.",
     input,
     // The called tool is unknown here, so the hints assume the worst.
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },

@@ -6,6 +6,7 @@ import * as z from "zod";
 import type { Definition } from "../catalog/definitions.ts";
 import type { NamedEntry } from "../catalog/named.ts";
 import type { Snapshot } from "../catalog/snapshot.ts";
+import { signatureOf } from "./signature.ts";
 
 export const toolCard = z.object({ name: z.string(), description: z.string(), serverId: z.string() });
 export const promptCard = z.object({
@@ -47,6 +48,12 @@ const BRIEF = 400;
 
 export function toolCardOf(entry: NamedEntry): z.input<typeof toolCard> {
   return { name: entry.exposed, description: brief(descriptionOf(entry)), serverId: entry.serverId };
+}
+
+/** The card of a tool with the signature of its arguments. */
+export function signedCardOf(entry: NamedEntry) {
+  const { name, description, serverId } = toolCardOf(entry);
+  return { name, description, signature: signatureOf(entry.definition.value["inputSchema"]), serverId };
 }
 
 export function promptCardOf(entry: NamedEntry): z.input<typeof promptCard> {

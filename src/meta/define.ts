@@ -61,10 +61,14 @@ export interface Described {
 /** Changes nothing and contacts nothing outside. The other hints do not apply then. */
 const READ_ONLY = { readOnlyHint: true, openWorldHint: false };
 
+/**
+ * A tool without `output` lists no schema of its results: each listed word is read by every model
+ * before its first question.
+ */
 export function defineMetaTool<In extends z.ZodObject, Out extends z.ZodObject>(
   spec: Omit<Described, "annotations"> & {
     readonly input: In;
-    readonly output: Out;
+    readonly output?: Out;
     readonly run: (
       input: z.output<In>,
       context: MetaContext,

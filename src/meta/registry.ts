@@ -35,6 +35,9 @@ const aliases: Readonly<Record<string, MetaToolName>> = { health: "goblin_health
 
 const LISTING = /^(?:search_|catalog_(?!servers))/;
 
+/** The tools by which a model finds, reads and calls any other. */
+export const SEARCH_TOOLS: readonly MetaToolName[] = ["search_tools", "describe_tool", "call_tool"];
+
 /** Returns the definitions to list. */
 export function metaDefinitions(enabled: readonly MetaToolName[]): Definition[] {
   return [...new Set(enabled)].map((name) => metaTools[name].definition);

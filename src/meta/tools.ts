@@ -5,7 +5,7 @@ import * as z from "zod";
 import { foundName } from "../catalog/find-or-throw.ts";
 import type { Snapshot } from "../catalog/snapshot.ts";
 import { setMember } from "../json/json-text.ts";
-import { limitCount, queryText, serverIdFilter, toolCard, toolCardOf } from "./cards.ts";
+import { limitCount, queryText, serverIdFilter, signedCardOf, toolCard, toolCardOf } from "./cards.ts";
 import { defineMetaTool, JsonText } from "./define.ts";
 import { orNearest } from "./did-you-mean.ts";
 
@@ -27,14 +27,8 @@ export const describeTool = defineMetaTool({
   name: "describe_tool",
   title: "Describe a tool",
   description:
-    "Returns the complete definition of one tool, with the schema of its arguments. Use it before call_tool, so that the arguments are right.",
-  input: z.strictObject({ name: z.string().describe("The tool's name, as in catalog_tools or search_tools.") }),
-  output: z.looseObject({
-    name: z.string(),
-    description: z.string().optional(),
-    inputSchema: z.looseObject({}).optional(),
-    serverId: z.string(),
-  }),
+    "Returns one tool's complete definition with the schema of its arguments, for a signature that has `…` or is not clear.",
+  input: z.strictObject({ name: z.string().describe("As search_tools gives it.") }),
   run: async ({ name }, context, call) => {
     const own = context.catalog.view(call.client).local.find(({ value }) => value["name"] === name);
     if (own) return new JsonText(setMember(own.text, "serverId", '"goblin"'));
@@ -50,9 +44,8 @@ export const searchTools = defineMetaTool({
   name: "search_tools",
   title: "Search tools",
   description:
-    "Finds tools by what they do, among all servers, best first. Many tools are not in your own tool list: search here before you say that something cannot be done. Then describe_tool for the arguments and call_tool to call.",
+    "Finds tools by what they do, among all servers, best first, with the signatures of their arguments. Many tools are not in your own list: search here before you say that something cannot be done. Use call_tool to call one.",
   input: z.strictObject({ query: queryText, serverId: serverIdFilter, limit: limitCount }),
-  output: z.object({ tools: z.array(toolCard), query: z.string(), count: z.int() }),
   run: async ({ query, serverId, limit }, { search, catalog }, { client }) => {
     const found = await search.find(query, {
       kind: "tool",
@@ -61,7 +54,7 @@ export const searchTools = defineMetaTool({
       ...(serverId !== undefined && { filter: (doc) => doc.serverId === serverId }),
     });
     const { tools: list } = catalog.view(client);
-    const tools = found.flatMap((name) => list.find(name) ?? []).map(toolCardOf);
+    const tools = found.flatMap((name) => list.find(name) ?? []).map(signedCardOf);
     return { tools, query, count: tools.length };
   },
 });

@@ -2,7 +2,8 @@
  * Who sends a request, as the gateway established it, and what it may see.
  *
  * Sessions, parked calls, tasks, subscriptions and limits belong to a principal's `id`, which stays
- * the same when a token is renewed. Nothing here comes from what a client says about itself.
+ * the same when a token is renewed. What a client says about itself decides only how its tools are
+ * listed, never what it may see.
  */
 export interface Principal {
   /** Identifies the principal; the empty string if no authentication is required. */
@@ -32,6 +33,18 @@ export const ANYONE: Principal = {
   expiresAt: Number.POSITIVE_INFINITY,
 };
 
+/** What is known about clients of one kind, and how tools are listed to them. */
+export interface ClientKind {
+  /** Replaces `tools.expose`. */
+  readonly expose?: "all" | "search" | "auto" | undefined;
+  /** The listed names of tools that are always listed. */
+  readonly pinned?: readonly string[] | undefined;
+  /** They search their tools themselves: a long list costs them nothing. */
+  readonly searchesTools?: boolean | undefined;
+  readonly maxTools?: number | undefined;
+  readonly maxNameLength?: number | undefined;
+}
+
 /**
  * What a client may see of the catalog. Immutable. Two visibilities with the same key show the
  * same, so their clients share one view. A client without one sees everything. What a visibility
@@ -46,6 +59,8 @@ export interface Visibility {
   readonly server: string | undefined;
   /** Replaces `tools.expose`. */
   readonly expose: "all" | "search" | "auto" | undefined;
+  /** The kind of client, if tools are listed to it in a way of their own. */
+  readonly kind?: ClientKind | undefined;
   /** Whether the server exists for these clients. */
   showsServer(serverId: string): boolean;
   /** Whether one of its entries does. */
@@ -95,6 +110,16 @@ export interface Place {
   /** What follows `/mcp` in its path: empty, `/p/<profile>` or `/s/<server>`. */
   readonly endpoint: string;
   readonly visibility: Visibility | undefined;
+  /** Present if the visibility depends on what the client says about itself. */
+  readonly forClient?: ((info: Readonly<Record<string, unknown>>) => Visibility | undefined) | undefined;
+}
+
+/** Returns what a client with this description of itself sees at a place. */
+export function visibilityAt(
+  { visibility, forClient }: Place,
+  info: Readonly<Record<string, unknown>>,
+): Visibility | undefined {
+  return forClient ? forClient(info) : visibility;
 }
 
 /**

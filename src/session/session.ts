@@ -11,7 +11,7 @@ import { GoblinError } from "../protocol/errors.ts";
 import { type Answer, failure, type Id, notificationText, requestText } from "../protocol/json-rpc.ts";
 import type { LogLevel } from "../protocol/log-levels.ts";
 import { canBeAsked, cannotBeAsked, isQuestion } from "../protocol/methods.ts";
-import { ownerAt, type Place, type Principal, type Visibility } from "../protocol/principal.ts";
+import { ownerAt, type Place, type Principal, type Visibility, visibilityAt } from "../protocol/principal.ts";
 import { SmallMap } from "../structures/small-map.ts";
 
 type Identity = "account" | "protocolVersion" | "capabilities" | "info";
@@ -70,7 +70,7 @@ export class Session implements Client {
     this.who = options.principal;
     this.principal = options.principal.id;
     this.endpoint = options.place.endpoint;
-    this.visibility = options.place.visibility;
+    this.visibility = visibilityAt(options.place, options.info);
     this.taskOwner = ownerAt(options.principal, options.place.endpoint) || options.id;
     this.protocolVersion = options.protocolVersion;
     this.capabilities = options.capabilities;
@@ -88,9 +88,9 @@ export class Session implements Client {
   }
 
   /** Who sends its messages from now on: the same principal, perhaps with another token. */
-  identify(principal: Principal, { visibility }: Place): void {
+  identify(principal: Principal, place: Place): void {
     this.who = principal;
-    this.visibility = visibility;
+    this.visibility = visibilityAt(place, this.info);
   }
 
   touch(): void {

@@ -14,7 +14,8 @@ export function* visibleSnapshot(base: Snapshot, visibility: Visibility): Sliced
   if (visibility.server !== undefined) return yield* aloneSnapshot(base, visibility, visibility.server);
   const { configured, settings } = sourceOf(base);
   const mode = visibility.expose ?? settings.exposure.mode;
-  return yield* buildSnapshot(configured, { ...settings, visibility, exposure: { ...settings.exposure, mode } }, base);
+  const exposure = { ...settings.exposure, mode, kind: visibility.kind };
+  return yield* buildSnapshot(configured, { ...settings, visibility, exposure }, base);
 }
 
 function* aloneSnapshot(base: Snapshot, visibility: Visibility, only: string): Sliced<Snapshot> {
@@ -27,6 +28,7 @@ function* aloneSnapshot(base: Snapshot, visibility: Visibility, only: string): S
     maxNameLength: Number.MAX_SAFE_INTEGER,
     uris: "raw",
     local: [],
+    localInAll: [],
     exposure: { ...settings.exposure, mode: "all" },
     visibility,
   });

@@ -218,7 +218,7 @@ function isUnused(root: Node, path: KeyPath, variables: Variables): boolean {
 }
 
 function assemble(file: ConfigFile, servers: readonly ServerConfig[], context: NormaliseContext): Config {
-  const { gateway, profiles, oauth, tools, metaTools, names, prompts, resources, policy, lists } = file;
+  const { gateway, profiles, clients, oauth, tools, metaTools, names, prompts, resources, policy, lists } = file;
   const { limits, timeouts, backends, calls, log, otel } = file;
   const audit = log.audit === undefined ? {} : { audit: resolvePath(log.audit, context) };
   const { tls } = gateway;
@@ -227,6 +227,7 @@ function assemble(file: ConfigFile, servers: readonly ServerConfig[], context: N
     servers,
     gateway: { ...gateway, ...secured },
     profiles,
+    clients,
     oauth,
     tools,
     metaTools,

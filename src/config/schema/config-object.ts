@@ -54,6 +54,21 @@ export interface ConfigObject {
   readonly oauth?: OauthSettings | undefined;
   /** How tools are shown to clients. */
   readonly tools?: ToolsSettings | undefined;
+  /** How tools are listed to single clients ([meta tools](meta-tools.md#by-client)). */
+  readonly clients?: Readonly<Record<string, {
+    /** Replaces tools.expose for these clients. */
+    readonly expose?: "all" | "search" | "auto" | undefined;
+    /**
+     * Tools that are always listed to them, by listed name. Clients that search load them at once.
+     */
+    readonly pinned?: readonly string[] | undefined;
+    /** With "auto": whether they search their tools themselves, so that all can be listed. */
+    readonly searchesTools?: boolean | undefined;
+    /** With "auto": the most tools that they take. */
+    readonly maxTools?: number | undefined;
+    /** With "auto": the longest name of a tool that they take. */
+    readonly maxNameLength?: number | undefined;
+  }>> | undefined;
   /** The gateway's own tools. */
   readonly metaTools?: MetaToolsSettings | undefined;
   /** The names of tools and prompts. */
@@ -347,20 +362,24 @@ export interface OauthSettings {
 /** How tools are shown to clients. */
 export interface ToolsSettings {
   /**
-   * What tools/list shows: "all" tools, only the meta tools ("search"), or "auto", which decides by
-   * budgetTokens. Default "all".
+   * What tools/list shows: "all" tools; only the meta tools ("search"); or "auto", which decides
+   * for each client, by what is known of it and by budgetTokens ([meta
+   * tools](meta-tools.md#which-tools-are-listed)). Default "all".
    */
   readonly expose?: "all" | "search" | "auto" | undefined;
   /**
    * With "auto": if the definitions of all tools take more tokens than this, only the meta tools
-   * are listed. Default 20000.
+   * are listed, except for clients that search their tools themselves. Default 20000.
    */
   readonly budgetTokens?: number | undefined;
 }
 
 /** The gateway's own tools. */
 export interface MetaToolsSettings {
-  /** The gateway's own tools that clients can see and call. */
+  /**
+   * The gateway's own tools that clients can see and call. Default: search_tools, describe_tool and
+   * call_tool where some tools are not listed, and none elsewhere.
+   */
   readonly enabled?: readonly ("catalog_tools" | "describe_tool" | "search_tools" | "call_tool" | "catalog_prompts" | "describe_prompt" | "search_prompts" | "catalog_resources" | "describe_resource" | "search_resources" | "catalog_resource_templates" | "catalog_servers" | "goblin_health")[] | undefined;
 }
 

@@ -10,6 +10,8 @@ import * as z from "zod";
 import { type PolicyConfig, policySchema } from "../policy/schema.ts";
 import { type LimitsConfig, limitsSchema, type TimeoutsConfig, timeoutsSchema } from "./limits.ts";
 import {
+  type ClientsConfig,
+  clientsSchema,
   type ListsConfig,
   listsSchema,
   type MetaToolsConfig,
@@ -54,6 +56,7 @@ export const configFileSchema = z.strictObject({
   profiles: profilesSchema,
   oauth: oauthSchema.prefault({}).describe("How Goblin introduces itself when it logs in to servers."),
   tools: toolsSchema.prefault({}).describe("How tools are shown to clients."),
+  clients: clientsSchema,
   metaTools: metaToolsSchema.prefault({}).describe("The gateway's own tools."),
   names: namesSchema.prefault({}).describe("The names of tools and prompts."),
   prompts: promptsSchema.prefault({}).describe("How prompts are checked."),
@@ -74,6 +77,7 @@ export interface Config {
   readonly servers: readonly ServerConfig[];
   readonly gateway: GatewayConfig;
   readonly profiles: ProfilesConfig;
+  readonly clients: ClientsConfig;
   readonly oauth: OAuthConfig;
   readonly tools: ToolsConfig;
   readonly metaTools: MetaToolsConfig;

@@ -7,12 +7,12 @@ export const toolsSchema = z.strictObject({
     .enum(["all", "search", "auto"])
     .default("all")
     .describe(
-      'What tools/list shows: "all" tools, only the meta tools ("search"), or "auto", which decides by budgetTokens.',
+      'What tools/list shows: "all" tools; only the meta tools ("search"); or "auto", which decides for each client, by what is known of it and by budgetTokens ([meta tools](meta-tools.md#which-tools-are-listed)).',
     ),
   budgetTokens: countFromOne
     .default(20_000)
     .describe(
-      'With "auto": if the definitions of all tools take more tokens than this, only the meta tools are listed.',
+      'With "auto": if the definitions of all tools take more tokens than this, only the meta tools are listed, except for clients that search their tools themselves.',
     ),
 });
 export type ToolsConfig = z.output<typeof toolsSchema>;
@@ -38,10 +38,33 @@ export type MetaToolName = (typeof META_TOOL_NAMES)[number];
 export const metaToolsSchema = z.strictObject({
   enabled: z
     .array(z.enum(META_TOOL_NAMES))
-    .default([...META_TOOL_NAMES])
-    .describe("The gateway's own tools that clients can see and call."),
+    .optional()
+    .describe(
+      "The gateway's own tools that clients can see and call. Default: search_tools, describe_tool and call_tool where some tools are not listed, and none elsewhere.",
+    ),
 });
 export type MetaToolsConfig = z.output<typeof metaToolsSchema>;
+
+export const clientsSchema = z
+  .record(
+    z.string().min(1),
+    z.strictObject({
+      expose: z.enum(["all", "search", "auto"]).optional().describe("Replaces tools.expose for these clients."),
+      pinned: z
+        .array(z.string().min(1))
+        .default([])
+        .describe("Tools that are always listed to them, by listed name. Clients that search load them at once."),
+      searchesTools: z
+        .boolean()
+        .optional()
+        .describe('With "auto": whether they search their tools themselves, so that all can be listed.'),
+      maxTools: countFromOne.optional().describe('With "auto": the most tools that they take.'),
+      maxNameLength: countFromOne.optional().describe('With "auto": the longest name of a tool that they take.'),
+    }),
+  )
+  .default({})
+  .describe("How tools are listed to single clients ([meta tools](meta-tools.md#by-client)).");
+export type ClientsConfig = z.output<typeof clientsSchema>;
 
 export const namesSchema = z.strictObject({
   maxLength: z.int().min(16).max(128).default(64).describe("Longer names are cut and end in a short hash."),

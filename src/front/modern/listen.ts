@@ -9,11 +9,11 @@
 import { randomUUID } from "node:crypto";
 import type { Follower } from "../../access/access.ts";
 import { memberText, setMember } from "../../json/json-text.ts";
-import { CLIENT_CAPABILITIES, metaOf, SERVER_INFO, SUBSCRIPTION_ID } from "../../protocol/envelope.ts";
+import { CLIENT_CAPABILITIES, CLIENT_INFO, metaOf, SERVER_INFO, SUBSCRIPTION_ID } from "../../protocol/envelope.ts";
 import { GoblinError } from "../../protocol/errors.ts";
 import { answerText, failure, type Id, notificationText, type Params } from "../../protocol/json-rpc.ts";
 import { allChangeKinds, type ChangeKind, changeFilters, changeNotifications } from "../../protocol/methods.ts";
-import { ownerAt, type Place, type Principal, type Viewer } from "../../protocol/principal.ts";
+import { ownerAt, type Place, type Principal, type Viewer, visibilityAt } from "../../protocol/principal.ts";
 import { isRecord, recordOf } from "../../structures/record.ts";
 import type { FrontContext } from "../context.ts";
 import { hasTasks, missingTasks } from "./requests.ts";
@@ -43,8 +43,13 @@ export function openListen(
 ): Listen {
   const clientKey = `listen:${randomUUID()}`;
   let open = true;
-  const { endpoint, visibility } = place;
-  const viewer: Follower & Viewer = { key: clientKey, endpoint, who: principal, visibility, close: () => end() };
+  const { endpoint } = place;
+  const info = recordOf(metaOf(params)?.[CLIENT_INFO]);
+  const viewer: Follower & Viewer = {
+    ...{ key: clientKey, endpoint, who: principal, info },
+    visibility: visibilityAt(place, info),
+    close: () => end(),
+  };
   const stops: (() => void)[] = [];
   const stop = (): void => {
     if (!open) return;

@@ -23,7 +23,14 @@ import { GoblinError } from "../../protocol/errors.ts";
 import { type Answer, failure, type Inbound, type Params, requestParams, success } from "../../protocol/json-rpc.ts";
 import { type LogLevel, severity } from "../../protocol/log-levels.ts";
 import { canBeAsked, cannotBeAsked, listMethods, lookUp, routedMethods } from "../../protocol/methods.ts";
-import { ownerAt, type Place, type Principal, type Viewer, type Visibility } from "../../protocol/principal.ts";
+import {
+  ownerAt,
+  type Place,
+  type Principal,
+  type Viewer,
+  type Visibility,
+  visibilityAt,
+} from "../../protocol/principal.ts";
 import { Dialogue } from "../../session/dialogue.ts";
 import { bindingOf, ParkedCalls } from "../../session/parked.ts";
 import { isRecord } from "../../structures/record.ts";
@@ -191,12 +198,12 @@ class RequestClient implements Client {
     this.who = principal;
     this.principal = principal.id;
     this.endpoint = place.endpoint;
-    this.visibility = place.visibility;
     this.taskOwner = ownerAt(principal, place.endpoint);
     this.party = party ?? this.key;
     this.protocolVersion = toDisplayText(meta[PROTOCOL_VERSION]);
     this.capabilities = (meta[CLIENT_CAPABILITIES] ?? {}) as Record<string, unknown>;
     this.info = (meta[CLIENT_INFO] ?? {}) as Record<string, unknown>;
+    this.visibility = visibilityAt(place, this.info);
     this.account = account;
     this.meter = account;
     this.logLevel = typeof level === "string" && severity(level) >= 0 ? (level as LogLevel) : "off";

@@ -74,7 +74,14 @@ describe("tools", () => {
 
   test("search_tools finds by meaning and says how many", async () => {
     expect(await client.ask("search_tools", { query: "open an issue" })).toEqual({
-      tools: [{ name: "github_create_issue", description: "Opens an issue", serverId: "github" }],
+      tools: [
+        {
+          name: "github_create_issue",
+          description: "Opens an issue",
+          signature: "()",
+          serverId: "github",
+        },
+      ],
       query: "open an issue",
       count: 1,
     });

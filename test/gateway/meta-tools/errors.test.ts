@@ -73,7 +73,7 @@ test("unknown prompts and resources: the codes of direct requests, and the neare
 test("wrong arguments: what is missing, in the schema's words", async () => {
   expect(await refusal("describe_tool")).toEqual({
     code: -32602,
-    message: 'describe_tool needs "name" (string): The tool\'s name, as in catalog_tools or search_tools.',
+    message: 'describe_tool needs "name" (string): As search_tools gives it.',
     data: { code: "INVALID_PARAMS", missing: ["name"] },
   });
   expect(await refusal("search_tools", { limit: 1000 })).toEqual({

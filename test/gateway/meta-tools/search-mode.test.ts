@@ -60,6 +60,7 @@ test("from question to answer with 500 tools behind a list of thirteen", async (
     expect(best).toEqual({
       name: "s3_convert_temperature",
       description: "Converts degrees Celsius to Fahrenheit.",
+      signature: expect.stringMatching(/^\(.*id\?: string/),
       serverId: "s3",
     });
     const described = await client.callTool({ name: "describe_tool", arguments: { name: best?.name } });
@@ -98,7 +99,9 @@ test("every meta tool's result fits the schema that is listed for it", async () 
     expect(title && description).toBeTruthy();
     expect(annotations?.readOnlyHint).toBe(name !== "call_tool");
     if (name === "call_tool") continue;
-    expect(outputSchema).toMatchObject({ type: "object" });
+    // The three that a list of few tools has do without, because every model reads them.
+    const isShort = name === "search_tools" || name === "describe_tool";
+    if (!isShort) expect(outputSchema).toMatchObject({ type: "object" });
     // The SDK's client checks the result against the output schema and throws.
     const result = await client.callTool({ name, arguments: args[name] ?? {} });
     expect(result["structuredContent"]).toBeTypeOf("object");

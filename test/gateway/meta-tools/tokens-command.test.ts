@@ -30,7 +30,7 @@ test("goblin tokens prints servers, lists, the ten heaviest and names that may b
   const folder = mkdtempSync(join(tmpdir(), "tokens-"));
   onDispose(() => rmSync(folder, { recursive: true }));
   const file = join(folder, "goblin.json");
-  const config = { mcpServers: { a: server.entry, gone: { command: "no-such-command-here" } } };
+  const config = { mcpServers: { a: server.entry, gone: { command: "no-such-command-here" } }, metaTools: {} };
   writeFileSync(file, JSON.stringify(config));
 
   const { code, out } = await goblin("tokens", "--config", file);
@@ -38,8 +38,8 @@ test("goblin tokens prints servers, lists, the ten heaviest and names that may b
   expect(out).toMatch(/^server +state +tools +tokens +listed +tokens$/m);
   expect(out).toMatch(/^a +ready +12 +[\d,]+ +12 +[\d,]+$/m);
   expect(out).toMatch(/^gone +(down|connecting) +0 +0 +0 +0$/m);
-  expect(out).toMatch(/^all +25 +[\d,]+$/m);
-  expect(out).toMatch(/^search +13 +[\d,]+$/m);
+  expect(out).toMatch(/^all +12 +[\d,]+$/m);
+  expect(out).toMatch(/^search +3 +[\d,]+$/m);
   const heaviest = out.slice(out.indexOf("heaviest tools ")).split("\n\n")[0]!.split("\n").slice(1);
   expect(heaviest.map((line) => line.trim().split(/ +/)[0])).toEqual(
     ["11", "10", "09", "08", "07", "06", "05", "04", "03", "02"].map((n) => `a_t${n}`),

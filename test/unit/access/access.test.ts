@@ -115,6 +115,7 @@ describe("a principal", () => {
     const follower = (endpoint: string) => ({
       endpoint,
       who: ANYONE,
+      info: {},
       visibility: access.placeOf(endpoint, ANYONE)?.visibility,
       close: () => changes.push(`closed ${endpoint}`),
     });
