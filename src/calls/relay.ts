@@ -33,6 +33,7 @@ import type { Masker } from "../telemetry/masker.ts";
 import type { Meters } from "../telemetry/meters.ts";
 import { Admission } from "./admission.ts";
 import { compose, type Send } from "./compose.ts";
+import { ArgumentHelp } from "./stages/argument-help.ts";
 import { Audit } from "./stages/audit.ts";
 import { Deadlines } from "./stages/deadline.ts";
 import { FailureLog } from "./stages/failure-log.ts";
@@ -110,6 +111,7 @@ export class Relay {
     this.#loginWait = parts.loginLinks && new LoginWait(servers, send);
     const innerStages = [
       new Deadlines(config, servers),
+      new ArgumentHelp(),
       new Output({ tasks, masker, servers, seen }),
       ...(this.#loginWait ? [this.#loginWait] : []),
     ];

@@ -90,3 +90,17 @@ describe("auto", () => {
     expect(gateway.snapshot().tools.entries).toHaveLength(60);
   });
 });
+
+test("a wrong argument's error carries the schema of an unlisted tool, once", async () => {
+  const inputSchema = { type: "object", properties: { id: { type: "string" } }, required: ["id"] };
+  const a = await server([{ name: "tool_error", description: "Fails", inputSchema }]);
+  const { url } = await startGoblin({ mcpServers: { a }, tools: { expose: "search" }, metaTools: {} });
+  const client = await connect(url, "anybody");
+  const call = (args: Record<string, unknown>) =>
+    client.callTool({ name: "call_tool", arguments: { name: "a_tool_error", arguments: args } });
+  const texts = async (args: Record<string, unknown>) =>
+    ((await call(args))["content"] as { text: string }[]).map(({ text }) => text);
+  expect(await texts({ id: "x" })).toHaveLength(1);
+  expect((await texts({}))[1]).toBe(`Input schema of a_tool_error: ${JSON.stringify(inputSchema)}`);
+  expect(await texts({})).toHaveLength(1);
+});
