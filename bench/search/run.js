@@ -4,13 +4,16 @@
 // substring search. Every third question was held out while weights were tuned. Nothing of the
 // servers is stored in the repository.
 //
-//   node bench/search/run.js [--verbose] [--fresh] [--scale]
+// It also counts the tokens of whole dialogues, for every way to list tools (dialogues.js).
+//
+//   node bench/search/run.js [--verbose] [--fresh] [--scale] [--dialogues]
 //
 // --verbose prints the questions that are missed, --fresh asks the servers again instead of using
-// the last answers, --scale measures ten thousand made-up entries instead. Needs a build:
-// dist/catalog/search.js.
+// the last answers, --scale measures ten thousand made-up entries instead, --dialogues only
+// counts tokens, which needs no network. Needs a build: dist/catalog/search.js.
 
 import { existsSync, readFileSync } from "node:fs";
+import { benchDialogues } from "./dialogues.js";
 import { installServers } from "./install.js";
 import { listTools } from "./list-tools.js";
 import { benchScale } from "./scale.js";
@@ -149,4 +152,7 @@ function readJson(name) {
 }
 
 if (flags.has("--scale")) await benchScale(createSearchIndex, { log });
-else await benchRelevance();
+else {
+  if (!flags.has("--dialogues")) await benchRelevance();
+  await benchDialogues({ log });
+}
