@@ -27,7 +27,7 @@ input{border-color:var(--line);width:100%;margin:.25rem 0 .75rem}
 .bad{border-color:#c33}
 `;
 
-export function html(text: string): string {
+function html(text: string): string {
   return clean(text).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 

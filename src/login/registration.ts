@@ -68,7 +68,7 @@ export async function configuredClient(
 }
 
 /** The page of a gateway, the command line and other devices register apart. */
-export function registrationKey(issuer: string, redirectUri: string | undefined): string {
+function registrationKey(issuer: string, redirectUri: string | undefined): string {
   if (redirectUri === undefined) return `${issuer}#device`;
   const isPage = new URL(redirectUri).pathname.endsWith("/connect/callback");
   return isPage ? `${issuer}#connect` : issuer;
