@@ -202,7 +202,7 @@ describe("the list", () => {
   });
 
   test("in another form after a reload: one notification, and the names of before still work", async () => {
-    const { goblin, servers } = await startRig({ s: {} });
+    const { goblin, servers } = await startRig({ s: {} }, { metaTools: {} });
     const { client, heard, updates } = await startListener(goblin);
     expect(await asked(client, "resources/subscribe", { uri: "s+text:///hello" })).toEqual({});
     const text = JSON.stringify({ mcpServers: { s: servers["s"]!.entry }, resources: { uris: "flat" } });

@@ -132,6 +132,7 @@ export async function agreement(numRuns: number): Promise<void> {
     mcpServers: { web: web!.entry, db: db!.entry },
     gateway: { port: 0, auth: { clients } },
     resources: { uris: "prefixed" },
+    metaTools: { enabled: ["call_tool", "describe_tool", "search_tools"] },
   };
   const { gateway, url } = await startGoblin({ ...base, profiles: { one: {} } });
   const sessions = await Promise.all(

@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { parseConfig } from "../../../src/config/reading/parse.ts";
+import { META_TOOL_NAMES } from "../../../src/config/schema/offerings.ts";
 import { startGoblin } from "../../fixtures/goblin.ts";
 import { connectV1, connectV2, disposeAll, onDispose, rawHttp, startScripted, until } from "../../fixtures/peers.ts";
 
@@ -25,6 +26,7 @@ async function start(rules: Rules, more: Record<string, unknown> = {}) {
     mcpServers: { web: web.entry, db: db.entry },
     gateway: { auth: { clients } },
     policy: { rules },
+    metaTools: { enabled: META_TOOL_NAMES },
     ...more,
   };
   return { ...(await startGoblin(config)), web, db, config };
