@@ -6,6 +6,7 @@
  *
  * `handle` never rejects: a failure becomes an error answer. Every request is counted exactly once.
  */
+
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Snapshot } from "../catalog/snapshot.ts";
 import type { LiveConfig } from "../config/live-config.ts";
@@ -17,11 +18,12 @@ import { Flight } from "../protocol/flight.ts";
 import { type Answer, failure } from "../protocol/json-rpc.ts";
 import type { OnLimit } from "../protocol/limit-exceeded.ts";
 import { type ListMethod, listMethods, lookUp, type RoutedMethod, routedMethods } from "../protocol/methods.ts";
+import { shownTo } from "../protocol/principal.ts";
 import { EXTENSION, extensionOwners, mayBeDeclared, notOffered, resolveExtension } from "../routing/extension.ts";
 import { LateRoute } from "../routing/late-route.ts";
 import type { Route } from "../routing/resolve.ts";
 import { resolveSeen, type SeenUris } from "../routing/seen-uris.ts";
-import { type Servers, shownTo } from "../servers/servers.ts";
+import type { Servers } from "../servers/servers.ts";
 import type { Waiting } from "../servers/waiting.ts";
 import type { ResourceSubscriptions } from "../session/resource-subscriptions.ts";
 import { listTasks } from "../session/task-list.ts";
@@ -147,10 +149,10 @@ export class Relay {
   #later(call: Call, error: unknown): Promise<boolean> | undefined {
     if (!(error instanceof GoblinError) || error.code !== "LOGIN_REQUIRED") return undefined;
     const { servers } = this.#parts;
-    const listed = servers.ownLists(call.client);
+    const listed = servers.arrivals.ownLists(call.client);
     if (listed) return listed.then(() => true);
     return this.#loginWait?.after(call, error)?.then(async (isDone) => {
-      if (isDone) await servers.ownLists(call.client);
+      if (isDone) await servers.arrivals.ownLists(call.client);
       return isDone;
     });
   }
@@ -180,7 +182,7 @@ export class Relay {
     }
     const list = lookUp(listMethods, call.method);
     if (list) {
-      const waits = servers.listsFor(call);
+      const waits = servers.arrivals.listsFor(call);
       if (!waits) return Promise.resolve(this.#list(flight, list));
       return waits.then(() => this.#list(flight, list)).catch((error) => this.#refuse(flight, error));
     }

@@ -9,20 +9,21 @@
 import type { Claims } from "../identifiers/claims.ts";
 import { nameClaims } from "../identifiers/names.ts";
 import { type ListKind, listMethods } from "../protocol/methods.ts";
-import type { Visibility, VisibleEntry } from "../protocol/principal.ts";
-import { each, finish, mapped, type Sliced } from "../timing/slices.ts";
+import type { Visibility } from "../protocol/principal.ts";
+import { finish, type Sliced } from "../timing/slices.ts";
 import type { NamePolicy } from "./candidates.ts";
 import { byExposed, changedList } from "./changed-list.ts";
 import { type CacheHints, combineHints, type Definition, hintsOf, type ServerLists, stringOf } from "./definitions.ts";
 import { decideExposure, type Exposure, type ExposureSettings, type ServerExposure } from "./exposure.ts";
-import { combineNamed, type NamedEntry, type NamedList, shapedEntry } from "./named.ts";
+import { combineNamed, type NamedList } from "./named.ts";
 import { byPlace, inServerOrder, type Placed } from "./order.ts";
 import { createPager, type ListOrder, type PageEntry, type Pager } from "./pages.ts";
 import { withPins } from "./pins.ts";
-import type { Shows } from "./resources/entries.ts";
 import { createResourceIndex, type ResourceIndex } from "./resources/index.ts";
 import { resourcePages, templatePages } from "./resources/pages.ts";
+import { type ResourceView, resourceViewOf } from "./resources/server-resources.ts";
 import { DISABLED, type Standing } from "./standing.ts";
+import { namedFilter, resourceFilter } from "./views/visible-entries.ts";
 import { visibleNames } from "./views/visible-names.ts";
 
 export interface ServerView {
@@ -133,7 +134,7 @@ export function* buildSnapshot(
   const serverIds = configured.map(({ id }) => id);
   const offered = before && resourcesIn.get(before);
   const views: ResourceView[] = [];
-  for (const server of servers) views.push(yield* resourceViewOf(server, offered));
+  for (const server of servers) views.push(yield* resourceViewOf(server, offered?.views));
   const isSame =
     offered?.mode === settings.uris && sameElements(offered.views, views) && sameElements(offered.serverIds, serverIds);
   const same = isSame && offered.visibility === visibility?.key ? offered : undefined;
@@ -263,31 +264,6 @@ function standingIn(configured: readonly ServerView[], shows: Snapshot["shows"])
   return (serverId) => standings.get(serverId) ?? DISABLED;
 }
 
-function namedFilter(kind: "tool" | "prompt", visibility: Visibility): (entry: NamedEntry) => NamedEntry | undefined {
-  const { shape } = visibility;
-  return (entry) => {
-    const { serverId, name, definition } = entry;
-    const seen: VisibleEntry = { serverId, kind, name, definition: definition.value };
-    if (!visibility.showsServer(serverId) || !visibility.shows(seen)) return undefined;
-    const text = shape && kind === "tool" ? shape(seen, definition.text) : definition.text;
-    return text === definition.text ? entry : shapedEntry(entry, text);
-  };
-}
-
-function resourceFilter(servers: Views, visibility: Visibility): Shows {
-  return {
-    resource(serverId, name, position) {
-      const definition =
-        position === undefined ? undefined : servers.get(serverId)?.resources[position]?.definition.value;
-      return visibility.showsServer(serverId) && visibility.shows({ serverId, kind: "resource", name, definition });
-    },
-    template(serverId, name, position) {
-      const definition = servers.get(serverId)?.templates[position]?.definition.value;
-      return visibility.showsServer(serverId) && visibility.shows({ serverId, kind: "template", name, definition });
-    },
-  };
-}
-
 function claimsOf(
   configured: readonly ServerView[],
   { maxNameLength }: SnapshotSettings,
@@ -308,41 +284,6 @@ function memberOf(kind: ListKind): string {
   return Object.values(listMethods).find((method) => method.kind === kind)!.member;
 }
 
-type Views = ReadonlyMap<string, ResourceView>;
-
 function localPageEntry(definition: Definition): PageEntry {
   return { exposed: stringOf(definition, "name") ?? "", text: definition.text };
-}
-
-interface ResourceView {
-  readonly id: string;
-  readonly lists: Pick<ServerLists, "resources" | "templates">;
-  readonly resources: readonly { readonly uri: string; readonly definition: Definition }[];
-  readonly templates: readonly { readonly uriTemplate: string; readonly definition: Definition }[];
-}
-
-/**
- * Returns the previous view if the server's resources did not change, so that the index can reuse
- * its work.
- */
-function* resourceViewOf({ id, lists }: ServerView, before: Offered | undefined): Sliced<ResourceView> {
-  const known = before?.views.find((view) => view.id === id);
-  if (known?.lists.resources === lists.resources && known.lists.templates === lists.templates) return known;
-  const resources = yield* uniqueBy(lists.resources, "uri");
-  const templates = yield* uniqueBy(lists.templates, "uriTemplate");
-  return {
-    id,
-    lists,
-    resources: yield* mapped(resources, ([uri, definition]) => ({ uri, definition })),
-    templates: yield* mapped(templates, ([uriTemplate, definition]) => ({ uriTemplate, definition })),
-  };
-}
-
-function* uniqueBy(definitions: readonly Definition[], key: string): Sliced<[string, Definition][]> {
-  const seen = new Map<string, Definition>();
-  yield* each(definitions, (definition) => {
-    const value = stringOf(definition, key);
-    if (value !== undefined && !seen.has(value)) seen.set(value, definition);
-  });
-  return [...seen];
 }

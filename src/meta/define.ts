@@ -23,7 +23,7 @@ export interface MetaContext {
   readonly catalog: Pick<Catalog, "view">;
   /** Waits for entries of a starting server. */
   readonly waiting: Pick<Waiting, "found">;
-  readonly servers: Pick<Servers, "firstLists">;
+  readonly servers: { readonly arrivals: Pick<Servers["arrivals"], "firstLists"> };
   readonly search: Pick<CatalogSearch, "find">;
   readonly health: Health;
 }

@@ -65,7 +65,7 @@ export class LocalTools {
 
   async #answer(tool: MetaTool, call: Call, relay: CallHandler): Promise<Answer> {
     // These wait like the lists that they stand for.
-    if (LISTING.test(tool.name)) await this.#context.servers.firstLists(call.client);
+    if (LISTING.test(tool.name)) await this.#context.servers.arrivals.firstLists(call.client);
     return tool.answer(call, this.#context, relay);
   }
 

@@ -132,3 +132,8 @@ export function ownerAt({ id }: Principal, endpoint: string): string {
 
 /** The main endpoint of a gateway that shows everything to everybody. */
 export const EVERYWHERE: Place = { endpoint: "", visibility: undefined };
+
+/** Leaves out the servers that a client may not see. */
+export function shownTo<Server extends { readonly id: string }>({ visibility }: Viewer, servers: Server[]): Server[] {
+  return visibility ? servers.filter(({ id }) => visibility.showsServer(id)) : servers;
+}

@@ -9,8 +9,8 @@ import type { Catalog } from "../catalog/catalog.ts";
 import { NO_HINTS } from "../catalog/definitions.ts";
 import type { Call, Client } from "../protocol/call.ts";
 import { type ChangeKind, listMethods, lookUp, routedMethods } from "../protocol/methods.ts";
-import type { Viewer } from "../protocol/principal.ts";
-import { type ServerInfo, type Servers, shownTo } from "../servers/servers.ts";
+import { shownTo, type Viewer } from "../protocol/principal.ts";
+import type { ServerInfo, Servers } from "../servers/servers.ts";
 import { type Described, describeOutput, describeServers } from "./describe.ts";
 import { declaringServers, mayBeDeclared } from "./extension.ts";
 import { resolve } from "./resolve.ts";
@@ -41,7 +41,7 @@ export class Directory {
 
   /** Resolves when a description need not wait any more: not for starting servers. */
   whenDescribed(client: Client): Promise<void> | undefined {
-    const waits = this.#servers.firstDescription(client);
+    const waits = this.#servers.arrivals.firstDescription(client);
     return waits ? waits.then(() => this.#catalog.ready(client)) : this.#catalog.ready(client);
   }
 

@@ -7,11 +7,10 @@ import { EventEmitter } from "node:events";
 import type { ConfigDiff } from "../config/diff.ts";
 import { isInvalid, type ServerConfig } from "../config/schema/server.ts";
 import type { Peer, PeerInfo } from "../peers/peer.ts";
-import type { Call, Client } from "../protocol/call.ts";
+import type { Client } from "../protocol/call.ts";
 import { GoblinError } from "../protocol/errors.ts";
 import type { Flight } from "../protocol/flight.ts";
 import { type Answer, failure } from "../protocol/json-rpc.ts";
-import type { Viewer } from "../protocol/principal.ts";
 import { Secrets } from "../secrets/secrets.ts";
 import { recordOf } from "../structures/record.ts";
 import { logBookOf } from "../telemetry/logger.ts";
@@ -22,6 +21,7 @@ import { wantingLogin } from "./callers/callers.ts";
 import { gone } from "./connections/refusals.ts";
 import { StartQueue } from "./connections/start-queue.ts";
 import type { ServerEvents, SoleClient, Subscribers } from "./events.ts";
+import { Arrivals } from "./lists/arrivals.ts";
 import { Roster, type RosterOptions, type ServersOptions } from "./roster.ts";
 import type { Server } from "./server.ts";
 import { warnOfTemplates } from "./template-problems.ts";
@@ -43,9 +43,6 @@ export interface OwnRequest {
 /** Whose connection is meant. Undefined: the one that all clients share. */
 export type Owner = Client | typeof SESSIONS | undefined;
 
-/** How long the first list of a client may wait for connections of its own. */
-const WELCOME_MS = 10_000;
-
 export class Servers extends EventEmitter<ServerEvents> {
   /** Set by `Subscriptions`, which is built after the servers. */
   subscribers: Subscribers = nobody;
@@ -56,8 +53,8 @@ export class Servers extends EventEmitter<ServerEvents> {
   /** The most verbose log level that any session asked for. */
   #logLevel: string | undefined;
   readonly #roster: Roster;
-  /** Clients that have come and wait for connections of their own. */
-  readonly #preparing = new Map<string, Promise<void>>();
+  /** What clients that come wait for. */
+  readonly arrivals: Arrivals;
 
   constructor({ env, ...options }: ServersOptions) {
     super();
@@ -72,6 +69,7 @@ export class Servers extends EventEmitter<ServerEvents> {
     }
     warnOfTemplates(options.catalog, log);
     this.#roster = new Roster(this, this.#options);
+    this.arrivals = new Arrivals(this.#roster);
   }
 
   /** Resolves when every enabled server has connected or failed once. */
@@ -83,47 +81,9 @@ export class Servers extends EventEmitter<ServerEvents> {
     return this.#roster.settled;
   }
 
-  /**
-   * Resolves when the lists of starting servers are known, or have been waited for. Undefined: they
-   * are known.
-   */
-  firstLists(client: Pick<Client, "account" | "info" | "visibility">): Promise<void> | undefined {
-    return this.#roster.firstLists.wait(client);
-  }
-
-  /** The same for a client that must not answer a server before this resolves. */
-  firstDescription(client: Pick<Client, "account" | "info" | "visibility">): Promise<void> | undefined {
-    return this.#roster.firstLists.wait(client, true);
-  }
-
   /** A starting server asks the only client something. */
   asksSole(serverId: string): void {
     this.#roster.firstLists.asks(serverId);
-  }
-
-  /**
-   * Resolves when the lists that this client sees are known, or have been waited for: first those
-   * of starting servers, then those of its own connections. Undefined: they are known.
-   */
-  listsFor(call: Call): Promise<void> | undefined {
-    const { client } = call;
-    const starting = this.firstLists(client);
-    if (!starting) return this.preparing(client.key) ?? this.ownLists(client);
-    return starting.then(() => {
-      // A server that was starting when the client came may be known to need one now.
-      if (!call.cancelled) this.welcome(client);
-      return this.preparing(client.key) ?? this.ownLists(client);
-    });
-  }
-
-  /**
-   * Resolves when the lists of servers that this client's principal has a login of its own for are
-   * known, or have been waited for. Undefined: they are known.
-   */
-  ownLists(client: Pick<Client, "principal">): Promise<void> | undefined {
-    if (client.principal === "") return undefined;
-    const waits = [...this.#roster.values()].flatMap(({ callers }) => callers?.prepare(client) ?? []);
-    return waits.length > 0 ? withTimeout(Promise.all(waits), WELCOME_MS, []).then(() => {}) : undefined;
   }
 
   /** Returns the real reason of an error, if its principal has the login that seems missing. */
@@ -192,28 +152,6 @@ export class Servers extends EventEmitter<ServerEvents> {
    */
   prepare(serverId: string, client: Client): Promise<unknown> | undefined {
     return this.#backendOf(serverId, client)?.connections.prepare(client);
-  }
-
-  /**
-   * Prepares all servers that it sees for a client that has come. Its first lists wait for its own
-   * ones.
-   */
-  welcome(client: Client): void {
-    const seen = shownTo(client, [...this.#roster.values()]);
-    const steps = seen.flatMap(
-      (server) => server.callers?.prepare(client) ?? server.servingOf(client).backend.connections.welcome(client) ?? [],
-    );
-    if (steps.length === 0) return;
-    const all = Promise.all(steps).then(() => {});
-    const prepared = withTimeout(all, WELCOME_MS, undefined).finally(() => {
-      if (this.#preparing.get(client.key) === prepared) this.#preparing.delete(client.key);
-    });
-    this.#preparing.set(client.key, prepared);
-  }
-
-  /** Returns a promise while the servers prepare themselves for a client. */
-  preparing(clientKey: string): Promise<void> | undefined {
-    return this.#preparing.size === 0 ? undefined : this.#preparing.get(clientKey);
   }
 
   /** Returns whether a client has its own connection, or one that is being restored. */
@@ -340,9 +278,4 @@ export class Servers extends EventEmitter<ServerEvents> {
       yield* server.callers?.values() ?? [];
     }
   }
-}
-
-/** Leaves out the servers that a client may not see. */
-export function shownTo<Server extends { readonly id: string }>({ visibility }: Viewer, servers: Server[]): Server[] {
-  return visibility ? servers.filter(({ id }) => visibility.showsServer(id)) : servers;
 }

@@ -7,14 +7,16 @@
  * that used the connection. If nobody used it, the message goes to the only client of the gateway.
  * If several clients are possible, nobody gets it: one client's messages must never reach another.
  */
+
 import type { Catalog } from "../catalog/catalog.ts";
 import { Call, type Client } from "../protocol/call.ts";
 import { notificationText } from "../protocol/json-rpc.ts";
 import { logLevels, severity } from "../protocol/log-levels.ts";
 import { type ChangeKind, changeNotifications } from "../protocol/methods.ts";
+import { shownTo } from "../protocol/principal.ts";
 import { notifiedServer } from "../routing/extension.ts";
 import type { ServerLogMessage, ServerNotification } from "../servers/events.ts";
-import { type Servers, shownTo } from "../servers/servers.ts";
+import type { Servers } from "../servers/servers.ts";
 import { recordOf } from "../structures/record.ts";
 import type { Session } from "./session.ts";
 import type { SessionStore } from "./store.ts";
@@ -42,7 +44,7 @@ export class ServerMessages {
       const serverId = notifiedServer(method, shownTo(session, servers.infos()));
       if (serverId !== undefined) servers.notify(serverId, session, { method, params });
     });
-    sessions.on("initialized", (session) => servers.welcome(session));
+    sessions.on("initialized", (session) => servers.arrivals.welcome(session));
     sessions.on("logLevel", (session) => this.#setLevel(session));
     sessions.on("rootsChanged", ({ key }) => {
       servers.notifyOwned(key, ROOTS_CHANGED);

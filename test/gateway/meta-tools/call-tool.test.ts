@@ -40,7 +40,7 @@ test("the inner call has the arguments as the client wrote them, and everything 
     });
     const local = metaDefinitions(["call_tool", "catalog_tools"]);
     const catalog = { view: () => ({ local }) as unknown as Snapshot };
-    const servers = { firstLists: () => undefined };
+    const servers = { arrivals: { firstLists: () => undefined } };
     const parts = { catalog, servers, waiting: {} as Waiting, search: { find: async () => [] }, health: {} as Health };
     const localTools = new LocalTools(parts);
     const relay = {

@@ -96,14 +96,14 @@ describe("bounded", () => {
     expect((await client.initialize()).message.result).toBeDefined();
     await until(() => gateway.servers.isUsable("quick"));
     // The other server is still connecting, and nobody waits for it any more.
-    await until(() => gateway.servers.firstLists(anyone) === undefined);
+    await until(() => gateway.servers.arrivals.firstLists(anyone) === undefined);
     expect((await client.call("tools/list")).text).toContain("quick_echo");
     expect(gateway.servers.status("hanging")?.state).toBe("connecting");
   });
 
   test("a server that has failed once is not waited for", async () => {
     const { gateway, url } = await startGoblin({ mcpServers: { gone: { command: "/no/such/program" } }, ...PATIENT });
-    expect(gateway.servers.firstLists(anyone)).toBeUndefined();
+    expect(gateway.servers.arrivals.firstLists(anyone)).toBeUndefined();
     expect((await rawHttp(url).initialize()).message.result).toBeDefined();
   });
 
@@ -116,14 +116,14 @@ describe("bounded", () => {
   test("an account with many waiting requests is answered at once", async () => {
     const { goblin } = await startSlow({ lists: { waitMs: 3_600_000 } }, HANGING);
     const { servers } = goblin.gateway;
-    for (let i = 0; i < 256; i++) expect(servers.firstLists(anyone)).toBeInstanceOf(Promise);
-    expect(servers.firstLists(anyone)).toBeUndefined();
-    expect(servers.firstLists({ ...anyone, account: "other" })).toBeInstanceOf(Promise);
+    for (let i = 0; i < 256; i++) expect(servers.arrivals.firstLists(anyone)).toBeInstanceOf(Promise);
+    expect(servers.arrivals.firstLists(anyone)).toBeUndefined();
+    expect(servers.arrivals.firstLists({ ...anyone, account: "other" })).toBeInstanceOf(Promise);
   });
 
   test("nobody waits for servers that are being closed", async () => {
     const { goblin } = await startSlow({ lists: { waitMs: 3_600_000 } }, HANGING);
-    const waiting = goblin.gateway.servers.firstLists(anyone);
+    const waiting = goblin.gateway.servers.arrivals.firstLists(anyone);
     expect(waiting).toBeInstanceOf(Promise);
     await goblin.gateway.close();
     await waiting;
