@@ -37,6 +37,16 @@ const listening = (child: { stdout: NodeJS.ReadableStream | null }): (() => stri
   return () => /listening on (\S+)/.exec(out)?.[1];
 };
 
+/** Starts the gateway for a client, and waits until the config's program has run. */
+async function runsIt(home: CommandHome, args: string[]): Promise<void> {
+  const stdio = home.start(args);
+  const ended = once(stdio, "exit");
+  // Without a client, nothing needs to run.
+  await until(() => hasRun(home));
+  stdio.stdin!.end();
+  expect(await ended).toEqual([0, null]);
+}
+
 test.each(["goblin.json", ".mcp.json"])("%s of the folder runs nothing before it is trusted", async (name) => {
   const home = commandHome();
   const file = home.write(name, trap(home));
@@ -54,12 +64,7 @@ test.each(["goblin.json", ".mcp.json"])("%s of the folder runs nothing before it
   expect(trusted.code).toBe(0);
   expect(trusted.out).toContain("trap  ");
   expect(trusted.out).toContain(`Trusted until it changes: ${file}\n`);
-  const stdio = home.start(["stdio"]);
-  const ended = once(stdio, "exit");
-  // Only then: without a client, nothing needs to run.
-  await until(() => hasRun(home));
-  stdio.stdin!.end();
-  expect(await ended).toEqual([0, null]);
+  await runsIt(home, ["stdio"]);
 });
 
 test("trust is for one text of one file, and can be taken back", async () => {
@@ -98,8 +103,7 @@ test("a link to a trusted file, and a list that others can write, are not believ
 test("a file that is named, and the user's own, need no trust", async () => {
   const home = commandHome();
   home.write("goblin.json", trap(home));
-  expect(await home.goblin("stdio", "--config", "goblin.json")).toMatchObject({ code: 0 });
-  expect(hasRun(home)).toBe(true);
+  await runsIt(home, ["stdio", "--config", "goblin.json"]);
   const own = join(home.env["HOME"]!, ".config/goblin");
   mkdirSync(own, { recursive: true });
   writeFileSync(join(own, "goblin.json"), JSON.stringify({ mcpServers: {} }));

@@ -54,7 +54,8 @@ function observe({ origin }: Served) {
 async function start() {
   const one = await startScripted({ name: "one" });
   const secret = "sk-very-secret-0123456789";
-  const valid = { mcpServers: { one: { ...one.entry, env: { KEY: secret } } } };
+  const metaTools = { enabled: ["goblin_health"] };
+  const valid = { mcpServers: { one: { ...one.entry, env: { KEY: secret } } }, metaTools };
   const home = await serveHome(valid);
   const served = await startServe(home);
   await until(async () => (await fetch(`${served.origin}/ready`)).ok, { what: "/ready" });
