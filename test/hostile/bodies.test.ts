@@ -2,6 +2,7 @@
  * Large requests to a server that does not answer: one account holds only so much of them, is told
  * so, and gets its room back; nobody else notices.
  */
+import { connect } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { bare, postText } from "../fixtures/bare.ts";
 import { startGoblin } from "../fixtures/goblin.ts";
@@ -186,4 +187,38 @@ test("a large body that is not JSON, at its end, is refused after many turns", a
   isOver = true;
   expect(await response.json()).toMatchObject({ error: { code: -32700 } });
   expect(turns).toBeGreaterThan(20);
+});
+
+/** Sends a body in chunks of this size, and returns what comes back. */
+async function inChunks(url: string, body: string, size: number): Promise<string> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  let answer = "";
+  socket.on("data", (chunk) => {
+    answer += chunk;
+  });
+  socket.on("error", () => {});
+  const closed = new Promise<void>((resolve) => socket.on("close", () => resolve()));
+  const head = ["POST /mcp HTTP/1.1", `Host: ${hostname}:${port}`, "Content-Type: application/json"];
+  const rest = ["Accept: application/json, text/event-stream", "Transfer-Encoding: chunked", "Connection: close"];
+  let text = `${[...head, ...rest].join("\r\n")}\r\n\r\n`;
+  for (let at = 0; at < body.length; at += size) {
+    const part = body.slice(at, at + size);
+    text += `${part.length.toString(16)}\r\n${part}\r\n`;
+  }
+  socket.write(`${text}0\r\n\r\n`);
+  await closed;
+  return answer;
+}
+
+test("a body in thousands of tiny chunks is refused; in larger ones it is read", async () => {
+  const { url } = await startGoblin({ mcpServers: {} });
+  const ping = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping", params: { text: "x".repeat(150_000) } });
+  const refused = await inChunks(url, ping, 1);
+  expect(refused).toMatch(/^HTTP\/1\.1 400 /);
+  expect(refused).toContain("send it in larger ones");
+  expect(await inChunks(url, ping, 64)).not.toContain("larger ones");
+  // A short body may come in any form.
+  const short = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping", params: { text: "x".repeat(1500) } });
+  expect(await inChunks(url, short, 1)).not.toContain("larger ones");
 });

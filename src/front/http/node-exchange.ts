@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { errorTable } from "../../protocol/errors.ts";
 import { EVERYWHERE } from "../../protocol/principal.ts";
 import { Pieces } from "../../structures/pieces.ts";
 import type { BodyHold } from "../body-budget.ts";
@@ -11,12 +12,26 @@ import { networkOf } from "../network.ts";
 import { EDGE, Oversized, READ_ON } from "../oversized.ts";
 import { pacedReads } from "../paced-reads.ts";
 import { pathOf } from "../path.ts";
-import type { Body, HttpExchange, RawStream, StreamEvents } from "./exchange.ts";
+import { type Body, type HttpExchange, JSON_HEADERS, type RawStream, type StreamEvents } from "./exchange.ts";
 import { StallWatch, type Unread } from "./stall-watch.ts";
 
 /** Larger answers do not fit into the socket's buffers. */
 const LARGE = 256 * 1024;
 const EMPTY = Buffer.alloc(0);
+/**
+ * A body in so many chunks must have so many bytes in each, on average. Node makes an event of
+ * every chunk, and ten thousand of one byte fit into one read of a socket.
+ */
+const MANY_CHUNKS = 2048;
+const TINY_BYTES = 16;
+const TINY_CHUNKS = JSON.stringify({
+  jsonrpc: "2.0",
+  id: null,
+  error: {
+    code: errorTable.INVALID_REQUEST.rpc,
+    message: `The body came in more than ${MANY_CHUNKS} chunks of less than ${TINY_BYTES} bytes: send it in larger ones`,
+  },
+});
 /** If the connection stays open this long after the last byte, the answer counts as delivered. */
 const DELIVERED_MS = 1000;
 
@@ -78,8 +93,15 @@ export class NodeExchange implements HttpExchange {
     let all: Pieces | undefined;
     let over: Oversized | undefined;
     let size = 0;
-    request.on("data", (chunk: Buffer) => {
+    let chunks = 0;
+    const take = (chunk: Buffer): void => {
       size += chunk.length;
+      if (hold && ++chunks > MANY_CHUNKS && size < chunks * TINY_BYTES) {
+        request.off("data", take);
+        this.reply(400, JSON_HEADERS, TINY_CHUNKS);
+        request.socket.destroySoon();
+        return;
+      }
       if (grows && size <= limit && !grows.take(chunk.length)) limit = 0;
       if (size > limit) {
         if (size - chunk.length > most) return;
@@ -97,7 +119,8 @@ export class NodeExchange implements HttpExchange {
         all.add(chunk);
       } else first = chunk;
       paced?.(chunk.length);
-    });
+    };
+    request.on("data", take);
     request.on("end", () => {
       if (size <= limit) done(all?.take() ?? first ?? EMPTY);
       else if (size <= most) done(undefined, over?.id);
