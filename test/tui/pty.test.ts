@@ -7,6 +7,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { until } from "../fixtures/until.ts";
 import { closeAll, dashboard, fake, later, rowsOf, rowWith, terminal } from "./dashboard.ts";
 import { build, command, hasScript, hasTmux } from "./pty.ts";
 
@@ -61,7 +62,7 @@ describe.skipIf(!hasTmux)("in a terminal", () => {
     expect(term.variable("alternate_on")).toBe("0");
     expect(term.variable("cursor_flag")).toBe("1");
     expect(term.variable("wrap_flag")).toBe("1");
-    expect(admin.streams()).toBe(0);
+    await until(() => admin.streams() === 0);
   });
 
   it.each([
