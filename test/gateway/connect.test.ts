@@ -122,6 +122,8 @@ test("a client that opens no links gets the link in one sentence", async () => {
     `Server "remote" needs a login: the user must open ${link} and then repeat the request.`,
   );
   expect((await visit(link, here)).text).toMatch(/Logged in to remote\.[\s\S]*No server waits/);
+  // The server connects with the new login in the background.
+  await until(async () => (await client.callTool(call))["isError"] !== true);
   expect(((await client.callTool(call)) as { content: unknown }).content).toEqual([
     { type: "text", text: '{"text":"hello"}' },
   ]);
