@@ -20,8 +20,8 @@ export interface LoginTarget {
   readonly id: string;
   readonly url: string;
   readonly auth: ServerAuth;
-  /** Looks up `auth.clientSecret`, if the config only refers to it. */
-  readonly clientSecret?: (() => Promise<string | undefined>) | undefined;
+  /** Returns `auth` with the secrets that the config only refers to. */
+  readonly completeAuth?: (() => Promise<ServerAuth | undefined>) | undefined;
 }
 
 export interface Discovered {

@@ -118,10 +118,10 @@ export class Logins {
   /** The login of a server, from now until it is closed. Undefined: the server never has one. */
   ofServer(
     { id, transport, auth }: Pick<ServerConfig, "id" | "transport" | "auth">,
-    clientSecret?: LoginTarget["clientSecret"],
+    completeAuth?: LoginTarget["completeAuth"],
   ): ServerLogin | undefined {
     if (!auth || transport.kind === "stdio") return undefined;
-    const target = { id, url: transport.url, auth, clientSecret };
+    const target = { id, url: transport.url, auth, completeAuth };
     if (auth.as !== "caller") return this.#open(target, "");
     this.#forCallers.set(id, target);
     return this.#open(target, "", true);

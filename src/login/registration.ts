@@ -58,12 +58,11 @@ export async function registrationAt(options: RegistrationOptions): Promise<Regi
 
 /** The client of the config, and how it proves who it is. */
 export async function configuredClient(
-  { auth, ...target }: LoginTarget,
+  { auth, completeAuth }: LoginTarget,
   server: AuthorizationServer,
 ): Promise<Omit<Registration, "redirectUri">> {
-  const { clientId = "", privateKey, keyId } = auth;
+  const { clientId = "", clientSecret, privateKey, keyId } = (await completeAuth?.()) ?? auth;
   if (privateKey !== undefined) return { clientId, privateKey, keyId, method: "private_key_jwt" };
-  const clientSecret = (await target.clientSecret?.()) ?? auth.clientSecret;
   return { clientId, clientSecret, method: methodFor(server, clientSecret) };
 }
 

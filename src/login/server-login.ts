@@ -77,7 +77,7 @@ export class ServerLogin implements Credentials {
   /** The values that must not appear in errors or in the log. */
   get secrets(): string[] {
     const { accessToken, refreshToken, client } = this.#login ?? {};
-    return [accessToken, refreshToken, client?.clientSecret].filter((value) => value !== undefined);
+    return [accessToken, refreshToken, client?.clientSecret, client?.privateKey].filter((value) => value !== undefined);
   }
 
   /** Takes over what the store holds now. */

@@ -7,6 +7,7 @@
 import { readFile } from "node:fs/promises";
 import { parseEnv } from "node:util";
 import type { ServerConfig, ServerTransport } from "../config/schema/server.ts";
+import type { ServerAuth } from "../config/schema/server-auth.ts";
 import type { SecretReference, SecretText } from "../config/secret-reference.ts";
 import { GoblinError, messageOf } from "../protocol/errors.ts";
 import { HEADER_VALUE } from "../text/header-rules.ts";
@@ -26,15 +27,16 @@ export class ServerSecrets {
   readonly #server: ServerConfig;
   readonly #options: ServerSecretsOptions;
   #values: readonly string[] = [];
+  #loginValues: readonly string[] = [];
 
   constructor(server: ServerConfig, options: ServerSecretsOptions) {
     this.#server = server;
     this.#options = options;
   }
 
-  /** The values of the last start, which must not appear in errors. */
+  /** The values of the last start and login, which must not appear in errors. */
   get values(): readonly string[] {
-    return this.#values;
+    return [...this.#values, ...this.#loginValues];
   }
 
   /** Returns the server's transport with all values. @throws GoblinError */
@@ -47,17 +49,24 @@ export class ServerSecrets {
     const variables = transport.kind === "stdio" && transport.envFile ? await readEnvFile(transport.envFile) : {};
     found.push(...Object.values(variables));
     this.#values = [...new Set(found.flatMap(withLines))];
-    this.#options.found(this.#values);
+    this.#options.found(this.values);
     return texts.reduce<ServerTransport>(
       (complete, { text, value }) => put(complete, text, value),
       transport.kind === "stdio" ? { ...transport, env: { ...variables, ...transport.env } } : transport,
     );
   }
 
-  /** Returns the secret of the client that the config names; undefined if it has no reference. */
-  async clientSecret(): Promise<string | undefined> {
-    const [text] = this.#texts(true);
-    return text && this.#complete(text, []);
+  /** Returns the settings of the server's login with all values. @throws GoblinError */
+  async auth(): Promise<ServerAuth | undefined> {
+    const { auth } = this.#server;
+    const texts = this.#texts(true);
+    if (!auth || texts.length === 0) return auth;
+    const found: string[] = [];
+    let complete = auth;
+    for (const text of texts) complete = putInAuth(complete, text, await this.#complete(text, found));
+    this.#loginValues = [...new Set(found.flatMap(withLines))];
+    this.#options.found(this.values);
+    return complete;
   }
 
   /** Has programs asked again at the next start. */
@@ -127,6 +136,11 @@ function put(transport: ServerTransport, { at: [key, name] }: SecretText, value:
   }
   if (key === "url") return { ...transport, url: value };
   return { ...transport, headers: { ...transport.headers, [String(name)]: value } };
+}
+
+function putInAuth(auth: ServerAuth, { at: [, key, name] }: SecretText, value: string): ServerAuth {
+  if (name === undefined || !auth.idp) return { ...auth, [String(key)]: value };
+  return { ...auth, idp: { ...auth.idp, [name]: value } };
 }
 
 async function readEnvFile(path: string): Promise<Record<string, string>> {

@@ -80,7 +80,7 @@ export class Server {
       differ: () => this.backend.connections.ownership.listsApart(),
     });
     const secrets = options.secrets.of(config);
-    const login = options.logins?.ofServer(config, secrets && (() => secrets.clientSecret()));
+    const login = options.logins?.ofServer(config, secrets && (() => secrets.auth()));
     this.#login = login;
     this.#stateLog = new StateLog({ serverId: config.id, log: options.log, status: () => this.backend.status });
     this.#reports = new Reports({

@@ -83,7 +83,9 @@ test.each([
 });
 
 test("id_jag: the identity provider vouches for the caller, and the server's own authorization server gives the token", async () => {
-  const here = await scene(false, (issuer) => ({ grant: "id_jag", idp: { issuer, ...secret } }));
+  // The secret at the identity provider is only referred to.
+  const clientSecret = `\${cmd:"${process.execPath}" -p "'s3cret-of-goblin'"}`;
+  const here = await scene(false, (issuer) => ({ grant: "id_jag", idp: { issuer, ...secret, clientSecret } }));
   const alice = await here.idp.sign("alice", AUDIENCE);
   expect(await echo(here, alice)).toEqual(answered);
   expect(asked(here.idp)).toMatchObject([
@@ -95,6 +97,7 @@ test("id_jag: the identity provider vouches for the caller, and the server's own
       resource: here.guarded.url,
     },
   ]);
+  expect(asked(here.idp)).toMatchObject([{ client_secret: "s3cret-of-goblin" }]);
   const [second] = asked(here.authorization);
   expect(second).toMatchObject({ grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer" });
   expect(decodeJwt(second!["assertion"]!)).toMatchObject({ iss: here.idp.url, sub: "alice" });

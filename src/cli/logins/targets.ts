@@ -9,7 +9,7 @@ export function loginTargets(config: Config): LoginTarget[] {
   return config.servers.flatMap((server) => {
     const { id, transport, auth, enabled } = server;
     if (!auth || !enabled || transport.kind === "stdio") return [];
-    return { id, url: transport.url, auth, clientSecret: async () => secrets.of(server)?.clientSecret() };
+    return { id, url: transport.url, auth, completeAuth: async () => secrets.of(server)?.auth() };
   });
 }
 

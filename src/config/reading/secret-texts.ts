@@ -14,12 +14,18 @@ export interface SecretPlace {
 
 const NAMED = new Set<unknown>(["args", "env", "headers"]);
 const URLS = new Set<unknown>(["url", "serverUrl"]);
-const CLIENT_SECRETS = new Set<unknown>(["clientSecret", "CLIENT_SECRET"]);
+/** The keys of a login by how they are written. */
+const LOGIN_KEYS = new Map<string, readonly string[]>([
+  ["clientSecret", ["clientSecret"]],
+  ["CLIENT_SECRET", ["clientSecret"]],
+  ["privateKey", ["privateKey"]],
+  ["idp.clientSecret", ["idp", "clientSecret"]],
+]);
 
 /** `path`: of a text in a server's entry. */
-export function isSecretPlace([, , key, name]: KeyPath): boolean {
-  if (name === undefined) return URLS.has(key);
-  return NAMED.has(key) || (key === "auth" && CLIENT_SECRETS.has(name));
+export function isSecretPlace([, , key, ...names]: KeyPath): boolean {
+  if (names.length === 0) return URLS.has(key);
+  return NAMED.has(key) || (key === "auth" && LOGIN_KEYS.has(names.join(".")));
 }
 
 interface Owner {
@@ -32,14 +38,14 @@ interface Owner {
 /** Returns those of one entry that its connection uses. */
 export function secretTextsOf({ path, transport, home }: Owner, places: readonly SecretPlace[]): SecretText[] {
   const isProgram = transport.kind === "stdio";
-  return places.flatMap(({ path: [section, id, key, name], parts }): SecretText[] => {
+  return places.flatMap(({ path: [section, id, key, ...names], parts }): SecretText[] => {
     if (section !== path[0] || id !== path[1]) return [];
     if (isProgram !== (key === "args" || key === "env")) return [];
     if (URLS.has(key)) return [{ at: ["url"], parts }];
-    if (key === "auth") return [{ at: ["auth", "clientSecret"], parts }];
+    if (key === "auth") return [{ at: ["auth", ...LOGIN_KEYS.get(names.join("."))!], parts }];
     const [first, ...rest] = parts;
     const isInHome = key === "args" && typeof first === "string" && /^~[/\\]/.test(first);
     const own = isInHome ? [home + first.slice(1), ...rest] : parts;
-    return [{ at: [key!, name!], parts: own }];
+    return [{ at: [key!, names[0]!], parts: own }];
   });
 }

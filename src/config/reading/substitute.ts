@@ -137,7 +137,7 @@ function keepsOrReads(
   if (keepsReferences) return reference;
   const kind = inner.startsWith("op:") ? "op://" : inner.slice(0, inner.indexOf(":") + 1);
   return {
-    message: `\${${kind}…} is looked up when a server starts, so it may only stand in args, env, url, headers and auth.clientSecret of a server`,
+    message: `\${${kind}…} is looked up when a server starts, so it may only stand in args, env, url, headers and the secrets of auth of a server`,
     hint: "use ${env:NAME} or ${file:path} here",
   };
 }

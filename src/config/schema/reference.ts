@@ -38,9 +38,10 @@ The config files of other programs work unchanged: [which ones](#files-of-other-
 - **Names from VS Code and Cursor.** \`\${workspaceFolder}\` is the folder that paths are relative to,
   \`\${workspaceFolderBasename}\` its name, \`\${userHome}\` your home folder, \`\${pathSeparator}\` or
   \`\${/}\` the system's separator. Windsurf's \`\${file:path}\` is the content of a file.
-- **Secrets.** In a server's \`args\`, \`env\`, \`url\`, \`headers\` and \`auth.clientSecret\`,
-  \`\${keychain:NAME}\`, \`\${op://vault/item/field}\`, \`\${file:path}\`, \`\${cmd:program args}\` and
-  \`\${input:some-id}\` are looked up each time the server starts ([secrets](secrets.md)).
+- **Secrets.** In a server's \`args\`, \`env\`, \`url\`, \`headers\`, \`auth.clientSecret\`,
+  \`auth.privateKey\` and \`auth.idp.clientSecret\`, \`\${keychain:NAME}\`,
+  \`\${op://vault/item/field}\`, \`\${file:path}\`, \`\${cmd:program args}\` and \`\${input:some-id}\` are
+  looked up each time the server starts or logs in ([secrets](secrets.md)).
 - **Paths** are relative to the file's folder. A leading \`~\` is the home folder in \`command\`,
   \`args\`, \`cwd\` and \`envFile\`.
 

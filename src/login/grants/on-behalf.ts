@@ -69,7 +69,7 @@ async function withAssertion(asking: Asking, { token, issuer }: Subject): Promis
   if (!idp || idp.issuer !== issuer) throw new Error(`the caller's token is not of ${idp?.issuer}`);
   const guard = await createGuard([target.url, idp.issuer]);
   const provider = await issuerMetadata(target, guard, idp.issuer);
-  const { clientId, clientSecret } = idp;
+  const { clientId, clientSecret } = (await target.completeAuth?.())?.idp ?? idp;
   const client: Registration = { clientId, clientSecret, method: methodFor(provider, clientSecret), redirectUri: "" };
   const { access_token: assertion } = await request(
     { ...asking, server: provider, client, guard },
