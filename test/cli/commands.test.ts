@@ -296,3 +296,24 @@ test("schema: what editors read, as it is in the package", async () => {
   expect(code).toBe(0);
   expect(out).toBe(readFileSync(new URL("../../schema/goblin.schema.json", import.meta.url), "utf8"));
 });
+
+test("ui prints a link that works once, and says where it looked", async () => {
+  const { origin } = await startGoblin({
+    mcpServers: {},
+    gateway: { auth: { tokens: ["a-client-token"] }, admin: { tokens: ["an-admin-token"] } },
+  });
+  const opened = await goblin("ui", "--no-browser", "--url", origin, "--token", "an-admin-token");
+  expect(opened.code).toBe(0);
+  const link = new URL(opened.out.trim());
+  expect(link.href).toContain(`${origin}/ui#code=`);
+  const code = link.hash.slice("#code=".length);
+  const redeem = async (): Promise<number> => {
+    const headers = { "content-type": "application/json" };
+    return (await fetch(`${origin}/ui/session`, { method: "POST", headers, body: JSON.stringify({ code }) })).status;
+  };
+  expect([await redeem(), await redeem()]).toEqual([200, 401]);
+  const refused = await goblin("ui", "--no-browser", "--url", origin, "--token", "wrong");
+  expect(refused).toMatchObject({ code: 1, err: "goblin: the token was refused: check --token\n" });
+  const nobody = await goblin("ui", "--no-browser", "--url", "http://127.0.0.1:2");
+  expect(nobody.err).toMatch(/^goblin: no gateway is listening on http:\/\/127.0.0.1:2: start one/);
+});

@@ -125,6 +125,7 @@ export async function startFakeAdmin(options: FakeOptions = {}): Promise<FakeAdm
     if (id !== undefined && verb !== undefined) {
       const row = data.servers.find((one) => one.id === decodeURIComponent(id));
       if (row === undefined) return send(response, 404, { error: { code: "NOT_FOUND", message: `No server ${id}` } });
+      if (verb === "login") return send(response, 200, { url: `http://127.0.0.1/connect/${id}` });
       row.state = verb === "disable" ? "disabled" : "ready";
       row.reason = null;
       row.restarts += verb === "restart" ? 1 : 0;

@@ -24,7 +24,7 @@ afterEach(closeAll);
 
 const done = (text: string): LiveEvent => ({ type: "result", data: { result: { content: [{ type: "text", text }] } } });
 
-async function start(options: FakeOptions = {}) {
+async function start(options: FakeOptions & { openUrl?: (url: string) => Promise<boolean> } = {}) {
   const admin = await fake({ pulseMs: 0, ...options });
   const size = { columns: 100, rows: 40 };
   const store = createStore(initialState({ url: admin.url, now: 0, size }), 1);
@@ -35,6 +35,7 @@ async function start(options: FakeOptions = {}) {
     copy: (text) => copied.push(text),
     redraw: () => undefined,
     quit: () => undefined,
+    openUrl: options.openUrl,
   });
   later(() => {
     effects.close();
@@ -279,4 +280,21 @@ it("saves to a new file each time, under a name that is safe", () => {
   );
   expect(readdirSync(folder)).toHaveLength(3);
   expect(readFileSync("lab_portrait.png", "utf8")).toBe("png");
+});
+
+it("logs in to a server in the browser, or hands out the link", async () => {
+  const opened: string[] = [];
+  const openUrl = async (url: string): Promise<boolean> => opened.push(url) === 1;
+  const { run, shows, copied } = await start({ openUrl });
+  const logIn: Action[] = [
+    { type: "panel", to: "servers" },
+    { type: "reach", list: "servers", key: "docs" },
+    { type: "log-in" },
+  ];
+  run(...logIn);
+  await shows("Log in to docs in the browser");
+  run(...logIn);
+  await shows("Copied the link to log in to docs");
+  expect(copied).toEqual(opened.slice(1));
+  expect(opened[0]).toContain("/connect/docs");
 });

@@ -51,7 +51,7 @@ async function inputSchema(name: string, client: McpClient, target: Target): Pro
   const listed = await client.list("tools/list", "tools");
   const found = listed.find((tool) => tool["name"] === name);
   if (found) return isRecord(found["inputSchema"]) ? found["inputSchema"] : {};
-  const { items } = await target.get(adminRoutes.listTools);
+  const { items } = await target.request(adminRoutes.listTools);
   const same = items.filter((tool) => tool.name === name || tool.originalName === name);
   const [one] = same;
   if (one && same.length === 1) return one.inputSchema;

@@ -127,15 +127,15 @@ async function offered(command: string, positional: readonly string[], target: T
   const [name, ...given] = positional;
   const isGiven = (key: string): boolean => given.some((word) => word.startsWith(`${key}=`));
   if (command === "read") {
-    return name === undefined ? (await target.get(adminRoutes.listResources)).items.map(({ uri }) => uri) : [];
+    return name === undefined ? (await target.request(adminRoutes.listResources)).items.map(({ uri }) => uri) : [];
   }
   if (command === "prompt") {
-    const { items } = await target.get(adminRoutes.listPrompts);
+    const { items } = await target.request(adminRoutes.listPrompts);
     if (name === undefined) return items.map((prompt) => prompt.name);
     const prompt = items.find((one) => one.name === name);
     return (prompt?.arguments ?? []).flatMap((argument) => (isGiven(argument.name) ? [] : `${argument.name}=`));
   }
-  const { items } = await target.get(adminRoutes.listTools);
+  const { items } = await target.request(adminRoutes.listTools);
   if (name === undefined) return items.map((tool) => tool.name);
   const schema = items.find((tool) => tool.name === name)?.inputSchema ?? {};
   return propertiesOf(schema).flatMap(([key, value]) => {

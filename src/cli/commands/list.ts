@@ -81,7 +81,7 @@ export function list(what: string | undefined, options: ListOptions): Promise<nu
 
 async function printList(what: ListKind, target: Target, options: ListOptions): Promise<void> {
   if (options.server !== undefined) {
-    const { items } = await target.get(adminRoutes.listServers);
+    const { items } = await target.request(adminRoutes.listServers);
     requireServer(
       options.server,
       items.map(({ id }) => id),
@@ -89,15 +89,15 @@ async function printList(what: ListKind, target: Target, options: ListOptions): 
   }
   switch (what) {
     case "tools":
-      return print((await target.get(adminRoutes.listTools)).items, toolColumns, options);
+      return print((await target.request(adminRoutes.listTools)).items, toolColumns, options);
     case "prompts":
-      return print((await target.get(adminRoutes.listPrompts)).items, promptColumns, options);
+      return print((await target.request(adminRoutes.listPrompts)).items, promptColumns, options);
     case "resources":
-      return print((await target.get(adminRoutes.listResources)).items, resourceColumns, options);
+      return print((await target.request(adminRoutes.listResources)).items, resourceColumns, options);
     case "templates":
-      return print((await target.get(adminRoutes.listTemplates)).items, templateColumns, options);
+      return print((await target.request(adminRoutes.listTemplates)).items, templateColumns, options);
     case "servers":
-      return print((await target.get(adminRoutes.listServers)).items, serverColumns, options);
+      return print((await target.request(adminRoutes.listServers)).items, serverColumns, options);
   }
 }
 

@@ -67,8 +67,10 @@ export async function serve(options: ServeOptions): Promise<number> {
   const count = config.servers.filter((server) => server.enabled).length - invalid;
   const bad = invalid === 0 ? "" : `, ${invalid} invalid`;
   const source = file ? file.path : "no config found: demo servers";
-  if (!options.tui)
+  if (!options.tui) {
     console.log(`Goblin is listening on ${url} (${count} ${count === 1 ? "server" : "servers"}${bad}; ${source})`);
+    console.log(`Look at it in your browser: ${new URL("/ui", adminUrl ?? url).href} (with tokens: goblin ui)`);
+  }
   const { auth, admin } = config.gateway;
   const shown = options.tui ? dashboard(adminUrl ?? url, ownToken({ auth, admin })) : undefined;
   const code = await Promise.race([signals.ended, ...(shown ? [shown] : [])]);

@@ -13,8 +13,8 @@ import { serverColumns } from "./list.ts";
 export function status(options: TargetOptions & { readonly json?: boolean | undefined }): Promise<number> {
   return withTarget(options, async (target) => {
     const [state, { items: servers }] = await Promise.all([
-      target.get(adminRoutes.getState),
-      target.get(adminRoutes.listServers),
+      target.request(adminRoutes.getState),
+      target.request(adminRoutes.listServers),
     ]);
     const healthy = servers.every((server) => server.state === "ready" || server.state === "disabled");
     if (options.json) printJson({ ...state, servers });

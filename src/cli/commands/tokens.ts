@@ -19,8 +19,8 @@ const HEAVIEST = 10;
 export function tokens(options: TokensOptions): Promise<number> {
   return withTarget(options, async (target) => {
     const [report, { items }] = await Promise.all([
-      target.get(adminRoutes.getTokens),
-      target.get(adminRoutes.listServers),
+      target.request(adminRoutes.getTokens),
+      target.request(adminRoutes.listServers),
     ]);
     const states: States = new Map(items.map(({ id, state }) => [id, state]));
     if (options.json) printJson(withStates(report, states));

@@ -5,18 +5,19 @@
  * admin's token never leaves this process.
  */
 import { adminRoutes } from "../../admin/routes.ts";
-import { createAdminClient } from "../../tui/client.ts";
-import { findGateway, type GatewayOptions } from "../gateway/find-gateway.ts";
+import type { GatewayOptions } from "../gateway/find-gateway.ts";
+import { withTarget } from "../gateway/target.ts";
 import { openBrowser } from "../logins/browser.ts";
 
-export async function ui({ browser, ...options }: GatewayOptions & { readonly browser?: boolean }): Promise<number> {
-  const { adminUrl, token } = await findGateway(options);
-  const { code } = await createAdminClient({ url: adminUrl, token }).request(adminRoutes.openPage);
-  const link = new URL("/ui", adminUrl);
-  link.hash = new URLSearchParams({ code }).toString();
-  const isOpen = browser !== false && (await openBrowser(link.href));
-  // Without a browser, the link is what was asked for.
-  if (!isOpen) console.log(link.href);
-  else console.log(`Opened ${link.origin}${link.pathname} in your browser. The link works once, for two minutes.`);
-  return 0;
+export function ui(options: GatewayOptions & { readonly browser?: boolean }): Promise<number> {
+  return withTarget(options, async (target) => {
+    const { code } = await target.request(adminRoutes.openPage);
+    const link = new URL("/ui", target.adminUrl);
+    link.hash = new URLSearchParams({ code }).toString();
+    const isOpen = options.browser !== false && (await openBrowser(link.href));
+    // Without a browser, the link is what was asked for.
+    if (!isOpen) console.log(link.href);
+    else console.log(`Opened ${link.origin}${link.pathname} in your browser`);
+    return 0;
+  });
 }

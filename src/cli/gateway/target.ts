@@ -33,8 +33,10 @@ type Readable = AdminRoute & { readonly response: z.ZodType };
 export interface Target {
   /** The gateway's root URL. */
   readonly url: string;
+  /** The root URL of its API and its page. */
+  readonly adminUrl: string;
   /** Requests a route of the admin API and validates the answer. */
-  get<Route extends Readable>(route: Route): Promise<z.infer<Route["response"]>>;
+  request<Route extends Readable>(route: Route): Promise<z.infer<Route["response"]>>;
   /** Connects to the endpoint of a profile, or to the main one. */
   mcp(capabilities: Fields, profile?: string): Promise<McpClient>;
   close(): Promise<void>;
@@ -110,7 +112,8 @@ async function inProcess(path: string, only: string | undefined): Promise<Target
     headers.set("host", "127.0.0.1");
     return gateway.fetch(new Request(url + at, { ...init, headers }));
   };
-  return target({ url, refused: "the gateway rejected its own request", send, close: () => gateway.close() });
+  const refused = "the gateway rejected its own request";
+  return target({ url, adminUrl: url, refused, send, close: () => gateway.close() });
 }
 
 /** Shows the servers that are still connecting. */
@@ -140,18 +143,19 @@ async function running(options: TargetOptions): Promise<Target> {
     token === undefined
       ? "the gateway asks for a token: give --token or set GOBLIN_TOKEN"
       : `the token was refused: check ${tokenFrom}`;
-  return target({ url, refused, send, close: async () => {} });
+  return target({ url, adminUrl, refused, send, close: async () => {} });
 }
 
 interface TargetParts {
   readonly url: string;
+  readonly adminUrl: string;
   /** The error message for a 401 answer. */
   readonly refused: string;
   readonly send: Fetch;
   readonly close: () => Promise<void>;
 }
 
-function target({ url, refused, send, close }: TargetParts): Target {
+function target({ url, adminUrl, refused, send, close }: TargetParts): Target {
   const checked: Fetch = async (path, init) => {
     const response = await send(path, init);
     if (response.status === 401) throw new Error(refused);
@@ -159,6 +163,7 @@ function target({ url, refused, send, close }: TargetParts): Target {
   };
   return {
     url,
+    adminUrl,
     close,
     mcp(capabilities, profile) {
       if (profile === undefined) return McpClient.connect((init) => checked("/mcp", init), capabilities);
@@ -175,8 +180,11 @@ function target({ url, refused, send, close }: TargetParts): Target {
       };
       return McpClient.connect(send, capabilities);
     },
-    async get<Route extends Readable>(route: Route) {
-      const response = await checked(route.path, { headers: { accept: "application/json" } });
+    async request<Route extends Readable>(route: Route) {
+      // The gateway requires JSON for every action, even without a body.
+      const type = route.method === "get" ? {} : { "content-type": "application/json" };
+      const headers = { accept: "application/json", ...type };
+      const response = await checked(route.path, { method: route.method.toUpperCase(), headers });
       const body: unknown = await response.json().catch(() => undefined);
       if (!response.ok) {
         const failed = ApiError.safeParse(body);

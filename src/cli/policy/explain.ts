@@ -111,7 +111,7 @@ async function listedTools({ url, token, config }: ExplainOptions): Promise<read
   // With --config, the running gateway may be another one.
   if (config !== undefined && url === undefined) return [];
   try {
-    return await withTarget({ url, token }, async (target) => (await target.get(adminRoutes.listTools)).items);
+    return await withTarget({ url, token }, async (target) => (await target.request(adminRoutes.listTools)).items);
   } catch (error) {
     if (url !== undefined) throw error;
     return [];

@@ -8,13 +8,13 @@ import { useLive } from "../live.ts";
 import { Result } from "../parts/content.tsx";
 import { JsonView } from "../parts/json-view.tsx";
 import { type Request, RunView, useRun } from "../parts/runner.tsx";
-import { Copy, Empty, Figure, Loading, Outcome, Problem, Section } from "../parts/small.tsx";
+import { Copy, Empty, Figure, Loading, Outcome, Problem, SearchBox, Section, ServerFilter } from "../parts/small.tsx";
 import { VirtualList } from "../parts/virtual-list.tsx";
 import { href, setQuery, usePlace } from "../router.ts";
 import { LogLines } from "./logs.tsx";
 
 export function Calls() {
-  const { calls, servers, state } = useLive();
+  const { calls, state } = useLive();
   const { query } = usePlace();
   if (!calls) return <Loading what="calls" />;
   const words = (query.get("q") ?? "").toLowerCase();
@@ -34,20 +34,8 @@ export function Calls() {
         Calls <small class="muted">{state ? `${state.calls.inFlight} under way` : ""}</small>
       </h1>
       <div class="filters">
-        <input
-          type="search"
-          data-search
-          aria-label="Search calls"
-          placeholder="Search  /"
-          value={query.get("q") ?? ""}
-          onInput={(event) => setQuery("q", event.currentTarget.value)}
-        />
-        <select aria-label="Server" value={server} onChange={(event) => setQuery("server", event.currentTarget.value)}>
-          <option value="">all servers</option>
-          {(servers ?? []).map(({ id }) => (
-            <option key={id}>{id}</option>
-          ))}
-        </select>
+        <SearchBox label="Search calls" />
+        <ServerFilter />
         <label>
           <input
             type="checkbox"
@@ -138,7 +126,9 @@ function Details({ call }: { call: CallDetails }) {
             at <a href={href(["servers", call.serverId])}>{call.serverId}</a>{" "}
           </>
         )}
-        by {visible(call.client ?? "an unnamed client")}, ended at {clock(call.time)}
+        by {visible(call.client ?? "an unnamed client")}
+        {call.who !== null && ` of ${visible(call.who)}`}
+        {call.profile !== null && ` in profile ${visible(call.profile)}`}, ended at {clock(call.time)}
         {call.code !== null && (
           <>
             {" "}

@@ -1,7 +1,7 @@
 /** Everything that clients can use: tools, prompts, resources and templates, in one search. */
 import { count, plural, visible } from "../format.ts";
 import { useLive } from "../live.ts";
-import { Empty, Loading, Tabs } from "../parts/small.tsx";
+import { Empty, Loading, SearchBox, ServerFilter, Tabs } from "../parts/small.tsx";
 import { VirtualList } from "../parts/virtual-list.tsx";
 import { href, setQuery, usePlace } from "../router.ts";
 
@@ -43,20 +43,8 @@ export function Catalog({ kind }: { kind: Kind }) {
         }))}
       />
       <div class="filters">
-        <input
-          type="search"
-          data-search
-          aria-label={`Search ${kind}`}
-          placeholder="Search  /"
-          value={query.get("q") ?? ""}
-          onInput={(event) => setQuery("q", event.currentTarget.value)}
-        />
-        <select aria-label="Server" value={server} onChange={(event) => setQuery("server", event.currentTarget.value)}>
-          <option value="">all servers</option>
-          {(live.servers ?? []).map(({ id }) => (
-            <option key={id}>{id}</option>
-          ))}
-        </select>
+        <SearchBox label={`Search ${kind}`} />
+        <ServerFilter />
         {kind === "tools" && (
           <select aria-label="Order" value={order} onChange={(event) => setQuery("by", event.currentTarget.value)}>
             <option value="name">by name</option>

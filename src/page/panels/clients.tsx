@@ -1,4 +1,5 @@
 /** Who is connected: clients with a session, and what they subscribed to. */
+import type { SessionRow } from "../../admin/schema.ts";
 import { clock, duration, plural, visible } from "../format.ts";
 import { useLive } from "../live.ts";
 import { Empty, Loading, Section } from "../parts/small.tsx";
@@ -72,14 +73,11 @@ export function Clients() {
   );
 }
 
-/** Who it is and which profile it uses, where the gateway tells. */
-function Who({ row }: { row: object }) {
-  const { principal, profile } = row as { principal?: string | null; profile?: string | null };
-  if (!principal && !profile) return null;
+function Who({ row: { who, profile } }: { row: Pick<SessionRow, "who" | "profile"> }) {
   return (
     <small class="tags">
-      {principal && <span class="tag">{visible(principal)}</span>}
-      {profile && <span class="tag">{visible(profile)}</span>}
+      {who !== null && <span class="tag">{visible(who)}</span>}
+      {profile !== null && <span class="tag">{visible(profile)}</span>}
     </small>
   );
 }

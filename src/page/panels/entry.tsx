@@ -262,9 +262,6 @@ function Template({ template }: { template: TemplateRow }) {
   const { run, start, stop, isRunning } = useRun();
   const parsed = parseTemplate(template.uriTemplate);
   if (!parsed.ok) return <Empty title="This template cannot be read">{visible(template.uriTemplate)}</Empty>;
-  const names = parsed.template.parts.flatMap((part) =>
-    "variables" in part ? part.variables.map(({ name }) => name) : [],
-  );
   return (
     <>
       <Head
@@ -276,7 +273,7 @@ function Template({ template }: { template: TemplateRow }) {
       />
       <Section title="Try it">
         <Form
-          fields={createTemplateForm(template.uriTemplate, [...new Set(names)])}
+          fields={createTemplateForm(template.uriTemplate)}
           submit={isRunning ? "Reading…" : "Read"}
           busy={isRunning}
           complete={(name, value, others) =>

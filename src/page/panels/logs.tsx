@@ -4,14 +4,14 @@ import type { LogEntry } from "../../admin/schema.ts";
 import { request } from "../api.ts";
 import { clock, short, visible } from "../format.ts";
 import { useLive } from "../live.ts";
-import { Empty, Loading } from "../parts/small.tsx";
+import { Empty, Loading, SearchBox, ServerFilter } from "../parts/small.tsx";
 import { VirtualList } from "../parts/virtual-list.tsx";
 import { setQuery, usePlace } from "../router.ts";
 
 const LEVELS = ["trace", "debug", "info", "warn", "error", "fatal"] as const;
 
 export function Logs() {
-  const { logs, servers, state } = useLive();
+  const { logs, state } = useLive();
   const { query } = usePlace();
   const [problem, setProblem] = useState("");
   if (!logs) return <Loading what="the log" />;
@@ -34,14 +34,7 @@ export function Logs() {
     <div class="panel panel-tall">
       <h1>Log</h1>
       <div class="filters">
-        <input
-          type="search"
-          data-search
-          aria-label="Search the log"
-          placeholder="Search  /"
-          value={query.get("q") ?? ""}
-          onInput={(event) => setQuery("q", event.currentTarget.value)}
-        />
+        <SearchBox label="Search the log" />
         <label>
           from{" "}
           <select value={level} onChange={(event) => setQuery("level", event.currentTarget.value)}>
@@ -50,15 +43,7 @@ export function Logs() {
             ))}
           </select>
         </label>
-        <label>
-          of{" "}
-          <select value={server} onChange={(event) => setQuery("server", event.currentTarget.value)}>
-            <option value="">everything</option>
-            {(servers ?? []).map(({ id }) => (
-              <option key={id}>{id}</option>
-            ))}
-          </select>
-        </label>
+        <ServerFilter />
         <label>
           the gateway logs{" "}
           <select value={state?.logLevel ?? "info"} onChange={(event) => setLevel(event.currentTarget.value)}>

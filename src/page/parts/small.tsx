@@ -1,7 +1,8 @@
 /** Small pieces that every panel uses: states, copy buttons, empty and loading states. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { go } from "../router.ts";
+import { useLive } from "../live.ts";
+import { go, setQuery, usePlace } from "../router.ts";
 
 /** A server's state, as a dot and a word: colour alone says nothing to everybody. */
 export function State({ state }: { state: string }) {
@@ -74,6 +75,39 @@ export function Figure({ label, value, note }: { label: string; value: string; n
       <strong>{value}</strong>
       {note && <small>{note}</small>}
     </div>
+  );
+}
+
+/** A search that is part of the address. The key `/` leads to it. */
+export function SearchBox({ label }: { label: string }) {
+  const { query } = usePlace();
+  return (
+    <input
+      type="search"
+      data-search
+      aria-label={label}
+      placeholder="Search  /"
+      value={query.get("q") ?? ""}
+      onInput={(event) => setQuery("q", event.currentTarget.value)}
+    />
+  );
+}
+
+/** The choice of one server, as part of the address. */
+export function ServerFilter() {
+  const { servers } = useLive();
+  const { query } = usePlace();
+  return (
+    <select
+      aria-label="Server"
+      value={query.get("server") ?? ""}
+      onChange={(event) => setQuery("server", event.currentTarget.value)}
+    >
+      <option value="">all servers</option>
+      {(servers ?? []).map(({ id }) => (
+        <option key={id}>{id}</option>
+      ))}
+    </select>
   );
 }
 

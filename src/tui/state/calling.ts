@@ -7,7 +7,6 @@
 
 import type { LiveEvent } from "../../admin/live/schema.ts";
 import { formatClock, formatDuration, formatMs } from "../../text/format.ts";
-import { parseTemplate } from "../../uri-template/template.ts";
 import type { Block } from "../content/blocks.ts";
 import { createViewer, documentWidth, foldAll, toggleFold } from "../content/document.ts";
 import { blocksText } from "../content/result-text.ts";
@@ -40,22 +39,12 @@ export function openCall(state: State): State {
     case "resources":
       return { ...state, mode: { name: "call", form: createReading(selected.item.uri, running(state.now)) } };
     case "templates":
-      return { ...state, mode: { name: "call", form: templateForm(selected.item.uriTemplate) } };
+      return { ...state, mode: { name: "call", form: createTemplateForm(selected.item.uriTemplate) } };
     case "calls":
       return openKeptCall(state, selected.item.requestId);
     default:
       return state;
   }
-}
-
-function templateForm(text: string): CallForm {
-  const parsed = parseTemplate(text);
-  const variables = parsed.ok
-    ? parsed.template.parts.flatMap((part) =>
-        part.kind === "expression" ? part.variables.map(({ name }) => name) : [],
-      )
-    : [];
-  return createTemplateForm(text, [...new Set(variables)]);
 }
 
 /** Shows a kept call over the whole screen, where its JSON folds. */

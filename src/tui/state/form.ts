@@ -18,6 +18,7 @@ import {
   typeOf,
 } from "../../protocol/schema-shape.ts";
 import { isRecord } from "../../structures/record.ts";
+import { parseTemplate } from "../../uri-template/template.ts";
 import { limitsOf } from "./schema-outline.ts";
 import type { CallStage, Target } from "./stage.ts";
 
@@ -73,8 +74,12 @@ export function createPromptForm(prompt: PromptRow): CallForm {
   return { target: { kind: "prompt", name: prompt.name }, fields, focus: 0, whole: false, stage: { name: "edit" } };
 }
 
-export function createTemplateForm(template: string, variables: readonly string[]): CallForm {
-  const fields = variables.map((name) => ({
+/** A template that cannot be read has no fields. */
+export function createTemplateForm(template: string): CallForm {
+  const parsed = parseTemplate(template);
+  const parts = parsed.ok ? parsed.template.parts : [];
+  const names = parts.flatMap((part) => (part.kind === "expression" ? part.variables.map(({ name }) => name) : []));
+  const fields = [...new Set(names)].map((name) => ({
     ...createField(name, { type: "string" }, { root: {}, required: false }),
     completes: true,
   }));
