@@ -37,26 +37,17 @@ export function compose(stages: readonly Stage[], send: Send): Send {
       answer = failure(error, { requestId: flight.call.requestId });
     }
     while (passed > 0) {
-      const left = leave(stages[--passed]!, flight, route, answer);
-      answer = left instanceof Promise ? await left : left;
+      const stage = stages[--passed]!;
+      if (!stage.leave) continue;
+      // An exception in a stage becomes an error answer, for example on a large answer that was
+      // forwarded unparsed. The other stages still run.
+      try {
+        const left = stage.leave(flight, route, answer);
+        answer = left instanceof Promise ? await left : left;
+      } catch (error) {
+        answer = failure(error, { requestId: flight.call.requestId });
+      }
     }
     return answer;
   };
-}
-
-/**
- * Turns an exception in a stage into an error answer, for example on a large answer that was
- * forwarded unparsed. The other stages still run.
- */
-function leave(
-  stage: Stage,
-  ...[flight, route, answer]: Parameters<NonNullable<Stage["leave"]>>
-): Answer | Promise<Answer> {
-  const failed = (error: unknown) => failure(error, { requestId: flight.call.requestId });
-  try {
-    const left = stage.leave ? stage.leave(flight, route, answer) : answer;
-    return left instanceof Promise ? left.catch(failed) : left;
-  } catch (error) {
-    return failed(error);
-  }
 }

@@ -91,11 +91,10 @@ export class Backend {
       const peer = connections.peerFor(call.client);
       flight.sentAt = performance.now();
       let answer = await connections.send(method, params, flight);
-      // Retry only if there is a new connection, or one in progress.
-      const mayRetry = !answer.ok && answer.unsent && !call.cancelled;
-      const isNew = connections.shared.peer !== shared || connections.peerFor(call.client) !== peer;
-      if (mayRetry && (isNew || connections.shared.isConnecting)) {
-        answer = await connections.send(method, params, flight);
+      if (!answer.ok && answer.unsent && !call.cancelled) {
+        // Retry only if there is a new connection, or one in progress.
+        const isNew = connections.shared.peer !== shared || connections.peerFor(call.client) !== peer;
+        if (isNew || connections.shared.isConnecting) answer = await connections.send(method, params, flight);
       }
       flight.answeredAt = performance.now();
       if (!answer.ok) this.#hooks.refused(answer, call.client);
