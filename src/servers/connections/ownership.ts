@@ -9,7 +9,7 @@
  */
 import type { ServerConfig } from "../../config/schema/server.ts";
 import type { Client } from "../../protocol/call.ts";
-import { canBeAsked } from "../../protocol/methods.ts";
+import { canBeAsked, isQuestion } from "../../protocol/methods.ts";
 
 export class Ownership {
   /** Whether any client may have its own connection. While false, nobody needs to be looked at. */
@@ -29,6 +29,8 @@ export class Ownership {
 
   /** The server asked something, and no client's call was meant for certain. */
   asked(method: string): void {
+    // No client can be asked anything else, and a server can make up any number of methods.
+    if (!isQuestion(method)) return;
     if (this.#share !== "all") this.#asked.add(method);
     if (this.#share === "auto") this.isPossible = true;
   }
@@ -45,7 +47,8 @@ export class Ownership {
 
   /** The client is about to use the shared connection. */
   shares(client: Client): void {
-    if (this.#share !== "auto" || client === this.#lastSharer) return;
+    // A client without a session is another one with each request: nothing is to be remembered.
+    if (this.#share !== "auto" || !client.hasSession || client === this.#lastSharer) return;
     this.#lastSharer = client;
     this.#sharers.add(client);
   }

@@ -93,7 +93,7 @@ export class Reports {
     if (asked) for (const id of linksIn(question)) host.emit("linked", serverId, id, asked);
     if (sole && !asked) host.asksSole(serverId);
     const answer = ask({ ...question, sole });
-    if (owner || typeof origin === "object") return answer;
+    if (asked) return answer;
     if (sole) backend().connections.hold(answer);
     else backend().connections.ownership.asked(method);
     return answer;
