@@ -32,7 +32,7 @@ const layers: Record<string, readonly string[]> = {
   config: ["policy", "protocol", "structures", "text"],
   access: ["policy", "config", "protocol", "structures", "text"],
   telemetry: ["config", "protocol", "structures", "timing", "text"],
-  otel: ["telemetry", "config", "protocol", "json", "version.ts"],
+  otel: ["telemetry", "config", "protocol", "json", "timing", "version.ts"],
   catalog: ["identifiers", "protocol", "json", "uri-template", "structures", "timing", "text"],
   links: ["http-client", "protocol", "json", "structures", "timing", "text"],
   clients: ["config", "structures"],

@@ -15,8 +15,11 @@ const TIMEOUT_MS = 10_000;
 export interface ExporterOptions {
   readonly settings: OtelSettings;
   readonly version: string;
-  /** Told once when exporting begins to fail, and once when it works again. */
-  readonly onState: (problem: string | undefined) => void;
+  /**
+   * Told once when exporting begins to fail, and once when it works again, with the number of spans
+   * that were dropped meanwhile.
+   */
+  readonly onState: (problem: string | undefined, dropped: number) => void;
 }
 
 export class Exporter {
@@ -26,7 +29,7 @@ export class Exporter {
   #sending: Promise<void> | undefined;
   #problem: string | undefined;
   /** Spans that did not fit into the queue, or that the collector did not take. */
-  dropped = 0;
+  #dropped = 0;
 
   constructor(options: ExporterOptions) {
     this.#options = options;
@@ -35,42 +38,43 @@ export class Exporter {
   add(span: Span): void {
     const { queueSize, batchSize, delayMs } = this.#options.settings;
     if (this.#queue.length >= queueSize) {
-      this.dropped++;
+      this.#dropped++;
       return;
     }
     this.#queue.push(span);
-    if (this.#queue.length >= batchSize && !this.#sending) void this.flush();
+    if (this.#queue.length >= batchSize) void this.flush();
     else this.#timer ??= setTimeout(() => void this.flush(), delayMs).unref();
   }
 
   /** Sends everything that is queued. Never rejects. */
-  async flush(): Promise<void> {
+  flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    await this.#sending;
+    if (this.#queue.length === 0) return this.#sending ?? Promise.resolve();
+    this.#sending ??= this.#sendQueue();
+    return this.#sending;
+  }
+
+  async #sendQueue(): Promise<void> {
     const { settings, version } = this.#options;
     while (this.#queue.length > 0) {
       const batch = this.#queue.slice(0, settings.batchSize);
       this.#queue = this.#queue.slice(settings.batchSize);
       const scopeSpans = [{ scope: { name: "goblin", version }, spans: batch }];
-      this.#sending = this.post(settings.traces, { resourceSpans: [{ resource: this.#resource(), scopeSpans }] }).then(
-        (isTaken) => {
-          if (!isTaken) this.dropped += batch.length;
-        },
-      );
-      await this.#sending;
-      this.#sending = undefined;
+      const body = { resourceSpans: [{ resource: this.#resource(), scopeSpans }] };
+      if (!(await this.#post(settings.traces, body))) this.#dropped += batch.length;
     }
+    this.#sending = undefined;
   }
 
   async sendMetrics(metrics: readonly object[]): Promise<void> {
     const { settings, version } = this.#options;
     if (settings.metrics === "" || metrics.length === 0) return;
     const scopeMetrics = [{ scope: { name: "goblin", version }, metrics }];
-    await this.post(settings.metrics, { resourceMetrics: [{ resource: this.#resource(), scopeMetrics }] });
+    await this.#post(settings.metrics, { resourceMetrics: [{ resource: this.#resource(), scopeMetrics }] });
   }
 
-  async post(url: string, body: object): Promise<boolean> {
+  async #post(url: string, body: object): Promise<boolean> {
     try {
       const response = await fetch(url, {
         method: "POST",
@@ -92,7 +96,8 @@ export class Exporter {
   #report(problem: string | undefined): void {
     if ((problem === undefined) === (this.#problem === undefined)) return;
     this.#problem = problem;
-    this.#options.onState(problem);
+    this.#options.onState(problem, this.#dropped);
+    this.#dropped = 0;
   }
 
   #resource() {

@@ -8,11 +8,15 @@ import { messageOf } from "../protocol/errors.ts";
 import { methodLabel } from "../telemetry/labels.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Masker } from "../telemetry/masker.ts";
+import { withTimeout } from "../timing/with-timeout.ts";
 import { version } from "../version.ts";
 import { Durations } from "./durations.ts";
 import { Exporter } from "./exporter.ts";
 import { otelSettings } from "./settings.ts";
 import { Tracing } from "./tracing.ts";
+
+/** How long the last data may hold up the end of the gateway. */
+const CLOSE_MS = 2000;
 
 export interface OtelParts {
   readonly config: Pick<LiveConfig, "current">;
@@ -22,15 +26,15 @@ export interface OtelParts {
 
 export interface Otel {
   readonly tracing: Tracing;
-  /** Sends what is left. */
+  /** Sends what is left, as far as the collector takes it soon. */
   close(): Promise<void>;
 }
 
 export function createOtel({ config, log, masker }: OtelParts): Otel | undefined {
   const settings = otelSettings(config.current.otel, process.env, version);
   if (!settings) return undefined;
-  const onState = (problem: string | undefined): void => {
-    if (problem === undefined) log.info("The OpenTelemetry collector takes data again");
+  const onState = (problem: string | undefined, dropped: number): void => {
+    if (problem === undefined) log.info({ droppedSpans: dropped }, "The OpenTelemetry collector takes data again");
     else log.warn({ endpoint: settings.traces, problem }, "The OpenTelemetry collector takes no data; calls go on");
   };
   const exporter = new Exporter({ settings, version, onState });
@@ -52,12 +56,13 @@ export function createOtel({ config, log, masker }: OtelParts): Otel | undefined
     };
   };
   const mask = (text: string): string => masker.text(text);
+  const maskJson = (text: string): string => masker.text(masker.json(text));
   return {
-    tracing: new Tracing({ settings, exporter, served, asked, mask, network, methodLabel }),
+    tracing: new Tracing({ settings, exporter, served, asked, mask, maskJson, network, methodLabel }),
     async close() {
       clearInterval(timer);
       try {
-        await Promise.all([exporter.flush(), sendMetrics()]);
+        await withTimeout(Promise.all([exporter.flush(), sendMetrics()]), CLOSE_MS, undefined);
       } catch (error) {
         log.debug({ error: messageOf(error) }, "The last OpenTelemetry data was not sent");
       }

@@ -11,6 +11,7 @@ import { memberText, setMember } from "../json/json-text.ts";
 import { errorTable } from "../protocol/errors.ts";
 import type { Flight } from "../protocol/flight.ts";
 import { type Answer, rawText } from "../protocol/json-rpc.ts";
+import { isKnownCode } from "../telemetry/labels.ts";
 import type { Durations } from "./durations.ts";
 import type { Exporter } from "./exporter.ts";
 import type { OtelSettings } from "./settings.ts";
@@ -26,6 +27,8 @@ import {
 
 const MOST_TEXT = 4096;
 const SHORT_TEXT = 256;
+/** Stands for all error codes that servers make up, in metrics. */
+const OTHER = "_OTHER";
 /** A client's mistakes: the gateway did its part. */
 const CLIENT_ERRORS: ReadonlySet<number> = new Set(
   (["PARSE_ERROR", "INVALID_REQUEST", "METHOD_NOT_FOUND", "INVALID_PARAMS", "RESOURCE_NOT_FOUND"] as const).map(
@@ -51,6 +54,8 @@ export interface TracingParts {
   readonly served: Durations;
   readonly asked: Durations;
   readonly mask: (text: string) => string;
+  /** Masks the beginning of a JSON text. */
+  readonly maskJson: (text: string) => string;
   /** How a server is reached: `network.transport`, and its address if it has one. */
   readonly network: (serverId: string) => Readonly<Record<string, string>>;
   readonly methodLabel: (method: string) => string;
@@ -88,7 +93,8 @@ export class Tracing {
     const endedAt = performance.now();
     const traced = this.#traced.get(flight);
     const error = errorType(answer, outcome);
-    this.#measure(flight, endedAt, error);
+    const code = answer.ok ? 0 : answer.code;
+    this.#measure(flight, endedAt, error === String(code) && !isKnownCode(code) ? OTHER : error);
     if (!traced?.server.isSampled) return;
     const shared = this.#shared(flight, answer, error);
     const { server, client, parent, link } = traced;
@@ -160,8 +166,9 @@ export class Tracing {
     };
   }
 
-  #shown(text: string): string {
-    return this.#parts.mask(text.slice(0, MOST_TEXT));
+  /** Masks before it cuts: a part of a secret would not be found. */
+  #shown(json: string): string {
+    return this.#parts.maskJson(json.slice(0, 2 * MOST_TEXT)).slice(0, MOST_TEXT);
   }
 }
 
@@ -191,5 +198,5 @@ function statusOf(
   if (answer.ok) return { code: 2 };
   const message = memberText(rawText(answer.raw), "message");
   const text: unknown = message === undefined ? undefined : JSON.parse(message);
-  return { code: 2, ...(typeof text === "string" && { message: mask(text.slice(0, SHORT_TEXT)) }) };
+  return { code: 2, ...(typeof text === "string" && { message: mask(text.slice(0, MOST_TEXT)).slice(0, SHORT_TEXT) }) };
 }

@@ -69,8 +69,13 @@ export function mimeLabel(mimeType: string | undefined): string {
   return mimeTypes.has(plain) ? plain : "other";
 }
 
+/** Whether a numeric error code is one of those that may be a label. */
+export function isKnownCode(code: number): boolean {
+  return rpcCodes.has(code);
+}
+
 /** Returns the gateway's own code, or the server's numeric code. */
 export function codeLabel(answer: ErrorAnswer): string {
   const code = shownCode(answer);
-  return typeof code === "string" ? code : rpcCodes.has(code) ? String(code) : "other";
+  return typeof code === "string" ? code : isKnownCode(code) ? String(code) : "other";
 }

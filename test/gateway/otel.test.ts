@@ -164,6 +164,56 @@ test("errors: a tool's own, the server's, and the client's, which is no failure 
   expect(JSON.stringify(collector.spans)).not.toContain("a-secret-value");
 });
 
+test("error codes that servers make up share one label in the metrics", async () => {
+  const collector = await startCollector();
+  const server = await startScripted({ name: "one" });
+  const { gateway, url } = await startGoblin({
+    mcpServers: { one: server.entry },
+    otel: { endpoint: collector.url },
+  });
+  for (const code of [-40001, -40002, -32602])
+    await call(url, { name: "one_fail", arguments: { code, message: "no" } });
+  await gateway.close();
+  for (const { name, histogram } of collector.metrics) {
+    const types = histogram.dataPoints.map((point: Span) => valuesOf(point)["error.type"]);
+    expect(types, name).toEqual(["_OTHER", "-32602"]);
+  }
+  expect(collector.metrics).toHaveLength(2);
+});
+
+test("a secret that would be cut, or that JSON escapes, is masked in a span", async () => {
+  const collector = await startCollector();
+  const server = await startScripted({ name: "one" });
+  const secret = 'a-secret-"value"-of-a-server';
+  const { gateway, url } = await startGoblin({
+    mcpServers: { one: { ...server.entry, env: { API_KEY: secret } } },
+    otel: { endpoint: collector.url, arguments: true },
+  });
+  const text = `${secret} ${"x".repeat(4040)}${secret}`;
+  await call(url, { name: "one_add", arguments: { a: 1, b: 2, text } });
+  await gateway.close();
+  expect(collector.spans).toHaveLength(2);
+  expect(JSON.stringify(collector.spans)).not.toContain("a-secret");
+});
+
+test("a collector that never answers does not hold up the end of the gateway", async () => {
+  const silent = createServer(() => {});
+  await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+  onDispose(() => {
+    silent.closeAllConnections();
+    silent.close();
+  });
+  const server = await startScripted({ name: "one" });
+  const { gateway, url, logs } = await startGoblin({
+    mcpServers: { one: server.entry },
+    otel: { endpoint: `http://127.0.0.1:${(silent.address() as AddressInfo).port}` },
+  });
+  await call(url, { name: "one_add", arguments: { a: 1, b: 2 } });
+  await gateway.close();
+  // The exporter still waits for the collector.
+  expect(logs.filter(({ msg }) => msg.includes("takes no data"))).toEqual([]);
+}, 30_000);
+
 test("a client's decision not to sample holds, and so does the config's", async () => {
   const collector = await startCollector();
   const server = await startScripted({ name: "one" });
