@@ -48,33 +48,32 @@ export function createGateway({ log, configPath, reload, state, kept, logins, en
   const meters = new Meters();
   const activity = new Activity();
   const keptCalls = new KeptCalls(() => config.current.calls);
+  const records = { meters, activity, keptCalls };
   const limits = new LimitMeter(log);
   const { onLimit } = limits;
   const catalog = createCatalog(config);
   const servers = new Servers({ config, catalog, log, onLimit, kept, logins, env, clientInfo: serverInfo });
-  const waiting = new Waiting({ catalog, servers, config, onLimit });
+  const core = { config, catalog, servers, onLimit, log };
+  const waiting = new Waiting(core);
   const seen = new SeenUris();
-  const clients = createClientState({ config, catalog, servers, waiting, seen, state, onLimit });
-  const { access, sessions, subscriptions, continuity, resourceSubscriptions, tasks } = clients;
+  const clients = createClientState({ ...core, waiting, seen, state });
+  const { sessions, subscriptions, continuity } = clients;
   servers.on("synced", (serverId, ms) => meters.synced(serverId, ms));
   const search = feedSearch(catalog, createSearchIndex());
   const localTools = new LocalTools({ catalog, servers, waiting, search, health: new Health(servers, reloads) });
   const directory = new Directory(serverInfo, catalog, servers);
   const address = { url: "" };
-  const guards = new LiveGuards(config, log, { mark: clients.mark, pairing: options.pairing });
+  const { pairing, preview } = options;
+  const guards = new LiveGuards(config, log, { mark: clients.mark, pairing });
   const connect = logins && createConnect(logins, { config, guards, address });
-  const relay = new Relay({
-    ...{ config, catalog, servers, localTools, resourceSubscriptions, tasks, waiting, loginLinks: connect },
-    ...{ meters, activity, keptCalls, masker: logs.masker, seen, onLimit, log },
-  });
-  const admin = createAdmin({
-    ...{ config, configPath, reloads, reload, preview: options.preview, address, catalog, servers, sessions },
-    ...{ subscriptions, relay, activity, keptCalls, logs, guards, onLimit, directory, resourceSubscriptions, connect },
-  });
+  const stages = { masker: logs.masker, loginLinks: connect };
+  const relay = new Relay({ ...core, ...clients, ...records, ...stages, localTools, waiting, seen });
+  const reloading = { configPath, reloads, reload, preview };
+  const access = { guards, connect, address };
+  const admin = createAdmin({ ...core, ...clients, ...records, ...reloading, ...access, relay, logs, directory });
   const metrics = new MetricsPage({ meters, limits, reloads, sessions, subscriptions, servers, catalog });
-  const shared = { relay, directory, access, sessions, continuity, tasks, config, onLimit };
-  const context = { ...shared, subscriptions: resourceSubscriptions };
-  const front = createHttpFront({ context, guards, servers, admin, metrics, connect, pairing: options.pairing });
+  const context = { ...core, ...clients, relay, directory, subscriptions: clients.resourceSubscriptions };
+  const front = createHttpFront({ context, guards, servers, admin, metrics, connect, pairing });
   let http: Addresses | undefined;
   let stdioFront: StdioFront | undefined;
 

@@ -314,6 +314,17 @@ test(`functions take at most ${MAX_PARAMETERS} positional parameters`, () => {
   expect(sources.flatMap(({ file, text }) => manyParametersIn(file, text)).sort()).toEqual(manyParameters);
 });
 
+test("no literal is spread into another only to save lines", () => {
+  const tricks = tracked
+    .filter((file) => /^(src|test|bench|scripts)\/.*\.(ts|tsx|js)$/.test(file))
+    .flatMap((file) =>
+      read(file)
+        .split("\n")
+        .flatMap((line, i) => (/^\s*\.\.\.\{ \w/.test(line) ? [`${file}:${i + 1}`] : [])),
+    );
+  expect(tricks).toEqual([]);
+});
+
 test(`no file is longer than ${MAX_LINES} lines`, () => {
   const long = tracked
     .filter((file) => /^(src|test|bench|scripts|bin)\/.*\.(ts|tsx|js|mjs)$/.test(file) && file !== GENERATED)

@@ -119,7 +119,11 @@ export async function runSoak({
     const length = minutes * 60_000;
     let end = Number.POSITIVE_INFINITY;
     const inject = createFaults({
-      ...{ servers, hub, weather, config, random: chaos },
+      servers,
+      hub,
+      weather,
+      config,
+      random: chaos,
       url: origin,
       token: TOKENS[0] ?? "",
       gateways: () => [...outages.keys()],

@@ -33,8 +33,6 @@ import { seeingAll, Watchers } from "./views/watchers.ts";
 export interface CatalogEvents {
   /** Entries of these kinds were added, removed or updated, listed or not. */
   change: [kinds: readonly ChangeKind[]];
-  /** The common lists of these kinds look different. `watch` says what one client sees. */
-  listed: [kinds: readonly ChangeKind[]];
   /**
    * There is a new snapshot with other entries or settings, whether clients see a difference or
    * not.
@@ -188,7 +186,6 @@ export class Catalog extends EventEmitter<CatalogEvents> {
    */
   announce(serverId: string, kinds: readonly ChangeKind[], clientKey?: string): void {
     this.#watchers.announced(serverId, kinds, clientKey);
-    if (clientKey === undefined) this.emit("listed", kinds);
   }
 
   remove(serverId: string): void {
@@ -282,10 +279,7 @@ export class Catalog extends EventEmitter<CatalogEvents> {
       this.emit("swap");
       this.#announceViews(changed.listed);
       if (changed.kinds.length > 0) this.emit("change", changed.kinds);
-      if (changed.listed.length > 0) {
-        this.#watchers.listed(changed.listed);
-        this.emit("listed", changed.listed);
-      }
+      if (changed.listed.length > 0) this.#watchers.listed(changed.listed);
       this.#watchers.look();
     }
     const waiting = this.#waiting;

@@ -68,7 +68,15 @@ function ofCodex(entry: Record<string, unknown>): Record<string, unknown> {
   const { command, args, env, cwd, url, enabled, enabled_tools: enabledTools, disabled_tools: disabledTools } = entry;
   const timeoutMs = typeof entry["tool_timeout_sec"] === "number" ? entry["tool_timeout_sec"] * 1000 : undefined;
   return defined({
-    ...{ command, args, env, cwd, url, enabled, enabledTools, disabledTools, timeoutMs },
+    command,
+    args,
+    env,
+    cwd,
+    url,
+    enabled,
+    enabledTools,
+    disabledTools,
+    timeoutMs,
     headers: Object.keys(headers).length > 0 ? headers : undefined,
     inheritEnv: Array.isArray(inherited) ? inherited : undefined,
   });

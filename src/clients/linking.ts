@@ -143,7 +143,9 @@ export async function apply(command: string, plans: readonly Planned[], journal:
   const id = await journal.add(
     command,
     plans.map(({ client, file, before, after }) => ({
-      ...{ file, what: client.title, after },
+      file,
+      what: client.title,
+      after,
       before: before?.bytes,
       mode: before?.mode ?? 0o600,
     })),

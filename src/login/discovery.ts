@@ -49,7 +49,8 @@ export async function discover(
 ): Promise<Discovered> {
   if (guard.isExposed) {
     throw new LoginError({
-      ...{ server: target.id, step: "checking the server's address" },
+      server: target.id,
+      step: "checking the server's address",
       what: "it is a public server without TLS, so others could read the token on its way",
       remedy: "Use its https URL.",
     });
@@ -79,8 +80,10 @@ async function resourceMetadata(
     const found = await readDocument(target, guard, named);
     if (found) return found;
     throw new LoginError({
-      ...{ server: target.id, step: `reading the server's metadata at ${named}` },
-      ...{ what: "there is none, although the server names it", remedy: ASK_OWNER },
+      server: target.id,
+      step: `reading the server's metadata at ${named}`,
+      what: "there is none, although the server names it",
+      remedy: ASK_OWNER,
     });
   }
   const { origin, pathname } = new URL(target.url);
@@ -101,7 +104,8 @@ function resourceOf(target: LoginTarget, metadata: Document | undefined): string
   const named = metadata["resource"];
   if (typeof named === "string" && URL.canParse(named) && contains(named, target.url)) return named;
   throw new LoginError({
-    ...{ server: target.id, step: "reading the server's metadata" },
+    server: target.id,
+    step: "reading the server's metadata",
     what: `it is for ${JSON.stringify(named)}, not for ${own}`,
     remedy: 'If that is right, set "auth.resource" in the server\'s config.',
   });
@@ -127,7 +131,9 @@ function issuerOf({ id, url, auth }: LoginTarget, metadata: Document | undefined
   const [first] = named;
   if (first !== undefined) return first;
   throw new LoginError({
-    ...{ server: id, step, what: "the server's metadata names none" },
+    server: id,
+    step,
+    what: "the server's metadata names none",
     remedy: 'Set "auth.issuer" in the server\'s config.',
   });
 }

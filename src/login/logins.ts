@@ -286,7 +286,9 @@ export class Logins {
     const subject = this.subjectOf(principal);
     if (subject) return subject;
     throw new LoginError({
-      ...{ server: id, step: "using the caller's own token", what: "it came without one, or it has expired" },
+      server: id,
+      step: "using the caller's own token",
+      what: "it came without one, or it has expired",
       remedy: "Connect to the gateway with an access token of gateway.auth.oauth.",
     });
   }

@@ -26,7 +26,10 @@ export async function probe({ id, url, auth }: LoginTarget, guard: Guard): Promi
     return { isOpen: auth.type !== "oauth" && !UNDECIDED.has(answer.status), challenge };
   } catch (error) {
     throw new LoginError({
-      ...{ server: id, step: `asking ${url}`, what: messageOf(error), cause: error },
+      server: id,
+      step: `asking ${url}`,
+      what: messageOf(error),
+      cause: error,
       remedy: 'Check the server\'s "url", and whether it runs.',
     });
   }

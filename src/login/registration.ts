@@ -96,7 +96,8 @@ async function register({ target, authorizationServer, redirectUri, guard }: Reg
     return registrationOf(client, redirectUri ?? "");
   } catch (error) {
     throw new LoginError({
-      ...{ server: target.id, step: `registering at ${authorizationServer.issuer}` },
+      server: target.id,
+      step: `registering at ${authorizationServer.issuer}`,
       what: whatWentWrong(error),
       remedy: 'Register a client there yourself and set "auth.clientId" in the server\'s config.',
     });

@@ -132,7 +132,11 @@ export class Pairing extends EventEmitter<{ ended: [] }> {
       if (lines.pass() !== undefined) warn(`Pairing: ${reason}`);
     };
     const server = new AuthorizationServer({
-      ...{ issuer, book, privateHosts, now: Date.now, refused },
+      issuer,
+      book,
+      privateHosts,
+      now: Date.now,
+      refused,
       profiles: () => this.#profiles,
     });
     let before = book.current.grants;

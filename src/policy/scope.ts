@@ -115,7 +115,10 @@ export class Scope {
     return {
       isVisible: !isDenied && (allows === undefined || allows.length > 0),
       matched: fixed,
-      ...{ denies, allows, sets, hides },
+      denies,
+      allows,
+      sets,
+      hides,
       isPlain: denies.length + sets.length + hides.length === 0 && allows === undefined,
     };
   }

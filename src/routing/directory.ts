@@ -33,7 +33,8 @@ export class Directory {
     const { capabilities, visibility } = client;
     const isAlone = visibility?.server !== undefined;
     return describeServers(this.#infos(client), {
-      ...{ settled, isAlone },
+      settled,
+      isAlone,
       client: capabilities,
       behind: this.#catalog.view(client),
     });

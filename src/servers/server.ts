@@ -84,7 +84,10 @@ export class Server {
     this.#login = login;
     this.#stateLog = new StateLog({ serverId: config.id, log: options.log, status: () => this.backend.status });
     this.#reports = new Reports({
-      ...{ serverId: config.id, host, log: options.log, isNews: (text) => this.#stateLog.isNews(text) },
+      serverId: config.id,
+      host,
+      log: options.log,
+      isNews: (text) => this.#stateLog.isNews(text),
       backend: () => this.backend,
       isAttached: () => this.#attached,
       wasAttached: () => this.#wasAttached,
@@ -99,7 +102,8 @@ export class Server {
       installs: installs(config.transport),
       connect: connectServer({
         ...options,
-        ...{ transport: config.transport, era: config.era },
+        transport: config.transport,
+        era: config.era,
         introduction: async () => host.sole?.introduction(),
         login,
         secrets,

@@ -229,7 +229,12 @@ export class Tasks {
     const owned = this.#owners.get(taskOwner) ?? { count: 0, tasks: new Map<string, Task>() };
     const number = ++owned.count;
     const task: Task = {
-      ...{ key, serverId, taskId, owner: taskOwner, clientKey, number },
+      key,
+      serverId,
+      taskId,
+      owner: taskOwner,
+      clientKey,
+      number,
       streams: new Set(),
       isWatched: false,
     };

@@ -72,7 +72,12 @@ export async function runTui(options: TuiOptions): Promise<number> {
       const copy = (text: string): void => copyToClipboard(stdout, text);
       const protocol = imageProtocol(process.env);
       const effects = createEffects({
-        ...{ client, store, copy, redraw: screen.repaint, quit, openUrl: options.openUrl },
+        client,
+        store,
+        copy,
+        redraw: screen.repaint,
+        quit,
+        openUrl: options.openUrl,
         showImage: (picture) => {
           const place = { row: 4, rows: Math.max(4, size().rows - 8) };
           const drawn = protocol && drawImage(protocol, picture, place);

@@ -30,7 +30,9 @@ describe("a call that is asked for input", () => {
     const ledger = createLedger({ problems, weather, folder, servers: ["s"] });
     const left = [...questions];
     const client = {
-      ...{ id: "c1", kind: "stdio modern", gateway: "c1" },
+      id: "c1",
+      kind: "stdio modern",
+      gateway: "c1",
       question: () => ({ action: "accept" }),
       replyTo: () => undefined,
       async ask(_method: string, { arguments: { nonce } }: { arguments: { nonce: string } }) {

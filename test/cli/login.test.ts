@@ -82,7 +82,8 @@ test("a login on another device, with a code", async () => {
   oidc = await startOidc({ ...settings, ttl: { AccessToken: 600, RefreshToken: 600, DeviceCode: 600, Grant: 600 } });
   guarded = await startGuarded({
     behind: (await startScripted({ transport: "http" })).url,
-    ...{ issuer: oidc.url, scope: "mcp:use" },
+    issuer: oidc.url,
+    scope: "mcp:use",
   });
   file = home.write("team.json", JSON.stringify({ mcpServers: { remote: { url: guarded.url } } }));
   const child = home.start(["login", "remote", "--device", "--config", file], { env });

@@ -152,11 +152,21 @@ test("check --json", async () => {
     return { code, err, ...JSON.parse(out) };
   };
   expect(await run("-c", "good.json")).toMatchObject({
-    ...{ code: 0, err: "", ok: true, file: "good.json", servers: 2, disabled: 1, errors: [] },
+    code: 0,
+    err: "",
+    ok: true,
+    file: "good.json",
+    servers: 2,
+    disabled: 1,
+    errors: [],
     warnings: [{ file: "good.json", line: 1, key: "globalShortcut" }],
   });
   expect(await run("-c", "bad.json")).toEqual({
-    ...{ code: 1, err: "", ok: false, file: "bad.json", warnings: [] },
+    code: 1,
+    err: "",
+    ok: false,
+    file: "bad.json",
+    warnings: [],
     errors: [{ file: "bad.json", line: 1, column: 19, key: "mcpServers.a", message: "needs a command or a url" }],
   });
   expect(await run("-c", "codex.toml")).toMatchObject({

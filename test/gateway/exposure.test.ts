@@ -68,7 +68,7 @@ test("a change of mode is a change of the list; a change of hidden entries is no
   const catalog = catalogOf(all, { a: [tool("one")] });
   void catalog.snapshot;
   const changes: string[] = [];
-  catalog.on("listed", (kinds) => changes.push(kinds.join()));
+  catalog.watch({ key: "anyone", visibility: undefined }, (kinds) => changes.push(kinds.join()));
   catalog.configure(settings({ mode: "search", budgetTokens: 1 }));
   void catalog.snapshot;
   expect(changes).toEqual(["tools"]);

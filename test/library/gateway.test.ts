@@ -97,7 +97,9 @@ describe("fetch", () => {
     const asks = { name: "test", version: "1" };
     const opened = await gateway.fetch(
       post({
-        ...{ jsonrpc: "2.0", id: 1, method: "initialize" },
+        jsonrpc: "2.0",
+        id: 1,
+        method: "initialize",
         params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: asks },
       }),
     );
@@ -160,8 +162,11 @@ test("events tell of servers, lists, calls and configs; a reload says what chang
 
   const changes = await gateway.reload({ mcpServers: { lab: demo("lab") }, gateway: { port: 1 } });
   expect(changes).toEqual({
-    ...{ added: ["lab"], removed: ["clock"], changed: [] },
-    ...{ settings: [], restartNeeded: ["gateway.port"] },
+    added: ["lab"],
+    removed: ["clock"],
+    changed: [],
+    settings: [],
+    restartNeeded: ["gateway.port"],
   });
   await until(() => seen.includes("clock gone") && seen.includes("config +lab -clock"));
   expect(gateway.snapshot().servers).toMatchObject([{ id: "lab", state: "ready" }]);

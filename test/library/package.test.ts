@@ -138,10 +138,18 @@ gateway.catalog;
     mkdirSync(project);
     for (const [file, text] of Object.entries(files)) writeFileSync(join(project, file), text);
     const compilerOptions = {
-      ...{ module, moduleResolution: module === "nodenext" ? "nodenext" : "bundler", target: "es2023" },
-      ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, skipLibCheck: false },
-      ...{ noPropertyAccessFromIndexSignature: true, verbatimModuleSyntax: true },
-      ...{ lib: ["es2023"], types: ["node"], typeRoots: [join(root, "node_modules/@types")] },
+      module,
+      moduleResolution: module === "nodenext" ? "nodenext" : "bundler",
+      target: "es2023",
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      noUncheckedIndexedAccess: true,
+      skipLibCheck: false,
+      noPropertyAccessFromIndexSignature: true,
+      verbatimModuleSyntax: true,
+      lib: ["es2023"],
+      types: ["node"],
+      typeRoots: [join(root, "node_modules/@types")],
     };
     writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, files: Object.keys(files) }));
     const tsc = join(root, "node_modules/typescript/bin/tsc");

@@ -50,7 +50,10 @@ describe.skipIf(why !== undefined)("the consent page", () => {
     const gateway = await startPaired();
     const { url, asked, id, exchange, redirect } = await client(gateway);
     const context = await browser.newContext({
-      ...{ viewport: { width: 360, height: 740 }, colorScheme, javaScriptEnabled: false, isMobile: true },
+      viewport: { width: 360, height: 740 },
+      colorScheme,
+      javaScriptEnabled: false,
+      isMobile: true,
     });
     const page = await context.newPage();
     const complaints: string[] = [];

@@ -27,7 +27,11 @@ async function start() {
   const reasons: string[] = [];
   let posts = 0;
   const server = new AuthorizationServer({
-    ...{ issuer: ISSUER, book, privateHosts: [], now: () => clock.now, profiles: () => [] },
+    issuer: ISSUER,
+    book,
+    privateHosts: [],
+    now: () => clock.now,
+    profiles: () => [],
     refused: (reason) => void reasons.push(reason),
   });
   const send = (path: string, init?: RequestInit, network = "192.0.2.1") =>
@@ -42,8 +46,11 @@ async function start() {
   const open = async (clientId: string) => {
     const challenge = createHash("sha256").update(VERIFIER).digest("base64url");
     const query = new URLSearchParams({
-      ...{ response_type: "code", client_id: clientId, redirect_uri: CALLBACK },
-      ...{ code_challenge: challenge, code_challenge_method: "S256" },
+      response_type: "code",
+      client_id: clientId,
+      redirect_uri: CALLBACK,
+      code_challenge: challenge,
+      code_challenge_method: "S256",
     });
     const answer = await send(`/oauth/authorize?${query}`);
     return { cookie: answer.headers.get("set-cookie")!, ticket: ticketIn(await answer.text()) };

@@ -128,7 +128,9 @@ test("a client that was limited to a profile sees nothing else", async () => {
     fetch(`${gateway.issuer}/oauth/token`, {
       method: "POST",
       body: new URLSearchParams({
-        ...{ grant_type: "authorization_code", client_id: id, code_verifier: client.verifier },
+        grant_type: "authorization_code",
+        client_id: id,
+        code_verifier: client.verifier,
         code: location.searchParams.get("code")!,
       }),
     });

@@ -145,8 +145,10 @@ test("what a client calls itself, its methods and what it asks for are cut", asy
 
 test("a file that is full is renamed, of those some are kept, and nobody else reads them", async () => {
   const { folder, file, goblin, echo } = await start((folder) => ({
-    ...{ audit: join(folder, "audit.jsonl"), auditArguments: true },
-    ...{ auditMaxBytes: 1_000, auditKeep: 2 },
+    audit: join(folder, "audit.jsonl"),
+    auditArguments: true,
+    auditMaxBytes: 1_000,
+    auditKeep: 2,
   }));
   for (const text of numbered(1, 20)) await echo(text);
   await goblin.gateway.close();

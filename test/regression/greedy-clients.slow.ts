@@ -136,7 +136,9 @@ test("the messages of a batch are calls of their session, and its answers have a
   const raw = rawHttp(goblin.url);
   await raw.initialize("2025-03-26");
   const batch = Array.from({ length: 5 }, (_, id) => ({
-    ...{ jsonrpc: "2.0", id, method: "tools/call" },
+    jsonrpc: "2.0",
+    id,
+    method: "tools/call",
     params: { name: "one_big", arguments: { bytes: 400_000 } },
   }));
   const { json } = await raw.post([...batch, { jsonrpc: "2.0", id: 5, method: "tools/list" }]);

@@ -30,7 +30,12 @@ export async function grants(options: GrantsOptions): Promise<number> {
   const own = (await store.read()).grants.filter((grant) => grant.issuer === issuer);
   if (options.json) {
     const rows = own.map(({ id, clientId, clientName, clientHost, resource, profile, createdAt, usedAt }) => ({
-      ...{ id, client: clientId, name: clientName, host: clientHost, resource, profile: profile ?? null },
+      id,
+      client: clientId,
+      name: clientName,
+      host: clientHost,
+      resource,
+      profile: profile ?? null,
       createdAt: new Date(createdAt).toISOString(),
       usedAt: new Date(usedAt).toISOString(),
     }));

@@ -87,7 +87,10 @@ function judged(each: PolicyCase, { i, policyFile, explanation }: Judged): Outco
   return {
     name: each.name ?? `case ${i + 1}`,
     ok: problems.length === 0,
-    ...{ expected: each.expect, effect, visible: isVisible, problems },
+    expected: each.expect,
+    effect,
+    visible: isVisible,
+    problems,
     rule: rule ?? null,
     at: decidedBy ? policyFile.placeOf(decidedBy) : null,
   };

@@ -64,7 +64,10 @@ export interface AskedPrincipal {
 export function askedPrincipal({ principal = "", groups = [], client, scopes }: AskedPrincipal): Principal {
   return {
     ...ANYONE,
-    ...{ id: principalId(principal), name: principal, groups, client },
+    id: principalId(principal),
+    name: principal,
+    groups,
+    client,
     scopes: scopes && new Set(scopes),
   };
 }

@@ -101,8 +101,13 @@ export class ModernChannel implements EraChannel {
       this.#listens.delete(listen);
     };
     const listen = openListen(this.#context, {
-      ...{ id, params, principal: ANYONE, place, account: this.#account },
-      ...{ write: this.#write, ended: done },
+      id,
+      params,
+      principal: ANYONE,
+      place,
+      account: this.#account,
+      write: this.#write,
+      ended: done,
     });
     this.#listens.add(listen);
     this.#open.set(id, () => {

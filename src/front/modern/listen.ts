@@ -46,7 +46,10 @@ export function openListen(
   const { endpoint } = place;
   const info = recordOf(metaOf(params)?.[CLIENT_INFO]);
   const viewer: Follower & Viewer = {
-    ...{ key: clientKey, endpoint, who: principal, info },
+    key: clientKey,
+    endpoint,
+    who: principal,
+    info,
     visibility: visibilityAt(place, info),
     close: () => end(),
   };

@@ -47,7 +47,9 @@ export async function beginDeviceLogin(options: DeviceOptions): Promise<DeviceLo
   const step = `asking ${server.issuer} for a code`;
   if (endpoint === undefined) {
     throw new LoginError({
-      ...{ server: target.id, step, what: "it has no login on another device" },
+      server: target.id,
+      step,
+      what: "it has no login on another device",
       remedy: "Log in without --device.",
     });
   }

@@ -44,8 +44,14 @@ export function useRun() {
     const put = (part: (old: Run) => Partial<Run>): void =>
       setRun((old) => (old && abort.current === controller ? { ...old, ...part(old) } : old));
     setRun({
-      ...{ id: "", began: Date.now(), ended: undefined, progress: undefined, lines: [] },
-      ...{ questions: [], result: undefined, error: undefined },
+      id: "",
+      began: Date.now(),
+      ended: undefined,
+      progress: undefined,
+      lines: [],
+      questions: [],
+      result: undefined,
+      error: undefined,
     });
     follow("/api/calls", {
       method: "POST",

@@ -83,7 +83,15 @@ export class TokenEndpoint {
     const { token, state } = this.#options.refreshTokens.first(id, now());
     const times = { createdAt: now(), usedAt: now() };
     const grant: Grant = {
-      ...{ id, issuer, clientId, clientName, clientHost, resource, scope, ...times, refresh: state },
+      id,
+      issuer,
+      clientId,
+      clientName,
+      clientHost,
+      resource,
+      scope,
+      ...times,
+      refresh: state,
       ...(profile !== undefined && { profile }),
     };
     if (!(await grants.add(grant))) throw badGrant();

@@ -71,7 +71,10 @@ export class OwnLists {
   #make(ownerKey: string): ListFetcher {
     const { serverId, config, log, onLimit, common, update, announced, differ } = this.#options;
     return new ListFetcher({
-      ...{ serverId, config, log, onLimit },
+      serverId,
+      config,
+      log,
+      onLimit,
       update: (lists) => {
         this.#lists.set(ownerKey, lists);
         update(ownerKey, lists);

@@ -186,7 +186,12 @@ export function initialState(options: Beginning): State {
     known: new Set(),
     sorts: {},
     cursors: {
-      ...{ servers: atTop, tools: atTop, prompts: atTop, resources: atTop, templates: atTop, logs: atTop },
+      servers: atTop,
+      tools: atTop,
+      prompts: atTop,
+      resources: atTop,
+      templates: atTop,
+      logs: atTop,
       calls: atTop,
     },
     queries: { overview: "", servers: "", tools: "", prompts: "", resources: "", logs: "", calls: "" },

@@ -81,7 +81,7 @@ describe("after a restart", () => {
     const { gateway, url } = await run({ one: one.entry });
     expect(gateway.snapshot().tools.find("one_echo")).toBeDefined();
     const changes: string[] = [];
-    gateway.catalog.on("listed", (kinds) => changes.push(...kinds));
+    gateway.catalog.watch({ key: "anyone", visibility: undefined }, (kinds) => changes.push(...kinds));
     const { client } = await connectV1({ url });
     await expect(client.callTool({ name: "one_echo", arguments: { text: "x" } })).rejects.toThrow(/not found/);
     expect(changes).toEqual(["tools"]);

@@ -324,11 +324,11 @@ async function beginTalk(url: string, name: Person) {
         return ask("tasks/list", {});
     }
   };
-
+  const known = { name, tag, tasks };
   return {
-    ...{ name, tag, tasks },
+    ...known,
     heard: (): string => [...texts, JSON.stringify(standing.messages)].join("\n"),
-    async run(plan: readonly Step[]): Promise<void> {
+    async run(plan: readonly Step[]) {
       for (const [i, step] of plan.entries()) await take(step, i % 2 === 0 ? "one" : "two");
     },
     async steal(ids: readonly string[]): Promise<void> {

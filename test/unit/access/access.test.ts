@@ -14,7 +14,10 @@ function configOf(profiles: object, more: object = {}): Config {
 }
 
 const entry = (name: string, more: Partial<VisibleEntry> = {}): VisibleEntry => ({
-  ...{ serverId: "web", kind: "tool", name, definition: {} },
+  serverId: "web",
+  kind: "tool",
+  name,
+  definition: {},
   ...more,
 });
 

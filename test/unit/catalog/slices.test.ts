@@ -49,7 +49,10 @@ const many = (make: (n: number) => Readonly<Record<string, unknown>>): Definitio
 const resources = (): Definition[] => many((n) => ({ uri: `file:///d${n % 97}/f${n}`, name: `f${n}` }));
 const tools = (): Definition[] => many((n) => ({ name: `t${n}`, inputSchema: { type: "object" } }));
 const viewOf = (id: string, lists: Partial<ServerLists>): ServerView => ({
-  ...{ id, prefix: `${id}_`, tools: policy, standing: KNOWN },
+  id,
+  prefix: `${id}_`,
+  tools: policy,
+  standing: KNOWN,
   lists: { ...emptyLists, ...lists },
 });
 
@@ -99,7 +102,9 @@ it("one entry as large as allowed is about one slice", () => {
 it("readers keep the old lists until the new ones are complete, and only then they are announced", async () => {
   const catalog = new Catalog(settings);
   const events: string[] = [];
-  catalog.on("listed", (kinds) => events.push(`${kinds} with ${catalog.snapshot.pagers.resources.entries.length}`));
+  catalog.watch({ key: "anyone", visibility: undefined }, (kinds) =>
+    events.push(`${kinds} with ${catalog.snapshot.pagers.resources.entries.length}`),
+  );
   catalog.put({ id: "s", prefix: "s_", tools: policy });
   catalog.stand("s", STARTING);
   expect(catalog.snapshot.standing("s")).toBe(STARTING);

@@ -68,7 +68,7 @@ describe("a client's view", () => {
     const catalog = catalogOf({ a: lists("x"), b: lists("y") });
     const told: unknown[] = [];
     expect(namesIn(catalog, "ada")).toEqual(["a_x", "b_y"]);
-    catalog.on("listed", (kinds) => told.push(["all", kinds]));
+    catalog.watch(viewer("bob"), (kinds) => told.push(["all", kinds]));
     catalog.watch(viewer("ada"), (kinds) => told.push(["ada", kinds]));
     catalog.own("ada", "a", lists("x"));
     expect(told.splice(0)).toEqual([]);

@@ -36,7 +36,10 @@ function showing(servers: string[], tools: { allow?: string[]; deny?: string[] }
 }
 
 const serverOf = (id: string, own: ServerLists, prefix = `${id}_`): ServerView => ({
-  ...{ id, prefix, standing: KNOWN, lists: own },
+  id,
+  prefix,
+  standing: KNOWN,
+  lists: own,
   tools: { allow: ["*"], deny: [], overrides: {} },
 });
 

@@ -44,7 +44,9 @@ test("so may its private key", async () => {
   await expect(configuredClient(target!, { issuer })).rejects.toThrow('auth.privateKey: the secret "PEM" is not set');
   await keep("PEM", "-----BEGIN PRIVATE KEY-----\nline\n");
   expect(await configuredClient(target!, { issuer })).toEqual({
-    ...{ clientId: "goblin", keyId: "one", method: "private_key_jwt" },
+    clientId: "goblin",
+    keyId: "one",
+    method: "private_key_jwt",
     privateKey: "-----BEGIN PRIVATE KEY-----\nline\n",
   });
 });
