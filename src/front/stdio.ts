@@ -1,7 +1,7 @@
 /**
  * The gateway on stdin and stdout, for clients that start it themselves: one JSON message per line.
- * Only messages go to stdout. `closed` resolves when stdin ends, or when too much output waits for
- * the client.
+ * Only messages go to stdout. A large line is parsed in slices; later lines wait for it. `closed`
+ * resolves when stdin ends, or when too much output waits for the client.
  */
 
 import type { Readable, Writable } from "node:stream";
@@ -14,8 +14,10 @@ import { bodyTooLarge } from "../protocol/limit-exceeded.ts";
 import { ANYONE, type Place } from "../protocol/principal.ts";
 import { idAtEdges, LineSplitter } from "../structures/lines.ts";
 import { textOf } from "../text/utf8.ts";
-import { classifyIncoming } from "./classify.ts";
+import { inSlices } from "../timing/slices.ts";
+import { classifyIncoming, type IncomingBody } from "./classify.ts";
 import type { FrontContext } from "./context.ts";
+import { bodyInSlices, LARGE_BODY, parseProblem } from "./large-body.ts";
 import { LegacyChannel } from "./legacy/channel.ts";
 import { ModernChannel } from "./modern/channel.ts";
 
@@ -56,6 +58,7 @@ export function serveStdio(context: FrontContext, { input, output, endpoint = ""
   const write = (text: string): void => outbox.push(text);
   const legacy = new LegacyChannel({ context, principal: ANYONE, place, account: ACCOUNT, write });
   const modern = new ModernChannel(context, { account: ACCOUNT, place: placeNow, write });
+  const unreadable = (error: unknown): void => legacy.unreadable(parseProblem(error, "the message"));
   const take = (bytes: Buffer): void => {
     let line: string;
     let value: unknown;
@@ -63,10 +66,13 @@ export function serveStdio(context: FrontContext, { input, output, endpoint = ""
       line = textOf(bytes);
       if (line.trim() === "") return;
       value = JSON.parse(line);
-    } catch {
-      return legacy.unreadable(new GoblinError("PARSE_ERROR", "Parse error: the message is not valid JSON"));
+    } catch (error) {
+      return unreadable(error);
     }
-    const incoming = classifyIncoming({ value, text: line });
+    takeParsed({ value, text: line });
+  };
+  const takeParsed = (body: IncomingBody): void => {
+    const incoming = classifyIncoming(body);
     if (isRefusing) return refuseAll("batch" in incoming ? incoming.batch.messages() : [incoming.message]);
     if (!("batch" in incoming) && incoming.era === "modern") context.sole?.hasNoSession();
     if ("batch" in incoming) legacy.takeBatch(incoming.batch);
@@ -77,10 +83,34 @@ export function serveStdio(context: FrontContext, { input, output, endpoint = ""
     const answer = failure(new GoblinError("BACKEND_UNAVAILABLE", "The gateway is shutting down"));
     for (const message of messages) if (message.kind === "request") write(answerText(message.id, answer));
   };
+  /** The lines that came with a large one, while that is parsed. Messages keep their order. */
+  const waiting: Buffer[] = [];
+  let isParsing = false;
+  const inOrder = (bytes: Buffer): void => {
+    if (isParsing) waiting.push(bytes);
+    else if (bytes.length <= LARGE_BODY) take(bytes);
+    else {
+      isParsing = true;
+      input.pause();
+      inSlices(bodyInSlices(bytes, () => !isClosed))
+        .then(
+          (body) => isClosed || takeParsed(body),
+          (error) => isClosed || unreadable(error),
+        )
+        .finally(goOn);
+    }
+  };
+  const goOn = (): void => {
+    isParsing = false;
+    while (!isParsing && !isClosed && waiting.length > 0) inOrder(waiting.shift()!);
+    if (isParsing || isClosed) return;
+    if (hasEnded) close();
+    else input.resume();
+  };
   const cap = context.config.current.limits.bodyBytes;
   const lines = new LineSplitter({
     cap,
-    line: take,
+    line: inOrder,
     overflow: (head, tail) => {
       context.onLimit("bodyBytes");
       write(answerText(idAtEdges(head, tail) ?? null, failure(bodyTooLarge(cap))));
@@ -88,6 +118,7 @@ export function serveStdio(context: FrontContext, { input, output, endpoint = ""
   });
   let isClosed = false;
   let isRefusing = false;
+  let hasEnded = false;
   let close = (): void => {};
   const closed = new Promise<void>((resolve) => {
     close = () => {
@@ -101,9 +132,13 @@ export function serveStdio(context: FrontContext, { input, output, endpoint = ""
     };
   });
   input.on("data", (chunk: Buffer) => lines.push(chunk));
-  input.once("end", close);
-  input.once("close", close);
-  input.once("error", close);
+  const end = (): void => {
+    hasEnded = true;
+    if (!isParsing) close();
+  };
+  input.once("end", end);
+  input.once("close", end);
+  input.once("error", end);
   output.on("error", close);
   output.on("drain", () => {
     isFull = false;

@@ -3,26 +3,20 @@
  * client that disconnects while sending gets no answer and affects nobody else. A large body counts
  * against its account until the calls in it are over, and a very large one is parsed in slices.
  */
-import { parseInSlices, TooDeep } from "../../json/json-parse.ts";
 import { GoblinError } from "../../protocol/errors.ts";
 import { failure } from "../../protocol/json-rpc.ts";
 import { bodyTooLarge } from "../../protocol/limit-exceeded.ts";
 import type { Principal } from "../../protocol/principal.ts";
 import { textOf } from "../../text/utf8.ts";
-import { inSlices, type Sliced, textCost } from "../../timing/slices.ts";
+import { inSlices } from "../../timing/slices.ts";
 import { type BodyBudget, bodiesTooLarge, SMALL_BODY } from "../body-budget.ts";
+import type { IncomingBody } from "../classify.ts";
 import type { FrontContext } from "../context.ts";
+import { bodyInSlices, LARGE_BODY, parseProblem } from "../large-body.ts";
 import { Oversized } from "../oversized.ts";
 import type { HttpExchange } from "./exchange.ts";
 import { replyAnswer, replyError } from "./reply.ts";
 
-export interface JsonBody {
-  readonly value: unknown;
-  readonly text: string;
-}
-
-/** Larger bodies are parsed in slices: one of many small values takes long. */
-const LARGE_BODY = 256 * 1024;
 /** About what V8 needs for an object or an array. One body full of them is within a share. */
 const CONTAINER_BYTES = 40;
 
@@ -40,13 +34,13 @@ export interface ReadOptions extends Pick<FrontContext, "config" | "onLimit"> {
 }
 
 /**
- * Calls `take` once with the body, or replies with an error. Work on the body that goes on after
- * that is told to the hold of the exchange.
+ * Calls `take` once with the body, in a later turn, or replies with an error. Work on the body that
+ * goes on after that is told to the hold of the exchange.
  */
 export function readJson(
   { x, principal }: Sender,
   { config, onLimit, bodies, answersHere = false }: ReadOptions,
-  take: (body: JsonBody) => void,
+  take: (body: IncomingBody) => void,
 ): void {
   if (!JSON_TYPE.test(x.header("content-type") ?? "")) {
     return replyError(x, new GoblinError("UNSUPPORTED_MEDIA_TYPE", "Content-Type must be application/json"));
@@ -69,19 +63,19 @@ export function readJson(
       readLarge(bytes, x, { take, refuse: () => refuse(bodiesTooLarge(bodyBytes), idIn(bytes)) });
       return;
     }
-    let body: JsonBody;
+    let body: IncomingBody;
     try {
       const text = textOf(bytes);
       body = { value: JSON.parse(text), text };
-    } catch {
-      return replyError(x, notJson());
+    } catch (error) {
+      return replyError(x, parseProblem(error, "the body"));
     }
     hand(body, x, take);
   });
 }
 
 interface LargeOptions {
-  readonly take: (body: JsonBody) => void;
+  readonly take: (body: IncomingBody) => void;
   /** Replies that the account holds too much. */
   readonly refuse: () => void;
 }
@@ -99,18 +93,9 @@ function readLarge(bytes: Buffer, x: HttpExchange, { take, refuse }: LargeOption
     (body) => isGone || hand(body, x, take),
     (error) => {
       if (x.hold?.isRefused) refuse();
-      else replyError(x, error instanceof TooDeep ? tooDeep(error) : notJson());
+      else replyError(x, parseProblem(error, "the body"));
     },
   );
-}
-
-function* bodyInSlices(bytes: Buffer, mayHave: (containers: number) => boolean): Sliced<JsonBody> {
-  const text = textOf(bytes);
-  yield textCost(text);
-  const onContainers = (count: number): void => {
-    if (!mayHave(count)) throw new Error("nobody waits for it, or it needs too much");
-  };
-  return { value: yield* parseInSlices(bytes, { onContainers }), text };
 }
 
 /** The id of the request, if it can be read at the edges. */
@@ -120,15 +105,7 @@ function idIn(bytes: Buffer): number | undefined {
   return edges.id;
 }
 
-function tooDeep({ message }: TooDeep): GoblinError {
-  return new GoblinError("INVALID_REQUEST", `Invalid request: a large part of it is nested in ${message}`);
-}
-
-function notJson(): GoblinError {
-  return new GoblinError("PARSE_ERROR", "Parse error: the body is not valid JSON");
-}
-
-function hand(body: JsonBody, x: HttpExchange, take: (body: JsonBody) => void): void {
+function hand(body: IncomingBody, x: HttpExchange, take: (body: IncomingBody) => void): void {
   try {
     take(body);
   } catch (error) {
