@@ -14,6 +14,16 @@ import { canBeAsked, cannotBeAsked, isQuestion } from "../protocol/methods.ts";
 import { ownerAt, type Place, type Principal, type Visibility, visibilityAt } from "../protocol/principal.ts";
 import { SmallMap } from "../structures/small-map.ts";
 
+/** The most cancellations that are kept for one message, and their longest id. */
+const MOST_EARLY = 100;
+const LONGEST_ID = 1000;
+
+/**
+ * Cancellations that came while a large message was read, with the client's reasons. One of them
+ * may mean a request in that message.
+ */
+export type EarlyCancels = Map<Id, string | undefined>;
+
 type Identity = "account" | "protocolVersion" | "capabilities" | "info";
 
 export interface SessionOptions extends Pick<Client, Identity> {
@@ -56,6 +66,8 @@ export class Session implements Client {
   greeting: Promise<unknown> | undefined;
   readonly #send: (text: string, call: Call | undefined) => void;
   readonly #calls = new SmallMap<Id, Call>();
+  /** One for each large message that is being read. */
+  readonly #arriving = new Set<EarlyCancels>();
   readonly #questions = new Map<Id, (answer: Answer) => void>();
   readonly #endings: (() => void)[] = [];
   #questionCount = 0;
@@ -97,8 +109,22 @@ export class Session implements Client {
     this.lastUsed = Date.now();
   }
 
-  /** Registers a request under the client's id. Throws if the id is still in use. */
-  begin(id: Id, call: Call): void {
+  /** A large message of this session is being read, until `arrived`. */
+  arrives(): EarlyCancels {
+    const early: EarlyCancels = new Map();
+    this.#arriving.add(early);
+    return early;
+  }
+
+  arrived(early: EarlyCancels): void {
+    this.#arriving.delete(early);
+  }
+
+  /**
+   * Registers a request under the client's id. Throws if the id is still in use. `early`: what was
+   * cancelled while its message was read.
+   */
+  begin(id: Id, call: Call, early?: EarlyCancels): void {
     if (this.#calls.has(id)) {
       throw new GoblinError(
         "INVALID_REQUEST",
@@ -106,6 +132,7 @@ export class Session implements Client {
       );
     }
     this.#calls.set(id, call);
+    if (early?.has(id)) call.cancel("client", early.get(id));
   }
 
   end(id: Id): void {
@@ -115,7 +142,10 @@ export class Session implements Client {
 
   /** `words`: the client's own reason. */
   cancel(id: Id, words?: string): void {
-    this.#calls.get(id)?.cancel("client", words);
+    const call = this.#calls.get(id);
+    if (call) return call.cancel("client", words);
+    if (typeof id === "string" && id.length > LONGEST_ID) return;
+    for (const early of this.#arriving) if (early.size < MOST_EARLY) early.set(id, words);
   }
 
   notify(text: string, call?: Call): void {

@@ -82,13 +82,15 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
   };
 
   const reading = { ...context, bodies, answersHere: true };
-  const post: Serve = (x, principal) =>
+  const post: Serve = (x, principal) => {
     readJson({ x, principal }, reading, (body) => {
       const incoming = classifyIncoming(body, x.header(VERSION_HEADER));
       if ("batch" in incoming) legacy.batch(x, incoming.batch, principal);
       else if (incoming.era === "modern") modern.post(x, incoming.message, principal);
       else legacy.post(x, incoming.message, principal);
     });
+    if (x.hold) legacy.arrives(x, principal);
+  };
 
   const mainPost: Route = { serve: post, endpoint: "" };
 

@@ -8,7 +8,7 @@
 import { GoblinError } from "../../protocol/errors.ts";
 import { type Answer, answerText, failure, type Inbound } from "../../protocol/json-rpc.ts";
 import { limitExceeded, tooManyUnderWay } from "../../protocol/limit-exceeded.ts";
-import type { Session } from "../../session/session.ts";
+import type { EarlyCancels, Session } from "../../session/session.ts";
 import type { Batch } from "../classify.ts";
 import type { FrontContext } from "../context.ts";
 import type { PostReply } from "./reply.ts";
@@ -40,11 +40,18 @@ export function batchProblem(
   });
 }
 
+export interface BatchOptions {
+  readonly session: Session;
+  readonly reply: PostReply;
+  /** What was cancelled while the batch was read. */
+  readonly early: EarlyCancels | undefined;
+}
+
 /** Answers a batch from one POST. Never rejects. */
 export async function answerBatch(
   context: FrontContext,
   messages: readonly Inbound[],
-  { session, reply }: { readonly session: Session; readonly reply: PostReply },
+  { session, reply, early }: BatchOptions,
 ): Promise<void> {
   const { limits } = context.config.current;
   let size = 0;
@@ -69,7 +76,7 @@ export async function answerBatch(
       context.onLimit("inFlightPerSession");
       return join(message.id, failure(tooManyUnderWay(limits.inFlightPerSession)));
     }
-    const answer = await answerRequest(context, session, { message, to: reply });
+    const answer = await answerRequest(context, session, { message, to: reply, early });
     return answer && join(message.id, answer);
   };
   try {

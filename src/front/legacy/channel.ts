@@ -7,7 +7,7 @@ import type { Call } from "../../protocol/call.ts";
 import { GoblinError } from "../../protocol/errors.ts";
 import { type Answer, answerText, failure, type Id, type Inbound } from "../../protocol/json-rpc.ts";
 import type { Place, Principal } from "../../protocol/principal.ts";
-import type { Session } from "../../session/session.ts";
+import type { EarlyCancels, Session } from "../../session/session.ts";
 import type { BodyHold } from "../body-budget.ts";
 import type { Batch, EraChannel } from "../classify.ts";
 import type { FrontContext } from "../context.ts";
@@ -25,6 +25,13 @@ export interface ChannelOptions {
   readonly write: (text: string) => void;
 }
 
+export interface LargeMessage {
+  /** Keeps it counted until the calls in it are over. */
+  readonly hold: BodyHold;
+  /** What was cancelled while it was read. */
+  readonly early: EarlyCancels | undefined;
+}
+
 export class LegacyChannel implements EraChannel {
   readonly #options: ChannelOptions;
   #session: Session | undefined;
@@ -38,11 +45,20 @@ export class LegacyChannel implements EraChannel {
     return this.#session !== undefined;
   }
 
-  /** Handles a batch, if the session's version allows one. `hold`: of the body with it. */
-  takeBatch(batch: Batch, hold?: BodyHold): void {
+  /** A large message is being read. Its request can be cancelled before it is known. */
+  arrives(onDone: (arrived: () => void) => void): EarlyCancels | undefined {
+    const session = this.#session;
+    if (!session) return undefined;
+    const early = session.arrives();
+    onDone(() => session.arrived(early));
+    return early;
+  }
+
+  /** Handles a batch, if the session's version allows one. */
+  takeBatch(batch: Batch, large?: LargeMessage): void {
     const problem = batchProblem(this.#options.context, this.#session, batch);
     if (problem) return this.unreadable(problem);
-    for (const message of batch.messages()) this.take(message, hold);
+    for (const message of batch.messages()) this.take(message, large);
   }
 
   /**
@@ -62,7 +78,7 @@ export class LegacyChannel implements EraChannel {
     this.#session?.close();
   }
 
-  take(message: Inbound, hold?: BodyHold): void {
+  take(message: Inbound, large?: LargeMessage): void {
     if (message.kind === "invalid") {
       return this.#answer(
         message.id,
@@ -80,10 +96,11 @@ export class LegacyChannel implements EraChannel {
     session.touch();
     const { context, write } = this.#options;
     if (message.kind !== "request") return takeMessage(context, session, message);
-    const work = answerRequest(context, session, { message, to: { emit: write } }).then((answer) => {
+    const options = { message, to: { emit: write }, early: large?.early };
+    const work = answerRequest(context, session, options).then((answer) => {
       if (answer) this.#answer(message.id, answer);
     });
-    hold?.until(work);
+    large?.hold.until(work);
   }
 
   #open(message: Extract<Inbound, { kind: "request" }>): void {

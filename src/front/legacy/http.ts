@@ -14,7 +14,7 @@ import { legacyVersions } from "../../protocol/envelope.ts";
 import { GoblinError } from "../../protocol/errors.ts";
 import { type Answer, failure, type Id, type Inbound } from "../../protocol/json-rpc.ts";
 import type { Place, Principal } from "../../protocol/principal.ts";
-import type { Session } from "../../session/session.ts";
+import type { EarlyCancels, Session } from "../../session/session.ts";
 import type { Batch } from "../classify.ts";
 import type { FrontContext } from "../context.ts";
 import type { HttpExchange } from "../http/exchange.ts";
@@ -32,9 +32,20 @@ export class LegacyHttp {
   readonly #sessions = new Map<string, Session>();
   readonly #streams = new WeakMap<Session, Streams>();
   readonly #kept = new KeptStreams();
+  /** Of messages that are being read, or were. */
+  readonly #early = new WeakMap<HttpExchange, EarlyCancels>();
 
   constructor(context: FrontContext) {
     this.#context = context;
+  }
+
+  /** A large message is being read. Its request can be cancelled before it is known. */
+  arrives(x: HttpExchange, principal: Principal): void {
+    const session = this.#sessions.get(x.header(SESSION_HEADER) ?? "");
+    if (session?.principal !== principal.id || session.endpoint !== x.place.endpoint) return;
+    const early = session.arrives();
+    this.#early.set(x, early);
+    x.onDone(() => session.arrived(early));
   }
 
   /** Handles a POST of one message. */
@@ -156,7 +167,8 @@ export class LegacyHttp {
 
   #request(x: HttpExchange, session: Session, message: Extract<Inbound, { kind: "request" }>): void {
     const reply = new PostReply(x, this.#streamsOf(session));
-    const work = answerRequest(this.#context, session, { message, to: reply, trace: traceOf(x) }).then((answer) => {
+    const options = { message, to: reply, trace: traceOf(x), early: x.hold && this.#early.get(x) };
+    const work = answerRequest(this.#context, session, options).then((answer) => {
       try {
         reply.answer(message.id, answer);
       } catch (error) {
@@ -174,7 +186,7 @@ export class LegacyHttp {
     const problem = batchProblem(this.#context, session, batch);
     if (problem) return replyError(x, problem);
     const reply = new PostReply(x, this.#streamsOf(session));
-    const work = answerBatch(this.#context, batch.messages(), { session, reply });
+    const work = answerBatch(this.#context, batch.messages(), { session, reply, early: this.#early.get(x) });
     x.hold?.until(work);
   }
 

@@ -23,7 +23,7 @@ import { type LogLevel, severity } from "../../protocol/log-levels.ts";
 import type { Place, Principal } from "../../protocol/principal.ts";
 import { boundedCapabilities, boundedInfo } from "../../session/bounded.ts";
 import type { SessionClaims } from "../../session/seal.ts";
-import { Session } from "../../session/session.ts";
+import { type EarlyCancels, Session } from "../../session/session.ts";
 import { recordOf } from "../../structures/record.ts";
 import { cancelWords } from "../cancel-words.ts";
 import type { FrontContext } from "../context.ts";
@@ -110,6 +110,8 @@ export interface RequestOptions {
   /** Where notifications of the request go. */
   readonly to: { emit(text: string): void };
   readonly trace?: Readonly<Record<string, string>> | undefined;
+  /** What was cancelled while the message was read. */
+  readonly early?: EarlyCancels | undefined;
 }
 
 /**
@@ -119,7 +121,7 @@ export interface RequestOptions {
 export async function answerRequest(
   context: FrontContext,
   session: Session,
-  { message, to, trace }: RequestOptions,
+  { message, to, trace, early }: RequestOptions,
 ): Promise<Answer | undefined> {
   const { id, method, params } = message;
   const startedAt = performance.now();
@@ -135,8 +137,9 @@ export async function answerRequest(
     }
     const text = requestParams(message.text);
     const call = new Call({ method, params, text, client: session, emit: (emitted) => to.emit(emitted), trace });
-    session.begin(id, call);
+    session.begin(id, call, early);
     begun = call;
+    if (call.cancelled) return undefined;
     const first = await context.relay.handle(call);
     const answer = isSettled(call, first) ? first : await settleWithClient(call, first, { context, startedAt });
     return call.cancelled === "client" && !session.ended ? undefined : answer;

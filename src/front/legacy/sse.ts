@@ -19,7 +19,7 @@ import { openEventStream } from "../event-stream.ts";
 import type { HttpExchange } from "../http/exchange.ts";
 import { type ReadOptions, readJson } from "../http/read-json.ts";
 import { replyError } from "../http/reply.ts";
-import { LegacyChannel } from "./channel.ts";
+import { type LargeMessage, LegacyChannel } from "./channel.ts";
 
 interface OpenStream {
   readonly channel: LegacyChannel;
@@ -78,13 +78,17 @@ export class SseFront {
     if (open?.principal.id !== principal.id || open.endpoint !== x.place.endpoint) {
       return replyError(x, new GoblinError("SESSION_NOT_FOUND", "Session not found: open /sse again"));
     }
+    const { channel } = open;
+    let large: LargeMessage | undefined;
     readJson({ x, principal }, this.#reading, (body) => {
-      open.channel.identify(principal, x.place);
+      channel.identify(principal, x.place);
       x.reply(202, {});
       const incoming = classifyIncoming(body);
-      if ("batch" in incoming) open.channel.takeBatch(incoming.batch, x.hold);
-      else open.channel.take(incoming.message, x.hold);
+      if ("batch" in incoming) channel.takeBatch(incoming.batch, large);
+      else channel.take(incoming.message, large);
     });
+    if (!x.hold) return;
+    large = { hold: x.hold, early: channel.arrives((done) => x.onDone(done)) };
   }
 
   #reserve(x: HttpExchange, account: string): (() => void) | undefined {
