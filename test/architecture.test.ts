@@ -82,7 +82,7 @@ const layers: Record<string, readonly string[]> = {
   cli: [
     ...["gateway.ts", "version.ts", "tui", "admin", "demo", "session", "servers", "login", "pairing", "secrets"],
     ...["clients", "catalog", "telemetry", "access", "policy", "config", "protocol", "http-client", "structures"],
-    ...["timing", "text"],
+    ...["links", "timing", "text"],
   ],
 };
 

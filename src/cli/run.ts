@@ -47,6 +47,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     .description("run the gateway on stdin and stdout, for clients that start it themselves")
     .option("-c, --config <file>", "config file")
     .option("-p, --profile <name>", "show only this profile of the config")
+    .option("-s, --server <id>", "show only this server, under its own names")
     .action(async (options) => done((await import("./commands/stdio.ts")).stdio(options)));
   program
     .command("check [file]")

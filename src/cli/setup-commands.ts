@@ -22,6 +22,8 @@ export function addSetupCommands(program: Command, done: (action: Promise<number
     .addOption(
       new Option("--mode <mode>", "how clients reach it (default: http where they can)").choices(["http", "stdio"]),
     )
+    .option("-p, --profile <name>", "let them see only this profile of the config")
+    .option("--per-server", "write one entry for each server, under its own names")
     .option("--url <url>", "the gateway's address (default: the config's)")
     .option("--dry-run", "show what would change")
     .action((ids, options) => done(import("./clients/install.ts").then((it) => it.install(ids, options))));

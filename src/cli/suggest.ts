@@ -18,6 +18,13 @@ export function noSuch({ kind, name, known, otherwise }: Missing): UsageError {
   );
 }
 
+/** Checks that the profile exists. @throws UsageError if not */
+export function requireProfile(name: string, known: readonly string[]): void {
+  if (known.includes(name)) return;
+  const otherwise = known.length === 0 ? 'the config has no "profiles"' : `there are ${known.join(", ")}`;
+  throw noSuch({ kind: "profile", name, known, otherwise });
+}
+
 /** Checks that the server exists. @throws UsageError if not */
 export function requireServer(name: string, known: readonly string[]): void {
   if (known.includes(name)) return;

@@ -8,7 +8,7 @@ import type { Client, Entry, Machine, Scope } from "./client.ts";
 import { EditError } from "./edit/editor.ts";
 import { FileError, readState, textOf } from "./files.ts";
 import { entriesIn } from "./foreign-entry.ts";
-import { fileOf, OWN_NAME } from "./linking.ts";
+import { fileOf, isOwnEntry, OWN_NAME } from "./linking.ts";
 
 export interface FoundServer {
   readonly name: string;
@@ -90,7 +90,8 @@ function reachOf({ command, args, url }: Entry): string {
 
 function isOwn(name: string, { command, args, url }: Entry): boolean {
   const words = [command, ...(Array.isArray(args) ? args : [])].map(String);
-  if (words.some((word) => /(^|[/\\])(goblin-mcp|goblin)(@[\w.-]+)?$/.test(word))) return true;
+  if (words.some((word) => /(^|[/\\])(goblin-mcp|goblin(\.js)?)(@[\w.-]+)?$/.test(word))) return true;
+  if (name !== OWN_NAME && isOwnEntry(name, { command, args, url })) return true;
   return name === OWN_NAME && url !== undefined && /^https?:\/\/(127\.0\.0\.1|localhost|\[::1\])/.test(String(url));
 }
 

@@ -23,9 +23,25 @@ import type { Journal } from "./journal.ts";
 /** The name of the gateway's entry. */
 export const OWN_NAME = "goblin";
 
+/** One entry for the gateway, and where it leads. */
 export interface Link {
+  /** The entry's name: that of the gateway, or of the gateway and a server. */
+  readonly name: string;
   readonly gateway: Gateway;
   readonly program: Program;
+}
+
+/** Returns the name of the entry for one server. */
+export function serverEntryName(server: string): string {
+  return `${OWN_NAME}-${server}`;
+}
+
+/** Whether Goblin wrote an entry, or another version of it did. */
+export function isOwnEntry(name: string, entry: unknown): boolean {
+  if (name === OWN_NAME) return true;
+  if (!name.startsWith(serverEntryName(""))) return false;
+  const text = JSON.stringify(entry) ?? "";
+  return /"https?:\/\/[^"]*\/mcp\/s\/[^"/]+"/.test(text) || /"stdio",.*"--server"/.test(text);
 }
 
 export interface ClientState {
@@ -72,18 +88,19 @@ async function exists(path: string): Promise<boolean> {
 export async function stateOf(
   client: Client,
   machine: Machine,
-  options: { scope: Scope; link: Link },
+  options: { scope: Scope; links: readonly Link[] },
 ): Promise<ClientState | undefined> {
-  const { scope, link } = options;
+  const { scope, links } = options;
   const file = await fileOf(client, machine, scope);
   if (file === undefined) return undefined;
   try {
     const found = await readState(file);
     if (!found) return { client, scope, file, state: "missing", servers: [] };
     const servers = await readServers(textOf(found), client);
-    const own = servers.get(OWN_NAME);
-    const state =
-      own === undefined ? "found" : entriesFor(client, link).some((entry) => says(own, entry)) ? "linked" : "drifted";
+    const own = [...servers].filter(([name, entry]) => isOwnEntry(name, entry));
+    const isAsWritten = ([name, entry]: readonly [string, unknown]): boolean =>
+      links.some((link) => link.name === name && entriesFor(client, link).some((wanted) => says(entry, wanted)));
+    const state = own.length === 0 ? "found" : own.every(isAsWritten) ? "linked" : "drifted";
     return { client, scope, file, state, servers: [...servers.keys()] };
   } catch (error) {
     return { client, scope, file, state: "unreadable", reason: reasonOf(error), servers: [] };
@@ -92,29 +109,42 @@ export async function stateOf(
 
 export interface LinkOptions {
   readonly scope: Scope;
-  readonly link: Link;
+  readonly links: readonly Link[];
   readonly mode: "http" | "stdio" | undefined;
 }
 
-/** Plans to add the gateway's entry. Nothing is written. */
+/** Plans to add the gateway's entries, in place of earlier ones. Nothing is written. */
 export async function planLink(
   client: Client,
   machine: Machine,
-  { scope, link, mode }: LinkOptions,
+  { scope, links, mode }: LinkOptions,
 ): Promise<Outcome | undefined> {
   const file = await fileOf(client, machine, scope);
   if (file === undefined) return undefined;
-  const entry = entryFor(client, link, mode);
-  if (typeof entry === "string") return { client, file, state: "refused", reason: entry };
-  return plan(client, file, (text) => withEntry(text, client, { name: OWN_NAME, entry }));
+  const entries = links.map((link) => ({ name: link.name, entry: entryFor(client, link, mode) }));
+  const problem = entries.find(({ entry }) => typeof entry === "string");
+  if (problem) return { client, file, state: "refused", reason: String(problem.entry) };
+  return plan(client, file, async (text) => {
+    let next = text;
+    for (const [name, entry] of await readServers(text, client)) {
+      const isEarlier = isOwnEntry(name, entry) && !entries.some((one) => one.name === name);
+      if (isEarlier) next = await withoutEntry(next, client, name);
+    }
+    for (const { name, entry } of entries) next = await withEntry(next, client, { name, entry: entry as Entry });
+    return next;
+  });
 }
 
-/** Plans to remove the gateway's entry. Undefined: there is none. */
+/** Plans to remove the gateway's entries. Undefined: there is none. */
 export async function planUnlink(client: Client, machine: Machine, scope: Scope): Promise<Outcome | undefined> {
   const file = await fileOf(client, machine, scope);
   if (file === undefined) return undefined;
   const outcome = await plan(client, file, async (text) => {
-    return (await readServers(text, client)).has(OWN_NAME) ? withoutEntry(text, client, OWN_NAME) : text;
+    let next = text;
+    for (const [name, entry] of await readServers(text, client)) {
+      if (isOwnEntry(name, entry)) next = await withoutEntry(next, client, name);
+    }
+    return next;
   });
   return outcome.state === "unchanged" ? undefined : outcome;
 }
@@ -161,9 +191,11 @@ export async function apply(command: string, plans: readonly Planned[], journal:
   return { id, failures };
 }
 
-function entryFor(client: Client, { gateway, program }: Link, mode: LinkOptions["mode"]): Entry | string {
-  if (mode === "stdio" || (mode === undefined && !client.remote)) return client.program(program);
-  return remoteEntry(client, gateway);
+function entryFor(client: Client, { name, gateway, program }: Link, mode: LinkOptions["mode"]): Entry | string {
+  const isProgram = mode === "stdio" || (mode === undefined && !client.remote);
+  const entry = isProgram ? client.program(program) : remoteEntry(client, gateway);
+  // Some clients have the name inside, too.
+  return typeof entry === "string" || !("name" in entry) ? entry : { ...entry, name };
 }
 
 function entriesFor(client: Client, link: Link): Entry[] {

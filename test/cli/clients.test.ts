@@ -1,13 +1,14 @@
 /** The commands about MCP clients, in a home with real settings. */
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
 import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterEach, expect, test, vi } from "vitest";
 import { clients } from "../../src/clients/table.ts";
 import { SecretStore } from "../../src/secrets/secret-store.ts";
-import { type CommandHome, commandHome } from "../fixtures/command.ts";
+import { type CommandHome, commandHome, PROGRAM } from "../fixtures/command.ts";
 import { disposeAll } from "../fixtures/peers.ts";
+import { freePort } from "../fixtures/serve.ts";
 
 vi.setConfig({ testTimeout: 90_000 });
 afterEach(disposeAll);
@@ -20,6 +21,7 @@ const CURSOR = `{
   }
 }
 `;
+const DEMO = fileURLToPath(new URL("../../dist/demo/main.js", import.meta.url));
 const CODEX = '# mine\n[mcp_servers.files]\ncommand = "npx"\nargs = ["-y", "files", "--key", "s3cret-argument"]\n';
 
 function place(home: CommandHome, name: string, text?: string): string {
@@ -31,6 +33,8 @@ function place(home: CommandHome, name: string, text?: string): string {
 
 test("from two clients to one config, into both, and back", async () => {
   const home = commandHome();
+  const port = await freePort();
+  home.env["GOBLIN_PORT"] = String(port);
   const [cursor, codex] = [place(home, ".cursor/mcp.json", CURSOR), place(home, ".codex/config.toml", CODEX)];
   const own = join(home.env["HOME"]!, ".config/goblin/goblin.json");
   const listed = await home.goblin("clients");
@@ -70,20 +74,20 @@ test("from two clients to one config, into both, and back", async () => {
   expect(installed.code).toBe(0);
   expect(installed.out).toContain('+     "goblin": {');
   expect(installed.out).toMatch(/codex: written \(.*config\.toml\)\nTo take it back: goblin undo \S+\n/);
-  expect(readFileSync(codex, "utf8")).toBe(`${CODEX}\n[mcp_servers.goblin]\nurl = "http://127.0.0.1:3000/mcp"\n`);
+  expect(readFileSync(codex, "utf8")).toBe(`${CODEX}\n[mcp_servers.goblin]\nurl = "http://127.0.0.1:${port}/mcp"\n`);
   expect(JSON.parse((await home.goblin("clients", "--json")).out)).toMatchObject([
     { client: "cursor", state: "linked", servers: ["files", "docs", "goblin"] },
     { client: "codex", state: "linked" },
   ]);
 
   // One of them is edited since: it is left alone, with the difference.
-  writeFileSync(codex, readFileSync(codex, "utf8").replace("3000", "4000"));
+  writeFileSync(codex, readFileSync(codex, "utf8").replace("127.0.0.1", "127.0.0.2"));
   const refused = await home.goblin("undo");
   expect(refused.code).toBe(1);
   expect(refused.err).toContain("left alone, because it has changed since");
-  expect(refused.err).toContain('+ url = "http://127.0.0.1:4000/mcp"');
+  expect(refused.err).toContain('+ url = "http://127.0.0.2:');
   expect(readFileSync(cursor, "utf8")).toBe(CURSOR);
-  writeFileSync(codex, readFileSync(codex, "utf8").replace("4000", "3000"));
+  writeFileSync(codex, readFileSync(codex, "utf8").replace("127.0.0.2", "127.0.0.1"));
   expect((await home.goblin("undo")).code).toBe(0);
   expect(readFileSync(codex, "utf8")).toBe(CODEX);
   // The one before it is the import.
@@ -95,10 +99,7 @@ test("from two clients to one config, into both, and back", async () => {
 
 test("a project, a client that starts programs, a broken file, and the way out", async () => {
   const home = commandHome();
-  const listener = createServer().listen(0, "127.0.0.1");
-  await once(listener, "listening");
-  const { port } = listener.address() as AddressInfo;
-  listener.close();
+  const port = await freePort();
   const file = home.write("team.json", { mcpServers: {}, gateway: { port } });
   const desktop = place(home, ".config/Claude/claude_desktop_config.json", "{}");
   const broken = place(home, ".kiro/settings/mcp.json", "{ broken");
@@ -115,9 +116,11 @@ test("a project, a client that starts programs, a broken file, and the way out",
   expect(all.err).toContain("kiro: refused: it cannot be read: line 1: ");
   if (process.platform === "linux") {
     expect(JSON.parse(readFileSync(desktop, "utf8")).mcpServers.goblin).toEqual({
-      command: "npx",
-      args: ["-y", "goblin-mcp", "stdio", "--config", file],
+      command: process.execPath,
+      args: [PROGRAM, "stdio", "--config", file],
     });
+    // Started as the client would start it.
+    expect(all.out).toMatch(/claude-desktop: "goblin" answers, with \d+ tools/);
   }
   expect(readFileSync(broken, "utf8")).toBe("{ broken");
   const project = await home.goblinWith({ env }, "install", "vscode", "zed", "--project", "--config", file, "--json");
@@ -131,11 +134,66 @@ test("a project, a client that starts programs, a broken file, and the way out",
   });
   const silent = await home.goblinWith({ env }, "install", "cursor", "--config", file);
   expect(silent.err).toBe(
-    `Nothing answers at http://127.0.0.1:${port}/mcp yet: start the gateway with goblin serve.\n`,
+    `cursor: "goblin" does not work yet: nothing answers at http://127.0.0.1:${port}/mcp yet: start the gateway with goblin serve\n`,
   );
   expect((await home.goblinWith({ env }, "uninstall", "vscode")).out).toContain("vscode: written");
   expect(JSON.parse(readFileSync(written, "utf8"))).toEqual({ servers: {} });
   expect((await home.goblinWith({ env }, "uninstall", "vscode")).out).toBe("No client has an entry of the gateway.\n");
+});
+
+test("a profile or every server alone, each tried as the client would", async () => {
+  const home = commandHome();
+  const port = await freePort();
+  const demo = (id: string): object => ({ command: process.execPath, args: [DEMO, id] });
+  const file = home.write("team.json", {
+    mcpServers: { clock: demo("clock"), notes: demo("notes") },
+    profiles: { time: { servers: ["clock"] } },
+    metaTools: { enabled: [] },
+    gateway: { port },
+  });
+  const cursor = place(home, ".cursor/mcp.json", "{}\n");
+  const goose = place(home, ".config/goose/config.yaml", "model: x # mine\n");
+  const config = ["--config", file];
+  const unknown = await home.goblin("install", "cursor", "--profile", "tim", ...config);
+  expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining('did you mean "time"?')]);
+
+  // A client that starts the gateway itself needs no running one.
+  const started = await home.goblin("install", "cursor", "--profile", "time", "--mode", "stdio", ...config);
+  expect([started.code, started.err]).toEqual([0, ""]);
+  expect(started.out).toContain('cursor: "goblin" answers, with 2 tools');
+  expect(JSON.parse(readFileSync(cursor, "utf8")).mcpServers.goblin.args.slice(-2)).toEqual(["--profile", "time"]);
+
+  const served = home.start(["serve", ...config]);
+  await once(served.stdout!, "data");
+  const profile = await home.goblin("install", "cursor", "--profile", "time", "--json", ...config);
+  expect(JSON.parse(profile.out).results).toMatchObject([{ handshakes: [{ entry: "goblin", tools: 2 }] }]);
+  expect(JSON.parse(readFileSync(cursor, "utf8")).mcpServers.goblin).toEqual({
+    url: `http://127.0.0.1:${port}/mcp/p/time`,
+  });
+  const before = readFileSync(cursor, "utf8");
+  const each = await home.goblin("install", "cursor", "goose", "--per-server", ...config);
+  expect(each.out).toMatch(
+    /cursor: "goblin-clock" answers, with 2 tools\ncursor: "goblin-notes" answers, with \d+ tools/,
+  );
+  expect(JSON.parse(readFileSync(cursor, "utf8")).mcpServers).toEqual({
+    "goblin-clock": { url: `http://127.0.0.1:${port}/mcp/s/clock` },
+    "goblin-notes": { url: `http://127.0.0.1:${port}/mcp/s/notes` },
+  });
+  expect(readFileSync(goose, "utf8")).toContain("name: goblin-notes");
+  const desktop = await home.goblin("install", "cursor", "--per-server", "--mode", "stdio", "--dry-run", ...config);
+  expect(desktop.out).toContain('"--server"');
+  expect(JSON.parse((await home.goblin("clients", "--json", ...config)).out)).toMatchObject([
+    { client: "cursor", state: "linked" },
+    { client: "goose", state: "linked" },
+  ]);
+  // They are no servers to take over.
+  expect(JSON.parse((await home.goblin("import", "--dry-run", "--json")).out).servers).toEqual([]);
+  expect((await home.goblin("undo")).code).toBe(0);
+  expect(readFileSync(cursor, "utf8")).toBe(before);
+  expect(readFileSync(goose, "utf8")).toBe("model: x # mine\n");
+  await home.goblin("install", "cursor", "--per-server", ...config);
+  await home.goblin("uninstall", "cursor");
+  expect(JSON.parse(readFileSync(cursor, "utf8"))).toEqual({ mcpServers: {} });
 });
 
 test("secrets in plain text are counted, and moved into the store if asked for", async () => {

@@ -1,6 +1,6 @@
 /**
  * `goblin install` and `goblin uninstall`: add the gateway to clients' settings, and remove it.
- * What will change is shown first; `goblin undo` takes it back.
+ * What will change is shown first, and tried afterwards; `goblin undo` takes it back.
  */
 import type { Client, Scope } from "../../clients/client.ts";
 import { readState, textOf } from "../../clients/files.ts";
@@ -8,8 +8,10 @@ import { Journal } from "../../clients/journal.ts";
 import { lineDiff } from "../../clients/line-diff.ts";
 import { apply, fileOf, type Outcome, type Planned, planLink, planUnlink } from "../../clients/linking.ts";
 import { clean } from "../../text/clean.ts";
+import { createStatusLine } from "../terminal/status-line.ts";
 import { printJson } from "../terminal/table.ts";
 import { UsageError } from "../usage-error.ts";
+import { type Handshake, tryEntries } from "./handshake.ts";
 import { type LinkTarget, linkTo, namedClients, thisMachine } from "./machine.ts";
 
 export interface InstallOptions extends LinkTarget {
@@ -20,27 +22,24 @@ export interface InstallOptions extends LinkTarget {
   readonly json?: boolean | undefined;
 }
 
-const ANSWER_MS = 2000;
-
 export async function install(ids: readonly string[], options: InstallOptions): Promise<number> {
   const chosen = await chosenClients(ids, options);
-  const link = await linkTo(options);
+  const { chosen: links } = await linkTo(options);
+  if (links.length === 0) throw new UsageError("the config has no server: nothing to write an entry for");
   const outcomes: Outcome[] = [];
   const scope = scopeOf(options);
   for (const client of chosen) {
-    const outcome = await planLink(client, thisMachine(), { scope, link, mode: options.mode });
+    const outcome = await planLink(client, thisMachine(), { scope, links, mode: options.mode });
     if (outcome) outcomes.push(outcome);
     else outcomes.push({ client, file: "", state: "refused", reason: "it has no file for a project" });
   }
-  const code = await carryOut(`install ${chosen.map(({ id }) => id).join(" ")}`, outcomes, options);
-  const isRemote = outcomes.some(
-    ({ client, state }) => state === "planned" && client.remote && options.mode !== "stdio",
-  );
-  if (!options.json && !options.dryRun && isRemote) await tellIfSilent(link.gateway.url);
-  if (!options.json && link.gateway.tokenVariable !== undefined && outcomes.some(({ state }) => state === "planned")) {
-    const name = link.gateway.tokenVariable;
+  const code = await carryOut(`install ${chosen.map(({ id }) => id).join(" ")}`, outcomes, {
+    ...options,
+    isTried: true,
+  });
+  const name = links[0]?.gateway.tokenVariable;
+  if (!options.json && name !== undefined && outcomes.some(({ state }) => state === "planned"))
     console.error(`The gateway wants a token: set ${name} where the clients run (goblin token new makes one).`);
-  }
   return code;
 }
 
@@ -58,16 +57,6 @@ export async function uninstall(ids: readonly string[], options: InstallOptions)
     return 0;
   }
   return carryOut(`uninstall ${ids.join(" ")}`.trim(), outcomes, options);
-}
-
-/** The clients will find nobody until the gateway runs. */
-async function tellIfSilent(url: string): Promise<void> {
-  try {
-    // Any answer will do.
-    await fetch(url, { method: "OPTIONS", signal: AbortSignal.timeout(ANSWER_MS) });
-  } catch {
-    console.error(clean(`Nothing answers at ${url} yet: start the gateway with goblin serve.`));
-  }
 }
 
 /** With --all, those that are on this machine. */
@@ -89,18 +78,30 @@ function scopeOf({ project }: InstallOptions): Scope {
   return project ? "project" : "user";
 }
 
-async function carryOut(command: string, outcomes: readonly Outcome[], options: InstallOptions): Promise<number> {
+interface CarryOut extends InstallOptions {
+  /** Every written entry is tried. */
+  readonly isTried?: boolean;
+}
+
+async function carryOut(command: string, outcomes: readonly Outcome[], options: CarryOut): Promise<number> {
   const plans = outcomes.flatMap((outcome) => (outcome.state === "planned" ? outcome.plan : []));
   if (!options.json) for (const plan of plans) show(plan);
   const journal = new Journal(process.env);
   const { id, failures } = options.dryRun ? { id: undefined, failures: [] } : await apply(command, plans, journal);
-  const results = outcomes.map((outcome) => {
+  const plain = outcomes.map((outcome) => {
     const failed = failures.find(({ plan }) => outcome.state === "planned" && plan === outcome.plan);
     const reason = failed?.reason ?? (outcome.state === "refused" ? outcome.reason : undefined);
     const done = options.dryRun ? "planned" : "written";
     const state = reason !== undefined ? "refused" : outcome.state === "planned" ? done : outcome.state;
-    return { client: outcome.client.id, file: outcome.file, state, ...(reason !== undefined && { reason }) };
+    return { client: outcome.client, file: outcome.file, state, ...(reason !== undefined && { reason }) };
   });
+  const handshakes = options.isTried && !options.dryRun ? await tryAll(plain) : new Map<string, Handshake[]>();
+  const results = plain.map(({ client, file, ...result }) => ({
+    client: client.id,
+    file,
+    ...result,
+    ...(handshakes.has(file) && { handshakes: handshakes.get(file)! }),
+  }));
   if (options.json) printJson({ undo: id ?? null, results });
   else {
     for (const { client, file, state, reason } of results) {
@@ -108,9 +109,43 @@ async function carryOut(command: string, outcomes: readonly Outcome[], options: 
       if (reason === undefined) console.log(clean(line));
       else console.error(clean(line));
     }
+    tellHandshakes(results);
     if (id !== undefined) console.log(`To take it back: goblin undo ${id}`);
   }
-  return results.some(({ state }) => state === "refused") ? 1 : 0;
+  const failed = [...handshakes.values()].flat().some(({ tools, isOpen }) => tools === undefined && !isOpen);
+  return failed || results.some(({ state }) => state === "refused") ? 1 : 0;
+}
+
+interface Result {
+  readonly client: Client;
+  readonly file: string;
+  readonly state: string;
+}
+
+/** Returns the handshakes by file. */
+async function tryAll(results: readonly Result[]): Promise<Map<string, Handshake[]>> {
+  const tried = new Map<string, Handshake[]>();
+  const line = createStatusLine();
+  for (const { client, file, state } of results) {
+    if (state !== "written" && state !== "unchanged") continue;
+    line.spin(() => `trying what ${client.title} has now`);
+    tried.set(file, await tryEntries(client, file).finally(() => line.clear()));
+  }
+  return tried;
+}
+
+/** The same reason for several clients is said once. */
+export function tellHandshakes(
+  results: readonly { readonly client: string; readonly handshakes?: readonly Handshake[] }[],
+): void {
+  const said = new Set<string>();
+  for (const { client, handshakes = [] } of results) {
+    for (const { entry, tools, reason } of handshakes) {
+      if (tools !== undefined) console.log(clean(`${client}: "${entry}" answers, with ${tools} tools`));
+      else if (!said.has(reason!)) console.error(clean(`${client}: "${entry}" does not work yet: ${reason}`));
+      said.add(reason ?? "");
+    }
+  }
 }
 
 function show({ client, file, before, after }: Planned): void {

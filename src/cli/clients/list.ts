@@ -18,11 +18,11 @@ const columns: Column<ClientState>[] = [
 ];
 
 export async function listClients(options: ClientsOptions): Promise<number> {
-  const link = await linkTo(options);
+  const { all: links } = await linkTo(options);
   const states: ClientState[] = [];
   for (const client of namedClients([])) {
     for (const scope of ["user", "project"] as const) {
-      const state = await stateOf(client, thisMachine(), { scope, link });
+      const state = await stateOf(client, thisMachine(), { scope, links });
       if (!state || (state.state === "missing" && !(options.all && scope === "user"))) continue;
       if (!states.some(({ file }) => file === state.file)) states.push(state);
     }

@@ -1,14 +1,17 @@
 /** The machine, the clients and the gateway that the commands about clients mean. */
 import { homedir } from "node:os";
 import { resolve } from "node:path";
-import type { Client, Machine } from "../../clients/client.ts";
-import type { Link } from "../../clients/linking.ts";
+import { endpointFor } from "../../access/endpoints.ts";
+import type { Client, Machine, Program } from "../../clients/client.ts";
+import { type Link, OWN_NAME, serverEntryName } from "../../clients/linking.ts";
 import { clients } from "../../clients/table.ts";
 import { configPlaces } from "../../config/reading/find.ts";
+import type { Config } from "../../config/schema/config.ts";
 import { nearestWord } from "../../text/nearest/nearest-word.ts";
 import { chooseConfig } from "../config.ts";
 import { namedConfig } from "../environment.ts";
 import { findGateway } from "../gateway/find-gateway.ts";
+import { requireProfile } from "../suggest.ts";
 import { UsageError } from "../usage-error.ts";
 
 const FOLDER_PLACES = 2;
@@ -41,22 +44,56 @@ export function ownConfig(option: string | undefined): string {
 export interface LinkTarget {
   readonly config?: string | undefined;
   readonly url?: string | undefined;
+  /** Links to this profile only. */
+  readonly profile?: string | undefined;
+  /** One entry for each server. */
+  readonly perServer?: boolean | undefined;
 }
 
-/** How clients reach the gateway of this config. */
-export async function linkTo(options: LinkTarget): Promise<Link> {
+export interface Links {
+  /** What these options ask for. */
+  readonly chosen: readonly Link[];
+  /** Every entry that Goblin could have written for this config. */
+  readonly all: readonly Link[];
+}
+
+/** How clients reach the gateway of this config. @throws UsageError if there is no such profile */
+export async function linkTo(options: LinkTarget): Promise<Links> {
+  const { profile, perServer, url } = options;
+  if (profile !== undefined && perServer) throw new UsageError("--profile and --per-server: use only one of them");
   const { config, file } = await chooseConfig(options);
-  const { tokens, clients: named, oauth } = config.gateway.auth;
-  const wantsToken = tokens.length > 0 || Object.keys(named).length > 0 || oauth !== undefined;
+  const profiles = Object.keys(config.profiles);
+  if (profile !== undefined && url === undefined) requireProfile(profile, profiles);
   const { host, port } = config.gateway;
   const shown = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host;
   const scheme = config.gateway.tls ? "https" : "http";
-  const root = options.url === undefined ? `${scheme}://${shown}:${port}` : (await findGateway(options)).url;
-  return {
-    gateway: { url: `${root}/mcp`, ...(wantsToken && { tokenVariable: TOKEN_VARIABLE }) },
-    program: {
-      command: "npx",
-      args: ["-y", "goblin-mcp", "stdio", ...(file === undefined ? [] : ["--config", resolve(file.path)])],
-    },
-  };
+  const root = url === undefined ? `${scheme}://${shown}:${port}` : (await findGateway(options)).url;
+  const token = wantsToken(config.gateway.auth) ? { tokenVariable: TOKEN_VARIABLE } : {};
+  const runs = ownProgram();
+  const args = [...runs.args, "stdio", ...(file === undefined ? [] : ["--config", resolve(file.path)])];
+  const link = (name: string, endpoint: string, more: readonly string[]): Link => ({
+    name,
+    gateway: { url: `${root}/mcp${endpoint}`, ...token },
+    program: { command: runs.command, args: [...args, ...more] },
+  });
+  const whole = link(OWN_NAME, "", []);
+  const ofProfile = (name: string): Link => link(OWN_NAME, endpointFor("p", name), ["--profile", name]);
+  const ids = config.servers.filter(({ enabled }) => enabled).map(({ id }) => id);
+  const ofServers = ids.map((id) => link(serverEntryName(id), endpointFor("s", id), ["--server", id]));
+  const chosen = perServer ? ofServers : [profile === undefined ? whole : ofProfile(profile)];
+  return { chosen, all: [whole, ...profiles.map(ofProfile), ...ofServers] };
+}
+
+function wantsToken({ tokens, clients: named, oauth }: Config["gateway"]["auth"]): boolean {
+  return tokens.length > 0 || Object.keys(named).length > 0 || oauth !== undefined;
+}
+
+/**
+ * How a client starts Goblin. A copy in a cache may vanish, so npx is asked for it again;
+ * another one stays where it is, and needs nothing on the client's PATH.
+ */
+function ownProgram(): Program {
+  const script = process.argv[1] ?? "";
+  if (/[/\\](_npx|dlx[^/\\]*|bunx-[^/\\]*)[/\\]/.test(script)) return { command: "npx", args: ["-y", "goblin-mcp"] };
+  return { command: process.execPath, args: [script] };
 }

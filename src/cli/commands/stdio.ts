@@ -13,22 +13,31 @@ import { type ChooseOptions, chooseConfig } from "../config.ts";
 import { ConfigFollower } from "../config-follower.ts";
 import { surviveUncaughtErrors } from "../crash-guard.ts";
 import { exitSoon, listenToSignals } from "../signals.ts";
-import { noSuch } from "../suggest.ts";
+import { requireProfile, requireServer } from "../suggest.ts";
+import { UsageError } from "../usage-error.ts";
 
 export interface StdioCommandOptions extends ChooseOptions {
   readonly profile?: string | undefined;
+  /** The only server, under its own names. */
+  readonly server?: string | undefined;
 }
 
 export async function stdio(options: StdioCommandOptions): Promise<number> {
   const { config: whole, file, found } = await chooseConfig(options);
-  const { profile } = options;
-  if (profile !== undefined && !Object.hasOwn(whole.profiles, profile)) {
-    const known = Object.keys(whole.profiles);
-    const otherwise = known.length === 0 ? 'the config has no "profiles"' : `there are ${known.join(", ")}`;
-    throw noSuch({ kind: "profile", name: profile, known, otherwise });
-  }
+  const { profile, server } = options;
+  if (profile !== undefined && server !== undefined)
+    throw new UsageError("--profile and --server: use only one of them");
+  if (profile !== undefined) requireProfile(profile, Object.keys(whole.profiles));
+  if (server !== undefined)
+    requireServer(
+      server,
+      whole.servers.map(({ id }) => id),
+    );
   // The client of this process can use no other servers.
-  const narrowed = (next: Config): Config => (profile === undefined ? next : withServersOf(profile, next));
+  const narrowed = (next: Config): Config => {
+    if (server !== undefined) return { ...next, servers: next.servers.filter(({ id }) => id === server) };
+    return profile === undefined ? next : withServersOf(profile, next);
+  };
   const config = narrowed(whole);
   const log = createLogger({ ...config.log, stream: process.stderr });
   surviveUncaughtErrors(log);
@@ -40,7 +49,8 @@ export async function stdio(options: StdioCommandOptions): Promise<number> {
   });
   const logins = await openLogins({ env: process.env, warn: (message) => log.warn(message) });
   const gateway: Gateway = createGateway({ config, log, configPath: file?.path, kept, logins });
-  const endpoint = profile === undefined ? "" : endpointFor("p", profile);
+  const endpoint =
+    server !== undefined ? endpointFor("s", server) : profile === undefined ? "" : endpointFor("p", profile);
   const front = gateway.stdio({ input: process.stdin, output: process.stdout, endpoint });
   await follower?.watch();
   await Promise.race([front.closed, signals.ended]);

@@ -29,6 +29,7 @@ let machine: Machine;
 let journal: Journal;
 const golden = join(import.meta.dirname, "golden");
 const link = {
+  name: "goblin",
   gateway: { url: "http://127.0.0.1:3000/mcp" },
   program: { command: "npx", args: ["-y", "goblin-mcp", "stdio", "--config", "/home/ada/goblin.json"] },
 };
@@ -66,7 +67,9 @@ function sample({ format, section, isList }: Client): string {
 }
 
 async function linkAll(chosen: readonly Client[], mode?: "http" | "stdio"): Promise<Outcome[]> {
-  const outcomes = await Promise.all(chosen.map((client) => planLink(client, machine, { scope: "user", link, mode })));
+  const outcomes = await Promise.all(
+    chosen.map((client) => planLink(client, machine, { scope: "user", links: [link], mode })),
+  );
   const plans = outcomes.flatMap((outcome) => (outcome?.state === "planned" ? outcome.plan : []));
   expect((await apply("install", plans, journal)).failures).toEqual([]);
   return outcomes.filter((outcome) => outcome !== undefined);
@@ -93,7 +96,9 @@ describe.each(["linux", "darwin", "win32"])("on %s", (platform) => {
       expect(text, name).toBe(readFileSync(expected, "utf8"));
     }
     expect(filesIn(folder)).toEqual(written);
-    const states = await Promise.all(clients.map((client) => stateOf(client, machine, { scope: "user", link })));
+    const states = await Promise.all(
+      clients.map((client) => stateOf(client, machine, { scope: "user", links: [link] })),
+    );
     expect(new Set(states.map((state) => state?.state))).toEqual(new Set(["linked"]));
 
     const removals = await Promise.all(clients.map((client) => planUnlink(client, machine, "user")));
@@ -188,7 +193,7 @@ test("a file that must not be touched is named, and the others go on", async () 
   chmodSync(readOnly, 0o444);
   write(busy, "{}");
   const planned = await Promise.all(
-    ["trae", "factory"].map((id) => planLink(clientOf(id), machine, { scope: "user", link, mode: undefined })),
+    ["trae", "factory"].map((id) => planLink(clientOf(id), machine, { scope: "user", links: [link], mode: undefined })),
   );
   writeFileSync(busy, '{ "x": 1 }');
   const { failures } = await apply(
@@ -208,7 +213,7 @@ test("an entry that somebody changed has drifted", async () => {
   await linkAll([client]);
   const file = (await fileOf(client, machine, "user"))!;
   writeFileSync(file, readFileSync(file, "utf8").replace("127.0.0.1", "example.com"));
-  expect(await stateOf(client, machine, { scope: "user", link })).toMatchObject({
+  expect(await stateOf(client, machine, { scope: "user", links: [link] })).toMatchObject({
     state: "drifted",
     servers: ["goblin"],
   });
@@ -217,7 +222,7 @@ test("an entry that somebody changed has drifted", async () => {
 test("a token is referred to as the client can, never written", async () => {
   const secured = { ...link, gateway: { ...link.gateway, tokenVariable: "GOBLIN_TOKEN" } };
   const entryOf = async (id: string): Promise<string> => {
-    const outcome = await planLink(clientOf(id), machine, { scope: "user", link: secured, mode: "http" });
+    const outcome = await planLink(clientOf(id), machine, { scope: "user", links: [secured], mode: "http" });
     return outcome?.state === "planned"
       ? outcome.plan.after.toString()
       : outcome?.state === "refused"
