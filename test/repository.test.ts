@@ -36,7 +36,9 @@ test("comments and the names of tests say who and how many", () => {
     ["// Whoever comes", 'test("only so many", () => {', "a = b; // There is none"].map((line) => vague.test(line)),
   ).toEqual([true, true, false]);
   const found = tracked
-    .filter((file) => /^(test|bench|scripts|\.ci)\/.*\.(tsx?|js|mjs)$/.test(file) && file !== "test/repository.test.ts")
+    .filter(
+      (file) => /^(src|test|bench|scripts|\.ci)\/.*\.(tsx?|js|mjs)$/.test(file) && file !== "test/repository.test.ts",
+    )
     .flatMap((file) =>
       read(file)
         .split("\n")

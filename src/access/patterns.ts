@@ -4,17 +4,9 @@
  *
  * Names that clients see play no part: they may move from one server to another with the config.
  */
+import { hasAnnotation, isAnnotation } from "../policy/annotations.ts";
 import type { VisibleEntry } from "../protocol/principal.ts";
-import { recordOf } from "../structures/record.ts";
 import { matchesGlob } from "../text/glob.ts";
-
-/** What annotations can say of a tool. A tool that says nothing may do anything. */
-const annotated: Readonly<Record<string, (hints: Readonly<Record<string, unknown>>) => boolean>> = {
-  "@readOnly": ({ readOnlyHint }) => readOnlyHint === true,
-  "@destructive": ({ readOnlyHint, destructiveHint }) => readOnlyHint !== true && destructiveHint !== false,
-  "@idempotent": ({ readOnlyHint, idempotentHint }) => readOnlyHint === true || idempotentHint === true,
-  "@openWorld": ({ openWorldHint }) => openWorldHint !== false,
-};
 
 export interface EntryPatterns {
   readonly allow: readonly string[];
@@ -29,8 +21,7 @@ export function isAllowed(entry: VisibleEntry, { allow, deny }: EntryPatterns): 
 
 /** A pattern with a slash is for `server/name`, except for URIs. */
 function matchesEntry(pattern: string, { serverId, kind, name, definition }: VisibleEntry): boolean {
-  const says = kind === "tool" && Object.hasOwn(annotated, pattern) ? annotated[pattern] : undefined;
-  if (says) return says(recordOf(definition?.["annotations"]));
+  if (kind === "tool" && isAnnotation(pattern)) return hasAnnotation(definition?.["annotations"], pattern);
   const isUri = kind === "resource" || kind === "template";
   return matchesGlob(pattern, !isUri && pattern.includes("/") ? `${serverId}/${name}` : name);
 }

@@ -6,7 +6,7 @@ import type { IncomingMessage } from "node:http";
 
 /** The bodies of which a part is read in one turn. */
 const PER_TURN = 16;
-/** What one part has: at most so many bytes or so many chunks. */
+/** One part ends at either limit. */
 const PART_BYTES = 32 * 1024;
 const PART_CHUNKS = 256;
 

@@ -2,8 +2,8 @@
  * The codes of `goblin pair`: a person types one on the consent page, which proves that the person
  * may use this gateway.
  *
- * A code is good for one grant and a few minutes, and void after a few wrong attempts, whoever made
- * them. So it cannot be guessed from many addresses either.
+ * A code is good for one grant and a few minutes, and void after a few wrong attempts from all
+ * addresses together. So it cannot be guessed from many addresses either.
  */
 import { createHmac, randomBytes, randomInt, timingSafeEqual } from "node:crypto";
 import type { PairingBook, PairingCode, PairingStore } from "./store.ts";

@@ -1,7 +1,7 @@
 /**
  * What pairing remembers, in one encrypted file of the state folder: the keys that sign tokens, the
  * registered clients, the grants and the codes that `goblin pair` made. The gateway and the command
- * line both use it, so whoever may read the folder needs no other right.
+ * line both use it, so a user who may read the folder needs no other right.
  *
  * Of tokens and codes only digests are stored.
  */

@@ -2,9 +2,9 @@
  * The views of clients that do not see everything: one for each visibility, made when somebody
  * looks at it, and shared by all clients with that visibility.
  *
- * A view is built in slices, and whoever waits for `ready` holds up nobody. `of` builds it at once
- * if it must. The number of kept views is bounded: the least recently used is dropped, and built
- * again if it is needed.
+ * `ready` builds a view in slices, so that a client that waits for it holds up no other. `of` builds
+ * it at once if it must. The number of kept views is bounded: the least recently used is dropped,
+ * and built again if it is needed.
  */
 import type { Visibility } from "../../protocol/principal.ts";
 import { finish, inSlices } from "../../timing/slices.ts";
@@ -63,7 +63,7 @@ export class VisibleViews {
     if (running?.base === base) return running.done;
     const done = inSlices(visibleSnapshot(base, visibility)).then((view) => {
       if (this.#builds.get(key)?.base === base) this.#builds.delete(key);
-      // Whoever could not wait has built it meanwhile, or it is out of date.
+      // A caller that could not wait may have built it meanwhile.
       if (this.#kept.get(key)?.base !== base) this.#keep(key, base, view);
     });
     this.#builds.set(key, { base, done });

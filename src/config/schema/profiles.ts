@@ -1,14 +1,13 @@
 /** The config of profiles: named parts of the catalog, each with an endpoint of its own. */
 import * as z from "zod";
-
-const ANNOTATIONS = ["@readOnly", "@destructive", "@idempotent", "@openWorld"] as const;
+import { annotationNames, isAnnotation } from "../../policy/annotations.ts";
 
 export const profileName = z.string().regex(/^[\w.-]{1,64}$/, "expected a name of letters, digits and . _ -");
 
 const glob = z.string().min(1);
 const toolPattern = glob.refine(
-  (text) => !text.startsWith("@") || (ANNOTATIONS as readonly string[]).includes(text),
-  `unknown annotation: expected one of ${ANNOTATIONS.join(", ")}`,
+  (text) => !text.startsWith("@") || isAnnotation(text),
+  `unknown annotation: expected one of ${annotationNames.join(", ")}`,
 );
 
 function patterns(pattern: z.ZodString, what: string) {

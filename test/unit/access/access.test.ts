@@ -79,6 +79,12 @@ describe("a profile", () => {
     expect(shownBy("@destructive")).toBe(true);
     expect(shownBy("@destructive", { destructiveHint: false })).toBe(false);
     expect(shownBy("@destructive", { readOnlyHint: true })).toBe(false);
+    const both = { readOnlyHint: true, destructiveHint: true };
+    expect(["@readOnly", "@destructive", "@idempotent"].map((name) => shownBy(name, both))).toEqual([
+      false,
+      true,
+      false,
+    ]);
     expect(shownBy("@idempotent", { idempotentHint: true })).toBe(true);
     expect(shownBy("@openWorld", { openWorldHint: false })).toBe(false);
     expect(shownBy("@openWorld")).toBe(true);
