@@ -8,12 +8,16 @@
 
 export const ENDPOINT_PATHS = ["/mcp", "/sse", "/messages"] as const;
 
+/** An endpoint whose path encodes nothing, which is the usual one: it is spelled as it stands. */
+const PLAIN = /^\/[ps]\/[\w.~-]+$/;
+
 /** Returns what follows the first part of the path; undefined if it is no endpoint's path. */
 export function endpointOf(path: string, base: (typeof ENDPOINT_PATHS)[number]): string | undefined {
   if (!path.startsWith(base)) return undefined;
   const rest = path.slice(base.length);
   // Many clients and proxies add a slash.
   if (rest === "" || rest === "/") return "";
+  if (PLAIN.test(rest)) return rest;
   const [, kind, name, slash, ...more] = rest.split("/");
   if ((kind !== "p" && kind !== "s") || !name || (slash ?? "") !== "" || more.length > 0) return undefined;
   try {

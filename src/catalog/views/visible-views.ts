@@ -2,9 +2,9 @@
  * The views of clients that do not see everything: one for each visibility, made when somebody
  * looks at it, and shared by all clients with that visibility.
  *
- * `ready` builds a view in slices, so that a client that waits for it holds up no other. `of` builds
- * it at once if it must. The number of kept views is bounded: the least recently used is dropped,
- * and built again if it is needed.
+ * `ready` builds a view in slices, so a client that waits for one holds up no other. `of` builds it
+ * at once if it must. The number of kept views is bounded: the least recently used is dropped, and
+ * built again if it is needed.
  */
 import type { Visibility } from "../../protocol/principal.ts";
 import { finish, inSlices } from "../../timing/slices.ts";

@@ -19,8 +19,8 @@ import { StallWatch, type Unread } from "./stall-watch.ts";
 const LARGE = 256 * 1024;
 const EMPTY = Buffer.alloc(0);
 /**
- * A body in many chunks must not have tiny ones, on average. Node makes an event of every chunk, and
- * ten thousand of one byte fit into one read of a socket.
+ * The chunks of a body with many must not be tiny, on average. Node makes an event of every chunk,
+ * and ten thousand of one byte fit into one read of a socket.
  */
 const MANY_CHUNKS = 2048;
 const TINY_BYTES = 16;
