@@ -30,7 +30,7 @@ const layers: Record<string, readonly string[]> = {
   identifiers: ["json", "uri-template", "timing"],
   policy: ["protocol", "json", "structures", "text"],
   config: ["policy", "protocol", "structures", "text"],
-  access: ["policy", "config", "protocol", "structures", "text"],
+  access: ["policy", "config", "protocol", "text"],
   telemetry: ["config", "protocol", "structures", "timing", "text"],
   otel: ["telemetry", "config", "protocol", "json", "timing", "version.ts"],
   catalog: ["identifiers", "protocol", "json", "uri-template", "structures", "timing", "text"],
