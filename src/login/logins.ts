@@ -75,6 +75,9 @@ export class Logins {
   readonly #forCallers = new Map<string, LoginTarget>();
   readonly #renewals = new Map<string, Promise<Login>>();
   #book = EMPTY;
+  /** Reads of the store are numbered. `#book` is what the read `#newest` found. */
+  #reads = 0;
+  #newest = 0;
   #watch: Promise<ConfigWatch> | undefined;
   /** Returns the access token that a principal came with last. */
   subjectOf: (principal: string) => Subject | undefined = () => undefined;
@@ -89,16 +92,23 @@ export class Logins {
     this.#warn = warn;
   }
 
-  /** Reads the store again, and passes on what changed. */
+  /**
+   * Reads the store again, and passes on what changed. What a read found that began before another
+   * one is out of date once that one has ended.
+   */
   async load(): Promise<void> {
-    const before = this.#book;
+    const turn = ++this.#reads;
+    let book: LoginBook;
     try {
-      this.#book = await this.#store.read();
+      book = await this.#store.read();
     } catch (error) {
       this.#warn(messageOf(error));
       return;
     }
-    if (this.#closed) return;
+    if (this.#closed || turn < this.#newest) return;
+    this.#newest = turn;
+    const before = this.#book;
+    this.#book = book;
     for (const server of this.#servers) server.update(this.#book);
     this.#tellCallers(before);
   }

@@ -92,6 +92,12 @@ export class Servers extends EventEmitter<ServerEvents> {
     return serverId === undefined ? undefined : this.#roster.get(serverId)?.callers?.problem(client);
   }
 
+  /** Whether the login that an error calls missing is there: the catalog may know it a little later. */
+  hasLogin(error: unknown): boolean {
+    const state = this.backend(wantingLogin(error) ?? "")?.status.state;
+    return state !== undefined && state !== "needs-login";
+  }
+
   /** A client read a list: lists whose time is over are fetched again, in the background. */
   listRead(clientKey: string): void {
     for (const server of this.#roster.values()) server.listRead(clientKey);

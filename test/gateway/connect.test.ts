@@ -1,5 +1,8 @@
 import type { UrlElicitationRequiredError } from "@modelcontextprotocol/sdk/types.js";
 import { afterEach, expect, test } from "vitest";
+import { emptyLists } from "../../src/catalog/definitions.ts";
+import { rawText } from "../../src/protocol/json-rpc.ts";
+import { ANYONE } from "../../src/protocol/principal.ts";
 import { Browser, leadsTo, type Shown } from "../fixtures/browser.ts";
 import { connectV1, connectV2 } from "../fixtures/clients.ts";
 import { disposeAll } from "../fixtures/dispose.ts";
@@ -122,11 +125,32 @@ test("a client that opens no links gets the link in one sentence", async () => {
     `Server "remote" needs a login: the user must open ${link} and then repeat the request.`,
   );
   expect((await visit(link, here)).text).toMatch(/Logged in to remote\.[\s\S]*No server waits/);
-  // The server connects with the new login in the background.
-  await until(async () => (await client.callTool(call))["isError"] !== true);
   expect(((await client.callTool(call)) as { content: unknown }).content).toEqual([
     { type: "text", text: '{"text":"hello"}' },
   ]);
+});
+
+test("a call in the moment of the login goes to the server, however long the catalog takes", async () => {
+  const here = await scene({}, { open: { url: (await startScripted({ transport: "http" })).url } });
+  const { catalog, servers, callTool } = here.goblin.gateway;
+  const tools = (round: number) =>
+    Array.from({ length: 5000 }, (_, n) => {
+      const value = { name: `t${round}_${n}`, inputSchema: { type: "object" } };
+      return { value, text: JSON.stringify(value) };
+    });
+  const link = await linkFor(here);
+  const answers: ReturnType<typeof callTool>[] = [];
+  // From now on until the login, a snapshot is under way.
+  let round = 0;
+  const change = (): void => {
+    if (answers.length === 0) catalog.update("open", { ...emptyLists, tools: tools(++round) });
+  };
+  catalog.on("snapshot", change);
+  change();
+  servers.on("loggedIn", () => answers.push(callTool(call, { name: "test", principal: ANYONE })));
+  await visit(link, here);
+  expect(answers).toHaveLength(1);
+  expect(rawText((await answers[0]!).raw)).toContain("hello");
 });
 
 test("the page lists every server that waits, and nothing that a server sends is HTML", async () => {
