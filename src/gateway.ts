@@ -69,7 +69,7 @@ export function createGateway({ log, configPath, reload, state, kept, logins, en
   const stages = { masker: logs.masker, loginLinks: connect };
   const relay = new Relay({ ...core, ...clients, ...records, ...stages, localTools, waiting, seen });
   const reloading = { configPath, reloads, reload, preview };
-  const access = { guards, connect, address };
+  const access = { guards, connect, pairing, address };
   const admin = createAdmin({ ...core, ...clients, ...records, ...reloading, ...access, relay, logs, directory });
   const metrics = new MetricsPage({ meters, limits, reloads, sessions, subscriptions, servers, catalog });
   const context = { ...core, ...clients, relay, directory, subscriptions: clients.resourceSubscriptions };

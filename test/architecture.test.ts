@@ -60,8 +60,8 @@ const layers: Record<string, readonly string[]> = {
     ...["config", "protocol", "json", "structures", "timing", "text"],
   ],
   admin: [
-    ...["outbound", "identity", "connect", "front", "calls", "session", "routing", "servers", "catalog", "telemetry"],
-    ...["config", "protocol", "json", "structures", "version.ts"],
+    ...["outbound", "identity", "connect", "pairing", "front", "calls", "session", "routing", "servers", "catalog"],
+    ...["telemetry", "config", "protocol", "json", "structures", "version.ts"],
   ],
   page: ["admin", "tui", "uri-template"],
   tui: ["admin", "http-client", "protocol", "structures", "uri-template", "text"],

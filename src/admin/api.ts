@@ -20,13 +20,14 @@ import { callTool, toolResponse } from "./call-tool.ts";
 import { apiFailure, failureResponse } from "./failure.ts";
 import type { Feed } from "./feed.ts";
 import { callDetails } from "./live/call-details.ts";
+import { grantHandlers } from "./live/grants.ts";
 import type { LiveCalls } from "./live/live-calls.ts";
 import type { LiveRequest } from "./live/schema.ts";
 import { serverDetails } from "./live/server-details.ts";
 import type { Watches } from "./live/watch-resource.ts";
 import { shownConfig } from "./page/shown-config.ts";
 import type { AdminParts } from "./parts.ts";
-import { type AdminRoute, plainRoutes } from "./route.ts";
+import { type AdminRoute, plainRoutes, takesBody } from "./route.ts";
 import { type AdminRouteName, adminRoutes } from "./routes.ts";
 import { logEntry, type Views } from "./views.ts";
 
@@ -70,7 +71,7 @@ export function createAdminApi(parts: AdminParts, sources: Sources): Hono<AdminE
         const answer = await handlers[name as AdminRouteName]({
           params: parsed(route.params, c.req.param(), "parameters"),
           query: parsed(route.query, c.req.query(), "query"),
-          body: route.method === "get" ? undefined : await readBody(c.req.raw, route.request),
+          body: takesBody(route) ? await readBody(c.req.raw, route.request) : undefined,
           principal: c.env.principal,
           signal: c.req.raw.signal,
         });
@@ -124,6 +125,7 @@ function handlersOf(parts: AdminParts, { views, feed, calls, watches }: Sources)
     listTemplates: () => listed(views.templates()),
     listSubscriptions: () => listed(views.subscriptions()),
     listSessions: () => listed(views.sessions()),
+    ...grantHandlers(parts),
     getTokens: () => reportTokens(parts.catalog.snapshot),
     getServer: ({ params }) => serverDetails(known(params["id"]), parts),
     listCalls: () => listed(activity.calls()),

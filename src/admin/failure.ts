@@ -10,12 +10,15 @@ const statuses = {
   SERVER_NOT_FOUND: 404,
   CALL_NOT_FOUND: 404,
   QUESTION_NOT_FOUND: 404,
+  GRANT_NOT_FOUND: 404,
   NO_CONFIG_FILE: 409,
   NO_LOGIN: 409,
+  PAIRING_OFF: 409,
   TOO_LARGE: 413,
   NOT_JSON: 415,
   CONFIG_INVALID: 422,
   INTERNAL_ERROR: 500,
+  PAIRING_UNAVAILABLE: 503,
 } as const;
 
 export function apiFailure(code: keyof typeof statuses, message: string): ApiFailure {

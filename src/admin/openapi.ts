@@ -7,7 +7,7 @@
 import * as z from "zod";
 import * as events from "./events.ts";
 import * as live from "./live/schema.ts";
-import { type AdminRoute, plainRoutes, routeTags } from "./route.ts";
+import { type AdminRoute, plainRoutes, routeTags, takesBody } from "./route.ts";
 import { adminRoutes } from "./routes.ts";
 import * as schema from "./schema.ts";
 
@@ -18,13 +18,13 @@ const reasons: Record<number, string> = {
   400: "The request is invalid",
   401: "A bearer token is needed",
   403: "The host, the origin or the token is not allowed",
-  404: "No such server, tool or route",
-  409: "There is no config file to read",
+  404: "No such server, tool, grant or route",
+  409: "There is no config file to read, or what the request needs is off",
   413: "The body is larger than limits.bodyBytes",
   415: "The body is not sent as application/json",
   422: "The config is not valid or not trusted; the running config is kept",
   502: "The server answered with an error",
-  503: "The server is not available",
+  503: "The server, or the state folder, is not available",
   504: "The server did not answer in time",
 };
 
@@ -144,7 +144,7 @@ function isOpen(route: AdminRoute): boolean {
 
 function failuresOf(route: AdminRoute): number[] {
   const ofGuard = isOpen(route) ? [403] : [401, 403];
-  return [...ofGuard, ...(route.errors ?? []), ...(route.method === "get" ? [] : [413, 415])].sort((a, b) => a - b);
+  return [...ofGuard, ...(route.errors ?? []), ...(takesBody(route) ? [413, 415] : [])].sort((a, b) => a - b);
 }
 
 function contentOf(route: AdminRoute, names: Map<z.ZodType, string>): Json {

@@ -6,6 +6,7 @@ import type { ReloadHistory } from "../config/reload-history.ts";
 import type { Config } from "../config/schema/config.ts";
 import type { Connect } from "../connect/connect.ts";
 import type { LiveGuards } from "../front/http/guard.ts";
+import type { Pairing } from "../pairing/pairing.ts";
 import type { OnLimit } from "../protocol/limit-exceeded.ts";
 import type { OwnLogLevel } from "../protocol/log-levels.ts";
 import type { Directory } from "../routing/directory.ts";
@@ -16,6 +17,7 @@ import type { Subscriptions } from "../session/subscriptions.ts";
 import type { Activity } from "../telemetry/activity.ts";
 import type { KeptCalls } from "../telemetry/kept-calls.ts";
 import type { LogBook } from "../telemetry/log-book.ts";
+import type { Logger } from "../telemetry/logger.ts";
 import type { ConfigChanges, ReloadResult } from "./schema.ts";
 
 export interface AdminParts {
@@ -37,11 +39,14 @@ export interface AdminParts {
   readonly directory: Directory;
   /** Decides which event streams may stay open when the tokens change. */
   readonly guards: LiveGuards;
+  /** Lets clients in. Undefined: it cannot be turned on. */
+  readonly pairing: Pick<Pairing, "issuer" | "grants" | "revoke" | "newCode"> | undefined;
   /** Where people log in to servers. Undefined: nowhere. */
   readonly connect: Pick<Connect, "link"> | undefined;
   readonly activity: Activity;
   readonly keptCalls: KeptCalls;
   readonly logs: LogBook;
+  readonly log: Logger;
   readonly onLimit: OnLimit;
 }
 

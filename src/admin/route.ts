@@ -14,7 +14,7 @@ export const routeTags = {
 export type RouteTag = keyof typeof routeTags;
 
 export interface AdminRoute {
-  readonly method: "get" | "post" | "put";
+  readonly method: "get" | "post" | "put" | "delete";
   readonly path: string;
   readonly tag: RouteTag;
   readonly summary: string;
@@ -31,6 +31,11 @@ export interface AdminRoute {
   readonly events?: Readonly<Record<string, z.ZodType>>;
   /** The status codes of failures, besides those of the guard. */
   readonly errors?: readonly number[];
+}
+
+/** Whether requests have a body, which must be JSON: then no page of another origin can send them. */
+export function takesBody({ method }: Pick<AdminRoute, "method">): boolean {
+  return method === "post" || method === "put";
 }
 
 /** Routes beside the API: the document describes them, but they are not part of it. */

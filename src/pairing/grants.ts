@@ -24,6 +24,10 @@ export class Grants {
     return this.#in(this.#book.current, id);
   }
 
+  list(): Grant[] {
+    return this.#book.current.grants.filter((grant) => this.#isOwn(grant));
+  }
+
   /** Returns false if the grant has ended already. */
   async add(grant: Grant): Promise<boolean> {
     const next = await this.#book.change((book) => {
@@ -56,9 +60,11 @@ export class Grants {
   }
 
   #in(book: PairingBook, id: string): Grant | undefined {
-    return book.grants.find(
-      (one) => one.id === id && one.issuer === this.#issuer && this.#now() - one.usedAt < IDLE_MS,
-    );
+    return book.grants.find((one) => one.id === id && this.#isOwn(one));
+  }
+
+  #isOwn({ issuer, usedAt }: Grant): boolean {
+    return issuer === this.#issuer && this.#now() - usedAt < IDLE_MS;
   }
 }
 

@@ -10,6 +10,7 @@ import { messageOf } from "../protocol/errors.ts";
 import { Throttle } from "../timing/throttle.ts";
 import type { LiveBook } from "./live-book.ts";
 import type { AuthorizationServer } from "./server/authorization-server.ts";
+import type { Grant } from "./store.ts";
 
 export interface PairingOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -77,6 +78,27 @@ export class Pairing extends EventEmitter<{ ended: [] }> {
   /** Whether a grant has not ended. Until the store is read, nobody knows of one that has. */
   isLive(grant: string): boolean {
     return this.#loaded === undefined || this.#loaded.server.grants.find(grant) !== undefined;
+  }
+
+  /** The grants of this gateway that have not ended. Rejects while pairing is off, as do the others. */
+  async grants(): Promise<readonly Grant[]> {
+    return (await this.#server()).grants.list();
+  }
+
+  /** Ends a grant, and returns it; undefined: there is none. */
+  async revoke(id: string): Promise<Grant | undefined> {
+    const { grants } = await this.#server();
+    const grant = grants.find(id);
+    if (grant) await grants.revoke(id);
+    return grant;
+  }
+
+  /** Makes a code that lets one client in, and names the endpoint for it. */
+  async newCode(): Promise<{ readonly code: string; readonly expiresAt: number; readonly url: string }> {
+    const { issuer } = await this.#server();
+    const [{ newCode }, { book }] = await Promise.all([import("./codes.ts"), this.#load(issuer)]);
+    const { code, expiresAt } = await newCode(book.store, issuer, Date.now());
+    return { code, expiresAt, url: `${issuer}/mcp` };
   }
 
   /** Serves the endpoints of the authorization server. */

@@ -89,6 +89,7 @@ export async function startFakeAdmin(options: FakeOptions = {}): Promise<FakeAdm
     templates: () => data.templates,
     subscriptions: () => data.subscriptions,
     sessions: () => data.sessions,
+    grants: () => data.grants,
     calls: () => data.calls,
     logs: () => data.logs,
   };
@@ -137,6 +138,10 @@ export async function startFakeAdmin(options: FakeOptions = {}): Promise<FakeAdm
     if (callId !== undefined) {
       asked.get(callId)?.(body);
       return send(response, 200, { accepted: true });
+    }
+    if (path === "/api/pairing/codes") {
+      const url = "https://mcp.example.com/mcp";
+      return send(response, 200, { code: "48217730", expiresAt: Date.now() + 300_000, url });
     }
     if (path === "/api/reload") return send(response, 200, { added: ["new"], removed: [], changed: [] });
     return send(response, 404, { error: { code: "NOT_FOUND", message: `No ${path}` } });

@@ -11,6 +11,7 @@ export interface FakeData {
   templates: schema.TemplateRow[];
   subscriptions: schema.SubscriptionRow[];
   sessions: schema.SessionRow[];
+  grants: schema.GrantRow[];
   calls: schema.CallRow[];
   logs: schema.LogEntry[];
 }
@@ -160,6 +161,12 @@ export function plausibleData(): FakeData {
       },
     ],
     subscriptions: [{ client: "claude-desktop", serverId: "filesystem", uri: "file:///logs/app.log", since: start }],
+    grants: [
+      {
+        ...{ id: "g1", clientId: "https://chat.example/client.json", name: "Chat", host: "chat.example" },
+        ...{ resource: "https://mcp.example.com/mcp", profile: "research", createdAt: start, usedAt: start },
+      },
+    ],
     sessions: [
       {
         id: "a1b2c3d4",
