@@ -33,7 +33,7 @@ export interface AdminRoute {
   readonly errors?: readonly number[];
 }
 
-/** Whether requests have a body, which must be JSON: then no page of another origin can send them. */
+/** Whether requests have a body. It must be JSON: no page of another origin can send that. */
 export function takesBody({ method }: Pick<AdminRoute, "method">): boolean {
   return method === "post" || method === "put";
 }

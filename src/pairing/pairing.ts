@@ -80,7 +80,7 @@ export class Pairing extends EventEmitter<{ ended: [] }> {
     return this.#loaded === undefined || this.#loaded.server.grants.find(grant) !== undefined;
   }
 
-  /** The grants of this gateway that have not ended. Rejects while pairing is off, as do the others. */
+  /** The grants of this gateway that have not ended. Rejects while pairing is off. */
   async grants(): Promise<readonly Grant[]> {
     return (await this.#server()).grants.list();
   }

@@ -92,7 +92,7 @@ export class Servers extends EventEmitter<ServerEvents> {
     return serverId === undefined ? undefined : this.#roster.get(serverId)?.callers?.problem(client);
   }
 
-  /** Whether the login that an error calls missing is there: the catalog may know it a little later. */
+  /** Whether the login that an error calls missing is there: the catalog may lag behind. */
   hasLogin(error: unknown): boolean {
     const state = this.backend(wantingLogin(error) ?? "")?.status.state;
     return state !== undefined && state !== "needs-login";
