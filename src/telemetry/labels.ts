@@ -6,6 +6,7 @@
 import { errorTable, knownServerCodes } from "../protocol/errors.ts";
 import { type ErrorAnswer, shownCode } from "../protocol/json-rpc.ts";
 import { listMethods, routedMethods } from "../protocol/methods.ts";
+import type { Principal } from "../protocol/principal.ts";
 
 /** The server label of requests that belong to no server. */
 export const NO_SERVER = "none";
@@ -67,6 +68,22 @@ export function mimeLabel(mimeType: string | undefined): string {
   if (mimeTypes.has(mimeType)) return mimeType;
   const plain = mimeType.split(";", 1)[0]!.trim().toLowerCase();
   return mimeTypes.has(plain) ? plain : "other";
+}
+
+/**
+ * Returns who sent a request, as far as the config names it: a token by its name, an access token
+ * by its issuer. Empty: no token was needed.
+ */
+export function whoLabel({ id }: Pick<Principal, "id">): string {
+  if (id.startsWith("client:")) return id.slice("client:".length);
+  const issuerEnd = id.indexOf("\u001f");
+  if (issuerEnd >= 0) return id.slice(0, issuerEnd);
+  return id === "" ? "" : "unnamed token";
+}
+
+/** Tokens can be tied to any set of profiles, so sets share a label. Empty: no profile. */
+export function profileLabel(profile: string | undefined): string {
+  return profile?.includes(",") ? "several profiles" : (profile ?? "");
 }
 
 /** Whether a numeric error code is one of those that may be a label. */

@@ -4,21 +4,19 @@
  * label values.
  */
 import type { Outcome } from "../protocol/outcomes.ts";
+import type { Principal } from "../protocol/principal.ts";
+import { profileLabel, whoLabel } from "./labels.ts";
 import { Latency } from "./latency.ts";
+
+type Ended = Record<Outcome, number>;
+const noneEnded = (): Ended => ({ ok: 0, "tool-error": 0, error: 0, timeout: 0, cancelled: 0, unavailable: 0 });
 
 /** The counters for one method of one server. */
 export class Meter {
   readonly serverId: string;
   readonly method: string;
   readonly latency = new Latency();
-  readonly ended: Record<Outcome, number> = {
-    ok: 0,
-    "tool-error": 0,
-    error: 0,
-    timeout: 0,
-    cancelled: 0,
-    unavailable: 0,
-  };
+  readonly ended = noneEnded();
   readonly errors = new Map<string, number>();
   inFlight = 0;
 
@@ -34,6 +32,13 @@ export class Meter {
   }
 }
 
+/** The counters for requests of one kind of sender. */
+export interface CallerCount {
+  readonly who: string;
+  readonly profile: string;
+  readonly ended: Ended;
+}
+
 export interface ReadCount {
   readonly serverId: string;
   readonly mimeType: string;
@@ -45,6 +50,9 @@ export class Meters {
   readonly #byServer = new Map<string, Map<string, Meter>>();
   readonly #reads = new Map<string, ReadCount>();
   readonly #syncs = new Map<string, Latency>();
+  readonly #callers = new Map<string, CallerCount>();
+  /** A principal's requests mostly come to one profile. */
+  readonly #lastOf = new WeakMap<Principal, { readonly profile: string | undefined; readonly count: CallerCount }>();
   #auditLinesLost = 0;
 
   meter(serverId: string, method: string): Meter {
@@ -63,6 +71,23 @@ export class Meters {
     else this.#reads.set(key, { serverId, mimeType, status, count: 1 });
   }
 
+  /** Counts an answered request for who sent it, to which profile. */
+  countCaller(who: Principal, profile: string | undefined, outcome: Outcome): void {
+    let last = this.#lastOf.get(who);
+    if (!last || last.profile !== profile) {
+      last = { profile, count: this.#caller(whoLabel(who), profileLabel(profile)) };
+      this.#lastOf.set(who, last);
+    }
+    last.count.ended[outcome]++;
+  }
+
+  #caller(who: string, profile: string): CallerCount {
+    const key = JSON.stringify([who, profile]);
+    const count = this.#callers.get(key) ?? { who, profile, ended: noneEnded() };
+    this.#callers.set(key, count);
+    return count;
+  }
+
   synced(serverId: string, ms: number): void {
     const latency = this.#syncs.get(serverId) ?? new Latency();
     this.#syncs.set(serverId, latency);
@@ -79,6 +104,10 @@ export class Meters {
 
   *all(): Generator<Meter> {
     for (const ofServer of this.#byServer.values()) yield* ofServer.values();
+  }
+
+  callers(): Iterable<CallerCount> {
+    return this.#callers.values();
   }
 
   reads(): Iterable<ReadCount> {

@@ -107,6 +107,15 @@ export function createMetrics(sources: MetricSources): Metrics {
       }
     },
   );
+  counter(
+    "mcpCallerRequestsTotal",
+    { help: "Requests that were answered, by who sent them", labels: ["who", "profile", "outcome"] },
+    (add) => {
+      for (const { who, profile, ended } of meters.callers()) {
+        for (const outcome of outcomes) if (ended[outcome] > 0) add({ who, profile, outcome }, ended[outcome]);
+      }
+    },
+  );
   gauge(
     "mcpRequestsInFlight",
     { help: "Requests that wait for their answer", labels: ["serverId", "method"] },

@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { afterEach, expect, test } from "vitest";
 import { startGoblin } from "../fixtures/goblin.ts";
+import { startIssuer } from "../fixtures/issuer.ts";
 import { connectV1, disposeAll, rawHttp, startScripted, until } from "../fixtures/peers.ts";
 import { type Family, parsePrometheus, valueIn } from "../fixtures/prometheus.ts";
 
@@ -122,6 +123,43 @@ test("what is in flight and what was lost shows while it is so", async () => {
     return valueIn(found, "mcpBackendReconnectsTotal", { serverId: "one" }) === 1 ? found : undefined;
   });
   expect(valueIn(later, "mcpRequestsInFlight", { serverId: "one", method: "tools/call" })).toBe(0);
+});
+
+test("requests are counted by who sent them, under names of the config only", async () => {
+  const [one, issuer] = await Promise.all([startScripted({ name: "one" }), startIssuer()]);
+  const goblin = await startGoblin({
+    mcpServers: { one: one.entry },
+    profiles: { research: { servers: ["one"] }, quiet: {} },
+    gateway: {
+      publicUrl: "https://goblin.example",
+      auth: {
+        tokens: ["a-plain-token"],
+        clients: {
+          ci: { token: "token-of-ci", profile: "research" },
+          desk: { token: "d", profile: ["research", "quiet"] },
+        },
+        oauth: { issuers: [{ issuer: issuer.url }] },
+      },
+    },
+  });
+  const signed = await Promise.all(["alice", "bob", "carol"].map((sub) => issuer.sign({ claims: { sub } })));
+  for (const token of ["token-of-ci", "d", "a-plain-token", ...signed]) {
+    const http = rawHttp(goblin.url);
+    http.headers = { authorization: `Bearer ${token}` };
+    await http.initialize();
+    await http.call("tools/list");
+    await http.call("tools/call", { name: "one_echo", arguments: { text: "x" } });
+    await http.call("tools/call", { name: "nothing" });
+  }
+  const found = await scrape(goblin.origin, { authorization: "Bearer a-plain-token" });
+  const counted = (who: string, profile: string) =>
+    ["ok", "error"].map((outcome) => valueIn(found, "mcpCallerRequestsTotal", { who, profile, outcome }));
+  expect(counted("ci", "research")).toEqual([2, 1]);
+  expect(counted("desk", "several profiles")).toEqual([2, 1]);
+  expect(counted("unnamed token", "")).toEqual([2, 1]);
+  expect(counted(issuer.url, "")).toEqual([6, 3]);
+  // No person becomes a label.
+  expect(found.get("mcpCallerRequestsTotal")?.samples).toHaveLength(8);
 });
 
 test("the page is guarded like everything else", async () => {

@@ -68,6 +68,7 @@ export class CallMetrics implements Stage {
   /** Counts a list. Lists are not calls, so the activity does not show them. */
   listed({ call, startedAt }: Flight): void {
     this.#meters.meter(GATEWAY, call.method).end("ok", performance.now() - startedAt, undefined);
+    this.#meters.countCaller(call.who, call.client.visibility?.profile, "ok");
   }
 
   /** Counts a request that was refused before it reached a server. */
@@ -92,6 +93,8 @@ export class CallMetrics implements Stage {
     const ms = performance.now() - startedAt;
     const outcome = outcomeOf(call, answer);
     meter.end(outcome, ms, answer.ok ? undefined : codeLabel(answer));
+    const profile = call.client.visibility?.profile;
+    this.#meters.countCaller(call.who, profile, outcome);
     this.#tracing?.end(flight, answer, outcome);
     if (route && call.method === "resources/read") {
       this.#meters.countRead(route.serverId, mimeLabel(route.mimeType), answer.ok ? "success" : "failure");
@@ -106,7 +109,7 @@ export class CallMetrics implements Stage {
       outcome,
       client: clientName(call),
       who: call.who.name || null,
-      profile: call.client.visibility?.profile ?? null,
+      profile: profile ?? null,
       code: answer.ok ? null : shownCode(answer),
       requestId: call.requestId,
     };
