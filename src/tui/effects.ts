@@ -8,6 +8,7 @@ import { strip } from "../text/clean.ts";
 import type { AdminClient } from "./client.ts";
 import type { Block } from "./content/blocks.ts";
 import { blockAtCursor, documentWidth } from "./content/document.ts";
+import { codeBlocks, grantBlocks } from "./content/pairing.ts";
 import { blocksText } from "./content/result-text.ts";
 import type { Picture } from "./images.ts";
 import { createLiveEffects } from "./live-effects.ts";
@@ -55,6 +56,10 @@ export function createEffects(options: EffectsOptions): Effects {
 
   const attempt = (work: () => Promise<string>): void => {
     work().then((text) => notify(text, "good"), fail);
+  };
+
+  const show = (title: string, read: () => Promise<Block[]>): void => {
+    read().then((blocks) => store.dispatch({ type: "view", title, blocks }), fail);
   };
 
   const confirmed = (state: State): void => {
@@ -134,6 +139,15 @@ export function createEffects(options: EffectsOptions): Effects {
         return;
       case "log-in":
         return logIn(after);
+      case "pair":
+        return show("A code that lets a client in", async () => [
+          ...codeBlocks(await client.request(adminRoutes.makePairingCode, { body: {} })),
+          ...grantBlocks((await client.request(adminRoutes.listGrants, {})).items, Date.now()),
+        ]);
+      case "grants":
+        return show("Clients that were let in", async () =>
+          grantBlocks((await client.request(adminRoutes.listGrants, {})).items, Date.now()),
+        );
       case "reload":
         attempt(async () => {
           const { added, removed, changed } = await client.request(adminRoutes.reload, { body: {} });

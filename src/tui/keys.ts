@@ -91,6 +91,8 @@ export const browseBindings: readonly Binding[] = [
   bind("A", { type: "log-in" }, "Servers: log in, in the browser"),
   bind("e", { type: "ask-toggle" }, "Servers: enable or disable"),
   bind("R", { type: "reload" }, "reload the gateway's config"),
+  bind("P", { type: "pair" }, "a code that lets a client in"),
+  bind("U", { type: "grants" }, "the clients that were let in with a code"),
   bind("L", { type: "pick", kind: "level" }, "Logs: lowest level to show; Servers: its logs"),
   bind("f", { type: "follow" }, "Logs: follow new lines"),
   bind("y", { type: "copy" }, "copy the name, URI or line"),

@@ -298,3 +298,22 @@ it("logs in to a server in the browser, or hands out the link", async () => {
   expect(copied).toEqual(opened.slice(1));
   expect(opened[0]).toContain("/connect/docs");
 });
+
+it("prints a code that lets a client in, and lists who was let in", async () => {
+  const { run, shows, admin, store } = await start();
+  run({ type: "pair" });
+  await shows("4821 7730");
+  await shows("Add https://mcp.example.com/mcp to your client");
+  await shows("Chat (chat.example)");
+  expect(admin.actions.map(({ request }) => request)).toEqual(["POST /api/pairing/codes"]);
+  run({ type: "back" }, { type: "grants" });
+  await shows("limited to the profile research");
+  await shows("goblin grants revoke g1");
+  run({ type: "back" });
+  // What arrives late opens nothing over what the user does now.
+  run({ type: "grants" }, { type: "palette" });
+  await eventually(() => expect(store.state().mode.name).toBe("palette"));
+  admin.data.grants.length = 0;
+  run({ type: "back" }, { type: "grants" });
+  await shows("No client was let in yet.");
+});

@@ -38,6 +38,7 @@ type DataAction =
   | { readonly type: "about"; readonly about: About }
   | { readonly type: "watching"; readonly uri: string; readonly event: "opening" | "open" | "updated" | "closed" }
   | { readonly type: "reread" }
+  | { readonly type: "view"; readonly title: string; readonly blocks: readonly Block[] }
   | { readonly type: "image"; readonly shown: boolean };
 
 export type QueryEdit = { readonly insert: string } | { readonly erase: "one" | "word" | "all" };
@@ -58,6 +59,8 @@ export type KeyAction =
   | { readonly type: "choose" }
   | { readonly type: "ask-restart" }
   | { readonly type: "log-in" }
+  | { readonly type: "pair" }
+  | { readonly type: "grants" }
   | { readonly type: "ask-toggle" }
   | { readonly type: "answer"; readonly yes: boolean }
   | { readonly type: "call-open" }

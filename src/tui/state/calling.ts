@@ -68,6 +68,12 @@ function openKeptCall(state: State, id: string): State {
   return { ...state, mode: { name: "view", title, viewer: createViewer(blocks) } };
 }
 
+/** Shows what was fetched, unless the user went on to something else meanwhile. */
+export function openView(state: State, { title, blocks }: { title: string; blocks: readonly Block[] }): State {
+  if (state.mode.name !== "browse") return state;
+  return { ...state, mode: { name: "view", title, viewer: createViewer(blocks) } };
+}
+
 function withForm(state: State, change: (form: CallForm) => CallForm): State {
   return state.mode.name === "call" ? { ...state, mode: { name: "call", form: change(state.mode.form) } } : state;
 }

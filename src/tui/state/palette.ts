@@ -45,6 +45,8 @@ function* allEntries(state: State, searched: boolean): Generator<PaletteEntry> {
   }
   yield { label: "reverse the order", note: "sort", actions: [{ type: "sort-reverse" }] };
   yield { label: "reload the config", note: "gateway", actions: [{ type: "reload" }] };
+  yield { label: "pair a client", note: "a code that lets it in", actions: [{ type: "pair" }] };
+  yield { label: "grants", note: "the clients that were let in", actions: [{ type: "grants" }] };
   yield { label: state.mouse ? "mouse off" : "mouse on", note: "terminal", actions: [{ type: "mouse" }] };
   for (const to of themes) {
     if (to !== state.theme) yield { label: `theme ${to}`, note: "colours", actions: [{ type: "theme", to }] };

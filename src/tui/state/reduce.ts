@@ -19,6 +19,7 @@ import {
   liveEvent,
   openCall,
   openQuestion,
+  openView,
   reread,
   submit,
   suggested,
@@ -55,6 +56,8 @@ export function reduce(state: State, action: Action): State {
       return { ...state, about: action.about };
     case "watching":
       return watching(state, action);
+    case "view":
+      return openView(state, action);
     case "reread":
       return reread(state);
     case "image":
@@ -142,6 +145,8 @@ export function reduce(state: State, action: Action): State {
     case "watch":
     case "copy":
     case "log-in":
+    case "pair":
+    case "grants":
     case "reload":
     case "redraw":
     case "quit":
