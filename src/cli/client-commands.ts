@@ -28,6 +28,7 @@ export function addClientCommands(program: Command, done: (action: Promise<numbe
       .description("list the gateway's tools, prompts, resources or servers"),
   )
     .option("-s, --server <id>", "only this server's")
+    .option("-p, --profile <name>", "as clients of this profile see it")
     .action((what, options) => done(import("./commands/list.ts").then((it) => it.list(what, options))));
   saving(
     program

@@ -1,10 +1,14 @@
-/** `goblin list <what>`: lists everything of one kind, as a table or as JSON. */
+/**
+ * `goblin list <what>`: lists everything of one kind, as a table or as JSON. With `--profile`, it
+ * is what clients of the profile get, over MCP.
+ */
 import { adminRoutes } from "../../admin/routes.ts";
 import type * as schema from "../../admin/schema.ts";
 import type { ServerState } from "../../protocol/server-states.ts";
 import { formatBytes, formatMs } from "../../text/format.ts";
 import { listKinds } from "../choices.ts";
-import { type Target, type TargetOptions, withTarget } from "../gateway/target.ts";
+import type { Fields } from "../gateway/mcp-client.ts";
+import { type Target, type TargetOptions, withClient, withTarget } from "../gateway/target.ts";
 import { requireServer } from "../suggest.ts";
 import type { Colour } from "../terminal/paint.ts";
 import { type Column, firstLine, printJson, printTable } from "../terminal/table.ts";
@@ -73,8 +77,50 @@ export function list(what: string | undefined, options: ListOptions): Promise<nu
   const kinds = listKinds.join(", ");
   if (what === undefined) throw new UsageError(`list what? Choose one of ${kinds}`);
   if (!(listKinds as readonly string[]).includes(what)) throw new UsageError(`list ${what}: expected one of ${kinds}`);
+  if (options.profile !== undefined) return listProfile(what as ListKind, options);
   return withTarget({ ...options, only: options.server }, async (target) => {
     await printList(what as ListKind, target, options);
+    return 0;
+  });
+}
+
+const text = (name: string): Column<Fields>["text"] => {
+  return (row) => (typeof row[name] === "string" ? firstLine(row[name]) : "–");
+};
+const named = (row: Fields): string => text(typeof row["title"] === "string" ? "title" : "name")(row);
+const about: Column<Fields> = {
+  title: "DESCRIPTION",
+  text: (row) => (typeof row["description"] === "string" ? firstLine(row["description"]) : named(row)),
+};
+const type: Column<Fields> = { title: "TYPE", text: text("mimeType") };
+
+/** What MCP's lists hold, for each kind. */
+const mcpLists = {
+  tools: { method: "tools/list", member: "tools", columns: [{ title: "TOOL", text: text("name") }, about] },
+  prompts: { method: "prompts/list", member: "prompts", columns: [{ title: "PROMPT", text: text("name") }, about] },
+  resources: {
+    method: "resources/list",
+    member: "resources",
+    columns: [{ title: "URI", text: text("uri") }, type, { title: "NAME", text: named }],
+  },
+  templates: {
+    method: "resources/templates/list",
+    member: "resourceTemplates",
+    columns: [{ title: "URI TEMPLATE", text: text("uriTemplate") }, type, { title: "NAME", text: named }],
+  },
+} as const;
+
+function listProfile(what: ListKind, options: ListOptions): Promise<number> {
+  if (what === "servers")
+    throw new UsageError("list servers: clients of a profile see no servers; leave out --profile");
+  if (options.server !== undefined)
+    throw new UsageError("--server and --profile: clients of a profile see no servers; use only one of them");
+  const { method, member, columns } = mcpLists[what];
+  return withClient(options, async (client) => {
+    const rows = await client.list(method, member);
+    if (options.json) printJson(rows);
+    else if (rows.length === 0) console.error("nothing to list");
+    else printTable(rows, columns);
     return 0;
   });
 }
