@@ -53,6 +53,8 @@ export interface SpeakerOptions {
   readonly version: Version;
   readonly way: Way;
   readonly name?: string;
+  /** Its bearer token, over Streamable HTTP. */
+  readonly token?: string;
 }
 
 const elicitationSince = "2025-06-18";
@@ -70,6 +72,7 @@ export async function connectSpeaker(options: SpeakerOptions): Promise<Speaker> 
     if (message.id === undefined) heard.push(message);
     else answerQuestion(message);
   });
+  if (options.token !== undefined) wire.headers["authorization"] = `Bearer ${options.token}`;
   let lastId = 0;
   const send = (method: string, params: unknown, headers?: Record<string, string>) => {
     const id = ++lastId;

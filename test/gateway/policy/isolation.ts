@@ -1,9 +1,7 @@
 /**
  * Isolation as a law: whatever the rules and profiles are, each way to ask agrees with a simple
- * evaluator about what exists, and nothing of one principal reaches another. The tests beside it
- * run this a few times or many times.
+ * evaluator about what exists. The tests beside it run this a few times or many times.
  */
-import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { expect } from "vitest";
 import { parseConfig } from "../../../src/config/reading/parse.ts";
@@ -20,8 +18,6 @@ function connect(url: string, name: Person): RawHttp {
   http.headers["authorization"] = `Bearer ${tokenOf(name)}`;
   return http;
 }
-
-// --- Every way to ask agrees about what exists.
 
 const servers = ["web", "db"] as const;
 const tools = ["echo", "add", "raw", "tool_1", "nothing"];
@@ -235,116 +231,4 @@ async function agrees(given: World, { person, isProfile, http }: Asker, text: st
     }
   }
   expect(wrong).toEqual([]);
-}
-
-// --- Nothing of one principal reaches another.
-
-const steps = ["call", "task", "subscribe", "read", "prompt", "complete", "list"] as const;
-type Step = (typeof steps)[number];
-
-export async function silence(numRuns: number): Promise<void> {
-  const program = fileURLToPath(new URL("../../fixtures/tagging-server.js", import.meta.url));
-  const entry = { command: process.execPath, args: [program] };
-  const { url } = await startGoblin({
-    mcpServers: { one: entry, two: { ...entry, share: "session" } },
-    gateway: { auth: { clients } },
-    policy: { rules: [{ effect: "deny", server: "two", who: { principals: ["eve"] }, when: "args.tag == ''" }] },
-  });
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(fc.array(fc.constantFrom(...steps), { maxLength: 5 }), { minLength: 3, maxLength: 3 }),
-      async (plans) => {
-        const talks = await Promise.all(people.map((name) => beginTalk(url, name)));
-        await Promise.all(talks.map((talk, i) => talk.run(plans[i]!)));
-        // The ids that each knows are worth nothing to the others.
-        for (const [i, talk] of talks.entries()) await talk.steal(talks[(i + 1) % 3]!.tasks);
-        for (const talk of talks) await talk.end();
-        for (const talk of talks) {
-          const others = talks.filter((other) => other !== talk);
-          for (const { tag } of others) expect([talk.name, talk.heard().includes(tag)]).toEqual([talk.name, false]);
-        }
-      },
-    ),
-    { numRuns, endOnFailure: true },
-  );
-}
-
-let talkCount = 0;
-
-/** One client of one principal, which keeps every byte that it gets. */
-async function beginTalk(url: string, name: Person) {
-  const tag = `tag-${name}-${++talkCount}-`;
-  const http = connect(url, name);
-  await http.initialize("2025-11-25", { elicitation: {}, tasks: { requests: {} } });
-  await http.call("logging/setLevel", { level: "debug" });
-  const standing = await http.stream({});
-  const texts: string[] = [];
-  const tasks: string[] = [];
-  let id = 1000;
-
-  const ask = async (method: string, params: object): Promise<void> => {
-    const body = { jsonrpc: "2.0", id: ++id, method, params };
-    const stream = await http.stream({ body });
-    const mine = body.id;
-    const isOver = (message: { id?: unknown; method?: string }) => message.method === undefined && message.id === mine;
-    for (let seen = 0; ; ) {
-      const next = await stream.next((message) => stream.messages.indexOf(message) >= seen);
-      seen = stream.messages.indexOf(next) + 1;
-      texts.push(JSON.stringify(next));
-      if (isOver(next)) {
-        if (next.result?.task) tasks.push(next.result.task.taskId);
-        break;
-      }
-      if (next.method === "elicitation/create")
-        await http.post({ jsonrpc: "2.0", id: next.id, result: { action: "accept", content: { by: tag } } });
-    }
-    await stream.close();
-  };
-
-  const take = (step: Step, server: string): Promise<void> => {
-    const args = { name: `${server}_say`, arguments: { tag }, _meta: { progressToken: 1 } };
-    const uri = `${server}+mem:///${tag}`;
-    switch (step) {
-      case "call":
-        return ask("tools/call", args);
-      case "task":
-        return ask("tools/call", { ...args, task: { ttl: 60_000 } });
-      case "subscribe":
-        return ask("resources/subscribe", { uri });
-      case "read":
-        return ask("resources/read", { uri });
-      case "prompt":
-        return ask("prompts/get", { name: `${server}_compose`, arguments: { tag } });
-      case "complete":
-        return ask("completion/complete", {
-          ref: { type: "ref/prompt", name: `${server}_compose` },
-          argument: { name: "tag", value: tag },
-        });
-      case "list":
-        return ask("tasks/list", {});
-    }
-  };
-  const known = { name, tag, tasks };
-  return {
-    ...known,
-    heard: (): string => [...texts, JSON.stringify(standing.messages)].join("\n"),
-    async run(plan: readonly Step[]) {
-      for (const [i, step] of plan.entries()) await take(step, i % 2 === 0 ? "one" : "two");
-    },
-    async steal(ids: readonly string[]): Promise<void> {
-      for (const taskId of ids) {
-        // The id itself is known; only what it leads to counts.
-        for (const method of ["tasks/get", "tasks/result", "tasks/cancel"]) {
-          const { message } = await http.call(method, { taskId });
-          expect(message.error?.code).toBeDefined();
-          texts.push(JSON.stringify(message).replaceAll(taskId, ""));
-        }
-      }
-    },
-    async end(): Promise<void> {
-      await http.call("ping");
-      await standing.close();
-      await http.delete();
-    },
-  };
 }
