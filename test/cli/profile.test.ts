@@ -1,7 +1,7 @@
 /** `--profile` of the commands that use a gateway: they see what clients of the profile see. */
 import { afterEach, expect, test } from "vitest";
-import { startGoblin } from "../fixtures/goblin.ts";
 import { commandHome } from "../fixtures/command.ts";
+import { startGoblin } from "../fixtures/goblin.ts";
 import { disposeAll, startScripted } from "../fixtures/peers.ts";
 
 afterEach(disposeAll);
@@ -19,7 +19,13 @@ async function scene() {
   const one = await startScripted({ name: "one" });
   const config = { mcpServers: { one: one.entry }, profiles, metaTools: { enabled: [] } };
   const running = await startGoblin(config);
-  return { home, ways: [["--url", running.origin], ["--config", home.write("p.json", JSON.stringify(config))]] };
+  return {
+    home,
+    ways: [
+      ["--url", running.origin],
+      ["--config", home.write("p.json", JSON.stringify(config))],
+    ],
+  };
 }
 
 test("lists hold what the profile shows, of a gateway that runs and of a config", async () => {

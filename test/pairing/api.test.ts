@@ -40,8 +40,14 @@ test("a code of the API lets one client in, which is listed and can be ended", a
 
   const listed = await ask(origin, "GET /api/grants");
   const grant = {
-    ...{ id: expect.any(String), clientId: expect.any(String), name: "Phone", host: "127.0.0.1:9" },
-    ...{ resource: url, profile: null, createdAt: expect.any(Number), usedAt: expect.any(Number) },
+    id: expect.any(String),
+    clientId: expect.any(String),
+    name: "Phone",
+    host: "127.0.0.1:9",
+    resource: url,
+    profile: null,
+    createdAt: expect.any(Number),
+    usedAt: expect.any(Number),
   };
   expect(listed).toEqual({ status: 200, body: { items: [grant], total: 1 } });
   expect(JSON.stringify(listed)).not.toContain(tokens.refresh_token);

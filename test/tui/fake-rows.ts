@@ -163,8 +163,14 @@ export function plausibleData(): FakeData {
     subscriptions: [{ client: "claude-desktop", serverId: "filesystem", uri: "file:///logs/app.log", since: start }],
     grants: [
       {
-        ...{ id: "g1", clientId: "https://chat.example/client.json", name: "Chat", host: "chat.example" },
-        ...{ resource: "https://mcp.example.com/mcp", profile: "research", createdAt: start, usedAt: start },
+        id: "g1",
+        clientId: "https://chat.example/client.json",
+        name: "Chat",
+        host: "chat.example",
+        resource: "https://mcp.example.com/mcp",
+        profile: "research",
+        createdAt: start,
+        usedAt: start,
       },
     ],
     sessions: [

@@ -8,10 +8,17 @@ afterEach(disposeAll);
 
 const url = "https://mcp.example/mcp";
 const login: Login = {
-  ...{ url, issuer: "https://issuer.example", resource: url, principal: "", namesResource: true },
+  url,
+  issuer: "https://issuer.example",
+  resource: url,
+  principal: "",
+  namesResource: true,
   client: { clientId: "goblin", method: "none", redirectUri: "http://127.0.0.1:1/callback" },
   tokenEndpoint: "https://issuer.example/token",
-  ...{ loggedInAt: 1, accessToken: "access", obtainedAt: 1, scopes: [] },
+  loggedInAt: 1,
+  accessToken: "access",
+  obtainedAt: 1,
+  scopes: [],
 };
 
 test("a read of the store that ends late takes no newer login back", async () => {
