@@ -19,6 +19,7 @@ const layers: Record<string, readonly string[]> = {
   structures: [],
   timing: [],
   text: [],
+  html: ["text"],
   json: ["timing"],
   "uri-template": [],
   "version.ts": [],
@@ -38,8 +39,8 @@ const layers: Record<string, readonly string[]> = {
   clients: ["config", "structures"],
   secrets: ["links", "config", "protocol", "structures", "timing", "text"],
   login: ["secrets", "links", "config", "protocol", "structures", "text"],
-  connect: ["login", "protocol", "structures", "text"],
-  pairing: ["identity", "secrets", "login", "config", "protocol", "structures", "timing", "text"],
+  connect: ["html", "login", "protocol", "structures", "text"],
+  pairing: ["html", "identity", "secrets", "login", "config", "protocol", "structures", "timing", "text"],
   peers: ["links", "config", "protocol", "json", "structures", "timing"],
   servers: [
     ...["peers", "login", "secrets", "catalog", "telemetry", "config", "protocol", "json", "structures", "timing"],

@@ -6,13 +6,15 @@
  * the person must prove once that this principal is theirs: a link alone, passed on to somebody
  * else, opens nothing. Whatever changes something comes from this page itself (the Origin header).
  */
+import { type Page, pageResponse, styleResponse } from "../html/page.ts";
 import { LoginError } from "../login/login-error.ts";
 import { messageOf } from "../protocol/errors.ts";
 import { ANYONE, type Principal } from "../protocol/principal.ts";
+import { readBounded } from "../structures/read-bounded.ts";
 import { Attempts } from "./attempts.ts";
 import type { ConnectOptions } from "./connect.ts";
 import type { Link, Links } from "./links.ts";
-import { identityPage, leavePage, listPage, type Note, notePage, STYLE } from "./page.ts";
+import { identityPage, leavePage, listPage, type Note, notePage } from "./page.ts";
 import { type Visit, Visits } from "./visits.ts";
 
 export interface SiteOptions extends ConnectOptions {
@@ -20,18 +22,8 @@ export interface SiteOptions extends ConnectOptions {
   readonly base: URL;
 }
 
-const HEADERS = {
-  "content-type": "text/html; charset=utf-8",
-  "content-security-policy":
-    "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-  "x-content-type-options": "nosniff",
-  "x-frame-options": "DENY",
-  // Not "no-referrer": then browsers would send "Origin: null" with the forms.
-  "referrer-policy": "same-origin",
-  "cross-origin-opener-policy": "same-origin",
-  "cache-control": "no-store",
-} as const;
-
+/** A page that opened this one, or that this one leads to, gets no hold of it. */
+const APART = { "cross-origin-opener-policy": "same-origin" };
 const MAX_FORM = 16 * 1024;
 const MOST_NOTES = 500;
 const AGAIN = "Make the call again to get a new one.";
@@ -53,7 +45,7 @@ export class Site {
     const { method } = request;
     if (method !== "GET" && method !== "POST")
       return new Response(null, { status: 405, headers: { allow: "GET, POST" } });
-    if (path === "style.css") return new Response(STYLE, { headers: { ...HEADERS, "content-type": "text/css" } });
+    if (path === "style.css") return styleResponse();
     if (path === "client.json") return this.#describe();
     if (path === "callback") return this.#callback(request);
     const link = this.#options.links.open(path);
@@ -74,7 +66,7 @@ export class Site {
       response_types: ["code"],
       token_endpoint_auth_method: "none",
     };
-    return new Response(JSON.stringify(document), { headers: { ...HEADERS, "content-type": "application/json" } });
+    return Response.json(document, { headers: { "cache-control": "no-store", "x-content-type-options": "nosniff" } });
   }
 
   #show(request: Request, link: Link): Response {
@@ -94,8 +86,9 @@ export class Site {
     if (request.headers.get("origin") !== base.origin) {
       return answer(403, notePage("Not from here", "This request came from another page. Open the link again."));
     }
-    const form = await readForm(request);
-    if (!form) return answer(413, notePage("Too much", "The form is too large."));
+    const body = await readBounded(request.body, MAX_FORM);
+    if (!body) return answer(413, notePage("Too much", "The form is too large."));
+    const form = new URLSearchParams(body.toString("utf8"));
     const token = form.get("token");
     if (token !== null && link.principal !== "") return this.#identify(request, { link, path, token });
     const visit = this.#visitOf(request);
@@ -154,7 +147,7 @@ export class Site {
     return redirect(at(base, begun.link));
   }
 
-  #list(who: Principal, note: Note | undefined): string {
+  #list(who: Principal, note: Note | undefined): Page {
     const owners = this.#ownersFor(who);
     const rows = this.#options.logins.waiting(owners);
     return listPage(
@@ -206,28 +199,16 @@ export function at(base: URL, path: string): string {
   return `${base.href.replace(/\/$/, "")}/connect/${path}`;
 }
 
-function answer(status: number, body: string, headers: Readonly<Record<string, string>> = {}): Response {
-  return new Response(body, { status, headers: { ...HEADERS, ...headers } });
+function answer(status: number, page: Page, headers: Readonly<Record<string, string>> = {}): Response {
+  return pageResponse(page, { status, headers: { ...APART, ...headers } });
 }
 
 function redirect(location: string, headers: Readonly<Record<string, string>> = {}): Response {
-  return new Response(null, { status: 303, headers: { ...HEADERS, location, ...headers } });
+  return new Response(null, { status: 303, headers: { "cache-control": "no-store", location, ...headers } });
 }
 
 function problem(error: unknown): Note {
   // Other errors may hold what the page must not show.
   const text = error instanceof LoginError ? messageOf(error) : "The login failed. The gateway's log says why.";
   return { text, isBad: true };
-}
-
-/** Returns undefined if the form is too large. */
-async function readForm(request: Request): Promise<URLSearchParams | undefined> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of (request.body ?? []) as AsyncIterable<Uint8Array>) {
-    size += chunk.length;
-    if (size > MAX_FORM) return undefined;
-    chunks.push(Buffer.from(chunk));
-  }
-  return new URLSearchParams(Buffer.concat(chunks).toString("utf8"));
 }

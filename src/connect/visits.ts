@@ -8,7 +8,8 @@
  * for the redirect that ends a login.
  */
 import { randomBytes } from "node:crypto";
-import { type ByteSealer, createByteSealer } from "../structures/byte-sealer.ts";
+import { SealedTexts } from "../structures/sealed-texts.ts";
+import { cookieIn } from "../text/cookie.ts";
 
 export interface Visit {
   /** Identifies the browser. */
@@ -20,14 +21,12 @@ export interface Visit {
 }
 
 const LIFE_MS = 60 * 60_000;
-const PURPOSE = Buffer.from("goblin connect visit");
-const MAX_LENGTH = 4096;
 
 export class Visits {
-  readonly #sealer: ByteSealer;
+  readonly #sealed: SealedTexts<Visit>;
 
   constructor(key: Buffer) {
-    this.#sealer = createByteSealer(key, PURPOSE);
+    this.#sealed = new SealedTexts(key, "goblin connect visit");
   }
 
   begin(principal: string | undefined): Visit {
@@ -36,21 +35,13 @@ export class Visits {
 
   /** Reads the visit from a request's Cookie header. */
   read(cookies: string | null | undefined, base: URL): Visit | undefined {
-    const name = cookieName(base);
-    const found = (cookies ?? "").split(/; */).find((cookie) => cookie.startsWith(`${name}=`));
-    if (found === undefined || found.length > MAX_LENGTH) return undefined;
-    try {
-      const bytes = Buffer.from(found.slice(name.length + 1), "base64url");
-      const visit = JSON.parse(this.#sealer.open(bytes).toString("utf8")) as Visit;
-      return visit.expiresAt < Date.now() ? undefined : visit;
-    } catch {
-      return undefined;
-    }
+    const visit = this.#sealed.open(cookieIn(cookies, cookieName(base)) ?? "");
+    return visit === "expired" ? undefined : visit;
   }
 
   /** Returns the Set-Cookie header. */
   cookie(visit: Visit, base: URL): string {
-    const value = this.#sealer.seal(JSON.stringify(visit)).toString("base64url");
+    const value = this.#sealed.seal(visit);
     const place = isSecure(base) ? "Path=/; Secure" : `Path=${base.pathname.replace(/\/$/, "")}/connect`;
     return `${cookieName(base)}=${value}; ${place}; HttpOnly; SameSite=Lax; Max-Age=${LIFE_MS / 1000}`;
   }

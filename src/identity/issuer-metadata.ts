@@ -7,6 +7,7 @@
  * counts only if it names the issuer that it was asked for.
  */
 import { messageOf } from "../protocol/errors.ts";
+import { readBounded } from "../structures/read-bounded.ts";
 import { metadataPlaces } from "../text/metadata-places.ts";
 
 const TIMEOUT_MS = 5000;
@@ -92,14 +93,9 @@ export async function readJson(url: string, init: RequestInit = {}): Promise<Rec
 }
 
 async function boundedText(response: Response, url: string): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length;
-    if (size > MAX_BYTES) throw new Unavailable(`${url} answered with more than ${MAX_BYTES} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
+  const body = await readBounded(response.body, MAX_BYTES);
+  if (!body) throw new Unavailable(`${url} answered with more than ${MAX_BYTES} bytes`);
+  return body.toString("utf8");
 }
 
 /** fetch hides the reason in `cause`. */

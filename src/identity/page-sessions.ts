@@ -8,6 +8,7 @@
  */
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Principal } from "../protocol/principal.ts";
+import { cookieIn } from "../text/cookie.ts";
 import type { Asked } from "./credentials.ts";
 
 export const PAGE_COOKIE = "goblin_page";
@@ -80,7 +81,7 @@ export class PageSessions {
   /** Returns the admin whose page sent the request. The caller checks that it still is one. */
   principal(asked: Pick<Asked, "header">): Principal | undefined {
     const key = asked.header(PAGE_HEADER);
-    const cookie = cookieOf(asked.header("cookie"));
+    const cookie = cookieIn(asked.header("cookie"), PAGE_COOKIE);
     if (key === undefined || cookie === undefined) return undefined;
     const [payload = "", mark = ""] = cookie.split(".");
     if (!isEqual(mark, this.#mark(`page ${payload}`))) return undefined;
@@ -89,14 +90,6 @@ export class PageSessions {
     const { id, name, ends = Number.POSITIVE_INFINITY } = claims;
     return { id, name, groups: [], scopes: undefined, isAdmin: true, expiresAt: ends };
   }
-}
-
-function cookieOf(header: string | undefined): string | undefined {
-  for (const pair of header?.split(";") ?? []) {
-    const [name, value] = pair.trim().split("=", 2);
-    if (name === PAGE_COOKIE) return value;
-  }
-  return undefined;
 }
 
 function digestOf(text: string): string {

@@ -11,6 +11,7 @@ import { lookup } from "node:dns";
 import { type IncomingMessage, request as requestPlain } from "node:http";
 import { request as requestSecure } from "node:https";
 import type { LookupFunction } from "node:net";
+import { readBounded } from "../structures/read-bounded.ts";
 import { isPrivateAddress } from "../text/private-address.ts";
 
 /** The part of fetch's options that a login uses. */
@@ -114,8 +115,11 @@ function send(url: URL, { method = "GET", headers = {}, body }: GuardedInit, loo
       reject(error);
     });
     sent.on("response", (incoming) => {
-      readBounded(incoming)
-        .then((bytes) => resolve(responseOf(incoming, bytes)))
+      readBounded(incoming as AsyncIterable<Buffer>, MAX_BYTES)
+        .then((bytes) => {
+          if (!bytes) throw new Error(`the answer has more than ${MAX_BYTES} bytes`);
+          resolve(responseOf(incoming, bytes));
+        })
         .catch((error: Error) => {
           sent.destroy();
           reject(error);
@@ -124,17 +128,6 @@ function send(url: URL, { method = "GET", headers = {}, body }: GuardedInit, loo
     });
     sent.end(text);
   });
-}
-
-async function readBounded(incoming: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of incoming as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > MAX_BYTES) throw new Error(`the answer has more than ${MAX_BYTES} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 function responseOf({ statusCode = 0, rawHeaders }: IncomingMessage, bytes: Buffer): Response {

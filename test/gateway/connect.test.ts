@@ -164,7 +164,9 @@ test("the page lists every server that waits, and nothing that a server sends is
     "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
   );
   expect(text).not.toMatch(/<script|style=|onclick/);
-  expect((await browser.open(new URL("style.css", link).href)).headers.get("content-type")).toBe("text/css");
+  expect((await browser.open(new URL("style.css", link).href)).headers.get("content-type")).toBe(
+    "text/css; charset=utf-8",
+  );
   here.oidc.intercept = (_request, response) => {
     response.writeHead(200, { "content-type": "application/json" }).end('{"issuer":"<script>alert(1)</script>"}');
     return true;

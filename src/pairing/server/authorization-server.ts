@@ -4,8 +4,10 @@
  *
  * The caller has checked the Host header, and the Origin of all requests but those of the page.
  */
+import { styleResponse } from "../../html/page.ts";
 import { createPublicGuard } from "../../login/guarded-fetch.ts";
 import { messageOf } from "../../protocol/errors.ts";
+import { readBounded } from "../../structures/read-bounded.ts";
 import { Grants } from "../grants.ts";
 import type { LiveBook } from "../live-book.ts";
 import { AuthorizationCodes } from "./authorization-codes.ts";
@@ -13,7 +15,7 @@ import { Clients } from "./clients.ts";
 import { Consent } from "./consent.ts";
 import { SigningKeys } from "./keys.ts";
 import { OAuthProblem } from "./oauth-problem.ts";
-import { PAGE_CSS, problemPage } from "./page.ts";
+import { problemPage } from "./page.ts";
 import { RefreshTokens } from "./refresh-tokens.ts";
 import { Resources } from "./resources.ts";
 import { TokenEndpoint } from "./token-endpoint.ts";
@@ -68,7 +70,7 @@ export class AuthorizationServer {
         },
       ],
       ["GET /oauth/jwks", () => Response.json(this.#keys.published(), { headers: OPEN })],
-      ["GET /oauth/page.css", stylesheet],
+      ["GET /oauth/page.css", styleResponse],
     ]);
   }
 
@@ -122,11 +124,6 @@ export class AuthorizationServer {
   }
 }
 
-function stylesheet(): Response {
-  const headers = { "content-type": "text/css; charset=utf-8", "cache-control": "max-age=3600" };
-  return new Response(PAGE_CSS, { headers: { ...headers, "x-content-type-options": "nosniff" } });
-}
-
 async function readForm(request: Request): Promise<URLSearchParams> {
   if (!/^application\/x-www-form-urlencoded\b/i.test(request.headers.get("content-type") ?? "")) {
     throw new OAuthProblem("invalid_request", "The body must be application/x-www-form-urlencoded");
@@ -147,12 +144,7 @@ async function readJson(request: Request): Promise<unknown> {
 }
 
 async function readText(request: Request): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of request.body ?? []) {
-    size += chunk.length;
-    if (size > MAX_BODY) throw new OAuthProblem("invalid_request", "The body is too large", 413);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
+  const body = await readBounded(request.body, MAX_BODY);
+  if (!body) throw new OAuthProblem("invalid_request", "The body is too large", 413);
+  return body.toString("utf8");
 }

@@ -6,7 +6,8 @@
  * Until the client and its redirect URI are known to belong together, nothing is sent there.
  */
 import { createHash, randomBytes } from "node:crypto";
-import { type ByteSealer, createByteSealer } from "../../structures/byte-sealer.ts";
+import { SealedTexts } from "../../structures/sealed-texts.ts";
+import { cookieIn } from "../../text/cookie.ts";
 import { tryCode } from "../codes.ts";
 import type { LiveBook } from "../live-book.ts";
 import type { AuthorizationCodes } from "./authorization-codes.ts";
@@ -53,13 +54,13 @@ const SCOPE = "mcp";
 
 export class Consent {
   readonly #options: ConsentOptions;
-  readonly #sealer: ByteSealer;
+  readonly #tickets: SealedTexts<Ticket>;
   readonly #attempts: Rate;
   readonly #cookieName: string;
 
   constructor(options: ConsentOptions) {
     this.#options = options;
-    this.#sealer = createByteSealer(options.book.store.derive("tickets"));
+    this.#tickets = new SealedTexts(options.book.store.derive("tickets"), "goblin pairing ticket", options.now);
     this.#attempts = new Rate({ perNetwork: 10, total: 60, now: options.now });
     // Browsers refuse this prefix without TLS.
     this.#cookieName = options.issuer.startsWith("https:") ? "__Host-goblin-pairing" : "goblin-pairing";
@@ -145,10 +146,11 @@ export class Consent {
       gateway: new URL(this.#options.issuer).host,
       profile: ticket.profile,
       profiles: this.#options.profiles(),
-      ticket: this.#sealer.seal(JSON.stringify(ticket)).toString("base64url"),
+      ticket: this.#tickets.seal(ticket),
       problem,
     };
-    return consentPage(view, { status: status ?? 200, formTarget: redirectSource(ticket.redirectUri), cookie });
+    const headers = cookie === undefined ? {} : { "set-cookie": cookie };
+    return consentPage(view, { status, formTarget: redirectSource(ticket.redirectUri), headers });
   }
 
   /** Sends the browser back to the client. It says who answers (RFC 9207). */
@@ -165,15 +167,9 @@ export class Consent {
 
   #open(request: Request, form: URLSearchParams): Ticket | undefined {
     const cookie = this.#cookieOf(request);
-    try {
-      const bytes = this.#sealer.open(Buffer.from(form.get("ticket") ?? "", "base64url"));
-      // Only this gateway can seal a ticket.
-      const ticket = JSON.parse(bytes.toString("utf8")) as Ticket;
-      const isCurrent = ticket.expiresAt > this.#options.now();
-      return isCurrent && cookie !== undefined && ticket.browser === digestOf(cookie) ? ticket : undefined;
-    } catch {
-      return undefined;
-    }
+    const ticket = this.#tickets.open(form.get("ticket") ?? "");
+    if (!ticket || ticket === "expired" || cookie === undefined) return undefined;
+    return ticket.browser === digestOf(cookie) ? ticket : undefined;
   }
 
   #cookie(value: string): string {
@@ -182,8 +178,7 @@ export class Consent {
   }
 
   #cookieOf(request: Request): string | undefined {
-    const pairs = (request.headers.get("cookie") ?? "").split(/;\s*/);
-    const found = pairs.find((pair) => pair.startsWith(`${this.#cookieName}=`))?.slice(this.#cookieName.length + 1);
+    const found = cookieIn(request.headers.get("cookie"), this.#cookieName);
     return found !== undefined && /^[\w-]{43}$/.test(found) ? found : undefined;
   }
 }

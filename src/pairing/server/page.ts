@@ -1,9 +1,8 @@
 /**
- * The pages that a person sees while pairing: the question, and what went wrong.
- *
- * Every text of a client is escaped. The pages need no script, load nothing from elsewhere, and
- * cannot be framed. A form may lead only here and to where the client is.
+ * The pages that a person sees while pairing: the question, and what went wrong. Every text of a
+ * client is escaped. A form may lead only here and to where the client is.
  */
+import { escapeHtml as escaped, type PageOptions, pageResponse } from "../../html/page.ts";
 import { CODE_DIGITS } from "../codes.ts";
 
 export interface ConsentView {
@@ -20,13 +19,6 @@ export interface ConsentView {
   readonly ticket: string;
   /** What was wrong with the last attempt. */
   readonly problem?: string | undefined;
-}
-
-export interface PageOptions {
-  readonly status?: number;
-  /** Where forms of the page may lead besides the gateway. */
-  readonly formTarget?: string | undefined;
-  readonly cookie?: string | undefined;
 }
 
 export function consentPage(view: ConsentView, options: PageOptions): Response {
@@ -79,80 +71,6 @@ ${link ?? "<p>Go back to your client and connect again.</p>"}`;
   return page("Not connected", body, { status });
 }
 
-function page(title: string, body: string, { status = 200, formTarget, cookie }: PageOptions): Response {
-  const html = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<title>${title} – Goblin</title>
-<link rel="stylesheet" href="page.css">
-</head>
-<body>
-<main>
-${body}
-</main>
-</body>
-</html>
-`;
-  const headers = new Headers({
-    "content-type": "text/html; charset=utf-8",
-    "content-security-policy": [
-      "default-src 'none'",
-      "style-src 'self'",
-      // A browser checks the redirects of a form, too.
-      `form-action 'self'${formTarget === undefined ? "" : ` ${formTarget}`}`,
-      "base-uri 'none'",
-      "frame-ancestors 'none'",
-    ].join("; "),
-    "x-frame-options": "DENY",
-    "x-content-type-options": "nosniff",
-    // Nothing about this page goes to another site, but its own form must name its origin.
-    "referrer-policy": "same-origin",
-    "cache-control": "no-store",
-  });
-  if (cookie !== undefined) headers.set("set-cookie", cookie);
-  return new Response(html, { status, headers });
+function page(title: string, body: string, options: PageOptions): Response {
+  return pageResponse({ title, body, style: "page.css" }, options);
 }
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
-}
-
-export const PAGE_CSS = `:root {
-  color-scheme: light dark;
-  --text: #1d1f21; --quiet: #5b6168; --ground: #f6f6f4; --card: #fff; --line: #d9dad6; --accent: #2f6f3e;
-  --on-accent: #fff; --problem: #a3261c;
-}
-@media (prefers-color-scheme: dark) {
-  :root {
-    --text: #e8e8e6; --quiet: #a4a9ae; --ground: #151716; --card: #1e2120; --line: #3a3e3c; --accent: #7fc48c;
-    --on-accent: #10140f; --problem: #ff9d92;
-  }
-}
-* { box-sizing: border-box; }
-body { margin: 0; background: var(--ground); color: var(--text); font: 1rem/1.5 system-ui, sans-serif; }
-main { max-width: 28rem; margin: 0 auto; padding: 1.5rem 1rem; }
-h1 { font-size: 1.4rem; line-height: 1.25; font-weight: 400; overflow-wrap: anywhere; }
-dl { margin: 1rem 0; padding: 0 1rem; background: var(--card); border: 1px solid var(--line); border-radius: .5rem; }
-dt { margin-top: .75rem; color: var(--quiet); font-size: .875rem; }
-dd { margin: 0 0 .75rem; overflow-wrap: anywhere; }
-small, .hint { color: var(--quiet); font-size: .875rem; }
-label, legend { font-weight: 600; }
-fieldset { margin: 0 0 1rem; padding: .5rem 1rem; border: 1px solid var(--line); border-radius: .5rem; }
-.choice { display: block; padding: .5rem 0; font-weight: 400; overflow-wrap: anywhere; }
-.hint { margin: 0 0 .5rem; }
-.problem { color: var(--problem); font-weight: 600; margin: 0 0 .5rem; }
-input[type="text"] {
-  width: 100%; padding: .6rem .75rem; font: 1.5rem/1.3 ui-monospace, monospace; letter-spacing: .1em;
-  color: inherit; background: var(--card); border: 1px solid var(--quiet); border-radius: .5rem;
-}
-:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
-.buttons { display: flex; gap: .75rem; margin-top: 1rem; }
-button {
-  flex: 1; min-height: 2.75rem; font: inherit; font-weight: 600; border-radius: .5rem; cursor: pointer;
-  border: 1px solid var(--accent); background: var(--accent); color: var(--on-accent);
-}
-button.quiet { background: none; color: inherit; border-color: var(--quiet); }
-`;
