@@ -8,6 +8,7 @@
 import type { ServerConfig } from "../config/schema/server.ts";
 import { type ConfigWatch, watchConfig } from "../config/watch.ts";
 import { messageOf } from "../protocol/errors.ts";
+import { KeychainError } from "../secrets/keychain-keys.ts";
 import { beginLogin, type LoginAttempt } from "./attempt.ts";
 import { canonicalUrl, type LoginTarget } from "./discovery.ts";
 import { isOnBehalf, type Subject } from "./grants/on-behalf.ts";
@@ -42,6 +43,8 @@ export interface BeginOptions {
 
 const EMPTY: LoginBook = { registrations: {}, logins: [], wanted: {} };
 const DEBOUNCE_MS = 20;
+/** A locked keychain may ask its user each time. */
+const KEYCHAIN_MS = 60_000;
 
 /** Returns undefined if the state folder cannot be used. */
 export async function openLogins({ env, warn }: LoginsOptions): Promise<Logins | undefined> {
@@ -86,6 +89,7 @@ export class Logins {
   /** Gets the values that must not appear in the log or in errors, whenever they change. */
   onSecrets: (secrets: readonly string[]) => void = () => {};
   #closed = false;
+  #keychain: NodeJS.Timeout | undefined;
 
   constructor(store: LoginStore, warn: (message: string) => void) {
     this.#store = store;
@@ -103,6 +107,11 @@ export class Logins {
       book = await this.#store.read();
     } catch (error) {
       this.#warn(messageOf(error));
+      // Nothing tells when a keychain is unlocked.
+      clearTimeout(this.#keychain);
+      if (error instanceof KeychainError && !this.#closed) {
+        this.#keychain = setTimeout(() => void this.load(), KEYCHAIN_MS).unref();
+      }
       return;
     }
     if (this.#closed || turn < this.#newest) return;
@@ -222,6 +231,7 @@ export class Logins {
 
   async close(): Promise<void> {
     this.#closed = true;
+    clearTimeout(this.#keychain);
     for (const server of this.#servers) server.close();
     (await this.#watch)?.close();
   }

@@ -1,10 +1,13 @@
 /**
  * What logins leave behind, in one encrypted file of the state folder: the gateway's registrations
- * by issuer, and the tokens by issuer, resource and principal.
+ * by issuer, and the tokens by issuer, resource and principal. The file's key is in the keychain of
+ * the operating system where there is one.
  */
 import { createHmac } from "node:crypto";
 import { join } from "node:path";
 import { withFileLock } from "../secrets/file-lock.ts";
+import { openKeychain } from "../secrets/keychain.ts";
+import { KeychainKeys } from "../secrets/keychain-keys.ts";
 import { openStateFolder, SealedFile } from "../secrets/sealed-file.ts";
 
 /** The gateway as an authorization server knows it. */
@@ -66,20 +69,26 @@ export class LoginStore {
   readonly #key: Buffer;
   readonly #sealed: SealedFile<LoginBook>;
 
-  constructor(folder: string, key: Buffer) {
+  /** `keys`: undefined if no keychain is to be used. */
+  constructor(folder: string, key: Buffer, keys?: KeychainKeys) {
     this.#folder = folder;
     this.#key = key;
-    this.#sealed = new SealedFile({ folder, key, name: "logins", empty: EMPTY, remedy: "log in again" });
+    this.#sealed = new SealedFile({ folder, key, keys, name: "logins", empty: EMPTY, remedy: "log in again" });
   }
 
   /** Opens the store of the user's state folder, and creates the folder and its key if needed. */
   static async open(env: Readonly<Record<string, string | undefined>>): Promise<LoginStore> {
     const { folder, key } = await openStateFolder(env);
-    return new LoginStore(folder, key);
+    return new LoginStore(folder, key, new KeychainKeys(() => openKeychain(env, "keys")));
   }
 
   get file(): string {
     return this.#sealed.file;
+  }
+
+  /** Whether nobody can read the file without the keychain. */
+  isInKeychain(): Promise<boolean> {
+    return this.#sealed.isInKeychain();
   }
 
   /** Returns a key that is good for this purpose only. */

@@ -3,8 +3,11 @@
  * encrypted file of the state folder.
  *
  * A secret is looked up in both: a service may run where the desktop's keychain cannot be reached.
- * `set` leaves it in one of them only. No error contains a value.
+ * `set` leaves it in one of them only. The file also names the secrets that are in the keychain, so
+ * that one whose keychain is locked or gone is not taken for one that was never set. No error
+ * contains a value.
  */
+import { messageOf } from "../protocol/errors.ts";
 import { type Keychain, openKeychain } from "./keychain.ts";
 import { openStateFolder, SealedFile } from "./sealed-file.ts";
 
@@ -15,9 +18,11 @@ export interface KeptSecret {
 
 interface SecretBook {
   readonly secrets: Readonly<Record<string, string>>;
+  /** The names of those in the keychain. */
+  readonly elsewhere: readonly string[];
 }
 
-const EMPTY: SecretBook = { secrets: {} };
+const EMPTY: SecretBook = { secrets: {}, elsewhere: [] };
 const LONGEST_NAME = 512;
 const LONGEST_VALUE = 64 * 1024;
 
@@ -52,32 +57,58 @@ export class SecretStore {
     return this.#keychain?.title ?? `the encrypted file ${this.#sealed.file}`;
   }
 
+  /** Rejects if the secret is in a keychain that does not give it. */
   async get(name: string): Promise<string | undefined> {
-    const kept = await this.#keychain?.get(name);
-    if (kept !== undefined) return kept;
-    const { secrets } = await this.#sealed.read();
-    return Object.hasOwn(secrets, name) ? secrets[name] : undefined;
+    let problem: unknown;
+    try {
+      const kept = await this.#keychain?.get(name);
+      if (kept !== undefined) return kept;
+    } catch (error) {
+      problem = this.#locked(error);
+    }
+    const { secrets, elsewhere } = await this.#sealed.read();
+    if (Object.hasOwn(secrets, name)) return secrets[name];
+    if (problem) throw problem;
+    if (!this.#keychain && elsewhere.includes(name)) {
+      throw new Error("it is in the keychain of the operating system, which cannot be reached from here");
+    }
+    return undefined;
   }
 
-  async set(name: string, value: string): Promise<void> {
+  /** Resolves with where the secret is now. */
+  async set(name: string, value: string): Promise<KeptSecret["store"]> {
     const problem = problemOfName(name) ?? problemOfValue(value);
     if (problem !== undefined) throw new Error(problem);
-    if (this.#keychain) {
-      await this.#keychain.set(name, value);
-      await this.#removeFromFile(name);
-    } else await this.#sealed.change(({ secrets }) => ({ secrets: { ...secrets, [name]: value } }));
+    const keychain = this.#keychain;
+    if (keychain && value.length <= (keychain.longest ?? LONGEST_VALUE)) {
+      await this.#asked(keychain.set(name, value));
+      await this.#sealed.change((book) => ({ ...without(name, book), elsewhere: [...book.elsewhere, name] }));
+      return "keychain";
+    }
+    await this.#sealed.change((book) => {
+      const { secrets, elsewhere } = without(name, book);
+      return { secrets: { ...secrets, [name]: value }, elsewhere };
+    });
+    // What is in the keychain would be found first.
+    if (keychain) await this.#asked(keychain.remove(name));
+    return "file";
   }
 
   /** Resolves with whether there was such a secret. */
   async remove(name: string): Promise<boolean> {
-    const [first, second] = [await this.#keychain?.remove(name), await this.#removeFromFile(name)];
-    return first === true || second;
+    const wasInKeychain = this.#keychain && (await this.#asked(this.#keychain.remove(name)));
+    const { secrets, elsewhere } = await this.#sealed.read();
+    const wasInFile = Object.hasOwn(secrets, name);
+    if (wasInFile || elsewhere.includes(name)) await this.#sealed.change((book) => without(name, book));
+    return wasInKeychain === true || wasInFile;
   }
 
   /** Returns the names in alphabetical order. */
   async list(): Promise<KeptSecret[]> {
-    const inKeychain = (await this.#keychain?.names()) ?? [];
-    const inFile = Object.keys((await this.#sealed.read()).secrets).filter((name) => !inKeychain.includes(name));
+    const { secrets, elsewhere } = await this.#sealed.read();
+    // One that cannot be reached is there all the same.
+    const inKeychain = this.#keychain ? await this.#asked(this.#keychain.names()) : elsewhere;
+    const inFile = Object.keys(secrets).filter((name) => !inKeychain.includes(name));
     const all: KeptSecret[] = [
       ...inKeychain.map((name) => ({ name, store: "keychain" as const })),
       ...inFile.map((name) => ({ name, store: "file" as const })),
@@ -85,15 +116,21 @@ export class SecretStore {
     return all.sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  async #removeFromFile(name: string): Promise<boolean> {
-    const { secrets } = await this.#sealed.read();
-    if (!Object.hasOwn(secrets, name)) return false;
-    await this.#sealed.change((book) => {
-      const { [name]: _, ...others } = book.secrets;
-      return { secrets: others };
+  #asked<T>(answer: Promise<T>): Promise<T> {
+    return answer.catch((error) => {
+      throw this.#locked(error);
     });
-    return true;
   }
+
+  #locked(error: unknown): Error {
+    const advice = "unlock it, or set GOBLIN_KEYCHAIN=0 to use the encrypted file";
+    return new Error(`${this.#keychain?.title} is locked or does not answer (${messageOf(error)}); ${advice}`);
+  }
+}
+
+function without(name: string, { secrets, elsewhere }: SecretBook): SecretBook {
+  const { [name]: _, ...others } = secrets;
+  return { secrets: others, elsewhere: elsewhere.filter((one) => one !== name) };
 }
 
 function problemOfValue(value: string): string | undefined {

@@ -50,11 +50,13 @@ export async function auth(options: AuthOptions): Promise<number> {
       return rowOf({ server: id, principal: principal === "" ? null : principal }, login, wantsMore);
     });
   });
-  if (options.json) printJson({ store: "file", place: store.file, servers: rows });
+  const isInKeychain = await store.isInKeychain();
+  if (options.json) printJson({ store: isInKeychain ? "keychain" : "file", place: store.file, servers: rows });
   else if (rows.length === 0) console.log("The config has no server with a login.");
   else {
     printTable(rows, columns);
-    console.error(clean(`Logins are in the encrypted file ${store.file}.`));
+    const key = isInKeychain ? ", whose key is in the keychain" : "";
+    console.error(clean(`Logins are in the encrypted file ${store.file}${key}.`));
   }
   return 0;
 }

@@ -21,8 +21,9 @@ export async function setSecret(name: string): Promise<number> {
   const store = await SecretStore.open(process.env);
   const value = process.stdin.isTTY ? await typed(name) : await piped();
   if (value === undefined) throw new UsageError("no value was given, so nothing is changed");
-  await store.set(name, value);
-  console.error(clean(`Set "${name}" in ${store.place}. A server gets it at its next start.`));
+  const kept = await store.set(name, value);
+  const place = kept === store.kind ? store.place : "the encrypted file: it is too long for the keychain";
+  console.error(clean(`Set "${name}" in ${place}. A server gets it at its next start.`));
   return 0;
 }
 

@@ -53,9 +53,32 @@ test("a keychain is preferred, and the file is still read", async () => {
   // From then on there is one value only.
   await store.set("OLD", "newer");
   expect(keychain.kept.get("OLD")).toBe("newer");
-  expect(await new SecretStore(state, undefined).get("OLD")).toBeUndefined();
+  await expect(new SecretStore(state, undefined).get("OLD")).rejects.toThrow(/^it is in the keychain/);
   expect(await store.remove("OLD")).toBe(true);
   expect(await store.get("OLD")).toBeUndefined();
+});
+
+test("a value that is too long for the keychain goes to the file, and replaces the one in the keychain", async () => {
+  const state = await openStateFolder(stateEnv());
+  const keychain = { ...memoryKeychain(), longest: 10 };
+  const store = new SecretStore(state, keychain);
+  expect(await store.set("A", "short")).toBe("keychain");
+  expect(await store.set("A", "a longer value")).toBe("file");
+  expect(await store.get("A")).toBe("a longer value");
+  expect(await store.list()).toEqual([{ name: "A", store: "file" }]);
+  expect(await store.set("A", "short")).toBe("keychain");
+  expect([await store.get("A"), await new SecretStore(state, undefined).list()]).toEqual([
+    "short",
+    [{ name: "A", store: "keychain" }],
+  ]);
+});
+
+test("a secret in the file is found although the keychain is locked", async () => {
+  const state = await openStateFolder(stateEnv());
+  await new SecretStore(state, undefined).set("OLD", "from-the-file");
+  const locked = { ...memoryKeychain(), get: () => Promise.reject(new Error("locked")) };
+  expect(await new SecretStore(state, locked).get("OLD")).toBe("from-the-file");
+  await expect(new SecretStore(state, locked).get("NEW")).rejects.toThrow(/^the test's keychain is locked or does/);
 });
 
 test("a changed file is an error that says what to do", async () => {
