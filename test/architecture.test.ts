@@ -46,6 +46,7 @@ const layers: Record<string, readonly string[]> = {
     ...["peers", "login", "secrets", "catalog", "telemetry", "config", "protocol", "json", "structures", "timing"],
     ...["text", "version.ts"],
   ],
+  doctor: ["access", "secrets", "http-client", "protocol", "structures"],
   meta: ["servers", "catalog", "config", "protocol", "json", "structures", "text"],
   routing: ["servers", "peers", "catalog", "identifiers", "protocol", "json", "structures", "timing", "uri-template"],
   session: [
@@ -62,7 +63,7 @@ const layers: Record<string, readonly string[]> = {
   ],
   admin: [
     ...["outbound", "identity", "connect", "pairing", "front", "calls", "session", "routing", "servers", "catalog"],
-    ...["telemetry", "config", "protocol", "json", "structures", "version.ts"],
+    ...["doctor", "telemetry", "config", "protocol", "json", "structures", "version.ts"],
   ],
   page: ["admin", "tui", "uri-template"],
   tui: ["admin", "http-client", "protocol", "structures", "uri-template", "text"],
@@ -83,7 +84,7 @@ const layers: Record<string, readonly string[]> = {
   cli: [
     ...["gateway.ts", "version.ts", "tui", "admin", "demo", "session", "servers", "login", "pairing", "secrets"],
     ...["clients", "catalog", "telemetry", "access", "policy", "config", "protocol", "http-client", "structures"],
-    ...["links", "timing", "text"],
+    ...["doctor", "links", "timing", "text"],
   ],
 };
 

@@ -9,7 +9,7 @@ import type { ClientKind } from "../protocol/principal.ts";
 import { matchesGlob } from "../text/glob.ts";
 
 /** The key is a pattern for `clientInfo.name`, in lower case. */
-const knownClients: Readonly<Record<string, ClientKind>> = {
+export const knownClients: Readonly<Record<string, ClientKind>> = {
   // Defers the definitions of MCP tools and loads what its own tool search finds.
   "claude-code": { searchesTools: true },
   // Sends the first 40 tools of all servers to the model. Server and tool together: 60 characters.

@@ -118,6 +118,10 @@ function handlersOf(parts: AdminParts, { views, feed, calls, watches }: Sources)
       return withConfigErrors(() => preview(config.current));
     },
     openPage: ({ principal }) => ({ code: parts.guards.pages.code(principal) }),
+    getPrograms: async () => {
+      const { findPrograms, pathFolders } = await import("../doctor/programs.ts");
+      return { path: pathFolders(), items: await findPrograms() };
+    },
     listServers: () => listed(views.servers()),
     listTools: () => listed(views.tools()),
     listPrompts: () => listed(views.prompts()),

@@ -30,6 +30,7 @@ import {
   listOf,
   PageCode,
   PairingCodeRow,
+  Programs,
   PromptRow,
   ReloadResult,
   ResourceRow,
@@ -81,6 +82,14 @@ export const adminRoutes = {
     description:
       "The code belongs into the fragment of the page's address, as `#code=`. It works once, for two minutes.",
     response: PageCode,
+  },
+  getPrograms: {
+    method: "get",
+    path: "/api/programs",
+    tag: "gateway",
+    summary: "The programs that most servers are started with",
+    description: "As the gateway finds node, npx, uvx and docker on its own PATH, with their versions.",
+    response: Programs,
   },
   listServers: {
     method: "get",

@@ -285,5 +285,15 @@ export const PairingCodeRow = z.object({
   url: z.string().describe("the endpoint to add to the client"),
 });
 export type PairingCodeRow = z.infer<typeof PairingCodeRow>;
+export const ProgramRow = z.object({
+  name: z.string(),
+  path: z.string().nullable().describe("null if it is not on the gateway's PATH"),
+  version: z.string().nullable(),
+});
+export const Programs = z.object({
+  path: z.array(z.string()).describe("the folders of the gateway's PATH"),
+  items: z.array(ProgramRow),
+});
+export type Programs = z.infer<typeof Programs>;
 export const Health = z.object({ status: z.enum(["ok", "ready", "starting"]) });
 export const OpenApi = z.looseObject({ openapi: z.string() });

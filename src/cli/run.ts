@@ -7,6 +7,7 @@ import { Command } from "commander";
 import { version } from "../version.ts";
 import { addClientCommands } from "./client-commands.ts";
 import { check } from "./commands/check.ts";
+import { addDoctorCommands } from "./doctor/commands.ts";
 import { portNumber } from "./environment.ts";
 import { addLoginCommands } from "./login-commands.ts";
 import { addPairingCommands } from "./pairing/commands.ts";
@@ -101,6 +102,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   addSetupCommands(program, done);
   addPolicyCommands(program, done);
   addClientCommands(program, done);
+  addDoctorCommands(program, done);
 
   try {
     await program.parseAsync(argv, { from: "user" });

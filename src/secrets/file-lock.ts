@@ -29,6 +29,16 @@ export async function withFileLock<T>(file: string, work: () => Promise<T>): Pro
   }
 }
 
+/** Whether the holder of a lock has ended, or held it longer than any work takes. */
+export function isStaleLock(file: string): boolean {
+  return isStale(file, STALE_MS);
+}
+
+/** Removes a lock that is stale, and no other. */
+export function removeStaleLock(file: string): void {
+  takeOver(file);
+}
+
 function create(file: string): boolean {
   try {
     const made = openSync(file, "wx", 0o600);

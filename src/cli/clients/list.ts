@@ -1,5 +1,5 @@
 /** `goblin clients`: which MCP clients are on this machine, and which are linked to the gateway. */
-import { type ClientState, stateOf } from "../../clients/linking.ts";
+import { type ClientState, type Link, stateOf } from "../../clients/linking.ts";
 import { type Column, printJson, printTable } from "../terminal/table.ts";
 import { type LinkTarget, linkTo, namedClients, thisMachine } from "./machine.ts";
 
@@ -18,18 +18,26 @@ const columns: Column<ClientState>[] = [
 ];
 
 export async function listClients(options: ClientsOptions): Promise<number> {
-  const { all: links } = await linkTo(options);
-  const states: ClientState[] = [];
-  for (const client of namedClients([])) {
-    for (const scope of ["user", "project"] as const) {
-      const state = await stateOf(client, thisMachine(), { scope, links });
-      if (!state || (state.state === "missing" && !(options.all && scope === "user"))) continue;
-      if (!states.some(({ file }) => file === state.file)) states.push(state);
-    }
-  }
+  const states = await clientStates((await linkTo(options)).all, options);
   if (options.json) {
     printJson(states.map(({ client, ...state }) => ({ client: client.id, title: client.title, ...state })));
   } else if (states.length === 0) console.log("No MCP client was found on this machine.");
   else printTable(states, columns);
   return 0;
+}
+
+/** Returns the clients on this machine, each file once; `all`: also those that are not there. */
+export async function clientStates(
+  links: readonly Link[],
+  { all }: Pick<ClientsOptions, "all"> = {},
+): Promise<ClientState[]> {
+  const states: ClientState[] = [];
+  for (const client of namedClients([])) {
+    for (const scope of ["user", "project"] as const) {
+      const state = await stateOf(client, thisMachine(), { scope, links });
+      if (!state || (state.state === "missing" && !(all && scope === "user"))) continue;
+      if (!states.some(({ file }) => file === state.file)) states.push(state);
+    }
+  }
+  return states;
 }

@@ -24,6 +24,8 @@ export interface TargetOptions extends GatewayOptions {
   readonly config?: string | undefined;
   /** With a config: the only server to start. */
   readonly only?: string | undefined;
+  /** With a config: neither its warnings nor the log are shown. */
+  readonly quiet?: boolean | undefined;
   /** The profile to use things of. */
   readonly profile?: string | undefined;
 }
@@ -78,14 +80,14 @@ function openTarget(options: TargetOptions): Promise<Target> {
   if (options.url !== undefined && options.config !== undefined) {
     throw new UsageError("--url names a running gateway and --config starts one: use only one of them");
   }
-  return options.config === undefined ? running(options) : inProcess(options.config, options.only);
+  return options.config === undefined ? running(options) : inProcess(options.config, options);
 }
 
-async function inProcess(path: string, only: string | undefined): Promise<Target> {
+async function inProcess(path: string, { only, quiet }: TargetOptions): Promise<Target> {
   const { config, warnings } = await loadConfig(resolve(path));
   const ids = config.servers.map(({ id }) => id);
   if (only !== undefined) requireServer(only, ids);
-  for (const warning of warnings) console.error(clean(formatWarning(warning)));
+  if (!quiet) for (const warning of warnings) console.error(clean(formatWarning(warning)));
   // Only this process can reach this gateway, so it needs no tokens.
   const open = {
     ...config,
@@ -102,7 +104,9 @@ async function inProcess(path: string, only: string | undefined): Promise<Target
     import("../../login/logins.ts"),
     import("../../telemetry/logger.ts"),
   ]);
-  const log = createLogger({ ...config.log, level: "warn", stream: process.stderr });
+  const log = quiet
+    ? createLogger({ level: "info", format: "json", stream: { write: () => {} } })
+    : createLogger({ ...config.log, level: "warn", stream: process.stderr });
   const logins = await openLogins({ env: process.env, warn: (message) => log.warn(message) });
   const gateway = createGateway({ config: open, log, configPath: resolve(path), logins });
   await whileStarting(gateway);

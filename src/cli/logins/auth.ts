@@ -1,4 +1,5 @@
 /** `goblin auth`: the logins at servers, as the store has them. Asks nobody, shows no token. */
+import type { Config } from "../../config/schema/config.ts";
 import { canonicalUrl } from "../../login/discovery.ts";
 import { type Login, LoginStore, wantedKey } from "../../login/store.ts";
 import { clean } from "../../text/clean.ts";
@@ -11,7 +12,7 @@ export interface AuthOptions {
   readonly json?: boolean | undefined;
 }
 
-interface Row {
+export interface LoginRow {
   readonly server: string;
   /** The principal whose login it is; null: the gateway's, for all clients. */
   readonly principal: string | null;
@@ -23,7 +24,7 @@ interface Row {
   readonly scopes: readonly string[];
 }
 
-const columns: Column<Row>[] = [
+const columns: Column<LoginRow>[] = [
   { title: "SERVER", text: ({ server }) => server },
   { title: "WHOSE", text: ({ principal }) => (principal === null ? "all" : shownPrincipal(principal)) },
   {
@@ -38,6 +39,26 @@ const columns: Column<Row>[] = [
 
 export async function auth(options: AuthOptions): Promise<number> {
   const { config } = await chooseConfig(options);
+  const { rows, place, isInKeychain } = await loginRows(config);
+  if (options.json) printJson({ store: isInKeychain ? "keychain" : "file", place, servers: rows });
+  else if (rows.length === 0) console.log("The config has no server with a login.");
+  else {
+    printTable(rows, columns);
+    const key = isInKeychain ? ", whose key is in the keychain" : "";
+    console.error(clean(`Logins are in the encrypted file ${place}${key}.`));
+  }
+  return 0;
+}
+
+interface StoredLogins {
+  readonly rows: readonly LoginRow[];
+  /** The file that they are in. */
+  readonly place: string;
+  readonly isInKeychain: boolean;
+}
+
+/** Returns the logins of a config's servers, and the file that they are in. */
+export async function loginRows(config: Config): Promise<StoredLogins> {
   const store = await LoginStore.open(process.env);
   const { logins, wanted } = await store.read();
   const rows = loginTargets(config).flatMap(({ id, url, auth: { as } }) => {
@@ -50,15 +71,7 @@ export async function auth(options: AuthOptions): Promise<number> {
       return rowOf({ server: id, principal: principal === "" ? null : principal }, login, wantsMore);
     });
   });
-  const isInKeychain = await store.isInKeychain();
-  if (options.json) printJson({ store: isInKeychain ? "keychain" : "file", place: store.file, servers: rows });
-  else if (rows.length === 0) console.log("The config has no server with a login.");
-  else {
-    printTable(rows, columns);
-    const key = isInKeychain ? ", whose key is in the keychain" : "";
-    console.error(clean(`Logins are in the encrypted file ${store.file}${key}.`));
-  }
-  return 0;
+  return { rows, place: store.file, isInKeychain: await store.isInKeychain() };
 }
 
 /** The subject of an issuer, or the name of a token. */
@@ -66,7 +79,7 @@ function shownPrincipal(principal: string): string {
   return principal.slice(principal.lastIndexOf("\u001f") + 1).replace(/^client:/, "");
 }
 
-function rowOf(whose: Pick<Row, "server" | "principal">, login: Login | undefined, wantsMore: boolean): Row {
+function rowOf(whose: Pick<LoginRow, "server" | "principal">, login: Login | undefined, wantsMore: boolean): LoginRow {
   if (!login) return { ...whose, state: "no-login", issuer: null, expiresAt: null, isRenewed: false, scopes: [] };
   const { issuer, expiresAt, scopes, refreshToken } = login;
   const isRenewed = refreshToken !== undefined;
