@@ -44,12 +44,23 @@ const { output } = await build.write({
   },
 });
 await build.close();
+for (const file of output) if ("code" in file) writeFileSync(fromRoot(`bundle/${file.fileName}`), ascii(file.code));
 output.push(...(await buildPage()));
 copyTypes(fromRoot("dist/index.d.ts"), new Set());
 writeFileSync(
   fromRoot("bundle/LICENSES.txt"),
   licences(output.flatMap((file) => ("moduleIds" in file ? file.moduleIds : []))),
 );
+
+/**
+ * Escapes all other characters. A source with one of them needs two bytes for each of its
+ * characters as long as the process runs: 3.5 MB at idle.
+ * @param {string} code
+ */
+function ascii(code) {
+  if (/\\[\u0080-\uffff]|String\.raw`[^`]*[\u0080-\uffff]/.test(code)) throw new Error("a character cannot be escaped");
+  return code.replace(/[\u0080-\uffff]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
 
 /** The page for browsers: one script, one style sheet, the document and its icon. */
 async function buildPage() {

@@ -53,6 +53,15 @@ describe("what is installed", () => {
     expect(Object.keys(scripts).filter((name) => atInstall.includes(name))).toEqual([]);
   });
 
+  test("has programs of ASCII alone, which need one byte for each character in memory", () => {
+    const programs = filesIn(join(installed, "bundle")).filter((file) => /^[^/]+\.js$/.test(file));
+    expect(programs).toContain("goblin.js");
+    const others = programs.filter((file) =>
+      /[\u0080-\uffff]/.test(readFileSync(join(installed, "bundle", file), "utf8")),
+    );
+    expect(others).toEqual([]);
+  });
+
   test("has everything that its documents link to, and the licences of what is inside", () => {
     const documents = filesIn(installed).filter((file) => file.endsWith(".md"));
     expect(documents).toContain("README.md");
