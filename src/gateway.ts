@@ -104,6 +104,7 @@ export function createGateway({ log, configPath, reload, state, kept, logins, en
       // With other clients, a server's question could be meant for any of them.
       const sole = http ? undefined : new SoleClient(sessions);
       servers.sole = sole;
+      if (!http) connect?.serveAlone();
       void servers.start();
       stdioFront = serveStdio({ ...context, sole }, streams);
       return stdioFront;
@@ -138,7 +139,7 @@ export function createGateway({ log, configPath, reload, state, kept, logins, en
       front.close();
       sessions.close();
       search.close();
-      await Promise.all([http?.close(), servers.close(), logins?.close()]);
+      await Promise.all([http?.close(), servers.close(), logins?.close(), connect?.close()]);
       await kept?.close();
       stdioFront?.close();
       // Last: calls that end with the servers are still audited.

@@ -176,9 +176,9 @@ function handlersOf(parts: AdminParts, { views, feed, calls, watches }: Sources)
       assertUsable(id);
       await servers.backend(id)?.restart();
     }),
-    loginServer: ({ params, principal }) => {
+    loginServer: async ({ params, principal }) => {
       const { id } = known(params["id"]);
-      const url = parts.connect?.link(principal, id);
+      const url = await parts.connect?.link(principal, id);
       if (url !== undefined) return { url };
       throw apiFailure("NO_LOGIN", `Server "${id}" has no login that a person could make here: see goblin auth`);
     },

@@ -280,7 +280,7 @@ export class Relay {
     return this.#loginLink?.leave(flight, undefined, answer) ?? answer;
   }
 
-  #refuse(flight: Flight, error: unknown): Answer {
+  #refuse(flight: Flight, error: unknown): Answer | Promise<Answer> {
     const { method, requestId } = flight.call;
     const answer = failure(error, { requestId });
     this.#metrics.refused(flight, answer);

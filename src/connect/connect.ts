@@ -9,6 +9,7 @@ import type { Logins } from "../login/logins.ts";
 import type { Principal } from "../protocol/principal.ts";
 import { lazy } from "../structures/lazy.ts";
 import { Links } from "./links.ts";
+import type { OwnAddress } from "./own-address.ts";
 
 export interface ConnectOptions {
   readonly logins: Logins;
@@ -34,6 +35,9 @@ export class Connect {
   readonly #place: Place;
   readonly #links: Links;
   readonly #load = lazy(() => import("./site.ts"));
+  #own: Promise<OwnAddress> | undefined;
+  /** The gateway's only client started it, and so belongs to the user of this machine. */
+  #isAlone = false;
   #site: { readonly base: string; readonly serve: (request: Request, path: string) => Promise<Response> } | undefined;
 
   constructor(options: ConnectOptions, place: Place) {
@@ -42,16 +46,54 @@ export class Connect {
     this.#links = new Links(options.logins.keyFor("connect"));
   }
 
+  /** From now on the page has an address of its own: the gateway listens on none. */
+  serveAlone(): void {
+    this.#isAlone = true;
+  }
+
   /**
    * Returns the link where this principal can log in to the server; undefined: it cannot, or there
    * is no address for the page.
    */
-  link(who: Principal, serverId: string): string | undefined {
-    const base = this.#place.url();
-    if (base === undefined) return undefined;
+  link(who: Principal, serverId: string): string | undefined | Promise<string | undefined> {
     const owner = this.#options.logins.ownerFor(serverId, who.id);
-    if (owner === undefined || (owner === "" && !this.#options.administers(who))) return undefined;
+    if (owner === undefined) return undefined;
+    if (this.#isAlone)
+      return this.#openOwn().then(
+        ({ url }) => this.#linkAt(url, who),
+        () => undefined,
+      );
+    const base = this.#place.url();
+    if (base === undefined || (owner === "" && !this.#options.administers(who))) return undefined;
+    return this.#linkAt(base, who);
+  }
+
+  async close(): Promise<void> {
+    (await this.#own?.catch(() => undefined))?.close();
+  }
+
+  #linkAt(base: string, who: Principal): string {
     return `${base.replace(/\/$/, "")}/connect/${this.#links.make(who.id)}`;
+  }
+
+  #openOwn(): Promise<OwnAddress> {
+    this.#own ??= this.#loadOwn().catch((error) => {
+      this.#own = undefined;
+      throw error;
+    });
+    return this.#own;
+  }
+
+  async #loadOwn(): Promise<OwnAddress> {
+    const [{ openOwnAddress }, { Site }] = await Promise.all([import("./own-address.ts"), this.#load()]);
+    let site: { serve(request: Request, path: string): Promise<Response> } | undefined;
+    const own: OwnAddress = await openOwnAddress((request) => {
+      // Who has a link got it from the gateway's only client.
+      const options = { ...this.#options, admits: () => true, administers: () => true };
+      site ??= new Site({ ...options, links: this.#links, base: new URL(own.url) });
+      return site.serve(request, pathOf(request));
+    });
+    return own;
   }
 
   /** Serves everything under `/connect/`. */
@@ -59,7 +101,6 @@ export class Connect {
     const base = this.#place.url();
     if (base === undefined) return new Response(null, { status: 404 });
     const { pathname, host, search } = new URL(request.url);
-    const path = pathname.slice("/connect/".length);
     // Another name of this machine has other cookies.
     if (!this.#place.isPublic() && host !== new URL(base).host && request.method === "GET") {
       return new Response(null, { status: 303, headers: { location: new URL(pathname + search, base).href } });
@@ -69,6 +110,11 @@ export class Connect {
       const site = new Site({ ...this.#options, links: this.#links, base: new URL(base) });
       this.#site = { base, serve: (asked, rest) => site.serve(asked, rest) };
     }
-    return this.#site.serve(request, path);
+    return this.#site.serve(request, pathOf(request));
   }
+}
+
+/** What follows `/connect/`. */
+function pathOf({ url }: Request): string {
+  return new URL(url).pathname.slice("/connect/".length);
 }

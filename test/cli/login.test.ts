@@ -2,6 +2,8 @@ import { once } from "node:events";
 import { chmodSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { Browser, leadsTo } from "../fixtures/browser.ts";
+import { connectV1, connectV2 } from "../fixtures/clients.ts";
 import { type CommandHome, commandHome } from "../fixtures/command.ts";
 import { disposeAll } from "../fixtures/dispose.ts";
 import { type GuardedServer, startGuarded } from "../fixtures/guarded.ts";
@@ -203,4 +205,54 @@ test("two processes on one store make one token request", async () => {
   const answers = await Promise.all(both.flatMap((one) => Array.from({ length: 5 }, () => callEcho(one))));
   expect(answers.filter((answer) => "result" in answer)).toHaveLength(10);
   expect(requests).toEqual(["/token"]);
+});
+
+/** What starts `goblin stdio` as a client would. */
+const stdioOf = (config: string) => ({
+  command: process.execPath,
+  args: ["bin/goblin.js", "stdio", "--config", config],
+  env: { ...(process.env as Record<string, string>), ...env },
+});
+
+/** Logs in as a person who was given the link. */
+async function visit(link: string): Promise<string> {
+  const browser = new Browser();
+  expect((await browser.open(link)).text).toContain("remote");
+  const redirect = await oidc.login(leadsTo(await browser.submit(link, { server: "remote" })));
+  return (await browser.open(redirect.href)).text;
+}
+
+const echo = { name: "remote_echo", arguments: { text: "hello" } };
+
+test("a client that starts goblin stdio is asked to log in on a page of this machine, and its call goes on", async () => {
+  // Neither the address nor the tokens of `goblin serve` are those of this process.
+  const gateway = { publicUrl: "https://goblin.example", auth: { tokens: ["a-token-of-goblin-serve-1234"] } };
+  const target = stdioOf(home.write("stdio.json", JSON.stringify({ ...config, gateway })));
+  const asked: string[] = [];
+  const { client } = await connectV2({
+    ...target,
+    era: "modern",
+    elicitation: ({ url }) => {
+      asked.push(url);
+      setTimeout(() => void visit(url), 100);
+      return { action: "accept" };
+    },
+  });
+  expect((await client.callTool(echo)).content).toEqual([{ type: "text", text: '{"text":"hello"}' }]);
+  expect(asked).toEqual([expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/connect\/[\w-]+$/)]);
+  // The address serves the page and nothing else, and only under its own name.
+  const { origin, port, pathname } = new URL(asked[0]!);
+  const statuses = await Promise.all([
+    ...["/mcp", "/api/status", "/ui", "/connect/nothing"].map(async (path) => (await fetch(origin + path)).status),
+    (await fetch(`http://localhost:${port}${pathname}`)).status,
+  ]);
+  expect(statuses).toEqual([404, 404, 404, 404, 404]);
+});
+
+test("a client of goblin stdio that opens no links gets a link that works in words", async () => {
+  const { client } = await connectV1(stdioOf(file));
+  const { content, isError } = (await client.callTool(echo)) as { content: { text: string }[]; isError: boolean };
+  expect(isError).toBe(true);
+  expect(await visit(/http\S+\/connect\/[\w-]+/.exec(content[0]!.text)![0])).toContain("Logged in to remote.");
+  await until(async () => ((await client.callTool(echo)) as { isError?: boolean }).isError !== true);
 });

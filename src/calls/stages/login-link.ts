@@ -19,12 +19,18 @@ import type { Stage } from "../compose.ts";
 /** Makes the links. */
 export interface LoginLinks {
   /** Undefined: this principal cannot log in to the server, or not on a page. */
-  link(who: Principal, serverId: string): string | undefined;
+  link(who: Principal, serverId: string): string | undefined | Promise<string | undefined>;
 }
 
 interface Offer {
   readonly serverId: string;
   readonly principal: string;
+}
+
+/** The data of an error, with the link. */
+interface Linked extends Readonly<Record<string, unknown>> {
+  readonly serverId: string;
+  readonly url: string;
 }
 
 const DONE = "notifications/elicitation/complete";
@@ -44,18 +50,25 @@ export class LoginLink implements Stage {
     servers.on("loggedIn", (serverId, owner) => this.#loggedIn(serverId, owner));
   }
 
-  leave({ call }: Flight, _route: Route | undefined, answer: Answer): Answer {
+  leave(flight: Flight, _route: Route | undefined, answer: Answer): Answer | Promise<Answer> {
     if (answer.ok || answer.symbol !== "LOGIN_REQUIRED" || answer.code === LINKS_REQUIRED) return answer;
     const error = recordOf(JSON.parse(answer.raw));
     const data = recordOf(error["data"]);
-    const { serverId, scopes } = data;
+    const { serverId } = data;
     if (typeof serverId !== "string") return answer;
-    const url = this.#links.link(call.who, serverId);
+    const url = this.#links.link(flight.call.who, serverId);
     if (url === undefined) return answer;
+    if (typeof url === "string") return this.#linked(flight, answer, { ...data, serverId, url });
+    return url.then((made) =>
+      made === undefined ? answer : this.#linked(flight, answer, { ...data, serverId, url: made }),
+    );
+  }
+
+  #linked({ call }: Flight, answer: ErrorAnswer, linked: Linked): Answer {
+    const { serverId, scopes, url } = linked;
     const more = Array.isArray(scopes) ? ` with more scopes (${scopes.join(" ")})` : "";
     const message = `Server "${serverId}" needs a login${more}`;
     const { client, method, links } = call;
-    const linked = { ...data, url };
     if (links !== "refused" && ASKABLE.has(method) && opensLinks(client.capabilities)) {
       const elicitationId = randomUUID();
       this.#offer(elicitationId, { serverId, principal: client.principal });
