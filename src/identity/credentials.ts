@@ -36,6 +36,8 @@ export interface Asked {
   readonly method: string;
   /** The path of the request, without its query. */
   readonly path: string;
+  /** Where it comes from, for the log. */
+  readonly network?: string | undefined;
   /** `name` must be in lower case. */
   header(name: string): string | undefined;
 }
@@ -65,7 +67,7 @@ export interface CredentialsDeps {
   /** Gets each access token that was accepted, if set. Never called with a configured token. */
   readonly accepted?: ((principal: Principal, token: string) => void) | undefined;
   /** Logs why a token was refused, for the operator. Never called with a token. */
-  readonly refused: (reason: string) => void;
+  readonly refused: (reason: string, asked: Asked) => void;
 }
 
 const MISSING: Refusal = { ok: false, why: "missing" };
@@ -111,11 +113,11 @@ export class Credentials {
     const holder = this.#tokens.get(digest);
     if (holder) {
       if (holder.principal.expiresAt > this.#deps.now()) return this.#told(holder);
-      this.#deps.refused(`the token of "${holder.principal.name}" has expired`);
+      this.#deps.refused(`the token of "${holder.principal.name}" has expired`, asked);
       return INVALID;
     }
     if (!this.#oauth) {
-      this.#deps.refused("a token is not one of gateway.auth");
+      this.#deps.refused("a token is not one of gateway.auth", asked);
       return INVALID;
     }
     const given = { token, digest, isProved: shown.scheme === "dpop", asked };

@@ -106,19 +106,19 @@ export class ResourceServer {
   #answer(given: Given, known: Verified): Identified | Promise<Identified> {
     const { answer, key, endpoints } = known;
     if (endpoints && !endpoints.has(endpointPath(given.asked.path) ?? "")) {
-      this.#deps.refused(`a token of ${answer.principal.name} is for another endpoint`);
+      this.#deps.refused(`a token of ${answer.principal.name} is for another endpoint`, given.asked);
       return INVALID;
     }
     return key === undefined && !given.isProved ? answer : this.#proved(given, known);
   }
 
-  async #ask({ token, digest }: Given): Promise<Verified | Identified> {
+  async #ask({ token, digest, asked }: Given): Promise<Verified | Identified> {
     try {
       const claims = await this.#claims(token);
       if (claims.isLive?.() === false) throw new Error("a token is of a grant that has ended");
       const missing = claims.issuer.requiredScopes.filter((scope) => !claims.principal.scopes?.has(scope));
       if (missing.length > 0) {
-        this.#deps.refused(`a token of ${claims.principal.name} lacks the scopes ${missing.join(" ")}`);
+        this.#deps.refused(`a token of ${claims.principal.name} lacks the scopes ${missing.join(" ")}`, asked);
         return { ok: false, why: "scope", scopes: claims.issuer.requiredScopes };
       }
       const verified: Verified = {
@@ -130,7 +130,7 @@ export class ResourceServer {
       this.#remember(digest, verified);
       return verified;
     } catch (error) {
-      this.#deps.refused(messageOf(error));
+      this.#deps.refused(messageOf(error), asked);
       return error instanceof Unavailable ? UNAVAILABLE : INVALID;
     }
   }
@@ -153,7 +153,7 @@ export class ResourceServer {
       await this.#proofs.check(given, key);
       return answer;
     } catch (error) {
-      this.#deps.refused(`${answer.principal.name}: ${messageOf(error)}`);
+      this.#deps.refused(`${answer.principal.name}: ${messageOf(error)}`, given.asked);
       return { ok: false, why: "invalid", isBound: true };
     }
   }

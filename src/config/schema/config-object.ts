@@ -246,6 +246,12 @@ export interface GatewaySettings {
    */
   readonly allowedOrigins?: readonly string[] | undefined;
   /**
+   * Addresses of reverse proxies, such as 10.0.0.0/8 or ::1. Their X-Forwarded-For or Forwarded
+   * header says where a request comes from, for limits and the log. The headers of all others are
+   * ignored.
+   */
+  readonly trustedProxies?: readonly string[] | undefined;
+  /**
    * The URL that clients reach the gateway at, without the path of an endpoint, if a proxy is in
    * front of it.
    */

@@ -6,6 +6,7 @@
  * and the checks are derived from these objects. A section that is absent from the file is a
  * section full of defaults.
  */
+import { isIP } from "node:net";
 import * as z from "zod";
 import { ownLogLevels } from "../../protocol/log-levels.ts";
 import { authSchema, checkAccess, publicUrl, token } from "./auth.ts";
@@ -15,6 +16,17 @@ const hostName = z.string().regex(/^[^\s/]+$/, "expected a host name, with a por
 const origin = z
   .string()
   .regex(/^(null|[a-z][a-z0-9+.-]*:\/\/[^\s/?#]+)$/i, "expected an origin such as https://example.com, without a path");
+
+const addressRange = z
+  .string()
+  .refine(isAddressRange, "expected an IP address, or a network such as 10.0.0.0/8 or fd00::/8");
+
+function isAddressRange(text: string): boolean {
+  const [address = "", prefix, ...more] = text.split("/");
+  const family = isIP(address);
+  if (family === 0 || more.length > 0) return false;
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128));
+}
 
 export const gatewaySchema = z
   .strictObject({
@@ -29,6 +41,12 @@ export const gatewaySchema = z
       .default([])
       .describe(
         "Origins of web pages that may use the gateway and read its answers (CORS). Pages on this machine may send requests, but not read the answers, unless listed.",
+      ),
+    trustedProxies: z
+      .array(addressRange)
+      .default([])
+      .describe(
+        "Addresses of reverse proxies, such as 10.0.0.0/8 or ::1. Their X-Forwarded-For or Forwarded header says where a request comes from, for limits and the log. The headers of all others are ignored.",
       ),
     publicUrl: publicUrl.optional(),
     auth: authSchema.prefault({}).describe("Who may connect."),

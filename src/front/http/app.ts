@@ -15,12 +15,12 @@ import type { Principal } from "../../protocol/principal.ts";
 import { metricNames } from "../../telemetry/metric-names.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import type { FrontContext } from "../context.ts";
-import { networkOf } from "../network.ts";
+import type { TrustedProxies } from "../trusted-proxies.ts";
 import { type HttpExchange, NOTHING, notAllowed, type Serve } from "./exchange.ts";
 import type { Guard, LiveGuards, Verdict } from "./guard.ts";
 import { WebExchange, webHeader } from "./web-exchange.ts";
 
-type Env = { Bindings: Partial<HttpBindings> };
+type Env = { Bindings: Partial<HttpBindings>; Variables: { network: () => string } };
 
 /** The two addresses that there may be: the clients', and one for the API alone. */
 export type AddressName = "main" | "admin";
@@ -48,6 +48,7 @@ export interface HttpFrontOptions {
 export interface AppOptions extends HttpFrontOptions {
   /** The address that this app serves. */
   readonly address: AddressName;
+  readonly proxies: TrustedProxies;
   /** Runs the guard, then the route. */
   readonly admit: (x: HttpExchange, route: Route) => void;
   readonly exchange: (incoming: IncomingMessage, outgoing: ServerResponse) => HttpExchange;
@@ -79,6 +80,11 @@ export function createApp(options: AppOptions) {
   const { address, servers } = options;
   const guard = () => options.guards[address];
   const app = new Hono<Env>();
+  app.use("*", (c, next) => {
+    const { incoming } = c.env ?? {};
+    c.set("network", () => (incoming ? options.proxies.networkOf(incoming.socket, (name) => c.req.header(name)) : ""));
+    return next();
+  });
   for (const path of [...ENDPOINT_PATHS.flatMap(routesUnder), ...API_PATHS]) app.options(path, preflight(guard));
   // The MCP routes set these headers themselves.
   for (const path of [...API_PATHS, "/metrics", "/health", "/ready"]) app.use(path, crossOrigin(guard));
@@ -173,7 +179,7 @@ function addPairing(app: Hono<Env>, pairing: Pairing, guard: () => Guard): void 
       const header = (name: string) => (isOwnForm && name === "origin" ? undefined : asked.header(name));
       const refused = guard().place({ header });
       if (refused) return c.json({ error: "access_denied", error_description: refused.message }, refused.status);
-      return pairing.fetch(c.req.raw, networkOf(c.env?.incoming?.socket.remoteAddress ?? ""));
+      return pairing.fetch(c.req.raw, c.get("network")());
     });
   }
 }
@@ -234,8 +240,15 @@ function admission(guard: () => Guard, right: "admin" | "client" | "place") {
 }
 
 /** Reads the headers exactly as sent. On Node, a request without a Host header has no host. */
-function askedOf(c: Pick<Context<Env>, "req" | "env">): Asked {
+function askedOf(c: Pick<Context<Env>, "req" | "env"> & { readonly get: (key: "network") => () => string }): Asked {
   const { method, path } = c.req;
   const isNode = c.env?.incoming !== undefined;
-  return { method, path, header: (name) => (isNode ? c.req.header(name) : webHeader(c.req.raw, name)) };
+  return {
+    method,
+    path,
+    get network() {
+      return c.get("network")();
+    },
+    header: (name) => (isNode ? c.req.header(name) : webHeader(c.req.raw, name)),
+  };
 }

@@ -154,10 +154,10 @@ export class LiveGuards extends EventEmitter<GuardEvents> {
     this.#pairing = pairing;
     // A flood of bad tokens must not flood the log.
     const lines = new Throttle({ burst: 10, everyMs: 1000 });
-    const refused = (reason: string): void => {
+    const refused = (reason: string, { network }: Asked): void => {
       const heldBack = lines.pass();
       if (heldBack === undefined) return;
-      log.warn({ reason, ...(heldBack > 0 && { heldBack }) }, "Refused a token");
+      log.warn({ reason, from: network || undefined, ...(heldBack > 0 && { heldBack }) }, "Refused a token");
     };
     const admitted = (principal: Principal): void => this.#expiries.note(principal);
     const accepted = (principal: Principal, token: string): void => this.onToken?.(principal, token);

@@ -16,6 +16,7 @@ import { classifyIncoming, headerEra } from "../classify.ts";
 import { LegacyHttp } from "../legacy/http.ts";
 import { SseFront } from "../legacy/sse.ts";
 import { ModernHttp } from "../modern/http.ts";
+import { TrustedProxies } from "../trusted-proxies.ts";
 import type { AddressName, App, HttpFrontOptions, Route } from "./app.ts";
 import { type HttpExchange, JSON_HEADERS, NOTHING, notAllowed, type Serve } from "./exchange.ts";
 import type { Denial, Verdict } from "./guard.ts";
@@ -55,7 +56,8 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
     modern.revoke(isLive);
     sse.revoke(isLive);
   });
-  const unread = { ms: NOT_READ_MS, cut: () => context.onLimit("unreadBytes") };
+  const proxies = new TrustedProxies(context.config);
+  const shared = { proxies, unread: { ms: NOT_READ_MS, cut: () => context.onLimit("unreadBytes") } };
 
   const { access } = context;
   const serveIf = (verdict: Verdict, x: HttpExchange, { serve, endpoint }: Route): void => {
@@ -99,8 +101,9 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
     return createApp({
       ...options,
       address,
+      proxies,
       admit,
-      exchange: (incoming, outgoing) => new NodeExchange(incoming, outgoing, unread),
+      exchange: (incoming, outgoing) => new NodeExchange(incoming, outgoing, shared),
       endpoint: {
         post,
         get: (x, principal) => (isModern(x) ? postOnly(x) : legacy.get(x, principal)),
@@ -121,7 +124,7 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
       ({ listener } = await apps[address]());
     } catch (error) {
       const why = `The gateway's program files can no longer be read; restart the gateway (${messageOf(error)})`;
-      return replyError(new NodeExchange(incoming, outgoing, unread), new GoblinError("INTERNAL_ERROR", why));
+      return replyError(new NodeExchange(incoming, outgoing, shared), new GoblinError("INTERNAL_ERROR", why));
     }
     // If the client disconnected while Hono was loading, its `close` event has already fired.
     if (!outgoing.destroyed) await listener(incoming, outgoing);
@@ -132,7 +135,7 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
       const { method, url = "/" } = incoming;
       const endpoint = method === "POST" ? endpointOf(url, "/mcp") : undefined;
       if (endpoint === undefined) void serveByApp("main", incoming, outgoing);
-      else admit(new NodeExchange(incoming, outgoing, unread), endpoint === "" ? mainPost : { serve: post, endpoint });
+      else admit(new NodeExchange(incoming, outgoing, shared), endpoint === "" ? mainPost : { serve: post, endpoint });
     },
     serveAdmin: (incoming, outgoing) => void serveByApp("admin", incoming, outgoing),
     load: () => void apps.main().catch(() => {}),

@@ -3,15 +3,14 @@
  * write for a small answer.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Socket } from "node:net";
 import { errorTable } from "../../protocol/errors.ts";
 import { EVERYWHERE } from "../../protocol/principal.ts";
 import { Pieces } from "../../structures/pieces.ts";
 import type { BodyHold } from "../body-budget.ts";
-import { networkOf } from "../network.ts";
 import { EDGE, Oversized, READ_ON } from "../oversized.ts";
 import { pacedReads } from "../paced-reads.ts";
 import { pathOf } from "../path.ts";
+import type { TrustedProxies } from "../trusted-proxies.ts";
 import { type Body, type HttpExchange, JSON_HEADERS, type RawStream, type StreamEvents } from "./exchange.ts";
 import { StallWatch, type Unread } from "./stall-watch.ts";
 
@@ -35,8 +34,11 @@ const TINY_CHUNKS = JSON.stringify({
 /** If the connection stays open this long after the last byte, the answer counts as delivered. */
 const DELIVERED_MS = 1000;
 
-/** One for each connection. */
-const networks = new WeakMap<Socket, string>();
+/** What all exchanges share. */
+export interface ExchangeOptions {
+  readonly unread: Unread;
+  readonly proxies: TrustedProxies;
+}
 
 export class NodeExchange implements HttpExchange {
   shared: Readonly<Record<string, string>> | undefined;
@@ -44,22 +46,16 @@ export class NodeExchange implements HttpExchange {
   hold: BodyHold | undefined;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
-  readonly #unread: Unread;
+  readonly #options: ExchangeOptions;
 
-  constructor(request: IncomingMessage, response: ServerResponse, unread: Unread) {
+  constructor(request: IncomingMessage, response: ServerResponse, options: ExchangeOptions) {
     this.#request = request;
     this.#response = response;
-    this.#unread = unread;
+    this.#options = options;
   }
 
   get network(): string {
-    const { socket } = this.#request;
-    let network = networks.get(socket);
-    if (network === undefined) {
-      network = networkOf(socket.remoteAddress ?? "");
-      networks.set(socket, network);
-    }
-    return network;
+    return this.#options.proxies.networkOf(this.#request.socket, (name) => this.header(name));
   }
 
   get method(): string {
@@ -151,7 +147,7 @@ export class NodeExchange implements HttpExchange {
       response.end();
       response.uncork();
     }
-    if (length > LARGE) new StallWatch(response, this.#unread).start();
+    if (length > LARGE) new StallWatch(response, this.#options.unread).start();
   }
 
   /**
@@ -173,7 +169,7 @@ export class NodeExchange implements HttpExchange {
     response.writeHead(200, this.shared ? { ...headers, ...this.shared } : headers);
     response.flushHeaders();
     const { socket } = response;
-    const stalls = new StallWatch(response, this.#unread);
+    const stalls = new StallWatch(response, this.#options.unread);
     let full = false;
     response.on("drain", () => {
       full = false;

@@ -6,8 +6,11 @@ import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
+import { LiveConfig } from "../../../src/config/live-config.ts";
+import { parseConfig } from "../../../src/config/reading/parse.ts";
 import { JSON_HEADERS, STREAM_HEADERS } from "../../../src/front/http/exchange.ts";
 import { NodeExchange } from "../../../src/front/http/node-exchange.ts";
+import { TrustedProxies } from "../../../src/front/trusted-proxies.ts";
 import { disposeAll, onDispose, until } from "../../fixtures/peers.ts";
 
 afterEach(disposeAll);
@@ -21,6 +24,8 @@ const asEvents = (x: NodeExchange): void => {
   stream.write("x".repeat(SIZE));
 };
 
+const proxies = new TrustedProxies(new LiveConfig(parseConfig("{}", { file: "test.json", env: {} }).config));
+
 async function ask(serve = asAnswer) {
   let cuts = 0;
   let ended = false;
@@ -29,7 +34,7 @@ async function ask(serve = asAnswer) {
       ended = true;
     });
     const unread = { ms: LIMIT_MS, cut: () => void cuts++ };
-    serve(new NodeExchange(request, response, unread));
+    serve(new NodeExchange(request, response, { unread, proxies }));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");

@@ -3,14 +3,18 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { afterEach, expect, test } from "vitest";
+import { LiveConfig } from "../../../src/config/live-config.ts";
+import { parseConfig } from "../../../src/config/reading/parse.ts";
 import { BodyBudget } from "../../../src/front/body-budget.ts";
 import { NodeExchange } from "../../../src/front/http/node-exchange.ts";
+import { TrustedProxies } from "../../../src/front/trusted-proxies.ts";
 
 const cleanup: (() => void)[] = [];
 afterEach(() => {
   for (const end of cleanup.splice(0)) end();
 });
 
+const proxies = new TrustedProxies(new LiveConfig(parseConfig("{}", { file: "test.json", env: {} }).config));
 const CONNECTIONS = 48;
 const BODY = Buffer.alloc(512 * 1024, "body ");
 /** What 16 connections may deliver in a turn, with what Node has already read of each. */
@@ -25,7 +29,7 @@ test("what waits in 48 full sockets is read over many turns, and is whole", asyn
   const server = createServer((incoming, outgoing) => {
     incoming.pause();
     held.push(() => {
-      const x = new NodeExchange(incoming, outgoing, { ms: 60_000, cut: () => {} });
+      const x = new NodeExchange(incoming, outgoing, { unread: { ms: 60_000, cut: () => {} }, proxies });
       x.hold = bodies.hold("");
       x.body(4_000_000, (body) => x.reply(200, {}, String(body?.equals(BODY))));
       incoming.on("data", (chunk: Buffer) => {
