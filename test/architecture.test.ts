@@ -46,7 +46,7 @@ const layers: Record<string, readonly string[]> = {
     ...["peers", "login", "secrets", "catalog", "telemetry", "config", "protocol", "json", "structures", "timing"],
     ...["text", "version.ts"],
   ],
-  doctor: ["access", "secrets", "http-client", "protocol", "structures"],
+  doctor: ["access", "secrets", "http-client", "protocol", "structures", "timing"],
   meta: ["servers", "catalog", "config", "protocol", "json", "structures", "text"],
   routing: ["servers", "peers", "catalog", "identifiers", "protocol", "json", "structures", "timing", "uri-template"],
   session: [

@@ -41,6 +41,8 @@ export interface Target {
   request<Route extends Readable>(route: Route): Promise<z.infer<Route["response"]>>;
   /** Connects to the endpoint of a profile, or to the main one. */
   mcp(capabilities: Fields, profile?: string): Promise<McpClient>;
+  /** Connects to the endpoint of one server, where it has its own names. */
+  mcpOf(capabilities: Fields, server: string): Promise<McpClient>;
   close(): Promise<void>;
 }
 
@@ -183,6 +185,9 @@ function target({ url, adminUrl, refused, send, close }: TargetParts): Target {
         return response;
       };
       return McpClient.connect(send, capabilities);
+    },
+    mcpOf(capabilities, server) {
+      return McpClient.connect((init) => checked(`/mcp${endpointFor("s", server)}`, init), capabilities);
     },
     async request<Route extends Readable>(route: Route) {
       // The gateway requires JSON for every action, even without a body.
