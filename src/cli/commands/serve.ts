@@ -13,7 +13,6 @@ import { type ChooseOptions, chooseConfig, withAddress } from "../config.ts";
 import { ConfigFollower } from "../config-follower.ts";
 import { surviveUncaughtErrors } from "../crash-guard.ts";
 import { ownToken } from "../gateway/find-gateway.ts";
-import { returnMemorySoon } from "../gateway/return-memory.ts";
 import { openBrowser } from "../logins/browser.ts";
 import { askInputs } from "../secrets/ask-inputs.ts";
 import { exitSoon, listenToSignals } from "../signals.ts";
@@ -64,7 +63,6 @@ export async function serve(options: ServeOptions): Promise<number> {
   running = gateway;
   const { url, adminUrl } = await gateway.listen();
   await follower?.watch();
-  returnMemorySoon();
   const invalid = config.servers.filter(isInvalid).length;
   const count = config.servers.filter((server) => server.enabled).length - invalid;
   const bad = invalid === 0 ? "" : `, ${invalid} invalid`;

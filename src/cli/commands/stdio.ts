@@ -12,7 +12,6 @@ import { createLogger } from "../../telemetry/logger.ts";
 import { type ChooseOptions, chooseConfig } from "../config.ts";
 import { ConfigFollower } from "../config-follower.ts";
 import { surviveUncaughtErrors } from "../crash-guard.ts";
-import { returnMemorySoon } from "../gateway/return-memory.ts";
 import { exitSoon, listenToSignals } from "../signals.ts";
 import { requireProfile, requireServer } from "../suggest.ts";
 import { UsageError } from "../usage-error.ts";
@@ -54,7 +53,6 @@ export async function stdio(options: StdioCommandOptions): Promise<number> {
     server !== undefined ? endpointFor("s", server) : profile === undefined ? "" : endpointFor("p", profile);
   const front = gateway.stdio({ input: process.stdin, output: process.stdout, endpoint });
   await follower?.watch();
-  returnMemorySoon();
   await Promise.race([front.closed, signals.ended]);
   follower?.close();
   await gateway.close({ drain: true });
