@@ -35,18 +35,18 @@ const MAX_BYTES = 1024 * 1024;
 const WITHOUT_BODY = new Set([101, 204, 205, 304]);
 
 /** `configured`: the URLs that the config names, first the server's own. */
-export async function createGuard(configured: readonly string[]): Promise<Guard> {
+export async function createGuard(configured: readonly string[], timeoutMs = TIMEOUT_MS): Promise<Guard> {
   const named = configured.map((url) => new URL(url));
   const hosts = new Set(named.map(({ hostname }) => hostname));
   const [server] = named;
   const allowsPrivate = (await addressesOf(bare(server!.hostname))).some(isPrivateAddress);
   const allowsPlain = server!.protocol === "http:";
-  return { isExposed: allowsPlain && !allowsPrivate, ...guarded({ hosts, allowsPlain, allowsPrivate }) };
+  return { isExposed: allowsPlain && !allowsPrivate, ...guarded({ hosts, allowsPlain, allowsPrivate, timeoutMs }) };
 }
 
 /** For addresses that anybody may name: only public ones, over TLS. These hosts are exempt. */
 export function createPublicGuard(exempt: readonly string[]): Guard {
-  return { isExposed: false, ...guarded({ hosts: new Set(exempt), allowsPlain: false, allowsPrivate: false }) };
+  return { isExposed: false, ...guarded({ ...PUBLIC, hosts: new Set(exempt) }) };
 }
 
 interface Allowed {
@@ -54,9 +54,13 @@ interface Allowed {
   readonly hosts: ReadonlySet<string>;
   readonly allowsPlain: boolean;
   readonly allowsPrivate: boolean;
+  /** An answer must be complete by then. */
+  readonly timeoutMs: number;
 }
 
-function guarded({ hosts, allowsPlain, allowsPrivate }: Allowed): Pick<Guard, "check" | "fetch"> {
+const PUBLIC = { allowsPlain: false, allowsPrivate: false, timeoutMs: TIMEOUT_MS };
+
+function guarded({ hosts, allowsPlain, allowsPrivate, timeoutMs }: Allowed): Pick<Guard, "check" | "fetch"> {
   const check = (text: string): URL => {
     if (!URL.canParse(text)) throw new Error(`${JSON.stringify(text)} is not a URL`);
     const url = new URL(text);
@@ -78,7 +82,7 @@ function guarded({ hosts, allowsPlain, allowsPrivate }: Allowed): Pick<Guard, "c
     });
   };
 
-  return { check, fetch: async (text, init = {}) => send(check(text), init, guardedLookup) };
+  return { check, fetch: async (text, init = {}) => send(check(text), init, { look: guardedLookup, timeoutMs }) };
 }
 
 function leadsInside(host: string): NodeJS.ErrnoException {
@@ -97,11 +101,17 @@ function bare(hostname: string): string {
   return hostname.replace(/^\[|\]$/g, "");
 }
 
-function send(url: URL, { method = "GET", headers = {}, body }: GuardedInit, look: LookupFunction): Promise<Response> {
+interface Sending {
+  readonly look: LookupFunction;
+  readonly timeoutMs: number;
+}
+
+function send(url: URL, { method = "GET", headers = {}, body }: GuardedInit, how: Sending): Promise<Response> {
+  const { look, timeoutMs } = how;
   const request = url.protocol === "https:" ? requestSecure : requestPlain;
   const text = body === undefined || body === null ? undefined : String(body);
   return new Promise((resolve, reject) => {
-    const late = setTimeout(() => sent.destroy(new Error(`no answer within ${TIMEOUT_MS} ms`)), TIMEOUT_MS);
+    const late = setTimeout(() => sent.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
     const done = (): void => clearTimeout(late);
     const sent = request(url, {
       method,

@@ -24,12 +24,14 @@ interface Given {
   readonly auth?: Record<string, unknown>;
   readonly challenge?: string;
   readonly metadataUrl?: string;
+  readonly timeoutMs?: number;
 }
 
-async function begin({ url = server.url, auth = {}, challenge, metadataUrl }: Given = {}): Promise<LoginAttempt> {
+async function begin(given: Given = {}): Promise<LoginAttempt> {
+  const { url = server.url, auth = {}, challenge, metadataUrl, timeoutMs } = given;
   return beginLogin({
     target: targetOf(url, auth),
-    guard: await createGuard([url]),
+    guard: await createGuard([url], timeoutMs),
     store,
     challenge: readChallenge(challenge),
     redirectUri: async () => REDIRECT,
@@ -211,6 +213,23 @@ describe("the token endpoint", () => {
     server.answers.set("/token", answer);
     await expectRefusal(comeBack({}), /getting a token at http/, what);
   });
+});
+
+test("an authorization server that never answers is given up, whatever it was asked, and nothing is stored", async () => {
+  const given = (url: string): Given => ({ url, timeoutMs: 2000 });
+  const late = /no answer within 2000 ms/;
+  const [forMetadata, forRegistration] = [await startMalicious(), await startMalicious()];
+  forMetadata.answers.set(METADATA, { status: 0 });
+  forRegistration.answers.set("/register", { status: 0 });
+  const attempt = await begin(given(server.url));
+  server.answers.set("/token", { status: 0 });
+  const redirect = new URL(REDIRECT);
+  redirect.search = new URLSearchParams({ code: "c0de", state: attempt.state, iss: server.origin }).toString();
+  await Promise.all([
+    expectRefusal(begin(given(forMetadata.url)), /reading http/, late),
+    expectRefusal(begin(given(forRegistration.url)), /registering at http/, late),
+    expectRefusal(attempt.finish(redirect), /getting a token at http/, late),
+  ]);
 });
 
 describe("registration", () => {
