@@ -69,6 +69,14 @@ test("docs/errors.md lists every code with its number", () => {
   );
 });
 
+test("docs/errors.md says for every code who causes it and what to do, and for no other", () => {
+  const parts = read("docs/errors.md").split(/^## /m).slice(1);
+  expect(parts.map((part) => part.split("\n", 1)[0]).sort()).toEqual(
+    [...new Set(Object.values(errorTable).map(({ wire }) => wire))].sort(),
+  );
+  for (const part of parts) expect(part).toMatch(/^.+\n\nCaused by: .+\.\n\n\S.+/);
+});
+
 test("docs/security.md shows the defaults that count", () => {
   const { config } = parseConfig('{ "mcpServers": {} }', { file: "goblin.json", env: {} });
   const sections = Object.entries({ limits: config.limits, timeouts: config.timeouts, log: config.log });
