@@ -100,6 +100,7 @@ const packages: Record<string, readonly string[]> = {
   pino: ["telemetry/"],
   zod: ["config/", "meta/", "admin/", "tui/client.ts", "cli/gateway/target.ts"],
   commander: ["cli/"],
+  "@clack/prompts": ["cli/wizard/prompts.ts"],
   "jsonc-parser": ["config/", "clients/"],
   "smol-toml": ["clients/edit/toml.ts"],
   yaml: ["clients/edit/yaml.ts"],

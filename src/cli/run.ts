@@ -105,6 +105,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   addDoctorCommands(program, done);
 
   try {
+    if (argv.length === 0) return await (await import("./wizard/first-run.ts")).firstRun(() => program.outputHelp());
     await program.parseAsync(argv, { from: "user" });
     return code;
   } catch (error) {

@@ -18,6 +18,8 @@ export interface FoundServer {
 }
 
 export interface Import extends FoundServer {
+  /** Its name in the client's file. */
+  readonly written: string;
   /** new: to be added. duplicate: another client has it, too. known: the config has it. */
   readonly state: "new" | "duplicate" | "known";
   /** The name of the server that it is the same as. */
@@ -67,11 +69,12 @@ export function chooseServers(found: readonly FoundServer[], known: ReadonlyMap<
   return found.map((server) => {
     const reach = reachOf(server.entry);
     const same = byReach.get(reach);
-    if (same) return { ...server, state: same.isKnown ? "known" : "duplicate", same: same.name };
+    const written = server.name;
+    if (same) return { ...server, written, state: same.isKnown ? "known" : "duplicate", same: same.name };
     const name = freeName(server, names);
     names.add(name.toLowerCase());
     byReach.set(reach, { name, isKnown: false });
-    return { ...server, name, state: "new" };
+    return { ...server, name, written, state: "new" };
   });
 }
 

@@ -21,12 +21,18 @@ export interface Change {
   readonly mode: number;
 }
 
-export interface JournalEntry {
+/** What one command did besides its changes to files. */
+export interface Written {
+  /** The command that made the changes. */
+  readonly command: string;
+  /** The names of the secrets that it put into the store. */
+  readonly secrets?: readonly string[];
+}
+
+export interface JournalEntry extends Written {
   readonly id: string;
   /** ISO 8601. */
   readonly at: string;
-  /** The command that made the changes. */
-  readonly command: string;
   readonly changes: readonly Change[];
   readonly isUndone: boolean;
 }
@@ -45,14 +51,14 @@ export class Journal {
   }
 
   /** Writes down what is about to be changed. Returns the id that undoes it. */
-  async add(command: string, changes: readonly Change[]): Promise<string> {
+  async add(written: Written, changes: readonly Change[]): Promise<string> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     const at = new Date().toISOString();
     const known = new Set((await this.list()).map(({ id }) => id));
     const stem = at.replace(/[:.]/g, "-");
     let id = stem;
     for (let n = 2; known.has(id); n++) id = `${stem}-${n}`;
-    await this.#write({ id, at, command, changes, isUndone: false });
+    await this.#write({ id, at, ...written, changes, isUndone: false });
     return id;
   }
 

@@ -18,7 +18,7 @@ import {
 } from "./client.ts";
 import { EditError, readServers, withEntry, withoutEntry } from "./edit/editor.ts";
 import { FileError, type FileState, readState, replaceFile, textOf } from "./files.ts";
-import type { Journal } from "./journal.ts";
+import type { Journal, Written } from "./journal.ts";
 
 /** The name of the gateway's entry. */
 export const OWN_NAME = "goblin";
@@ -111,13 +111,15 @@ export interface LinkOptions {
   readonly scope: Scope;
   readonly links: readonly Link[];
   readonly mode: "http" | "stdio" | undefined;
+  /** The client's own entries that the gateway replaces. */
+  readonly without?: readonly string[];
 }
 
 /** Plans to add the gateway's entries, in place of earlier ones. Nothing is written. */
 export async function planLink(
   client: Client,
   machine: Machine,
-  { scope, links, mode }: LinkOptions,
+  { scope, links, mode, without = [] }: LinkOptions,
 ): Promise<Outcome | undefined> {
   const file = await fileOf(client, machine, scope);
   if (file === undefined) return undefined;
@@ -128,7 +130,7 @@ export async function planLink(
     let next = text;
     for (const [name, entry] of await readServers(text, client)) {
       const isEarlier = isOwnEntry(name, entry) && !entries.some((one) => one.name === name);
-      if (isEarlier) next = await withoutEntry(next, client, name);
+      if (isEarlier || without.includes(name)) next = await withoutEntry(next, client, name);
     }
     for (const { name, entry } of entries) next = await withEntry(next, client, { name, entry: entry as Entry });
     return next;
@@ -167,11 +169,20 @@ export interface Applied {
   readonly failures: readonly { readonly plan: Planned; readonly reason: string }[];
 }
 
+export interface Made extends Written {
+  /** Runs when the journal is written, before any file is. If it fails, no file is. */
+  readonly first?: () => Promise<void>;
+}
+
 /** Writes the plans, each on its own. */
-export async function apply(command: string, plans: readonly Planned[], journal: Journal): Promise<Applied> {
+export async function apply(
+  { first, ...written }: Made,
+  plans: readonly Planned[],
+  journal: Journal,
+): Promise<Applied> {
   if (plans.length === 0) return { id: undefined, failures: [] };
   const id = await journal.add(
-    command,
+    written,
     plans.map(({ client, file, before, after }) => ({
       file,
       what: client.title,
@@ -180,6 +191,7 @@ export async function apply(command: string, plans: readonly Planned[], journal:
       mode: before?.mode ?? 0o600,
     })),
   );
+  await first?.();
   const failures: { plan: Planned; reason: string }[] = [];
   for (const one of plans) {
     try {

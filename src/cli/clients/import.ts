@@ -16,7 +16,7 @@ import { recordOf } from "../../structures/record.ts";
 import { clean } from "../../text/clean.ts";
 import { type Column, printJson, printTable } from "../terminal/table.ts";
 import { namedClients, ownConfig, thisMachine } from "./machine.ts";
-import { moveSecrets } from "./move-secrets.ts";
+import { planSecrets } from "./move-secrets.ts";
 
 export interface ImportOptions {
   readonly config?: string | undefined;
@@ -52,14 +52,19 @@ export async function importServers(ids: readonly string[], options: ImportOptio
   const imports = chooseServers(servers, serversOf(text, file));
   const fresh = imports.filter(({ state }) => state === "new").filter((server) => isPossible(server, problems));
   const plain = fresh.flatMap(({ name, entry }) => plainSecrets(name, entry)).length;
-  const moved = options.secrets && !options.dryRun && plain > 0 ? await moveSecrets(fresh) : undefined;
+  const moved = options.secrets && !options.dryRun && plain > 0 ? await planSecrets(fresh) : undefined;
   const added = moved?.servers ?? fresh;
   const next = added.reduce((body, { name, entry }) => withValue(body, ["mcpServers", name], entry), text);
   if (fresh.length > 0) checkConfig(next, file);
   let id: string | undefined;
   if (fresh.length > 0 && !options.dryRun) {
-    const plan = { client: OWN, file, before, after: Buffer.from(next) };
-    const applied = await apply(`import ${ids.join(" ")}`.trim(), [plan], new Journal(process.env));
+    const plan = { client: OWN_FILE, file, before, after: Buffer.from(next) };
+    const made = {
+      command: `import ${ids.join(" ")}`.trim(),
+      secrets: moved?.added ?? [],
+      first: async () => moved?.keep(),
+    };
+    const applied = await apply(made, [plan], new Journal(process.env));
     if (applied.failures[0]) throw new FileError(`${file}: ${applied.failures[0].reason}`);
     id = applied.id;
   }
@@ -93,7 +98,7 @@ export async function importServers(ids: readonly string[], options: ImportOptio
 }
 
 /** The config as a file in the journal. */
-const OWN = { id: "goblin", title: "goblin.json" } as Client;
+export const OWN_FILE = { id: "goblin", title: "goblin.json" } as Client;
 
 function tell(
   imports: readonly Import[],
@@ -120,7 +125,7 @@ function serversOf(text: string, file: string): Map<string, Entry> {
 }
 
 /** A name that no server of a config can have is a problem of its own. */
-function isPossible({ name, entry, client, file }: Import, problems: Problem[]): boolean {
+export function isPossible({ name, entry, client, file }: Import, problems: Problem[]): boolean {
   try {
     parseConfig(JSON.stringify({ mcpServers: { [name]: entry } }), { file: "goblin.json", env: process.env });
     return true;

@@ -87,7 +87,7 @@ async function carryOut(command: string, outcomes: readonly Outcome[], options: 
   const plans = outcomes.flatMap((outcome) => (outcome.state === "planned" ? outcome.plan : []));
   if (!options.json) for (const plan of plans) show(plan);
   const journal = new Journal(process.env);
-  const { id, failures } = options.dryRun ? { id: undefined, failures: [] } : await apply(command, plans, journal);
+  const { id, failures } = options.dryRun ? { id: undefined, failures: [] } : await apply({ command }, plans, journal);
   const plain = outcomes.map((outcome) => {
     const failed = failures.find(({ plan }) => outcome.state === "planned" && plan === outcome.plan);
     const reason = failed?.reason ?? (outcome.state === "refused" ? outcome.reason : undefined);

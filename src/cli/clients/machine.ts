@@ -62,15 +62,28 @@ export async function linkTo(options: LinkTarget): Promise<Links> {
   const { profile, perServer, url } = options;
   if (profile !== undefined && perServer) throw new UsageError("--profile and --per-server: use only one of them");
   const { config, file } = await chooseConfig(options);
-  const profiles = Object.keys(config.profiles);
-  if (profile !== undefined && url === undefined) requireProfile(profile, profiles);
+  if (profile !== undefined && url === undefined) requireProfile(profile, Object.keys(config.profiles));
+  const root = url === undefined ? undefined : (await findGateway(options)).url;
+  return linksFor({ config, file: file?.path, root, profile, perServer });
+}
+
+export interface LinkSource extends Pick<LinkTarget, "profile" | "perServer"> {
+  readonly config: Config;
+  /** Where the config is, or will be. */
+  readonly file: string | undefined;
+  /** The gateway's own address; undefined: the config's. */
+  readonly root?: string | undefined;
+}
+
+/** The same for a config that need not be written yet. */
+export function linksFor({ config, file, profile, perServer, ...source }: LinkSource): Links {
   const { host, port } = config.gateway;
   const shown = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host;
   const scheme = config.gateway.tls ? "https" : "http";
-  const root = url === undefined ? `${scheme}://${shown}:${port}` : (await findGateway(options)).url;
+  const root = source.root ?? `${scheme}://${shown}:${port}`;
   const token = wantsToken(config.gateway.auth) ? { tokenVariable: TOKEN_VARIABLE } : {};
   const runs = ownProgram();
-  const args = [...runs.args, "stdio", ...(file === undefined ? [] : ["--config", resolve(file.path)])];
+  const args = [...runs.args, "stdio", ...(file === undefined ? [] : ["--config", resolve(file)])];
   const link = (name: string, endpoint: string, more: readonly string[]): Link => ({
     name,
     gateway: { url: `${root}/mcp${endpoint}`, ...token },
@@ -81,7 +94,7 @@ export async function linkTo(options: LinkTarget): Promise<Links> {
   const ids = config.servers.filter(({ enabled }) => enabled).map(({ id }) => id);
   const ofServers = ids.map((id) => link(serverEntryName(id), endpointFor("s", id), ["--server", id]));
   const chosen = perServer ? ofServers : [profile === undefined ? whole : ofProfile(profile)];
-  return { chosen, all: [whole, ...profiles.map(ofProfile), ...ofServers] };
+  return { chosen, all: [whole, ...Object.keys(config.profiles).map(ofProfile), ...ofServers] };
 }
 
 function wantsToken({ tokens, clients: named, oauth }: Config["gateway"]["auth"]): boolean {

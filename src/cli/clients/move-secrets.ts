@@ -3,22 +3,32 @@ import type { Import } from "../../clients/importing.ts";
 import { plainSecrets, withReferences } from "../../clients/plain-secrets.ts";
 import { SecretStore } from "../../secrets/secret-store.ts";
 
-export interface Moved {
+export interface MovedSecrets {
+  /** The servers, with references in place of the secrets. */
   readonly servers: readonly Import[];
   readonly count: number;
-  /** Where they are now, in words. */
+  /** The names that are new in the store. */
+  readonly added: readonly string[];
+  /** Where they will be, in words. */
   readonly place: string;
+  /** Writes the secrets: all of them, or none. */
+  keep(): Promise<void>;
 }
 
-/** A secret that has its name already is not replaced by another one. */
-export async function moveSecrets(servers: readonly Import[]): Promise<Moved> {
+/**
+ * Plans where each secret goes; nothing is written. A secret that has its name already is not
+ * replaced by another one.
+ */
+export async function planSecrets(servers: readonly Import[]): Promise<MovedSecrets> {
   const store = await SecretStore.open(process.env);
   const names = new Map<string, string>();
+  const added = new Map<string, string>();
   for (const { name: server, entry } of servers) {
     for (const { name, value } of plainSecrets(server, entry)) {
+      const known = async (free: string): Promise<string | undefined> => added.get(free) ?? (await store.get(free));
       let free = name;
-      for (let n = 2; ![undefined, value].includes(await store.get(free)); n++) free = `${name}-${n}`;
-      await store.set(free, value);
+      for (let n = 2; ![undefined, value].includes(await known(free)); n++) free = `${name}-${n}`;
+      if ((await known(free)) === undefined) added.set(free, value);
       names.set(name, free);
     }
   }
@@ -28,6 +38,19 @@ export async function moveSecrets(servers: readonly Import[]): Promise<Moved> {
       entry: withReferences(server.name, server.entry, ({ name }) => names.get(name) ?? name),
     })),
     count: names.size,
+    added: [...added.keys()],
     place: store.place,
+    async keep() {
+      const done: string[] = [];
+      try {
+        for (const [name, value] of added) {
+          await store.set(name, value);
+          done.push(name);
+        }
+      } catch (error) {
+        for (const name of done) await store.remove(name).catch(() => false);
+        throw error;
+      }
+    },
   };
 }

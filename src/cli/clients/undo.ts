@@ -1,6 +1,7 @@
 /** `goblin undo`: takes back what `install`, `uninstall` or `import` changed, byte by byte. */
 import { Journal, type JournalEntry, type Undone } from "../../clients/journal.ts";
 import { lineDiff } from "../../clients/line-diff.ts";
+import { SecretStore } from "../../secrets/secret-store.ts";
 import { clean } from "../../text/clean.ts";
 import { type Column, printJson, printTable } from "../terminal/table.ts";
 import { UsageError } from "../usage-error.ts";
@@ -14,7 +15,7 @@ const columns: Column<JournalEntry>[] = [
   { title: "ID", text: ({ id }) => id },
   { title: "STATE", text: ({ isUndone }) => (isUndone ? "undone" : "done") },
   { title: "FILES", text: ({ changes }) => String(changes.length), align: "right" },
-  { title: "COMMAND", text: ({ command }) => `goblin ${command}` },
+  { title: "COMMAND", text: ({ command }) => `goblin ${command}`.trim() },
 ];
 
 export async function undo(id: string | undefined, options: UndoOptions): Promise<number> {
@@ -28,15 +29,28 @@ export async function undo(id: string | undefined, options: UndoOptions): Promis
     return 0;
   }
   const done = await journal.undo(entry);
+  const removed = done.some(({ state }) => state === "refused") ? [] : await removeSecrets(entry);
   if (options.json) {
     const results = done.map((one) => ({
       file: one.change.file,
       state: one.state,
       ...(one.state === "refused" && { reason: one.reason }),
     }));
-    printJson({ id: entry.id, command: entry.command, results });
-  } else for (const one of done) tell(one);
+    printJson({ id: entry.id, command: entry.command, results, removedSecrets: removed });
+  } else {
+    for (const one of done) tell(one);
+    for (const name of removed) console.log(clean(`secret "${name}": removed from your store`));
+  }
   return done.some(({ state }) => state === "refused") ? 1 : 0;
+}
+
+/** A file that was left alone may still refer to them, so they go last. */
+async function removeSecrets({ secrets = [] }: JournalEntry): Promise<string[]> {
+  if (secrets.length === 0) return [];
+  const store = await SecretStore.open(process.env);
+  const removed: string[] = [];
+  for (const name of secrets) if (await store.remove(name)) removed.push(name);
+  return removed;
 }
 
 function tell(one: Undone): void {

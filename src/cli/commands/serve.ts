@@ -21,6 +21,8 @@ import { askForTrust } from "../trust/consent.ts";
 export interface ServeOptions extends ChooseOptions {
   /** Shows the dashboard, which also displays the log; log lines would garble the screen. */
   readonly tui?: boolean | undefined;
+  /** Runs as soon as clients can connect, before the dashboard. */
+  readonly listening?: () => Promise<void>;
 }
 
 export async function serve(options: ServeOptions): Promise<number> {
@@ -71,8 +73,13 @@ export async function serve(options: ServeOptions): Promise<number> {
     console.log(`Goblin is listening on ${url} (${count} ${count === 1 ? "server" : "servers"}${bad}; ${source})`);
     console.log(`Look at it in your browser: ${new URL("/ui", adminUrl ?? url).href} (with tokens: goblin ui)`);
   }
+  let isOver = false;
+  void signals.ended.then(() => {
+    isOver = true;
+  });
+  await Promise.race([signals.ended, options.listening?.()]);
   const { auth, admin } = config.gateway;
-  const shown = options.tui ? dashboard(adminUrl ?? url, ownToken({ auth, admin })) : undefined;
+  const shown = options.tui && !isOver ? dashboard(adminUrl ?? url, ownToken({ auth, admin })) : undefined;
   const code = await Promise.race([signals.ended, ...(shown ? [shown] : [])]);
   follower?.close();
   await gateway.close({ drain: true });

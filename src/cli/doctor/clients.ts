@@ -63,7 +63,7 @@ async function relink({ client, file, scope }: ClientState, { chosen, all }: Lin
   const outcome = await planLink(client, thisMachine(), { scope, links, mode });
   if (outcome?.state !== "planned")
     throw new Error(outcome?.state === "refused" ? outcome.reason : "nothing to change");
-  const { id, failures } = await apply("doctor --fix", [outcome.plan], new Journal(process.env));
+  const { id, failures } = await apply({ command: "doctor --fix" }, [outcome.plan], new Journal(process.env));
   if (failures[0]) throw new Error(failures[0].reason);
   return `wrote the entry again (to take it back: goblin undo ${id})`;
 }

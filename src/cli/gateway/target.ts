@@ -10,6 +10,7 @@ import type { AdminRoute } from "../../admin/route.ts";
 import { ApiError } from "../../admin/schema.ts";
 import { formatWarning } from "../../config/problems/problem.ts";
 import { loadConfig } from "../../config/reading/load.ts";
+import type { Config } from "../../config/schema/config.ts";
 import type { Gateway } from "../../gateway.ts";
 import { isStarting } from "../../protocol/server-states.ts";
 import { clean } from "../../text/clean.ts";
@@ -85,15 +86,27 @@ function openTarget(options: TargetOptions): Promise<Target> {
   return options.config === undefined ? running(options) : inProcess(options.config, options);
 }
 
+export interface InProcess {
+  readonly config: Config;
+  readonly configPath?: string;
+  /** Nothing is logged on the terminal. */
+  readonly quiet?: boolean | undefined;
+}
+
 async function inProcess(path: string, { only, quiet }: TargetOptions): Promise<Target> {
   const { config, warnings } = await loadConfig(resolve(path));
   const ids = config.servers.map(({ id }) => id);
   if (only !== undefined) requireServer(only, ids);
   if (!quiet) for (const warning of warnings) console.error(clean(formatWarning(warning)));
+  const servers = config.servers.filter(({ id }) => only === undefined || id === only);
+  return startTarget({ config: { ...config, servers }, configPath: resolve(path), quiet });
+}
+
+/** Starts the servers of a config for this process only. */
+export async function startTarget({ config, configPath, quiet }: InProcess): Promise<Target> {
   // Only this process can reach this gateway, so it needs no tokens.
   const open = {
     ...config,
-    servers: config.servers.filter(({ id }) => only === undefined || id === only),
     gateway: {
       ...config.gateway,
       host: "127.0.0.1",
@@ -110,7 +123,7 @@ async function inProcess(path: string, { only, quiet }: TargetOptions): Promise<
     ? createLogger({ level: "info", format: "json", stream: { write: () => {} } })
     : createLogger({ ...config.log, level: "warn", stream: process.stderr });
   const logins = await openLogins({ env: process.env, warn: (message) => log.warn(message) });
-  const gateway = createGateway({ config: open, log, configPath: resolve(path), logins });
+  const gateway = createGateway({ config: open, log, configPath, logins });
   await whileStarting(gateway);
   const url = "http://127.0.0.1";
   const send: Fetch = (at, init) => {
@@ -125,8 +138,13 @@ async function inProcess(path: string, { only, quiet }: TargetOptions): Promise<
 /** Shows the servers that are still connecting. */
 async function whileStarting({ servers, start }: Gateway): Promise<void> {
   const line = createStatusLine();
-  const waiting = (): string[] => servers.ids().filter((id) => isStarting(servers.status(id)?.state));
-  line.spin(() => (waiting().length === 0 ? "" : `waiting for ${waiting().join(", ")}`));
+  const waiting = (): string[] =>
+    servers.ids().flatMap((id) => {
+      const status = servers.status(id);
+      if (!isStarting(status?.state)) return [];
+      return status?.reason === undefined ? id : `${id}: ${status.reason}`;
+    });
+  line.spin(() => (waiting().length === 0 ? "" : `waiting for ${waiting().join("; ")}`));
   try {
     await start();
   } finally {

@@ -71,7 +71,7 @@ async function linkAll(chosen: readonly Client[], mode?: "http" | "stdio"): Prom
     chosen.map((client) => planLink(client, machine, { scope: "user", links: [link], mode })),
   );
   const plans = outcomes.flatMap((outcome) => (outcome?.state === "planned" ? outcome.plan : []));
-  expect((await apply("install", plans, journal)).failures).toEqual([]);
+  expect((await apply({ command: "install" }, plans, journal)).failures).toEqual([]);
   return outcomes.filter((outcome) => outcome !== undefined);
 }
 
@@ -103,7 +103,7 @@ describe.each(["linux", "darwin", "win32"])("on %s", (platform) => {
 
     const removals = await Promise.all(clients.map((client) => planUnlink(client, machine, "user")));
     await apply(
-      "uninstall",
+      { command: "uninstall" },
       removals.flatMap((one) => (one?.state === "planned" ? one.plan : [])),
       journal,
     );
@@ -197,7 +197,7 @@ test("a file that must not be touched is named, and the others go on", async () 
   );
   writeFileSync(busy, '{ "x": 1 }');
   const { failures } = await apply(
-    "install",
+    { command: "install" },
     planned.flatMap((one) => (one?.state === "planned" ? one.plan : [])),
     journal,
   );
