@@ -21,6 +21,7 @@ import { SoleClient } from "./front/sole-client.ts";
 import { type StdioFront, type StdioOptions, serveStdio } from "./front/stdio.ts";
 import type { GatewayOptions } from "./gateway-options.ts";
 import { LocalTools } from "./meta/registry.ts";
+import { createRecorder } from "./recorder-settings.ts";
 import { Directory } from "./routing/directory.ts";
 import { SeenUris } from "./routing/seen-uris.ts";
 import { Health } from "./servers/health.ts";
@@ -47,12 +48,13 @@ export function createGateway({ log, configPath, reload, state, kept, logins, en
   if (logins) logins.onSecrets = (secrets) => logs.masker.hide(secrets, "logins");
   const meters = new Meters();
   const activity = new Activity();
+  const recorder = createRecorder({ config, log, meters, env });
   const keptCalls = new KeptCalls(() => config.current.calls);
-  const records = { meters, activity, keptCalls };
+  const records = { meters, activity, keptCalls, recorder };
   const limits = new LimitMeter(log);
   const { onLimit } = limits;
   const catalog = createCatalog(config);
-  const servers = new Servers({ config, catalog, log, onLimit, kept, logins, env, clientInfo: serverInfo });
+  const servers = new Servers({ config, catalog, log, onLimit, kept, logins, env, recorder, clientInfo: serverInfo });
   const core = { config, catalog, servers, onLimit, log };
   const waiting = new Waiting(core);
   const seen = new SeenUris();
@@ -110,10 +112,8 @@ export function createGateway({ log, configPath, reload, state, kept, logins, en
       return stdioFront;
     },
 
-    /**
-     * Applies another config and touches only the differences. `done` resolves when changed servers
-     * are replaced and new ones have connected or failed; `recovered`: the last reload had failed.
-     */
+    /** `done` resolves when changed servers are replaced and new ones have connected or failed;
+     * `recovered`: the last reload had failed. Touches only the differences. */
     reload(next: Config) {
       const diff = config.replace(next);
       for (const key of diff.restartNeeded) log.warn({ key }, `${key} takes effect after a restart`);

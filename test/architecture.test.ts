@@ -33,6 +33,9 @@ const layers: Record<string, readonly string[]> = {
   config: ["policy", "protocol", "structures", "text"],
   access: ["policy", "config", "protocol", "text"],
   telemetry: ["config", "protocol", "structures", "timing", "text"],
+  recording: ["links", "protocol", "json", "text"],
+  replay: ["recording", "calls", "protocol", "json", "structures", "text", "version.ts"],
+  "recorder-settings.ts": ["recording", "calls", "telemetry", "config", "version.ts"],
   otel: ["telemetry", "config", "protocol", "json", "timing", "version.ts"],
   catalog: ["identifiers", "protocol", "json", "uri-template", "structures", "timing", "text"],
   links: ["http-client", "protocol", "json", "structures", "timing", "text"],
@@ -54,7 +57,8 @@ const layers: Record<string, readonly string[]> = {
     "timing",
   ],
   calls: [
-    ...["session", "routing", "meta", "servers", "catalog", "telemetry", "otel", "identifiers", "policy", "config"],
+    ...["session", "routing", "meta", "servers", "catalog", "recording", "telemetry", "otel", "identifiers", "policy"],
+    "config",
     ...["protocol", "json", "structures", "timing"],
   ],
   front: [
@@ -63,7 +67,7 @@ const layers: Record<string, readonly string[]> = {
   ],
   admin: [
     ...["outbound", "identity", "connect", "pairing", "front", "calls", "session", "routing", "servers", "catalog"],
-    ...["doctor", "telemetry", "config", "protocol", "json", "structures", "version.ts"],
+    ...["doctor", "recording", "telemetry", "config", "protocol", "json", "structures", "version.ts"],
   ],
   page: ["admin", "tui", "uri-template"],
   tui: ["admin", "http-client", "protocol", "structures", "uri-template", "text"],
@@ -72,7 +76,8 @@ const layers: Record<string, readonly string[]> = {
   "gateway-options.ts": ["admin", "session", "servers", "login", "pairing", "telemetry", "config"],
   "gateway.ts": [
     ...["front", "admin", "calls", "session", "routing", "meta", "servers", "catalog", "telemetry"],
-    ...["config", "catalog-settings.ts", "connect-settings.ts", "gateway-options.ts", "version.ts"],
+    ...["config", "catalog-settings.ts", "connect-settings.ts", "gateway-options.ts", "recorder-settings.ts"],
+    "version.ts",
   ],
   "cards.ts": [],
   "given-config.ts": ["config"],
@@ -84,7 +89,7 @@ const layers: Record<string, readonly string[]> = {
   cli: [
     ...["gateway.ts", "version.ts", "tui", "admin", "demo", "session", "servers", "login", "pairing", "secrets"],
     ...["clients", "catalog", "telemetry", "access", "policy", "config", "protocol", "http-client", "structures"],
-    ...["doctor", "links", "timing", "text"],
+    ...["doctor", "links", "json", "recording", "replay", "timing", "text"],
   ],
 };
 
@@ -128,6 +133,7 @@ const eraFiles = [
   "protocol/envelope.ts",
   "admin/call-tool.ts",
   "cli/gateway/mcp-client.ts",
+  "replay/replay.ts",
   "demo/line-server.ts",
 ];
 const eraWords =

@@ -19,10 +19,11 @@ import { version } from "../version.ts";
 import { callTool, toolResponse } from "./call-tool.ts";
 import { apiFailure, failureResponse } from "./failure.ts";
 import type { Feed } from "./feed.ts";
-import { callDetails } from "./live/call-details.ts";
+import { callDetails, callText } from "./live/call-details.ts";
 import { grantHandlers } from "./live/grants.ts";
 import type { LiveCalls } from "./live/live-calls.ts";
-import type { LiveRequest } from "./live/schema.ts";
+import { recordingState, startRecording, stopRecording } from "./live/recording.ts";
+import type { LiveRequest, RecordRequest } from "./live/schema.ts";
 import { serverDetails } from "./live/server-details.ts";
 import type { Watches } from "./live/watch-resource.ts";
 import { shownConfig } from "./page/shown-config.ts";
@@ -97,6 +98,13 @@ function handlersOf(parts: AdminParts, { views, feed, calls, watches }: Sources)
     if (server) return server;
     throw apiFailure("SERVER_NOT_FOUND", `There is no server "${String(id)}"`);
   };
+  const kept = (id: unknown) => {
+    const call = keptCalls.find(String(id));
+    if (call) return call;
+    const { keep } = config.current.calls;
+    const why = keep === 0 ? 'no calls are kept ("calls.keep" is 0)' : `the newest ${keep} are kept ("calls.keep")`;
+    throw apiFailure("CALL_NOT_FOUND", `The call is not kept: ${why}`);
+  };
   const onServer = (act: (id: string) => Promise<void>): Handler => {
     return async ({ params }) => {
       const { id } = known(params["id"]);
@@ -133,13 +141,12 @@ function handlersOf(parts: AdminParts, { views, feed, calls, watches }: Sources)
     getTokens: () => reportTokens(parts.catalog.snapshot),
     getServer: ({ params }) => serverDetails(known(params["id"]), parts),
     listCalls: () => listed(activity.calls()),
-    getCall: ({ params }) => {
-      const kept = keptCalls.find(String(params["id"]));
-      if (kept) return new Response(callDetails(kept, logs), { headers: { "content-type": "application/json" } });
-      const { keep } = config.current.calls;
-      const why = keep === 0 ? 'no calls are kept ("calls.keep" is 0)' : `the newest ${keep} are kept ("calls.keep")`;
-      throw apiFailure("CALL_NOT_FOUND", `The call is not kept: ${why}`);
-    },
+    getCall: ({ params }) =>
+      new Response(callDetails(kept(params["id"]), logs), { headers: { "content-type": "application/json" } }),
+    getCallText: ({ params }) => callText(kept(params["id"]), logs),
+    getRecording: () => recordingState(parts),
+    startRecording: ({ body }) => startRecording(parts, body as RecordRequest),
+    stopRecording: () => stopRecording(parts),
     startCall: ({ body, principal }) => calls.start(body as LiveRequest, principal),
     answerQuestion: ({ params, body, principal }) => {
       const given = body as { question: string; result?: Record<string, unknown>; refusal?: string };

@@ -9,6 +9,7 @@ import type { LiveGuards } from "../front/http/guard.ts";
 import type { Pairing } from "../pairing/pairing.ts";
 import type { OnLimit } from "../protocol/limit-exceeded.ts";
 import type { OwnLogLevel } from "../protocol/log-levels.ts";
+import type { Recorder } from "../recording/recorder.ts";
 import type { Directory } from "../routing/directory.ts";
 import type { Servers } from "../servers/servers.ts";
 import type { ResourceSubscriptions } from "../session/resource-subscriptions.ts";
@@ -45,6 +46,7 @@ export interface AdminParts {
   readonly connect: Pick<Connect, "link"> | undefined;
   readonly activity: Activity;
   readonly keptCalls: KeptCalls;
+  readonly recorder: Recorder;
   readonly logs: LogBook;
   readonly log: Logger;
   readonly onLimit: OnLimit;

@@ -19,6 +19,7 @@ import { type Answer, failure } from "../protocol/json-rpc.ts";
 import type { OnLimit } from "../protocol/limit-exceeded.ts";
 import { type ListMethod, listMethods, lookUp, type RoutedMethod, routedMethods } from "../protocol/methods.ts";
 import { shownTo } from "../protocol/principal.ts";
+import type { Recorder } from "../recording/recorder.ts";
 import { EXTENSION, extensionOwners, mayBeDeclared, notOffered, resolveExtension } from "../routing/extension.ts";
 import { LateRoute } from "../routing/late-route.ts";
 import type { Route } from "../routing/resolve.ts";
@@ -35,6 +36,8 @@ import type { Masker } from "../telemetry/masker.ts";
 import type { Meters } from "../telemetry/meters.ts";
 import { Admission } from "./admission.ts";
 import { compose, type Send } from "./compose.ts";
+import { offersOf } from "./offers.ts";
+import { outcomeOf } from "./outcome.ts";
 import { ArgumentHelp } from "./stages/argument-help.ts";
 import { Audit } from "./stages/audit.ts";
 import { Deadlines } from "./stages/deadline.ts";
@@ -57,6 +60,7 @@ export interface RelayParts {
   readonly meters: Meters;
   readonly activity: Activity;
   readonly keptCalls: KeptCalls;
+  readonly recorder: Recorder;
   readonly masker: Masker;
   readonly seen: SeenUris;
   readonly onLimit: OnLimit;
@@ -88,6 +92,7 @@ export class Relay {
   constructor(parts: RelayParts) {
     const { config, servers, resourceSubscriptions, tasks, meters, masker, seen, onLimit, log } = parts;
     this.#parts = parts;
+    parts.recorder.offers = () => offersOf(parts.catalog, servers);
     this.#otel = createOtel(parts);
     const { activity, keptCalls } = parts;
     this.#metrics = new CallMetrics({ meters, activity, keptCalls, tracing: this.#otel?.tracing });
@@ -123,7 +128,18 @@ export class Relay {
 
   handle(call: Call): Promise<Answer> {
     const flight = new Flight(call);
-    call.keepsEmitted = this.#parts.keptCalls.isOn;
+    const { keptCalls, recorder } = this.#parts;
+    call.keepsEmitted = keptCalls.isOn;
+    if (!recorder.isOn) return this.#handle(flight);
+    recorder.began(flight);
+    return this.#handle(flight).then((answer) => {
+      recorder.ended(flight, answer, outcomeOf(call, answer));
+      return answer;
+    });
+  }
+
+  #handle(flight: Flight): Promise<Answer> {
+    const { call } = flight;
     // What a client sees is built once for all clients that see the same, and then at hand.
     const waits = call.client.visibility && this.#parts.catalog.ready(call.client);
     return waits ? waits.then(() => this.#begin(flight)) : this.#begin(flight);
@@ -169,7 +185,7 @@ export class Relay {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#audit?.close(), this.#otel?.close()]);
+    await Promise.all([this.#audit?.close(), this.#otel?.close(), this.#parts.recorder.stop()]);
   }
 
   #answer(flight: Flight): Promise<Answer> {

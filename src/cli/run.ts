@@ -12,6 +12,7 @@ import { portNumber } from "./environment.ts";
 import { addLoginCommands } from "./login-commands.ts";
 import { addPairingCommands } from "./pairing/commands.ts";
 import { addPolicyCommands } from "./policy/commands.ts";
+import { addRecordingCommands } from "./recordings/commands.ts";
 import { reportError } from "./report-error.ts";
 import { addSecretCommands } from "./secret-commands.ts";
 import { addSetupCommands } from "./setup-commands.ts";
@@ -101,6 +102,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   addSecretCommands(program, done);
   addSetupCommands(program, done);
   addPolicyCommands(program, done);
+  addRecordingCommands(program, done);
   addClientCommands(program, done);
   addDoctorCommands(program, done);
 

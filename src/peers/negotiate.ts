@@ -20,6 +20,7 @@ import { ServerBytes } from "../links/server-bytes.ts";
 import { sseLink } from "../links/sse.ts";
 import { stdioLink } from "../links/stdio.ts";
 import { type HttpOptions, httpLink } from "../links/streamable-http.ts";
+import { type LinkTap, tapped } from "../links/tapped.ts";
 import type { Client } from "../protocol/call.ts";
 import { GoblinError, messageOf } from "../protocol/errors.ts";
 import type { OnLimit } from "../protocol/limit-exceeded.ts";
@@ -27,6 +28,8 @@ import { connectLegacy, type LegacyConnectOptions } from "./legacy/connect.ts";
 import { HandshakeRefused } from "./legacy/handshake.ts";
 import { connectModern } from "./modern/connect.ts";
 import type { Peer, PeerEvents } from "./peer.ts";
+
+export type { LinkTap };
 
 export interface ConnectorOptions {
   readonly transport: ServerTransport;
@@ -47,6 +50,8 @@ export interface ConnectorOptions {
   readonly onHint: (hint: string, owner: Client | undefined) => void;
   /** Returns the input schema of one of the server's tools. */
   readonly inputSchema: (tool: string) => unknown;
+  /** Makes what listens to the messages of a new connection. */
+  readonly tap?: (() => LinkTap) | undefined;
 }
 
 export interface ConnectSettings {
@@ -93,7 +98,7 @@ const MAX_REDIRECTS = 5;
 type HandshakeNeeds = Pick<LegacyConnectOptions, "keepsLink" | "needsSession">;
 
 export function createConnector(options: ConnectorOptions): Connect {
-  const { transport, era, onLimit } = options;
+  const { transport, era, onLimit, tap } = options;
   /** Until this time the server is assumed to need the handshake. */
   let handshakeUntil = 0;
 
@@ -128,7 +133,7 @@ export function createConnector(options: ConnectorOptions): Connect {
       const attempt = { ...wanted, events, connectMs };
       const { stderr, redact } = options;
       const onHint = (hint: string): void => options.onHint(hint, wanted.owner);
-      const open = stdioLink({ ...transport, messageCap, unsentCap, onLimit, stderr, redact, onHint });
+      const open = tapped(stdioLink({ ...transport, messageCap, unsentCap, onLimit, stderr, redact, onHint }), tap);
       if (era === "modern") return found(await withoutHandshake(open, attempt));
       try {
         return await withHandshake(open, attempt, { keepsLink: era === undefined });
@@ -153,25 +158,27 @@ export function createConnector(options: ConnectorOptions): Connect {
 
   const bytes = new ServerBytes(options.settings);
   const connectTo = async (remote: HttpOptions, attempt: Attempt, isRedirected: () => boolean): Promise<Peer> => {
-    if (transport.kind === "sse") return withHandshake(sseLink(remote), attempt);
-    if (era === "modern") return found(await withoutHandshake(httpLink(remote), attempt));
-    if (attempt.forSessions) return withSession(httpLink(remote), attempt);
+    const http = tapped(httpLink(remote), tap);
+    const sse = tapped(sseLink(remote), tap);
+    if (transport.kind === "sse") return withHandshake(sse, attempt);
+    if (era === "modern") return found(await withoutHandshake(http, attempt));
+    if (attempt.forSessions) return withSession(http, attempt);
     if (era === undefined && handshakeUntil < Date.now()) {
-      const own = attempt.owner?.hasSession ? await withSession(httpLink(remote), attempt).catch(ifOffered) : undefined;
+      const own = attempt.owner?.hasSession ? await withSession(http, attempt).catch(ifOffered) : undefined;
       if (own) return own;
       const connectMs = Math.min(PROBE_MS, attempt.connectMs);
-      const peer = isRedirected() ? undefined : await withoutHandshake(httpLink(remote), { ...attempt, connectMs });
+      const peer = isRedirected() ? undefined : await withoutHandshake(http, { ...attempt, connectMs });
       if (peer) return peer;
       if (isRedirected()) throw new GoblinError("BACKEND_UNAVAILABLE", "The server redirects to another address");
     }
     try {
-      const peer = await withHandshake(httpLink(remote), attempt);
+      const peer = await withHandshake(http, attempt);
       handshakeUntil = Date.now() + VERDICT_MS;
       return peer;
     } catch (first) {
       handshakeUntil = 0;
       if (transport.kind === "http" || attempt.signal.aborted || isSettled(first) || isRedirected()) throw first;
-      return withHandshake(sseLink(remote), attempt).catch((second: unknown) => {
+      return withHandshake(sse, attempt).catch((second: unknown) => {
         throw isRedirected() ? second : first;
       });
     }

@@ -104,6 +104,8 @@ export class Call {
   readonly links: LinkOutcome | undefined;
   /** Set if the call's notifications are looked at after it ended. */
   keepsEmitted = false;
+  /** Hears each notification that is sent. */
+  onEmit: ((notification: string) => void) | undefined;
   readonly #emit: (notification: string) => void;
   #emitted: string[] | undefined;
   /** A short id for logs and error messages. */
@@ -131,6 +133,7 @@ export class Call {
       if (this.#emitted.length < MOST_EMITTED && notification.length <= LONGEST_EMITTED)
         this.#emitted.push(notification);
     }
+    this.onEmit?.(notification);
     this.#emit(notification);
   }
 

@@ -3,7 +3,7 @@ import type { LiveConfig } from "../config/live-config.ts";
 import type { Config } from "../config/schema/config.ts";
 import type { ServerConfig } from "../config/schema/server.ts";
 import type { Logins } from "../login/logins.ts";
-import type { Connect } from "../peers/negotiate.ts";
+import type { Connect, LinkTap } from "../peers/negotiate.ts";
 import type { Peer, PeerEvents, PeerInfo } from "../peers/peer.ts";
 import type { Client } from "../protocol/call.ts";
 import type { ErrorAnswer } from "../protocol/json-rpc.ts";
@@ -97,6 +97,8 @@ export interface ServerOptions {
   /** Without it, servers get what the config says and nothing else. */
   readonly logins?: Pick<Logins, "ofServer"> | undefined;
   readonly secrets: Secrets;
+  /** Listens to the messages of servers' connections. */
+  readonly recorder?: { tap(serverId: string): LinkTap } | undefined;
 }
 
 export function backendLimits({ limits }: Config): BackendLimits {

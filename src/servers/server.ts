@@ -111,6 +111,7 @@ export class Server {
         starting: (start) => this.backend.connections.shared.starting(start),
         onHint: (hint) => this.backend.connections.shared.setHint(hint),
         stderr: (line) => this.#stateLog.stderr(line),
+        tap: options.recorder && (() => options.recorder!.tap(config.id)),
         inputSchema: (tool) => inputSchemaOf(this.#listing.lists ?? emptyLists, tool),
       }),
       hooks: {

@@ -102,6 +102,14 @@ export class Meters {
     return this.#auditLinesLost;
   }
 
+  /** Frames of the recording that were written, and frames that were lost. */
+  readonly frames = { recorded: 0, lost: 0 };
+
+  countFrames(recorded: number, lost: number): void {
+    this.frames.recorded += recorded;
+    this.frames.lost += lost;
+  }
+
   *all(): Generator<Meter> {
     for (const ofServer of this.#byServer.values()) yield* ofServer.values();
   }

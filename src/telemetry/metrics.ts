@@ -144,6 +144,10 @@ export function createMetrics(sources: MetricSources): Metrics {
   counter("mcpAuditLinesLostTotal", { help: "Lines of the audit log that could not be written" }, (add) =>
     add({}, meters.auditLinesLost),
   );
+  counter("mcpRecordedFramesTotal", { help: "Frames that were recorded" }, (add) => add({}, meters.frames.recorded));
+  counter("mcpRecordedFramesLostTotal", { help: "Frames that could not be recorded" }, (add) =>
+    add({}, meters.frames.lost),
+  );
   gauge("mcpActiveSubscriptions", { help: "Resource subscriptions that clients hold" }, (set) =>
     set({}, sources.subscriptions.size),
   );

@@ -10,8 +10,20 @@ import { rawText } from "../../protocol/json-rpc.ts";
 import type { KeptCall } from "../../telemetry/kept-calls.ts";
 import type { LogBook } from "../../telemetry/log-book.ts";
 import { logEntry } from "../views.ts";
+import type { CallText } from "./schema.ts";
 
 const MOST_LINES = 100;
+
+/** Returns the messages of a call, as they would be on the wire. */
+export function callText({ record, params, ok, answer }: KeptCall, logs: LogBook): CallText {
+  const mask = (text: string): string => logs.masker.json(shown(text));
+  const head = `{"jsonrpc":"2.0","id":${JSON.stringify(record.requestId)}`;
+  return {
+    request:
+      params === undefined ? null : `${head},"method":${JSON.stringify(record.method)},"params":${mask(params)}}`,
+    answer: answer === undefined ? null : `${head},"${ok ? "result" : "error"}":${mask(rawText(answer))}}`,
+  };
+}
 
 /** Returns the response's JSON. */
 export function callDetails(kept: KeptCall, logs: LogBook): string {
@@ -23,8 +35,9 @@ export function callDetails(kept: KeptCall, logs: LogBook): string {
   const lines = serverId === null ? [] : linesBetween(logs, serverId, { from: time - ms, until: time });
   const rest = {
     ...record,
-    paramsBytes: kept.paramsBytes,
-    answerBytes: kept.answerBytes,
+    // Of a text that is not kept, only its length is known.
+    paramsBytes: kept.params === undefined ? kept.paramsBytes : Buffer.byteLength(kept.params),
+    answerBytes: kept.answer === undefined ? kept.answerBytes : Buffer.byteLength(kept.answer),
     timing: { beforeMs, serverMs, afterMs },
     logs: lines,
   };

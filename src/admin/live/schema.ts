@@ -95,3 +95,33 @@ export const updateEvents = {
 export type UpdateEvent = {
   [Type in keyof typeof updateEvents]: { type: Type; data: z.infer<(typeof updateEvents)[Type]> };
 }[keyof typeof updateEvents];
+
+export const CallText = z.object({
+  request: z.string().nullable().describe("the request as JSON-RPC, secrets masked; null if it was too large to keep"),
+  answer: z.string().nullable().describe("the answer as JSON-RPC, secrets masked; null if it was too large to keep"),
+});
+export type CallText = z.infer<typeof CallText>;
+
+export const RecordingRow = z.object({
+  dir: z.string().describe("the folder of its files"),
+  run: z.string().describe("how the names of its files begin"),
+  servers: z.array(z.string()).describe("patterns of the recorded servers"),
+  bodies: z.boolean().describe("whether messages are recorded, or only their sizes"),
+  maxBytes: bytes,
+  startedAt: z.number(),
+  until: z.number().nullable().describe("when it ends by itself; null: it does not"),
+  frames: bytes.describe("messages written so far"),
+  lost: bytes.describe("messages that could not be written"),
+  bytes: bytes.describe("their size on the disk"),
+  isConfigured: z.boolean().describe("the config asks for it"),
+});
+export type RecordingRow = z.infer<typeof RecordingRow>;
+
+export const RecordingState = z.object({ recording: RecordingRow.nullable() });
+
+export const RecordRequest = z.object({
+  forMs: z.int().min(1000).max(86_400_000).describe("how long to record, at most a day"),
+  servers: z.array(z.string().min(1)).min(1).optional().describe("patterns of the servers to record; all unless told"),
+  bodies: z.boolean().optional().describe("false records only sizes"),
+});
+export type RecordRequest = z.infer<typeof RecordRequest>;

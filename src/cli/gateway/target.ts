@@ -107,6 +107,7 @@ export async function startTarget({ config, configPath, quiet }: InProcess): Pro
   // Only this process can reach this gateway, so it needs no tokens.
   const open = {
     ...config,
+    record: undefined,
     gateway: {
       ...config.gateway,
       host: "127.0.0.1",

@@ -7,7 +7,12 @@
 const UNSAFE = /(?!\n)\p{Cc}|[\p{Zl}\p{Zp}\p{Cs}\p{Cf}]/gu;
 
 export function safeJson(value: unknown, indent?: number): string {
-  return (JSON.stringify(value, null, indent) ?? "null").replace(UNSAFE, escapeCharacter);
+  return safeText(JSON.stringify(value, null, indent) ?? "null");
+}
+
+/** Makes a JSON text safe to print, without a change of its value. */
+export function safeText(json: string): string {
+  return json.replace(UNSAFE, escapeCharacter);
 }
 
 /** A character outside the basic plane needs two escapes. */

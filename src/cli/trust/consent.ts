@@ -36,12 +36,12 @@ export async function askForTrust(file: ConfigText): Promise<void> {
 
 /** Describes what the file would run, in lines that are safe to print. */
 export function describeConfig({ path, text }: ConfigText): string {
-  const { servers, host, audit } = outlineConfig(text, path);
+  const { servers, host, audit, record } = outlineConfig(text, path);
   const width = Math.max(0, ...servers.map(({ id }) => clean(id).length));
   return [
     `${clean(path)} would have Goblin run, with your rights:`,
     ...(servers.length === 0 ? ["  no servers"] : servers.flatMap((server) => describeServer(server, width))),
-    ...describeRest({ host, audit }),
+    ...describeRest({ host, audit, record }),
   ].join("\n");
 }
 
@@ -61,10 +61,11 @@ function describeServer(server: ServerOutline, width: number): string[] {
   ];
 }
 
-function describeRest({ host, audit }: Pick<Outline, "host" | "audit">): string[] {
+function describeRest({ host, audit, record }: Pick<Outline, "host" | "audit" | "record">): string[] {
   return [
     ...(host === undefined ? [] : [`It listens on ${quote(host)}.`]),
     ...(audit === undefined ? [] : [`It writes to the file ${quote(audit)}.`]),
+    ...(record === undefined ? [] : [`It records all messages in the folder ${quote(record)}.`]),
   ];
 }
 

@@ -19,6 +19,8 @@ export interface Outline {
   readonly host: string | undefined;
   /** The audit file that the gateway would write. */
   readonly audit: string | undefined;
+  /** The folder of recordings that it would write; undefined: it would record nothing. */
+  readonly record: string | undefined;
 }
 
 export interface ServerOutline {
@@ -55,6 +57,7 @@ export function outlineConfig(text: string, file: string): Outline {
     ),
     host: textIn(gateway["host"]),
     audit: textIn(objectIn(root["log"])["audit"]),
+    record: root["record"] === undefined ? undefined : (textIn(objectIn(root["record"])["dir"]) ?? "the state folder"),
   };
 }
 

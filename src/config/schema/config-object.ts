@@ -89,6 +89,11 @@ export interface ConfigObject {
   readonly backends?: BackendsSettings | undefined;
   /** What is kept of calls. Only the API's users see it. */
   readonly calls?: CallsSettings | undefined;
+  /**
+   * Records the messages of clients and servers to files ([recordings](recordings.md)). Default:
+   * off.
+   */
+  readonly record?: RecordSettings | undefined;
   /** The log and the audit file. */
   readonly log?: LogSettings | undefined;
   /** Traces and metrics for OpenTelemetry ([metrics](metrics.md#opentelemetry)). */
@@ -626,6 +631,29 @@ export interface CallsSettings {
    * not kept. Default 8388608.
    */
   readonly keepBytes?: number | undefined;
+}
+
+/**
+ * Records the messages of clients and servers to files ([recordings](recordings.md)). Default: off.
+ */
+export interface RecordSettings {
+  /**
+   * The folder of the recordings. Relative to the config's folder; ~ is the home folder. Default:
+   * "recordings" in the state folder.
+   */
+  readonly dir?: string | undefined;
+  /**
+   * Patterns of the servers whose messages are recorded; with *, also requests that go to no
+   * server.
+   */
+  readonly servers?: readonly string[] | undefined;
+  /**
+   * The size of all recordings in the folder together; the oldest part goes first. Default
+   * 67108864.
+   */
+  readonly maxBytes?: number | undefined;
+  /** Whether the messages themselves are recorded, or only their sizes. Default true. */
+  readonly bodies?: boolean | undefined;
 }
 
 /** The log and the audit file. */

@@ -38,6 +38,8 @@ import {
   gatewaySchema,
   type LogConfig,
   logSchema,
+  type RecordConfig,
+  recordSchema,
 } from "./settings.ts";
 
 const serversSchema = z.record(z.string(), serverEntrySchema);
@@ -67,6 +69,9 @@ export const configFileSchema = z.strictObject({
   timeouts: timeoutsSchema.prefault({}).describe("Timeouts, in milliseconds."),
   backends: backendsSchema.prefault({}).describe("How Goblin treats failing servers."),
   calls: callsSchema.prefault({}).describe("What is kept of calls. Only the API's users see it."),
+  record: recordSchema
+    .optional()
+    .describe("Records the messages of clients and servers to files ([recordings](recordings.md)). Default: off."),
   log: logSchema.prefault({}).describe("The log and the audit file."),
   otel: otelSchema.prefault({}).describe("Traces and metrics for OpenTelemetry ([metrics](metrics.md#opentelemetry))."),
 });
@@ -90,6 +95,8 @@ export interface Config {
   readonly timeouts: TimeoutsConfig;
   readonly backends: BackendsConfig;
   readonly calls: CallsConfig;
+  /** Undefined: nothing is recorded unless somebody asks for it. */
+  readonly record: RecordConfig | undefined;
   readonly log: LogConfig;
   readonly otel: OtelConfig;
 }

@@ -120,6 +120,28 @@ export const callsSchema = z.strictObject({
 });
 export type CallsConfig = z.output<typeof callsSchema>;
 
+export const recordSchema = z.strictObject({
+  dir: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'The folder of the recordings. Relative to the config\'s folder; ~ is the home folder. Default: "recordings" in the state folder.',
+    ),
+  servers: z
+    .array(z.string().min(1))
+    .min(1)
+    .default(["*"])
+    .describe("Patterns of the servers whose messages are recorded; with *, also requests that go to no server."),
+  maxBytes: z
+    .int()
+    .min(65_536)
+    .default(67_108_864)
+    .describe("The size of all recordings in the folder together; the oldest part goes first."),
+  bodies: z.boolean().default(true).describe("Whether the messages themselves are recorded, or only their sizes."),
+});
+export type RecordConfig = z.output<typeof recordSchema>;
+
 export const logSchema = z.strictObject({
   level: z
     .enum([...ownLogLevels, "silent"])

@@ -19,7 +19,7 @@ import type { Start } from "./shared-connection.ts";
 import type { StartQueue } from "./start-queue.ts";
 
 export interface ConnectServerOptions
-  extends Pick<ConnectorOptions, "era" | "clientInfo" | "introduction" | "onLimit" | "stderr" | "inputSchema"> {
+  extends Pick<ConnectorOptions, "era" | "clientInfo" | "introduction" | "onLimit" | "stderr" | "inputSchema" | "tap"> {
   readonly transport: ServerTransport;
   readonly config: Pick<LiveConfig, "current">;
   /** For a remote server that may ask for one. */

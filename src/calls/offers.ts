@@ -1,0 +1,26 @@
+/**
+ * What the gateway and its servers offer, as JSON for the index of a recording: so that a replay
+ * can say what it is before anybody has listed it.
+ */
+import type { Catalog } from "../catalog/catalog.ts";
+import type { ServerLists } from "../catalog/definitions.ts";
+import { listMethods } from "../protocol/methods.ts";
+import type { Servers } from "../servers/servers.ts";
+
+/** Returns the members `gateway` and `servers`, without braces. */
+export function offersOf(catalog: Catalog, servers: Servers): string {
+  const { pagers, servers: views } = catalog.snapshot;
+  const kinds = Object.values(listMethods).map(({ kind }) => kind);
+  const own = kinds.map((kind) => `"${kind}":[${pagers[kind].entries.map(({ text }) => text).join(",")}]`);
+  const each = views.map(({ id, lists }) => {
+    const info = JSON.stringify(servers.status(id)?.info ?? null);
+    return `${JSON.stringify(id)}:{"info":${info},${listsText(lists)}}`;
+  });
+  return `"gateway":{${own.join(",")}},"servers":{${each.join(",")}}`;
+}
+
+function listsText(lists: ServerLists): string {
+  return Object.entries(lists)
+    .map(([kind, definitions]) => `"${kind}":[${definitions.map(({ text }) => text).join(",")}]`)
+    .join(",");
+}

@@ -1,0 +1,58 @@
+/** Calls as other programs take them: curl commands and HTTP archives (HAR 1.2). Pure. */
+import { dropMembers, memberText } from "../../json/json-text.ts";
+import { version } from "../../version.ts";
+import { safeText } from "../terminal/safe-json.ts";
+import type { FullCall } from "./call-source.ts";
+
+/** Returns a command for a POSIX shell. What a client sent stays one word of it. */
+export function curlOf({ row, request }: FullCall, endpoint: string): string {
+  // What a client says about itself and its trace is in `_meta`: curl is another client.
+  const params = dropMembers(memberText(request ?? "{}", "params") ?? "{}", (key) => key === "_meta");
+  const body = `{"jsonrpc":"2.0","id":1,"method":${JSON.stringify(row.method)},"params":${params}}`;
+  return [
+    `curl -sS ${quoted(endpoint)}`,
+    "-H 'content-type: application/json' -H 'accept: application/json, text/event-stream'",
+    `-d ${quoted(safeText(body))}`,
+  ].join(" \\\n  ");
+}
+
+export function harOf(calls: readonly FullCall[], endpoint: string): object {
+  return {
+    log: { version: "1.2", creator: { name: "goblin", version }, entries: calls.map((call) => entry(call, endpoint)) },
+  };
+}
+
+const HEADERS = [
+  { name: "content-type", value: "application/json" },
+  { name: "accept", value: "application/json, text/event-stream" },
+];
+
+function entry({ row, request, answer, timing }: FullCall, url: string): object {
+  const asked = request ?? "";
+  const answered = answer ?? "";
+  const { beforeMs, serverMs, afterMs } = timing ?? {};
+  const shared = { httpVersion: "HTTP/1.1", cookies: [], headersSize: -1 };
+  return {
+    startedDateTime: new Date(row.time - row.ms).toISOString(),
+    time: row.ms,
+    request: {
+      ...shared,
+      ...{ method: "POST", url, headers: HEADERS, queryString: [], bodySize: Buffer.byteLength(asked) },
+      postData: { mimeType: "application/json", text: asked },
+    },
+    response: {
+      ...shared,
+      ...{ status: 200, statusText: "OK", headers: HEADERS.slice(0, 1), redirectURL: "" },
+      content: { size: Buffer.byteLength(answered), mimeType: "application/json", text: answered },
+      bodySize: Buffer.byteLength(answered),
+    },
+    cache: {},
+    timings: { send: beforeMs ?? 0, wait: serverMs ?? row.ms, receive: afterMs ?? 0 },
+    comment: `${row.method} ${row.name ?? ""} ${row.outcome}`.trim(),
+    _goblin: { requestId: row.requestId, server: row.serverId, client: row.client, who: row.who, outcome: row.outcome },
+  };
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

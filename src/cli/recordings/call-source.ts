@@ -1,0 +1,92 @@
+/** Where `goblin calls` finds calls: in a running gateway, or in a recording. */
+import type { CallDetails } from "../../admin/live/schema.ts";
+import { adminRoutes } from "../../admin/routes.ts";
+import type { CallRow } from "../../admin/schema.ts";
+import { memberText } from "../../json/json-text.ts";
+import { type Exchange, exchangesOf } from "../../recording/exchanges.ts";
+import { framesOf } from "../../recording/read.ts";
+import { recordOf } from "../../structures/record.ts";
+import { type AdminClient, AdminClientError } from "../../tui/client.ts";
+
+export interface FullCall {
+  readonly row: CallRow;
+  /** JSON-RPC messages as text; null if they are not kept. */
+  readonly request: string | null;
+  readonly answer: string | null;
+  readonly notifications: readonly unknown[];
+  readonly timing?: CallDetails["timing"] | undefined;
+}
+
+export interface CallSource {
+  /** The address that such requests are sent to. */
+  readonly endpoint: string;
+  /** Oldest first. */
+  list(): Promise<readonly CallRow[]>;
+  /** Undefined: it is not kept; the reason is in the error, if there is one. */
+  find(id: string): Promise<FullCall>;
+}
+
+export async function runningSource(admin: AdminClient): Promise<CallSource> {
+  const { endpoint } = await admin.request(adminRoutes.getState);
+  return {
+    endpoint: endpoint || `${admin.url}/mcp`,
+    list: async () => (await admin.request(adminRoutes.listCalls)).items,
+    async find(id) {
+      const params = { id };
+      const [details, text] = await Promise.all([
+        admin.request(adminRoutes.getCall, { params }),
+        admin.request(adminRoutes.getCallText, { params }),
+      ]);
+      const { timing, notifications, ...row } = details;
+      return { row, ...text, notifications, timing };
+    },
+  };
+}
+
+/** Whether an error says that a call is not kept any more. */
+export function isGone(error: unknown): boolean {
+  return error instanceof AdminClientError && error.code === "CALL_NOT_FOUND";
+}
+
+export function recordedSource(path: string): CallSource {
+  const calls = new Map<string, FullCall>();
+  for (const exchange of exchangesOf(framesOf(path))) {
+    const call = callOf(exchange);
+    calls.set(call.row.requestId, call);
+  }
+  return {
+    endpoint: "http://127.0.0.1:3000/mcp",
+    list: async () => [...calls.values()].map(({ row }) => row).sort((one, other) => one.time - other.time),
+    async find(id) {
+      const call = calls.get(id);
+      if (call) return call;
+      throw new Error(`there is no call "${id}" in ${path}; goblin calls --from ${path} lists them`);
+    },
+  };
+}
+
+function callOf({ method, params, answer, ok, notifications, request, end }: Exchange): FullCall {
+  const given = recordOf(JSON.parse(params));
+  const name = typeof given["name"] === "string" ? given["name"] : given["uri"];
+  const ms = end?.ms ?? 0;
+  const code = ok || answer === undefined ? undefined : memberText(answer, "code");
+  return {
+    row: {
+      time: end?.t ?? request.t,
+      method,
+      name: typeof name === "string" ? name : null,
+      serverId: end?.server ?? request.server ?? null,
+      ms,
+      // A call that has no end was under way when the recording ended.
+      outcome: (end?.outcome ?? "cancelled") as CallRow["outcome"],
+      client: request.client ?? null,
+      who: request.who ?? null,
+      profile: null,
+      code: code === undefined ? null : Number(code),
+      requestId: request.call ?? "",
+    },
+    request: request.message ?? null,
+    answer: end?.message ?? null,
+    notifications: notifications.map((one) => JSON.parse(one) as unknown),
+  };
+}
