@@ -38,7 +38,13 @@ export function exchangesOf(frames: Iterable<Frame>, server?: string): Exchange[
       if (method === undefined || id === undefined) continue;
       const params = memberText(frame.message, "params") ?? "{}";
       const begun: Open = {
-        ...{ method, params, answer: undefined, ok: true, notifications: [], request: frame, end: undefined },
+        method,
+        params,
+        answer: undefined,
+        ok: true,
+        notifications: [],
+        request: frame,
+        end: undefined,
         isMasked: { request: frame.masked === true, answer: false },
       };
       exchanges.push(begun);

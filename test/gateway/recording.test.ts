@@ -87,8 +87,12 @@ test("no secret is written, however it is spelled", async () => {
   const jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl";
   const secrets = ["hush-hush-key", "pa55word", token, "s3cret-in-a-list", jwt, "twice-told", "sk-abcdefghijklmnop"];
   const args = {
-    ...{ text: `the key is hush-hush-key and ${token}`, password: "pa55word", "x-api-key": "pa55word" },
-    ...{ tokens: ["s3cret-in-a-list"], note: jwt, deep: { list: [{ Authorization: `Bearer ${token}` }] } },
+    text: `the key is hush-hush-key and ${token}`,
+    password: "pa55word",
+    "x-api-key": "pa55word",
+    tokens: ["s3cret-in-a-list"],
+    note: jwt,
+    deep: { list: [{ Authorization: `Bearer ${token}` }] },
     other: "sk-abcdefghijklmnop",
   };
   await raw.call("tools/call", { name: "one_echo", arguments: args });
