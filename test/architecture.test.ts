@@ -6,8 +6,8 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parseAst } from "rolldown/parseAst";
 import { describe, expect, test } from "vitest";
+import { importsOf, MAX_PARAMETERS, manyParametersIn } from "./fixtures/source-text.ts";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
@@ -154,7 +154,6 @@ const manyParameters = [
   "uri-template/subject.ts fits",
 ];
 
-const MAX_PARAMETERS = 3;
 const MAX_LINES = 350;
 const GENERATED = "src/config/schema/config-object.ts";
 /** About a dozen. */
@@ -167,37 +166,6 @@ const read = (file: string): string => readFileSync(join(root, file), "utf8");
 const sources = tracked
   .filter((file) => /^src\/.*\.tsx?$/.test(file))
   .map((file) => ({ file: file.slice("src/".length), text: read(file) }));
-
-/** What a source file imports, statically or not. */
-function importsOf(text: string): string[] {
-  const code = text.replace(/\/\*[\s\S]*?\*\//g, "");
-  const found = code.matchAll(/^(?:import|export)\b[^;"']*?\bfrom "([^"]+)"|^import "([^"]+)"|\bimport\("([^"]+)"\)/gm);
-  return [...found].map(([, from, bare, dynamic]) => (from ?? bare ?? dynamic)!);
-}
-
-/** The names of the functions, methods and arrows that take more than `MAX_PARAMETERS`. */
-function manyParametersIn(file: string, text: string): string[] {
-  const nodes: { node: Node; name: string }[] = [];
-  const visit = (value: unknown, name: string): void => {
-    if (Array.isArray(value)) for (const item of value) visit(item, name);
-    else if (typeof value === "object" && value !== null) {
-      const node = value as Node;
-      const key = node.id?.name ?? (node.key?.type === "PrivateIdentifier" ? `#${node.key.name}` : node.key?.name);
-      const own = key ?? name;
-      if (/Function/.test(node.type ?? "")) nodes.push({ node, name: own });
-      for (const child of Object.values(value)) visit(child, own);
-    }
-  };
-  visit(parseAst(text, { lang: file.endsWith("x") ? "tsx" : "ts" }), "");
-  return nodes.filter(({ node }) => (node.params?.length ?? 0) > MAX_PARAMETERS).map(({ name }) => `${file} ${name}`);
-}
-
-interface Node {
-  readonly type?: string;
-  readonly id?: { readonly name?: string } | null;
-  readonly key?: { readonly type?: string; readonly name?: string } | null;
-  readonly params?: readonly unknown[];
-}
 
 /** `front` for `front/http/http.ts`, the file itself at the top. */
 function layerOf(file: string): string {

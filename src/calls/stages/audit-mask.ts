@@ -35,7 +35,7 @@ export function masked(value: unknown, depth = 0): unknown {
   );
 }
 
-/** Tools often give their result as JSON in a text: what is named like a secret there counts too. */
+/** Tools often give their result as JSON in a text: values named like a secret count there too. */
 function withinText(text: string, depth: number): string {
   if (!/^\s*[[{]/.test(text) || !SUSPECT.test(text)) return text;
   try {

@@ -1,0 +1,100 @@
+/**
+ * The admin API's routes about calls under way, kept calls and recordings. They are part of the
+ * route table in `../routes.ts`.
+ */
+import type { AdminRoute } from "../route.ts";
+import {
+  Accepted,
+  CallDetails,
+  CallParams,
+  CallText,
+  LiveAnswer,
+  LiveRequest,
+  liveEvents,
+  RecordingState,
+  RecordRequest,
+  UpdatesQuery,
+  updateEvents,
+} from "./schema.ts";
+
+export const liveRoutes = {
+  getCall: {
+    method: "get",
+    path: "/api/calls/:id",
+    tag: "clients",
+    summary: "One call in full",
+    description: "What was asked and answered, timing, progress and log lines, while it is among the kept ones.",
+    params: CallParams,
+    response: CallDetails,
+    errors: [404],
+  },
+  getCallText: {
+    method: "get",
+    path: "/api/calls/:id/text",
+    tag: "clients",
+    summary: "One call as JSON-RPC",
+    description: "The request and the answer as text, byte for byte except for masked secrets.",
+    params: CallParams,
+    response: CallText,
+    errors: [404],
+  },
+  getRecording: {
+    method: "get",
+    path: "/api/recording",
+    tag: "gateway",
+    summary: "The recording under way",
+    description: "What is recorded, where, until when, and how much so far; null if nothing is.",
+    response: RecordingState,
+  },
+  startRecording: {
+    method: "post",
+    path: "/api/recording",
+    tag: "gateway",
+    summary: "Record the messages of clients and servers for a while",
+    description: "To the gateway's own folder, secrets masked. 409: the config records already.",
+    request: RecordRequest,
+    response: RecordingState,
+    errors: [400, 409],
+  },
+  stopRecording: {
+    method: "post",
+    path: "/api/recording/stop",
+    tag: "gateway",
+    summary: "End the recording",
+    description: "Answers with what was recorded; null if nothing was.",
+    response: RecordingState,
+    errors: [409],
+  },
+  startCall: {
+    method: "post",
+    path: "/api/calls",
+    tag: "catalog",
+    summary: "Make a call and follow it, as server-sent events",
+    description:
+      "Events: started, progress, log, question, withdrawn, then result or error. Closing the stream cancels the call.",
+    request: LiveRequest,
+    events: liveEvents,
+    errors: [400],
+  },
+  answerQuestion: {
+    method: "post",
+    path: "/api/calls/:id/answer",
+    tag: "catalog",
+    summary: "Answer a question that a server asked during a call",
+    description: "The call must have been made by the same caller, through this API.",
+    params: CallParams,
+    request: LiveAnswer,
+    response: Accepted,
+    errors: [400, 404],
+  },
+  watchResource: {
+    method: "get",
+    path: "/api/resources/updates",
+    tag: "catalog",
+    summary: "Subscribe to a resource, as server-sent events",
+    description: "Events: subscribed, then updated for each change. Closing the stream ends the subscription.",
+    query: UpdatesQuery,
+    events: updateEvents,
+    errors: [400, 404, 502, 503, 504],
+  },
+} as const satisfies Record<string, AdminRoute>;
