@@ -1,5 +1,6 @@
 /** `goblin calls` and `goblin record`, against a running gateway and a recording. */
-import { execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import { afterEach, expect, test } from "vitest";
 import { commandHome } from "../fixtures/command.ts";
 import { startGoblin } from "../fixtures/goblin.ts";
@@ -43,7 +44,8 @@ test("a list, one call in full, as curl that works, and as an archive", async ()
   const curl = (await run("calls", "show", id, "--curl")).out;
   expect(curl + shown.out).not.toContain("hunter2");
   expect(curl).not.toContain("progressToken");
-  const answer = execFileSync("sh", ["-c", curl], { encoding: "utf8" });
+  // The gateway is in this process: it must not be blocked.
+  const { stdout: answer } = await promisify(execFile)("sh", ["-c", curl]);
   expect(answer).toContain("rm -rf $HOME");
   const { log } = JSON.parse((await run("calls", "--har")).out);
   expect(log).toMatchObject({ version: "1.2", creator: { name: "goblin" } });
