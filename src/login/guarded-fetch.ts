@@ -34,14 +34,26 @@ const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 1024 * 1024;
 const WITHOUT_BODY = new Set([101, 204, 205, 304]);
 
-/** `configured`: the URLs that the config names, first the server's own. */
-export async function createGuard(configured: readonly string[], timeoutMs = TIMEOUT_MS): Promise<Guard> {
+export interface GuardOptions {
+  readonly timeoutMs?: number | undefined;
+  /** Finds the addresses of a name. */
+  readonly look?: LookupFunction;
+}
+
+/**
+ * `configured`: the URLs that the config names, first the server's own. A server that has also a
+ * public address is a public one: its owner can give its name any private address.
+ */
+export async function createGuard(configured: readonly string[], options: GuardOptions = {}): Promise<Guard> {
+  const { timeoutMs = TIMEOUT_MS, look = lookup as LookupFunction } = options;
   const named = configured.map((url) => new URL(url));
   const hosts = new Set(named.map(({ hostname }) => hostname));
   const [server] = named;
-  const allowsPrivate = (await addressesOf(bare(server!.hostname))).some(isPrivateAddress);
+  const found = await addressesOf(bare(server!.hostname), look);
+  const allowsPrivate = found.length > 0 && found.every(isPrivateAddress);
   const allowsPlain = server!.protocol === "http:";
-  return { isExposed: allowsPlain && !allowsPrivate, ...guarded({ hosts, allowsPlain, allowsPrivate, timeoutMs }) };
+  const isExposed = allowsPlain && !allowsPrivate;
+  return { isExposed, ...guarded({ hosts, allowsPlain, allowsPrivate, timeoutMs, look }) };
 }
 
 /** For addresses that anybody may name: only public ones, over TLS. These hosts are exempt. */
@@ -56,11 +68,12 @@ interface Allowed {
   readonly allowsPrivate: boolean;
   /** An answer must be complete by then. */
   readonly timeoutMs: number;
+  readonly look: LookupFunction;
 }
 
-const PUBLIC = { allowsPlain: false, allowsPrivate: false, timeoutMs: TIMEOUT_MS };
+const PUBLIC = { allowsPlain: false, allowsPrivate: false, timeoutMs: TIMEOUT_MS, look: lookup as LookupFunction };
 
-function guarded({ hosts, allowsPlain, allowsPrivate, timeoutMs }: Allowed): Pick<Guard, "check" | "fetch"> {
+function guarded({ hosts, allowsPlain, allowsPrivate, timeoutMs, look }: Allowed): Pick<Guard, "check" | "fetch"> {
   const check = (text: string): URL => {
     if (!URL.canParse(text)) throw new Error(`${JSON.stringify(text)} is not a URL`);
     const url = new URL(text);
@@ -73,7 +86,7 @@ function guarded({ hosts, allowsPlain, allowsPrivate, timeoutMs }: Allowed): Pic
   };
 
   const guardedLookup: LookupFunction = (hostname, options, done) => {
-    lookup(hostname, options, (error, address, family) => {
+    look(hostname, options, (error, address, family) => {
       const found = typeof address === "string" ? [address] : (address?.map((one) => one.address) ?? []);
       if (!error && !allowsPrivate && !hosts.has(hostname) && found.some(isPrivateAddress)) {
         return done(leadsInside(hostname), address as string, family);
@@ -90,9 +103,12 @@ function leadsInside(host: string): NodeJS.ErrnoException {
 }
 
 /** A host that cannot be found is public: its look-up fails later, with a better error. */
-function addressesOf(host: string): Promise<string[]> {
+function addressesOf(host: string, look: LookupFunction): Promise<string[]> {
   return new Promise((resolve) => {
-    lookup(host, { all: true }, (error, found) => resolve(error ? [] : found.map(({ address }) => address)));
+    look(host, { all: true }, (error, found) => {
+      if (error) return resolve([]);
+      resolve(typeof found === "string" ? [found] : found.map(({ address }) => address));
+    });
   });
 }
 

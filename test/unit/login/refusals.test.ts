@@ -1,3 +1,4 @@
+import type { LookupFunction } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { beginLogin, type LoginAttempt } from "../../../src/login/attempt.ts";
 import { readChallenge } from "../../../src/login/challenge.ts";
@@ -25,13 +26,14 @@ interface Given {
   readonly challenge?: string;
   readonly metadataUrl?: string;
   readonly timeoutMs?: number;
+  readonly look?: LookupFunction;
 }
 
 async function begin(given: Given = {}): Promise<LoginAttempt> {
-  const { url = server.url, auth = {}, challenge, metadataUrl, timeoutMs } = given;
+  const { url = server.url, auth = {}, challenge, metadataUrl, timeoutMs, look } = given;
   return beginLogin({
     target: targetOf(url, auth),
-    guard: await createGuard([url], timeoutMs),
+    guard: await createGuard([url], { timeoutMs, ...(look && { look }) }),
     store,
     challenge: readChallenge(challenge),
     redirectUri: async () => REDIRECT,
@@ -167,6 +169,67 @@ test("metadata of a public issuer leads no token request to a private address", 
     expect(() => guard.check(inside)).toThrow("is a private address, where nothing public may lead");
   }
   expect(() => guard.check("https://user:secret@93.184.215.15/")).toThrow("a user name or a password");
+});
+
+/** Answers each look-up of a name with the next of its addresses; the last one stays. */
+function namesOf(names: Record<string, string[][]>): LookupFunction {
+  return (hostname, options, done) => {
+    const answers = names[hostname] ?? [];
+    const found = (answers.length > 1 ? answers.shift()! : (answers[0] ?? [])).map((address) => ({
+      address,
+      family: 4,
+    }));
+    if (found.length === 0) return done(new Error(`${hostname} is unknown`), "");
+    if (options.all) return done(null, found);
+    done(null, found[0]!.address, 4);
+  };
+}
+
+describe("a name", () => {
+  const PUBLIC = ["93.184.215.14"];
+  const INSIDE = ["127.0.0.1"];
+  const refusal = (name: string) => `${name} is a private address, where nothing public may lead`;
+
+  test("that resolves to a private address is refused in what a public server names", async () => {
+    const look = namesOf({
+      "mcp.example": [PUBLIC],
+      "inside.example": [INSIDE],
+      "both.example": [[...PUBLIC, ...INSIDE]],
+    });
+    const { port } = new URL(server.origin);
+    const url = "https://mcp.example/mcp";
+    const challenge = `Bearer resource_metadata="https://inside.example:${port}${PRM}"`;
+    await expectRefusal(begin({ url, challenge, look }), /reading https/, /inside\.example is a private address/);
+    const guard = await createGuard([url], { look });
+    for (const name of ["inside.example", "both.example"]) {
+      for (const path of ["register", "token"]) {
+        const sent = guard.fetch(`https://${name}:${port}/${path}`, { method: "POST", body: "{}" });
+        await expect(sent).rejects.toThrow(refusal(name));
+      }
+    }
+    expect(server.asked).toEqual([]);
+  });
+
+  test("is looked up once for each request, and the socket goes to the address that was checked", async () => {
+    const { port } = new URL(server.origin);
+    const local = namesOf({ "mcp.internal": [INSIDE], "auth.internal": [INSIDE, PUBLIC] });
+    const within = await createGuard(["http://mcp.internal/mcp"], { look: local });
+    expect((await within.fetch(`http://auth.internal:${port}${METADATA}`)).status).toBe(200);
+    // A name that was public a moment ago gains nothing.
+    const look = namesOf({ "mcp.example": [PUBLIC], "moving.example": [PUBLIC, INSIDE] });
+    look("moving.example", {}, () => {});
+    const guard = await createGuard(["https://mcp.example/mcp"], { look });
+    await expect(guard.fetch(`https://moving.example:${port}/token`)).rejects.toThrow(refusal("moving.example"));
+  });
+
+  test("of a public server that also has a private address opens nothing inside", async () => {
+    const look = namesOf({ "mcp.example": [[...PUBLIC, ...INSIDE]], "inside.example": [INSIDE] });
+    const guard = await createGuard(["https://mcp.example/mcp"], { look });
+    const { port } = new URL(server.origin);
+    expect(() => guard.check(`https://127.0.0.1:${port}/token`)).toThrow(refusal("127.0.0.1"));
+    await expect(guard.fetch(`https://inside.example:${port}/token`)).rejects.toThrow(refusal("inside.example"));
+    expect(server.asked).toEqual([]);
+  });
 });
 
 test("an issuer that changes after the login has begun gets neither the code nor the verifier", async () => {
