@@ -45,7 +45,7 @@ const { output } = await build.write({
 });
 await build.close();
 for (const file of output) if ("code" in file) writeFileSync(fromRoot(`bundle/${file.fileName}`), ascii(file.code));
-output.push(...(await buildPage()));
+output.push(...(await buildAttach()), ...(await buildPage()));
 copyTypes(fromRoot("dist/index.d.ts"), new Set());
 writeFileSync(
   fromRoot("bundle/LICENSES.txt"),
@@ -60,6 +60,23 @@ writeFileSync(
 function ascii(code) {
   if (/\\[\u0080-\uffff]|String\.raw`[^`]*[\u0080-\uffff]/.test(code)) throw new Error("a character cannot be escaped");
   return code.replace(/[\u0080-\uffff]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+/** The pipe into a running gateway: one small file, because clients wait for it when they start. */
+async function buildAttach() {
+  const attach = await rolldown({
+    input: { attach: fromRoot("dist/cli/attach/main.js") },
+    platform: "node",
+    resolve: { mainFields: ["module", "main"] },
+  });
+  const written = await attach.write({
+    dir: fromRoot("bundle"),
+    format: "esm",
+    entryFileNames: "[name].js",
+    comments: false,
+  });
+  await attach.close();
+  return written.output;
 }
 
 /** The page for browsers: one script, one style sheet, the document and its icon. */

@@ -18,7 +18,7 @@ import { type Addresses, openAddresses } from "./front/http/addresses.ts";
 import { LiveGuards } from "./front/http/guard.ts";
 import { createHttpFront } from "./front/http/http.ts";
 import { SoleClient } from "./front/sole-client.ts";
-import { type StdioFront, type StdioOptions, serveStdio } from "./front/stdio.ts";
+import { type StdioOptions, serveStdio } from "./front/stdio.ts";
 import type { GatewayOptions } from "./gateway-options.ts";
 import { LocalTools } from "./meta/registry.ts";
 import { createRecorder } from "./recorder-settings.ts";
@@ -75,9 +75,9 @@ export function createGateway({ log, configPath, reload, state, kept, logins, en
   const admin = createAdmin({ ...core, ...clients, ...records, ...reloading, ...access, relay, logs, directory });
   const metrics = new MetricsPage({ meters, limits, reloads, sessions, subscriptions, servers, catalog });
   const context = { ...core, ...clients, relay, directory, subscriptions: clients.resourceSubscriptions };
-  const front = createHttpFront({ context, guards, servers, admin, metrics, connect, pairing });
+  const front = createHttpFront({ context, guards, servers, admin, metrics, connect, pairing, configPath });
   let http: Addresses | undefined;
-  let stdioFront: StdioFront | undefined;
+  let stdioFront: ReturnType<typeof serveStdio> | undefined;
 
   return {
     catalog,
@@ -98,11 +98,11 @@ export function createGateway({ log, configPath, reload, state, kept, logins, en
       address.url = http.url;
       // Hono loads after the servers start, because users wait for the servers.
       void servers.start().then(front.load);
-      return { url: http.url, port: http.port, adminUrl: http.adminUrl };
+      return { url: http.url, port: http.port, adminUrl: http.adminUrl, whenIdle: http.whenIdle };
     },
 
     /** Starts the servers and serves one client on these streams. */
-    stdio(streams: StdioOptions): StdioFront {
+    stdio(streams: StdioOptions) {
       // With other clients, a server's question could be meant for any of them.
       const sole = http ? undefined : new SoleClient(sessions);
       servers.sole = sole;

@@ -87,7 +87,19 @@ const layers: Record<string, readonly string[]> = {
   ],
   "index.ts": ["library.ts", "cards.ts", "config"],
   cli: [
-    ...["gateway.ts", "version.ts", "tui", "admin", "demo", "session", "servers", "login", "pairing", "secrets"],
+    ...[
+      "gateway.ts",
+      "version.ts",
+      "tui",
+      "admin",
+      "front",
+      "demo",
+      "session",
+      "servers",
+      "login",
+      "pairing",
+      "secrets",
+    ],
     ...["clients", "catalog", "telemetry", "access", "policy", "config", "protocol", "http-client", "structures"],
     ...["doctor", "links", "json", "recording", "replay", "timing", "text"],
   ],
@@ -121,7 +133,7 @@ const eraFiles = [
   "front/modern/",
   "front/http/http.ts",
   "front/http/cors.ts",
-  "front/stdio.ts",
+  "front/line-channel.ts",
   "front/classify.ts",
   "peers/legacy/",
   "peers/modern/",
@@ -134,6 +146,7 @@ const eraFiles = [
   "admin/call-tool.ts",
   "cli/gateway/mcp-client.ts",
   "replay/replay.ts",
+  "cli/attach/client-state.ts",
   "demo/line-server.ts",
 ];
 const eraWords =

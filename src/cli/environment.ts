@@ -43,3 +43,12 @@ export function portNumber(text: string): number {
   if (!/^\d+$/.test(text) || port > 65_535) throw new InvalidArgumentError("expected a number from 0 to 65535");
   return port;
 }
+
+/** Reads minutes from an option. @throws InvalidArgumentError */
+export function minutes(text: string): number {
+  const value = Number(text);
+  if (text.trim() === "" || !(value > 0 && value <= 1440)) {
+    throw new InvalidArgumentError("expected minutes, more than 0 and at most 1440");
+  }
+  return value;
+}

@@ -3,12 +3,12 @@
  * these files use `console`. Exit codes: 0 success, 1 failure, 2 wrong usage. Only the commands
  * that run a gateway load it, because shell completion must be fast.
  */
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import { version } from "../version.ts";
 import { addClientCommands } from "./client-commands.ts";
 import { check } from "./commands/check.ts";
 import { addDoctorCommands } from "./doctor/commands.ts";
-import { portNumber } from "./environment.ts";
+import { minutes, portNumber } from "./environment.ts";
 import { addLoginCommands } from "./login-commands.ts";
 import { addPairingCommands } from "./pairing/commands.ts";
 import { addPolicyCommands } from "./policy/commands.ts";
@@ -43,6 +43,8 @@ export async function run(argv: readonly string[]): Promise<number> {
     .option("--host <host>", "interface to listen on (default: $GOBLIN_HOST, then the config's)")
     .option("-p, --port <port>", "port to listen on; 0 picks a free one (default: $GOBLIN_PORT)", portNumber)
     .option("--tui", "show the dashboard; the log goes there")
+    .option("--stop-when-idle <minutes>", "stop when nobody was connected for so long", minutes)
+    .addOption(new Option("--background", "started by a client").hideHelp())
     .action(async (options) => done((await import("./commands/serve.ts")).serve(options)));
   program
     .command("stdio")
@@ -50,7 +52,16 @@ export async function run(argv: readonly string[]): Promise<number> {
     .option("-c, --config <file>", "config file")
     .option("-p, --profile <name>", "show only this profile of the config")
     .option("-s, --server <id>", "show only this server, under its own names")
-    .action(async (options) => done((await import("./commands/stdio.ts")).stdio(options)));
+    .option("--attach", "be a pipe into the running gateway; start one in the background if there is none")
+    .option("-u, --url <url>", "with --attach: the gateway (default: the config's)")
+    .option("--stop-when-idle <minutes>", "with --attach: when a gateway that it starts stops (default: 10)", minutes)
+    .action(async (options) =>
+      done(
+        options.attach
+          ? (await import("./attach/command.ts")).attach(options)
+          : (await import("./commands/stdio.ts")).stdio(options),
+      ),
+    );
   program
     .command("check [file]")
     .description("validate a config and locate its problems")

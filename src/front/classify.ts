@@ -9,6 +9,7 @@
 import { elementSpans } from "../json/json-text.ts";
 import { type Era, eraOf, metaOf, PROTOCOL_VERSION } from "../protocol/envelope.ts";
 import { classify, type Inbound } from "../protocol/json-rpc.ts";
+import type { BodyHold } from "./body-budget.ts";
 
 export type Incoming =
   | { readonly era: Era; readonly message: Inbound }
@@ -29,7 +30,7 @@ export interface IncomingBody {
 
 /** One era's handler for messages on a two-way channel. */
 export interface EraChannel {
-  take(message: Inbound): void;
+  take(message: Inbound, large?: { readonly hold: BodyHold; readonly early: undefined }): void;
   /** Cancels every request in flight. */
   close(): void;
 }

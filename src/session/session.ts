@@ -23,6 +23,8 @@ const LONGEST_ID = 1000;
  * may mean a request in that message.
  */
 export type EarlyCancels = Map<Id, string | undefined>;
+/** Answers to questions of an earlier process must not pass for answers to this one's. */
+const PROCESS = Date.now().toString(36);
 
 type Identity = "account" | "protocolVersion" | "capabilities" | "info";
 
@@ -158,7 +160,7 @@ export class Session implements Client {
     if (this.#ended) return Promise.resolve(failure(new GoblinError("CANCELLED", "The client has gone")));
     if (call?.cancelled) return Promise.resolve(failure(callIsOver()));
     return new Promise((resolve) => {
-      const id = `goblin-${++this.#questionCount}`;
+      const id = `goblin-${PROCESS}-${++this.#questionCount}`;
       this.#questions.set(id, resolve);
       this.#send(requestText(id, method, params), call);
       const cancelled = (): void => {

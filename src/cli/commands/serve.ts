@@ -2,6 +2,7 @@
  * `goblin serve`: runs the gateway over HTTP until a signal stops it. Prints the endpoint once it
  * listens.
  */
+import type { Config } from "../../config/schema/config.ts";
 import { isInvalid } from "../../config/schema/server.ts";
 import { createGateway, type Gateway } from "../../gateway.ts";
 import { openLogins } from "../../login/logins.ts";
@@ -12,22 +13,34 @@ import { createLogger } from "../../telemetry/logger.ts";
 import { type ChooseOptions, chooseConfig, withAddress } from "../config.ts";
 import { ConfigFollower } from "../config-follower.ts";
 import { surviveUncaughtErrors } from "../crash-guard.ts";
-import { ownToken } from "../gateway/find-gateway.ts";
+import { addressOf, ownToken } from "../gateway/find-gateway.ts";
+import { type GatewayRecord, writeRecord } from "../gateway/gateway-record.ts";
+import { settlePort } from "../gateway/settle-port.ts";
 import { openBrowser } from "../logins/browser.ts";
 import { askInputs } from "../secrets/ask-inputs.ts";
 import { exitSoon, listenToSignals } from "../signals.ts";
 import { askForTrust } from "../trust/consent.ts";
+
+const MINUTE_MS = 60_000;
 
 export interface ServeOptions extends ChooseOptions {
   /** Shows the dashboard, which also displays the log; log lines would garble the screen. */
   readonly tui?: boolean | undefined;
   /** Runs as soon as clients can connect, before the dashboard. */
   readonly listening?: () => Promise<void>;
+  /** A client started it, which is not its user. */
+  readonly background?: boolean | undefined;
+  /** Minutes without a connection after which it stops. */
+  readonly stopWhenIdle?: number | undefined;
 }
 
 export async function serve(options: ServeOptions): Promise<number> {
-  const { config, file, found } = await chooseConfig(options, askForTrust);
-  await askInputs(config);
+  const { config: chosen, file, found } = await chooseConfig(options, askForTrust);
+  await askInputs(chosen);
+  const isBackground = options.background === true;
+  const settled = await settlePort({ config: chosen, configPath: file?.path, isBackground });
+  const placed = (next: Config): Config => ({ ...next, gateway: { ...next.gateway, port: settled.port } });
+  const config = placed(chosen);
   const log = createLogger({ ...config.log, stream: options.tui ? nowhere : process.stderr });
   surviveUncaughtErrors(log);
   let running: Gateway | undefined;
@@ -36,7 +49,7 @@ export async function serve(options: ServeOptions): Promise<number> {
     new ConfigFollower({
       file,
       found,
-      override: (next) => withAddress(next, options),
+      override: (next) => (settled.port === chosen.gateway.port ? withAddress(next, options) : placed(next)),
       gateway: () => running!,
       log,
     });
@@ -63,7 +76,7 @@ export async function serve(options: ServeOptions): Promise<number> {
     pairing: new Pairing({ env: process.env, warn: (message) => log.warn(message) }),
   });
   running = gateway;
-  const { url, adminUrl } = await gateway.listen();
+  const { url, port: actual, adminUrl, whenIdle } = await gateway.listen();
   await follower?.watch();
   const invalid = config.servers.filter(isInvalid).length;
   const count = config.servers.filter((server) => server.enabled).length - invalid;
@@ -73,6 +86,10 @@ export async function serve(options: ServeOptions): Promise<number> {
     console.log(`Goblin is listening on ${url} (${count} ${count === 1 ? "server" : "servers"}${bad}; ${source})`);
     console.log(`Look at it in your browser: ${new URL("/ui", adminUrl ?? url).href} (with tokens: goblin ui)`);
   }
+  const origin = `${config.gateway.tls ? "https" : "http"}://${addressOf({ host, port: actual })}`;
+  const admins = adminUrl === undefined ? origin : new URL(adminUrl).origin;
+  const forget = record(file?.path, { pid: process.pid, url: origin, adminUrl: admins, isBackground });
+  settled.started();
   let isOver = false;
   void signals.ended.then(() => {
     isOver = true;
@@ -80,11 +97,22 @@ export async function serve(options: ServeOptions): Promise<number> {
   await Promise.race([signals.ended, options.listening?.()]);
   const { auth, admin } = config.gateway;
   const shown = options.tui && !isOver ? dashboard(adminUrl ?? url, ownToken({ auth, admin })) : undefined;
-  const code = await Promise.race([signals.ended, ...(shown ? [shown] : [])]);
+  const idle = options.stopWhenIdle === undefined ? [] : [whenIdle(options.stopWhenIdle * MINUTE_MS)];
+  const code = await Promise.race([signals.ended, ...idle, ...(shown ? [shown] : [])]);
+  forget();
   follower?.close();
   await gateway.close({ drain: true });
   exitSoon();
   return typeof code === "number" ? code : 0;
+}
+
+/** Without a state folder, clients look at the config's address only. */
+function record(config: string | undefined, running: GatewayRecord): () => void {
+  try {
+    return writeRecord(config, running, process.env);
+  } catch {
+    return () => {};
+  }
 }
 
 const nowhere = { write: (): void => {} };

@@ -20,9 +20,15 @@ export interface StdioCommandOptions extends ChooseOptions {
   readonly profile?: string | undefined;
   /** The only server, under its own names. */
   readonly server?: string | undefined;
+  /** Only for a pipe. */
+  readonly url?: string | undefined;
+  readonly stopWhenIdle?: number | undefined;
 }
 
 export async function stdio(options: StdioCommandOptions): Promise<number> {
+  if (options.url !== undefined || options.stopWhenIdle !== undefined) {
+    throw new UsageError("--url and --stop-when-idle need --attach");
+  }
   const { config: whole, file, found } = await chooseConfig(options);
   const { profile, server } = options;
   if (profile !== undefined && server !== undefined)

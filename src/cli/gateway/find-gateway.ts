@@ -1,6 +1,6 @@
 /**
- * Finds a running gateway: the one named with --url, else at the address that `serve` would use, by
- * `GOBLIN_HOST`, `GOBLIN_PORT` and its config.
+ * Finds a running gateway: the one named with --url, else at the address that `GOBLIN_HOST` and
+ * `GOBLIN_PORT` name, else the running one of its config, else at the address in that config.
  *
  * Invariant: a config in the current folder can lead only to this machine, and no environment
  * variable is substituted in it. A file in a cloned repository must never redirect a token or a
@@ -8,13 +8,16 @@
  */
 import { resolve } from "node:path";
 import { findConfig, isFound } from "../../config/reading/find.ts";
-import { addressIn, loadConfig, type WrittenAddress } from "../../config/reading/load.ts";
+import { loadConfig } from "../../config/reading/load.ts";
 import type { GatewayConfig } from "../../config/schema/settings.ts";
+import { addressIn, type WrittenAddress } from "../../config/written-address.ts";
 import { isLoopback } from "../../text/loopback.ts";
 import { type Address, namedAddress, namedConfig } from "../environment.ts";
 import { UsageError } from "../usage-error.ts";
+import { type GatewayRecord, readRecord } from "./gateway-record.ts";
 
 export interface GatewayOptions {
+  readonly config?: string | undefined;
   readonly url?: string | undefined;
   readonly token?: string | undefined;
 }
@@ -27,6 +30,8 @@ export interface FoundGateway {
   readonly token: string | undefined;
   /** The token's source, for error messages. */
   readonly tokenFrom: string;
+  /** The config that led to it; undefined if there is none, or --url named the gateway. */
+  readonly config: string | undefined;
 }
 
 export async function findGateway(options: GatewayOptions): Promise<FoundGateway> {
@@ -34,19 +39,24 @@ export async function findGateway(options: GatewayOptions): Promise<FoundGateway
   const givenFrom = options.token === undefined ? "GOBLIN_TOKEN" : "--token";
   if (options.url !== undefined) {
     const url = rootOf(options.url);
-    return { url, adminUrl: url, token: given, tokenFrom: givenFrom };
+    return { url, adminUrl: url, token: given, tokenFrom: givenFrom, config: undefined };
   }
-  const named = namedConfig(undefined, process.env);
+  const named = namedConfig(options.config, process.env);
   const path = named === undefined ? findConfig(process.cwd(), process.env) : resolve(named);
   const found = named === undefined && path !== undefined && isFound(path, process.cwd(), process.env);
   const inFile = path === undefined ? {} : await writtenAddress(path, found);
   if (path !== undefined && found) assertLocal(path, inFile);
-  const written = { ...inFile, ...defined(namedAddress({}, process.env)) };
+  const address = namedAddress({}, process.env);
+  const running = address.host === undefined && address.port === undefined && readRecord(path, process.env);
+  const tokenFrom = given === undefined ? `the first token in ${path}` : givenFrom;
+  if (running && (!found || isLocal(running))) {
+    return { url: running.url, adminUrl: running.adminUrl, token: given ?? inFile.token, tokenFrom, config: path };
+  }
+  const written = { ...inFile, ...defined(address) };
   const scheme = written.tls ? "https" : "http";
   const url = `${scheme}://${addressOf(written)}`;
   const adminUrl = written.admin?.port === undefined ? url : `${scheme}://${addressOf(written.admin)}`;
-  const tokenFrom = given === undefined ? `the first token in ${path}` : givenFrom;
-  return { url, adminUrl, token: given ?? written.token, tokenFrom };
+  return { url, adminUrl, token: given ?? written.token, tokenFrom, config: path };
 }
 
 function defined({ host, port }: Address): Address {
@@ -63,7 +73,11 @@ function assertLocal(path: string, { host, admin }: WrittenAddress): void {
   }
 }
 
-function addressOf({ host = "127.0.0.1", port = 3000 }: Pick<WrittenAddress, "host" | "port">): string {
+function isLocal({ url, adminUrl }: GatewayRecord): boolean {
+  return [url, adminUrl].every((one) => isLoopback(new URL(one).hostname));
+}
+
+export function addressOf({ host = "127.0.0.1", port = 3000 }: Pick<WrittenAddress, "host" | "port">): string {
   const name = reachable(host);
   return `${name.includes(":") ? `[${name}]` : name}:${port === 0 ? 3000 : port}`;
 }

@@ -7,9 +7,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync, type Stats, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { parse as parseTree } from "jsonc-parser";
 import { loadConditions } from "../../policy/conditions/condition.ts";
-import { recordOf } from "../../structures/record.ts";
 import type { Probe } from "../likely-failures.ts";
 import { ConfigError } from "../problems/problem.ts";
 import { type ParsedConfig, parseConfig } from "./parse.ts";
@@ -67,46 +65,6 @@ export async function readConfigText(path: string): Promise<ConfigText> {
     const message = READ_MESSAGES[codeOf(cause)] ?? "the file cannot be read";
     throw new ConfigError([{ file: path, line: 0, column: 0, key: "", message }], { cause });
   }
-}
-
-export interface WrittenAddress {
-  readonly host?: string | undefined;
-  readonly port?: number | undefined;
-  /** The API's address, if it differs from the gateway's. */
-  readonly admin?: { readonly host?: string | undefined; readonly port?: number | undefined };
-  readonly tls?: boolean;
-  /** The first admin token, else the first client token; undefined if it comes from a variable. */
-  readonly token?: string | undefined;
-}
-
-/**
- * Returns the address that a config's text gives the gateway. Substitutes nothing, and works on a
- * text that is otherwise invalid.
- */
-export async function addressIn(path: string): Promise<WrittenAddress> {
-  const text = await readFile(path, "utf8").catch(() => "");
-  const { gateway } = (parseTree(text) ?? {}) as { gateway?: unknown };
-  const { auth, admin, tls } = recordOf(gateway);
-  return {
-    ...hostAndPort(gateway),
-    admin: hostAndPort(admin),
-    tls: tls !== undefined,
-    token: firstToken(admin) ?? firstToken(auth),
-  };
-}
-
-function hostAndPort(value: unknown): Pick<WrittenAddress, "host" | "port"> {
-  const { host, port } = recordOf(value);
-  return {
-    host: typeof host === "string" && host !== "" ? host : undefined,
-    port: Number.isInteger(port) ? (port as number) : undefined,
-  };
-}
-
-function firstToken(value: unknown): string | undefined {
-  const { tokens } = recordOf(value);
-  const token: unknown = Array.isArray(tokens) ? tokens[0] : undefined;
-  return typeof token === "string" && token !== "" && !token.includes("${") ? token : undefined;
 }
 
 const probe: Probe = {

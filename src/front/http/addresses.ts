@@ -3,6 +3,7 @@
  * config sets it. Either both open or neither does. The addresses never change while the process
  * runs.
  */
+import type { Socket } from "node:net";
 import type { Config } from "../../config/schema/config.ts";
 import { watchConfig } from "../../config/watch.ts";
 import { Credentials } from "../../identity/credentials.ts";
@@ -20,9 +21,11 @@ export interface AddressesOptions {
   readonly log: Logger;
 }
 
-export interface Addresses extends Omit<HttpServer, "renew"> {
+export interface Addresses extends Omit<HttpServer, "renew" | "watchConnections"> {
   /** The URL of the API, if it has its own address. */
   readonly adminUrl: string | undefined;
+  /** Resolves when nobody was connected for so long. */
+  whenIdle(ms: number): Promise<void>;
 }
 
 const ADMIN_HOST = "127.0.0.1";
@@ -32,9 +35,9 @@ export async function openAddresses({ front, config, log, onLimit }: AddressesOp
   const { headerBytes } = config.limits;
   const { receiveMs } = config.timeouts;
   const certificate = tls && (await readCertificate(tls));
-  const listen = (options: Pick<HttpServerOptions, "serve" | "host" | "port">): Promise<HttpServer> =>
+  const listen = (options: Pick<HttpServerOptions, "serve" | "attach" | "host" | "port">): Promise<HttpServer> =>
     listenHttp({ ...options, headerBytes, receiveMs, onLimit, certificate, log });
-  const main = await listen({ serve: front.serve, host, port });
+  const main = await listen({ serve: front.serve, attach: front.attach, host, port });
   const adminHost = admin.host ?? ADMIN_HOST;
   let own: HttpServer | undefined;
   try {
@@ -66,7 +69,9 @@ export async function openAddresses({ front, config, log, onLimit }: AddressesOp
     url: main.url,
     port: main.port,
     adminUrl: own && new URL("/api", own.url).href,
+    whenIdle: async (ms) => void (await idle(all, ms)),
     stopAccepting() {
+      front.drain();
       for (const server of all) server.stopAccepting();
     },
     async close() {
@@ -74,4 +79,23 @@ export async function openAddresses({ front, config, log, onLimit }: AddressesOp
       await Promise.all(all.map((server) => server.close()));
     },
   };
+}
+
+function idle(servers: readonly HttpServer[], ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    let open = 0;
+    let timer: NodeJS.Timeout | undefined;
+    const wait = (): void => {
+      timer = setTimeout(resolve, ms);
+    };
+    const watch = (socket: Socket): void => {
+      open++;
+      clearTimeout(timer);
+      socket.once("close", () => {
+        if (--open === 0) wait();
+      });
+    };
+    for (const server of servers) server.watchConnections(watch);
+    wait();
+  });
 }

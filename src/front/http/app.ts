@@ -43,6 +43,7 @@ export interface HttpFrontOptions {
   /** The pages for logins, under `/connect/`, which check for themselves who asks. */
   readonly connect?: { fetch(request: Request): Promise<Response> } | undefined;
   readonly pairing?: Pairing | undefined;
+  readonly configPath?: string | undefined;
 }
 
 export interface AppOptions extends HttpFrontOptions {

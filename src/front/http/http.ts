@@ -7,10 +7,12 @@
  * that needs it. Loading takes 40 ms, which must not delay the servers.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
 import { endpointOf } from "../../access/endpoints.ts";
 import { errorTable, GoblinError, messageOf } from "../../protocol/errors.ts";
 import type { Principal } from "../../protocol/principal.ts";
 import { lazy } from "../../structures/lazy.ts";
+import { AttachFront } from "../attach/attach.ts";
 import { BodyBudget } from "../body-budget.ts";
 import { classifyIncoming, headerEra } from "../classify.ts";
 import { LegacyHttp } from "../legacy/http.ts";
@@ -31,6 +33,10 @@ export interface HttpFront {
   serve(incoming: IncomingMessage, outgoing: ServerResponse): void;
   /** Serves a request at the API's own address, where only the API is served. */
   serveAdmin(incoming: IncomingMessage, outgoing: ServerResponse): void;
+  /** Serves a pipe (`goblin stdio --attach`). */
+  attach(incoming: IncomingMessage, socket: Duplex, head: Buffer): void;
+  /** The gateway will close: asks the clients that can go elsewhere to do so. */
+  drain(): void;
   /**
    * Loads the rarely needed code in advance: an upgrade may remove the program's files while it
    * runs.
@@ -47,14 +53,16 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
   const modern = new ModernHttp(context);
   const bodies = new BodyBudget(context.config);
   const sse = new SseFront(context, bodies);
+  const attached = new AttachFront({ context, guards, bodies, configPath: options.configPath });
   guards.on("changed", () => {
     const isValid = (principal: Principal): boolean => guards.main.admits(principal, "client");
-    for (const front of [legacy, modern, sse]) front.revoke(isValid);
+    for (const front of [legacy, modern, sse, attached]) front.revoke(isValid);
   });
   guards.on("expired", (isLive) => {
     legacy.disconnect(isLive);
     modern.revoke(isLive);
     sse.revoke(isLive);
+    attached.revoke(isLive);
   });
   const proxies = new TrustedProxies(context.config);
   const shared = { proxies, unread: { ms: NOT_READ_MS, cut: () => context.onLimit("unreadBytes") } };
@@ -137,6 +145,8 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
       if (endpoint === undefined) void serveByApp("main", incoming, outgoing);
       else admit(new NodeExchange(incoming, outgoing, shared), endpoint === "" ? mainPost : { serve: post, endpoint });
     },
+    attach: (incoming, socket, head) => attached.connect(incoming, socket, head),
+    drain: () => attached.drain(),
     serveAdmin: (incoming, outgoing) => void serveByApp("admin", incoming, outgoing),
     load: () => void apps.main().catch(() => {}),
     async fetch(request) {
@@ -148,6 +158,7 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
       guards.close();
       modern.close();
       sse.close();
+      attached.close();
     },
   };
 }

@@ -7,6 +7,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import type { OnLimit } from "../../protocol/limit-exceeded.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { withTimeout } from "../../timing/with-timeout.ts";
@@ -15,6 +16,8 @@ import { refuseConnection } from "./refuse-connection.ts";
 
 export interface HttpServerOptions {
   readonly serve: (incoming: IncomingMessage, outgoing: ServerResponse) => void;
+  /** Serves what asks for a tunnel; without it, Node closes the connection. */
+  readonly attach?: (incoming: IncomingMessage, socket: Duplex, head: Buffer) => void;
   readonly host: string;
   readonly port: number;
   /** Serves https if set. */
@@ -32,6 +35,8 @@ export interface HttpServer {
   readonly port: number;
   /** Replaces the certificate for new connections. */
   renew(certificate: Certificate): void;
+  /** Reports each new connection. */
+  watchConnections(opened: (socket: Socket) => void): void;
   /** Accepts no more connections. Closes idle ones now, and the others when they become idle. */
   stopAccepting(): void;
   close(): Promise<void>;
@@ -56,6 +61,7 @@ export async function listenHttp(options: HttpServerOptions): Promise<HttpServer
   const server = secure ?? createServer(limits, serve);
   server.keepAliveTimeout = IDLE_MS;
   server.on("clientError", (error, socket) => refuseConnection(error, socket as Socket, options));
+  if (options.attach) server.on("connect", options.attach);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, () => {
@@ -76,6 +82,7 @@ export async function listenHttp(options: HttpServerOptions): Promise<HttpServer
     url: `${secure ? "https" : "http"}://${host.includes(":") ? `[${host}]` : host}:${actual}/mcp`,
     port: actual,
     renew: (next) => secure?.setSecureContext(next),
+    watchConnections: (opened) => void server.on("connection", opened),
     stopAccepting,
     async close() {
       stopAccepting();

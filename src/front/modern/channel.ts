@@ -6,7 +6,8 @@
 import { randomUUID } from "node:crypto";
 import { GoblinError } from "../../protocol/errors.ts";
 import { type Answer, answerText, failure, type Id, type Inbound, type Params } from "../../protocol/json-rpc.ts";
-import { ANYONE, type Place } from "../../protocol/principal.ts";
+import type { Place, Principal } from "../../protocol/principal.ts";
+import type { BodyHold } from "../body-budget.ts";
 import { cancelWords } from "../cancel-words.ts";
 import type { EraChannel } from "../classify.ts";
 import type { FrontContext } from "../context.ts";
@@ -16,6 +17,7 @@ import { envelopeProblem, ModernFront } from "./requests.ts";
 type RequestMessage = Extract<Inbound, { kind: "request" }>;
 
 export interface ModernChannelOptions {
+  readonly principal: Principal;
   readonly account: string;
   /** Returns where its client is now; undefined: nowhere any more. */
   readonly place: () => Place | undefined;
@@ -26,6 +28,7 @@ export interface ModernChannelOptions {
 export class ModernChannel implements EraChannel {
   readonly #context: FrontContext;
   readonly #front: ModernFront;
+  readonly #principal: Principal;
   readonly #account: string;
   readonly #place: () => Place | undefined;
   readonly #write: (text: string) => void;
@@ -35,8 +38,9 @@ export class ModernChannel implements EraChannel {
   /** One party, since only one client can write to this channel. */
   readonly #party = `channel:${randomUUID()}`;
 
-  constructor(context: FrontContext, { account, place, write }: ModernChannelOptions) {
+  constructor(context: FrontContext, { principal, account, place, write }: ModernChannelOptions) {
     this.#context = context;
+    this.#principal = principal;
     this.#place = place;
     this.#account = account;
     this.#front = new ModernFront(context);
@@ -44,8 +48,8 @@ export class ModernChannel implements EraChannel {
   }
 
   /** Handles requests and ignores other messages. A cancellation comes through `cancel`. */
-  take(message: Inbound): void {
-    if (message.kind === "request") this.#request(message);
+  take(message: Inbound, large?: { readonly hold: BodyHold }): void {
+    if (message.kind === "request") this.#request(message, large?.hold);
   }
 
   /** Cancels the request that a cancellation names. Returns false if it is unknown. */
@@ -61,7 +65,7 @@ export class ModernChannel implements EraChannel {
     this.#front.close();
   }
 
-  #request(message: RequestMessage): void {
+  #request(message: RequestMessage, hold: BodyHold | undefined): void {
     const { id, method } = message;
     const problem = envelopeProblem(message.params);
     if (problem) return this.#answer(id, failure(problem));
@@ -87,12 +91,13 @@ export class ModernChannel implements EraChannel {
     const onAbort = (listener: (words?: string) => void): void => {
       abort = listener;
     };
-    const sender = { principal: ANYONE, place, account: this.#account, party: this.#party };
+    const sender = { principal: this.#principal, place, account: this.#account, party: this.#party };
     const round = { ...sender, emit: this.#write, onAbort };
-    void this.#front.answer(message, round).then((answer) => {
+    const work = this.#front.answer(message, round).then((answer) => {
       this.#open.delete(id);
       if (!given) this.#answer(id, answer);
     });
+    hold?.until(work);
   }
 
   #listen({ id, params }: RequestMessage, place: Place): void {
@@ -103,7 +108,7 @@ export class ModernChannel implements EraChannel {
     const listen = openListen(this.#context, {
       id,
       params,
-      principal: ANYONE,
+      principal: this.#principal,
       place,
       account: this.#account,
       write: this.#write,
