@@ -10,6 +10,7 @@ import { check } from "./commands/check.ts";
 import { addDoctorCommands } from "./doctor/commands.ts";
 import { minutes, portNumber } from "./environment.ts";
 import { addLoginCommands } from "./login-commands.ts";
+import { addLogCommands } from "./logs/commands.ts";
 import { addPairingCommands } from "./pairing/commands.ts";
 import { addPolicyCommands } from "./policy/commands.ts";
 import { addRecordingCommands } from "./recordings/commands.ts";
@@ -116,6 +117,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   addRecordingCommands(program, done);
   addClientCommands(program, done);
   addDoctorCommands(program, done);
+  addLogCommands(program, done);
 
   try {
     if (argv.length === 0) return await (await import("./wizard/first-run.ts")).firstRun(() => program.outputHelp());
