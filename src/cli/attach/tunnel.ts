@@ -43,7 +43,10 @@ export async function openTunnel({ url, token, profile, server }: TunnelOptions)
   if (profile !== undefined) headers[ATTACH_ENDPOINT] = `/p/${encodeURIComponent(profile)}`;
   if (server !== undefined) headers[ATTACH_ENDPOINT] = `/s/${encodeURIComponent(server)}`;
   const asked = request({
-    ...{ method: "CONNECT", path: ATTACH_TARGET, headers, agent: false },
+    method: "CONNECT",
+    path: ATTACH_TARGET,
+    headers,
+    agent: false,
     hostname: hostname.replace(/^\[|\]$/g, ""),
     port: port === "" ? (protocol === "https:" ? 443 : 80) : Number(port),
   });

@@ -94,7 +94,14 @@ export class AttachFront {
     socket.setKeepAlive(true, KEEP_ALIVE_MS);
     socket.write(`HTTP/1.1 200 Attached\r\n${ATTACH_CONFIG}: ${configKey(configPath)}\r\n\r\n`);
     const channel = serveLines(context, {
-      ...{ input: socket, output: socket, principal, place, placeNow, account, slot, bodies: this.#options.bodies },
+      input: socket,
+      output: socket,
+      principal,
+      place,
+      placeNow,
+      account,
+      slot,
+      bodies: this.#options.bodies,
       refused: (id) => channel.tell(REFUSED + JSON.stringify(id)),
     });
     this.#open.set(channel, principal);
