@@ -117,11 +117,11 @@ function pageHtml({ path, title, body }, pages) {
 <header><a href="index.html">Goblin</a><input id="search" type="search" placeholder="Search" aria-label="Search the documentation"></header>
 <ol id="results" hidden></ol>
 <div class="columns">
-<nav aria-label="Pages"><details open><summary>Pages</summary><ul>${contents.join("")}</ul></details></nav>
 <main>
 ${body}
 <footer><a href="${nameOf(path)}.md">This page as Markdown</a> · <a href="llms.txt">llms.txt</a></footer>
 </main>
+<nav aria-label="Pages"><ul>${contents.join("")}</ul></nav>
 </div>
 </body>
 </html>

@@ -4,7 +4,9 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { parse as parseToml } from "smol-toml";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { parse as parseYaml } from "yaml";
 import { clients } from "../src/clients/table.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -71,7 +73,8 @@ test("llms.txt names every page", () => {
 
 test.each(clients.map((client) => [client.id, client] as const))("the recipe for %s shows its entry", (id, client) => {
   const text = readFileSync(join(folder, `client-${id}.md`), "utf8");
-  const blocks = [...text.matchAll(/```json\n([\s\S]*?)```/g)].map((match) => JSON.parse(match[1]!) as unknown);
+  const read = { json: JSON.parse, toml: parseToml, yaml: parseYaml }[client.format] as (text: string) => unknown;
+  const blocks = [...text.matchAll(/```(?:json|toml|yaml)\n([\s\S]*?)```/g)].map((match) => read(match[1]!));
   const wrap = (entry: object): unknown =>
     client.section.reduceRight<unknown>(
       (inner, key) => ({ [key]: inner }),

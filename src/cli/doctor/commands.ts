@@ -20,4 +20,15 @@ export function addDoctorCommands(program: Command, done: (action: Promise<numbe
           : import("./doctor.ts").then((it) => it.doctor(server, options)),
       ),
     );
+  program
+    .command("preflight")
+    .argument("<tool...>", "names, as listed, or server/name")
+    .description("check that tools are there and usable, for CI; exit code 0, 10 retry, 11 blocked, 12 unknown")
+    .option("--as <principal>", "for this principal, by the rules and profiles of the config")
+    .option("--profile <name>", "at the endpoint of this profile of the config")
+    .option("-u, --url <url>", "a running gateway (default: the one that this folder's config would start)")
+    .option("-t, --token <token>", "its admin token (default: $GOBLIN_TOKEN)")
+    .option("-c, --config <file>", "start this config's servers; needs no running gateway")
+    .option("--json", "print JSON")
+    .action((names, options) => done(import("./preflight.ts").then((it) => it.preflight(names, options))));
 }

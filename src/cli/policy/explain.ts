@@ -42,10 +42,24 @@ interface Asked {
 }
 
 export async function explain(tool: string, options: ExplainOptions): Promise<number> {
+  const { asked, explanation, file } = await explained(tool, options);
+  if (options.json) printJson(inJson(asked, explanation, file));
+  else for (const line of linesOf(asked, explanation, file)) console.log(clean(line));
+  return explanation.effect === "allow" ? 0 : 1;
+}
+
+export interface Explained {
+  readonly asked: Asked;
+  readonly explanation: Explanation;
+  readonly file: PolicyFile;
+}
+
+/** Decides about a tool. `rows`: the tools of a gateway that was asked already. */
+export async function explained(tool: string, options: ExplainOptions, rows?: readonly ToolRow[]): Promise<Explained> {
   if (options.args !== undefined && !isObject(options.args)) throw new UsageError("--args must be a JSON object");
   const file = await readPolicyFile(options.config);
   await loadConditions();
-  const asked = await findTool(tool, file.config, options);
+  const asked = findTool(tool, file.config, rows ?? (await listedTools(options)));
   const { as, group, scope, client, args } = options;
   const principal = askedPrincipal({ principal: as, groups: group, scopes: scope, client });
   const byRules = explainItem(policyOf(file.config), {
@@ -60,9 +74,7 @@ export async function explain(tool: string, options: ExplainOptions): Promise<nu
     isInProfile || !byRules.isVisible
       ? byRules
       : { ...byRules, effect: "deny", isVisible: false, decidedBy: undefined, sent: undefined };
-  if (options.json) printJson(inJson(asked, explanation, file));
-  else for (const line of linesOf(asked, explanation, file)) console.log(clean(line));
-  return explanation.effect === "allow" ? 0 : 1;
+  return { asked, explanation, file };
 }
 
 interface Shown {
@@ -91,8 +103,7 @@ function isObject(text: string): boolean {
   }
 }
 
-async function findTool(written: string, config: Config, options: ExplainOptions): Promise<Asked> {
-  const rows = await listedTools(options);
+function findTool(written: string, config: Config, rows: readonly ToolRow[]): Asked {
   const found = rows.filter(({ name, originalName, serverId }) =>
     [name, `${serverId}/${originalName}`, `${serverId}_${originalName}`].includes(written),
   );
