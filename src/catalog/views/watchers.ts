@@ -63,12 +63,27 @@ export class Watchers {
     }
   }
 
-  /** A server announced a change that nobody can see. Those are told that see the server. */
+  /**
+   * A server announced a change that nobody can see. Those are told that see the server, except of
+   * lists in which all of it is hidden from them.
+   */
   announced(serverId: string, kinds: readonly ChangeKind[], clientKey?: string): void {
-    for (const { viewer, visibility, tell } of this.#watchers) {
+    for (const { viewer, visibility, known, tell } of this.#watchers) {
       if (clientKey !== undefined && !isMeant(viewer, clientKey)) continue;
-      if (!visibility || visibility.showsServer(serverId)) tell(kinds);
+      if (visibility?.showsServer(serverId) === false) continue;
+      const seen = visibility ? this.#seen(serverId, kinds, { viewer, known }) : kinds;
+      if (seen.length > 0) tell(seen);
     }
+  }
+
+  #seen(
+    serverId: string,
+    kinds: readonly ChangeKind[],
+    { viewer, known = this.#catalog.view(viewer) }: Pick<Watcher, "viewer" | "known">,
+  ): readonly ChangeKind[] {
+    const all = serversIn(this.#catalog.view(seeingAll(viewer)));
+    const own = serversIn(known);
+    return kinds.filter((kind) => own[kind].has(serverId) || !all[kind].has(serverId));
   }
 
   /** There is a new snapshot, or clients have another visibility. */
@@ -107,6 +122,22 @@ export function seeingAll({ key, principal }: Viewer): Viewer {
 
 function isMeant({ key, principal }: Viewer, meant: string): boolean {
   return key === meant || (principal !== undefined && principalKey(principal) === meant);
+}
+
+const seenServers = new WeakMap<Snapshot, Readonly<Record<ChangeKind, ReadonlySet<string>>>>();
+
+/** The servers that have something in each list of a view. */
+function serversIn(view: Snapshot): Readonly<Record<ChangeKind, ReadonlySet<string>>> {
+  const ids = (...lists: (readonly { readonly serverId: string }[])[]): Set<string> =>
+    new Set(lists.flatMap((list) => list.map(({ serverId }) => serverId)));
+  const { tools, prompts, resources } = view;
+  const known = seenServers.get(view) ?? {
+    tools: ids(tools.entries),
+    prompts: ids(prompts.entries),
+    resources: ids(resources.resources, resources.templates),
+  };
+  seenServers.set(view, known);
+  return known;
 }
 
 const comparisons = new WeakMap<Snapshot, WeakMap<Snapshot, Promise<ChangeKind[]>>>();

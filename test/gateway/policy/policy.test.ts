@@ -306,3 +306,19 @@ test("a reload changes what open sessions see, and tells those whose lists chang
   expect(names((await ada.call("tools/list")).message.result.tools)).toContain("web_add");
   expect(streams[0]!.messages).toEqual([]);
 });
+
+test("an announcement of lists that look the same reaches those who see a part of them", async () => {
+  const { url, web, gateway } = await start([{ effect: "deny", server: "web", tools: ["*"], who: bob }]);
+  const [ada, http] = [await as(url, "ada"), await as(url, "bob")];
+  const [heard, silent] = await Promise.all([ada.stream({}), http.stream({})]);
+  const count = (stream: { messages: { method?: string }[] }, list: string): number =>
+    stream.messages.filter(({ method }) => method === `notifications/${list}/list_changed`).length;
+  await until(() => gateway.servers.isUsable("web"));
+  gateway.catalog.announce("web", ["tools"]);
+  await until(() => count(heard, "tools") > 0, { what: "the change to be announced" });
+  // What comes later shows that nothing came before.
+  await web.control("set_prompts", { keep: true, prompts: [{ name: "later" }] });
+  await until(() => gateway.catalog.snapshot.prompts.find("web_later") !== undefined);
+  await until(() => count(silent, "prompts") > 0, { what: "the change of prompts" });
+  expect(count(silent, "tools")).toBe(0);
+});
