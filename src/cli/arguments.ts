@@ -1,6 +1,7 @@
 /**
  * Converts `key=value` words to a tool's arguments by its JSON schema: numbers, booleans, enums,
- * JSON or text. Pure. A value that does not fit is a `UsageError` that names the argument and the
+ * JSON or text. `key:=value` is JSON whatever the schema says, and `key=@file` takes the value from
+ * a file. Pure. A value that does not fit is a `UsageError` that names the argument and the
  * expected type.
  */
 
@@ -21,20 +22,32 @@ export interface ArgumentWords {
   readonly pairs: readonly string[];
   /** The value of --args. */
   readonly json: string | undefined;
+  /** Returns the text of a file, or of stdin for "-". Without it, @ is nothing special. */
+  readonly read?: ((source: string, key: string) => string) | undefined;
 }
 
-export function buildArguments({ pairs, json }: ArgumentWords, schema: JsonSchema): Record<string, unknown> {
+export function buildArguments({ pairs, json, read }: ArgumentWords, schema: JsonSchema): Record<string, unknown> {
   const root = resolveSchema(schema, schema);
   const result: Record<string, unknown> = json === undefined ? {} : readObject(json);
   const properties = new Map(propertiesOf(root));
-  for (const [key, text] of pairs.map((word) => splitPair(word, () => takes("tool", toolArguments(root, schema))))) {
+  for (const [written, value] of pairs.map((word) =>
+    splitPair(word, () => takes("tool", toolArguments(root, schema))),
+  )) {
+    const isJson = written.length > 1 && written.endsWith(":") && !properties.has(written);
+    const key = isJson ? written.slice(0, -1) : written;
+    const text = read && /^@./.test(value) ? read(value.slice(1), key) : value;
     const declared = properties.get(key);
     if (declared === undefined && properties.size > 0 && !isOpen(root)) throw unknownKey(key, [...properties.keys()]);
     const property = resolveSchema(declared, schema);
-    const value = convertText({ key, text, root: schema }, property);
+    if (isJson) {
+      result[key] = readJson(text, `${key}:=`);
+      continue;
+    }
+    const converted = convertText({ key, text, root: schema }, property);
     const before = result[key];
+    const isMore = typeOf(property) === "array" && Array.isArray(before);
     // A list may be given one element at a time.
-    result[key] = typeOf(property) === "array" && Array.isArray(before) ? [...before, ...(value as unknown[])] : value;
+    result[key] = isMore ? [...before, ...(converted as unknown[])] : converted;
   }
   const missing = [...requiredOf(root)].filter((name) => !Object.hasOwn(result, name));
   if (missing.length > 0) {
@@ -88,13 +101,16 @@ function takes(what: "tool" | "prompt", wanted: readonly Wanted[]): string {
   return `the ${what} takes ${shown.join(" ")}`;
 }
 
-function readObject(json: string): Record<string, unknown> {
-  let value: unknown;
+function readJson(text: string, what: string): unknown {
   try {
-    value = JSON.parse(json);
+    return JSON.parse(text);
   } catch (error) {
-    throw new UsageError(`--args is not JSON: ${(error as Error).message}`);
+    throw new UsageError(`${what} is not JSON: ${(error as Error).message}`);
   }
+}
+
+function readObject(json: string): Record<string, unknown> {
+  const value = readJson(json, "--args");
   if (!isRecord(value)) throw new UsageError("--args must be a JSON object");
   return { ...value };
 }

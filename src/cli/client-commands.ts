@@ -30,15 +30,23 @@ export function addClientCommands(program: Command, done: (action: Promise<numbe
     .option("-s, --server <id>", "only this server's")
     .option("-p, --profile <name>", "as clients of this profile see it")
     .action((what, options) => done(import("./commands/list.ts").then((it) => it.list(what, options))));
-  saving(
+  const call = saving(
     program
       .command("call")
-      .argument("<tool>", "its name, as listed")
-      .argument("[key=value...]", "its arguments; a list or an object as JSON")
+      .usage("<tool> [key=value...] [options]")
+      .argument("[tool]", "its name, as listed")
+      .argument("[key=value...]", "its arguments: key=text, key:=json, key=@file, key=@- for stdin")
       .description("call a tool; exit code 1 if it fails"),
   )
     .option("-a, --args <json>", "arguments as a JSON object; - reads it from stdin")
-    .action((name, pairs, options) => done(import("./commands/call.ts").then((it) => it.call(name, pairs, options))));
+    .option("--pick <path>", "print only this part of the result, such as items[0].name; $ is the whole")
+    .helpOption(false)
+    .option("-h, --help", "with a tool: what it takes and returns");
+  call.action((name: string | undefined, pairs, options) => {
+    if (name === undefined && options.help) return call.outputHelp();
+    if (name === undefined) return call.error("error: missing required argument 'tool'");
+    return done(import("./commands/call.ts").then((it) => it.call(name, pairs, options)));
+  });
   saving(
     program.command("read").argument("<uri>", "as listed, or as its server names it").description("read a resource"),
   ).action((uri, options) => done(import("./commands/read.ts").then((it) => it.read(uri, options))));

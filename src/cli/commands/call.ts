@@ -3,16 +3,17 @@
  * reports an error. Progress and log go to stderr; the user answers questions on the terminal.
  */
 
-import { text as readAll } from "node:stream/consumers";
 import { adminRoutes } from "../../admin/routes.ts";
-import type { JsonSchema } from "../../protocol/schema-shape.ts";
 import { isRecord } from "../../structures/record.ts";
 import { clean } from "../../text/clean.ts";
 import { buildArguments } from "../arguments.ts";
+import { pick } from "../calling/pick.ts";
+import { openSources } from "../calling/sources.ts";
+import { type DescribedTool, toolHelp } from "../calling/tool-help.ts";
 import type { Fields, McpClient } from "../gateway/mcp-client.ts";
 import { type Target, type TargetOptions, withClient } from "../gateway/target.ts";
 import { noSuch } from "../suggest.ts";
-import { printToolResult } from "../terminal/content.ts";
+import { printText, printToolResult } from "../terminal/content.ts";
 import { painter } from "../terminal/paint.ts";
 import { answerForm } from "../terminal/questions.ts";
 import { createStatusLine, type StatusLine } from "../terminal/status-line.ts";
@@ -23,16 +24,21 @@ export interface CallOptions extends TargetOptions {
   readonly args?: string | undefined;
   readonly out?: string | undefined;
   readonly json?: boolean | undefined;
+  /** Shows the tool's arguments and calls nothing. */
+  readonly help?: boolean | undefined;
+  /** The path of the part to print. */
+  readonly pick?: string | undefined;
 }
 
 /** The user fills in forms on a terminal; without one they are cancelled with a message. */
 const capabilities = { elicitation: { form: {} } };
 
 export async function call(name: string, pairs: readonly string[], options: CallOptions): Promise<number> {
-  const json = options.args === "-" ? await readAll(process.stdin) : options.args;
+  if (options.help) return help(name, options);
+  const { json, read } = await openSources(pairs, options.args);
   return withClient({ ...options, capabilities }, async (client, target) => {
-    const schema = await inputSchema(name, client, target);
-    const values = buildArguments({ pairs, json }, schema);
+    const { inputSchema } = await toolNamed(name, client, target);
+    const values = buildArguments({ pairs, json, read }, inputSchema);
     const line = createStatusLine();
     listen(client, { name, line, quiet: options.json === true });
     // Servers send no log until a level is set.
@@ -40,21 +46,43 @@ export async function call(name: string, pairs: readonly string[], options: Call
     line.spin(() => `waiting for ${name}`);
     const params = { name, arguments: values, _meta: { progressToken: "cli" } };
     const result = await client.request("tools/call", params).finally(() => line.clear());
-    if (options.json) printJson(result);
+    if (options.pick !== undefined && result["isError"] !== true) printPicked(pick(result, options.pick), options);
+    else if (options.json) printJson(result);
     else printToolResult(result, { out: options.out, name });
     return result["isError"] === true ? 1 : 0;
   });
 }
 
+function help(name: string, options: CallOptions): Promise<number> {
+  return withClient(options, async (client, target) => {
+    const tool = await toolNamed(name, client, target);
+    if (options.json) printJson(tool);
+    else console.log(toolHelp(tool));
+    return 0;
+  });
+}
+
+/** Text as it is, everything else as JSON. */
+function printPicked(values: readonly unknown[], { json }: CallOptions): void {
+  for (const value of values) {
+    if (typeof value === "string" && !json) printText(value);
+    else printJson(value);
+  }
+}
+
 /** Looks in the client's list first. The API also knows tools that only search finds. */
-async function inputSchema(name: string, client: McpClient, target: Target): Promise<JsonSchema> {
+async function toolNamed(name: string, client: McpClient, target: Target): Promise<DescribedTool> {
   const listed = await client.list("tools/list", "tools");
   const found = listed.find((tool) => tool["name"] === name);
-  if (found) return isRecord(found["inputSchema"]) ? found["inputSchema"] : {};
+  if (found) {
+    const { inputSchema, outputSchema, title, description } = found;
+    const output = isRecord(outputSchema) ? outputSchema : undefined;
+    return { name, title, description, inputSchema: isRecord(inputSchema) ? inputSchema : {}, outputSchema: output };
+  }
   const { items } = await target.request(adminRoutes.listTools);
   const same = items.filter((tool) => tool.name === name || tool.originalName === name);
   const [one] = same;
-  if (one && same.length === 1) return one.inputSchema;
+  if (one && same.length === 1) return one;
   if (one) throw new UsageError(`several servers have a tool "${name}": ${same.map((tool) => tool.name).join(", ")}`);
   const known = [...items.map((tool) => tool.name), ...listed.map((tool) => String(tool["name"]))];
   throw noSuch({ kind: "tool", name, known, otherwise: 'see "goblin list tools"' });

@@ -63,7 +63,7 @@ export function blocksOf(value: unknown): Fields[] {
   return typeof value === "object" && value !== null ? [value as Fields] : [];
 }
 
-function printText(text: string): void {
+export function printText(text: string): void {
   const shown = process.stdout.isTTY ? cleanLines(text).join("\n") : text;
   process.stdout.write(shown.endsWith("\n") ? shown : `${shown}\n`);
 }
