@@ -5,6 +5,7 @@
  * Invariant: what it starts has ended when it is done. Variables have the values that they have
  * here; the client's own environment is not known.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Client, Entry } from "../../clients/client.ts";
 import { readState, textOf } from "../../clients/files.ts";
 import { entriesIn } from "../../clients/foreign-entry.ts";
@@ -29,23 +30,31 @@ export interface Handshake {
 }
 
 const PATIENCE_MS = 60_000;
+/** How long servers may take until the first of them has tools. */
+const SERVERS_MS = 30_000;
+const AGAIN_MS = 500;
 const UNAUTHORIZED = 401;
 
 /** A failure that says nothing about the entry itself. */
 class OpenQuestion extends Error {}
 
+export interface TryOptions {
+  /** The gateway has servers, which may still be starting: an empty list is asked for again. */
+  readonly expectsTools: boolean;
+}
+
 /** Tries every entry of the gateway in a client's file. */
-export async function tryEntries(client: Client, file: string): Promise<Handshake[]> {
+export async function tryEntries(client: Client, file: string, options: TryOptions): Promise<Handshake[]> {
   const found = await readState(file);
   if (!found) return [];
   const entries = await entriesIn(textOf(found), client, file);
   const own = [...entries].filter(([name, entry]) => isOwnEntry(name, entry));
-  return Promise.all(own.map(([name, entry]) => tryEntry(name, entry)));
+  return Promise.all(own.map(([name, entry]) => tryEntry(name, entry, options)));
 }
 
-async function tryEntry(name: string, entry: Entry): Promise<Handshake> {
+async function tryEntry(name: string, entry: Entry, options: TryOptions): Promise<Handshake> {
   try {
-    const tools = await toolsOf(transportOf(entry));
+    const tools = await toolsOf(transportOf(entry), options);
     return { entry: name, tools };
   } catch (error) {
     const reason = clean((error as Error).message);
@@ -67,12 +76,16 @@ function transportOf(entry: Entry): ServerTransport {
   }
 }
 
-async function toolsOf(transport: ServerTransport): Promise<number> {
+async function toolsOf(transport: ServerTransport, { expectsTools }: TryOptions): Promise<number> {
   const { send, close } = transport.kind === "stdio" ? await programSend(transport) : remoteSend(transport);
   const late = new Error(`it did not answer within ${PATIENCE_MS / 1000} s`);
   const listed = async (): Promise<number> => {
     const client = await McpClient.connect(send, {});
-    const tools = await client.list("tools/list", "tools");
+    let tools = await client.list("tools/list", "tools");
+    for (const end = Date.now() + SERVERS_MS; expectsTools && tools.length === 0 && Date.now() < end; ) {
+      await sleep(AGAIN_MS);
+      tools = await client.list("tools/list", "tools");
+    }
     await client.close().catch(() => {});
     return tools.length;
   };

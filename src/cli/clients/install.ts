@@ -6,7 +6,7 @@ import type { Client, Scope } from "../../clients/client.ts";
 import { readState, textOf } from "../../clients/files.ts";
 import { Journal } from "../../clients/journal.ts";
 import { lineDiff } from "../../clients/line-diff.ts";
-import { apply, fileOf, type Outcome, type Planned, planLink, planUnlink } from "../../clients/linking.ts";
+import { apply, fileOf, type Outcome, OWN_NAME, type Planned, planLink, planUnlink } from "../../clients/linking.ts";
 import { clean } from "../../text/clean.ts";
 import { createStatusLine } from "../terminal/status-line.ts";
 import { printJson } from "../terminal/table.ts";
@@ -24,7 +24,7 @@ export interface InstallOptions extends LinkTarget {
 
 export async function install(ids: readonly string[], options: InstallOptions): Promise<number> {
   const chosen = await chosenClients(ids, options);
-  const { chosen: links } = await linkTo(options);
+  const { chosen: links, all } = await linkTo(options);
   if (links.length === 0) throw new UsageError("the config has no server: nothing to write an entry for");
   const outcomes: Outcome[] = [];
   const scope = scopeOf(options);
@@ -36,6 +36,7 @@ export async function install(ids: readonly string[], options: InstallOptions): 
   const code = await carryOut(`install ${chosen.map(({ id }) => id).join(" ")}`, outcomes, {
     ...options,
     isTried: true,
+    expectsTools: all.some(({ name }) => name !== OWN_NAME),
   });
   const name = links[0]?.gateway.tokenVariable;
   if (!options.json && name !== undefined && outcomes.some(({ state }) => state === "planned"))
@@ -81,6 +82,8 @@ function scopeOf({ project }: InstallOptions): Scope {
 interface CarryOut extends InstallOptions {
   /** Every written entry is tried. */
   readonly isTried?: boolean;
+  /** The config has servers. */
+  readonly expectsTools?: boolean;
 }
 
 async function carryOut(command: string, outcomes: readonly Outcome[], options: CarryOut): Promise<number> {
@@ -95,7 +98,10 @@ async function carryOut(command: string, outcomes: readonly Outcome[], options: 
     const state = reason !== undefined ? "refused" : outcome.state === "planned" ? done : outcome.state;
     return { client: outcome.client, file: outcome.file, state, ...(reason !== undefined && { reason }) };
   });
-  const handshakes = options.isTried && !options.dryRun ? await tryAll(plain) : new Map<string, Handshake[]>();
+  const handshakes =
+    options.isTried && !options.dryRun
+      ? await tryAll(plain, options.expectsTools === true)
+      : new Map<string, Handshake[]>();
   const results = plain.map(({ client, file, ...result }) => ({
     client: client.id,
     file,
@@ -123,13 +129,13 @@ interface Result {
 }
 
 /** Returns the handshakes by file. */
-async function tryAll(results: readonly Result[]): Promise<Map<string, Handshake[]>> {
+async function tryAll(results: readonly Result[], expectsTools: boolean): Promise<Map<string, Handshake[]>> {
   const tried = new Map<string, Handshake[]>();
   const line = createStatusLine();
   for (const { client, file, state } of results) {
     if (state !== "written" && state !== "unchanged") continue;
     line.spin(() => `trying what ${client.title} has now`);
-    tried.set(file, await tryEntries(client, file).finally(() => line.clear()));
+    tried.set(file, await tryEntries(client, file, { expectsTools }).finally(() => line.clear()));
   }
   return tried;
 }

@@ -27,7 +27,7 @@ export interface ServeOptions extends ChooseOptions {
   /** Shows the dashboard, which also displays the log; log lines would garble the screen. */
   readonly tui?: boolean | undefined;
   /** Runs as soon as clients can connect, before the dashboard. */
-  readonly listening?: () => Promise<void>;
+  readonly listening?: (servers: Gateway["servers"]) => Promise<void>;
   /** A client started it, which is not its user. */
   readonly background?: boolean | undefined;
   /** Minutes without a connection after which it stops. */
@@ -94,7 +94,7 @@ export async function serve(options: ServeOptions): Promise<number> {
   void signals.ended.then(() => {
     isOver = true;
   });
-  await Promise.race([signals.ended, options.listening?.()]);
+  await Promise.race([signals.ended, options.listening?.(gateway.servers)]);
   const { auth, admin } = config.gateway;
   const shown = options.tui && !isOver ? dashboard(adminUrl ?? url, ownToken({ auth, admin })) : undefined;
   const idle = options.stopWhenIdle === undefined ? [] : [whenIdle(options.stopWhenIdle * MINUTE_MS)];

@@ -136,15 +136,19 @@ export async function startTarget({ config, configPath, quiet }: InProcess): Pro
   return target({ url, adminUrl: url, refused, send, close: () => gateway.close() });
 }
 
+/** Returns the servers that are still connecting, with what they wait for. */
+export function startingServers(servers: Gateway["servers"]): string[] {
+  return servers.ids().flatMap((id) => {
+    const status = servers.status(id);
+    if (!isStarting(status?.state)) return [];
+    return status?.reason === undefined ? id : `${id}: ${status.reason}`;
+  });
+}
+
 /** Shows the servers that are still connecting. */
 async function whileStarting({ servers, start }: Gateway): Promise<void> {
   const line = createStatusLine();
-  const waiting = (): string[] =>
-    servers.ids().flatMap((id) => {
-      const status = servers.status(id);
-      if (!isStarting(status?.state)) return [];
-      return status?.reason === undefined ? id : `${id}: ${status.reason}`;
-    });
+  const waiting = (): string[] => startingServers(servers);
   line.spin(() => (waiting().length === 0 ? "" : `waiting for ${waiting().join("; ")}`));
   try {
     await start();

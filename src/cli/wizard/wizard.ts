@@ -7,22 +7,26 @@
  * are said, and it goes on.
  */
 import { createServer } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "../../clients/client.ts";
 import { readState } from "../../clients/files.ts";
 import { fileOf } from "../../clients/linking.ts";
 import { plainSecrets } from "../../clients/plain-secrets.ts";
+import type { Gateway } from "../../gateway.ts";
 import { shorten } from "../../text/width.ts";
 import { type Handshake, tryEntries } from "../clients/handshake.ts";
 import { namedClients, ownConfig, thisMachine } from "../clients/machine.ts";
 import { undo } from "../clients/undo.ts";
 import { serve } from "../commands/serve.ts";
 import { namedAddress } from "../environment.ts";
+import { startingServers } from "../gateway/target.ts";
 import { createStatusLine } from "../terminal/status-line.ts";
 import { Cancelled, openPrompts, type Prompts } from "./prompts.ts";
 import { planSetup, type Setup, type Wanted, writeSetup } from "./setup.ts";
 import { type Candidate, counted, findImports, isFailing, listed, type Survey, summary, survey } from "./survey.ts";
 
 const USUAL_PORT = 3000;
+const AGAIN_MS = 200;
 const INTERRUPTED = 130;
 const LONGEST_REASON = 160;
 
@@ -128,8 +132,8 @@ async function carryOut(setup: Setup, prompts: Prompts): Promise<number> {
     config: setup.file,
     port: setup.port,
     tui: true,
-    async listening() {
-      const tried = await tryAll(linked);
+    async listening(servers) {
+      const tried = await tryAll(linked, servers);
       prompts.say(tried.map(({ client, handshakes }) => describe(client, handshakes)).join("\n"));
       prompts.end("Everything is set up. To take all of it back: goblin undo");
     },
@@ -143,12 +147,21 @@ interface Tried {
   readonly handshakes: readonly Handshake[];
 }
 
-async function tryAll(linked: readonly { readonly client: Client; readonly file: string }[]): Promise<Tried[]> {
+async function tryAll(
+  linked: readonly { readonly client: Client; readonly file: string }[],
+  servers: Gateway["servers"],
+): Promise<Tried[]> {
   const line = createStatusLine();
-  line.spin(() => "trying what the clients have now");
+  const waiting = (): string[] => startingServers(servers);
+  line.spin(() => (waiting().length > 0 ? `waiting for ${waiting().join("; ")}` : "trying what the clients have now"));
+  const expectsTools = servers.ids().length > 0;
   try {
+    while (waiting().length > 0) await sleep(AGAIN_MS);
     return await Promise.all(
-      linked.map(async ({ client, file }) => ({ client, handshakes: await tryEntries(client, file) })),
+      linked.map(async ({ client, file }) => ({
+        client,
+        handshakes: await tryEntries(client, file, { expectsTools }),
+      })),
     );
   } finally {
     line.clear();
