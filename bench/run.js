@@ -19,6 +19,7 @@ import { isolation } from "./scenarios/isolation.js";
 import { lists } from "./scenarios/lists.js";
 import { memory } from "./scenarios/memory.js";
 import { policy } from "./scenarios/policy.js";
+import { recording } from "./scenarios/recording.js";
 import { resources } from "./scenarios/resources.js";
 import { search } from "./scenarios/search.js";
 import { sizes } from "./scenarios/sizes.js";
@@ -35,7 +36,7 @@ import { start } from "./scenarios/start.js";
  */
 
 /** @type {Scenario[]} */
-const SCENARIOS = [calls, sizes, lists, resources, search, fanOut, growth, isolation, policy, memory, start];
+const SCENARIOS = [calls, sizes, lists, resources, search, fanOut, growth, isolation, policy, recording, memory, start];
 /**
  * What a run may take, in seconds. A machine that is behind the plan gets fewer rounds, at least
  * one.

@@ -31,6 +31,14 @@ export interface Segment {
   until: number;
 }
 
+interface Chunk {
+  readonly bytes: Buffer;
+  used: number;
+  lines: number;
+  readonly from: number;
+  until: number;
+}
+
 export const SEGMENT_NAME = /^\d{8}T\d{6}Z-\d+-\d{6}\.ndjson$/;
 const MAX_WAITING = 16 * 1024 * 1024;
 const WRITE_BYTES = 128 * 1024;
@@ -43,9 +51,10 @@ export class SegmentFiles {
   readonly #segments: Segment[] = [];
   #handle: FileHandle | undefined;
   #number = 0;
-  #waiting: string[] = [];
+  /** What is being filled; its lines are bytes at once, so that the heap holds none of them. */
+  #chunk: Chunk | undefined;
+  #waiting: Chunk[] = [];
   #waitingBytes = 0;
-  #times = { from: 0, until: 0 };
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> | undefined;
   #isFailing = false;
@@ -69,13 +78,28 @@ export class SegmentFiles {
   /** Takes a line, with its line feed. */
   add(line: string, t: number): void {
     if (this.#isClosed || this.isFull) return this.#options.onLost(1);
-    if (this.#waiting.length === 0) this.#times.from = t;
-    this.#times.until = t;
-    this.#waiting.push(line);
-    this.#waitingBytes += line.length;
+    // No character takes more than three bytes.
+    const most = line.length * 3;
+    if (this.#chunk && this.#chunk.used + most > this.#chunk.bytes.length) this.#seal();
+    this.#chunk ??= this.#newChunk(most, t);
+    this.#chunk.used += this.#chunk.bytes.write(line, this.#chunk.used);
+    this.#chunk.lines++;
+    this.#chunk.until = t;
     if (this.#writing) return;
-    if (this.#waitingBytes >= WRITE_BYTES && !this.#isFailing) this.#start();
+    if (this.#waiting.length > 0 && !this.#isFailing) this.#start();
     else this.#later();
+  }
+
+  #newChunk(least: number, from: number): Chunk {
+    const size = Math.max(least, Math.min(WRITE_BYTES, this.segmentBytes));
+    return { bytes: Buffer.allocUnsafeSlow(size), used: 0, lines: 0, from, until: from };
+  }
+
+  #seal(): void {
+    if (!this.#chunk) return;
+    this.#waiting.push(this.#chunk);
+    this.#waitingBytes += this.#chunk.used;
+    this.#chunk = undefined;
   }
 
   #later(): void {
@@ -87,8 +111,9 @@ export class SegmentFiles {
     this.#isClosed = true;
     clearTimeout(this.#timer);
     await this.#writing;
+    this.#seal();
     while (this.#waiting.length > 0 && !this.#isFailing) await this.#write();
-    if (this.#waiting.length > 0) this.#options.onLost(this.#waiting.length);
+    this.#options.onLost(this.#waiting.reduce((sum, { lines }) => sum + lines, 0));
     this.#waiting = [];
     await this.#release();
     if (this.#segments.length > 0) await this.#writeIndex().catch(() => {});
@@ -97,65 +122,45 @@ export class SegmentFiles {
   #start(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#writing ??= this.#writeAll(this.#waiting.length).finally(() => {
+    this.#seal();
+    this.#writing ??= this.#writeAll().finally(() => {
       this.#writing = undefined;
-      if (this.#waitingBytes >= WRITE_BYTES && !this.#isFailing) this.#start();
-      else if (this.#waiting.length > 0 && !this.#isClosed) this.#later();
+      if ((this.#waiting.length > 0 || this.#chunk) && !this.#isClosed) this.#later();
     });
   }
 
-  /** Writes the lines that wait now, each segment's share at a time. */
-  async #writeAll(count: number): Promise<void> {
-    for (let left = count; left > 0 && this.#waiting.length > 0; ) {
-      left -= await this.#write();
+  async #writeAll(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      await this.#write();
       if (this.#isFailing) return;
     }
   }
 
-  /** Returns how many lines it took. */
-  async #write(): Promise<number> {
-    const { from, until } = this.#times;
-    let lines: string[] = [];
+  async #write(): Promise<void> {
+    const chunk = this.#waiting[0]!;
+    const { bytes, used, lines, from, until } = chunk;
     try {
+      if (this.#handle && this.#segments.at(-1)!.bytes + used > this.segmentBytes) await this.#release();
       this.#handle ??= await this.#open();
       const segment = this.#segments.at(-1)!;
-      lines = this.#take(this.segmentBytes - segment.bytes);
-      const bytes = Buffer.from(lines.join(""));
       let written = 0;
-      while (written < bytes.length) written += (await this.#handle.write(bytes, written)).bytesWritten;
-      segment.lines += lines.length;
-      segment.bytes += bytes.length;
+      while (written < used) written += (await this.#handle.write(bytes, written, used - written)).bytesWritten;
+      segment.lines += lines;
+      segment.bytes += used;
       segment.from ||= from;
       segment.until = until;
-      this.bytes += bytes.length;
-      this.#options.onWritten(lines.length);
-      if (segment.bytes >= this.segmentBytes) await this.#release();
+      this.bytes += used;
+      this.#options.onWritten(lines);
       this.#told(undefined);
-      return lines.length;
     } catch (error) {
       // Part of them may be in the file; a line that is not whole is passed over by readers.
-      const lost = lines.length > 0 ? lines : this.#take(Number.POSITIVE_INFINITY);
-      this.#options.onLost(lost.length);
+      this.#options.onLost(lines);
       await this.#release();
       this.#told(messageOf(error));
-      return lost.length;
+    } finally {
+      this.#waiting.shift();
+      this.#waitingBytes -= used;
     }
-  }
-
-  /** The next lines that fit into the segment together, at least one. */
-  #take(room: number): string[] {
-    let count = 0;
-    let size = 0;
-    for (const line of this.#waiting) {
-      if (count > 0 && size + line.length > room) break;
-      size += line.length;
-      count++;
-    }
-    this.#waitingBytes -= size;
-    if (count < this.#waiting.length) return this.#waiting.splice(0, count);
-    const all = this.#waiting;
-    this.#waiting = [];
-    return all;
   }
 
   #told(problem: string | undefined): void {

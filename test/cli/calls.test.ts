@@ -46,6 +46,7 @@ test("a list, one call in full, as curl that works, and as an archive", async ()
   expect(curl).not.toContain("progressToken");
   // The gateway is in this process: it must not be blocked.
   const { stdout: answer } = await promisify(execFile)("sh", ["-c", curl]);
+  expect(answer).toContain("event: result");
   expect(answer).toContain("rm -rf $HOME");
   const { log } = JSON.parse((await run("calls", "--har")).out);
   expect(log).toMatchObject({ version: "1.2", creator: { name: "goblin" } });

@@ -90,6 +90,9 @@ describe.skipIf(chromiumPath === undefined)("the page", () => {
     await shows(page, "gateway, before");
     await page.getByRole("button", { name: "Call again" }).click();
     await page.locator(".run .result").getByText("42").first().waitFor();
+    await page.getByRole("button", { name: "Show the messages" }).click();
+    await page.locator("pre").getByText('"method":"tools/call"').waitFor();
+    await page.locator("pre").getByText('"result":').waitFor();
     await page.goto(`${origin}/ui/calls`);
     await page.locator(".call").getByText("one_add").first().waitFor();
     expect(await page.locator(".call").count()).toBeGreaterThanOrEqual(2);

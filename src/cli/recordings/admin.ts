@@ -3,10 +3,13 @@ import { type AdminClient, AdminClientError, createAdminClient } from "../../tui
 import { findGateway, type GatewayOptions } from "../gateway/find-gateway.ts";
 import { unreachable } from "../gateway/unreachable.ts";
 
-export async function withAdmin<T>(options: GatewayOptions, use: (admin: AdminClient) => Promise<T>): Promise<T> {
+export async function withAdmin<T>(
+  options: GatewayOptions,
+  use: (admin: AdminClient, hasToken: boolean) => Promise<T>,
+): Promise<T> {
   const { adminUrl, token, tokenFrom } = await findGateway(options);
   try {
-    return await use(createAdminClient({ url: adminUrl, token }));
+    return await use(createAdminClient({ url: adminUrl, token }), token !== undefined);
   } catch (error) {
     if (!(error instanceof AdminClientError)) throw error;
     if (error.code === "UNAUTHORIZED") {

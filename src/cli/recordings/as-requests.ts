@@ -4,15 +4,18 @@ import { version } from "../../version.ts";
 import { safeText } from "../terminal/safe-json.ts";
 import type { FullCall } from "./call-source.ts";
 
-/** Returns a command for a POSIX shell. What a client sent stays one word of it. */
-export function curlOf({ row, request }: FullCall, endpoint: string): string {
+/**
+ * Returns a command for a POSIX shell that makes the call through the API, which needs no handshake.
+ * What a client sent stays one word of it.
+ */
+export function curlOf({ row, request }: FullCall, { url, hasToken }: { url: string; hasToken: boolean }): string {
   // What a client says about itself and its trace is in `_meta`: curl is another client.
   const params = dropMembers(memberText(request ?? "{}", "params") ?? "{}", (key) => key === "_meta");
-  const body = `{"jsonrpc":"2.0","id":1,"method":${JSON.stringify(row.method)},"params":${params}}`;
   return [
-    `curl -sS ${quoted(endpoint)}`,
-    "-H 'content-type: application/json' -H 'accept: application/json, text/event-stream'",
-    `-d ${quoted(safeText(body))}`,
+    `curl -sSN ${quoted(`${url}/api/calls`)}`,
+    "-H 'content-type: application/json'",
+    ...(hasToken ? ['-H "authorization: Bearer $GOBLIN_TOKEN"'] : []),
+    `-d ${quoted(safeText(`{"method":${JSON.stringify(row.method)},"params":${params}}`))}`,
   ].join(" \\\n  ");
 }
 

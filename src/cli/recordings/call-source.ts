@@ -20,16 +20,19 @@ export interface FullCall {
 export interface CallSource {
   /** The address that such requests are sent to. */
   readonly endpoint: string;
+  /** The API that can make them again. */
+  readonly api: { readonly url: string; readonly hasToken: boolean };
   /** Oldest first. */
   list(): Promise<readonly CallRow[]>;
   /** Undefined: it is not kept; the reason is in the error, if there is one. */
   find(id: string): Promise<FullCall>;
 }
 
-export async function runningSource(admin: AdminClient): Promise<CallSource> {
+export async function runningSource(admin: AdminClient, hasToken: boolean): Promise<CallSource> {
   const { endpoint } = await admin.request(adminRoutes.getState);
   return {
     endpoint: endpoint || `${admin.url}/mcp`,
+    api: { url: admin.url, hasToken },
     list: async () => (await admin.request(adminRoutes.listCalls)).items,
     async find(id) {
       const params = { id };
@@ -56,6 +59,7 @@ export function recordedSource(path: string): CallSource {
   }
   return {
     endpoint: "http://127.0.0.1:3000/mcp",
+    api: { url: "http://127.0.0.1:3000", hasToken: false },
     list: async () => [...calls.values()].map(({ row }) => row).sort((one, other) => one.time - other.time),
     async find(id) {
       const call = calls.get(id);

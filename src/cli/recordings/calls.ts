@@ -46,8 +46,8 @@ export function calls(options: CallsOptions): Promise<number> {
     return printCalls(recordedSource(from), options);
   }
   if (follow && har) throw new UsageError("an archive has an end: use --har without --follow");
-  return withAdmin(options, async (admin) => {
-    const source = await runningSource(admin);
+  return withAdmin(options, async (admin, hasToken) => {
+    const source = await runningSource(admin, hasToken);
     await printCalls(source, options);
     if (!follow) return 0;
     const stop = new AbortController();
@@ -73,14 +73,14 @@ export function calls(options: CallsOptions): Promise<number> {
 export function showCall(id: string, options: CallsOptions): Promise<number> {
   const show = async (source: CallSource): Promise<number> => {
     const call = await source.find(id);
-    if (options.curl) console.log(curlOf(call, source.endpoint));
+    if (options.curl) console.log(curlOf(call, source.api));
     else if (options.har) printJson(harOf([call], source.endpoint));
     else if (options.json) printJson({ ...call.row, ...parsed(call) });
     else for (const line of describe(call)) console.log(line);
     return 0;
   };
   if (options.from !== undefined) return show(recordedSource(options.from));
-  return withAdmin(options, async (admin) => show(await runningSource(admin)));
+  return withAdmin(options, async (admin, hasToken) => show(await runningSource(admin, hasToken)));
 }
 
 function isWanted({ serverId, outcome }: CallRow, { server, failed }: CallsOptions): boolean {
@@ -110,7 +110,7 @@ async function printFull(rows: readonly CallRow[], source: CallSource, { har }: 
   const gone = rows.length - found.length;
   if (gone > 0) console.error(`${gone} of ${rows.length} calls are not kept any more ("calls.keep")`);
   if (har) printJson(harOf(found, source.endpoint));
-  else for (const call of found) console.log(curlOf(call, source.endpoint));
+  else for (const call of found) console.log(curlOf(call, source.api));
 }
 
 function parsed({ request, answer, notifications, timing }: FullCall): object {

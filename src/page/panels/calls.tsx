@@ -1,6 +1,6 @@
 /** What clients called: a live list, and one call in full with where its time went. */
 import { useEffect, useState } from "preact/hooks";
-import type { CallDetails } from "../../admin/live/schema.ts";
+import type { CallDetails, CallText } from "../../admin/live/schema.ts";
 import type { CallRow } from "../../admin/schema.ts";
 import { ApiProblem, request } from "../api.ts";
 import { bytes, clock, ms, visible } from "../format.ts";
@@ -111,9 +111,16 @@ export function CallView({ id }: { id: string }) {
 }
 
 function Details({ call }: { call: CallDetails }) {
-  const { state } = useLive();
+  const { tools } = useLive();
   const { run, start, stop, isRunning } = useRun();
+  const [isAsked, setAsked] = useState(false);
   const again = requestOf(call);
+  const tool = tools?.find(({ name }) => name === call.name);
+  const isHarmless = call.method !== "tools/call" || tool?.annotations?.["readOnlyHint"] === true;
+  const repeat = (): void => {
+    setAsked(false);
+    if (again) start(again);
+  };
   return (
     <>
       <h1 class="name">
@@ -139,13 +146,26 @@ function Details({ call }: { call: CallDetails }) {
       <Waterfall call={call} />
       <div class="actions">
         {again && (
-          <button type="button" disabled={isRunning} onClick={() => start(again)}>
+          <button type="button" disabled={isRunning} onClick={() => (isHarmless ? repeat() : setAsked(true))}>
             Call again
           </button>
         )}
-        {state && again && <Copy label="Copy as curl" text={curlOf(state.endpoint, again)} />}
+        {again && <Copy label="Copy as curl" text={curlOf(again)} />}
         {again?.method === "tools/call" && <Copy label="Copy as goblin call" text={commandOf(again)} />}
       </div>
+      {isAsked && (
+        <div class="question" role="alertdialog" aria-label="Confirm the call">
+          <p class="question-text">This tool is not marked as read-only. Call it again, with the same arguments?</p>
+          <div class="form-buttons">
+            <button type="button" class="danger" onClick={repeat}>
+              Call it
+            </button>
+            <button type="button" onClick={() => setAsked(false)}>
+              Do not
+            </button>
+          </div>
+        </div>
+      )}
       <RunView run={run} stop={stop} />
       <Section title="Asked" extra={<span class="muted">{bytes(call.paramsBytes)}</span>}>
         <div class="json">
@@ -166,6 +186,7 @@ function Details({ call }: { call: CallDetails }) {
           <Result value={call.result} />
         )}
       </Section>
+      <Bytes id={call.requestId} />
       {call.notifications.length > 0 && (
         <Section title="Meanwhile">
           <div class="json">
@@ -179,6 +200,36 @@ function Details({ call }: { call: CallDetails }) {
         </Section>
       )}
     </>
+  );
+}
+
+/** The messages as they were on the wire, on request. */
+function Bytes({ id }: { id: string }) {
+  const [text, setText] = useState<CallText>();
+  const [problem, setProblem] = useState("");
+  const load = (): void => {
+    request<CallText>(`/api/calls/${encodeURIComponent(id)}/text`).then(setText, (error: unknown) =>
+      setProblem(error instanceof ApiProblem ? error.message : String(error)),
+    );
+  };
+  return (
+    <Section title="As bytes">
+      {problem && <Problem>{visible(problem)}</Problem>}
+      {!text && (
+        <button type="button" onClick={load}>
+          Show the messages
+        </button>
+      )}
+      {text &&
+        [text.request, text.answer].map((message, index) => (
+          <pre key={index === 0 ? "request" : "answer"} class="lines">
+            {message === null ? "Too large to keep" : visible(message.slice(0, MOST_SHOWN))}
+            {message !== null && message.length > MOST_SHOWN && "…"}
+          </pre>
+        ))}
+      {text?.request && <Copy label="Copy the request" text={text.request} />}
+      {text?.answer && <Copy label="Copy the answer" text={text.answer} />}
+    </Section>
   );
 }
 
@@ -226,6 +277,8 @@ function Waterfall({ call }: { call: CallDetails }) {
   );
 }
 
+/** More than that is copied, not drawn. */
+const MOST_SHOWN = 100_000;
 const AGAIN = new Set(["tools/call", "prompts/get", "resources/read", "completion/complete"]);
 
 function requestOf({ method, params }: CallDetails): Request | undefined {
@@ -234,12 +287,12 @@ function requestOf({ method, params }: CallDetails): Request | undefined {
   return { method, params: rest } as Request;
 }
 
-function curlOf(endpoint: string, { method, params }: Request): string {
-  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+/** Through the API, which needs no handshake. */
+function curlOf({ method, params }: Request): string {
   return [
-    `curl -sS ${quoted(endpoint)}`,
-    "-H 'content-type: application/json' -H 'accept: application/json, text/event-stream'",
-    `-d ${quoted(body)}`,
+    `curl -sSN ${quoted(`${location.origin}/api/calls`)}`,
+    "-H 'content-type: application/json'",
+    `-d ${quoted(JSON.stringify({ method, params }))}`,
   ].join(" \\\n  ");
 }
 

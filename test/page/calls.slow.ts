@@ -1,0 +1,28 @@
+/** The Calls panel in a real browser: a call is made again only as carefully as its tool needs. */
+import { afterAll, afterEach, expect, test } from "vitest";
+import { chromiumPath, closeChromium, openTab } from "../fixtures/chromium.ts";
+import { startGoblin } from "../fixtures/goblin.ts";
+import { disposeAll, rawHttp, startScripted } from "../fixtures/peers.ts";
+
+afterEach(disposeAll);
+afterAll(closeChromium);
+
+test.skipIf(chromiumPath === undefined)(
+  "a tool that is not marked as read-only is called again only after a question",
+  async () => {
+    const server = await startScripted({ name: "one", tools: 1 });
+    const { origin, url } = await startGoblin({ mcpServers: { one: server.entry } });
+    const raw = rawHttp(url);
+    await raw.initialize();
+    await raw.call("tools/call", { name: "one_tool_1", arguments: {} });
+    const { page } = await openTab();
+    await page.goto(`${origin}/ui/calls`);
+    await page.locator(".call").getByText("one_tool_1").click();
+    await page.getByRole("button", { name: "Call again" }).click();
+    await page.getByRole("alertdialog").getByRole("button", { name: "Do not" }).click();
+    expect(await page.locator(".run").count()).toBe(0);
+    await page.getByRole("button", { name: "Call again" }).click();
+    await page.getByRole("alertdialog").getByRole("button", { name: "Call it" }).click();
+    await page.locator(".run .result").first().waitFor();
+  },
+);
