@@ -5,8 +5,8 @@ import { safeText } from "../terminal/safe-json.ts";
 import type { FullCall } from "./call-source.ts";
 
 /**
- * Returns a command for a POSIX shell that makes the call through the API, which needs no handshake.
- * What a client sent stays one word of it.
+ * Returns a command for a POSIX shell that makes the call through the API, which needs no
+ * handshake. What a client sent stays one word of it.
  */
 export function curlOf({ row, request }: FullCall, { url, hasToken }: { url: string; hasToken: boolean }): string {
   // What a client says about itself and its trace is in `_meta`: curl is another client.
