@@ -24,7 +24,7 @@ export interface ResourceUpdate {
   readonly uri: string;
   /** Raw JSON. */
   readonly params: string;
-  /** The client whose own connection reported it. */
+  /** The client or the principal whose own connection reported it. */
   readonly ownerKey: string | undefined;
 }
 
@@ -72,11 +72,14 @@ export interface SoleClient {
 export interface Subscribers {
   /**
    * The server has a new connection without the earlier subscriptions. The server is not ready
-   * until this resolves.
+   * until this resolves. `ownerKey`: the principal whose connection it is, if it has its own.
    */
-  restored(serverId: string): Promise<void>;
+  restored(serverId: string, ownerKey?: string): Promise<void>;
   /** Clients use another connection to the server from now on. */
   moved(serverId: string): void;
-  /** Returns whether this client's own connection must be restored without waiting for a call. */
+  /**
+   * Returns whether the own connection of this client or principal must be restored without waiting
+   * for a call.
+   */
   wantsConnection(serverId: string, ownerKey: string): boolean;
 }

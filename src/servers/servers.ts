@@ -4,6 +4,7 @@
  */
 
 import { EventEmitter } from "node:events";
+import { principalKey, principalOf } from "../catalog/views/own-lists.ts";
 import type { ConfigDiff } from "../config/diff.ts";
 import { isInvalid, type ServerConfig } from "../config/schema/server.ts";
 import type { Peer, PeerInfo } from "../peers/peer.ts";
@@ -18,7 +19,7 @@ import { withTimeout } from "../timing/with-timeout.ts";
 import type { Backend } from "./backend.ts";
 import { type BackendStatus, SESSIONS } from "./backend-options.ts";
 import { wantingLogin } from "./callers/callers.ts";
-import { gone } from "./connections/refusals.ts";
+import { gone, loginRequired } from "./connections/refusals.ts";
 import { StartQueue } from "./connections/start-queue.ts";
 import type { ServerEvents, SoleClient, Subscribers } from "./events.ts";
 import { Arrivals } from "./lists/arrivals.ts";
@@ -40,8 +41,18 @@ export interface OwnRequest {
   readonly params: string;
 }
 
-/** Whose connection is meant. Undefined: the one that all clients share. */
-export type Owner = Client | typeof SESSIONS | undefined;
+/**
+ * Whose connection is meant: a client's, the one of all clients with a session, or, under its key,
+ * a principal's. Undefined: the one that all clients share.
+ */
+export type Owner = Client | string | undefined;
+
+/** Whose connection may carry a subscription. */
+export interface Subscribing {
+  readonly clientKey: string;
+  readonly principal?: string | undefined;
+  readonly hasSession: boolean;
+}
 
 export class Servers extends EventEmitter<ServerEvents> {
   /** Set by `Subscriptions`, which is built after the servers. */
@@ -121,8 +132,8 @@ export class Servers extends EventEmitter<ServerEvents> {
   }
 
   /** Returns whether the server is connected, synced and resubscribed. It may still be degraded. */
-  isUsable(serverId: string): boolean {
-    const state = this.status(serverId)?.state;
+  isUsable(serverId: string, principal?: string): boolean {
+    const state = this.#opened(serverId, principal)?.status.state;
     return state === "ready" || state === "degraded";
   }
 
@@ -135,22 +146,45 @@ export class Servers extends EventEmitter<ServerEvents> {
     return this.#roster.get(serverId)?.backend;
   }
 
-  supportsSubscribe(serverId: string): boolean {
-    const backend = this.backend(serverId);
+  supportsSubscribe(serverId: string, principal?: string): boolean {
+    const backend = this.#opened(serverId, principal)?.backend;
     return [backend?.peer, backend?.connections.sessionsPeer].some(
       (peer) => recordOf(peer?.info.capabilities["resources"])["subscribe"] === true,
     );
   }
 
   /**
-   * Returns whose connection carries the subscriptions of a client with a session: its own, or the
-   * one that these clients share. Undefined: the connection that all clients share.
+   * Returns whose connection carries the tasks of a client with a session: its own, or the one that
+   * these clients share. Undefined: the connection that all clients share.
    */
   ownerOf(serverId: string, clientKey: string): string | undefined {
     const backend = this.backend(serverId);
     const server = this.#roster.get(serverId);
     const hasOwned = server?.callers || server?.config.share === "session" || backend?.connections.hasOwned(clientKey);
     return hasOwned ? clientKey : backend?.connections.sessionsPeer ? SESSIONS : undefined;
+  }
+
+  /**
+   * Returns whose connection carries a client's subscriptions: its own, its principal's, or the one
+   * of all clients with a session. Undefined: the connection that all clients share. Without
+   * subscribe support, updates come on a shared connection, since the client may have no other.
+   */
+  carrierOf(serverId: string, { clientKey, principal, hasSession }: Subscribing): string | undefined {
+    const server = this.#roster.get(serverId);
+    const connections = this.#opened(serverId, principal)?.backend.connections;
+    const shared = server?.callers && principal ? principalKey(principal) : undefined;
+    if (!hasSession || !this.supportsSubscribe(serverId, principal)) return shared;
+    if (server?.config.share === "session" || connections?.hasOwned(clientKey)) return clientKey;
+    return shared ?? (connections?.sessionsPeer ? SESSIONS : undefined);
+  }
+
+  /**
+   * Opens the connection of a principal with a login of its own. Returns a promise if that takes
+   * time; it resolves when the server has connected or failed.
+   */
+  open(serverId: string, principal: string | undefined): Promise<unknown> | undefined {
+    const server = principal ? this.#roster.get(serverId)?.callers?.of({ principal }) : undefined;
+    return server && !server.backend.peer ? server.backend.connections.shared.available() : undefined;
   }
 
   /**
@@ -181,7 +215,7 @@ export class Servers extends EventEmitter<ServerEvents> {
     } catch (error) {
       return failure(error);
     }
-    if (!peer) return gone(serverId, this.status(serverId)?.retryAfterMs);
+    if (!peer) return this.#unreachable(serverId, owner);
     const late = new GoblinError("TIMEOUT", `Server "${serverId}" did not answer ${method} in time`, {
       data: { serverId },
     });
@@ -203,7 +237,7 @@ export class Servers extends EventEmitter<ServerEvents> {
   }
 
   async unwatchTask(serverId: string, taskId: string, owner?: Owner): Promise<void> {
-    const isOpen = !owner || owner === SESSIONS || this.hasOwned(serverId, owner.key);
+    const isOpen = typeof owner !== "object" || this.hasOwned(serverId, owner.key);
     const peer = isOpen ? await this.#peerOf(serverId, owner).catch(() => undefined) : undefined;
     peer?.unwatchTask?.(taskId);
   }
@@ -260,8 +294,10 @@ export class Servers extends EventEmitter<ServerEvents> {
 
   /** Rejects if the client's own connection cannot be made. */
   async #peerOf(serverId: string, owner: Owner): Promise<Peer | undefined> {
-    if (owner !== undefined && owner !== SESSIONS) return this.#ownPeer(serverId, owner);
-    const backend = this.backend(serverId);
+    if (typeof owner === "object") return this.#ownPeer(serverId, owner);
+    const principal = owner && principalOf(owner);
+    if (principal) await this.open(serverId, principal);
+    const backend = this.#opened(serverId, principal)?.backend;
     return owner === SESSIONS ? backend?.connections.sessionsPeer : backend?.peer;
   }
 
@@ -271,6 +307,18 @@ export class Servers extends EventEmitter<ServerEvents> {
     // The connection of a principal serves all its sessions.
     if (server?.callers && server.config.share !== "session") return backend?.peer;
     return backend?.connections.peerOf(owner);
+  }
+
+  #unreachable(serverId: string, owner: Owner): Answer {
+    const principal = typeof owner === "string" ? principalOf(owner) : undefined;
+    const { state, reason, retryAfterMs } = this.#opened(serverId, principal)?.status ?? {};
+    return principal && state === "needs-login" ? loginRequired(serverId, reason) : gone(serverId, retryAfterMs);
+  }
+
+  /** The server, or the open one of this principal if each has its own. */
+  #opened(serverId: string, principal: string | undefined): Server | undefined {
+    const server = this.#roster.get(serverId);
+    return principal && server?.callers ? server.callers.opened(principal) : server;
   }
 
   #backendOf(serverId: string, client: Client): Backend | undefined {

@@ -115,9 +115,10 @@ export class ResourceSubscriptions {
 
   #record(viewer: Viewer, { serverId, uri, form }: Subscribed, deliver: (params: string) => void) {
     const { catalog, sessions } = this.#parts;
-    const { key: clientKey } = viewer;
+    const { key: clientKey, principal } = viewer;
     const record: SubscriptionRecord = {
       clientKey,
+      principal,
       serverId,
       uri,
       form,

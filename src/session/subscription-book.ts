@@ -17,6 +17,8 @@ export interface SubscriptionRecord {
   readonly since: number;
   /** For a client without a session: the account of its streams. */
   readonly account?: string | undefined;
+  /** The client's principal, which may have its own connection to the server. */
+  readonly principal?: string | undefined;
   /** Only a client with a session can have its own connection to a server. */
   readonly hasSession: boolean;
   /** Notifies the client; `params` is raw JSON with the server's own URI. */
@@ -27,7 +29,10 @@ export interface Topic {
   readonly key: string;
   readonly serverId: string;
   readonly uri: string;
-  /** The client whose own connection carries the topic; undefined: the shared connection. */
+  /**
+   * The client or the principal whose own connection carries the topic; undefined: the shared
+   * connection.
+   */
   readonly owner: string | undefined;
   readonly records: Map<string, SubscriptionRecord>;
   /** The last step that was started. The next one waits for it. */
@@ -42,7 +47,7 @@ export class SubscriptionBook {
   readonly #byClient = new Map<string, Set<SubscriptionRecord>>();
   readonly #byAccount = new Map<string, number>();
   readonly #topicOf = new Map<SubscriptionRecord, Topic>();
-  /** Returns the client whose own connection carries a record, if any. */
+  /** Returns the client or the principal whose own connection carries a record, if any. */
   readonly #ownerOf: (record: SubscriptionRecord) => string | undefined;
 
   constructor(ownerOf: (record: SubscriptionRecord) => string | undefined) {

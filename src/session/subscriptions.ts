@@ -8,6 +8,7 @@
  * subscriptions, only the gateway tracks them; its updates are still delivered.
  */
 import { EventEmitter } from "node:events";
+import { principalOf } from "../catalog/views/own-lists.ts";
 import type { LiveConfig } from "../config/live-config.ts";
 import type { Flight } from "../protocol/flight.ts";
 import { type Answer, failure } from "../protocol/json-rpc.ts";
@@ -27,7 +28,7 @@ export interface SubscriptionEvents {
 export interface SubscriptionParts {
   readonly servers: Pick<
     Servers,
-    "on" | "subscribers" | "supportsSubscribe" | "ownerOf" | "isUsable" | "hasOwned" | "forward" | "own"
+    "on" | "subscribers" | "supportsSubscribe" | "carrierOf" | "isUsable" | "hasOwned" | "forward" | "own" | "open"
   >;
   readonly sessions: Pick<SessionStore, "on" | "get">;
   readonly config: Pick<LiveConfig, "current">;
@@ -55,7 +56,7 @@ export class Subscriptions extends EventEmitter<SubscriptionEvents> implements S
   constructor(parts: SubscriptionParts) {
     super();
     this.#parts = parts;
-    this.#book = new SubscriptionBook((record) => this.#ownerOf(record));
+    this.#book = new SubscriptionBook((record) => parts.servers.carrierOf(record.serverId, record));
     const { servers, sessions } = parts;
     servers.subscribers = this;
     servers.on("updated", (update) => this.#updated(update));
@@ -81,7 +82,9 @@ export class Subscriptions extends EventEmitter<SubscriptionEvents> implements S
   }
 
   async subscribe(record: SubscriptionRecord, flight: Flight | undefined): Promise<Answer> {
-    const { clientKey, serverId, uri, account } = record;
+    const { clientKey, serverId, uri, account, principal } = record;
+    const opening = this.#parts.servers.open(serverId, principal);
+    if (opening) await opening;
     const known = this.#book.find(clientKey, serverId, uri);
     const value = this.#parts.config.current.limits.subscriptionsPerClient;
     const isFull = this.#book.countOf(clientKey) >= value;
@@ -119,7 +122,9 @@ export class Subscriptions extends EventEmitter<SubscriptionEvents> implements S
     if (this.#book.find(record.clientKey, record.serverId, record.uri)) return;
     const topic = this.#put(record, undefined);
     this.#stale.add(record);
-    if (this.#parts.servers.isUsable(record.serverId)) await this.#resync(topic);
+    const { serverId, principal } = record;
+    if (this.#parts.servers.isUsable(serverId, principal)) await this.#resync(topic);
+    else await this.#parts.servers.open(serverId, principal);
   }
 
   /** Ends all subscriptions of a client that has disconnected. */
@@ -132,9 +137,13 @@ export class Subscriptions extends EventEmitter<SubscriptionEvents> implements S
 
   /**
    * Subscribes again after a reconnect. Notifies each subscriber once, since it may have missed an
-   * update.
+   * update. `ownerKey`: the principal whose connection it is, if it has its own.
    */
-  async restored(serverId: string): Promise<void> {
+  async restored(serverId: string, ownerKey?: string): Promise<void> {
+    if (ownerKey !== undefined) {
+      this.moved(serverId);
+      return this.#renew(this.#book.ownedTopics(serverId, ownerKey));
+    }
     this.#book.regroup(serverId);
     const isKept = ({ owner, active }: Topic): boolean =>
       active && owner !== undefined && this.#parts.servers.hasOwned(serverId, owner);
@@ -220,7 +229,9 @@ export class Subscriptions extends EventEmitter<SubscriptionEvents> implements S
   }
 
   async #ensureActive(topic: Topic, flight: Flight | undefined): Promise<Answer> {
-    if (topic.active || topic.records.size === 0 || !this.#parts.servers.supportsSubscribe(topic.serverId)) return OK;
+    const [record] = topic.records.values();
+    if (topic.active || !record) return OK;
+    if (!this.#parts.servers.supportsSubscribe(topic.serverId, record.principal)) return OK;
     const answer = await this.#ask("resources/subscribe", topic, flight);
     if (answer.ok) topic.active = true;
     return answer;
@@ -231,17 +242,21 @@ export class Subscriptions extends EventEmitter<SubscriptionEvents> implements S
     const wasActive = topic.active;
     topic.active = false;
     // A client's own connection closes with the client; only a shared connection needs the request.
-    const isTold = wasActive && (flight !== undefined || topic.owner === undefined);
+    const principal = topic.owner && principalOf(topic.owner);
+    const isCommon =
+      topic.owner === undefined || (principal && this.#parts.servers.isUsable(topic.serverId, principal));
+    const isTold = wasActive && (flight !== undefined || isCommon);
     const answer = isTold ? await this.#ask("resources/unsubscribe", topic, flight) : OK;
     this.#book.forgetIdle(topic);
     return answer;
   }
 
-  /** Sends a shared topic as the gateway's own request, and an owned one as its client's. */
+  /** Sends a shared topic as the gateway's own request, and a client's own one as its client's. */
   #ask(method: Method, { serverId, uri, owner }: Topic, flight: Flight | undefined): Promise<Answer> {
     const { servers, sessions } = this.#parts;
     const params = JSON.stringify({ uri });
-    if (owner === undefined) return servers.own(serverId, { method, params });
+    if (owner === undefined || principalOf(owner) !== undefined)
+      return servers.own(serverId, { method, params }, owner);
     return flight
       ? servers.forward(serverId, method, params, flight)
       : servers.own(serverId, { method, params }, owner === SESSIONS ? SESSIONS : sessions.get(owner));
@@ -251,15 +266,6 @@ export class Subscriptions extends EventEmitter<SubscriptionEvents> implements S
     const run = topic.last.then(step, step).catch((error: unknown) => failure(error));
     topic.last = run;
     return run;
-  }
-
-  /**
-   * Returns the owner of a record's topic. Without subscribe support, updates come on the shared
-   * connection, since the client may have no other.
-   */
-  #ownerOf({ serverId, clientKey, hasSession }: SubscriptionRecord): string | undefined {
-    const { servers } = this.#parts;
-    return hasSession && servers.supportsSubscribe(serverId) ? servers.ownerOf(serverId, clientKey) : undefined;
   }
 
   #put(record: SubscriptionRecord, known: SubscriptionRecord | undefined): Topic {

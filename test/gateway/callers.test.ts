@@ -1,14 +1,14 @@
 import { decodeJwt } from "jose";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { LoginStore } from "../../src/login/store.ts";
 import { Browser, leadsTo } from "../fixtures/browser.ts";
-import { connectV1, connectV2 } from "../fixtures/clients.ts";
+import { connectV1, connectV2, type Recorded } from "../fixtures/clients.ts";
 import { disposeAll } from "../fixtures/dispose.ts";
 import { type RunningGoblin, startGoblin } from "../fixtures/goblin.ts";
 import { type GuardedServer, startGuarded } from "../fixtures/guarded.ts";
 import { logIn, loginsOf, stateEnv, targetOf } from "../fixtures/logins.ts";
 import { type AuthorizationServer, startOidc } from "../fixtures/oidc.ts";
-import { startScripted } from "../fixtures/scripted.ts";
+import { type Scripted, startScripted } from "../fixtures/scripted.ts";
 import { until } from "../fixtures/until.ts";
 
 afterEach(disposeAll);
@@ -22,6 +22,7 @@ const headersOf = (name: Name) => ({ authorization: `Bearer ${clients[name].toke
 
 interface Scene {
   readonly oidc: AuthorizationServer;
+  readonly behind: Scripted;
   readonly guarded: GuardedServer;
   readonly env: { XDG_STATE_HOME: string };
   start(auth?: Record<string, unknown>): Promise<RunningGoblin>;
@@ -36,7 +37,7 @@ async function scene(): Promise<Scene> {
       { mcpServers: { remote: { url: guarded.url, auth } }, gateway: { auth: { clients } } },
       { logins: await loginsOf(env), state: env },
     );
-  return { oidc, guarded, env, start };
+  return { oidc, behind, guarded, env, start };
 }
 
 const call = { name: "remote_echo", arguments: { text: "hello" } };
@@ -142,4 +143,68 @@ test("a refused renewal of one caller leaves the others alone", async () => {
   expect(await ask(goblin, "alice")).toContain("needs a login");
   here.oidc.intercept = () => false;
   expect(await ask(goblin, "bob")).toBe('{"text":"hello"}');
+});
+
+interface Subscriber {
+  readonly notifications: Recorded[];
+  subscribe(uri: string): Promise<unknown>;
+}
+
+const subscribers = {
+  session: async ({ url }: RunningGoblin, name: Name): Promise<Subscriber> => {
+    const { client, notifications } = await connectV1({ url, headers: headersOf(name) });
+    return { notifications, subscribe: (uri) => client.subscribeResource({ uri }) };
+  },
+  stream: async ({ url }: RunningGoblin, name: Name): Promise<Subscriber> => {
+    const { client, notifications } = await connectV2({ url, headers: headersOf(name), era: "modern" });
+    const subscribe = async (uri: string): Promise<void> => {
+      const { honoredFilter } = await client.listen({ resourceSubscriptions: [uri] });
+      expect(honoredFilter).toEqual({ resourceSubscriptions: [uri] });
+    };
+    return { notifications, subscribe };
+  },
+};
+const updatesOf = ({ notifications }: Subscriber): unknown[] =>
+  notifications.filter(({ method }) => method.endsWith("/updated")).map(({ params }) => params?.["uri"]);
+
+describe.each(["session", "stream"] as const)("the subscriptions of a %s", (kind) => {
+  const [HELLO, PIXEL] = ["text:///hello", "blob:///pixel"];
+  const shown = (uri: string): string => `remote+${uri}`;
+
+  test("are at the connection of its principal, and get what that one reports", async () => {
+    const here = await scene();
+    const goblin = await here.start();
+    for (const name of ["alice", "bob"] as const) await logInAs(name, goblin, here);
+    for (const name of ["alice", "bob"] as const) expect(await ask(goblin, name)).toBe('{"text":"hello"}');
+    const [alice, bob] = [await subscribers[kind](goblin, "alice"), await subscribers[kind](goblin, "bob")];
+    await alice.subscribe(shown(HELLO));
+    await bob.subscribe(shown(PIXEL));
+    const subscribed = await here.behind.events("subscribe");
+    expect(subscribed.map(({ uri }) => uri)).toEqual([HELLO, PIXEL]);
+    // The connection of alice reports the resource that bob subscribed to.
+    await here.behind.control("touch", { uri: HELLO, as: PIXEL });
+    await here.behind.control("touch", { uri: HELLO });
+    await until(() => updatesOf(alice).length > 0, { what: "the update for alice" });
+    expect([updatesOf(alice), updatesOf(bob)]).toEqual([[shown(HELLO)], []]);
+    await here.behind.control("touch", { uri: PIXEL });
+    await until(() => updatesOf(bob).length > 0, { what: "the update for bob" });
+    expect([updatesOf(alice), updatesOf(bob)]).toEqual([[shown(HELLO)], [shown(PIXEL)]]);
+  });
+
+  test("are made again on a new connection, with one update", async () => {
+    const here = await scene();
+    const goblin = await here.start();
+    await logInAs("alice", goblin, here);
+    expect(await ask(goblin, "alice")).toBe('{"text":"hello"}');
+    const alice = await subscribers[kind](goblin, "alice");
+    await alice.subscribe(shown(HELLO));
+    await here.behind.restart();
+    // A call notices the loss at once.
+    await until(async () => (await ask(goblin, "alice")) === '{"text":"hello"}', { what: "the new connection" });
+    await until(async () => (await here.behind.events("subscribe")).length === 2, { what: "the second subscription" });
+    await until(() => updatesOf(alice).length > 0, { what: "the update after the restart" });
+    expect(updatesOf(alice)).toEqual([shown(HELLO)]);
+    await here.behind.control("touch", { uri: HELLO });
+    await until(() => updatesOf(alice).length === 2, { what: "an update on the new connection" });
+  });
 });

@@ -35,6 +35,11 @@ export function principalKey(principal: string): string {
   return `principal ${principal}`;
 }
 
+/** Returns the principal that such a key is of; undefined: it is a client's. */
+export function principalOf(key: string): string | undefined {
+  return key.startsWith("principal ") ? key.slice("principal ".length) : undefined;
+}
+
 export class Views {
   readonly #parts: ViewParts;
   /** The lists of clients that have any of their own, by client, then by server. */

@@ -49,6 +49,7 @@ export function openListen(
     key: clientKey,
     endpoint,
     who: principal,
+    principal: principal.id,
     info,
     visibility: visibilityAt(place, info),
     close: () => end(),

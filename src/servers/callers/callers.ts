@@ -6,6 +6,7 @@
  * it lists. A principal without a login has no server here, and so no connection. The number of
  * servers is bounded; those that nobody uses are closed, and opened again when they are used.
  */
+import { principalKey } from "../../catalog/views/own-lists.ts";
 import type { ServerConfig } from "../../config/schema/server.ts";
 import type { Logins } from "../../login/logins.ts";
 import type { Client } from "../../protocol/call.ts";
@@ -13,6 +14,7 @@ import { GoblinError } from "../../protocol/errors.ts";
 import type { BackendStatus, ServerHost, ServerOptions } from "../backend-options.ts";
 import type { Server } from "../server.ts";
 import { catalogOf } from "./own-catalog.ts";
+import { eventsOf } from "./own-events.ts";
 
 /** The parts of a server that is made for one principal. */
 export type MakeServer = (config: ServerConfig, host: ServerHost, options: ServerOptions) => Server;
@@ -50,6 +52,11 @@ export class Callers {
   /** Returns the server of this client's principal; undefined: it has no login. */
   of(client: Pick<Client, "principal">): Server | undefined {
     return this.#enter(client)?.server;
+  }
+
+  /** The same, but does not open it. */
+  opened(principal: string): Server | undefined {
+    return this.#entries.get(principal)?.server;
   }
 
   /** Resolves when the lists of this client's principal are known. Undefined: they are. */
@@ -107,10 +114,7 @@ export class Callers {
   #make(principal: string): Server {
     const { config, host, options, make } = this.#options;
     const own: ServerHost = {
-      // The status and the lists of one caller are nobody else's business.
-      emit: (event, ...args) =>
-        event === "status" || event === "synced" || event === "removed" ? false : host.emit(event, ...args),
-      subscribers: { ...host.subscribers, restored: async () => {}, moved: () => {} },
+      ...eventsOf(host, principal),
       sole: undefined,
       asksSole: () => {},
       logLevel: host.logLevel,
@@ -131,15 +135,23 @@ export class Callers {
   #closeIdle(): void {
     const before = Date.now() - IDLE_MS;
     for (const [principal, { server, usedAt }] of this.#entries) {
-      if (usedAt < before && server.backend.status.inFlight === 0) void this.#close(principal, "not used");
+      if (usedAt < before && server.backend.status.inFlight === 0 && !this.#isListenedTo(principal))
+        void this.#close(principal, "not used");
     }
   }
 
   #makeRoom(): void {
     const most = this.#options.options.config.current.limits.connectionsPerServer;
     if (this.#entries.size < most) return;
-    const idle = [...this.#entries].find(([, { server }]) => server.backend.status.inFlight === 0);
+    const unused = [...this.#entries].filter(([, { server }]) => server.backend.status.inFlight === 0);
+    const idle = unused.find(([principal]) => !this.#isListenedTo(principal)) ?? unused[0];
     if (idle) void this.#close(idle[0], "not used");
+  }
+
+  /** Whether somebody waits for updates of the principal's server. */
+  #isListenedTo(principal: string): boolean {
+    const { config, host } = this.#options;
+    return host.subscribers.wantsConnection(config.id, principalKey(principal));
   }
 
   async #close(principal: string, reason: string): Promise<void> {

@@ -22,7 +22,9 @@ function book(options: { shared?: boolean; supports?: boolean; limit?: number } 
   };
   const servers = Object.assign(new EventEmitter<ServerEvents>(), {
     supportsSubscribe: () => supports,
-    ownerOf: (_: string, clientKey: string) => (shared ? undefined : clientKey),
+    carrierOf: (_: string, { clientKey, hasSession }: SubscriptionRecord) =>
+      shared || !supports || !hasSession ? undefined : clientKey,
+    open: () => undefined,
     isUsable: () => true,
     hasOwned: () => false,
     forward: ask,
