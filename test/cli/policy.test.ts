@@ -108,4 +108,27 @@ describe("explain", () => {
     expect((await run("p_nothing")).code).toBe(2);
     expect((await run("p_echo", "--args", "[]")).code).toBe(2);
   });
+
+  test("asks a running gateway without a config at hand, also about prompts and URIs", async () => {
+    const server = await startScripted({ name: "one" });
+    const goblin = await startGoblin({ mcpServers: { one: { ...server.entry, timeoutMs: 4321 } } });
+    const home = commandHome();
+    const ask = async (...args: string[]) => home.goblin("explain", ...args, "--url", goblin.origin);
+    await home.goblin("call", "one_fail", "message=deliberate", "--url", goblin.origin);
+    const facts = JSON.parse((await ask("one_fail", "--json")).out) as Record<string, unknown>;
+    expect(facts).toMatchObject({
+      kind: "tool",
+      original: "fail",
+      server: "one",
+      listed: true,
+      state: "ready",
+      timeout: { ms: 4321, from: "mcpServers.one.timeoutMs" },
+      calls: 1,
+      errors: 1,
+      lastErrors: [{ code: expect.anything() }],
+    });
+    expect(await ask("one_fail", "--as", "ci")).toMatchObject({ code: 2, err: expect.stringContaining("--config") });
+    expect((await ask("one+text:///hello")).out).toContain("resource text:///hello of one");
+    expect(await ask("one_fial")).toMatchObject({ code: 2, err: expect.stringContaining('did you mean "one_fail"?') });
+  });
 });

@@ -7,7 +7,7 @@ const collect = (value: string, before: readonly string[] = []): readonly string
 export function addPolicyCommands(program: Command, done: (action: Promise<number>) => Promise<void>): void {
   program
     .command("explain")
-    .argument("<tool>", "its name, as listed, or server/name")
+    .argument("<tool>", "its name, as listed, or server/name; of a running gateway, also a prompt or a URI")
     .description("say whether a principal may use a tool, and by which rules; exit code 1 if not")
     .option("--as <principal>", "a name of gateway.auth.clients, or an issuer and a subject with a space between")
     .option("--group <group>", "a group of the principal; may be repeated", collect)

@@ -9,14 +9,17 @@ import { endpointFor } from "../../access/endpoints.ts";
 import { adminRoutes } from "../../admin/routes.ts";
 import type { ToolRow } from "../../admin/schema.ts";
 import { LiveConfig } from "../../config/live-config.ts";
+import { findConfig } from "../../config/reading/find.ts";
 import type { Config } from "../../config/schema/config.ts";
 import { loadConditions } from "../../policy/conditions/condition.ts";
 import { type Explanation, explain as explainItem, type MatchedRule } from "../../policy/explain.ts";
 import type { Principal } from "../../protocol/principal.ts";
 import { clean } from "../../text/clean.ts";
+import { namedConfig } from "../environment.ts";
 import { withTarget } from "../gateway/target.ts";
 import { printJson } from "../terminal/table.ts";
 import { UsageError } from "../usage-error.ts";
+import { explainByGateway } from "./facts.ts";
 import { askedPrincipal, ownerByConfig, type PolicyFile, policyOf, readPolicyFile } from "./question.ts";
 
 export interface ExplainOptions {
@@ -42,10 +45,21 @@ interface Asked {
 }
 
 export async function explain(tool: string, options: ExplainOptions): Promise<number> {
+  if (options.config === undefined && isAboutGateway(options)) {
+    const { url, token, json } = options;
+    return withTarget({ url, token }, (target) => explainByGateway(tool, target, json === true));
+  }
   const { asked, explanation, file } = await explained(tool, options);
   if (options.json) printJson(inJson(asked, explanation, file));
   else for (const line of linesOf(asked, explanation, file)) console.log(clean(line));
   return explanation.effect === "allow" ? 0 : 1;
+}
+
+/** A gateway that is named, or no config at hand. Who may do what, only a config can tell. */
+function isAboutGateway({ url, as, group, scope, client, profile, args }: ExplainOptions): boolean {
+  if ([as, group, scope, client, profile, args].some((option) => option !== undefined)) return false;
+  const isNamed = namedConfig(undefined, process.env) !== undefined;
+  return !isNamed && (url !== undefined || findConfig(process.cwd(), process.env) === undefined);
 }
 
 export interface Explained {
