@@ -6,7 +6,7 @@ import { execFile } from "node:child_process";
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 
-export const programNames = ["node", "npx", "uvx", "docker"] as const;
+const programNames = ["node", "npx", "uvx", "docker"] as const;
 
 export interface FoundProgram {
   readonly name: string;

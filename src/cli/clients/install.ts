@@ -141,7 +141,7 @@ async function tryAll(results: readonly Result[], expectsTools: boolean): Promis
 }
 
 /** The same reason for several clients is said once. */
-export function tellHandshakes(
+function tellHandshakes(
   results: readonly { readonly client: string; readonly handshakes?: readonly Handshake[] }[],
 ): void {
   const said = new Set<string>();
