@@ -4,6 +4,7 @@
  */
 import {
   chmodSync,
+  existsSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -241,7 +242,7 @@ test("a disk that takes frames again gets them", async () => {
 test("a link that somebody put into the folder is not followed", async () => {
   const { dir, goblin, raw } = await start();
   await raw.initialize();
-  await until(() => readdirSync(dir).some((name) => name.endsWith(".index.json")));
+  await until(() => existsSync(dir) && readdirSync(dir).some((name) => name.endsWith(".index.json")));
   const run = readdirSync(dir)
     .find((name) => name.endsWith(".index.json"))!
     .replace(".index.json", "");
