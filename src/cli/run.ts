@@ -14,6 +14,7 @@ import { addLogCommands } from "./logs/commands.ts";
 import { addPairingCommands } from "./pairing/commands.ts";
 import { addPolicyCommands } from "./policy/commands.ts";
 import { addRecordingCommands } from "./recordings/commands.ts";
+import { addRegistryCommands } from "./registry/commands.ts";
 import { reportError } from "./report-error.ts";
 import { addSecretCommands } from "./secret-commands.ts";
 import { addSetupCommands } from "./setup-commands.ts";
@@ -113,6 +114,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   addPairingCommands(program, done);
   addSecretCommands(program, done);
   addSetupCommands(program, done);
+  addRegistryCommands(program, done);
   addPolicyCommands(program, done);
   addRecordingCommands(program, done);
   addClientCommands(program, done);

@@ -24,13 +24,23 @@ export async function askInputs({ servers }: Pick<Config, "servers">): Promise<v
   const store = await SecretStore.open(process.env);
   for (const { input, server } of inputs.values()) {
     if ((await store.get(input.name)) !== undefined) continue;
-    const answer = await ask(input, server);
+    const answer = await askInput(input, server);
     if (answer === undefined) console.error(clean(`Without it, server "${server}" does not start.`));
     else await store.set(input.name, answer);
   }
 }
 
-async function ask(input: InputReference, server: string): Promise<string | undefined> {
+/** What is asked for, and for which server. */
+export interface Asked {
+  readonly id: string;
+  readonly description?: string | undefined;
+  readonly isHidden: boolean;
+  readonly default?: string | undefined;
+  readonly options?: readonly string[] | undefined;
+}
+
+/** Returns undefined if there was no answer. */
+export async function askInput(input: Asked, server: string): Promise<string | undefined> {
   const { id, description = id, options } = input;
   const question = `Server "${server}" asks for: ${description}`;
   if (options && options.length > 0) return choose(question, options, input.default);

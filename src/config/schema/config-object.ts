@@ -98,6 +98,8 @@ export interface ConfigObject {
   readonly log?: LogSettings | undefined;
   /** Traces and metrics for OpenTelemetry ([metrics](metrics.md#opentelemetry)). */
   readonly otel?: OtelSettings | undefined;
+  /** Where goblin search and goblin add look ([servers](servers.md)). */
+  readonly registry?: RegistrySettings | undefined;
 }
 
 /** A server's entry under `mcpServers`. */
@@ -694,4 +696,10 @@ export interface OtelSettings {
    * characters. Default false.
    */
   readonly arguments?: boolean | undefined;
+}
+
+/** Where goblin search and goblin add look ([servers](servers.md)). */
+export interface RegistrySettings {
+  /** The addresses of MCP registries. The first that has a server of a name is believed. */
+  readonly urls?: readonly string[] | undefined;
 }

@@ -39,7 +39,9 @@ import {
   type LogConfig,
   logSchema,
   type RecordConfig,
+  type RegistryConfig,
   recordSchema,
+  registrySchema,
 } from "./settings.ts";
 
 const serversSchema = z.record(z.string(), serverEntrySchema);
@@ -74,6 +76,7 @@ export const configFileSchema = z.strictObject({
     .describe("Records the messages of clients and servers to files ([recordings](recordings.md)). Default: off."),
   log: logSchema.prefault({}).describe("The log and the audit file."),
   otel: otelSchema.prefault({}).describe("Traces and metrics for OpenTelemetry ([metrics](metrics.md#opentelemetry))."),
+  registry: registrySchema.prefault({}).describe("Where goblin search and goblin add look ([servers](servers.md))."),
 });
 export type ConfigFile = z.output<typeof configFileSchema>;
 
@@ -99,4 +102,5 @@ export interface Config {
   readonly record: RecordConfig | undefined;
   readonly log: LogConfig;
   readonly otel: OtelConfig;
+  readonly registry: RegistryConfig;
 }

@@ -9,7 +9,7 @@
 import { isIP } from "node:net";
 import * as z from "zod";
 import { ownLogLevels } from "../../protocol/log-levels.ts";
-import { authSchema, checkAccess, publicUrl, token } from "./auth.ts";
+import { authSchema, checkAccess, httpUrl, publicUrl, token } from "./auth.ts";
 import { msOrZero } from "./limits.ts";
 
 const hostName = z.string().regex(/^[^\s/]+$/, "expected a host name, with a port if needed, without scheme or path");
@@ -170,3 +170,13 @@ export const logSchema = z.strictObject({
     .describe("The number of renamed audit files to keep; <file>.1 is the newest."),
 });
 export type LogConfig = z.output<typeof logSchema>;
+
+/** The MCP registries that `goblin search` and `goblin add` ask. */
+export const registrySchema = z.strictObject({
+  urls: z
+    .array(httpUrl)
+    .min(1)
+    .default(["https://registry.modelcontextprotocol.io"])
+    .describe("The addresses of MCP registries. The first that has a server of a name is believed."),
+});
+export type RegistryConfig = z.output<typeof registrySchema>;

@@ -1,0 +1,98 @@
+/**
+ * The newest version of a package on npm or PyPI, and the order of versions. The package clients'
+ * own settings say which registry is asked.
+ */
+import { readFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { recordOf } from "../structures/record.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const PATIENCE_MS = 20_000;
+const SIMPLE_JSON = "application/vnd.pypi.simple.v1+json";
+
+/** @throws Error that says why the version is not known */
+export function newestVersion(kind: "npm" | "pypi", name: string, env: Environment): Promise<string> {
+  return kind === "npm" ? newestOnNpm(name, env) : newestOnPypi(name, env);
+}
+
+async function newestOnNpm(name: string, env: Environment): Promise<string> {
+  const registry = env["npm_config_registry"] || env["NPM_CONFIG_REGISTRY"] || (await npmrcRegistry(env));
+  const base = slashed(registry ?? "https://registry.npmjs.org");
+  const url = base + name.replace("/", "%2f");
+  const body = await fetchFrom(url, "application/vnd.npm.install-v1+json, application/json");
+  const latest = recordOf(recordOf(JSON.parse(body))["dist-tags"])["latest"];
+  if (typeof latest !== "string") throw new Error(`${base} knows no version of ${name}`);
+  return latest;
+}
+
+async function npmrcRegistry(env: Environment): Promise<string | undefined> {
+  const file = env["npm_config_userconfig"] || join(env["HOME"] ?? homedir(), ".npmrc");
+  const text = await readFile(file, "utf8").catch(() => "");
+  return /^registry\s*=\s*(\S+)/m.exec(text)?.[1];
+}
+
+async function newestOnPypi(name: string, env: Environment): Promise<string> {
+  const named = env["UV_DEFAULT_INDEX"] || env["UV_INDEX_URL"] || env["PIP_INDEX_URL"];
+  const base = slashed(named ?? "https://pypi.org/simple");
+  const project = name.toLowerCase().replace(/[-_.]+/g, "-");
+  const body = await fetchFrom(`${base}${project}/`, `${SIMPLE_JSON}, text/html;q=0.5`);
+  const newest = versionsIn(body, project).filter(isRelease).sort(compareVersions).at(-1);
+  if (newest === undefined) throw new Error(`${base} knows no version of ${name}`);
+  return newest;
+}
+
+/** Reads the answer of an index: JSON, or a page with links to files. */
+function versionsIn(body: string, project: string): string[] {
+  if (body.trimStart().startsWith("{")) {
+    const { versions, files } = recordOf(JSON.parse(body));
+    if (Array.isArray(versions)) return versions.map(String);
+    const names = Array.isArray(files) ? files.map((file) => String(recordOf(file)["filename"])) : [];
+    return names.flatMap((file) => versionOfFile(file, project) ?? []);
+  }
+  return [...body.matchAll(/<a[^>]*>\s*([^<]+?)\s*<\/a>/gi)].flatMap(([, file]) => versionOfFile(file!, project) ?? []);
+}
+
+/** `mcp_server_time-1.2.3-py3-none-any.whl`, `mcp-server-time-1.2.3.tar.gz` */
+function versionOfFile(file: string, project: string): string | undefined {
+  const stem = file.replace(/(-[^-]+-[^-]+-[^-]+)?\.whl$|\.(tar\.gz|zip|tar\.bz2)$/, "");
+  const start = stem.slice(0, project.length).toLowerCase().replace(/[_.]/g, "-");
+  return start === project && stem[project.length] === "-" ? stem.slice(project.length + 1).split("-")[0] : undefined;
+}
+
+function isRelease(version: string): boolean {
+  return /^\d+(\.\d+)*$/.test(version);
+}
+
+/** Orders versions by their numbers; one with a suffix is before the same without. */
+export function compareVersions(a: string, b: string): number {
+  const [left, right] = [partsOf(a), partsOf(b)];
+  for (let i = 0; i < Math.max(left.numbers.length, right.numbers.length); i++) {
+    const difference = (left.numbers[i] ?? 0) - (right.numbers[i] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  if (left.suffix === right.suffix) return 0;
+  if (left.suffix === "" || right.suffix === "") return left.suffix === "" ? 1 : -1;
+  return left.suffix > right.suffix ? 1 : -1;
+}
+
+function partsOf(version: string): { numbers: number[]; suffix: string } {
+  const [, numbers = "", suffix = ""] = /^v?([\d.]*)(.*)$/.exec(version) ?? [];
+  return { numbers: numbers.split(".").map(Number), suffix };
+}
+
+async function fetchFrom(url: string, accept: string): Promise<string> {
+  const { origin } = new URL(url);
+  const response = await fetch(url, { headers: { accept }, signal: AbortSignal.timeout(PATIENCE_MS) }).catch(
+    (error: { cause?: { code?: string } }) => {
+      throw new Error(`${origin} cannot be reached (${error.cause?.code ?? "no answer"})`, { cause: error });
+    },
+  );
+  if (!response.ok) throw new Error(`${origin} answered ${response.status}`);
+  return response.text();
+}
+
+function slashed(url: string): string {
+  return url.endsWith("/") ? url : `${url}/`;
+}
