@@ -111,13 +111,16 @@ test("a project, a client that starts programs, a broken file, and the way out",
   expect(partly.err).toContain('qoder: left out: " odd ": an id must not begin or end with a space');
   expect(Object.keys(JSON.parse(readFileSync(target, "utf8")).mcpServers)).toEqual(["fine"]);
   const env = { XDG_CONFIG_HOME: "" };
+  // What a client starts is a pipe into it.
+  const running = home.start(["serve", "--config", file]);
+  await once(running.stdout!, "data");
   const all = await home.goblinWith({ env }, "install", "--all", "--config", file);
   expect(all.code).toBe(1);
   expect(all.err).toContain("kiro: refused: it cannot be read: line 1: ");
   if (process.platform === "linux") {
     expect(JSON.parse(readFileSync(desktop, "utf8")).mcpServers.goblin).toEqual({
       command: process.execPath,
-      args: [PROGRAM, "stdio", "--config", file],
+      args: [PROGRAM, "stdio", "--attach", "--config", file],
     });
     // Started as the client would start it.
     expect(all.out).toMatch(/claude-desktop: "goblin" answers, with \d+ tools/);
@@ -132,6 +135,8 @@ test("a project, a client that starts programs, a broken file, and the way out",
   expect(JSON.parse(readFileSync(written, "utf8"))).toEqual({
     servers: { goblin: { type: "http", url: `http://127.0.0.1:${port}/mcp` } },
   });
+  running.kill();
+  await once(running, "exit");
   const silent = await home.goblinWith({ env }, "install", "cursor", "--config", file);
   expect(silent.err).toBe(
     `cursor: "goblin" does not work yet: nothing answers at http://127.0.0.1:${port}/mcp yet: start the gateway with goblin serve\n`,
@@ -157,14 +162,14 @@ test("a profile or every server alone, each tried as the client would", async ()
   const unknown = await home.goblin("install", "cursor", "--profile", "tim", ...config);
   expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining('did you mean "time"?')]);
 
-  // A client that starts the gateway itself needs no running one.
+  // A client that can only start programs gets a pipe into the running gateway.
+  const served = home.start(["serve", ...config]);
+  await once(served.stdout!, "data");
   const started = await home.goblin("install", "cursor", "--profile", "time", "--mode", "stdio", ...config);
   expect([started.code, started.err]).toEqual([0, ""]);
   expect(started.out).toContain('cursor: "goblin" answers, with 2 tools');
   expect(JSON.parse(readFileSync(cursor, "utf8")).mcpServers.goblin.args.slice(-2)).toEqual(["--profile", "time"]);
 
-  const served = home.start(["serve", ...config]);
-  await once(served.stdout!, "data");
   const profile = await home.goblin("install", "cursor", "--profile", "time", "--json", ...config);
   expect(JSON.parse(profile.out).results).toMatchObject([{ handshakes: [{ entry: "goblin", tools: 2 }] }]);
   expect(JSON.parse(readFileSync(cursor, "utf8")).mcpServers.goblin).toEqual({

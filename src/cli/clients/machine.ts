@@ -83,7 +83,7 @@ export function linksFor({ config, file, profile, perServer, ...source }: LinkSo
   const root = source.root ?? `${scheme}://${shown}:${port}`;
   const token = wantsToken(config.gateway.auth) ? { tokenVariable: TOKEN_VARIABLE } : {};
   const runs = ownProgram();
-  const args = [...runs.args, "stdio", ...(file === undefined ? [] : ["--config", resolve(file)])];
+  const args = [...runs.args, "stdio", "--attach", ...(file === undefined ? [] : ["--config", resolve(file)])];
   const link = (name: string, endpoint: string, more: readonly string[]): Link => ({
     name,
     gateway: { url: `${root}/mcp${endpoint}`, ...token },
