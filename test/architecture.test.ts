@@ -40,7 +40,7 @@ const layers: Record<string, readonly string[]> = {
   catalog: ["identifiers", "protocol", "json", "uri-template", "structures", "timing", "text"],
   links: ["http-client", "protocol", "json", "structures", "timing", "text"],
   clients: ["config", "structures"],
-  registry: ["catalog", "config", "structures"],
+  registry: ["catalog", "config", "protocol", "structures"],
   secrets: ["links", "config", "protocol", "structures", "timing", "text"],
   login: ["secrets", "links", "config", "protocol", "structures", "text"],
   connect: ["html", "login", "protocol", "structures", "text"],

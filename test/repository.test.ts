@@ -94,8 +94,8 @@ describe("nowhere in the repository", () => {
   });
 
   test("is the address of a package registry", () => {
-    // The public ones are what goblin add and goblin search ask by default; the last is an example.
-    const known = "registry\\.(?:modelcontextprotocol\\.io|npmjs\\.org|example)\\b";
+    // MCP's own registry is what goblin add and goblin search ask by default.
+    const known = "registry\\.(?:modelcontextprotocol\\.io|example)\\b";
     const address = new RegExp(`https?://(?!${known})[^\\s"'/]*(registry|artifactory|nexus|verdaccio)`, "i");
     expect(holding(address)).toEqual([]);
     const lock = JSON.parse(read("package-lock.json")) as { packages: Record<string, { resolved?: string }> };

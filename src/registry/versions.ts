@@ -2,9 +2,9 @@
  * The newest version of a package on npm or PyPI, and the order of versions. The package clients'
  * own settings say which registry is asked.
  */
-import { readFile } from "node:fs/promises";
-import { homedir } from "node:os";
-import { join } from "node:path";
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { messageOf } from "../protocol/errors.ts";
 import { recordOf } from "../structures/record.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -18,8 +18,8 @@ export function newestVersion(kind: "npm" | "pypi", name: string, env: Environme
 }
 
 async function newestOnNpm(name: string, env: Environment): Promise<string> {
-  const registry = env["npm_config_registry"] || env["NPM_CONFIG_REGISTRY"] || (await npmrcRegistry(env));
-  const base = slashed(registry ?? "https://registry.npmjs.org");
+  const named = env["npm_config_registry"] || env["NPM_CONFIG_REGISTRY"];
+  const base = slashed(named || (await printed("npm", ["config", "get", "registry"], env)));
   const url = base + name.replace("/", "%2f");
   const body = await fetchFrom(url, "application/vnd.npm.install-v1+json, application/json");
   const latest = recordOf(recordOf(JSON.parse(body))["dist-tags"])["latest"];
@@ -27,19 +27,32 @@ async function newestOnNpm(name: string, env: Environment): Promise<string> {
   return latest;
 }
 
-async function npmrcRegistry(env: Environment): Promise<string | undefined> {
-  const file = env["npm_config_userconfig"] || join(env["HOME"] ?? homedir(), ".npmrc");
-  const text = await readFile(file, "utf8").catch(() => "");
-  return /^registry\s*=\s*(\S+)/m.exec(text)?.[1];
+/** Runs a package client and returns what it prints. */
+async function printed(command: string, args: readonly string[], env: Environment): Promise<string> {
+  try {
+    const { stdout } = await promisify(execFile)(command, args, { env, timeout: PATIENCE_MS, shell: false });
+    return stdout.trim();
+  } catch (error) {
+    throw new Error(`"${command} ${args.join(" ")}" failed: ${messageOf(error).split("\n")[0]}`, { cause: error });
+  }
 }
 
 async function newestOnPypi(name: string, env: Environment): Promise<string> {
   const named = env["UV_DEFAULT_INDEX"] || env["UV_INDEX_URL"] || env["PIP_INDEX_URL"];
-  const base = slashed(named ?? "https://pypi.org/simple");
+  if (!named) return newestByPip(name, env);
+  const base = slashed(named);
   const project = name.toLowerCase().replace(/[-_.]+/g, "-");
   const body = await fetchFrom(`${base}${project}/`, `${SIMPLE_JSON}, text/html;q=0.5`);
   const newest = versionsIn(body, project).filter(isRelease).sort(compareVersions).at(-1);
   if (newest === undefined) throw new Error(`${base} knows no version of ${name}`);
+  return newest;
+}
+
+/** Without an index in the environment, pip's own settings say where to look. */
+async function newestByPip(name: string, env: Environment): Promise<string> {
+  const text = await printed("python3", ["-m", "pip", "index", "versions", name], env);
+  const newest = /^\S+ \(([^)]+)\)/.exec(text)?.[1];
+  if (newest === undefined) throw new Error(`pip knows no version of ${name}`);
   return newest;
 }
 
