@@ -93,8 +93,9 @@ test("a changed rule applies to the open stream, and the client is told", async 
   const names = async () => (await client.listTools()).tools.map(({ name }) => name);
   expect(await names()).not.toContain("web_add");
   home.write("goblin.json", JSON.stringify({ ...config, policy: { rules: rules.slice(1) } }));
+  // The servers' own start may be announced as well, before the config is read again.
+  await until(async () => (await names()).includes("web_add"));
   await until(() => notifications.some(({ method }) => method === "notifications/tools/list_changed"));
-  expect(await names()).toContain("web_add");
 });
 
 test("an unknown profile ends the command with those that there are", async () => {
