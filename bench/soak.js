@@ -38,7 +38,7 @@ const percent = (/** @type {number} */ part, /** @type {number} */ of) =>
 for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"]))
   process.once(signal, () => process.exit(130));
 
-const { problems, counts, updates, faults, lives, readings } = await runSoak({
+const { problems, counts, calmReasons, updates, faults, lives, readings } = await runSoak({
   minutes: Number(values.minutes),
   seed: Number(values.seed),
   share: values.share === "session" ? "session" : "all",
@@ -57,6 +57,8 @@ console.log(
 console.log(
   `success           ${percent(counts.ok, judged)} of all, ${percent(counts.calm - counts.calmFailed, counts.calm)} of ${counts.calm} in calm weather`,
 );
+const failures = [...calmReasons].sort(([, a], [, b]) => b - a).slice(0, 8);
+for (const [reason, count] of failures) console.log(`  ${String(count).padStart(6)} in calm weather: ${reason}`);
 console.log(
   `messages          ${counts.progress} progress, ${counts.logs} log, ${counts.questions} questions, ${counts.tasks} tasks`,
 );

@@ -40,18 +40,25 @@ export function createFaults({ servers, hub, weather, random, gateways, config, 
   const programs = servers.filter(({ wire }) => wire === "stdio");
   const addresses = servers.filter(({ wire }) => wire !== "stdio");
 
-  /** @param {Server} server */
-  function crashing(server) {
+  /**
+   * The bad weather can end only when the process is gone: before that it still answers.
+   * @param {Server} server
+   */
+  function kill(server) {
     crashed.set(server.name, performance.now());
-    weather.disturb(gateways(), server.name);
+    hub.whenGone(hub.of(server.name), weather.disturb(gateways(), server.name, { armed: true }));
+    server.kill();
   }
 
   /** @param {Server} server @param {string} kind */
   function spoil(server, kind) {
     const lines = hub.of(server.name);
     if (lines.length === 0) return "nothing: the server is away";
+    const line = random.pick(lines);
+    const strike = weather.disturb(gateways(), server.name, { armed: true });
     if (CRASHES.includes(kind)) crashed.set(server.name, performance.now());
-    hub.spoil(random.pick(lines), kind, weather.disturb(gateways(), server.name, { armed: true }));
+    if (CRASHES.includes(kind) && (kind !== "closeMidway" || server.wire === "stdio")) hub.whenGone([line], strike);
+    hub.spoil(line, kind, strike);
     return `${server.name}: ${kind}`;
   }
 
@@ -71,14 +78,14 @@ export function createFaults({ servers, hub, weather, random, gateways, config, 
       const server = random.pick(servers);
       if (!mayCrash(server)) return faults.spoil();
       if (random.chance(0.5)) return spoil(server, random.pick(["crash", "crashLate"]));
-      crashing(server);
-      server.kill();
+      kill(server);
       return `${server.name}: killed`;
     },
     streams() {
       const server = random.pick(addresses);
       if (!mayCrash(server)) return faults.spoil();
-      crashing(server);
+      crashed.set(server.name, performance.now());
+      weather.disturb(gateways(), server.name);
       hub.tell(server.name, random.chance(0.5) ? { closeStreams: true } : { dropSessions: true });
       return `${server.name}: closed its streams or forgot its sessions`;
     },

@@ -13,6 +13,8 @@ export async function openHub() {
   const lines = new Set();
   /** @type {Map<number, () => void>} */
   const waiting = new Map();
+  /** Called when a process has ended. @type {Map<Line, (() => void)[]>} */
+  const mourners = new Map();
   let spoils = 0;
 
   const server = createServer((socket) => {
@@ -25,7 +27,11 @@ export async function openHub() {
       for (const part of parts) heard(line, JSON.parse(part));
     });
     socket.on("error", () => {});
-    socket.on("close", () => lines.delete(line));
+    socket.on("close", () => {
+      lines.delete(line);
+      for (const told of mourners.get(line) ?? []) told();
+      mourners.delete(line);
+    });
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(undefined)));
   const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
@@ -51,6 +57,17 @@ export async function openHub() {
     /** @param {string} name @param {object} order */
     tell(name, order) {
       for (const line of lines) if (line.name === name) line.send(order);
+    },
+    /**
+     * Calls `gone` when all of these processes have ended.
+     * @param {readonly Line[]} processes
+     * @param {() => void} gone
+     */
+    whenGone(processes, gone) {
+      let left = processes.length;
+      if (left === 0) return gone();
+      const one = () => void (--left === 0 && gone());
+      for (const line of processes) mourners.set(line, [...(mourners.get(line) ?? []), one]);
     },
     /**
      * Puts a fault into one process; `used` is called when a call met it.

@@ -51,6 +51,8 @@ export function createLedger({ problems, weather, folder, servers }) {
   };
   /** The first calls that failed in calm weather, in words. @type {string[]} */
   const calmFailures = [];
+  /** How often calls failed in calm weather, by server and reason. @type {Map<string, number>} */
+  const calmReasons = new Map();
   /** Why each server's calls were refused last. @type {Map<string, string>} */
   const reasons = new Map();
   let last = 0;
@@ -59,6 +61,7 @@ export function createLedger({ problems, weather, folder, servers }) {
     counts,
     reasons,
     calmFailures,
+    calmReasons,
     /** @param {string} nonce */
     get: (nonce) => entries.get(nonce),
     /** @param {Pick<Entry, "client" | "gateway" | "server" | "tool">} what @returns {Entry} */
@@ -88,7 +91,7 @@ export function createLedger({ problems, weather, folder, servers }) {
       if (content?.nonce !== nonce || content?.server !== server) {
         problems.add("foreignAnswers", `${words(entry)} got ${JSON.stringify(content)}`);
       }
-      weather.succeeded(entry.gateway, server, entry.start);
+      weather.succeeded(entry, entry.start);
     },
     /** The call was answered with an error. @param {Entry} entry @param {any} error */
     refused(entry, error) {
@@ -134,7 +137,7 @@ export function createLedger({ problems, weather, folder, servers }) {
         // A request that was not yet read when its connection was closed may go; one that was
         // executed has an answer.
         if (entry.wasStopped && by) problems.add("cutByStop", words(entry));
-        if (state !== "ok" || !weather.isCalm(gateway, server, start, end + AFTER_MS)) continue;
+        if (state !== "ok" || !weather.isCalm(entry, start, end + AFTER_MS)) continue;
         if (isOut(gateway, start, end + AFTER_MS)) continue;
         if (entry.progress !== told.progress)
           problems.add("lostProgress", `${words(entry)}: ${told.progress} of ${entry.progress}`);
@@ -153,10 +156,12 @@ export function createLedger({ problems, weather, folder, servers }) {
     if (state === "given up") return;
     const isOk = state === "ok";
     counts[isOk ? "ok" : state === "cut" ? "cut" : "refused"]++;
-    if (!weather.isCalm(entry.gateway, entry.server, entry.start, entry.end)) return;
+    if (!weather.isCalm(entry, entry.start, entry.end)) return;
     counts.calm++;
     if (isOk) return;
     counts.calmFailed++;
+    const reason = `${entry.server}: ${why}`;
+    calmReasons.set(reason, (calmReasons.get(reason) ?? 0) + 1);
     if (calmFailures.length < KEPT) calmFailures.push(`${words(entry)}: ${why}`);
   }
 

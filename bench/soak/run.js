@@ -63,7 +63,8 @@ export async function runSoak({
   const chaos = createRandom(seed);
   const random = createRandom(seed + 1);
   const problems = createProblems(known, trace);
-  const weather = createWeather();
+  const personal = KINDS.filter((kind) => kind.share === "session").map(({ name }) => name);
+  const weather = createWeather(new Set(personal));
   const folder = mkdtempSync(join(tmpdir(), "goblin-soak-"));
   const hub = await openHub();
   const servers = await Promise.all(KINDS.map((kind) => startServer(kind, { folder, hub })));
@@ -189,7 +190,8 @@ export async function runSoak({
 
   /** @param {Parameters<typeof judgeResources>[0]} readings */
   function result(readings) {
-    return { problems, counts: ledger.counts, updates: updates.counts, faults, lives: gateway.lives, readings };
+    const { counts, calmReasons } = ledger;
+    return { problems, counts, calmReasons, updates: updates.counts, faults, lives: gateway.lives, readings };
   }
 
   /** What the run was to find, if it was to find something. */

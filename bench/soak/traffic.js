@@ -126,7 +126,7 @@ export async function call(client, server, tool, args, street, { giveUpAfterMs, 
   }
 
   function isCalm() {
-    return weather.isCalm(client.gateway, server.name, entry.start, performance.now());
+    return weather.isCalm(entry, entry.start, performance.now());
   }
 
   /** @param {any} content */

@@ -1,7 +1,8 @@
 // @ts-check
 // Which servers are disturbed, as seen through which gateway, and when. Calls in calm weather have
 // to succeed; so a disturbance begins with its fault, ends with the first success of a call that
-// began after the fault had struck, and counts for no longer than a server may be away.
+// began after the fault had struck, and counts for no longer than a server may be away. Where each
+// client has a process of its own, a success says nothing about the processes of other clients.
 
 /**
  * After this a server that was disturbed has no excuse any more: a gateway waits up to 37 s before
@@ -9,10 +10,15 @@
  */
 const LONGEST_MS = 40_000;
 
-/** @typedef {{ from: number, struck: number, to: number }} Spell */
+/**
+ * `over`: when it ended for a client that has a process of its own.
+ * @typedef {{ from: number, struck: number, to: number, over: Map<string, number> }} Spell
+ */
+/** @typedef {{ gateway: string, server: string, client: string }} Place */
 /** @typedef {ReturnType<typeof createWeather>} Weather */
 
-export function createWeather() {
+/** @param {ReadonlySet<string>} [personal] servers of which each client has a process of its own */
+export function createWeather(personal = new Set()) {
   /** @type {Map<string, Spell[]>} */
   const spells = new Map();
   const keyOf = (/** @type {string} */ gateway, /** @type {string} */ server) => `${gateway} ${server}`;
@@ -27,31 +33,35 @@ export function createWeather() {
     disturb(gateways, server, { armed = false } = {}) {
       const from = performance.now();
       const begun = gateways.map((gateway) => {
-        const spell = { from, struck: armed ? Number.POSITIVE_INFINITY : from, to: from + LONGEST_MS };
+        const struck = armed ? Number.POSITIVE_INFINITY : from;
+        /** @type {Spell} */
+        const spell = { from, struck, to: from + LONGEST_MS, over: new Map() };
         const key = keyOf(gateway, server);
         spells.set(key, [...(spells.get(key) ?? []), spell]);
         return spell;
       });
       return () => {
         const now = performance.now();
-        for (const spell of begun) Object.assign(spell, { struck: now, to: now + LONGEST_MS });
+        for (const spell of begun) Object.assign(spell, { struck: now, to: now + LONGEST_MS, over: new Map() });
       };
     },
     /**
      * A call that began at `start` succeeded.
-     * @param {string} gateway
-     * @param {string} server
+     * @param {Place} place
      * @param {number} start
      */
-    succeeded(gateway, server, start) {
+    succeeded({ gateway, server, client }, start) {
       const now = performance.now();
       for (const spell of spells.get(keyOf(gateway, server)) ?? []) {
-        if (spell.struck < start && spell.to > now) spell.to = now;
+        if (spell.struck >= start || spell.to <= now) continue;
+        if (!personal.has(server)) spell.to = now;
+        else if (!spell.over.has(client)) spell.over.set(client, now);
       }
     },
-    /** @param {string} gateway @param {string} server @param {number} from @param {number} to */
-    isCalm(gateway, server, from, to) {
-      return !(spells.get(keyOf(gateway, server)) ?? []).some((spell) => spell.from <= to && spell.to >= from);
+    /** @param {Place} place @param {number} from @param {number} to */
+    isCalm({ gateway, server, client }, from, to) {
+      const known = spells.get(keyOf(gateway, server)) ?? [];
+      return !known.some((spell) => spell.from <= to && (spell.over.get(client) ?? spell.to) >= from);
     },
   };
 }

@@ -19,9 +19,15 @@ interface Problems {
 }
 interface Weather {
   disturb(gateways: string[], server: string, options?: { armed?: boolean }): () => void;
-  succeeded(gateway: string, server: string, start: number): void;
-  isCalm(gateway: string, server: string, from: number, to: number): boolean;
+  succeeded(place: Place, start: number): void;
+  isCalm(place: Place, from: number, to: number): boolean;
 }
+interface Place {
+  readonly gateway: string;
+  readonly server: string;
+  readonly client: string;
+}
+const AT_S: Place = { gateway: "main", server: "s", client: "c1" };
 interface Entry {
   readonly nonce: string;
   readonly start: number;
@@ -58,7 +64,7 @@ interface Judges {
 const load = async <T>(file: string): Promise<T> =>
   (await import(pathToFileURL(resolve("bench/soak", file)).href)) as T;
 const { createProblems } = await load<{ createProblems(known: string[]): Problems }>("problems.js");
-const { createWeather } = await load<{ createWeather(): Weather }>("weather.js");
+const { createWeather } = await load<{ createWeather(personal?: Set<string>): Weather }>("weather.js");
 const { createLedger } = await load<{ createLedger(options: object): Ledger }>("ledger.js");
 const { createUpdates } = await load<{ createUpdates(options: object): Updates }>("updates.js");
 const { createRandom } = await load<{ createRandom(seed: number): object }>("random.js");
@@ -150,7 +156,7 @@ describe("calls", () => {
     weather.disturb(["main"], "s");
     refuse();
     expect(ledger.counts).toMatchObject({ calm: 1, calmFailed: 1 });
-    weather.succeeded("main", "s", Number.MAX_VALUE);
+    weather.succeeded(AT_S, Number.MAX_VALUE);
     const end = performance.now();
     while (performance.now() === end);
     refuse();
@@ -159,16 +165,27 @@ describe("calls", () => {
 
   test("that succeed before a fault has struck do not end it", () => {
     const { weather } = desk();
-    const isCalmNow = () => weather.isCalm("main", "s", performance.now(), performance.now());
+    const isCalmNow = () => weather.isCalm(AT_S, performance.now(), performance.now());
     const strike = weather.disturb(["main"], "s", { armed: true });
-    weather.succeeded("main", "s", Number.MAX_VALUE);
+    weather.succeeded(AT_S, Number.MAX_VALUE);
     expect(isCalmNow()).toBe(false);
     const before = performance.now();
     strike();
-    weather.succeeded("main", "s", before - 1);
+    weather.succeeded(AT_S, before - 1);
     expect(isCalmNow()).toBe(false);
-    weather.succeeded("main", "s", Number.MAX_VALUE);
-    expect(weather.isCalm("main", "s", Number.MAX_VALUE, Number.MAX_VALUE)).toBe(true);
+    weather.succeeded(AT_S, Number.MAX_VALUE);
+    expect(weather.isCalm(AT_S, Number.MAX_VALUE, Number.MAX_VALUE)).toBe(true);
+  });
+
+  test("of a client with a process of its own end bad weather for that client only", () => {
+    const weather = createWeather(new Set(["s"]));
+    weather.disturb(["main"], "s");
+    weather.succeeded(AT_S, Number.MAX_VALUE);
+    const end = performance.now();
+    while (performance.now() === end);
+    const isCalmFor = (client: string) => weather.isCalm({ ...AT_S, client }, performance.now(), performance.now());
+    expect(isCalmFor("c1")).toBe(true);
+    expect(isCalmFor("c2")).toBe(false);
   });
 });
 
