@@ -2,10 +2,10 @@
  * What clients see of the servers' lists: names, policies, pages, changes. The servers' own logs
  * say what they were asked.
  */
-import { PassThrough } from "node:stream";
 import { afterEach, describe, expect, test } from "vitest";
 import { startGoblin } from "../fixtures/goblin.ts";
 import { connectV1, connectV2, disposeAll, type Recorded, rawHttp, startScripted, until } from "../fixtures/peers.ts";
+import { stdioClient } from "../fixtures/stdio.ts";
 
 afterEach(disposeAll);
 
@@ -156,17 +156,9 @@ describe("a list that changes", () => {
       await connectV2({ url: goblin.url }),
       await connectV1({ sseUrl: goblin.sseUrl }),
     ];
-    const output = new PassThrough();
-    const input = new PassThrough();
-    goblin.gateway.stdio({ input, output });
-    let onStdio = "";
-    output.on("data", (chunk) => {
-      onStdio += chunk;
-    });
-    const hello = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "c", version: "1" } };
-    input.write(`${JSON.stringify({ jsonrpc: "2.0", id: 0, method: "initialize", params: hello })}\n`);
-    input.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n');
-    await until(() => onStdio.includes("serverInfo"));
+    const onStdio = stdioClient(goblin.gateway);
+    expect(await onStdio.hello()).toMatchObject({ result: { serverInfo: {} } });
+    onStdio.send({ jsonrpc: "2.0", method: "notifications/initialized" });
 
     for (const [n, server] of [one, two].entries()) {
       const asked = async () => [
@@ -181,7 +173,7 @@ describe("a list that changes", () => {
         const { tools } = await client.listTools();
         expect(tools.map(({ name }) => name)).toContain(`${server.name}_fresh${n}`);
       }
-      await until(() => onStdio.split("notifications/tools/list_changed").length === n + 2);
+      await until(() => count(onStdio.messages(), "tools") === n + 1, { what: "a notification on stdout" });
       expect(await asked()).toEqual(n === 0 ? [a + 1, b, prompts] : [a, b + 1, prompts]);
     }
     // A change that changes nothing is passed on at most once, and other lists are not concerned.

@@ -10,6 +10,7 @@ import { limitsSchema } from "../../src/config/schema/limits.ts";
 import { bare, postText } from "../fixtures/bare.ts";
 import { startGoblin } from "../fixtures/goblin.ts";
 import { disposeAll, rawHttp, startScripted, until } from "../fixtures/peers.ts";
+import { stdioClient } from "../fixtures/stdio.ts";
 import { LEVEL_KEY, stateless } from "../matrix/stateless.ts";
 import { counted, envelope, mirrored, type Row, rows, type Struck } from "./limit-rows.ts";
 
@@ -90,11 +91,9 @@ describe("limits that can be exceeded in several ways", () => {
         },
       },
     ]);
-    const [input, output] = [new PassThrough(), new PassThrough()];
-    goblin.gateway.stdio({ input, output });
-    input.write(`${large}\n`);
-    const [line] = (await new Promise<Buffer>((resolve) => output.once("data", resolve))).toString().split("\n");
-    expect(JSON.parse(line!)).toMatchObject({ id: null, error: { code: -32010, data: { limit: 2000 } } });
+    const onStdio = stdioClient(goblin.gateway);
+    onStdio.input.write(`${large}\n`);
+    expect(await onStdio.answer(null)).toMatchObject({ error: { code: -32010, data: { limit: 2000 } } });
     expect((await counted(goblin))["limits.bodyBytes"]).toBe(3);
   });
 

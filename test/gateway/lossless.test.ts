@@ -3,11 +3,11 @@
  * writes reaches the server as the same text, but for the name. Values that JavaScript cannot hold
  * (integers past 2^53, -0, 1.0, duplicate keys) included.
  */
-import { PassThrough } from "node:stream";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type RunningGoblin, startGoblin } from "../fixtures/goblin.ts";
 import { disposeAll, type RawHttp, rawHttp, type Scripted, startScripted, until } from "../fixtures/peers.ts";
+import { helloOf, stdioClient } from "../fixtures/stdio.ts";
 
 const NUMBERS = [
   "0",
@@ -179,18 +179,9 @@ test("a JSON body with line breaks arrives whole over every way out", async () =
 });
 
 test("over stdin and stdout too, with line separators of Unicode inside of strings", async () => {
-  const input = new PassThrough();
-  const output = new PassThrough();
-  goblin.gateway.stdio({ input, output });
-  let got = "";
-  output.setEncoding("utf8").on("data", (chunk: string) => {
-    got += chunk;
-  });
-  const line = (n: number): Promise<string> =>
-    until(() => got.split("\n").length > n + 1 && got.split("\n")[n], { what: `line ${n}` }) as Promise<string>;
-  const hello = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "c", version: "1" } };
-  input.write(`${JSON.stringify({ jsonrpc: "2.0", id: 0, method: "initialize", params: hello })}\r\n`);
-  await line(0);
+  const { input, lines, answer } = stdioClient(goblin.gateway);
+  input.write(`${JSON.stringify(helloOf(0))}\r\n`);
+  await answer(0);
   input.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n');
   const result = '{"content":[],"odd":"a\u2028b\u2029c","n":9007199254740993}';
   const params = `{"name":"sse_raw","arguments":{"ignored":"\u2028","text":${JSON.stringify(result)}}}`;
@@ -198,5 +189,6 @@ test("over stdin and stdout too, with line separators of Unicode inside of strin
   // Cut inside of a character.
   input.write(text.subarray(0, text.indexOf(0xe2) + 1));
   input.write(text.subarray(text.indexOf(0xe2) + 1));
-  expect(await line(1)).toBe(`{"jsonrpc":"2.0","id":"one","result":${result}}`);
+  await answer("one");
+  expect(lines[1]).toBe(`{"jsonrpc":"2.0","id":"one","result":${result}}`);
 });

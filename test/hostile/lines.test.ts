@@ -1,8 +1,8 @@
 /** A large line on stdin that is full of small values: it is parsed over many turns, in order. */
-import { PassThrough } from "node:stream";
 import { afterEach, expect, test } from "vitest";
 import { startGoblin } from "../fixtures/goblin.ts";
-import { disposeAll, onDispose, until } from "../fixtures/peers.ts";
+import { disposeAll, until } from "../fixtures/peers.ts";
+import { stdioClient } from "../fixtures/stdio.ts";
 
 afterEach(disposeAll);
 
@@ -15,16 +15,8 @@ const ping = (id: number, params: string): string =>
 
 async function open() {
   const goblin = await startGoblin({ mcpServers: {} });
-  const [input, output] = [new PassThrough(), new PassThrough()];
-  const front = goblin.gateway.stdio({ input, output });
-  onDispose(() => front.close());
-  let said = "";
-  output.on("data", (chunk) => {
-    said += chunk;
-  });
-  const ids = (): (number | null)[] =>
-    said.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line).id as number | null]));
-  return { input, ids, front };
+  const { input, messages, front } = stdioClient(goblin.gateway);
+  return { input, front, ids: (): (number | null)[] => messages().map(({ id }) => id) };
 }
 
 const values = `[${"1,".repeat(LINE / 2)}1]`;

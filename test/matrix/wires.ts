@@ -6,6 +6,7 @@
 import { PassThrough } from "node:stream";
 import type { Gateway } from "../../src/gateway.ts";
 import { onDispose } from "../fixtures/peers.ts";
+import { eachLine } from "../fixtures/stdio.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON as it came; tests look into it freely
 export type Message = any;
@@ -90,12 +91,7 @@ export function stdioWire(gateway: Gateway, take: Take): Wire {
   const [input, output] = [new PassThrough(), new PassThrough()];
   const front = gateway.stdio({ input, output });
   onDispose(() => front.close());
-  let rest = "";
-  output.setEncoding("utf8").on("data", (chunk: string) => {
-    const lines = `${rest}${chunk}`.split("\n");
-    rest = lines.pop() ?? "";
-    for (const line of lines) take(JSON.parse(line), undefined);
-  });
+  eachLine(output, (line) => take(JSON.parse(line), undefined));
   return {
     kind: "stdio",
     headers: {},

@@ -2,10 +2,10 @@
  * Bytes of a client that are not UTF-8 were replaced by U+FFFD on their way to the server; a server
  * must get what was sent, or nothing.
  */
-import { PassThrough } from "node:stream";
 import { afterEach, expect, test } from "vitest";
 import { startGoblin } from "../fixtures/goblin.ts";
-import { disposeAll, onDispose, rawHttp, startScripted, until } from "../fixtures/peers.ts";
+import { disposeAll, rawHttp, startScripted } from "../fixtures/peers.ts";
+import { stdioClient } from "../fixtures/stdio.ts";
 
 afterEach(disposeAll);
 
@@ -39,21 +39,10 @@ test("over HTTP it is a parse error", async () => {
 test("over stdio it is a parse error", async () => {
   const server = await startScripted({ name: "one" });
   const goblin = await startGoblin({ mcpServers: { one: server.entry } });
-  const [input, output] = [new PassThrough(), new PassThrough()];
-  const front = goblin.gateway.stdio({ input, output });
-  onDispose(() => front.close());
-  let said = "";
-  output.on("data", (chunk) => {
-    said += chunk;
-  });
-  const hello = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "raw", version: "1" } };
-  input.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params: hello })}\n`);
-  for (const line of [...broken, fine]) input.write(Buffer.concat([line, Buffer.from("\n")]));
-  await until(() => said.includes('"id":7'));
-  const answers = said
-    .trim()
-    .split("\n")
-    .map((line) => JSON.parse(line));
-  expect(answers.filter(({ id }) => id === null).map(({ error }) => error.code)).toEqual([-32700, -32700, -32700]);
-  expect(answers.find(({ id }) => id === 7).result.structuredContent).toEqual({ text: "\ufffdé" });
+  const client = stdioClient(goblin.gateway);
+  await client.hello();
+  for (const line of [...broken, fine]) client.input.write(Buffer.concat([line, Buffer.from("\n")]));
+  expect((await client.answer(7)).result.structuredContent).toEqual({ text: "\ufffdé" });
+  const refused = client.messages().filter(({ id }) => id === null);
+  expect(refused.map(({ error }) => error.code)).toEqual([-32700, -32700, -32700]);
 });

@@ -3,11 +3,11 @@
  * no call and was lost, and the server then worked for nobody.
  */
 import { once } from "node:events";
-import { PassThrough } from "node:stream";
 import { afterEach, expect, test } from "vitest";
 import { bare, postText } from "../fixtures/bare.ts";
 import { startGoblin } from "../fixtures/goblin.ts";
-import { disposeAll, onDispose, rawHttp, startScripted, until } from "../fixtures/peers.ts";
+import { disposeAll, rawHttp, startScripted, until } from "../fixtures/peers.ts";
+import { stdioClient } from "../fixtures/stdio.ts";
 import { stateless, VERSION_KEY } from "../matrix/stateless.ts";
 
 afterEach(disposeAll);
@@ -109,17 +109,9 @@ test("a cancellation is forgotten with the message that was read meanwhile", asy
 
 test("over stdio, the cancellation waits for its call", async () => {
   const { goblin } = await start();
-  const [input, output] = [new PassThrough(), new PassThrough()];
-  const front = goblin.gateway.stdio({ input, output });
-  onDispose(() => front.close());
-  let said = "";
-  output.on("data", (chunk) => {
-    said += chunk;
-  });
-  const hello = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "raw", version: "1" } };
-  input.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params: hello })}\n`);
-  await until(() => said.includes('"id":1'), { what: "the handshake" });
-  input.write(`${call(7)}\n${cancel(7)}\n${call(8)}\n`);
-  await until(() => said.includes('"id":8'), { what: "the other answer" });
-  expect(said.includes('"id":7')).toBe(false);
+  const client = stdioClient(goblin.gateway);
+  await client.hello();
+  client.input.write(`${call(7)}\n${cancel(7)}\n${call(8)}\n`);
+  await client.answer(8);
+  expect(client.messages().map(({ id }) => id)).toEqual([1, 8]);
 });

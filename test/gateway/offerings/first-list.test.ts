@@ -2,11 +2,11 @@
  * A client that lists once sees all tools, even if it comes while the servers start: the handshake
  * and the first lists wait for them, for a bounded time.
  */
-import { PassThrough } from "node:stream";
 import { afterEach, describe, expect, test } from "vitest";
 import { commandHome, PROGRAM } from "../../fixtures/command.ts";
 import { startGoblin } from "../../fixtures/goblin.ts";
 import { connectV1, connectV2, disposeAll, rawHttp, startScripted, until } from "../../fixtures/peers.ts";
+import { helloOf, stdioClient } from "../../fixtures/stdio.ts";
 import { stateless } from "../../matrix/stateless.ts";
 
 afterEach(disposeAll);
@@ -56,22 +56,14 @@ describe("complete at the first time", () => {
 
   test("for a client that does not wait for the answer to its handshake, which comes before anything else", async () => {
     const { goblin } = await startSlow();
-    const [input, output] = [new PassThrough(), new PassThrough()];
-    goblin.gateway.stdio({ input, output });
-    let written = "";
-    output.on("data", (chunk: Buffer) => {
-      written += chunk.toString();
-    });
-    const hello = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "hasty", version: "1" } };
-    for (const message of [
-      { jsonrpc: "2.0", id: 1, method: "initialize", params: hello },
+    const client = stdioClient(goblin.gateway);
+    client.send(
+      helloOf(1),
       { jsonrpc: "2.0", method: "notifications/initialized" },
       { jsonrpc: "2.0", id: 2, method: "tools/list" },
-    ])
-      input.write(`${JSON.stringify(message)}\n`);
-    await until(() => written.includes('"id":2'));
-    expect(JSON.parse(written.split("\n")[0]!)).toMatchObject({ id: 1 });
-    expect(written.split("\n").find((line) => line.includes('"id":2'))).toContain("slow_echo");
+    );
+    expect(JSON.stringify(await client.answer(2))).toContain("slow_echo");
+    expect(client.messages()[0]).toMatchObject({ id: 1 });
   });
 
   test("for a model that searches or browses instead of listing", async () => {

@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import type { Opener } from "../../../src/cli/attach/opener.ts";
 import { Pipe } from "../../../src/cli/attach/pipe.ts";
 import { NoTunnel, type Tunnel } from "../../../src/cli/attach/tunnel.ts";
+import { eachLine } from "../../fixtures/stdio.ts";
 import { eventually } from "../../fixtures/until.ts";
 
 const SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId";
@@ -18,7 +19,7 @@ function open() {
       if (isAway) throw new NoTunnel("absent", "nobody");
       const [ours, theirs] = duplexPair();
       const lines: string[] = [];
-      collect(theirs, lines);
+      eachLine(theirs, (line) => lines.push(line));
       theirs.once("end", () => theirs.end());
       gateways.push({ lines, say: (value) => void theirs.write(textOf(value)), go: () => void theirs.end() });
       return { socket: ours, configKey: "" };
@@ -26,7 +27,7 @@ function open() {
   };
   const [input, output] = [new PassThrough(), new PassThrough()];
   const told: string[] = [];
-  collect(output, told);
+  eachLine(output, (line) => told.push(line));
   const over = new Pipe({ input, output, opener }).run();
   return {
     told,
@@ -45,15 +46,6 @@ function open() {
 
 function textOf(value: unknown): string {
   return `${typeof value === "string" ? value : JSON.stringify({ jsonrpc: "2.0", ...(value as object) })}\n`;
-}
-
-function collect(stream: NodeJS.ReadableStream, lines: string[]): void {
-  let rest = "";
-  stream.on("data", (chunk: Buffer) => {
-    const parts = (rest + chunk).split("\n");
-    rest = parts.pop()!;
-    lines.push(...parts);
-  });
 }
 
 const parsed = (lines: readonly string[]) => lines.map((line) => JSON.parse(line) as Record<string, unknown>);
