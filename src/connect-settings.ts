@@ -1,16 +1,25 @@
 /** Connects logins with the config, the guard and the address: their page, and callers' tokens. */
 import type { LiveConfig } from "./config/live-config.ts";
 import { Connect } from "./connect/connect.ts";
+import type { Proof } from "./connect/proofs.ts";
 import type { LiveGuards } from "./front/http/guard.ts";
 import { isOnBehalf } from "./login/grants/on-behalf.ts";
 import { Subjects } from "./login/grants/subjects.ts";
 import type { Logins } from "./login/logins.ts";
+import type { Pairing } from "./pairing/pairing.ts";
 
 export interface ConnectParts {
   readonly config: LiveConfig;
   readonly guards: LiveGuards;
+  readonly pairing: Pairing | undefined;
   /** Where the gateway listens; empty: nowhere. */
   readonly address: { readonly url: string };
+}
+
+/** The principal of a link. */
+interface Asker {
+  readonly principal: string;
+  readonly isAdmin: boolean;
 }
 
 /** A browser cannot open an address for all interfaces. */
@@ -31,6 +40,35 @@ function followSubjects(logins: Logins, { config, guards }: ConnectParts): void 
   follow();
 }
 
+/** How the person behind a link shows that it is theirs. */
+function proofOf({ principal, isAdmin }: Asker, base: URL, { config, pairing }: ConnectParts): Proof {
+  const { oauth } = config.current.gateway.auth;
+  const [issuer = "", subject] = principal.split("\u001f");
+  if (subject === undefined) return { kind: "token", isIssued: false };
+  if (pairing?.issuer === issuer) {
+    return {
+      kind: "code",
+      isKnown: (cookies) => pairing.letIn(subject, cookies),
+      tryCode: (typed) => pairing.tryCode(subject, typed),
+    };
+  }
+  const known = oauth?.issuers.find((one) => one.issuer === issuer);
+  if (!known?.login) return { kind: "token", isIssued: true };
+  const { clientId, clientSecret, resource, scopes = known.requiredScopes } = known.login;
+  const more = isAdmin && oauth?.adminScope !== undefined ? [oauth.adminScope] : [];
+  const own = `${base.href.replace(/\/$/, "")}/mcp`;
+  return {
+    kind: "login",
+    at: {
+      issuer,
+      clientId,
+      clientSecret,
+      scopes: [...new Set([...scopes, ...more])],
+      resource: resource === "auto" ? own : resource === false ? undefined : resource,
+    },
+  };
+}
+
 export function createConnect(logins: Logins, parts: ConnectParts): Connect {
   const { config, guards, address } = parts;
   followSubjects(logins, parts);
@@ -41,6 +79,7 @@ export function createConnect(logins: Logins, parts: ConnectParts): Connect {
       metadataUrl: () => config.current.oauth.clientMetadataUrl,
       admits: (principal) => guards.main.admits(principal, "client"),
       administers: (principal) => guards.main.admits(principal, "admin"),
+      proofOf: (link, base) => proofOf(link, base, parts),
       identify: async (token, host) => {
         const headers: Record<string, string | undefined> = { host, authorization: `Bearer ${token}` };
         const verdict = await guards.main.client({ method: "GET", path: "/mcp", header: (name) => headers[name] });

@@ -67,7 +67,7 @@ export function createGateway({ log, configPath, reload, state, kept, logins, en
   const address = { url: "" };
   const { pairing, preview } = options;
   const guards = new LiveGuards(config, log, { mark: clients.mark, pairing });
-  const connect = logins && createConnect(logins, { config, guards, address });
+  const connect = logins && createConnect(logins, { config, guards, pairing, address });
   const stages = { masker: logs.masker, loginLinks: connect };
   const relay = new Relay({ ...core, ...clients, ...records, ...stages, localTools, waiting, seen });
   const reloading = { configPath, reloads, reload, preview };

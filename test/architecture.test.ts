@@ -72,7 +72,7 @@ const layers: Record<string, readonly string[]> = {
   ],
   page: ["admin", "tui", "uri-template"],
   tui: ["admin", "http-client", "protocol", "structures", "uri-template", "text"],
-  "connect-settings.ts": ["front", "connect", "login", "config"],
+  "connect-settings.ts": ["front", "connect", "login", "pairing", "config"],
   "catalog-settings.ts": ["meta", "catalog", "config"],
   "gateway-options.ts": ["admin", "session", "servers", "login", "pairing", "telemetry", "config"],
   "gateway.ts": [

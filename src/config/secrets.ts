@@ -18,7 +18,9 @@ export function logSecrets({ servers, gateway, otel }: Pick<Config, "servers" | 
     ...gateway.auth.tokens,
     ...gateway.admin.tokens,
     ...Object.values(gateway.auth.clients).flatMap(({ token }) => token ?? []),
-    ...(gateway.auth.oauth?.issuers ?? []).flatMap(({ introspect }) => introspect?.clientSecret ?? []),
+    ...(gateway.auth.oauth?.issuers ?? []).flatMap(({ introspect, login }) =>
+      [introspect?.clientSecret, login?.clientSecret].filter((secret) => secret !== undefined),
+    ),
     ...Object.values(otel.headers),
     ...servers.flatMap(({ transport, auth }) => [
       ...keysOf(transport),

@@ -8,8 +8,9 @@
 import type { Logins } from "../login/logins.ts";
 import type { Principal } from "../protocol/principal.ts";
 import { lazy } from "../structures/lazy.ts";
-import { Links } from "./links.ts";
+import { type Link, Links } from "./links.ts";
 import type { OwnAddress } from "./own-address.ts";
+import type { Proof } from "./proofs.ts";
 
 export interface ConnectOptions {
   readonly logins: Logins;
@@ -21,6 +22,8 @@ export interface ConnectOptions {
   readonly administers: (principal: Principal) => boolean;
   /** Returns the principal behind a token, as a client with it would be. */
   readonly identify: (token: string, host: string | undefined) => Promise<Principal | undefined>;
+  /** Returns how a person shows that the principal of a link is theirs. */
+  readonly proofOf: (link: Pick<Link, "principal" | "isAdmin">, base: URL) => Proof;
 }
 
 export interface Place {
@@ -73,7 +76,7 @@ export class Connect {
   }
 
   #linkAt(base: string, who: Principal): string {
-    return `${base.replace(/\/$/, "")}/connect/${this.#links.make(who.id)}`;
+    return `${base.replace(/\/$/, "")}/connect/${this.#links.make(who)}`;
   }
 
   #openOwn(): Promise<OwnAddress> {

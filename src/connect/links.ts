@@ -4,11 +4,16 @@
  * A link is sealed, so it names nobody to those who read it. It is good for this page only. By
  * itself it proves nothing about who opens it (see `visits.ts`).
  */
+import type { Principal } from "../protocol/principal.ts";
 import { SealedTexts } from "../structures/sealed-texts.ts";
 
 export interface Link {
   /** The principal's id; empty: the gateway needs no credential. */
   readonly principal: string;
+  /** Its name, for people. */
+  readonly name: string;
+  /** Whether it administered the gateway when it got the link. It must show that it still does. */
+  readonly isAdmin: boolean;
   readonly expiresAt: number;
 }
 
@@ -21,8 +26,8 @@ export class Links {
     this.#sealed = new SealedTexts(key, "goblin connect link");
   }
 
-  make(principal: string): string {
-    return this.#sealed.seal({ principal, expiresAt: Date.now() + LIFE_MS });
+  make({ id, name, isAdmin }: Principal): string {
+    return this.#sealed.seal({ principal: id, name, isAdmin, expiresAt: Date.now() + LIFE_MS });
   }
 
   /** Returns undefined if the text is no link of this gateway; "expired" if it was one. */

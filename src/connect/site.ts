@@ -6,15 +6,17 @@
  * the person must prove once that this principal is theirs: a link alone, passed on to somebody
  * else, opens nothing. Whatever changes something comes from this page itself (the Origin header).
  */
-import { type Page, pageResponse, styleResponse } from "../html/page.ts";
+import { type Page, styleResponse } from "../html/page.ts";
 import { LoginError } from "../login/login-error.ts";
 import { messageOf } from "../protocol/errors.ts";
 import { ANYONE, type Principal } from "../protocol/principal.ts";
 import { readBounded } from "../structures/read-bounded.ts";
 import { Attempts } from "./attempts.ts";
 import type { ConnectOptions } from "./connect.ts";
+import { Identity } from "./identity.ts";
 import type { Link, Links } from "./links.ts";
-import { identityPage, leavePage, listPage, type Note, notePage } from "./page.ts";
+import { leavePage, listPage, type Note, notePage } from "./page.ts";
+import { answer, at, redirect } from "./responses.ts";
 import { type Visit, Visits } from "./visits.ts";
 
 export interface SiteOptions extends ConnectOptions {
@@ -22,8 +24,6 @@ export interface SiteOptions extends ConnectOptions {
   readonly base: URL;
 }
 
-/** A page that opened this one, or that this one leads to, gets no hold of it. */
-const APART = { "cross-origin-opener-policy": "same-origin" };
 const MAX_FORM = 16 * 1024;
 const MOST_NOTES = 500;
 const AGAIN = "Make the call again to get a new one.";
@@ -31,6 +31,7 @@ const AGAIN = "Make the call again to get a new one.";
 export class Site {
   readonly #options: SiteOptions;
   readonly #visits: Visits;
+  readonly #identity: Identity;
   readonly #attempts = new Attempts();
   /** What a browser is told on its next page. */
   readonly #notes = new Map<string, Note>();
@@ -38,6 +39,7 @@ export class Site {
   constructor(options: SiteOptions) {
     this.#options = options;
     this.#visits = new Visits(options.logins.keyFor("connect"));
+    this.#identity = new Identity(options, this.#visits);
   }
 
   /** `path`: what follows `/connect/`. */
@@ -48,10 +50,11 @@ export class Site {
     if (path === "style.css") return styleResponse();
     if (path === "client.json") return this.#describe();
     if (path === "callback") return this.#callback(request);
+    if (path === "identity") return this.#identity.callback(request, this.#visitOf(request));
     const link = this.#options.links.open(path);
     if (link === "expired") return answer(410, notePage("This link has expired", AGAIN));
     if (!link) return answer(404, notePage("This link is not valid", AGAIN));
-    return method === "GET" ? this.#show(request, link) : this.#act(request, link, path);
+    return method === "GET" ? this.#show(request, link, path) : this.#act(request, link, path);
   }
 
   /** The client metadata document: who the gateway is, for authorization servers that read one. */
@@ -69,11 +72,11 @@ export class Site {
     return Response.json(document, { headers: { "cache-control": "no-store", "x-content-type-options": "nosniff" } });
   }
 
-  #show(request: Request, link: Link): Response {
+  #show(request: Request, link: Link, path: string): Response | Promise<Response> {
     const visit = this.#visitOf(request);
     if (link.principal !== "") {
       const who = this.#whoIs(visit, link);
-      if (!who) return this.#unknown(visit);
+      if (!who) return this.#identity.ask(request, { link, path, visit });
       return answer(200, this.#list(who, this.#noteFor(visit!)));
     }
     if (!this.#options.admits(ANYONE)) return answer(403, notePage("This link is not valid any more", AGAIN));
@@ -89,24 +92,14 @@ export class Site {
     const body = await readBounded(request.body, MAX_FORM);
     if (!body) return answer(413, notePage("Too much", "The form is too large."));
     const form = new URLSearchParams(body.toString("utf8"));
-    const token = form.get("token");
-    if (token !== null && link.principal !== "") return this.#identify(request, { link, path, token });
     const visit = this.#visitOf(request);
+    const taken = link.principal === "" ? undefined : await this.#identity.take(request, form, { link, path, visit });
+    if (taken) return taken;
     if (!visit)
       return answer(400, notePage("Cookies are needed", "Allow cookies for this page and open the link again."));
     const who = link.principal === "" ? this.#anyone() : this.#whoIs(visit, link);
-    if (!who) return this.#unknown(visit);
+    if (!who) return this.#identity.ask(request, { link, path, visit });
     return this.#begin({ visit, who, path, serverId: form.get("server") ?? "" });
-  }
-
-  async #identify(request: Request, given: { link: Link; path: string; token: string }): Promise<Response> {
-    const who = await this.#options.identify(given.token, request.headers.get("host") ?? undefined);
-    if (who?.id !== given.link.principal) {
-      const text = "That token does not belong to the user of this link.";
-      return answer(403, identityPage({ text, isBad: true }));
-    }
-    const visit = { ...this.#visits.begin(who.id), isAdmin: who.isAdmin };
-    return redirect(at(this.#options.base, given.path), this.#keep(visit));
   }
 
   async #begin(given: { visit: Visit; who: Principal; path: string; serverId: string }): Promise<Response> {
@@ -120,7 +113,7 @@ export class Site {
       });
       if (!attempt) return answer(200, this.#list(who, { text: "This server asks for no login now.", isBad: false }));
       this.#attempts.add({ attempt, serverId, visitId: visit.id, link: path });
-      return answer(200, leavePage(serverId, attempt.url));
+      return answer(200, leavePage(`Log in to ${serverId}`, attempt.url));
     } catch (error) {
       return answer(200, this.#list(who, problem(error)));
     }
@@ -152,7 +145,7 @@ export class Site {
     const rows = this.#options.logins.waiting(owners);
     return listPage(
       rows,
-      note,
+      { name: who.name, note },
       rows.some(({ isShared }) => isShared),
     );
   }
@@ -166,18 +159,12 @@ export class Site {
   /** The link's principal, if this is their browser. */
   #whoIs(visit: Visit | undefined, link: Link): Principal | undefined {
     if (!visit || visit.principal !== link.principal) return undefined;
-    const who = { ...ANYONE, id: link.principal, isAdmin: visit.isAdmin === true };
+    const who = { ...ANYONE, id: link.principal, name: link.name, isAdmin: visit.isAdmin === true };
     return this.#options.admits(who) ? who : undefined;
   }
 
   #anyone(): Principal | undefined {
     return this.#options.admits(ANYONE) ? ANYONE : undefined;
-  }
-
-  #unknown(visit: Visit | undefined): Response {
-    const isOther = visit !== undefined && visit.principal !== "" && visit.principal !== undefined;
-    const note = { text: "This link belongs to another user of the gateway than this browser.", isBad: true };
-    return answer(isOther ? 403 : 200, identityPage(isOther ? note : undefined));
   }
 
   #visitOf(request: Request): Visit | undefined {
@@ -193,18 +180,6 @@ export class Site {
   #keep(visit: Visit): Record<string, string> {
     return { "set-cookie": this.#visits.cookie(visit, this.#options.base) };
   }
-}
-
-export function at(base: URL, path: string): string {
-  return `${base.href.replace(/\/$/, "")}/connect/${path}`;
-}
-
-function answer(status: number, page: Page, headers: Readonly<Record<string, string>> = {}): Response {
-  return pageResponse(page, { status, headers: { ...APART, ...headers } });
-}
-
-function redirect(location: string, headers: Readonly<Record<string, string>> = {}): Response {
-  return new Response(null, { status: 303, headers: { "cache-control": "no-store", location, ...headers } });
 }
 
 function problem(error: unknown): Note {

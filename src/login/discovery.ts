@@ -138,7 +138,11 @@ function issuerOf({ id, url, auth }: LoginTarget, metadata: Document | undefined
   });
 }
 
-export async function issuerMetadata(target: LoginTarget, guard: Guard, issuer: string): Promise<AuthorizationServer> {
+export async function issuerMetadata(
+  target: Pick<LoginTarget, "id">,
+  guard: Guard,
+  issuer: string,
+): Promise<AuthorizationServer> {
   const step = `reading the metadata of ${issuer}`;
   const fail = (what: string, remedy = ASK_OWNER): LoginError =>
     new LoginError({ server: target.id, step, what, remedy });
@@ -171,7 +175,7 @@ export function assertBrowserLogin({ id }: LoginTarget, server: AuthorizationSer
 }
 
 /** Returns undefined if there is nothing at that address. */
-async function readDocument({ id }: LoginTarget, guard: Guard, url: string): Promise<Document | undefined> {
+async function readDocument({ id }: Pick<LoginTarget, "id">, guard: Guard, url: string): Promise<Document | undefined> {
   const step = `reading ${url}`;
   let answer: Response;
   try {

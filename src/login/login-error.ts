@@ -6,7 +6,8 @@
 import { clean } from "../text/clean.ts";
 
 export interface LoginProblem {
-  readonly server: string;
+  /** Undefined: it is no login to a server, but one of a person at the gateway. */
+  readonly server: string | undefined;
   /** What was being done, as "reading the metadata of https://…". */
   readonly step: string;
   /** What went wrong. */
@@ -20,11 +21,15 @@ const LONGEST = 300;
 export class LoginError extends Error {
   override readonly name = "LoginError";
   readonly step: string;
+  /** What went wrong, without the rest. */
+  readonly what: string;
 
   constructor({ server, step, what, remedy, cause }: LoginProblem) {
     const said = clean(what);
     const short = said.length > LONGEST ? `${said.slice(0, LONGEST)}…` : said;
-    super(`Login to server "${server}": ${step}: ${short}. ${remedy}`, cause === undefined ? undefined : { cause });
+    const where = server === undefined ? "Your login" : `Login to server "${server}"`;
+    super(`${where}: ${step}: ${short}. ${remedy}`, cause === undefined ? undefined : { cause });
     this.step = step;
+    this.what = short;
   }
 }

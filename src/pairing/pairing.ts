@@ -101,6 +101,18 @@ export class Pairing extends EventEmitter<{ ended: [] }> {
     return { code, expiresAt, url: `${issuer}/mcp` };
   }
 
+  /** Whether the browser with these cookies let the client of this grant in. */
+  async letIn(grant: string, cookies: string | null): Promise<boolean> {
+    return (await this.#server()).browsers.letIn(grant, cookies);
+  }
+
+  /** Tries a code that the person of this grant typed. A right one is used up. */
+  async tryCode(grant: string, typed: string): Promise<boolean> {
+    const { issuer } = await this.#server();
+    const [{ tryCode }, { book }] = await Promise.all([import("./codes.ts"), this.#load(issuer)]);
+    return (await tryCode(book.store, { issuer, typed, grant, now: Date.now() })) === "accepted";
+  }
+
   /** Serves the endpoints of the authorization server. */
   async fetch(request: Request, network: string): Promise<Response> {
     try {

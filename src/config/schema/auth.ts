@@ -77,6 +77,22 @@ const issuerSchema = z.strictObject({
     })
     .optional()
     .describe("Lets the gateway ask the issuer about tokens that are not JWTs (RFC 7662). One issuer may have it."),
+  login: z
+    .strictObject({
+      clientId: z.string().min(1).describe("The gateway's own client id at the issuer."),
+      clientSecret: z.string().min(1).optional().describe("Its secret, if it has one."),
+      scopes: z.array(scope).optional().describe("The scopes to ask for. Default: requiredScopes."),
+      resource: z
+        .union([z.literal("auto"), z.literal(false), httpUrl], { error: 'expected "auto", a URL or false' })
+        .default("auto")
+        .describe(
+          'The resource that the token is asked for. "auto": the main endpoint of the gateway. false: none, for providers that reject the parameter.',
+        ),
+    })
+    .optional()
+    .describe(
+      "Lets people show with a login at the issuer that a [link of the gateway](logins.md) is theirs. Without it, they must enter the token of their client. Register the redirect URL `<gateway.publicUrl>/connect/identity`.",
+    ),
 });
 
 /** An opaque token does not say whose it is, and no issuer may see the tokens of another. */

@@ -316,6 +316,24 @@ export interface GatewaySettings {
           /** Its secret. */
           readonly clientSecret: string;
         } | undefined;
+        /**
+         * Lets people show with a login at the issuer that a [link of the gateway](logins.md) is
+         * theirs. Without it, they must enter the token of their client. Register the redirect URL
+         * `<gateway.publicUrl>/connect/identity`.
+         */
+        readonly login?: {
+          /** The gateway's own client id at the issuer. */
+          readonly clientId: string;
+          /** Its secret, if it has one. */
+          readonly clientSecret?: string | undefined;
+          /** The scopes to ask for. Default: requiredScopes. */
+          readonly scopes?: readonly string[] | undefined;
+          /**
+           * The resource that the token is asked for. "auto": the main endpoint of the gateway.
+           * false: none, for providers that reject the parameter. Default "auto".
+           */
+          readonly resource?: "auto" | false | string | undefined;
+        } | undefined;
       })[];
       /** The scope that opens /api. Default: no access token does. */
       readonly adminScope?: string | undefined;

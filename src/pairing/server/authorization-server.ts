@@ -11,6 +11,7 @@ import { readBounded } from "../../structures/read-bounded.ts";
 import { Grants } from "../grants.ts";
 import type { LiveBook } from "../live-book.ts";
 import { AuthorizationCodes } from "./authorization-codes.ts";
+import { Browsers } from "./browsers.ts";
 import { Clients } from "./clients.ts";
 import { Consent } from "./consent.ts";
 import { SigningKeys } from "./keys.ts";
@@ -40,6 +41,7 @@ const OPEN = { "access-control-allow-origin": "*" };
 export class AuthorizationServer {
   readonly issuer: string;
   readonly grants: Grants;
+  readonly browsers: Browsers;
   readonly #keys: SigningKeys;
   readonly #resources: Resources;
   readonly #routes: ReadonlyMap<string, Handler>;
@@ -55,7 +57,8 @@ export class AuthorizationServer {
     const { store } = book;
     const refreshTokens = new RefreshTokens({ chain: store.derive("refresh"), tag: store.derive("tag") });
     const shared = { issuer, codes, now, refused, resources: this.#resources };
-    const consent = new Consent({ ...shared, book, clients, profiles });
+    this.browsers = new Browsers({ issuer, now, key: store.derive("browsers") });
+    const consent = new Consent({ ...shared, book, clients, profiles, browsers: this.browsers });
     const tokens = new TokenEndpoint({ ...shared, refreshTokens, grants: this.grants, keys: this.#keys });
     this.#routes = new Map<string, Handler>([
       ["GET /oauth/authorize", (request, network) => consent.ask(request, network)],

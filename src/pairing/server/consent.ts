@@ -11,6 +11,7 @@ import { cookieIn } from "../../text/cookie.ts";
 import { tryCode } from "../codes.ts";
 import type { LiveBook } from "../live-book.ts";
 import type { AuthorizationCodes } from "./authorization-codes.ts";
+import type { Browsers } from "./browsers.ts";
 import type { Clients } from "./clients.ts";
 import { OAuthProblem } from "./oauth-problem.ts";
 import { consentPage, problemPage } from "./page.ts";
@@ -21,6 +22,7 @@ import type { Resources } from "./resources.ts";
 export interface ConsentOptions {
   readonly issuer: string;
   readonly book: LiveBook;
+  readonly browsers: Browsers;
   readonly clients: Clients;
   readonly codes: AuthorizationCodes;
   readonly resources: Resources;
@@ -135,7 +137,8 @@ export class Consent {
     const clientHost = redirectHost(redirectUri);
     const base = { grant, clientId, clientName: ticket.clientName, clientHost, scope: SCOPE };
     const code = codes.make({ ...base, redirectUri, challenge, resource, profile });
-    return this.#leave(redirectUri, { code, state });
+    const cookie = this.#options.browsers.cookie(grant, request.headers.get("cookie"));
+    return this.#leave(redirectUri, { code, state }, { "set-cookie": cookie });
   }
 
   #page(ticket: Ticket, { status, problem, cookie }: { status?: number; problem?: string; cookie?: string }): Response {
@@ -154,10 +157,14 @@ export class Consent {
   }
 
   /** Sends the browser back to the client. It says who answers (RFC 9207). */
-  #leave(redirectUri: string, parameters: Readonly<Record<string, string | undefined>>): Response {
+  #leave(
+    redirectUri: string,
+    parameters: Readonly<Record<string, string | undefined>>,
+    more: Readonly<Record<string, string>> = {},
+  ): Response {
     const location = this.#answerUri(redirectUri, parameters);
     // With 303 a browser does not send the form, and the code in it, to the client.
-    const headers = { location, "cache-control": "no-store", "referrer-policy": "no-referrer" };
+    const headers = { ...more, location, "cache-control": "no-store", "referrer-policy": "no-referrer" };
     return new Response(null, { status: 303, headers });
   }
 
