@@ -38,6 +38,7 @@ const layers: Record<string, readonly string[]> = {
   "recorder-settings.ts": ["recording", "calls", "telemetry", "config", "version.ts"],
   otel: ["telemetry", "config", "protocol", "json", "timing", "version.ts"],
   catalog: ["identifiers", "protocol", "json", "uri-template", "structures", "timing", "text"],
+  lock: ["catalog", "json", "protocol", "structures", "timing"],
   links: ["http-client", "protocol", "json", "structures", "timing", "text"],
   clients: ["config", "structures"],
   registry: ["catalog", "config", "protocol", "structures"],
