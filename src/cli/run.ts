@@ -17,6 +17,7 @@ import { addRecordingCommands } from "./recordings/commands.ts";
 import { addRegistryCommands } from "./registry/commands.ts";
 import { reportError } from "./report-error.ts";
 import { addSecretCommands } from "./secret-commands.ts";
+import { addServiceCommands } from "./service/commands.ts";
 import { addSetupCommands } from "./setup-commands.ts";
 
 export async function run(argv: readonly string[]): Promise<number> {
@@ -115,6 +116,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   addSecretCommands(program, done);
   addSetupCommands(program, done);
   addRegistryCommands(program, done);
+  addServiceCommands(program, done);
   addPolicyCommands(program, done);
   addRecordingCommands(program, done);
   addClientCommands(program, done);

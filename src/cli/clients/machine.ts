@@ -105,7 +105,7 @@ function wantsToken({ tokens, clients: named, oauth }: Config["gateway"]["auth"]
  * How a client starts Goblin. A copy in a cache may vanish, so npx is asked for it again;
  * another one stays where it is, and needs nothing on the client's PATH.
  */
-function ownProgram(): Program {
+export function ownProgram(): Program {
   const script = process.argv[1] ?? "";
   if (/[/\\](_npx|dlx[^/\\]*|bunx-[^/\\]*)[/\\]/.test(script)) return { command: "npx", args: ["-y", "goblin-mcp"] };
   return { command: process.execPath, args: [script] };
