@@ -33,9 +33,19 @@ export function addSetupCommands(program: Command, done: (action: Promise<number
     .option("--dry-run", "show what would change")
     .action((ids, options) => done(import("./clients/install.ts").then((it) => it.uninstall(ids, options))));
   program
+    .command("skill")
+    .description("write a SKILL.md, for agents that prefer a shell")
+    .option(
+      "--dir <folder>",
+      "the folder of skills (default: ~/.claude/skills if there is ~/.claude, else ~/.agents/skills)",
+    )
+    .option("--print", "print it instead")
+    .option("--json", "print JSON")
+    .action((options) => done(import("./skill/skill.ts").then((it) => it.skill(options))));
+  program
     .command("undo")
     .argument("[id]", "what to take back (default: the last)")
-    .description("take back what install, uninstall or import changed")
+    .description("take back what install, uninstall, import or skill changed")
     .option("-l, --list", "list what can be taken back")
     .option("--json", "print JSON")
     .action((id, options) => done(import("./clients/undo.ts").then((it) => it.undo(id, options))));
