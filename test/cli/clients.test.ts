@@ -3,14 +3,13 @@ import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { clients } from "../../src/clients/table.ts";
 import { SecretStore } from "../../src/secrets/secret-store.ts";
 import { type CommandHome, commandHome, PROGRAM } from "../fixtures/command.ts";
 import { disposeAll } from "../fixtures/peers.ts";
 import { freePort } from "../fixtures/serve.ts";
 
-vi.setConfig({ testTimeout: 90_000 });
 afterEach(disposeAll);
 
 const CURSOR = `{

@@ -4,12 +4,11 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, utimesSync, w
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { type CommandHome, commandHome } from "../fixtures/command.ts";
 import { startGoblin } from "../fixtures/goblin.ts";
 import { disposeAll, onDispose, startScripted } from "../fixtures/peers.ts";
 
-vi.setConfig({ testTimeout: 90_000 });
 afterEach(disposeAll);
 
 interface Found {

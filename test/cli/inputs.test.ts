@@ -1,11 +1,10 @@
 /** VS Code's inputs on a terminal, and what a config that nobody trusts may look up: nothing. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { type CommandHome, commandHome, hasScript } from "../fixtures/command.ts";
 import { disposeAll, onDispose, until } from "../fixtures/peers.ts";
 
-vi.setConfig({ testTimeout: 90_000 });
 afterEach(disposeAll);
 
 const env = { GOBLIN_KEYCHAIN: "0" };

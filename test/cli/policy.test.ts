@@ -63,16 +63,11 @@ describe("policy test", () => {
     expect(json.cases[0]!.at).toBe(`${path}:16`);
   });
 
-  test.each([
-    ['{ "cases": [{ "tool": "github/x", "expect": "maybe" }] }', "cases.0.expect"],
-    ['{ "cases": [{ "expect": "deny" }] }', "a case names one tool"],
-    ['{ "cases": [{ "tool": "x", "expect": "deny" }] }', "no server of the config"],
-    ['{ "cases": [{ "server": "gone", "tool": "x", "expect": "deny" }] }', 'the server "gone"'],
-    ["{ cases }", "expected"],
-  ])("refuses %s", async (text, message) => {
+  test("refuses a file that is no list of cases", async () => {
     const { home, path } = documented();
-    const { code, err } = await home.goblin("policy", "test", home.write("bad.json", text), "--config", path);
-    expect([code, err]).toEqual([2, expect.stringContaining(message)]);
+    const bad = home.write("bad.json", '{ "cases": [{ "tool": "github/x", "expect": "maybe" }] }');
+    const { code, err } = await home.goblin("policy", "test", bad, "--config", path);
+    expect([code, err]).toEqual([2, expect.stringContaining("cases.0.expect")]);
   });
 });
 
@@ -104,9 +99,6 @@ describe("explain", () => {
     const at = (...args: string[]) => home.goblin("explain", "one/echo", "--config", free, ...args);
     expect(await at("--profile", "large")).toMatchObject({ code: 0, out: expect.stringContaining("seen     yes") });
     expect(await at("--profile", "small")).toMatchObject({ code: 1, out: expect.stringContaining("or a profile") });
-    expect((await at("--profile", "none")).code).toBe(2);
-    expect((await run("p_nothing")).code).toBe(2);
-    expect((await run("p_echo", "--args", "[]")).code).toBe(2);
   });
 
   test("asks a running gateway without a config at hand, also about prompts and URIs", async () => {

@@ -1,10 +1,9 @@
 /** `goblin preflight`: the exit codes that CI decides by. */
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { commandHome } from "../fixtures/command.ts";
 import { startGoblin } from "../fixtures/goblin.ts";
 import { disposeAll, startScripted } from "../fixtures/peers.ts";
 
-vi.setConfig({ testTimeout: 90_000 });
 afterEach(disposeAll);
 
 test("ready, retry, blocked and unknown are told apart, with and without a running gateway", async () => {

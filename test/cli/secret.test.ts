@@ -1,11 +1,10 @@
 /** `goblin secret`: named secrets, set without ever showing them. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { commandHome, hasScript } from "../fixtures/command.ts";
 import { disposeAll } from "../fixtures/peers.ts";
 
-vi.setConfig({ testTimeout: 60_000 });
 afterEach(disposeAll);
 
 const VALUE = "s3cret-välue-of-ada";

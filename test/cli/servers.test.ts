@@ -1,111 +1,16 @@
 /** Servers found in a registry, added to a config, and taken out again. */
-import { createHash } from "node:crypto";
-import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { deflateRawSync } from "node:zlib";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { SecretStore } from "../../src/secrets/secret-store.ts";
-import { type CommandHome, commandHome, hasScript } from "../fixtures/command.ts";
-import { disposeAll, onDispose } from "../fixtures/dispose.ts";
+import { hasScript } from "../fixtures/command.ts";
+import { disposeAll } from "../fixtures/dispose.ts";
+import { clockBundle, placeRunners, serversScene, zip } from "./servers-scene.ts";
 
-vi.setConfig({ testTimeout: 90_000 });
 afterEach(disposeAll);
 
-const DEMO = fileURLToPath(new URL("../../dist/demo/main.js", import.meta.url));
-
-interface Registry {
-  readonly url: string;
-  /** What it was asked. */
-  readonly asked: string[];
-  servers: Record<string, unknown>[];
-  isDown: boolean;
-  /** Other paths, with their answers. */
-  readonly files: Map<string, string | Buffer>;
-}
-
-/** Speaks the API of MCP registries, in pages of two, and that of npm and PyPI. */
-async function startRegistry(): Promise<Registry> {
-  const server = createServer((incoming, outgoing) => {
-    const url = new URL(incoming.url!, "http://localhost");
-    registry.asked.push(incoming.url!);
-    const answer = (status: number, body: unknown): void => {
-      outgoing.writeHead(status, { "content-type": "application/json" });
-      outgoing.end(Buffer.isBuffer(body) ? body : JSON.stringify(body));
-    };
-    if (registry.isDown) return answer(503, {});
-    const file = registry.files.get(url.pathname);
-    if (file !== undefined) return void outgoing.end(file);
-    const meta = { "io.modelcontextprotocol.registry/official": { status: "active", isLatest: true } };
-    if (url.pathname === "/v0.1/servers") {
-      const from = Number(url.searchParams.get("cursor") ?? 0);
-      const servers = registry.servers.slice(from, from + 2).map((one) => ({ server: one, _meta: meta }));
-      const nextCursor = from + 2 < registry.servers.length ? String(from + 2) : undefined;
-      return answer(200, { servers, metadata: { count: servers.length, nextCursor } });
-    }
-    const [, name = ""] = /^\/v0\.1\/servers\/([^/]+)\/versions\/[^/]+$/.exec(url.pathname) ?? [];
-    const found = registry.servers.find((one) => one["name"] === decodeURIComponent(name));
-    return found ? answer(200, { server: found, _meta: meta }) : answer(404, { error: "not found" });
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onDispose(() => void server.close());
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const registry: Registry = { url, asked: [], servers: [], isDown: false, files: new Map() };
-  return registry;
-}
-
-let home: CommandHome;
-let registry: Registry;
-let file: string;
-
-/** Programs named npx and uvx that run a demo server, whatever package they are given. */
-function placeRunners(): void {
-  for (const name of ["npx", "uvx"])
-    chmodSync(home.write(name, `#!/bin/sh\nexec '${process.execPath}' '${DEMO}' clock\n`), 0o755);
-  home.env["PATH"] = `${home.folder}:${process.env["PATH"]}`;
-}
-
-beforeEach(async () => {
-  home = commandHome();
-  registry = await startRegistry();
-  home.env["GOBLIN_KEYCHAIN"] = "0";
-  home.env["npm_config_registry"] = `${registry.url}/npm/`;
-  home.env["UV_DEFAULT_INDEX"] = `${registry.url}/simple/`;
-  registry.servers = [
-    {
-      name: "io.github.ada/weather-mcp",
-      description: "Forecasts for any place",
-      version: "1.2.0",
-      packages: [
-        {
-          registryType: "npm",
-          identifier: "@ada/weather",
-          version: "1.2.0",
-          transport: { type: "stdio" },
-          packageArguments: [
-            { type: "named", name: "--units", default: "metric" },
-            { type: "positional", valueHint: "city", isRequired: true, description: "Where you are" },
-          ],
-          environmentVariables: [
-            { name: "WEATHER_KEY", isRequired: true, isSecret: true, description: "Your key" },
-            { name: "WEATHER_LANG" },
-          ],
-        },
-      ],
-      remotes: [{ type: "streamable-http", url: "https://weather.example/mcp" }],
-    },
-    { name: "io.github.bob/pdf", description: "Reads PDF files", version: "0.3.0", packages: [], remotes: [] },
-    { name: "com.example/mail", description: "Sends mail", version: "2.0.0", packages: [], remotes: [] },
-  ];
-  file = home.write(
-    "team.json",
-    `{\n  // ours\n  "mcpServers": {},\n  "registry": { "urls": ["${registry.url}"] }\n}\n`,
-  );
-});
-
 test("search ranks a copy of the list, and says how old it is when the registry is down", async () => {
+  const { home, registry, file } = await serversScene();
   const found = await home.goblin("search", "forecast", "--config", file);
   expect([found.code, found.err]).toEqual([0, ""]);
   expect(found.out).toMatch(
@@ -127,7 +32,8 @@ test("search ranks a copy of the list, and says how old it is when the registry 
 });
 
 test("a registry's server is added with its version, its answers and its secret, and undone", async () => {
-  placeRunners();
+  const { home, file } = await serversScene();
+  placeRunners(home);
   const before = readFileSync(file, "utf8");
   const missing = await home.goblin("add", "io.github.ada/weather-mcp", "--config", file);
   expect([missing.code, missing.err]).toEqual([2, expect.stringContaining("the server needs city (Where you are)")]);
@@ -171,7 +77,8 @@ test("a registry's server is added with its version, its answers and its secret,
 });
 
 test.skipIf(!hasScript)("on a terminal it asks, and the secret goes into the store", async () => {
-  placeRunners();
+  const { home, file } = await serversScene();
+  placeRunners(home);
   const { code, shown } = await home.onTerminal(["add", "io.github.ada/weather-mcp", "--config", file], {
     typing: [
       ["Where you are", "Linz\r"],
@@ -188,96 +95,8 @@ test.skipIf(!hasScript)("on a terminal it asks, and the secret goes into the sto
   expect(await store.list()).toEqual([]);
 });
 
-test("packages of npm and PyPI are pinned to the newest version, and outdated ones are told", async () => {
-  placeRunners();
-  registry.files.set("/npm/@ada%2fclock", JSON.stringify({ "dist-tags": { latest: "3.1.0" } }));
-  registry.files.set(
-    "/simple/mcp-server-time/",
-    '<a href="a">mcp_server_time-0.9.0.tar.gz</a><a href="b">mcp_server_time-0.10.1-py3-none-any.whl</a>' +
-      '<a href="c">mcp_server_time-1.0.0rc1-py3-none-any.whl</a>',
-  );
-  const npm = await home.goblin("add", "npm:@ada/clock", "--config", file, "--", "--zone", "UTC");
-  expect(npm.out).toContain('"clock" will run: npx -y @ada/clock@3.1.0 --zone UTC\n');
-  const pypi = await home.goblin("add", "pypi:mcp-server-time", "--config", file);
-  expect(pypi.out).toContain('"time" will run: uvx mcp-server-time==0.10.1\n');
-  await home.goblin("add", "npm:@ada/clock@2.0.0", "--name", "old", "--config", file);
-  const image = await home.goblin("add", "oci:ghcr.io/ada/files:1.0", "--config", file);
-  expect(image.out).toContain('"files" will run: docker run -i --rm ghcr.io/ada/files:1.0\n');
-  registry.servers.push({
-    name: "io.github.ada/files",
-    version: "1.4",
-    packages: [{ registry_type: "oci", identifier: "ghcr.io/ada/files:1.4", transport: { type: "stdio" } }],
-  });
-  const { code, out } = await home.goblin("outdated", "--config", file, "--json");
-  expect(code).toBe(1);
-  expect(JSON.parse(out)).toEqual([
-    { server: "clock", package: "@ada/clock", pinned: "3.1.0", newest: "3.1.0", state: "current" },
-    { server: "time", package: "mcp-server-time", pinned: "0.10.1", newest: "0.10.1", state: "current" },
-    { server: "old", package: "@ada/clock", pinned: "2.0.0", newest: "3.1.0", state: "outdated" },
-    { server: "files", package: "ghcr.io/ada/files", pinned: "1.0", newest: "1.4", state: "outdated" },
-  ]);
-  expect((await home.goblin("outdated", "clock", "--config", file)).code).toBe(0);
-  registry.isDown = true;
-  const down = await home.goblin("outdated", "clock", "--config", file);
-  expect(down.out).toContain("unknown: http://127.0.0.1");
-});
-
-test("a bundle is unpacked, checked against its digest, and cannot leave its folder", async () => {
-  const manifest = {
-    manifest_version: "0.3",
-    name: "clock-bundle",
-    version: "1.0.0",
-    server: {
-      type: "node",
-      entry_point: "server/index.js",
-      mcp_config: { command: process.execPath, args: ["${__dirname}/server/index.js", "${user_config.which}"] },
-    },
-    user_config: { which: { type: "string", title: "Which demo", required: true } },
-  };
-  const bundle = zip({
-    "manifest.json": JSON.stringify(manifest),
-    "server/index.js": `import ${JSON.stringify(DEMO)};\n`,
-    "server/package.json": '{ "type": "module" }',
-  });
-  const path = join(home.folder, "clock.mcpb");
-  writeFileSync(path, bundle);
-  const added = await home.goblin("add", path, "--set", "which=clock", "--config", file);
-  expect([added.err, added.out]).toEqual(["", expect.stringContaining("It works, with 2 tools.")]);
-  const folder = /run: \S+ (\S+)\/server\/index\.js clock/.exec(added.out)![1]!;
-  expect(existsSync(join(folder, "manifest.json"))).toBe(true);
-
-  registry.files.set("/clock.mcpb", bundle);
-  const server = (sha: string): Record<string, unknown> => ({
-    name: "io.github.ada/bundle",
-    version: "1.0.0",
-    packages: [
-      { registryType: "mcpb", identifier: `${registry.url}/clock.mcpb`, fileSha256: sha, transport: { type: "stdio" } },
-    ],
-  });
-  registry.servers = [server("0".repeat(64))];
-  const bad = await home.goblin("add", "io.github.ada/bundle", "--name", "b", "--set", "which=clock", "--config", file);
-  expect([bad.code, bad.err]).toEqual([1, expect.stringContaining("it is not used")]);
-  registry.servers = [server(createHash("sha256").update(bundle).digest("hex"))];
-  const good = await home.goblin(
-    "add",
-    "io.github.ada/bundle",
-    "--name",
-    "b",
-    "--set",
-    "which=clock",
-    "--config",
-    file,
-  );
-  expect(good.code).toBe(0);
-
-  writeFileSync(path, zip({ "manifest.json": "{}", "../evil.js": "1" }));
-  const evil = await home.goblin("add", path, "--name", "evil", "--config", file);
-  expect([evil.code, evil.err]).toEqual([1, expect.stringContaining("a file outside of its folder")]);
-  writeFileSync(path, "no zip");
-  expect((await home.goblin("add", path, "--name", "evil", "--config", file)).err).toContain("it is not a zip archive");
-});
-
 test("without a config, the user's own is made", async () => {
+  const { home } = await serversScene();
   const unreachable = "http://127.0.0.1:1/mcp";
   const added = await home.goblin("add", unreachable, "--name", "far");
   expect([added.code, added.err]).toEqual([1, expect.stringContaining("It does not work yet: ")]);
@@ -287,36 +106,27 @@ test("without a config, the user's own is made", async () => {
   expect(existsSync(own)).toBe(false);
 });
 
-/** A zip archive with these files, deflated. */
-function zip(files: Record<string, string>): Buffer {
-  const locals: Buffer[] = [];
-  const centrals: Buffer[] = [];
-  let at = 0;
-  for (const [name, text] of Object.entries(files)) {
-    const [path, data, packed] = [Buffer.from(name), Buffer.from(text), deflateRawSync(text)];
-    const local = Buffer.alloc(30);
-    local.writeUInt32LE(0x04034b50);
-    local.writeUInt16LE(8, 8);
-    local.writeUInt32LE(packed.length, 18);
-    local.writeUInt32LE(data.length, 22);
-    local.writeUInt16LE(path.length, 26);
-    const central = Buffer.alloc(46);
-    central.writeUInt32LE(0x02014b50);
-    central.writeUInt16LE(8, 10);
-    central.writeUInt32LE(packed.length, 20);
-    central.writeUInt32LE(data.length, 24);
-    central.writeUInt16LE(path.length, 28);
-    central.writeUInt32LE(at, 42);
-    locals.push(local, path, packed);
-    centrals.push(central, path);
-    at += 30 + path.length + packed.length;
-  }
-  const directory = Buffer.concat(centrals);
-  const end = Buffer.alloc(22);
-  end.writeUInt32LE(0x06054b50);
-  end.writeUInt16LE(Object.keys(files).length, 8);
-  end.writeUInt16LE(Object.keys(files).length, 10);
-  end.writeUInt32LE(directory.length, 12);
-  end.writeUInt32LE(at, 16);
-  return Buffer.concat([...locals, directory, end]);
-}
+test("a package is pinned to the newest version, and an outdated one is told", async () => {
+  const { home, registry, file } = await serversScene();
+  placeRunners(home);
+  registry.files.set("/npm/@ada%2fclock", JSON.stringify({ "dist-tags": { latest: "3.1.0" } }));
+  const added = await home.goblin("add", "npm:@ada/clock", "--config", file, "--", "--zone", "UTC");
+  expect(added.out).toContain('"clock" will run: npx -y @ada/clock@3.1.0 --zone UTC\n');
+  registry.files.set("/npm/@ada%2fclock", JSON.stringify({ "dist-tags": { latest: "3.2.0" } }));
+  const { code, out } = await home.goblin("outdated", "--config", file, "--json");
+  expect([code, JSON.parse(out)]).toEqual([
+    1,
+    [{ server: "clock", package: "@ada/clock", pinned: "3.1.0", newest: "3.2.0", state: "outdated" }],
+  ]);
+});
+
+test("a bundle is unpacked, and cannot leave its folder", async () => {
+  const { home, file } = await serversScene();
+  const path = join(home.folder, "clock.mcpb");
+  writeFileSync(path, clockBundle());
+  const added = await home.goblin("add", path, "--set", "which=clock", "--config", file);
+  expect([added.err, added.out]).toEqual(["", expect.stringContaining("It works, with 2 tools.")]);
+  writeFileSync(path, zip({ "manifest.json": "{}", "../evil.js": "1" }));
+  const evil = await home.goblin("add", path, "--name", "evil", "--config", file);
+  expect([evil.code, evil.err]).toEqual([1, expect.stringContaining("a file outside of its folder")]);
+});

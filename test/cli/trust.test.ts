@@ -2,32 +2,24 @@
  * The current folder is not trusted: what a config says that was found there counts after consent
  * only, and can lead neither a token nor a request to another machine.
  */
-import { once } from "node:events";
 import { chmodSync, mkdirSync, renameSync, statSync, symlinkSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { type CommandHome, commandHome, hasScript } from "../fixtures/command.ts";
+import { commandHome, hasScript } from "../fixtures/command.ts";
 import { startGoblin } from "../fixtures/goblin.ts";
-import { disposeAll, onDispose, startScripted, until } from "../fixtures/peers.ts";
+import { disposeAll, startScripted, until } from "../fixtures/peers.ts";
+import {
+  hasRun,
+  isNotThisMachine,
+  leadsNowhereElse,
+  outer,
+  runsIt,
+  runsNothingUntrusted,
+  showsItsServer,
+  trap,
+} from "./trust-checks.ts";
 
 afterEach(disposeAll);
-
-/** A config whose server leaves a file behind as soon as it is run. */
-function trap(home: CommandHome): Record<string, unknown> {
-  const script = `require("fs").writeFileSync(${JSON.stringify(join(home.folder, "ran"))}, "")`;
-  return { mcpServers: { trap: { command: process.execPath, args: ["-e", script] } }, gateway: { port: 0 } };
-}
-
-const hasRun = (home: CommandHome): boolean => {
-  try {
-    return statSync(join(home.folder, "ran")).isFile();
-  } catch {
-    return false;
-  }
-};
 
 const listening = (child: { stdout: NodeJS.ReadableStream | null }): (() => string | undefined) => {
   let out = "";
@@ -36,36 +28,6 @@ const listening = (child: { stdout: NodeJS.ReadableStream | null }): (() => stri
   });
   return () => /listening on (\S+)/.exec(out)?.[1];
 };
-
-/** Starts the gateway for a client, and waits until the config's program has run. */
-async function runsIt(home: CommandHome, args: string[]): Promise<void> {
-  const stdio = home.start(args);
-  const ended = once(stdio, "exit");
-  // Without a client, nothing needs to run.
-  await until(() => hasRun(home));
-  stdio.stdin!.end();
-  expect(await ended).toEqual([0, null]);
-}
-
-test.each(["goblin.json", ".mcp.json"])("%s of the folder runs nothing before it is trusted", async (name) => {
-  const home = commandHome();
-  const file = home.write(name, trap(home));
-  const refusal =
-    `${file}: this file was found in the current folder and is not trusted, so none of it takes effect ` +
-    `(look at it, then run: goblin trust ${file}; or name it with --config)\n`;
-  for (const command of ["serve", "stdio"]) {
-    expect(await home.goblin(command)).toEqual({ code: 1, out: "", err: refusal });
-  }
-  expect((await home.goblin("tokens")).code).toBe(1);
-  expect((await home.goblin("list", "tools")).code).toBe(1);
-  expect((await home.goblin("complete", "--line", "goblin call ")).out).toBe("");
-  expect(hasRun(home)).toBe(false);
-  const trusted = await home.goblin("trust");
-  expect(trusted.code).toBe(0);
-  expect(trusted.out).toContain("trap  ");
-  expect(trusted.out).toContain(`Trusted until it changes: ${file}\n`);
-  await runsIt(home, ["stdio"]);
-});
 
 test("trust is for one text of one file, and can be taken back", async () => {
   const home = commandHome();
@@ -162,18 +124,16 @@ test("a changed file is not applied until it is trusted, then at once", async ()
   const child = home.start(["serve"]);
   const url = await until(listening(child));
   const at = ["--url", new URL(url).origin];
+  const api = async (path: string): Promise<string> => (await fetch(new URL(path, url))).text();
   const servers = async () =>
-    (JSON.parse((await home.goblin("status", "--json", ...at)).out) as { servers: { id: string }[] }).servers.map(
-      ({ id }) => id,
-    );
+    (JSON.parse(await api("/api/servers")) as { items: { id: string }[] }).items.map(({ id }) => id);
   // As `git pull` does it.
   const changed = { mcpServers: { one: one.entry, ...(trap(home)["mcpServers"] as object) }, gateway: { port: 0 } };
   writeFileSync(join(home.folder, "new"), JSON.stringify(changed));
   renameSync(join(home.folder, "new"), join(home.folder, "goblin.json"));
-  const status = await until(async () => {
-    const { out } = await home.goblin("status", ...at);
-    return out.includes("not applied") ? out : undefined;
-  });
+  await until(async () => (await api("/api/state")).includes("is not trusted"), { what: "the refusal of the change" });
+  const { out: status } = await home.goblin("status", ...at);
+  expect(status).toContain("not applied");
   expect(status).toContain("is not trusted, so none of it takes effect");
   expect(status).toContain(`goblin trust ${home.folder}/goblin.json`);
   expect(await servers()).toEqual(["one"]);
@@ -187,62 +147,6 @@ test("a changed file is not applied until it is trusted, then at once", async ()
   await until(async () => (await servers()).includes("trap"));
   expect((await home.goblin("status", ...at)).out).not.toContain("not applied");
 });
-
-/** An address of this machine that is not its loopback, if it has one. */
-const outer = Object.values(networkInterfaces())
-  .flatMap((list) => list ?? [])
-  .find(({ family, internal }) => family === "IPv4" && !internal)?.address;
-
-/** A server on all addresses that writes down what it gets. */
-async function recorder(): Promise<{ port: number; got: string[] }> {
-  const got: string[] = [];
-  const server = createServer((request, response) => {
-    got.push(`${request.method} ${request.url} ${request.headers.authorization}`);
-    response.end("{}");
-  });
-  await new Promise<void>((resolve) => server.listen(0, "0.0.0.0", resolve));
-  onDispose(() => void server.close());
-  return { port: (server.address() as AddressInfo).port, got };
-}
-
-const commands: string[][] = [
-  ["status"],
-  ["list", "tools"],
-  ["call", "x"],
-  ["read", "x"],
-  ["prompt", "x"],
-  ["tui"],
-  ["tokens"],
-];
-
-test.runIf(outer)("a config of the folder leads to this machine only, trusted or not", async () => {
-  const home = commandHome();
-  const { port, got } = await recorder();
-  const file = home.write("goblin.json", { gateway: { host: outer, port, auth: { tokens: ["from-the-file-1"] } } });
-  const env = { GOBLIN_TOKEN: "from-the-environment" };
-  for (const trusted of [false, true]) {
-    if (trusted) await home.goblin("trust");
-    for (const command of commands) {
-      const ran = await home.goblinWith({ env }, ...command);
-      expect(ran, command.join(" ")).toMatchObject({ code: 2, out: "" });
-      expect(ran.err).toContain(
-        `goblin: ${file} was found in the current folder and names a gateway on ${outer}: such a file must ` +
-          "not direct tokens or requests to another host; name the gateway with --url\n",
-      );
-    }
-    expect(await home.goblinWith({ env }, "complete", "--line", "goblin call ")).toEqual({ code: 0, out: "", err: "" });
-  }
-  expect(got).toEqual([]);
-});
-
-test.each(["127.0.0.1.example.com", "127.0.0.1@example.com", "localhost.example.com", "0177.1", "::ffff:8.8.8.8"])(
-  "%s is not this machine",
-  async (host) => {
-    const home = commandHome();
-    home.write("goblin.json", { gateway: { host } });
-    expect((await home.goblin("status")).err).toContain(`names a gateway on ${host}: such a file must not`);
-  },
-);
 
 test("no variable gets into the gateway of a config of the folder", async () => {
   const home = commandHome();
@@ -262,14 +166,13 @@ test("no variable gets into the gateway of a config of the folder", async () => 
   expect((await home.goblinWith({ env }, "check", file)).code).toBe(0);
 });
 
-test.each([
-  ["opencode", { mcp: { trap: { type: "local", command: ["run-me", "now"] } } }],
-  ["a bare map", { trap: { command: "run-me", args: ["now"] } }],
-  ["Zed", { context_servers: { trap: { command: { path: "run-me", args: ["now"] } } } }],
-  ["a list", { mcpServers: [{ name: "trap", command: ["run-me", "now"] }] }],
-])("the question shows the servers that would run, also in the form of %s", async (_name, config) => {
-  const home = commandHome();
-  home.write(".mcp.json", config);
-  expect((await home.goblin("check")).out).toContain("OK, 1 server");
-  expect((await home.goblin("trust")).out).toContain("trap  run-me now\n");
-});
+test("goblin.json of the folder runs nothing before it is trusted", () => runsNothingUntrusted("goblin.json"));
+
+test.runIf(outer)("a config of the folder leads to this machine only, trusted or not", () =>
+  leadsNowhereElse([["status"], ["call", "x"]]),
+);
+
+test("127.0.0.1.example.com is not this machine", () => isNotThisMachine("127.0.0.1.example.com"));
+
+test("the question shows the servers that would run, also in another client's form", () =>
+  showsItsServer({ mcp: { trap: { type: "local", command: ["run-me", "now"] } } }));

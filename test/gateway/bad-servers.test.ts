@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { type RunningGoblin, startGoblin } from "../fixtures/goblin.ts";
 import { disposeAll, rawHttp, type ScriptedOptions, startScripted, until } from "../fixtures/peers.ts";
+import { variants } from "../fixtures/thorough.ts";
 
 afterEach(disposeAll);
 
@@ -56,7 +57,7 @@ describe.each(["stdio", "http", "sse"] as const)("over %s", (transport) => {
   });
 
   test("an answer to nobody besides the right one", async () => {
-    for (const id of [999_999, "never-sent", -1]) {
+    for (const id of variants<unknown>([999_999], ["never-sent", -1])) {
       const { goblin, call, allWell } = await open({ transport, script: rule({ do: "wrongId", id, also: true }) });
       expect((await call("bad_echo", { text: "mine" })).result.structuredContent).toEqual({ text: "mine" });
       await allWell();

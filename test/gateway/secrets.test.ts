@@ -7,12 +7,11 @@ import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { SecretStore } from "../../src/secrets/secret-store.ts";
 import { type RunningGoblin, startGoblin } from "../fixtures/goblin.ts";
 import { disposeAll, onDispose, rawHttp, startScripted, until } from "../fixtures/peers.ts";
 
-vi.setConfig({ testTimeout: 60_000 });
 afterEach(disposeAll);
 
 /** Tells its arguments and variables, also on stderr. */

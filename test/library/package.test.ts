@@ -18,6 +18,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { variants } from "../fixtures/thorough.ts";
 import { hasScript } from "../tui/pty.ts";
 
 const run = promisify(execFile);
@@ -168,7 +169,7 @@ gateway.catalog;
     return project;
   };
 
-  test.each(["nodenext", "preserve"] as const)(
+  test.each(variants<"nodenext" | "preserve">(["nodenext"], ["preserve"]))(
     "compiles strictly with %s, and the README's example runs",
     async (module) => {
       const project = await compile(module, { "example.ts": example, "mistakes.ts": mistakes });
@@ -181,6 +182,5 @@ gateway.catalog;
       expect(lines.at(-2)).toMatch(/^200 http:\/\/127\.0\.0\.1:\d+\/mcp$/);
       expect(lines.at(-1)).toBe("removed [ 'notes' ]");
     },
-    60_000,
   );
 });

@@ -6,18 +6,23 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type RunningGoblin, startGoblin } from "../fixtures/goblin.ts";
 import { disposeAll, type Scripted, startScripted, until } from "../fixtures/peers.ts";
+import { variants } from "../fixtures/thorough.ts";
 import type { Backend } from "./features.ts";
 import { connectSpeaker, replyOf, type Speaker, type Version, type Way } from "./speakers.ts";
 import type { Message } from "./wires.ts";
 
-const servers: (Backend & { share: "all" | "session" })[] = [
-  { era: "legacy", transport: "http", share: "all" },
-  { era: "legacy", transport: "stdio", share: "all" },
-  { era: "legacy", transport: "sse", share: "all" },
-  { era: "legacy", transport: "stdio", share: "session" },
-  { era: "modern", transport: "http", share: "all" },
-  { era: "modern", transport: "stdio", share: "all" },
-];
+const servers = variants<Backend & { share: "all" | "session" }>(
+  [
+    { era: "legacy", transport: "http", share: "all" },
+    { era: "legacy", transport: "stdio", share: "all" },
+    { era: "modern", transport: "stdio", share: "all" },
+  ],
+  [
+    { era: "legacy", transport: "sse", share: "all" },
+    { era: "legacy", transport: "stdio", share: "session" },
+    { era: "modern", transport: "http", share: "all" },
+  ],
+);
 
 const pairs: [Version, Way, Version, Way][] = [
   ["2025-11-25", "http", "2025-06-18", "http"],

@@ -20,6 +20,7 @@ import {
   type Target,
   until,
 } from "../fixtures/peers.ts";
+import { variants } from "../fixtures/thorough.ts";
 
 let servers: Record<string, Scripted>;
 let mcpServers: Record<string, unknown>;
@@ -50,16 +51,26 @@ const said = {
   roots: { roots: [{ uri: "file:///home", name: "home" }] },
 };
 
-const clients = [
-  { sdk: "v1", way: "url", era: "legacy" },
-  { sdk: "v1", way: "sseUrl", era: "legacy" },
-  { sdk: "v1", way: "stdio", era: "legacy" },
-  { sdk: "v2", way: "url", era: "legacy" },
-  { sdk: "v2", way: "stdio", era: "legacy" },
-  { sdk: "v2", way: "url", era: "modern" },
-  { sdk: "v2", way: "url", era: "auto" },
-  { sdk: "v2", way: "stdio", era: "modern" },
-] as const;
+interface How {
+  readonly sdk: "v1" | "v2";
+  readonly way: "url" | "sseUrl" | "stdio";
+  readonly era: "legacy" | "modern" | "auto";
+}
+
+const clients = variants<How>(
+  [
+    { sdk: "v1", way: "sseUrl", era: "legacy" },
+    { sdk: "v1", way: "stdio", era: "legacy" },
+    { sdk: "v2", way: "url", era: "legacy" },
+    { sdk: "v2", way: "url", era: "modern" },
+    { sdk: "v2", way: "stdio", era: "modern" },
+  ],
+  [
+    { sdk: "v1", way: "url", era: "legacy" },
+    { sdk: "v2", way: "stdio", era: "legacy" },
+    { sdk: "v2", way: "url", era: "auto" },
+  ],
+);
 
 test.each(clients)("SDK $sdk over $way, $era", async (how) => {
   const target = targetOf(how.way);

@@ -4,6 +4,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { startGoblin } from "../fixtures/goblin.ts";
 import { disposeAll, rawHttp, type Scripted, type ScriptedOptions, startScripted } from "../fixtures/peers.ts";
+import { variants } from "../fixtures/thorough.ts";
 import { connectSpeaker, type Speaker } from "../matrix/speakers.ts";
 
 const RESULT = (pad: string) => `{"content":[{"type":"text","text":"FORGED${pad}"}]}`;
@@ -53,7 +54,13 @@ const servers: Record<string, ScriptedOptions & { framing?: string }> = {
   "HTTP+SSE": { transport: "sse", era: "legacy" },
 };
 
-describe.each(Object.entries(servers))("a server over %s", (_, { framing, ...options }) => {
+const tried = variants(
+  ["stdio with a handshake", "HTTP without, event stream", "HTTP+SSE"],
+  ["stdio without", "HTTP with a handshake, JSON", "HTTP with a handshake, event stream", "HTTP without, JSON"],
+);
+
+describe.each(tried)("a server over %s", (kind) => {
+  const { framing, ...options } = servers[kind]!;
   let server: Scripted;
   let speakers: Speaker[];
   let post: ReturnType<typeof rawHttp>;

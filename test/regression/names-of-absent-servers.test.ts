@@ -6,6 +6,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { startGoblin } from "../fixtures/goblin.ts";
 import { disposeAll, type RawHttp, rawHttp, type Scripted, startScripted, until } from "../fixtures/peers.ts";
+import { variants } from "../fixtures/thorough.ts";
 import { requestsOf } from "../gateway/offerings/rig.ts";
 
 afterEach(disposeAll);
@@ -109,12 +110,18 @@ const notFound = (code: string) => ({ code });
 const unavailable = () => ({ code: "BACKEND_UNAVAILABLE", serverId: "github", retryAfterMs: expect.any(Number) });
 const denied = { tools: [{ name: "push", inputSchema }], prompts: [], resources: [], resourceTemplates: [] };
 
-describe.each([
-  ["prefixed", undefined],
-  ["flat", ""],
-  ["raw", undefined],
-  ["raw", ""],
-])("%s URIs, weather's prefix %j", (uris, prefix) => {
+const ways = variants<[uris: string, prefix: string | undefined]>(
+  [
+    ["prefixed", undefined],
+    ["raw", ""],
+  ],
+  [
+    ["flat", ""],
+    ["raw", undefined],
+  ],
+);
+
+describe.each(ways)("%s URIs, weather's prefix %j", (uris, prefix) => {
   const base = { uris, ...(prefix !== undefined && { prefix }) };
 
   test("github is disabled", async () => {

@@ -7,6 +7,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { variants } from "../fixtures/thorough.ts";
 import { until } from "../fixtures/until.ts";
 import { closeAll, dashboard, fake, later, rowsOf, rowWith, terminal } from "./dashboard.ts";
 import { build, command, hasScript, hasTmux } from "./pty.ts";
@@ -40,10 +41,7 @@ describe.skipIf(!hasTmux)("in a terminal", () => {
     for (const row of rowsOf(term.screen())) expect(row.length).toBeLessThanOrEqual(80);
   });
 
-  it.each([
-    ["q", "exit=0"],
-    ["C-c", "exit=0"],
-  ])("gives the terminal back on %s", async (key, exit) => {
+  it.each(variants(["q"], ["C-c"]))("gives the terminal back on %s", async (key) => {
     const admin = await fake();
     const term = terminal();
     term.keys("echo before", "Enter");
@@ -55,7 +53,7 @@ describe.skipIf(!hasTmux)("in a terminal", () => {
     expect(term.variable("alternate_on")).toBe("1");
     expect(term.variable("cursor_flag")).toBe("0");
     term.keys(key);
-    const after = await term.until((screen) => screen.includes(exit) && screen.includes("\necho"));
+    const after = await term.until((screen) => screen.includes("exit=0") && screen.includes("\necho"));
     expect(after).toContain("before");
     expect(after).toContain("icanon");
     expect(after).not.toContain("Overview");

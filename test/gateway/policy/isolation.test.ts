@@ -6,10 +6,10 @@ import { silence } from "./silence.ts";
 
 afterEach(disposeAll);
 
-test("every way to ask agrees about what exists, whatever the rules and profiles are", () => agreement(2), 120_000);
+test("every way to ask agrees about what exists, whatever the rules and profiles are", () => agreement(1), 120_000);
 
 test(
   "nothing of one principal reaches another, whatever they do and are shown at the same time",
-  () => silence(3),
+  () => silence(2),
   120_000,
 );
