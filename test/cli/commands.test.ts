@@ -1,6 +1,6 @@
 /**
- * The commands that use a gateway, one that runs or one of a config: what they print, where, and with
- * which exit code. commands.slow.ts has more of their mistakes, tokens and completions.
+ * The commands that use a gateway, one that runs or one of a config: what they print, where, and
+ * with which exit code. commands.slow.ts has more of their mistakes, tokens and completions.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * A home whose config names a registry that runs here, and programs named npx and uvx, for the tests
- * of `goblin search`, `add` and `outdated`. Ended by `disposeAll`.
+ * A home whose config names a registry that runs here, and programs named npx and uvx, for the
+ * tests of `goblin search`, `add` and `outdated`. Ended by `disposeAll`.
  */
 import { chmodSync } from "node:fs";
 import { createServer } from "node:http";

@@ -49,7 +49,7 @@ describe("a client", () => {
   });
 
   it("that stops in the middle of its request is told so and cut; nobody else notices, and nothing stays behind", async () => {
-    const rig = await startRig({ config: { timeouts: { receiveMs: 250 } } });
+    const rig = await startRig({ config: { timeouts: { receiveMs: 1500 } } });
     const { raw, goblin } = rig;
     const session = { ...raw.headers, accept: "application/json, text/event-stream" };
     const stream = await raw.stream({ verb: "GET" });
@@ -72,8 +72,8 @@ describe("a client", () => {
     );
     // Longer than a request may take to arrive: what counts is when it was sent, not when it is
     // answered.
-    const whole = await raw.call("tools/call", { name: "good_sleep", arguments: { ms: 300 } });
-    expect(whole.message.result.content).toEqual([{ type: "text", text: "slept 300" }]);
+    const whole = await raw.call("tools/call", { name: "good_sleep", arguments: { ms: 1700 } });
+    expect(whole.message.result.content).toEqual([{ type: "text", text: "slept 1700" }]);
     await until(() => stopped.every(({ closed }) => closed()), { what: "the end of what stopped" });
     for (const { text } of stopped) {
       const [head, body] = text().split("\r\n\r\n") as [string, string];
@@ -82,7 +82,7 @@ describe("a client", () => {
         id: null,
         error: {
           code: -32001,
-          message: "The request did not arrive in full within 250 ms (timeouts.receiveMs)",
+          message: "The request did not arrive in full within 1500 ms (timeouts.receiveMs)",
           data: { code: "TIMEOUT" },
         },
       });

@@ -22,9 +22,8 @@ async function start(log: Record<string, unknown>) {
   const file = join(folder, "audit.jsonl");
   const server = await startScripted({ name: "one" });
   const goblin = await startGoblin({
-    mcpServers: { one: server.entry },
+    mcpServers: { one: { ...server.entry, tools: { overrides: { sleep: { timeoutMs: 300 } } } } },
     log: { audit: file, ...log },
-    timeouts: { callMs: 300 },
   });
   const raw = rawHttp(goblin.url);
   await raw.initialize();

@@ -12,10 +12,10 @@ import { variants } from "../fixtures/thorough.ts";
 
 afterEach(disposeAll);
 
-async function open(bad: ScriptedOptions, config: Record<string, unknown> = {}) {
+async function open(bad: ScriptedOptions, entry: Record<string, unknown> = {}) {
   const server = await startScripted({ ...bad, name: "bad" });
   const good = await startScripted({ name: "good" });
-  const goblin = await startGoblin({ ...config, mcpServers: { bad: server.entry, good: good.entry } });
+  const goblin = await startGoblin({ mcpServers: { bad: { ...server.entry, ...entry }, good: good.entry } });
   const client = rawHttp(goblin.url);
   await client.initialize();
   const call = async (name: string, args: object = {}) =>
@@ -68,7 +68,7 @@ describe.each(["stdio", "http", "sse"] as const)("over %s", (transport) => {
 
   test("invalid JSON instead of an answer", async () => {
     const script = rule({ do: "invalidJson" });
-    const { goblin, call, allWell } = await open({ transport, script }, { timeouts: { callMs: 400 } });
+    const { goblin, call, allWell } = await open({ transport, script });
     const { error } = await call("bad_echo");
     // Over HTTP the answer is the request's own; elsewhere its beginning says whose it was.
     expect(error).toMatchObject({ code: -32603, data: { code: "BACKEND_ERROR", serverId: "bad" } });
@@ -101,7 +101,10 @@ describe.each(["stdio", "http", "sse"] as const)("over %s", (transport) => {
 
 test("a late answer to a cancelled call is nothing to speak of", async () => {
   const script = { rules: [{ method: "tools/call", name: "echo", do: "late", ms: 300 }] };
-  const { goblin, server, call, allWell } = await open({ script }, { timeouts: { callMs: 100 } });
+  const { goblin, server, call, allWell } = await open(
+    { script },
+    { tools: { overrides: { echo: { timeoutMs: 100 } } } },
+  );
   expect((await call("bad_echo")).error.data.code).toBe("TIMEOUT");
   await server.waitFor((r) => r.dir === "out" && r.message?.result?.structuredContent);
   await allWell();

@@ -22,7 +22,7 @@ test("the numbers are those of a scripted load", async () => {
   const one = await startScripted({ name: "one" });
   const two = await startScripted({ name: "two", transport: "http" });
   const goblin = await startGoblin({
-    mcpServers: { one: one.entry, two: { ...two.entry, timeoutMs: 200 } },
+    mcpServers: { one: one.entry, two: { ...two.entry, tools: { overrides: { sleep: { timeoutMs: 200 } } } } },
     gateway: { port: 0 },
   });
   const http = rawHttp(goblin.url);

@@ -68,7 +68,7 @@ test("a question that two calls may have asked is taken back when both were give
 });
 
 test.each([
-  ["the call times out", { timeouts: { callMs: 150, maxCallMs: 200 } }, () => {}],
+  ["the call times out", { timeouts: { callMs: 1000, maxCallMs: 1200 } }, () => {}],
   ["the server goes away", {}, (server: { kill(): Promise<void> }) => void server.kill()],
 ])("an open question is taken back when %s", async (_, config, happens) => {
   const { server, goblin } = await start("stdio", "legacy", config);

@@ -238,14 +238,14 @@ describe("a server without a handshake asks", () => {
   });
 
   test("a client with a session that never answers is not waited for longer than maxCallMs", async () => {
-    const timeouts = { callMs: 200, maxCallMs: 600 };
+    const timeouts = { callMs: 1000, maxCallMs: 1500 };
     const short = await startGoblin({ mcpServers: { new: modern.entry }, timeouts });
     const raw = rawHttp(short.url);
     await raw.initialize("2025-11-25", { elicitation });
     const stream = await raw.stream({ body: { jsonrpc: "2.0", id: 5, method: "tools/call", params: call } });
     await stream.next((m) => m.method === "elicitation/create");
     const { error } = await stream.next((m) => m.id === 5);
-    expect(error).toMatchObject({ code: -32001, data: { code: "TIMEOUT", serverId: "new", timeoutMs: 600 } });
+    expect(error).toMatchObject({ code: -32001, data: { code: "TIMEOUT", serverId: "new", timeoutMs: 1500 } });
     expect(error.message).toContain("timeouts.maxCallMs");
     expect(await modern.received("tools/call")).toHaveLength(1);
   });

@@ -34,7 +34,7 @@ const stubborn = { command: process.execPath, args: ["-e", STUBBORN] };
 const say = { action: "accept", content: { name: "Ada" } };
 
 test("questions of a call that was given up do not keep another call of the client alive", async () => {
-  const goblin = await startGoblin({ mcpServers: { one: stubborn }, timeouts: { callMs: 300 } });
+  const goblin = await startGoblin({ mcpServers: { one: stubborn }, timeouts: { callMs: 1500 } });
   const given = new AbortController();
   let answered = 0;
   const elicitation = (): typeof say => {
@@ -47,7 +47,7 @@ test("questions of a call that was given up do not keep another call of the clie
   await expect.poll(() => goblin.gateway.servers.status("one")?.inFlight).toBe(2);
   given.abort();
   expect(await asking).toBe("given up");
-  expect(await hanging).toMatchObject({ code: -32001, data: { code: "TIMEOUT", timeoutMs: 300 } });
+  expect(await hanging).toMatchObject({ code: -32001, data: { code: "TIMEOUT", timeoutMs: 1500 } });
   expect(answered).toBeGreaterThan(1);
   expect(answered).toBeLessThan(ROUNDS);
 });
