@@ -12,7 +12,10 @@ import { BlockList, isIP } from "node:net";
 import type { LiveConfig } from "../config/live-config.ts";
 import { networkOf } from "./network.ts";
 
-type Header = (name: string) => string | undefined;
+/** The request, for its headers. */
+interface Headed {
+  header(name: string): string | undefined;
+}
 
 /** More proxies in a row than anybody has. */
 const MOST_HOPS = 32;
@@ -35,7 +38,7 @@ export class TrustedProxies {
   }
 
   /** Returns the key that the sender of a request is counted under. */
-  networkOf(socket: Socket, header: Header): string {
+  networkOf(socket: Socket, request: Headed): string {
     let direct = this.#direct.get(socket);
     if (direct === undefined) {
       direct = networkOf(socket.remoteAddress ?? "");
@@ -43,7 +46,7 @@ export class TrustedProxies {
     }
     const remote = this.#lists && addressIn(socket.remoteAddress ?? "");
     if (remote === undefined || !this.#isTrusted(remote)) return direct;
-    const reports = [plainHops(header("x-forwarded-for")), forwardedHops(header("forwarded"))];
+    const reports = [plainHops(request.header("x-forwarded-for")), forwardedHops(request.header("forwarded"))];
     const networks = reports.flatMap((hops) => (hops ? [networkOf(this.#client(remote, hops))] : []));
     return networks.every((network) => network === networks[0]) ? (networks[0] ?? direct) : direct;
   }

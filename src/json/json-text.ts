@@ -9,6 +9,7 @@
  */
 import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from "./characters.ts";
 import { canSkipLong, skipLong } from "./skip-long.ts";
+import type { Wanted } from "./wanted.ts";
 
 export interface Span {
   readonly start: number;
@@ -91,14 +92,25 @@ function firstMember(text: string, pos: number): number {
  * there is no member here.
  */
 function nextMember(text: string, pos: number): number | undefined {
-  if (pos < 0 || text.charCodeAt(pos) !== QUOTE) return undefined;
+  if (!readKey(text, pos)) return undefined;
+  valueEnd = skipValue(text, valueStart);
+  return memberAfter(text, valueEnd);
+}
+
+/** Reads the key of the member at `pos`, up to the start of its value. */
+function readKey(text: string, pos: number): boolean {
+  if (pos < 0 || text.charCodeAt(pos) !== QUOTE) return false;
   keyStart = pos;
   keyEnd = skipString(text, pos);
   const colon = skipSpace(text, keyEnd);
-  if (text.charCodeAt(colon) !== COLON) return undefined;
+  if (text.charCodeAt(colon) !== COLON) return false;
   valueStart = skipSpace(text, colon + 1);
-  valueEnd = skipValue(text, valueStart);
-  const comma = skipSpace(text, valueEnd);
+  return true;
+}
+
+/** Returns the start of the member after a value that ends at `end`, or -1 if it was the last. */
+function memberAfter(text: string, end: number): number {
+  const comma = skipSpace(text, end);
   return text.charCodeAt(comma) === COMMA ? skipSpace(text, comma + 1) : -1;
 }
 
@@ -151,25 +163,37 @@ export function memberSpan(text: string, pos: number, key: string): Span | undef
   return start < 0 ? undefined : { start, end };
 }
 
-/**
- * Finds members of an object in one pass. The value of `keys[k]` is from `places[2 * k]` to
- * `places[2 * k + 1]`, -1 if it is missing. Stops at the first duplicate of one of the keys and
- * returns that key. At most 31 keys.
- */
-export function locate(objectText: string, keys: readonly string[], places: Int32Array): string | undefined {
-  places.fill(-1);
-  let at = firstMember(objectText, 0);
+/** Finds members of the object at `pos` in one pass. Returns the position after the object. */
+export function locate(text: string, pos: number, wanted: Wanted): number {
+  wanted.clear();
+  let at = firstMember(text, pos);
   for (;;) {
-    const next = nextMember(objectText, at);
-    if (next === undefined) return undefined;
-    const k = lastKeyIn(objectText, keys);
-    if (k !== -1) {
-      if (places[2 * k] !== -1) return keys[k];
-      places[2 * k] = valueStart;
-      places[2 * k + 1] = valueEnd;
-    }
-    if (next < 0) return undefined;
+    const next = nextMember(text, at);
+    if (next === undefined) return at + 1;
+    const k = lastKeyIn(text, wanted.keys);
+    if (k !== -1 && !wanted.found(k, valueStart, valueEnd)) return -1;
+    if (next < 0) return skipSpace(text, valueEnd) + 1;
     at = next;
+  }
+}
+
+/**
+ * Finds members of an object, and of the object that is its member `inner.parent`, in one pass.
+ * That member must be one of the wanted.
+ */
+export function locateBoth(text: string, outer: Wanted, inner: Wanted): void {
+  outer.clear();
+  inner.clear();
+  let at = firstMember(text, 0);
+  while (readKey(text, at)) {
+    const k = lastKeyIn(text, outer.keys);
+    const start = valueStart;
+    const isObject = text.charCodeAt(start) === OPEN_BRACE;
+    const end =
+      isObject && k !== -1 && outer.keys[k] === inner.parent ? locate(text, start, inner) : skipValue(text, start);
+    if (k !== -1 && !outer.found(k, start, end)) return;
+    if (end === -1) return;
+    at = memberAfter(text, end);
   }
 }
 
@@ -182,13 +206,6 @@ function lastKeyIn(text: string, keys: readonly string[]): number {
   }
   return -1;
 }
-
-/** Returns the first of the keys that occurs twice in an object. */
-export function repeatedKey(objectText: string, keys: readonly string[]): string | undefined {
-  return locate(objectText, keys, scratch);
-}
-
-const scratch = new Int32Array(2 * 31);
 
 /** Returns the raw text of a member's value. */
 export function memberText(text: string, key: string): string | undefined {
@@ -262,13 +279,17 @@ export function setMember(objectText: string, key: string, value: string): strin
 
 /** Returns the object without the members for which `drop` returns true. */
 export function dropMembers(objectText: string, drop: (key: string) => boolean): string {
-  let kept = "";
   let dropped = false;
-  eachMember(objectText, 0, (key, start, end) => {
-    if (drop(key)) dropped = true;
-    else kept += `${kept ? "," : ""}${JSON.stringify(key)}:${objectText.slice(start, end)}`;
+  eachMember(objectText, 0, (key) => {
+    dropped ||= drop(key);
   });
-  return dropped ? `{${kept}}` : objectText;
+  // Most objects have none of them.
+  if (!dropped) return objectText;
+  let kept = "";
+  eachMember(objectText, 0, (key, start, end) => {
+    if (!drop(key)) kept += `${kept ? "," : ""}${JSON.stringify(key)}:${objectText.slice(start, end)}`;
+  });
+  return `{${kept}}`;
 }
 
 /** Like `dropMembers`, but the characters of all other members stay as they are. */

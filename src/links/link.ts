@@ -12,7 +12,7 @@ export interface SendOptions {
   /**
    * Pass the same frozen object for all messages with the same headers: links cache by identity.
    */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
    * Called when the server has accepted or refused the message. Messages sent from then on arrive
    * after it.

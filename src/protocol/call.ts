@@ -6,6 +6,7 @@
  * through this object, so nothing is looked up by an id that two clients may share. The Flight
  * holds the gateway's own state of the call.
  */
+import type { Span } from "../json/json-text.ts";
 import type { Answer, Params } from "./json-rpc.ts";
 import type { LogLevel } from "./log-levels.ts";
 import type { Principal, Viewer, Visibility } from "./principal.ts";
@@ -80,6 +81,8 @@ export interface CallOptions {
   readonly params: Params;
   /** The raw JSON of the params. */
   readonly text: string;
+  /** Where the value of their one `name` is, if that is known. */
+  readonly nameAt?: Span | undefined;
   readonly client: Client;
   /** Sends a notification that belongs to this request to its client. */
   readonly emit: (notification: string) => void;
@@ -95,6 +98,7 @@ export class Call {
   readonly method: string;
   readonly params: Params;
   readonly text: string;
+  readonly nameAt: Span | undefined;
   readonly client: Client;
   /** Who sent this request. A later request of the same client may come with another token. */
   readonly who: Principal;
@@ -118,6 +122,7 @@ export class Call {
     this.method = options.method;
     this.params = options.params;
     this.text = options.text;
+    this.nameAt = options.nameAt;
     this.client = options.client;
     this.who = options.client.who;
     this.#emit = options.emit;

@@ -7,7 +7,16 @@
  * gateway's own.
  */
 
-import { applyEdits, locate, memberSpan, memberText, prependMembers, repeatedKey } from "../json/json-text.ts";
+import {
+  applyEdits,
+  locate,
+  locateBoth,
+  memberSpan,
+  memberText,
+  prependMembers,
+  type Span,
+} from "../json/json-text.ts";
+import { Wanted } from "../json/wanted.ts";
 import { isRecord } from "../structures/record.ts";
 import { asGoblinError, type ErrorCode, type ErrorReason, errorTable, GoblinError } from "./errors.ts";
 
@@ -76,17 +85,21 @@ export function classify(value: unknown, text: string): Inbound {
 }
 
 /** The members of a JSON-RPC envelope. */
-const ENVELOPE = ["jsonrpc", "id", "method", "params", "result", "error"];
-const PARAMS = 2 * ENVELOPE.indexOf("params");
-const places = new Int32Array(2 * ENVELOPE.length);
+const envelope = new Wanted(["jsonrpc", "id", "method", "params", "result", "error"]);
+const PARAMS = envelope.keys.indexOf("params");
 /** The params that decide a request's server, owner and input. */
-const DECISIVE = ["name", "uri", "ref", "taskId", "arguments", "_meta", "requestState", "inputResponses"];
+const decisive = new Wanted(
+  ["name", "uri", "ref", "taskId", "arguments", "_meta", "requestState", "inputResponses"],
+  "params",
+);
+const NAME = decisive.keys.indexOf("name");
 
 /**
  * Returns an envelope member that occurs twice in a message. Readers differ on which value counts.
  */
 export function repeatedMember(messageText: string): string | undefined {
-  return repeatedKey(messageText, ENVELOPE);
+  locate(messageText, 0, envelope);
+  return envelope.twice;
 }
 
 /** Returns the raw JSON of a message's params, `{}` if it has none. */
@@ -94,21 +107,35 @@ export function paramsText(messageText: string): string {
   return memberText(messageText, "params") ?? "{}";
 }
 
+/** The raw params of a client's request. */
+export interface RequestParams {
+  readonly text: string;
+  /** Where the value of `name` is in it, if there is one. */
+  readonly nameAt: Span | undefined;
+}
+
 /**
  * Returns the params of a client's request that goes to a server. Throws if the server could read
  * them differently.
  */
-export function requestParams(messageText: string): string {
-  const twice = locate(messageText, ENVELOPE, places);
-  if (twice !== undefined) {
-    throw new GoblinError("INVALID_REQUEST", `Invalid request: "${twice}" appears in it twice; send it once`);
+export function requestParams(messageText: string): RequestParams {
+  locateBoth(messageText, envelope, decisive);
+  if (envelope.twice !== undefined) {
+    throw new GoblinError("INVALID_REQUEST", `Invalid request: "${envelope.twice}" appears in it twice; send it once`);
   }
-  if (places[PARAMS] === -1) return "{}";
-  const params = messageText.slice(places[PARAMS], places[PARAMS + 1]);
-  const repeated = repeatedKey(params, DECISIVE);
-  if (repeated === undefined) return params;
-  throw new GoblinError("INVALID_PARAMS", `Invalid params: "${repeated}" appears in them twice; send it once`);
+  if (decisive.twice !== undefined) {
+    throw new GoblinError("INVALID_PARAMS", `Invalid params: "${decisive.twice}" appears in them twice; send it once`);
+  }
+  const start = envelope.start(PARAMS);
+  if (start === -1) return NO_PARAMS_TEXT;
+  const name = decisive.start(NAME);
+  return {
+    text: messageText.slice(start, envelope.end(PARAMS)),
+    nameAt: name === -1 ? undefined : { start: name - start, end: decisive.end(NAME) - start },
+  };
 }
+
+const NO_PARAMS_TEXT: RequestParams = { text: "{}", nameAt: undefined };
 
 /** Returns the answer in a response message. */
 export function answerOf(messageText: string): Answer {

@@ -8,7 +8,8 @@
 import { assertStarted, foundName, foundUri } from "../catalog/find-or-throw.ts";
 import type { NamedEntry } from "../catalog/named.ts";
 import type { Snapshot } from "../catalog/snapshot.ts";
-import { memberText, repeatedKey, setMember } from "../json/json-text.ts";
+import { applyEdits, locate, memberText, setMember } from "../json/json-text.ts";
+import { Wanted } from "../json/wanted.ts";
 import type { Call } from "../protocol/call.ts";
 import { GoblinError } from "../protocol/errors.ts";
 import type { RoutedMethod } from "../protocol/methods.ts";
@@ -87,10 +88,17 @@ function namedRoute(call: Call, spec: RoutedMethod, snapshot: Snapshot, entry: N
     serverId: entry.serverId,
     name: entry.exposed,
     target: entry.name,
-    params: setMember(call.text, "name", JSON.stringify(entry.name)),
+    params: withName(call, JSON.stringify(entry.name)),
     timeoutMs: entry.override?.timeoutMs,
     mimeType: undefined,
   };
+}
+
+/** Returns the params of a call with another name, in JSON. */
+function withName({ text, nameAt }: Call, name: string): string {
+  return nameAt
+    ? applyEdits(text, [{ start: nameAt.start, end: nameAt.end, text: name }])
+    : setMember(text, "name", name);
 }
 
 function listedRoute(call: Call, spec: RoutedMethod, snapshot: Snapshot): Route {
@@ -165,13 +173,16 @@ export function stringParam(call: Call, key: string): string {
   throw new GoblinError("INVALID_PARAMS", `${call.method} needs "${key}", a string`);
 }
 
+const referring = new Wanted(["type", "name", "uri"]);
+
 /**
  * Replaces the identifier in `ref`. The server must never read another reference than the one
  * resolved here.
  */
 function withReference(params: string, key: string, value: string): string {
   const ref = memberText(params, "ref")!;
-  const twice = repeatedKey(ref, ["type", "name", "uri"]);
+  locate(ref, 0, referring);
+  const { twice } = referring;
   if (twice !== undefined)
     throw new GoblinError("INVALID_PARAMS", `Invalid params: "${twice}" appears in "ref" twice; send it once`);
   return setMember(params, "ref", setMember(ref, key, JSON.stringify(value)));

@@ -15,7 +15,7 @@ import type { BodyBudget } from "../body-budget.ts";
 import type { FrontContext } from "../context.ts";
 import type { Denial, LiveGuards } from "../http/guard.ts";
 import { type LineChannel, serveLines } from "../line-channel.ts";
-import { networkOf } from "../network.ts";
+import type { TrustedProxies } from "../trusted-proxies.ts";
 import { ATTACH_CONFIG, ATTACH_ENDPOINT, ATTACH_TARGET, DRAINING, REFUSED } from "./tunnel-words.ts";
 
 /** How long a pipe that leaves may take for the last messages. */
@@ -27,6 +27,7 @@ export interface AttachOptions {
   readonly context: FrontContext;
   readonly guards: LiveGuards;
   readonly bodies: BodyBudget;
+  readonly proxies: TrustedProxies;
   readonly configPath: string | undefined;
 }
 
@@ -72,7 +73,7 @@ export class AttachFront {
   }
 
   async #admit(incoming: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
-    const { context, guards, configPath } = this.#options;
+    const { context, guards, proxies, configPath } = this.#options;
     if (incoming.url !== ATTACH_TARGET) {
       return refuse(socket, { status: 405, message: "This is no proxy. The MCP endpoint is /mcp" });
     }
@@ -87,7 +88,7 @@ export class AttachFront {
     const place = placeNow();
     if (!place)
       return refuse(socket, { status: 404, message: "There is no such profile or server, or the token is not for it" });
-    const account = principal.id || networkOf(socket.remoteAddress ?? "");
+    const account = principal.id || proxies.networkOf(socket, { header });
     const slot = context.sessions.reserve(account);
     if (socket.destroyed) return slot();
     socket.setNoDelay(true);

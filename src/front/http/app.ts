@@ -83,7 +83,7 @@ export function createApp(options: AppOptions) {
   const app = new Hono<Env>();
   app.use("*", (c, next) => {
     const { incoming } = c.env ?? {};
-    c.set("network", () => (incoming ? options.proxies.networkOf(incoming.socket, (name) => c.req.header(name)) : ""));
+    c.set("network", () => (incoming ? options.proxies.networkOf(incoming.socket, c.req) : ""));
     return next();
   });
   for (const path of [...ENDPOINT_PATHS.flatMap(routesUnder), ...API_PATHS]) app.options(path, preflight(guard));

@@ -53,7 +53,8 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
   const modern = new ModernHttp(context);
   const bodies = new BodyBudget(context.config);
   const sse = new SseFront(context, bodies);
-  const attached = new AttachFront({ context, guards, bodies, configPath: options.configPath });
+  const proxies = new TrustedProxies(context.config);
+  const attached = new AttachFront({ context, guards, bodies, proxies, configPath: options.configPath });
   guards.on("changed", () => {
     const isValid = (principal: Principal): boolean => guards.main.admits(principal, "client");
     for (const front of [legacy, modern, sse, attached]) front.revoke(isValid);
@@ -64,7 +65,6 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
     sse.revoke(isLive);
     attached.revoke(isLive);
   });
-  const proxies = new TrustedProxies(context.config);
   const shared = { proxies, unread: { ms: NOT_READ_MS, cut: () => context.onLimit("unreadBytes") } };
 
   const { access } = context;

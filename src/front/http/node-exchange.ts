@@ -55,7 +55,7 @@ export class NodeExchange implements HttpExchange {
   }
 
   get network(): string {
-    return this.#options.proxies.networkOf(this.#request.socket, (name) => this.header(name));
+    return this.#options.proxies.networkOf(this.#request.socket, this);
   }
 
   get method(): string {

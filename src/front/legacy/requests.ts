@@ -135,8 +135,16 @@ export async function answerRequest(
       case "logging/setLevel":
         return setLevel(context, session, params);
     }
-    const text = requestParams(message.text);
-    const call = new Call({ method, params, text, client: session, emit: (emitted) => to.emit(emitted), trace });
+    const { text, nameAt } = requestParams(message.text);
+    const call = new Call({
+      method,
+      params,
+      text,
+      nameAt,
+      client: session,
+      emit: (emitted) => to.emit(emitted),
+      trace,
+    });
     session.begin(id, call, early);
     begun = call;
     if (call.cancelled) return undefined;

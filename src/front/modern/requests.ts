@@ -99,12 +99,14 @@ export class ModernFront {
         return this.#finish(client, method, this.#discover(client));
       }
       if (method.startsWith("tasks/") && !hasTasks(client)) return failure(missingTasks());
+      const { text, nameAt } = requestParams(message.text);
       const call = new Call({
         method,
         params,
-        text: requestParams(message.text),
+        text,
+        nameAt,
         client,
-        emit: (text) => dialogue.emit(text),
+        emit: (notification) => dialogue.emit(notification),
         trace: options.trace,
       });
       begun = call;

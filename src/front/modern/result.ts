@@ -5,7 +5,7 @@
  */
 import type { CacheHints } from "../../catalog/definitions.ts";
 import { skipBlank } from "../../json/json-scan.ts";
-import { applyEdits, eachMember, memberText, prependMembers, setMember, toDisplayText } from "../../json/json-text.ts";
+import { eachMember, prependMembers, setMember, toDisplayText } from "../../json/json-text.ts";
 import type { Client } from "../../protocol/call.ts";
 import { SERVER_INFO } from "../../protocol/envelope.ts";
 import { errorTable, GoblinError, LINKS_REQUIRED } from "../../protocol/errors.ts";
@@ -62,29 +62,28 @@ function markResult(raw: Raw, { method, identity, hints }: ResultContext): Raw {
     return prepend(raw, `"resultType":"complete",${hintMembers}"_meta":{"${SERVER_INFO}":${identity}}`);
   }
   const text = rawText(raw);
-  const { keys, meta } = membersOf(text);
-  const members = keys.has("resultType") ? [] : ['"resultType":"complete"'];
-  // Only a complete result can be cached, not one that asks for input.
-  const cacheable = mayBeCached && (!keys.has("resultType") || memberText(text, "resultType") === '"complete"');
-  if (cacheable && !keys.has("ttlMs")) members.push(`"ttlMs":${hints.ttlMs}`);
-  if (cacheable && !keys.has("cacheScope")) members.push(`"cacheScope":"${hints.cacheScope}"`);
-  if (!keys.has("_meta")) members.push(`"_meta":{"${SERVER_INFO}":${identity}}`);
-  const marked = applyEdits(
-    text,
-    meta.map(({ start, end }) => ({ start, end, text: withIdentity(text.slice(start, end), identity) })),
-  );
-  return members.length > 0 ? prependMembers(marked, members.join(",")) : marked;
-}
-
-/** Collects the keys and the `_meta` spans of a result in one pass. */
-function membersOf(text: string) {
-  const keys = new Set<string>();
-  const meta: { start: number; end: number }[] = [];
+  let marked = "";
+  let from = 0;
+  let type: string | undefined;
+  let hasTtl = false;
+  let hasScope = false;
   eachMember(text, 0, (key, start, end) => {
-    keys.add(key);
-    if (key === "_meta") meta.push({ start, end });
+    if (key === "resultType") type = text.slice(start, end);
+    else if (key === "ttlMs") hasTtl = true;
+    else if (key === "cacheScope") hasScope = true;
+    else if (key === "_meta") {
+      marked += text.slice(from, start) + withIdentity(text.slice(start, end), identity);
+      from = end;
+    }
   });
-  return { keys, meta };
+  // Only a complete result can be cached, not one that asks for input.
+  const cacheable = mayBeCached && (type === undefined || type === '"complete"');
+  let members = type === undefined ? ',"resultType":"complete"' : "";
+  if (cacheable && !hasTtl) members += `,"ttlMs":${hints.ttlMs}`;
+  if (cacheable && !hasScope) members += `,"cacheScope":"${hints.cacheScope}"`;
+  if (from === 0) members += `,"_meta":{"${SERVER_INFO}":${identity}}`;
+  marked += text.slice(from);
+  return members === "" ? marked : prependMembers(marked, members.slice(1));
 }
 
 function withIdentity(meta: string, identity: string): string {

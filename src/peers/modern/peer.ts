@@ -172,7 +172,9 @@ export class ModernPeer implements Peer, LinkEvents {
       this.#pending.add(id, flight, resolve);
       call?.onCancel((reason) => this.#cancel(id, call, reason));
       const text = requestText(id, method, this.#descriptions.add(params, id, call));
-      link.send(text, { id, call, headers: this.#headers.of(method, params, flight) });
+      // Only HTTP has headers.
+      const headers = this.#options.cancelByClosing ? this.#headers.of(method, params, flight) : undefined;
+      link.send(text, { id, call, headers });
     });
     return { id, answer };
   }

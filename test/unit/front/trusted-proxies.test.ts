@@ -10,7 +10,7 @@ const read = (trustedProxies: readonly string[]) =>
 const proxies = new TrustedProxies(new LiveConfig(read(["10.0.0.0/8", "127.0.0.1", "fd00::/8"])));
 const at = (remoteAddress: string | undefined) => Object.assign(new EventEmitter(), { remoteAddress }) as Socket;
 const seen = (remote: string | undefined, headers: Record<string, string>, by = proxies) =>
-  by.networkOf(at(remote), (name) => headers[name]);
+  by.networkOf(at(remote), { header: (name) => headers[name] });
 const xff = (value: string) => ({ "x-forwarded-for": value });
 const forwarded = (value: string) => ({ forwarded: value });
 
@@ -45,7 +45,7 @@ test("without proxies in the config, no header counts; a reload changes that", (
   const config = new LiveConfig(read([]));
   const live = new TrustedProxies(config);
   const socket = at("127.0.0.1");
-  const now = () => live.networkOf(socket, (name) => xff("192.0.2.7")[name as "x-forwarded-for"]);
+  const now = () => live.networkOf(socket, { header: (name) => xff("192.0.2.7")[name as "x-forwarded-for"] });
   expect(now()).toBe("127.0.0.1");
   config.replace(read(["127.0.0.0/8"]));
   expect(now()).toBe("192.0.2.7");

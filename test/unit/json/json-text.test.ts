@@ -6,14 +6,15 @@ import {
   eachMember,
   elementSpans,
   locate,
+  locateBoth,
   memberSpan,
   memberText,
   oneLine,
   prependMembers,
-  repeatedKey,
   setMember,
   skipValue,
 } from "../../../src/json/json-text.ts";
+import { Wanted } from "../../../src/json/wanted.ts";
 
 /** JSON values, as text with all the white space that JSON allows. */
 const spaced = fc
@@ -140,16 +141,69 @@ test("a long string of escapes is walked once: anything worse would take hours",
 });
 
 test("members are found in one walk, and a key that comes twice is named", () => {
-  const keys = ["name", "uri", "_meta"];
-  const places = new Int32Array(6);
+  const wanted = new Wanted(["name", "uri", "_meta"]);
   const text = ' { "x" : [ {"name":1} ] , "uri" : "a,b" ,"na\\u006de":{ "uri" : 2 } } ';
-  expect(locate(text, keys, places)).toBeUndefined();
-  expect(text.slice(places[0], places[1])).toBe('{ "uri" : 2 }');
-  expect(text.slice(places[2], places[3])).toBe('"a,b"');
-  expect([...places.slice(4)]).toEqual([-1, -1]);
-  expect(repeatedKey('{"name":1,"uri":2,"name":3}', keys)).toBe("name");
-  expect(repeatedKey('{"name":1,"n\\u0061me":3}', keys)).toBe("name");
-  expect(repeatedKey('{"x":1,"x":2,"names":3,"nam":4}', keys)).toBeUndefined();
-  expect(repeatedKey("[1]", keys)).toBeUndefined();
-  expect(repeatedKey("{}", keys)).toBeUndefined();
+  expect(locate(text, 0, wanted)).toBe(text.length - 1);
+  expect(wanted.twice).toBeUndefined();
+  expect(text.slice(wanted.start(0), wanted.end(0))).toBe('{ "uri" : 2 }');
+  expect(text.slice(wanted.start(1), wanted.end(1))).toBe('"a,b"');
+  expect([wanted.start(2), wanted.end(2)]).toEqual([-1, -1]);
+  const twiceIn = (object: string) => {
+    locate(object, 0, wanted);
+    return wanted.twice;
+  };
+  expect(twiceIn('{"name":1,"uri":2,"name":3}')).toBe("name");
+  expect(twiceIn('{"name":1,"n\\u0061me":3}')).toBe("name");
+  expect(twiceIn('{"x":1,"x":2,"names":3,"nam":4}')).toBeUndefined();
+  expect(twiceIn("[1]")).toBeUndefined();
+  expect(twiceIn("{}")).toBeUndefined();
+});
+
+describe("members of two levels", () => {
+  const outer = new Wanted(["id", "params"]);
+  const inner = new Wanted(["name", "uri"], "params");
+  const both = (text: string) => {
+    locateBoth(text, outer, inner);
+    const found = (wanted: Wanted, k: number) =>
+      wanted.start(k) === -1 ? undefined : text.slice(wanted.start(k), wanted.end(k));
+    return {
+      outer: [found(outer, 0), found(outer, 1), outer.twice],
+      inner: [found(inner, 0), found(inner, 1), inner.twice],
+    };
+  };
+
+  test.each([
+    ['{"id":1,"params":{"name":"a","x":{"uri":2}},"z":3}', ["1", '{"name":"a","x":{"uri":2}}'], ['"a"', undefined]],
+    ['{"params" : { } , "id" : 2}', ["2", "{ }"], [undefined, undefined]],
+    ['{"params":{"uri":[1,{"a":"}"}]},"id":"x"}', ['"x"', '{"uri":[1,{"a":"}"}]}'], [undefined, '[1,{"a":"}"}]']],
+    ['{"p\\u0061rams":{"n\\u0061me":"}"}}', [undefined, '{"n\\u0061me":"}"}'], ['"}"', undefined]],
+    ['{"params":7,"id":1}', ["1", "7"], [undefined, undefined]],
+    ["{}", [undefined, undefined], [undefined, undefined]],
+  ])("%s", (text, outside, inside) => {
+    expect(both(text)).toEqual({ outer: [...outside, undefined], inner: [...inside, undefined] });
+  });
+
+  test("that come twice are named", () => {
+    expect(both('{"id":1,"params":{},"id":2}').outer[2]).toBe("id");
+    expect(both('{"params":{"name":1},"params":{}}').outer[2]).toBe("params");
+    expect(both('{"params":{"name":1,"name":1},"id":1}').inner[2]).toBe("name");
+  });
+
+  test("are where the parser sees them, for generated objects", () => {
+    const value = fc.oneof(fc.jsonValue(), fc.constant({}));
+    const message = fc.record(
+      { id: value, params: fc.record({ name: value, uri: value, other: value }, { requiredKeys: [] }), more: value },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(message, fc.constantFrom(0, 1, 3), (made, indent) => {
+        const text = JSON.stringify(made, undefined, indent);
+        const found = both(text);
+        const parsed = (raw: unknown) => (raw === undefined ? undefined : JSON.parse(raw as string));
+        const plain = JSON.parse(text) as typeof made;
+        expect(found.outer.slice(0, 2).map(parsed)).toEqual([plain.id, plain.params]);
+        expect(found.inner.slice(0, 2).map(parsed)).toEqual([plain.params?.name, plain.params?.uri]);
+      }),
+    );
+  });
 });
