@@ -7,6 +7,7 @@ import { chmod, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises"
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { stateFolder } from "../config/state-folder.ts";
+import { readBounded } from "../structures/read-bounded.ts";
 import { isRecord, recordOf } from "../structures/record.ts";
 import { type Answers, type Launch, type Question, shortName } from "./launch.ts";
 import { unzip } from "./unzip.ts";
@@ -44,8 +45,9 @@ async function load(from: string): Promise<Buffer> {
   if (!/^https?:/.test(from)) return readFile(from);
   const response = await fetch(from, { signal: AbortSignal.timeout(PATIENCE_MS) });
   if (!response.ok) throw new Error(`${from} answered ${response.status}`);
-  if (Number(response.headers.get("content-length")) > MOST_BYTES) throw new Error(`${from} is too large`);
-  return Buffer.from(await response.arrayBuffer());
+  const bytes = await readBounded(response.body, MOST_BYTES);
+  if (!bytes) throw new Error(`${from} has more than ${MOST_BYTES} bytes: it is not used`);
+  return bytes;
 }
 
 /** The folder appears as a whole. */

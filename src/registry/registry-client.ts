@@ -2,6 +2,7 @@
  * Reads the servers of an MCP registry over its API, page by page. Older registries have the same
  * lists under another path.
  */
+import { readBounded } from "../structures/read-bounded.ts";
 import { recordOf } from "../structures/record.ts";
 import { type RegistryServer, readServer } from "./server-json.ts";
 
@@ -9,6 +10,8 @@ const PATHS = ["v0.1/servers", "v0/servers"];
 const PAGE = 100;
 const MAX_PAGES = 2000;
 const PATIENCE_MS = 20_000;
+/** One page of a list is far smaller. */
+const MOST_BYTES = 16 * 1024 * 1024;
 const NOT_FOUND = 404;
 
 /** Returns the newest version of every server. `since`: only what changed after it. */
@@ -56,9 +59,17 @@ async function request(registry: string, rest: string): Promise<Readonly<Record<
       continue;
     }
     if (!response.ok) throw new Error(`${registry} answered ${response.status}`);
-    const body: unknown = await response.json().catch(() => undefined);
-    if (body === undefined) throw new Error(`${registry} answered without JSON: is it an MCP registry?`);
-    return recordOf(body);
+    const bytes = await readBounded(response.body, MOST_BYTES);
+    if (!bytes) throw new Error(`${registry} answered with more than ${MOST_BYTES} bytes`);
+    return recordOf(parsed(bytes, registry));
   }
   return {};
+}
+
+function parsed(bytes: Buffer, registry: string): unknown {
+  try {
+    return JSON.parse(bytes.toString("utf8"));
+  } catch (error) {
+    throw new Error(`${registry} answered without JSON: is it an MCP registry?`, { cause: error });
+  }
 }

@@ -24,6 +24,16 @@ const LINK = 0o120000;
 
 /** @throws Error if it is no zip archive, or one that must not be unpacked */
 export function unzip(archive: Buffer): ZippedFile[] {
+  try {
+    return filesIn(archive);
+  } catch (error) {
+    // A number that points out of the archive.
+    if (error instanceof RangeError) throw new Error("the zip archive is damaged", { cause: error });
+    throw error;
+  }
+}
+
+function filesIn(archive: Buffer): ZippedFile[] {
   const end = archive.lastIndexOf(signature(END));
   if (end < 0 || archive.length - end > LONGEST_COMMENT) throw new Error("it is not a zip archive");
   const count = archive.readUInt16LE(end + 10);
@@ -48,6 +58,7 @@ export function unzip(archive: Buffer): ZippedFile[] {
     if (total > MOST_BYTES) throw new Error(`the archive has more than ${MOST_BYTES} bytes`);
     const start = local + 30 + archive.readUInt16LE(local + 26) + archive.readUInt16LE(local + 28);
     const data = archive.subarray(start, start + packed);
+    if (data.length < packed || (method === STORED && packed !== size)) throw new Error("the zip archive is damaged");
     files.push({ path, bytes: unpacked(data, method, size), isExecutable: (mode & 0o111) !== 0 });
   }
   return files;

@@ -5,11 +5,14 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { messageOf } from "../protocol/errors.ts";
+import { readBounded } from "../structures/read-bounded.ts";
 import { recordOf } from "../structures/record.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const PATIENCE_MS = 20_000;
+/** The list of all versions of a package can have several megabytes. */
+const MOST_BYTES = 64 * 1024 * 1024;
 const SIMPLE_JSON = "application/vnd.pypi.simple.v1+json";
 
 /** @throws Error that says why the version is not known */
@@ -103,7 +106,9 @@ async function fetchFrom(url: string, accept: string): Promise<string> {
     },
   );
   if (!response.ok) throw new Error(`${origin} answered ${response.status}`);
-  return response.text();
+  const bytes = await readBounded(response.body, MOST_BYTES);
+  if (!bytes) throw new Error(`${origin} answered with more than ${MOST_BYTES} bytes`);
+  return bytes.toString("utf8");
 }
 
 function slashed(url: string): string {
