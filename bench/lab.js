@@ -10,7 +10,10 @@ import { usageOf } from "./usage.js";
 /** @typedef {import("./subjects.js").Subject} Subject */
 /** @typedef {import("./subjects.js").Setup} Setup */
 /** @typedef {import("./load-loop.js").LoadJob} LoadJob */
-/** @typedef {{ perSecond: number, cpuUs: number, p50: number, p99: number }} Sample */
+/**
+ * `mainUs`: the main thread's part of `cpuUs`; NaN where the system does not tell.
+ * @typedef {{ perSecond: number, cpuUs: number, mainUs: number, p50: number, p99: number }} Sample
+ */
 /** @typedef {{ subject: Subject, load: Omit<LoadJob, "url" | "durationMs">, url?: string }} Cell */
 /** @typedef {{ short: boolean, bin: string, subject: string, wrong: string[] }} LabOptions */
 /** @typedef {Awaited<ReturnType<typeof createLab>>} Lab */
@@ -59,7 +62,9 @@ export async function createLab({ short, bin, subject, wrong }) {
       if (result.wrong > 0)
         wrong.push(`${it.name}, ${load.ask.kind}: ${result.wrong} wrong, the first: ${result.firstWrong}`);
       const { perSecond, p50, p99, requests } = result;
-      return { perSecond, p50, p99, cpuUs: (after.cpuUs - before.cpuUs) / Math.max(1, requests) };
+      const cpuUs = (after.cpuUs - before.cpuUs) / Math.max(1, requests);
+      const mainUs = ((after.mainUs ?? NaN) - (before.mainUs ?? NaN)) / Math.max(1, requests);
+      return { perSecond, p50, p99, cpuUs, mainUs };
     } finally {
       await job.close();
     }
@@ -148,6 +153,7 @@ export async function createLab({ short, bin, subject, wrong }) {
       return samples.map((list) => ({
         perSecond: median(list.map((sample) => sample.perSecond)),
         cpuUs: median(list.map((sample) => sample.cpuUs)),
+        mainUs: median(list.map((sample) => sample.mainUs)),
         p50: median(list.map((sample) => sample.p50)),
         p99: median(list.map((sample) => sample.p99)),
       }));

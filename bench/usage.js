@@ -6,7 +6,10 @@
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 
-/** @typedef {{ cpuUs: number, rssBytes: number }} Usage */
+/**
+ * `mainUs`: the main thread's part, where the system tells.
+ * @typedef {{ cpuUs: number, rssBytes: number, mainUs?: number }} Usage
+ */
 
 const TICK_US = 10_000;
 const PAGE_BYTES = 4096;
@@ -14,17 +17,20 @@ const REPLY_MS = 2_000;
 
 export const hasProc = process.env.BENCH_NO_PROC === undefined && existsSync("/proc/self/stat");
 
-/** @param {number} pid @returns {number | undefined} */
+/** @param {number} pid @returns {{ cpuUs: number, mainUs: number } | undefined} */
 function scheduledUs(pid) {
-  let ns = 0;
+  let all = 0;
+  let main = 0;
   for (const thread of readdirSync(`/proc/${pid}/task`)) {
     try {
-      ns += Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "latin1").split(" ")[0]);
+      const ns = Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "latin1").split(" ")[0]);
+      all += ns;
+      if (thread === String(pid)) main = ns;
     } catch {
       if (!existsSync("/proc/self/schedstat")) return undefined;
     }
   }
-  return ns / 1000;
+  return { cpuUs: all / 1000, mainUs: main / 1000 };
 }
 
 /** @param {number} pid */
@@ -56,5 +62,5 @@ export async function usageOf(child) {
   if (pid === undefined) throw new Error("the process did not start");
   if (!hasProc) return askProcess(child);
   const pages = Number(readFileSync(`/proc/${pid}/statm`, "latin1").split(" ")[1]);
-  return { cpuUs: scheduledUs(pid) ?? tickedUs(pid), rssBytes: pages * PAGE_BYTES };
+  return { ...(scheduledUs(pid) ?? { cpuUs: tickedUs(pid) }), rssBytes: pages * PAGE_BYTES };
 }

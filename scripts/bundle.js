@@ -45,7 +45,10 @@ const { output } = await build.write({
 });
 await build.close();
 for (const file of output) if ("code" in file) writeFileSync(fromRoot(`bundle/${file.fileName}`), ascii(file.code));
-output.push(...(await buildAttach()), ...(await buildPage()));
+// The pipe into a running gateway, for which clients wait when they start, and the recorder's
+// thread: each is one small file.
+output.push(...(await buildAlone("attach", "dist/cli/attach/main.js")));
+output.push(...(await buildAlone("recorder-thread", "dist/recorder-thread.js")), ...(await buildPage()));
 copyTypes(fromRoot("dist/index.d.ts"), new Set());
 writeFileSync(
   fromRoot("bundle/LICENSES.txt"),
@@ -62,20 +65,20 @@ function ascii(code) {
   return code.replace(/[\u0080-\uffff]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** The pipe into a running gateway: one small file, because clients wait for it when they start. */
-async function buildAttach() {
-  const attach = await rolldown({
-    input: { attach: fromRoot("dist/cli/attach/main.js") },
+/** @param {string} name @param {string} source */
+async function buildAlone(name, source) {
+  const alone = await rolldown({
+    input: { [name]: fromRoot(source) },
     platform: "node",
     resolve: { mainFields: ["module", "main"] },
   });
-  const written = await attach.write({
+  const written = await alone.write({
     dir: fromRoot("bundle"),
     format: "esm",
     entryFileNames: "[name].js",
     comments: false,
   });
-  await attach.close();
+  await alone.close();
   return written.output;
 }
 

@@ -1,10 +1,11 @@
 /** Makes the flight recorder: connects it with the config, the masker and the meters. */
 import { join } from "node:path";
-import { masked, mayHoldSecret } from "./calls/stages/audit-mask.ts";
+import { Worker } from "node:worker_threads";
 import type { LiveConfig } from "./config/live-config.ts";
 import type { RecordConfig } from "./config/schema/settings.ts";
 import { stateFolder } from "./config/state-folder.ts";
-import { Recorder } from "./recording/recorder.ts";
+import { Recorder, type Thread } from "./recording/recorder.ts";
+import type { ThreadData } from "./recording/thread-messages.ts";
 import { type Logger, logBookOf } from "./telemetry/logger.ts";
 import type { Meters } from "./telemetry/meters.ts";
 import { version } from "./version.ts";
@@ -21,12 +22,8 @@ export function createRecorder({ config, log, meters, env = process.env }: Recor
   const { masker } = logBookOf(log);
   const folder = (): string => join(stateFolder(env), "recordings");
   const recorder = new Recorder({
-    masks: {
-      json: (text) => masker.json(text),
-      text: (text) => masker.text(text),
-      suspects: mayHoldSecret,
-      value: masked,
-    },
+    secrets: () => masker.known,
+    startThread,
     folder,
     log,
     meters,
@@ -43,4 +40,16 @@ export function createRecorder({ config, log, meters, env = process.env }: Recor
   config.on("changed", follow);
   follow();
   return recorder;
+}
+
+/** Compiled, the thread's program is beside this module; from source, it is what was built. */
+const program = new URL(
+  import.meta.url.endsWith(".ts") ? "../dist/recorder-thread.js" : "./recorder-thread.js",
+  import.meta.url,
+);
+
+function startThread(data: ThreadData): Thread {
+  const worker = new Worker(program, { workerData: data, execArgv: [], env: {}, name: "recorder" });
+  worker.unref();
+  return worker;
 }

@@ -20,6 +20,7 @@ import type { Link, LinkEvents, OpenLink, SendOptions } from "./link.ts";
 import { redirectOf } from "./redirect.ts";
 import type { ServerBytes } from "./server-bytes.ts";
 import type { HttpOptions } from "./streamable-http.ts";
+import type { LinkTap } from "./tap.ts";
 import { tooLarge } from "./too-large.ts";
 
 export function sseLink(options: HttpOptions): OpenLink {
@@ -30,6 +31,7 @@ export function sseLink(options: HttpOptions): OpenLink {
       const { host, ...headers } = lowerCased(options.headers);
       const connections = new ConnectionPool({ url, connectMs: options.connectMs, host, proxy: proxyFor(url) });
       const target: RequestTarget = { url, method: "GET", redact: options.redact ?? ((text) => text) };
+      const tap = options.tap?.();
       let link: SseLink | undefined;
       let isOver = false;
       const late = setTimeout(() => give("The server sent no endpoint event in time"), options.connectMs);
@@ -50,7 +52,10 @@ export function sseLink(options: HttpOptions): OpenLink {
       const path = url.pathname + url.search;
       const handler: ExchangeHandler = {
         cap: options.messageCap,
-        message: (_, bytes) => events.message(bytes, undefined),
+        message: (_, bytes) => {
+          if (tap?.isOn) tap.received(bytes, undefined);
+          events.message(bytes, undefined);
+        },
         other: (event, data) => {
           if (event !== "endpoint" || link) return;
           const endpoint = endpointOf(data, url);
@@ -58,7 +63,10 @@ export function sseLink(options: HttpOptions): OpenLink {
           settled();
           const { messageCap: cap, linger, bytes, onLimit } = options;
           const limits = { cap, linger, bytes, onLimit };
-          link = new SseLink({ connections, stream, headers, path: endpoint, ...limits, target, credentials }, events);
+          link = new SseLink(
+            { connections, stream, headers, path: endpoint, ...limits, target, credentials, tap },
+            events,
+          );
           resolve(link);
         },
         overflow: (_, head, tail) => tooLarge(events, options, { id: idAtEdges(head, tail), head }),
@@ -117,6 +125,7 @@ interface SseParts {
   readonly linger: LingerOptions | undefined;
   readonly target: RequestTarget;
   readonly credentials: Credentials | undefined;
+  readonly tap: LinkTap | undefined;
 }
 
 class SseLink implements Link {
@@ -136,6 +145,7 @@ class SseLink implements Link {
   }
 
   send(text: string, options: SendOptions = {}, wasRepeated = false): void {
+    if (this.#parts.tap?.isOn && !wasRepeated) this.#parts.tap.sent(text, options.call);
     if (this.#closed) return;
     const { id, accepted } = options;
     const { connections, path, bytes, credentials } = this.#parts;

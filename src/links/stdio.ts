@@ -21,6 +21,7 @@ import { cannotStart } from "./programs/cannot-start.ts";
 import { childEnvironment } from "./programs/child-environment.ts";
 import { LastWords } from "./programs/last-words.ts";
 import { windowsCommand } from "./programs/windows-command.ts";
+import type { LinkTap, MakeTap } from "./tap.ts";
 import { type MessageLimit, tooLarge } from "./too-large.ts";
 
 export interface StdioOptions extends MessageLimit {
@@ -36,6 +37,7 @@ export interface StdioOptions extends MessageLimit {
   readonly onHint?: ((hint: string) => void) | undefined;
   /** The maximum number of bytes that may wait for the program to read them. */
   readonly unsentCap: number;
+  readonly tap?: MakeTap | undefined;
 }
 
 const OPENING_BRACE = 123;
@@ -80,6 +82,7 @@ class StdioLink implements Link {
   readonly #options: StdioOptions;
   readonly #outgoing = new Outgoing();
   readonly #lastWords: LastWords;
+  readonly #tap: LinkTap | undefined;
   #established = false;
   /** What the program printed on stdout in place of a message. */
   #stray: string | undefined;
@@ -93,12 +96,14 @@ class StdioLink implements Link {
     this.#events = events;
     this.#options = options;
     this.#lastWords = new LastWords(options.redact);
+    this.#tap = options.tap?.();
     endWithProcess(child.pid!);
     const stdout = new LineSplitter({
       cap: options.messageCap,
       line: (line) => {
         if (line.length === 0 || this.#closed) return;
         if (!this.#established) this.#lookAt(line);
+        if (this.#tap?.isOn) this.#tap.received(line, undefined);
         this.#events.message(line, undefined);
       },
       overflow: (head, tail) => tooLarge(this.#events, options, { id: idAtEdges(head, tail), head }),
@@ -139,7 +144,8 @@ class StdioLink implements Link {
     });
   }
 
-  send(text: string, { id, accepted }: SendOptions = {}): void {
+  send(text: string, { id, accepted, call }: SendOptions = {}): void {
+    if (this.#tap?.isOn) this.#tap.sent(text, call);
     if (this.#closed || this.#closing) return;
     if (this.#blocked && this.#unsent + text.length > this.#options.unsentCap) this.#refuse(id);
     else this.#outgoing.add(text, id);

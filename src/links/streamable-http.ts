@@ -27,6 +27,7 @@ import type { Link, LinkEvents, OpenLink, SendOptions } from "./link.ts";
 import { type Redirect, redirectOf } from "./redirect.ts";
 import type { ServerBytes } from "./server-bytes.ts";
 import { StandingStream } from "./standing-stream.ts";
+import type { LinkTap, MakeTap } from "./tap.ts";
 import type { MessageLimit } from "./too-large.ts";
 
 export interface HttpOptions extends ReadingLimits {
@@ -40,6 +41,7 @@ export interface HttpOptions extends ReadingLimits {
   readonly redact?: (text: string) => string;
   /** The server redirects to another address, where a new link may be opened. */
   readonly onRedirect?: (redirect: Redirect) => void;
+  readonly tap?: MakeTap | undefined;
 }
 
 const END_SESSION_MS = 1000;
@@ -61,6 +63,7 @@ class HttpLink implements Link {
   readonly #exchanges: OpenExchanges;
   readonly #standing: StandingStream;
   readonly #credentials: Credentials | undefined;
+  readonly #tap: LinkTap | undefined;
   /** The handler of POSTs while there is no login. */
   readonly #anonymous: ExchangeHandler | undefined;
   readonly #resuming: ResumingLink = {
@@ -89,7 +92,8 @@ class HttpLink implements Link {
       headers,
       credentials: options.credentials,
     });
-    this.#reading = messageReader(events, options);
+    this.#tap = options.tap?.();
+    this.#reading = messageReader(events, options, this.#tap);
     this.#posts = this.#handlerOfPosts();
     this.#anonymous = options.credentials && this.#refusable(options.credentials, this.#posts);
     this.#exchanges = new OpenExchanges((id) => events.waiting(id), options.linger);
@@ -108,6 +112,7 @@ class HttpLink implements Link {
   }
 
   send(text: string, options: SendOptions = {}, wasRepeated = false): void {
+    if (this.#tap?.isOn && !wasRepeated) this.#tap.sent(text, options.call);
     if (this.#closed || this.#forgotten) return;
     const { id, headers, accepted, call } = options;
     const refusal = this.#bytes.refusal(text, this.#limit);
@@ -225,7 +230,10 @@ class HttpLink implements Link {
   #refused(id: number, outcome: Exchange): void {
     if (outcome.text && outcome.contentType.startsWith("application/json")) {
       const answer = errorAnswerIn(outcome.text, id);
-      if (answer) return this.#events.message(answer, id, callOf(outcome));
+      if (answer) {
+        if (this.#tap?.isOn) this.#tap.received(answer, callOf(outcome));
+        return this.#events.message(answer, id, callOf(outcome));
+      }
     }
     const { status, location } = outcome;
     const redirect = this.#onRedirect && redirectOf({ status, location, method: "POST" }, this.#target.url);

@@ -20,7 +20,7 @@ import { ServerBytes } from "../links/server-bytes.ts";
 import { sseLink } from "../links/sse.ts";
 import { stdioLink } from "../links/stdio.ts";
 import { type HttpOptions, httpLink } from "../links/streamable-http.ts";
-import { type LinkTap, tapped } from "../links/tapped.ts";
+import type { LinkTap, MakeTap } from "../links/tap.ts";
 import type { Client } from "../protocol/call.ts";
 import { GoblinError, messageOf } from "../protocol/errors.ts";
 import type { OnLimit } from "../protocol/limit-exceeded.ts";
@@ -51,7 +51,7 @@ export interface ConnectorOptions {
   /** Returns the input schema of one of the server's tools. */
   readonly inputSchema: (tool: string) => unknown;
   /** Makes what listens to the messages of a new connection. */
-  readonly tap?: (() => LinkTap) | undefined;
+  readonly tap?: MakeTap | undefined;
 }
 
 export interface ConnectSettings {
@@ -133,7 +133,7 @@ export function createConnector(options: ConnectorOptions): Connect {
       const attempt = { ...wanted, events, connectMs };
       const { stderr, redact } = options;
       const onHint = (hint: string): void => options.onHint(hint, wanted.owner);
-      const open = tapped(stdioLink({ ...transport, messageCap, unsentCap, onLimit, stderr, redact, onHint }), tap);
+      const open = stdioLink({ ...transport, messageCap, unsentCap, onLimit, stderr, redact, onHint, tap });
       if (era === "modern") return found(await withoutHandshake(open, attempt));
       try {
         return await withHandshake(open, attempt, { keepsLink: era === undefined });
@@ -158,8 +158,8 @@ export function createConnector(options: ConnectorOptions): Connect {
 
   const bytes = new ServerBytes(options.settings);
   const connectTo = async (remote: HttpOptions, attempt: Attempt, isRedirected: () => boolean): Promise<Peer> => {
-    const http = tapped(httpLink(remote), tap);
-    const sse = tapped(sseLink(remote), tap);
+    const http = httpLink(remote);
+    const sse = sseLink(remote);
     if (transport.kind === "sse") return withHandshake(sse, attempt);
     if (era === "modern") return found(await withoutHandshake(http, attempt));
     if (attempt.forSessions) return withSession(http, attempt);
@@ -195,7 +195,7 @@ export function createConnector(options: ConnectorOptions): Connect {
       const onRedirect = (found: Redirect): void => {
         if (found.isFollowed) redirect = found;
       };
-      const remote = { url, headers, messageCap, onLimit, connectMs, redact, onRedirect, bytes, credentials };
+      const remote = { url, headers, messageCap, onLimit, connectMs, redact, onRedirect, bytes, credentials, tap };
       try {
         return await connectTo(remote, attempt, () => redirect !== undefined);
       } catch (error) {

@@ -2,9 +2,9 @@
  * A client's request, and the client that sent it.
  *
  * A front makes one Call for each request. A Call never changes, except that it can be cancelled
- * once and can remember its notifications. Progress, log messages and questions to the client go
- * through this object, so nothing is looked up by an id that two clients may share. The Flight
- * holds the gateway's own state of the call.
+ * once, and can remember its notifications or have them heard. Progress, log messages and questions
+ * to the client go through this object, so nothing is looked up by an id that two clients may
+ * share. The Flight holds the gateway's own state of the call.
  */
 import type { Span } from "../json/json-text.ts";
 import type { Answer, Params } from "./json-rpc.ts";
@@ -108,10 +108,9 @@ export class Call {
   readonly links: LinkOutcome | undefined;
   /** Set if the call's notifications are looked at after it ended. */
   keepsEmitted = false;
-  /** Hears each notification that is sent. */
-  onEmit: ((notification: string) => void) | undefined;
   readonly #emit: (notification: string) => void;
   #emitted: string[] | undefined;
+  #hears: ((notification: string) => void) | undefined;
   /** A short id for logs and error messages. */
   readonly requestId: string;
   #cancelled: CancelReason | undefined;
@@ -138,8 +137,13 @@ export class Call {
       if (this.#emitted.length < MOST_EMITTED && notification.length <= LONGEST_EMITTED)
         this.#emitted.push(notification);
     }
-    this.onEmit?.(notification);
+    this.#hears?.(notification);
     this.#emit(notification);
+  }
+
+  /** Has each notification heard that is sent. One listener is enough: the recorder. */
+  onEmit(listener: (notification: string) => void): void {
+    this.#hears = listener;
   }
 
   /** The first notifications that were sent, if they are kept; long ones are left out. */

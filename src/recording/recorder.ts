@@ -1,18 +1,19 @@
 /**
  * The flight recorder: writes the messages that pass the gateway, on both of its sides, to files.
  *
- * A message costs the hot path one object. Masking and writing happen later, in slices, and a disk
- * that is slow or full costs lines, which are counted, never calls. Invariant: headers are never
- * recorded, and no line is written before its secrets are masked.
+ * A message costs the hot path its line: one write into memory. Masking and writing are the work of
+ * a thread. If it does not keep up, or the disk is slow or full, that costs lines, which are
+ * counted, never calls. Invariant: headers are never recorded.
  */
-import type { LinkTap } from "../links/tapped.ts";
-import type { Call, Client } from "../protocol/call.ts";
+import type { LinkTap } from "../links/tap.ts";
+import type { Call } from "../protocol/call.ts";
+import { messageOf } from "../protocol/errors.ts";
 import type { Flight } from "../protocol/flight.ts";
-import { type Answer, type Raw, rawText } from "../protocol/json-rpc.ts";
+import type { Answer, Raw } from "../protocol/json-rpc.ts";
 import { matchesGlob } from "../text/glob.ts";
-import { messageMembers, type Side } from "./frame.ts";
-import { type Masks, maskMessage } from "./mask-message.ts";
-import { SegmentFiles } from "./segment-files.ts";
+import { Batches } from "./batch.ts";
+import { FrameHeads } from "./frame-heads.ts";
+import type { FromThread, ThreadData, ToThread } from "./thread-messages.ts";
 
 export interface RecordSettings {
   readonly dir: string;
@@ -23,12 +24,23 @@ export interface RecordSettings {
 }
 
 export interface RecorderOptions {
-  readonly masks: Masks;
+  /** What must not be written. Another array each time that it changes. */
+  readonly secrets: () => readonly string[];
+  readonly startThread: (data: ThreadData) => Thread;
   readonly log: { warn(fields: object, message: string): void; info(fields: object, message: string): void };
   readonly meters: { countFrames(recorded: number, lost: number): void };
   readonly version: string;
   /** Returns where recordings go that the config does not place. */
   readonly folder: () => string;
+}
+
+/** The thread, as `node:worker_threads` has it. It does not keep the process alive. */
+export interface Thread {
+  postMessage(message: ToThread): void;
+  on(event: "message", listener: (message: FromThread) => void): unknown;
+  on(event: "error", listener: (error: unknown) => void): unknown;
+  ref(): void;
+  terminate(): Promise<unknown>;
 }
 
 export interface RecordingState {
@@ -42,52 +54,54 @@ export interface RecordingState {
   readonly bytes: number;
 }
 
-interface Entry {
-  readonly t: number;
-  readonly side: Side;
-  readonly dir: "in" | "out";
-  readonly call: Call | undefined;
-  readonly server: string | undefined;
-  readonly link: number;
-  /** The message is `before`, `raw` and `after`, as one text. */
-  readonly raw: Raw;
-  readonly before: string;
-  readonly after: string;
-  /** Members of its line, each with a comma before it. */
-  readonly more: string;
-}
-
-/** A larger message is recorded by its size alone: masking it would hold up other calls. */
-const LARGEST_MESSAGE = 1024 * 1024;
-const MOST_QUEUED = 10_000;
-const MOST_QUEUED_BYTES = 16 * 1024 * 1024;
-const SLICE_MS = 2;
-/** Not in each turn of the event loop: turns would be shorter, and each holds fewer messages. */
+/** A larger message is recorded by its size alone. */
+const LARGEST_MESSAGE = 256 * 1024;
+/** A batch that is not full goes to the thread after this time. */
 const BATCH_MS = 20;
-const SHOWN = 200;
+/** How often the log says that lines are lost. */
+const WARN_MS = 60_000;
 /** Where the clock of `performance.now()` began. */
 const ORIGIN = performance.timeOrigin;
 
+/** What is around a message in its line. ASCII only. */
+interface Envelope {
+  readonly before: string;
+  readonly after: string;
+  /** Nobody knows yet whether it is JSON. What the gateway wrote, or has read already, is. */
+  readonly isUnchecked: boolean;
+}
+
+const WHOLE: Envelope = { before: "", after: "", isUnchecked: false };
+const UNCHECKED: Envelope = { ...WHOLE, isUnchecked: true };
+
 interface Running {
   readonly settings: RecordSettings;
-  readonly files: SegmentFiles;
+  readonly thread: Thread;
+  readonly batches: Batches;
+  readonly about: string;
   readonly run: string;
   readonly startedAt: number;
   readonly until: number | undefined;
   readonly timer: NodeJS.Timeout | undefined;
   readonly all: boolean;
+  /** Resolves when the thread has written everything, or is gone. */
+  readonly closed: Promise<void>;
+  secrets: readonly string[] | undefined;
+  isGone: boolean;
+  /** How many lines the thread has. */
+  sent: number;
   frames: number;
   lost: number;
+  bytes: number;
+  warnedAt: number;
 }
 
 export class Recorder {
   readonly #options: RecorderOptions;
   #running: Running | undefined;
-  #queue: Entry[] = [];
-  #queuedBytes = 0;
   #isScheduled = false;
   #links = 0;
-  #clients = new WeakMap<Client, string>();
+  readonly #heads = new FrameHeads();
   /** What the gateway and its servers offer: JSON members for the index. Set by the relay. */
   offers: () => string = () => '"servers":{}';
 
@@ -105,44 +119,66 @@ export class Recorder {
   }
 
   get state(): RecordingState | undefined {
-    if (!this.#running) return undefined;
-    const { settings, run, startedAt, until, frames, lost, files } = this.#running;
-    return { settings, run, startedAt, until, frames, lost, bytes: files.bytes };
+    return this.#running && stateOf(this.#running);
   }
 
   /** Starts a recording, and ends the one under way. `forMs`: it ends by itself after that. */
   async start(settings: RecordSettings, forMs?: number): Promise<RecordingState> {
     await this.stop();
-    const { log, meters, version, masks } = this.#options;
+    const { log, version } = this.#options;
     const startedAt = Date.now();
     const run = `${new Date(startedAt).toISOString().replace(/[-:]|\.\d+/g, "")}-${process.pid}`;
-    const where = { dir: settings.dir };
-    const about = `"goblin":${JSON.stringify(version)},"startedAt":${startedAt},"bodies":${settings.bodies},`;
-    const files = new SegmentFiles({
-      dir: settings.dir,
-      maxBytes: settings.maxBytes,
+    const { dir, maxBytes, servers, bodies } = settings;
+    const thread = this.#options.startThread({ dir, maxBytes, run });
+    const running: Running = {
+      settings,
+      thread,
+      batches: new Batches((number, slot) => thread.postMessage({ kind: "slot", number, slot })),
+      about: `"goblin":${JSON.stringify(version)},"startedAt":${startedAt},"bodies":${bodies},`,
       run,
-      about: () => about + maskMessage(`{${this.offers()}}`, true, masks).text.slice(1, -1),
-      onWritten: (lines) => {
-        running.frames += lines;
-        meters.countFrames(lines, 0);
-      },
-      onLost: (lines) => {
-        running.lost += lines;
-        meters.countFrames(0, lines);
-      },
-      onState: (problem) => {
-        if (problem === undefined) log.info(where, "The recording is written again");
-        else log.warn({ ...where, problem }, "The recording cannot be written, and frames are lost; calls go on");
-      },
-    });
-    const until = forMs === undefined ? undefined : startedAt + forMs;
-    const timer = forMs === undefined ? undefined : setTimeout(() => void this.stop(), forMs).unref();
-    const all = settings.servers.includes("*");
-    const running: Running = { settings, files, run, startedAt, until, timer, all, frames: 0, lost: 0 };
+      startedAt,
+      until: forMs === undefined ? undefined : startedAt + forMs,
+      timer: forMs === undefined ? undefined : setTimeout(() => void this.stop(), forMs).unref(),
+      all: servers.includes("*"),
+      closed: new Promise((resolve) => this.#listen(thread, () => running, resolve)),
+      secrets: undefined,
+      isGone: false,
+      sent: 0,
+      frames: 0,
+      lost: 0,
+      bytes: 0,
+      warnedAt: Number.NEGATIVE_INFINITY,
+    };
     this.#running = running;
-    log.info({ ...where, run, servers: settings.servers, bodies: settings.bodies }, "Recording");
-    return this.state!;
+    log.info({ dir, run, servers, bodies }, "Recording");
+    return stateOf(running);
+  }
+
+  #listen(thread: Thread, of: () => Running, closed: () => void): void {
+    const { log } = this.#options;
+    thread.on("message", (message) => {
+      const running = of();
+      const where = { dir: running.settings.dir };
+      if (message.kind === "done") {
+        running.batches.give(message.slot);
+        running.bytes = message.total;
+        running.sent -= message.written + message.lost;
+        this.#count(running, message.written, message.lost);
+      } else if (message.kind === "ask") this.#describe(running, false);
+      else if (message.kind === "closed") closed();
+      else if (message.problem === undefined) log.info(where, "The recording is written again");
+      else {
+        const problem = message.problem;
+        log.warn({ ...where, problem }, "The recording cannot be written, and frames are lost; calls go on");
+      }
+    });
+    thread.on("error", (error) => {
+      const running = of();
+      running.isGone = true;
+      this.#count(running, 0, running.sent);
+      log.warn({ problem: messageOf(error) }, "The recorder's thread failed, and frames are lost; calls go on");
+      closed();
+    });
   }
 
   /** Ends the recording and writes what waits. Returns what it was. */
@@ -150,23 +186,33 @@ export class Recorder {
     const running = this.#running;
     if (!running) return undefined;
     clearTimeout(running.timer);
-    this.#format(Number.POSITIVE_INFINITY);
-    const last = this.state;
+    this.#send(running);
     this.#running = undefined;
-    await running.files.close();
+    running.thread.ref();
+    this.#describe(running, true);
+    await running.closed;
+    await running.thread.terminate();
     this.#options.log.info({ dir: running.settings.dir, frames: running.frames, lost: running.lost }, "Recorded");
-    return { ...last!, frames: running.frames, lost: running.lost, bytes: running.files.bytes };
+    return stateOf(running);
+  }
+
+  /** Tells the thread what the index says beside the segments. */
+  #describe(running: Running, isLast: boolean): void {
+    if (running.isGone) return;
+    this.#tellSecrets(running);
+    running.thread.postMessage({ kind: "about", about: running.about + this.offers(), isLast });
   }
 
   /** A client's request came in. Its server is not known yet. */
   began(flight: Flight): void {
     const { call } = flight;
-    call.onEmit = (notification) => {
+    call.onEmit((notification) => {
       if (!this.#wants(flight.serverId)) return;
-      const { serverId: server } = flight;
-      const [t, whole] = [now(), { before: "", after: "", more: "" }];
-      this.#add({ t, side: "client", dir: "out", call, server, link: 0, raw: notification, ...whole });
-    };
+      this.#add(
+        this.#heads.begin("client", "out", now()) + this.#heads.call(call) + this.#heads.server(flight.serverId),
+        notification,
+      );
+    });
     if (this.#running?.all) this.#addRequest(flight);
   }
 
@@ -176,55 +222,39 @@ export class Recorder {
     if (!this.#running.all) this.#addRequest(flight);
     const { call, serverId, startedAt } = flight;
     const t = now();
-    const ms = t - ORIGIN - startedAt;
-    this.#add({
-      t,
-      side: "client",
-      dir: "out",
-      call,
-      server: serverId,
-      link: 0,
-      raw: answer.raw,
-      before: `{"jsonrpc":"2.0","id":"${call.requestId}","${answer.ok ? "result" : "error"}":`,
-      after: "}",
-      more: `,"ms":${ms.toFixed(3)},"outcome":"${outcome}"`,
-    });
+    const ms = (t - ORIGIN - startedAt).toFixed(3);
+    const head = this.#heads.begin("client", "out", t) + this.#heads.call(call) + this.#heads.server(serverId);
+    const before = `{"jsonrpc":"2.0","id":"${call.requestId}","${answer.ok ? "result" : "error"}":`;
+    this.#add(`${head},"ms":${ms},"outcome":"${outcome}"`, answer.raw, { before, after: "}", isUnchecked: false });
   }
 
   /** Returns what listens to a new connection of a server. */
   tap(serverId: string): LinkTap {
     const link = ++this.#links;
-    const add = (dir: "in" | "out", raw: Raw, call: Call | undefined): void => {
-      if (!this.#wants(serverId)) return;
-      const t = now();
-      // Written out, as elsewhere here: a spread would cost more than all the rest.
-      this.#add({ t, side: "server", dir, call, server: serverId, link, raw, before: "", after: "", more: "" });
-    };
+    const server = `${this.#heads.server(serverId)},"link":${link}`;
+    const head = (dir: "in" | "out", call: Call | undefined): string =>
+      this.#heads.begin("server", dir, now()) + (call ? this.#heads.call(call) : "") + server;
     const recorder = this;
     return {
       get isOn() {
-        return recorder.isOn;
+        return recorder.#running !== undefined;
       },
-      sent: (text, call) => add("out", text, call),
-      received: (bytes, call) => add("in", bytes, call),
+      sent: (text, call) => {
+        if (this.#wants(serverId)) this.#add(head("out", call), text);
+      },
+      received: (bytes, call) => {
+        if (this.#wants(serverId)) this.#add(head("in", call), bytes, UNCHECKED);
+      },
     };
   }
 
   #addRequest(flight: Flight): void {
     const { call, serverId, startedAt } = flight;
     const { requestId, method, text } = call;
-    this.#add({
-      t: ORIGIN + startedAt,
-      side: "client",
-      dir: "in",
-      call,
-      server: serverId,
-      link: 0,
-      raw: text,
-      before: `{"jsonrpc":"2.0","id":"${requestId}","method":${JSON.stringify(method)},"params":`,
-      after: "}",
-      more: "",
-    });
+    const before = `{"jsonrpc":"2.0","id":"${requestId}","method":${this.#heads.method(method)},"params":`;
+    const head =
+      this.#heads.begin("client", "in", ORIGIN + startedAt) + this.#heads.call(call) + this.#heads.server(serverId);
+    this.#add(head, text, { before, after: "}", isUnchecked: false });
   }
 
   #wants(serverId: string | undefined): boolean {
@@ -234,72 +264,66 @@ export class Recorder {
     return serverId !== undefined && running.settings.servers.some((pattern) => matchesGlob(pattern, serverId));
   }
 
-  #add(entry: Entry): void {
+  /** `head`: the members of the line before the message. */
+  #add(head: string, raw: Raw, { before, after, isUnchecked }: Envelope = WHOLE): void {
     const running = this.#running!;
-    const isOver = this.#queue.length >= MOST_QUEUED || this.#queuedBytes > MOST_QUEUED_BYTES;
-    if (isOver || running.files.isFull) {
-      running.lost++;
-      this.#options.meters.countFrames(0, 1);
-      return;
+    const { batches, settings } = running;
+    const isShort = !settings.bodies || raw.length > LARGEST_MESSAGE;
+    const opening = isShort
+      ? { text: `${head},"bytes":${Buffer.byteLength(raw)}`, begun: 0, after: "", isUnchecked: false }
+      : { text: `${head},"frame":${before}`, begun: before.length, after, isUnchecked };
+    const message = isShort ? "" : raw;
+    if (!batches.add(opening, message, this.#heads.ms)) {
+      this.#send(running);
+      if (running.isGone || !batches.add(opening, message, this.#heads.ms)) return this.#lose(running);
     }
-    this.#queue.push(entry);
-    this.#queuedBytes += entry.raw.length;
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    setTimeout(() => this.#format(SLICE_MS), BATCH_MS).unref();
+    setTimeout(() => {
+      this.#isScheduled = false;
+      if (this.#running) this.#send(this.#running);
+    }, BATCH_MS).unref();
   }
 
-  /** Makes lines of the messages that wait, for at most this long. */
-  #format(ms: number): void {
-    this.#isScheduled = false;
-    const running = this.#running;
-    if (!running) {
-      this.#queue = [];
-      this.#queuedBytes = 0;
-      return;
-    }
-    const until = performance.now() + ms;
-    let done = 0;
-    for (const entry of this.#queue) {
-      done++;
-      this.#queuedBytes -= entry.raw.length;
-      running.files.add(this.#line(entry, running.settings.bodies), entry.t);
-      if ((done & 15) === 0 && performance.now() > until) break;
-    }
-    this.#queue = done === this.#queue.length ? [] : this.#queue.slice(done);
-    if (this.#queue.length === 0) return;
-    this.#isScheduled = true;
-    setImmediate(() => this.#format(ms));
+  /** Sends the lines so far to the thread. */
+  #send(running: Running): void {
+    if (running.batches.isEmpty) return;
+    const batch = running.batches.take();
+    if (running.isGone) return this.#count(running, 0, batch.lines);
+    this.#tellSecrets(running);
+    running.sent += batch.lines;
+    running.thread.postMessage({ kind: "batch", batch });
   }
 
-  #line(entry: Entry, bodies: boolean): string {
-    const { t, side, dir, call, server, link, raw, before, after, more } = entry;
-    const who = call ? `,"call":"${call.requestId}"${this.#who(call)}` : "";
-    const via = server === undefined ? "" : `,"server":${JSON.stringify(server)}`;
-    const on = link === 0 ? "" : `,"link":${link}`;
-    const head = `{"t":${t.toFixed(3)},"side":"${side}","dir":"${dir}"${who}${via}${on}${more}`;
-    if (!bodies || raw.length > LARGEST_MESSAGE) return `${head},"bytes":${Buffer.byteLength(raw)}}\n`;
-    // What the gateway wrote itself, or has read already, is JSON.
-    const isChecked = side === "client" || typeof raw === "string";
-    const { text, isJson, isMasked } = maskMessage(before + rawText(raw) + after, isChecked, this.#options.masks);
-    return `${head}${messageMembers(text, isJson)}${isMasked ? ',"masked":true' : ""}}\n`;
+  /** Before lines that may hold new ones. */
+  #tellSecrets(running: Running): void {
+    const secrets = this.#options.secrets();
+    if (secrets === running.secrets) return;
+    running.secrets = secrets;
+    running.thread.postMessage({ kind: "secrets", secrets });
   }
 
-  /** The members about who made a call, and what it was. */
-  #who({ client, method, who }: Call): string {
-    let known = this.#clients.get(client);
-    if (known === undefined) {
-      const { name } = client.info;
-      known =
-        (who.name === "" ? "" : `,"who":${JSON.stringify(who.name.slice(0, SHOWN))}`) +
-        (typeof name === "string" ? `,"client":${JSON.stringify(name.slice(0, SHOWN))}` : "") +
-        (client.hasSession ? `,"session":${JSON.stringify(client.key.slice(0, 8))}` : "");
-      this.#clients.set(client, known);
-    }
-    return `,"method":${JSON.stringify(method.slice(0, SHOWN))}${known}`;
+  #count(running: Running, written: number, lost: number): void {
+    running.frames += written;
+    running.lost += lost;
+    this.#options.meters.countFrames(written, lost);
+  }
+
+  /** A line found no room. */
+  #lose(running: Running): void {
+    this.#count(running, 0, 1);
+    const t = performance.now();
+    if (running.isGone || t - running.warnedAt < WARN_MS) return;
+    running.warnedAt = t;
+    const { dir } = running.settings;
+    this.#options.log.warn({ dir }, "The recording does not keep up, and frames are lost; calls go on");
   }
 }
 
 function now(): number {
   return ORIGIN + performance.now();
+}
+
+function stateOf({ settings, run, startedAt, until, frames, lost, bytes }: Running): RecordingState {
+  return { settings, run, startedAt, until, frames, lost, bytes };
 }

@@ -15,6 +15,8 @@ export class Masker {
   readonly #sources = new Map<Source, readonly string[]>();
   #secrets: readonly string[] = [];
   #redact = createRedactor([]);
+  /** All secrets; another array after each change. */
+  known: readonly string[] = [];
 
   /**
    * Hides the secrets of one source. Its earlier ones stay hidden: a server that still runs with
@@ -24,6 +26,7 @@ export class Masker {
     const earlier = this.#sources.get(source) ?? [];
     this.#sources.set(source, [...new Set([...from, ...earlier])].slice(0, MOST_SECRETS + from.length));
     const secrets = [...this.#sources.values()].flat();
+    this.known = secrets;
     // In their JSON form, because the lines are searched before they are parsed.
     this.#secrets = secrets.map((secret) => JSON.stringify(secret).slice(1, -1));
     this.#redact = createRedactor(secrets);

@@ -7,6 +7,7 @@ import type { Call } from "../../protocol/call.ts";
 import { idAtEdges } from "../../structures/lines.ts";
 import type { LinkEvents } from "../link.ts";
 import { crowdedOut, type ServerBytes } from "../server-bytes.ts";
+import type { LinkTap } from "../tap.ts";
 import { type MessageLimit, tooLarge } from "../too-large.ts";
 
 export type MessageReader = Pick<ExchangeHandler, "cap" | "budget" | "crowded" | "message" | "overflow">;
@@ -16,12 +17,15 @@ export interface ReadingLimits extends MessageLimit {
   readonly bytes: ServerBytes;
 }
 
-export function messageReader(events: LinkEvents, limits: ReadingLimits): MessageReader {
+export function messageReader(events: LinkEvents, limits: ReadingLimits, tap: LinkTap | undefined): MessageReader {
   return {
     cap: limits.messageCap,
     budget: limits.bytes.answers,
     crowded: ({ id }) => crowdedOut(events, limits, id),
-    message: (x, bytes) => events.message(bytes, x.id, callOf(x)),
+    message: (x, bytes) => {
+      if (tap?.isOn) tap.received(bytes, callOf(x));
+      events.message(bytes, x.id, callOf(x));
+    },
     overflow: ({ id }, head, tail) => tooLarge(events, limits, { id: id ?? idAtEdges(head, tail), head }),
   };
 }

@@ -1,0 +1,21 @@
+/** The program of the flight recorder's thread: connects it with the masks of the audit log. */
+import { parentPort, workerData } from "node:worker_threads";
+import { masked, mayHoldSecret } from "./calls/stages/audit-mask.ts";
+import { RecordingThread } from "./recording/thread.ts";
+import type { ThreadData, ToThread } from "./recording/thread-messages.ts";
+import { Masker } from "./telemetry/masker.ts";
+
+const masker = new Masker();
+const port = parentPort!;
+const thread = new RecordingThread({
+  data: workerData as ThreadData,
+  masks: {
+    hide: (secrets) => masker.hide(secrets),
+    json: (text) => masker.json(text),
+    text: (text) => masker.text(text),
+    suspects: mayHoldSecret,
+    value: masked,
+  },
+  say: (message) => port.postMessage(message),
+});
+port.on("message", (message: ToThread) => thread.take(message));

@@ -1,0 +1,157 @@
+/**
+ * Finds the places in JSON that may hold a secret: one pass over bytes, without decoding them.
+ *
+ * Invariant: it is never wrong about a no. Where masking would change something (`masked` in
+ * `calls/stages/audit-mask.ts`, or a known secret), it says yes; a closer look decides then.
+ *
+ * It looks at every other pair of bytes. Of any three bytes in a row, one such pair covers the
+ * first two or the last two, so each pattern is three bytes, and both of its pairs are in a table.
+ */
+import { BACKSLASH, COLON, LOWER_U, QUOTE } from "../json/characters.ts";
+import { skipBlank } from "../json/json-scan.ts";
+
+/** Looks around three bytes that begin at `at`. Returns whether they may be part of a secret. */
+type Check = (bytes: Uint8Array, at: number, end: number) => boolean;
+
+const SLASH = 47;
+const SPACE = 32;
+const UPPER_E = 69;
+/** Of the names of secrets: three letters that are in each. `key` has a rule of its own. */
+const IN_NAMES = ["ass", "pwd", "ecr", "oke", "aut", "ede", "oki"];
+/** What follows the first three letters of values that look like secrets. */
+const VALUES: Readonly<Record<string, RegExp>> = {
+  bea: /^rer/i,
+  eyj: /^/,
+  ghp: /^[-_]/,
+  gho: /^[-_]/,
+  ghs: /^[-_]/,
+  _pa: /^t[-_]/i,
+  glp: /^at[-_]/i,
+  xox: /^[abprs][-_]/i,
+  gob: /^lin[-_]/i,
+};
+/** Short ones are parts of many words, so they count only where a word begins. */
+const BEGINNINGS = ["sk-", "sk_", "pk-", "pk_", "rk-", "rk_"];
+const LONGEST_REST = 5;
+const PROGRESS_TOKEN = Buffer.from('"progressToken"');
+const TOKEN_AT = '"progressT'.length;
+
+export class SecretScan {
+  /**
+   * For each pair of bytes: whether it may be in a pattern. By their lower seven bits, so that the
+   * table stays in the CPU's cache.
+   */
+  readonly #pairs = new Uint8Array(16_384);
+  readonly #checks = new Map<number, Check[]>();
+
+  constructor(secrets: readonly string[]) {
+    for (const letters of IN_NAMES) this.#add(letters, isNamed);
+    this.#add("key", isKeyName);
+    for (const [letters, rest] of Object.entries(VALUES)) this.#add(letters, followedBy(rest));
+    for (const letters of BEGINNINGS) this.#add(letters, isBeginning);
+    for (const secret of secrets) {
+      // As JSON has it; other spellings have escapes, which are found as such.
+      const form = Buffer.from(JSON.stringify(secret).slice(1, -1));
+      if (form.length >= 3) this.#add(form.toString("latin1", 0, 3), isExactly(form));
+    }
+    // Escapes may spell anything. One that is not at the first byte of a pair is at the second.
+    this.#pairs[pairOf(BACKSLASH, LOWER_U)] = 1;
+    this.#pairs[pairOf(BACKSLASH, SLASH)] = 1;
+    for (let first = 0; first < 128; first++) this.#pairs[pairOf(first, BACKSLASH)] = 1;
+  }
+
+  #add(letters: string, check: Check): void {
+    const [a, b, c] = [0, 1, 2].map((at) => spellings(letters.charCodeAt(at)));
+    for (const [firsts, seconds] of [
+      [a!, b!],
+      [b!, c!],
+    ]) {
+      for (const first of firsts!) for (const second of seconds!) this.#pairs[pairOf(first, second)] = 1;
+    }
+    const key = (folded(a![0]!) << 16) | (folded(b![0]!) << 8) | folded(c![0]!);
+    const checks = this.#checks.get(key);
+    if (checks) checks.push(check);
+    else this.#checks.set(key, [check]);
+  }
+
+  /** Whether one of these bytes may be part of a secret. */
+  finds(bytes: Uint8Array, from: number, end: number): boolean {
+    const pairs = this.#pairs;
+    // With an odd number of bytes, the last pair reaches beyond the end, which does no harm.
+    const last = end | 0;
+    for (let at = from | 0; at < last; at = (at + 2) | 0) {
+      if (pairs[((bytes[at]! & 127) << 7) | (bytes[at + 1]! & 127)] === 0) continue;
+      if (this.#isSuspect(bytes, at, end)) return true;
+    }
+    return false;
+  }
+
+  #isSuspect(bytes: Uint8Array, at: number, end: number): boolean {
+    const isFirst = bytes[at] === BACKSLASH;
+    if (isFirst || bytes[at + 1] === BACKSLASH) {
+      const escaped = bytes[isFirst ? at + 1 : at + 2];
+      if (escaped === LOWER_U || escaped === SLASH) return true;
+    }
+    return this.#holds(bytes, at - 1, end) || this.#holds(bytes, at, end);
+  }
+
+  #holds(bytes: Uint8Array, at: number, end: number): boolean {
+    if (at < 0 || at + 3 > end) return false;
+    const key = (folded(bytes[at]!) << 16) | (folded(bytes[at + 1]!) << 8) | folded(bytes[at + 2]!);
+    const checks = this.#checks.get(key);
+    return checks?.some((check) => check(bytes, at, end)) ?? false;
+  }
+}
+
+/** In a name, or in a text with quotes, which may be JSON again. */
+function isNamed(bytes: Uint8Array, at: number, end: number): boolean {
+  let quote = at + 3;
+  while (quote < end && bytes[quote] !== QUOTE) quote++;
+  if (bytes[quote - 1] === BACKSLASH) return true;
+  const next = skipBlank(bytes, quote + 1, end);
+  return next < end && bytes[next] === COLON && !isProgressToken(bytes, at);
+}
+
+/** The one name of MCP's own that looks like a secret's. */
+function isProgressToken(bytes: Uint8Array, at: number): boolean {
+  const start = at - TOKEN_AT;
+  return PROGRESS_TOKEN.every((byte, index) => bytes[start + index] === byte);
+}
+
+/** api-key, access_key, privateKey, and the head of a private key. */
+function isKeyName(bytes: Uint8Array, at: number, end: number): boolean {
+  const before = bytes[at - 1] ?? 0;
+  if (before === SPACE) return bytes[at - 2] === UPPER_E;
+  return "iseISE-_".includes(String.fromCharCode(before)) && isNamed(bytes, at, end);
+}
+
+function followedBy(rest: RegExp): Check {
+  return (bytes, at) => rest.test(String.fromCharCode(...bytes.subarray(at + 3, at + 3 + LONGEST_REST)));
+}
+
+function isBeginning(bytes: Uint8Array, at: number): boolean {
+  return !isWord(bytes[at - 1] ?? 0) || bytes[at - 2] === BACKSLASH;
+}
+
+function isExactly(form: Uint8Array): Check {
+  return (bytes, at) => form.every((byte, index) => bytes[at + index] === byte);
+}
+
+function isWord(byte: number): boolean {
+  const letter = byte | 32;
+  return (letter >= 97 && letter <= 122) || (byte >= 48 && byte <= 57) || byte === 95;
+}
+
+function pairOf(first: number, second: number): number {
+  return ((first & 127) << 7) | (second & 127);
+}
+
+function folded(byte: number): number {
+  return byte >= 65 && byte <= 90 ? byte | 32 : byte;
+}
+
+/** Both cases of a letter. */
+function spellings(byte: number): readonly number[] {
+  const letter = byte | 32;
+  return letter >= 97 && letter <= 122 && byte < 128 ? [letter, letter & ~32] : [byte];
+}

@@ -1,0 +1,166 @@
+/**
+ * The part of the recorder that has a thread of its own: masks lines and writes them.
+ *
+ * Nearly all lines hold nothing to mask. They go to the file from the memory in which they came, as
+ * bytes that nobody copied. Invariant: no line is written before its secrets are masked, and no
+ * message can end its line or pass for a member of it.
+ */
+import { NEWLINE } from "../json/characters.ts";
+import { scanValue } from "../json/json-scan.ts";
+import { messageOf } from "../protocol/errors.ts";
+import { messageMembers } from "./frame.ts";
+import { type Masks, maskMessage } from "./mask-message.ts";
+import { SecretScan } from "./secret-scan.ts";
+import { SegmentFiles } from "./segment-files.ts";
+import type { Batch, FromThread, ThreadData, ToThread } from "./thread-messages.ts";
+
+/** A batch with its memory. */
+interface Lines extends Batch {
+  readonly bytes: Buffer;
+  readonly table: Uint32Array;
+}
+
+export interface ThreadParts {
+  readonly data: ThreadData;
+  readonly masks: Masks & { hide(secrets: readonly string[]): void };
+  readonly say: (message: FromThread) => void;
+}
+
+const RETRY_MS = 1_000;
+const MEMBER = ',"frame":'.length;
+/** How many parts one write takes on every system. */
+const MOST_PARTS = 512;
+
+export class RecordingThread {
+  readonly #parts: ThreadParts;
+  readonly #files: SegmentFiles;
+  #scan = new SecretScan([]);
+  readonly #slots = new Map<number, Pick<Lines, "bytes" | "table">>();
+  #failedAt: number | undefined;
+  /** The segment for which the members of the index were asked. */
+  #asked = 0;
+  #isDirty = new Uint8Array(0);
+
+  constructor(parts: ThreadParts) {
+    this.#parts = parts;
+    this.#files = new SegmentFiles(parts.data);
+  }
+
+  take(message: ToThread): void {
+    const { masks, say } = this.#parts;
+    if (message.kind === "secrets") {
+      masks.hide(message.secrets);
+      this.#scan = new SecretScan(message.secrets);
+    } else if (message.kind === "slot") {
+      const { number, slot } = message;
+      if (!slot) this.#slots.delete(number);
+      else this.#slots.set(number, { bytes: Buffer.from(slot.bytes), table: new Uint32Array(slot.table) });
+    } else if (message.kind === "batch") {
+      const { slot, lines } = message.batch;
+      const lost = this.#write({ ...message.batch, ...this.#slots.get(slot)! });
+      say({ kind: "done", slot, written: lines - lost, lost, total: this.#files.bytes });
+    } else {
+      this.#files.about = maskMessage(`{${message.about}}`, true, masks).text.slice(1, -1);
+      if (message.isLast) {
+        this.#files.close();
+        say({ kind: "closed" });
+      } else this.#try(() => this.#files.writeIndex());
+    }
+  }
+
+  /** Writes the lines of a batch. Returns how many are lost. */
+  #write(batch: Lines): number {
+    if (this.#failedAt !== undefined && performance.now() - this.#failedAt < RETRY_MS) return batch.lines;
+    const { bytes, table, lines: count, from, until } = batch;
+    this.#look(batch);
+    let parts: Uint8Array[] = [];
+    let size = 0;
+    let lines = 0;
+    let lost = 0;
+    let room = this.#files.room;
+    /** Where the lines begin that go to the file as they are. */
+    let clean = 0;
+    const flush = (end: number): void => {
+      if (clean < end) parts.push(bytes.subarray(clean, end));
+      clean = end;
+      const bundle = { parts, bytes: size, lines, from, until };
+      if (lines > 0 && !this.#try(() => this.#files.write(bundle))) lost += lines;
+      parts = [];
+      size = lines = 0;
+      room = this.#files.room;
+    };
+    for (let line = 0, start = 0; line < count; line++) {
+      const end = (table[2 * line + 1]! >>> 1) + 2;
+      const masked = this.#isDirty[line] === 1 ? this.#masked(batch, line) : undefined;
+      const length = masked?.length ?? end - start;
+      if ((size + length > room && lines > 0) || parts.length >= MOST_PARTS) {
+        flush(start);
+        // Another segment.
+        if (length > room) room = this.#files.segmentBytes;
+      }
+      size += length;
+      lines++;
+      if (masked) {
+        if (clean < start) parts.push(bytes.subarray(clean, start));
+        parts.push(masked);
+        clean = end;
+      }
+      start = end;
+    }
+    flush(count === 0 ? 0 : (table[2 * count - 1]! >>> 1) + 2);
+    if (this.#asked !== this.#files.number) {
+      this.#asked = this.#files.number;
+      this.#parts.say({ kind: "ask" });
+    }
+    return lost;
+  }
+
+  /** Finds the lines that cannot go to the file as they are. */
+  #look({ bytes, table, lines }: Lines): void {
+    if (this.#isDirty.length < lines) this.#isDirty = new Uint8Array(lines * 2);
+    const dirty = this.#isDirty.fill(0);
+    for (let line = 0, start = 0; line < lines; line++) {
+      const body = table[2 * line]!;
+      const packed = table[2 * line + 1]!;
+      const end = packed >>> 1;
+      const isPlain =
+        !this.#scan.finds(bytes, body, end) &&
+        bytes.indexOf(NEWLINE, start) === end + 1 &&
+        ((packed & 1) === 0 || isJson(bytes.subarray(body, end)));
+      if (!isPlain) dirty[line] = 1;
+      start = end + 2;
+    }
+  }
+
+  #masked({ bytes, table }: Lines, line: number): Uint8Array | undefined {
+    const { masks } = this.#parts;
+    const start = line === 0 ? 0 : (table[2 * line - 1]! >>> 1) + 2;
+    const body = table[2 * line]!;
+    const packed = table[2 * line + 1]!;
+    const end = packed >>> 1;
+    // It has no message.
+    if (body === end) return undefined;
+    const head = masks.json(bytes.toString("latin1", start, body - MEMBER));
+    const { text, isJson, isMasked } = maskMessage(bytes.toString("utf8", body, end), (packed & 1) === 0, masks);
+    return Buffer.from(`${head}${messageMembers(text, isJson)}${isMasked ? ',"masked":true' : ""}}\n`);
+  }
+
+  /** Returns whether it worked. */
+  #try(act: () => void): boolean {
+    const { say } = this.#parts;
+    try {
+      act();
+      if (this.#failedAt !== undefined) say({ kind: "state", problem: undefined });
+      this.#failedAt = undefined;
+      return true;
+    } catch (error) {
+      if (this.#failedAt === undefined) say({ kind: "state", problem: messageOf(error) });
+      this.#failedAt = performance.now();
+      return false;
+    }
+  }
+}
+
+function isJson(bytes: Buffer): boolean {
+  return scanValue(bytes, 0) === bytes.length;
+}
