@@ -69,8 +69,9 @@ const layers: Record<string, readonly string[]> = {
     ...["config", "protocol", "json", "structures", "timing", "text"],
   ],
   admin: [
-    ...["outbound", "identity", "connect", "pairing", "front", "calls", "session", "routing", "servers", "catalog"],
-    ...["doctor", "recording", "telemetry", "config", "protocol", "json", "structures", "version.ts"],
+    ...["outbound", "identity", "access", "policy", "connect", "pairing", "front", "calls", "session", "routing"],
+    ...["servers", "catalog", "doctor", "recording", "telemetry", "config", "protocol", "json", "structures", "text"],
+    "version.ts",
   ],
   page: ["admin", "tui", "uri-template"],
   tui: ["admin", "http-client", "protocol", "structures", "uri-template", "text"],

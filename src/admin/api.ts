@@ -17,6 +17,7 @@ import { type OwnLogLevel, ownLogLevels } from "../protocol/log-levels.ts";
 import type { Principal } from "../protocol/principal.ts";
 import { version } from "../version.ts";
 import { callTool, toolResponse } from "./call-tool.ts";
+import type { ExplainRequest } from "./explain/schema.ts";
 import { apiFailure, failureResponse } from "./failure.ts";
 import type { Feed } from "./feed.ts";
 import { callDetails, callText } from "./live/call-details.ts";
@@ -140,6 +141,10 @@ function handlersOf(parts: AdminParts, { views, feed, calls, watches }: Sources)
     ...grantHandlers(parts),
     getTokens: () => reportTokens(parts.catalog.snapshot),
     getServer: ({ params }) => serverDetails(known(params["id"]), parts),
+    explain: async ({ body }) => {
+      const { explain } = await import("./explain/explain.ts");
+      return explain(body as ExplainRequest, parts, views);
+    },
     listCalls: () => listed(activity.calls()),
     getCall: ({ params }) =>
       new Response(callDetails(kept(params["id"]), logs), { headers: { "content-type": "application/json" } }),

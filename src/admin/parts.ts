@@ -1,4 +1,5 @@
 /** The parts of a running gateway that the admin API reads and controls. */
+import type { Access } from "../access/access.ts";
 import type { Relay } from "../calls/relay.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { LiveConfig } from "../config/live-config.ts";
@@ -31,6 +32,7 @@ export interface AdminParts {
   readonly preview: ((current: Config) => Promise<ConfigChanges>) | undefined;
   /** The endpoint for MCP clients; the URL is empty while nothing listens. */
   readonly address: { readonly url: string };
+  readonly access: Pick<Access, "placeOf">;
   readonly catalog: Catalog;
   readonly servers: Servers;
   readonly sessions: SessionStore;

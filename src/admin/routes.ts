@@ -5,6 +5,7 @@
  * does not exist. Paths use the router's form (`:id`) and are relative to the gateway's root.
  */
 
+import { ExplainRequest, Explanation } from "./explain/schema.ts";
 import { liveRoutes } from "./live/routes.ts";
 import { ServerDetails } from "./live/schema.ts";
 import type { AdminRoute } from "./route.ts";
@@ -184,6 +185,18 @@ export const adminRoutes = {
     summary: "Token costs of the tools, and of a shorter list",
     description: "Estimates, by server and by tool.",
     response: TokenReportSchema,
+  },
+  explain: {
+    method: "post",
+    path: "/api/explain",
+    tag: "catalog",
+    summary: "Why a principal sees a tool, prompt or resource, and may use it or not",
+    description:
+      "Owner, rules with their lines, timeout, breaker, last errors and tokens. It asks; nothing is called. " +
+      "404: nothing has this name. 400: several servers have it, or there is no such profile.",
+    request: ExplainRequest,
+    response: Explanation,
+    errors: [400, 404],
   },
   listCalls: {
     method: "get",

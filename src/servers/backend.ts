@@ -9,7 +9,7 @@ import type { Peer } from "../peers/peer.ts";
 import type { Flight } from "../protocol/flight.ts";
 import { type Answer, failure } from "../protocol/json-rpc.ts";
 import type { BackendLimits, BackendOptions, BackendStatus } from "./backend-options.ts";
-import { Breaker } from "./breaker.ts";
+import { Breaker, type BreakerStanding } from "./breaker.ts";
 import { Bulkhead } from "./bulkhead.ts";
 import { Connections } from "./connections/connections.ts";
 import { withRetry } from "./connections/refusals.ts";
@@ -57,6 +57,10 @@ export class Backend {
 
   stop(reason = "disabled"): Promise<void> {
     return this.connections.stop(reason);
+  }
+
+  get breaker(): BreakerStanding {
+    return this.#breaker.standing;
   }
 
   /** Waits until no call is in flight, but not longer than `ms`. */

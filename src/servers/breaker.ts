@@ -10,6 +10,14 @@ export interface BreakerOptions {
   readonly now?: () => number;
 }
 
+export interface BreakerStanding {
+  /** Calls are refused at once. */
+  readonly open: boolean;
+  /** Transport failures in a row. */
+  readonly failures: number;
+  readonly retryInMs: number;
+}
+
 export class Breaker {
   readonly #options: BreakerOptions;
   readonly #now: () => number;
@@ -26,6 +34,12 @@ export class Breaker {
 
   get isOpen(): boolean {
     return this.#openUntil > 0;
+  }
+
+  /** How it stands; asking changes nothing. */
+  get standing(): BreakerStanding {
+    const retryInMs = this.isOpen ? Math.max(0, this.#openUntil - this.#now()) : 0;
+    return { open: this.isOpen, failures: this.#failures, retryInMs };
   }
 
   /** Returns the milliseconds until a call may be tried; 0 lets this call through. */

@@ -110,16 +110,21 @@ describe("explain", () => {
     const facts = JSON.parse((await ask("one_fail", "--json")).out) as Record<string, unknown>;
     expect(facts).toMatchObject({
       kind: "tool",
-      original: "fail",
+      tool: "fail",
       server: "one",
       listed: true,
       state: "ready",
       timeout: { ms: 4321, from: "mcpServers.one.timeoutMs" },
+      breaker: { open: false },
+      rules: [],
       calls: 1,
       errors: 1,
       lastErrors: [{ code: expect.anything() }],
     });
-    expect(await ask("one_fail", "--as", "ci")).toMatchObject({ code: 2, err: expect.stringContaining("--config") });
+    expect(await ask("one_fail", "--as", "ci")).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/breaker +closed/),
+    });
     expect((await ask("one+text:///hello")).out).toContain("resource text:///hello of one");
     expect(await ask("one_fial")).toMatchObject({ code: 2, err: expect.stringContaining('did you mean "one_fail"?') });
   });

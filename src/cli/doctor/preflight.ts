@@ -8,7 +8,8 @@
 import { adminRoutes } from "../../admin/routes.ts";
 import type { ServerRow, ToolRow } from "../../admin/schema.ts";
 import { clean } from "../../text/clean.ts";
-import { type TargetOptions, withTarget } from "../gateway/target.ts";
+import { type Target, type TargetOptions, withTarget } from "../gateway/target.ts";
+import { explainByGateway, placeOf } from "../policy/by-gateway.ts";
 import { explained } from "../policy/explain.ts";
 import { painter } from "../terminal/paint.ts";
 import { printJson } from "../terminal/table.ts";
@@ -29,12 +30,13 @@ interface Verdict {
 
 export async function preflight(names: readonly string[], options: PreflightOptions): Promise<number> {
   const { url, token, config } = options;
-  const { tools, servers } = await withTarget({ url, token, config, quiet: true }, async (target) => ({
-    tools: (await target.request(adminRoutes.listTools)).items,
-    servers: (await target.request(adminRoutes.listServers)).items,
-  }));
-  const verdicts: Verdict[] = [];
-  for (const name of names) verdicts.push(await judge(name, { tools, servers, options }));
+  const verdicts = await withTarget({ url, token, config, quiet: true }, async (target) => {
+    const { items: tools } = await target.request(adminRoutes.listTools);
+    const { items: servers } = await target.request(adminRoutes.listServers);
+    const judged: Verdict[] = [];
+    for (const name of names) judged.push(await judge(name, { tools, servers, options, target }));
+    return judged;
+  });
   if (options.json) printJson(verdicts);
   else {
     const paint = painter(process.stdout);
@@ -50,9 +52,10 @@ interface Known {
   readonly tools: readonly ToolRow[];
   readonly servers: readonly ServerRow[];
   readonly options: PreflightOptions;
+  readonly target: Target;
 }
 
-async function judge(tool: string, { tools, servers, options }: Known): Promise<Verdict> {
+async function judge(tool: string, { tools, servers, options, target }: Known): Promise<Verdict> {
   const row = tools.find(({ name, serverId, originalName }) => [name, `${serverId}/${originalName}`].includes(tool));
   const owner = row?.serverId ?? servers.map(({ id }) => id).find((id) => new RegExp(`^${escaped(id)}[/_]`).test(tool));
   const server = servers.find(({ id }) => id === owner);
@@ -67,6 +70,12 @@ async function judge(tool: string, { tools, servers, options }: Known): Promise<
   if (!row) return verdict("unknown", `server ${id} does not have it`);
   if (options.as === undefined && options.profile === undefined) return verdict("ready");
   const { as, profile, config } = options;
+  if (config === undefined) {
+    const answer = await explainByGateway(`${id}/${row.originalName}`, target, { as, profile });
+    if (answer.effect === "allow") return verdict("ready");
+    const rule = answer.rules.find((one) => one.id === answer.decidedBy);
+    return verdict("blocked", rule ? `rule ${rule.id} at ${placeOf(rule.line, answer)}` : answer.why);
+  }
   const { explanation, file } = await explained(`${id}/${row.originalName}`, { as, profile, config }, tools);
   const { effect, decidedBy } = explanation;
   if (effect === "allow") return verdict("ready");

@@ -39,12 +39,22 @@ export interface Target {
   /** The root URL of its API and its page. */
   readonly adminUrl: string;
   /** Requests a route of the admin API and validates the answer. */
-  request<Route extends Readable>(route: Route): Promise<z.infer<Route["response"]>>;
+  request<Route extends Readable>(route: Route, body?: Fields): Promise<z.infer<Route["response"]>>;
   /** Connects to the endpoint of a profile, or to the main one. */
   mcp(capabilities: Fields, profile?: string): Promise<McpClient>;
   /** Connects to the endpoint of one server, where it has its own names. */
   mcpOf(capabilities: Fields, server: string): Promise<McpClient>;
   close(): Promise<void>;
+}
+
+/** A request that the gateway's API refused. */
+export class RefusedRequest extends Error {
+  readonly code: string;
+
+  constructor({ code, message }: ApiError["error"]) {
+    super(message);
+    this.code = code;
+  }
 }
 
 type Fetch = (path: string, init: RequestInit) => Promise<Response>;
@@ -212,19 +222,19 @@ function target({ url, adminUrl, refused, send, close }: TargetParts): Target {
     mcpOf(capabilities, server) {
       return McpClient.connect((init) => checked(`/mcp${endpointFor("s", server)}`, init), capabilities);
     },
-    async request<Route extends Readable>(route: Route) {
+    async request<Route extends Readable>(route: Route, body?: Fields) {
       // The gateway requires JSON for every action, even without a body.
       const type = route.method === "get" ? {} : { "content-type": "application/json" };
       const headers = { accept: "application/json", ...type };
-      const response = await checked(route.path, { method: route.method.toUpperCase(), headers });
-      const body: unknown = await response.json().catch(() => undefined);
+      const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+      const response = await checked(route.path, { method: route.method.toUpperCase(), headers, ...sent });
+      const answer: unknown = await response.json().catch(() => undefined);
       if (!response.ok) {
-        const failed = ApiError.safeParse(body);
-        throw new Error(
-          failed.success ? failed.data.error.message : `${url} answered ${response.status}: is it a Goblin gateway?`,
-        );
+        const failed = ApiError.safeParse(answer);
+        if (failed.success) throw new RefusedRequest(failed.data.error);
+        throw new Error(`${url} answered ${response.status}: is it a Goblin gateway?`);
       }
-      const parsed = route.response.safeParse(body);
+      const parsed = route.response.safeParse(answer);
       if (!parsed.success) throw new Error(`${url}${route.path} sent an answer that this version does not understand`);
       // The route's own schema produced this value.
       return parsed.data as z.infer<Route["response"]>;

@@ -15,9 +15,9 @@ export function addPolicyCommands(program: Command, done: (action: Promise<numbe
     .option("--client <id>", "its OAuth client")
     .option("--profile <name>", "at the endpoint of this profile")
     .option("-a, --args <json>", "the arguments of the call, as a JSON object")
-    .option("-c, --config <file>", "config file; then no running gateway is asked, except with --url")
-    .option("-u, --url <url>", "a running gateway, for its catalog")
-    .option("-t, --token <token>", "its bearer token (default: $GOBLIN_TOKEN)")
+    .option("-c, --config <file>", "ask this config, not the running gateway; with --url, that one's catalog too")
+    .option("-u, --url <url>", "a running gateway (default: the one that this folder's config would start)")
+    .option("-t, --token <token>", "its admin token (default: $GOBLIN_TOKEN)")
     .option("--json", "print JSON")
     .action((tool, options) => done(import("./explain.ts").then((it) => it.explain(tool, options))));
   program

@@ -1,6 +1,7 @@
 /**
  * `goblin explain <tool>`: says who owns a tool, whether a principal may use it, and which rules
- * decide. It asks the config, and a running gateway's catalog if there is one; it calls nothing.
+ * decide. It asks the running gateway; with `--config`, and if none runs, the config. It calls
+ * nothing.
  *
  * Exit code 0 if the principal may use the tool, 1 if not.
  */
@@ -11,6 +12,7 @@ import type { ToolRow } from "../../admin/schema.ts";
 import { LiveConfig } from "../../config/live-config.ts";
 import { findConfig } from "../../config/reading/find.ts";
 import type { Config } from "../../config/schema/config.ts";
+import { askedPrincipal } from "../../policy/asked-principal.ts";
 import { loadConditions } from "../../policy/conditions/condition.ts";
 import { type Explanation, explain as explainItem, type MatchedRule } from "../../policy/explain.ts";
 import type { Principal } from "../../protocol/principal.ts";
@@ -19,8 +21,8 @@ import { namedConfig } from "../environment.ts";
 import { withTarget } from "../gateway/target.ts";
 import { printJson } from "../terminal/table.ts";
 import { UsageError } from "../usage-error.ts";
-import { explainByGateway } from "./facts.ts";
-import { askedPrincipal, ownerByConfig, type PolicyFile, policyOf, readPolicyFile } from "./question.ts";
+import { type Answer, explainByGateway, printAnswer } from "./by-gateway.ts";
+import { ownerByConfig, type PolicyFile, policyOf, readPolicyFile } from "./question.ts";
 
 export interface ExplainOptions {
   readonly as?: string | undefined;
@@ -45,21 +47,25 @@ interface Asked {
 }
 
 export async function explain(tool: string, options: ExplainOptions): Promise<number> {
-  if (options.config === undefined && isAboutGateway(options)) {
-    const { url, token, json } = options;
-    return withTarget({ url, token }, (target) => explainByGateway(tool, target, json === true));
-  }
+  if (options.args !== undefined && !isObject(options.args)) throw new UsageError("--args must be a JSON object");
+  const answer = options.config === undefined ? await askGateway(tool, options) : undefined;
+  if (answer) return printAnswer(answer, options.json === true);
   const { asked, explanation, file } = await explained(tool, options);
   if (options.json) printJson(inJson(asked, explanation, file));
   else for (const line of linesOf(asked, explanation, file)) console.log(clean(line));
   return explanation.effect === "allow" ? 0 : 1;
 }
 
-/** A gateway that is named, or no config at hand. Who may do what, only a config can tell. */
-function isAboutGateway({ url, as, group, scope, client, profile, args }: ExplainOptions): boolean {
-  if ([as, group, scope, client, profile, args].some((option) => option !== undefined)) return false;
-  const isNamed = namedConfig(undefined, process.env) !== undefined;
-  return !isNamed && (url !== undefined || findConfig(process.cwd(), process.env) === undefined);
+/** Returns undefined if no gateway answers, and there is a config to ask instead. */
+async function askGateway(tool: string, options: ExplainOptions): Promise<Answer | undefined> {
+  const { url, token } = options;
+  try {
+    return await withTarget({ url, token }, (target) => explainByGateway(tool, target, options));
+  } catch (error) {
+    const isHere = namedConfig(undefined, process.env) ?? findConfig(process.cwd(), process.env);
+    if (error instanceof UsageError || url !== undefined || isHere === undefined) throw error;
+    return undefined;
+  }
 }
 
 export interface Explained {
@@ -70,7 +76,6 @@ export interface Explained {
 
 /** Decides about a tool. `rows`: the tools of a gateway that was asked already. */
 export async function explained(tool: string, options: ExplainOptions, rows?: readonly ToolRow[]): Promise<Explained> {
-  if (options.args !== undefined && !isObject(options.args)) throw new UsageError("--args must be a JSON object");
   const file = await readPolicyFile(options.config);
   await loadConditions();
   const asked = findTool(tool, file.config, rows ?? (await listedTools(options)));

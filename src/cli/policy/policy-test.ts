@@ -6,6 +6,7 @@
 import { readFileSync } from "node:fs";
 import { parseSyntax } from "../../config/reading/document.ts";
 import { type CaseProblem, type PolicyCase, readCases } from "../../config/reading/policy-cases.ts";
+import { askedPrincipal } from "../../policy/asked-principal.ts";
 import { loadConditions } from "../../policy/conditions/condition.ts";
 import { type Explanation, explain } from "../../policy/explain.ts";
 import type { Policy } from "../../policy/policy.ts";
@@ -14,7 +15,7 @@ import { clean } from "../../text/clean.ts";
 import { painter } from "../terminal/paint.ts";
 import { printJson } from "../terminal/table.ts";
 import { UsageError } from "../usage-error.ts";
-import { askedPrincipal, ownerByConfig, type PolicyFile, policyOf, readPolicyFile } from "./question.ts";
+import { ownerByConfig, type PolicyFile, policyOf, readPolicyFile } from "./question.ts";
 
 export interface PolicyTestOptions {
   readonly config?: string | undefined;

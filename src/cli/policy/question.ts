@@ -8,8 +8,6 @@ import { loadConfig, readConfigText } from "../../config/reading/load.ts";
 import { ruleLines } from "../../config/reading/rule-places.ts";
 import type { Config } from "../../config/schema/config.ts";
 import { createPolicy, type Policy, type Rule } from "../../policy/policy.ts";
-import { principalId } from "../../policy/who.ts";
-import { ANYONE, type Principal } from "../../protocol/principal.ts";
 import { namedConfig } from "../environment.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -52,24 +50,6 @@ export function policyOf({ policy, servers }: Config): Policy | undefined {
     policy,
     servers.map(({ id }) => id),
   );
-}
-
-export interface AskedPrincipal {
-  readonly principal?: string | undefined;
-  readonly groups?: readonly string[] | undefined;
-  readonly client?: string | undefined;
-  readonly scopes?: readonly string[] | undefined;
-}
-
-export function askedPrincipal({ principal = "", groups = [], client, scopes }: AskedPrincipal): Principal {
-  return {
-    ...ANYONE,
-    id: principalId(principal),
-    name: principal,
-    groups,
-    client,
-    scopes: scopes && new Set(scopes),
-  };
 }
 
 /** Splits `server/name` or `server_name`. @throws UsageError if that names no server, or several */

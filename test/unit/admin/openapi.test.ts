@@ -38,6 +38,7 @@ describe("the OpenAPI document", () => {
       "delete /api/grants/{id}",
       "post /api/pairing/codes",
       "get /api/tokens",
+      "post /api/explain",
       "get /api/calls",
       "post /api/calls",
       "get /api/calls/{id}",

@@ -38,7 +38,10 @@ describe("breaker", () => {
     for (let i = 0; i < 3; i++) breaker.failed();
     pass(60);
     expect(breaker.retryAfterMs()).toBe(40);
+    expect(breaker.standing).toEqual({ open: true, failures: 3, retryInMs: 40 });
     pass(40);
+    // To look takes nobody's turn.
+    expect(breaker.standing).toEqual({ open: true, failures: 3, retryInMs: 0 });
     expect(breaker.retryAfterMs()).toBe(0);
     expect(breaker.retryAfterMs()).toBe(100);
     breaker.succeeded();

@@ -1,0 +1,67 @@
+/** Finds what a name means: a tool, a prompt, a resource or a template of one server. */
+import type { Config } from "../../config/schema/config.ts";
+import { matchesGlob } from "../../text/glob.ts";
+import { nearestWord } from "../../text/nearest/nearest-word.ts";
+import { apiFailure } from "../failure.ts";
+import type { Views } from "../views.ts";
+import type { Explanation } from "./schema.ts";
+
+export interface Found extends Pick<Explanation, "kind" | "name" | "originalName" | "serverId"> {
+  readonly annotations?: unknown;
+  readonly inputSchema?: unknown;
+  readonly tokens?: number;
+  readonly calls?: number;
+  readonly errors?: number;
+}
+
+/** @throws ApiFailure if nothing or too much has this name */
+export function findEntry(written: string, views: Views, config: Config): Found {
+  const entries = entriesOf(views);
+  const named = entries.filter(({ name, originalName, serverId }) =>
+    [name, `${serverId}/${originalName}`, `${serverId}_${originalName}`].includes(written),
+  );
+  const found = named.length > 0 ? named : entries.filter(({ originalName }) => originalName === written);
+  const owners = new Set(found.map(({ serverId }) => serverId));
+  if (owners.size > 1) {
+    const names = found.map(({ serverId, originalName }) => `${serverId}/${originalName}`);
+    throw apiFailure("INVALID_PARAMS", `"${written}" can be ${names.join(" or ")}`);
+  }
+  const [entry] = found;
+  if (entry) return entry;
+  const reason = leftOut(written, config);
+  if (reason !== undefined) throw apiFailure("NOT_FOUND", reason);
+  const meant = nearestWord(
+    written,
+    entries.map(({ name }) => name),
+  );
+  const hint = meant === undefined ? "goblin list shows what there is" : `did you mean "${meant}"?`;
+  throw apiFailure("NOT_FOUND", `there is no tool, prompt or resource "${written}" (${hint})`);
+}
+
+/** A tool that the entry of its server leaves out is in no catalog. */
+function leftOut(written: string, { servers }: Config): string | undefined {
+  for (const { id, enabled, tools } of servers) {
+    if (!written.startsWith(`${id}/`) && !written.startsWith(`${id}_`)) continue;
+    const name = written.slice(id.length + 1);
+    const key = `mcpServers.${id}`;
+    if (!enabled) return `the server "${id}" is disabled: none of its tools exist`;
+    if (tools.overrides[name]?.enabled === false) return `${key}.tools.overrides.${name} leaves "${name}" out`;
+    if (tools.deny.some((pattern) => matchesGlob(pattern, name))) return `${key}.tools.deny leaves "${name}" out`;
+    if (tools.allow.length > 0 && !tools.allow.some((pattern) => matchesGlob(pattern, name)))
+      return `${key}.tools.allow does not have "${name}"`;
+  }
+  return undefined;
+}
+
+function entriesOf(views: Views): Found[] {
+  return [
+    ...views.tools().map((row): Found => ({ kind: "tool", ...row })),
+    ...views.prompts().map((row): Found => ({ kind: "prompt", ...row })),
+    ...views.resources().map(({ uri, originalUri, serverId }): Found => {
+      return { kind: "resource", name: uri, originalName: originalUri, serverId };
+    }),
+    ...views.templates().map(({ uriTemplate, originalUriTemplate, serverId }): Found => {
+      return { kind: "template", name: uriTemplate, originalName: originalUriTemplate, serverId };
+    }),
+  ];
+}
