@@ -1,20 +1,12 @@
 /** `goblin pair` and `goblin grants`, with a running gateway of the same state folder. */
-import { createServer } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { commandHome } from "../fixtures/command.ts";
 import { Browser, handMade } from "../fixtures/pairing.ts";
 import { disposeAll } from "../fixtures/peers.ts";
+import { freePort } from "../fixtures/serve.ts";
 import { until } from "../fixtures/until.ts";
 
 afterEach(disposeAll);
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 test("a code lets a client in, which is listed, and thrown out at once", async () => {
   const home = commandHome();
