@@ -8,6 +8,7 @@ import { afterEach, expect, test } from "vitest";
 import { type CommandHome, commandHome } from "../fixtures/command.ts";
 import { startGoblin } from "../fixtures/goblin.ts";
 import { disposeAll, onDispose, startScripted } from "../fixtures/peers.ts";
+import { freePort } from "../fixtures/serve.ts";
 
 afterEach(disposeAll);
 
@@ -109,6 +110,7 @@ test("a port that another program has, and a config that is not trusted", async 
 });
 
 test("--fix mends rights, locks, an npx folder and a client's entry, and says so", async () => {
+  const port = await freePort();
   const home = commandHome();
   const own = home.env["HOME"]!;
   const state = join(own, ".local/state/goblin");
@@ -137,6 +139,7 @@ test("--fix mends rights, locks, an npx folder and a client's entry, and says so
   );
   const config = home.write("some.json", {
     mcpServers: { cached: { ...server.entry, command: process.execPath, args: [npx, ...args] } },
+    gateway: { port },
   });
   const before = await examined(home, "--config", config);
   expect(before.code).toBe(1);
@@ -155,7 +158,7 @@ test("--fix mends rights, locks, an npx folder and a client's entry, and says so
   expect([statSync(state).mode & 0o777, statSync(join(state, "key")).mode & 0o777]).toEqual([0o700, 0o600]);
   expect([existsSync(lock), existsSync(folder)]).toEqual([false, false]);
   expect(readFileSync(cursor, "utf8")).toContain("// mine");
-  expect(readFileSync(cursor, "utf8")).toContain("127.0.0.1:3000/mcp");
+  expect(readFileSync(cursor, "utf8")).toContain(`127.0.0.1:${port}/mcp`);
   const after = await examined(home, "--config", config);
   expect([after.code, after.all.filter(({ level }) => level === "warning" || level === "error")]).toEqual([0, []]);
 });
