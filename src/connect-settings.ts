@@ -1,5 +1,6 @@
 /** Connects logins with the config, the guard and the address: their page, and callers' tokens. */
 import type { LiveConfig } from "./config/live-config.ts";
+import { isLocalOnly } from "./config/local-only.ts";
 import { Connect } from "./connect/connect.ts";
 import type { Proof } from "./connect/proofs.ts";
 import type { LiveGuards } from "./front/http/guard.ts";
@@ -73,7 +74,7 @@ export function createConnect(logins: Logins, parts: ConnectParts): Connect {
   const { config, guards, address } = parts;
   followSubjects(logins, parts);
   const publicUrl = (): string | undefined => config.current.gateway.publicUrl;
-  return new Connect(
+  const connect = new Connect(
     {
       logins,
       metadataUrl: () => config.current.oauth.clientMetadataUrl,
@@ -91,4 +92,6 @@ export function createConnect(logins: Logins, parts: ConnectParts): Connect {
       isPublic: () => publicUrl() !== undefined,
     },
   );
+  logins.isLocal = () => connect.isAlone || (address.url !== "" && isLocalOnly(config.current.gateway));
+  return connect;
 }

@@ -165,8 +165,8 @@ export class Relay {
   #later(call: Call, error: unknown): Promise<boolean> | undefined {
     if (!(error instanceof GoblinError) || error.code !== "LOGIN_REQUIRED") return undefined;
     const { servers, catalog } = this.#parts;
-    const listed = servers.arrivals.ownLists(call.client);
-    if (listed) return listed.then(() => true);
+    const started = servers.ownStart(error, call.client);
+    if (started) return started.then(() => true);
     if (servers.hasLogin(error)) return catalog.caughtUp().then(() => true);
     return this.#loginWait?.after(call, error)?.then(async (isDone) => {
       if (isDone) await Promise.all([servers.arrivals.ownLists(call.client), catalog.caughtUp()]);

@@ -49,6 +49,11 @@ export class Connect {
     this.#links = new Links(options.logins.keyFor("connect"));
   }
 
+  /** Whether the gateway listens nowhere but to the client that started it. */
+  get isAlone(): boolean {
+    return this.#isAlone;
+  }
+
   /** From now on the page has an address of its own: the gateway listens on none. */
   serveAlone(): void {
     this.#isAlone = true;

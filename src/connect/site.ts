@@ -152,8 +152,8 @@ export class Site {
 
   /** The owners of the logins that a person may make: their own, and the gateway's. */
   #ownersFor(who: Principal): string[] {
-    const own = who.id === "" ? [] : [who.id];
-    return this.#options.administers(who) ? [...own, ""] : own;
+    const own = this.#options.logins.ownerOf(who.id);
+    return [...(own === undefined ? [] : [own]), ...(this.#options.administers(who) ? [""] : [])];
   }
 
   /** The link's principal, if this is their browser. */

@@ -18,7 +18,7 @@ import { LoginError } from "./login-error.ts";
 import { probe } from "./probe.ts";
 import { RenewalError, renew } from "./renewal.ts";
 import { ServerLogin } from "./server-login.ts";
-import { isSameLogin, type Login, type LoginBook, LoginStore, wantedKey } from "./store.ts";
+import { isSameLogin, LOCAL, type Login, type LoginBook, LoginStore, wantedKey } from "./store.ts";
 
 export interface LoginsOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -84,6 +84,8 @@ export class Logins {
   #watch: Promise<ConfigWatch> | undefined;
   /** Returns the access token that a principal came with last. */
   subjectOf: (principal: string) => Subject | undefined = () => undefined;
+  /** Whether clients without a credential are the user of this machine, who then has logins too. */
+  isLocal: () => boolean = () => false;
   /** A caller logged in to a server. */
   onCallerLogin: (serverId: string, principal: string) => void = () => {};
   /** Gets the values that must not appear in the log or in errors, whenever they change. */
@@ -129,7 +131,7 @@ export class Logins {
     for (const login of this.#book.logins) {
       if (login.principal === "" || isKnown(login)) continue;
       for (const [id, { url }] of this.#forCallers) {
-        if (canonicalUrl(url) === login.url) this.onCallerLogin(id, login.principal);
+        if (canonicalUrl(url) === login.url) this.onCallerLogin(id, login.principal === LOCAL ? "" : login.principal);
       }
     }
   }
@@ -149,15 +151,27 @@ export class Logins {
   /** One caller's login of a server, from now until it is closed. */
   ofCaller({ id }: Pick<ServerConfig, "id">, principal: string): ServerLogin | undefined {
     const target = this.#forCallers.get(id);
-    return target && this.#open(target, principal);
+    const owner = this.ownerOf(principal);
+    return target && owner !== undefined ? this.#open(target, owner) : undefined;
   }
 
   /** Returns whether a caller has a login of a server, or gets one without doing anything. */
   hasLogin(serverId: string, principal: string): boolean {
+    const owner = this.ownerOf(principal);
+    return owner !== undefined && this.#isOwned(serverId, owner);
+  }
+
+  /** Returns the owner of a principal's own logins; undefined: it can have none. */
+  ownerOf(principal: string): string | undefined {
+    return principal !== "" ? principal : this.isLocal() ? LOCAL : undefined;
+  }
+
+  #isOwned(serverId: string, owner: string): boolean {
     const target = this.#forCallers.get(serverId);
-    if (!target || principal === "") return false;
+    if (!target) return false;
+    if (isUnattended(target.auth)) return owner !== LOCAL;
     const url = canonicalUrl(target.url);
-    return isUnattended(target.auth) || this.#book.logins.some((one) => one.url === url && one.principal === principal);
+    return this.#book.logins.some((one) => one.url === url && one.principal === owner);
   }
 
   #open(target: LoginTarget, owner: string, isForCallers = false): ServerLogin {
@@ -196,7 +210,7 @@ export class Logins {
   /** Returns whose login a server uses for a principal; undefined: it has none. */
   ownerFor(serverId: string, principal: string): string | undefined {
     const callers = this.#forCallers.get(serverId);
-    if (callers) return principal === "" || isUnattended(callers.auth) ? undefined : principal;
+    if (callers) return isUnattended(callers.auth) ? undefined : this.ownerOf(principal);
     return this.#find(serverId, "")?.owner;
   }
 
@@ -206,7 +220,7 @@ export class Logins {
       wants !== undefined && owners.includes(owner) ? { id: target.id, wants, isShared: owner === "" } : [],
     );
     const own = [...this.#forCallers].flatMap(([id, { url }]) =>
-      owners.some((owner) => owner !== "" && !this.hasLogin(id, owner))
+      owners.some((owner) => owner !== "" && !this.#isOwned(id, owner))
         ? { id, wants: `It wants your own login (${new URL(url).host})`, isShared: false }
         : [],
     );

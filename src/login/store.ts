@@ -53,6 +53,9 @@ export interface LoginBook {
   readonly wanted: Readonly<Record<string, readonly string[]>>;
 }
 
+/** The owner of the logins that the user of this machine makes. No principal has this id. */
+export const LOCAL = "local";
+
 const EMPTY: LoginBook = { registrations: {}, logins: [], wanted: {} };
 
 /** The key of the scopes that a server wants of a principal. */

@@ -103,6 +103,16 @@ export class Servers extends EventEmitter<ServerEvents> {
     return serverId === undefined ? undefined : this.#roster.get(serverId)?.callers?.problem(client);
   }
 
+  /**
+   * Resolves when the lists of the server whose login seems missing are there for this client's
+   * principal, or cannot be. Undefined: the principal has no login.
+   */
+  ownStart(error: unknown, client: Pick<Client, "principal">): Promise<void> | undefined {
+    const callers = this.#roster.get(wantingLogin(error) ?? "")?.callers;
+    // The catalog may lag behind lists that were kept.
+    return callers?.prepare(client) ?? (callers?.of(client) && this.#options.catalog.caughtUp());
+  }
+
   /** Whether the login that an error calls missing is there: the catalog may lag behind. */
   hasLogin(error: unknown): boolean {
     const state = this.backend(wantingLogin(error) ?? "")?.status.state;
@@ -172,7 +182,7 @@ export class Servers extends EventEmitter<ServerEvents> {
   carrierOf(serverId: string, { clientKey, principal, hasSession }: Subscribing): string | undefined {
     const server = this.#roster.get(serverId);
     const connections = this.#opened(serverId, principal)?.backend.connections;
-    const shared = server?.callers && principal ? principalKey(principal) : undefined;
+    const shared = server?.callers && principal !== undefined ? principalKey(principal) : undefined;
     if (!hasSession || !this.supportsSubscribe(serverId, principal)) return shared;
     if (server?.config.share === "session" || connections?.hasOwned(clientKey)) return clientKey;
     return shared ?? (connections?.sessionsPeer ? SESSIONS : undefined);
@@ -183,7 +193,7 @@ export class Servers extends EventEmitter<ServerEvents> {
    * time; it resolves when the server has connected or failed.
    */
   open(serverId: string, principal: string | undefined): Promise<unknown> | undefined {
-    const server = principal ? this.#roster.get(serverId)?.callers?.of({ principal }) : undefined;
+    const server = principal === undefined ? undefined : this.#roster.get(serverId)?.callers?.of({ principal });
     return server && !server.backend.peer ? server.backend.connections.shared.available() : undefined;
   }
 
@@ -295,8 +305,8 @@ export class Servers extends EventEmitter<ServerEvents> {
   /** Rejects if the client's own connection cannot be made. */
   async #peerOf(serverId: string, owner: Owner): Promise<Peer | undefined> {
     if (typeof owner === "object") return this.#ownPeer(serverId, owner);
-    const principal = owner && principalOf(owner);
-    if (principal) await this.open(serverId, principal);
+    const principal = owner === undefined ? undefined : principalOf(owner);
+    if (principal !== undefined) await this.open(serverId, principal);
     const backend = this.#opened(serverId, principal)?.backend;
     return owner === SESSIONS ? backend?.connections.sessionsPeer : backend?.peer;
   }
@@ -312,13 +322,15 @@ export class Servers extends EventEmitter<ServerEvents> {
   #unreachable(serverId: string, owner: Owner): Answer {
     const principal = typeof owner === "string" ? principalOf(owner) : undefined;
     const { state, reason, retryAfterMs } = this.#opened(serverId, principal)?.status ?? {};
-    return principal && state === "needs-login" ? loginRequired(serverId, reason) : gone(serverId, retryAfterMs);
+    return principal !== undefined && state === "needs-login"
+      ? loginRequired(serverId, reason)
+      : gone(serverId, retryAfterMs);
   }
 
   /** The server, or the open one of this principal if each has its own. */
   #opened(serverId: string, principal: string | undefined): Server | undefined {
     const server = this.#roster.get(serverId);
-    return principal && server?.callers ? server.callers.opened(principal) : server;
+    return principal !== undefined && server?.callers ? server.callers.opened(principal) : server;
   }
 
   #backendOf(serverId: string, client: Client): Backend | undefined {

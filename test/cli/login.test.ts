@@ -79,6 +79,18 @@ async function callEcho(served: Served): Promise<{ result?: unknown; error?: unk
   return (await answer.json()) as { result?: unknown };
 }
 
+test("a login of the only caller there is, the user of this machine", async () => {
+  const own = { remote: { url: guarded.url, auth: { as: "caller" } } };
+  file = home.write("team.json", JSON.stringify({ mcpServers: own }));
+  expect(await logIn("--no-browser")).toMatchObject({ code: 0, out: 'Logged in to "remote" (mcp:use).\n' });
+  expect((await logIn()).out).toBe("No server needs a login.\n");
+  const shown = await home.goblinWith({ env }, "auth", "--json", "--config", file);
+  expect(JSON.parse(shown.out).servers).toMatchObject([{ server: "remote", principal: "local", state: "logged-in" }]);
+  const clients = { ada: { token: "token-of-ada-0123456789ab" } };
+  file = home.write("team.json", JSON.stringify({ mcpServers: own, gateway: { auth: { clients } } }));
+  expect((await logIn("remote")).out).toContain("each caller logs in for itself");
+});
+
 test("a login on another device, with a code", async () => {
   const settings = { features: { deviceFlow: { enabled: true }, registration: { enabled: true } } };
   oidc = await startOidc({ ...settings, ttl: { AccessToken: 600, RefreshToken: 600, DeviceCode: 600, Grant: 600 } });

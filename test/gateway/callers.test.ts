@@ -208,3 +208,31 @@ describe.each(["session", "stream"] as const)("the subscriptions of a %s", (kind
     await until(() => updatesOf(alice).length === 2, { what: "an update on the new connection" });
   });
 });
+
+describe("a gateway without credentials", () => {
+  const open = async (gateway: Record<string, unknown>) => {
+    const { guarded, env } = await scene();
+    const goblin = await startGoblin(
+      { mcpServers: { remote: { url: guarded.url, auth: { as: "caller" } } }, gateway },
+      { logins: await loginsOf(env) },
+    );
+    const { client } = await connectV1({ url: goblin.url });
+    return client.callTool(call).then(
+      (result) => (result as Answered).content[0]!.text,
+      (error: Error) => error.message,
+    );
+  };
+
+  test("gives its callers the login of this machine's user", async () => {
+    expect(await open({})).toContain("/connect/");
+  });
+
+  test.each([
+    { why: "a proxy may be in front", gateway: { publicUrl: "http://127.0.0.1:1" } },
+    { why: "other hosts lead to it", gateway: { allowedHosts: ["gateway.example"] } },
+    { why: "it trusts a proxy", gateway: { trustedProxies: ["127.0.0.1"] } },
+    { why: "it listens to the network", gateway: { host: "0.0.0.0" } },
+  ])("gives them none if $why", async ({ gateway }) => {
+    expect(await open(gateway)).toContain('needs "gateway.auth": without it, callers cannot be told apart');
+  });
+});

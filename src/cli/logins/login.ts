@@ -2,6 +2,7 @@
  * `goblin login`: logs in to servers that ask for it, one after the other, in the user's browser.
  */
 import { createInterface } from "node:readline";
+import { isLocalOnly } from "../../config/local-only.ts";
 import type { ServerAuth } from "../../config/schema/server-auth.ts";
 import { beginLogin } from "../../login/attempt.ts";
 import { canonicalUrl, type LoginTarget } from "../../login/discovery.ts";
@@ -9,7 +10,7 @@ import { beginDeviceLogin, type DeviceOptions } from "../../login/grants/device.
 import { isUnattended } from "../../login/grants/unattended.ts";
 import { guardFor } from "../../login/logins.ts";
 import { type Probe, probe } from "../../login/probe.ts";
-import { type Login, LoginStore } from "../../login/store.ts";
+import { LOCAL, type Login, LoginStore, wantedKey } from "../../login/store.ts";
 import { clean } from "../../text/clean.ts";
 import { chooseConfig } from "../config.ts";
 import { UsageError } from "../usage-error.ts";
@@ -30,6 +31,8 @@ export interface LoginOptions {
 interface Work {
   readonly target: LoginTarget;
   readonly store: LoginStore;
+  /** Whether clients of the gateway are the user of this machine. */
+  readonly isLocal: boolean;
   readonly metadataUrl: string | undefined;
   readonly options: LoginOptions;
 }
@@ -38,12 +41,14 @@ export async function login(ids: readonly string[], options: LoginOptions): Prom
   const { config } = await chooseConfig(options);
   const store = await LoginStore.open(process.env);
   const isNamed = ids.length > 0;
-  const targets = isNamed ? namedTargets(ids, config) : await withoutLogin(loginTargets(config), store);
+  const isLocal = isLocalOnly(config.gateway);
+  const targets = isNamed ? namedTargets(ids, config) : await withoutLogin(loginTargets(config), store, isLocal);
   let failures = 0;
   let logins = 0;
   for (const target of targets) {
     try {
-      const done = await logInTo({ target, store, metadataUrl: config.oauth.clientMetadataUrl, options }, isNamed);
+      const { clientMetadataUrl: metadataUrl } = config.oauth;
+      const done = await logInTo({ target, store, isLocal, metadataUrl, options }, isNamed);
       if (done) logins++;
     } catch (error) {
       // Several servers: the others may work.
@@ -56,22 +61,36 @@ export async function login(ids: readonly string[], options: LoginOptions): Prom
   return failures > 0 ? 1 : 0;
 }
 
-async function withoutLogin(targets: readonly LoginTarget[], store: LoginStore): Promise<LoginTarget[]> {
+async function withoutLogin(
+  targets: readonly LoginTarget[],
+  store: LoginStore,
+  isLocal: boolean,
+): Promise<LoginTarget[]> {
   const { logins, wanted } = await store.read();
-  const isDone = (url: string): boolean => wanted[url] === undefined && logins.some((login) => login.url === url);
-  return targets.filter(({ url, auth }) => needless(auth) === undefined && !isDone(canonicalUrl(url)));
+  const isDone = (url: string, owner: string): boolean =>
+    wanted[wantedKey(url, owner)] === undefined && logins.some((one) => one.url === url && one.principal === owner);
+  return targets.filter(
+    ({ url, auth }) => needless(auth, isLocal) === undefined && !isDone(canonicalUrl(url), ownerFor(auth)),
+  );
 }
 
 /** Why a login on the command line would be of no use. */
-function needless(auth: ServerAuth): string | undefined {
+function needless(auth: ServerAuth, isLocal: boolean): string | undefined {
   if (isUnattended(auth)) return "Goblin gets its tokens by itself";
-  return auth.as === "caller" ? "each caller logs in for itself, with the link that its calls give" : undefined;
+  const isOthers = auth.as === "caller" && !isLocal;
+  return isOthers ? "each caller logs in for itself, with the link that its calls give" : undefined;
+}
+
+/** Whose login it is: the gateway's, or that of the user who is its only caller. */
+function ownerFor({ as }: ServerAuth): string {
+  return as === "caller" ? LOCAL : "";
 }
 
 /** Returns false if the server asks for no login. */
-async function logInTo({ target, store, metadataUrl, options }: Work, isNamed: boolean): Promise<boolean> {
+async function logInTo(work: Work, isNamed: boolean): Promise<boolean> {
+  const { target, store, isLocal, metadataUrl, options } = work;
   const { id, auth } = target;
-  const reason = needless(auth);
+  const reason = needless(auth, isLocal);
   if (reason !== undefined) {
     console.log(`Server "${id}" needs no login here: ${reason}.`);
     return false;
@@ -86,12 +105,12 @@ async function logInTo({ target, store, metadataUrl, options }: Work, isNamed: b
     console.log(clean(`Logged in to "${id}"${scopes.length > 0 ? ` (${scopes.join(" ")})` : ""}.`));
     return true;
   };
-  const work = { target, guard, store, challenge, metadataUrl, principal: "" };
-  if (options.device) return loggedIn(await onOtherDevice(work));
+  const begun = { target, guard, store, challenge, metadataUrl, principal: ownerFor(auth) };
+  if (options.device) return loggedIn(await onOtherDevice(begun));
   let callback: Callback | undefined;
   try {
     const attempt = await beginLogin({
-      ...work,
+      ...begun,
       redirectUri: async (known) => {
         callback = await openCallback(auth.callbackPort, known);
         return callback.redirectUri;

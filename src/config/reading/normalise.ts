@@ -24,6 +24,8 @@ export interface NormaliseContext extends FailureContext {
   readonly severalTokens: boolean;
   /** Clients need credentials, so that the gateway knows who calls. */
   readonly hasPrincipals: boolean;
+  /** Whether every caller is the user of this machine. */
+  readonly isLocalOnly: boolean;
   readonly readFile: ((path: string) => string) | undefined;
   /** For entries without their own. */
   readonly inheritEnv: boolean | readonly string[] | undefined;
@@ -46,7 +48,8 @@ export function normaliseServer(fields: Fields, context: NormaliseContext): Serv
   if (transport === undefined) return undefined;
   const hasSecretUrl = context.secretPlaces.some((place) => isUrlOf(path, place));
   const auth = hasSecretUrl ? undefined : normaliseAuth(transport, fields, context.report);
-  if (auth?.as === "caller" && !context.hasPrincipals) {
+  const isLocal = context.isLocalOnly && (auth?.grant ?? "authorization_code") === "authorization_code";
+  if (auth?.as === "caller" && !context.hasPrincipals && !isLocal) {
     const problem = 'needs "gateway.auth": without it, callers cannot be told apart';
     context.report.error([...path, "auth", "as"], problem, { at: "key" });
   }

@@ -13,6 +13,7 @@ import { configFolder } from "../dialects/dialects.ts";
 import { foreignKey } from "../dialects/foreign-keys.ts";
 import { translate } from "../dialects/translate.ts";
 import type { Probe } from "../likely-failures.ts";
+import { isLocalOnly } from "../local-only.ts";
 import { reportPolicy } from "../policy/report.ts";
 import { reportIssue } from "../problems/issue.ts";
 import type { KeyPath } from "../problems/locate.ts";
@@ -112,6 +113,7 @@ export function parseConfig(source: string, options: ParseOptions): ParsedConfig
     folder,
     home: variables.home,
     hasPrincipals: settings.success && hasPrincipals(settings.data.gateway.auth),
+    isLocalOnly: settings.success && isLocalOnly(settings.data.gateway),
     severalTokens: settings.success && admitsSeveral(settings.data.gateway.auth),
     readFile,
     env,

@@ -154,7 +154,8 @@ export interface ServerObject {
     readonly keyId?: string | undefined;
     /**
      * Whose login the server gets. "gateway", the default: one login serves all clients. "caller":
-     * each principal of gateway.auth has its own.
+     * each principal of gateway.auth has its own, or the user of this machine if nobody else can
+     * reach the gateway.
      */
     readonly as?: "gateway" | "caller" | undefined;
     /**

@@ -25,7 +25,7 @@ export const serverAuthSchema = z.strictObject({
     .enum(["gateway", "caller"])
     .optional()
     .describe(
-      'Whose login the server gets. "gateway", the default: one login serves all clients. "caller": each principal of gateway.auth has its own.',
+      'Whose login the server gets. "gateway", the default: one login serves all clients. "caller": each principal of gateway.auth has its own, or the user of this machine if nobody else can reach the gateway.',
     ),
   grant: z
     .enum(["authorization_code", "client_credentials", "token_exchange", "on_behalf_of", "id_jag"])

@@ -95,7 +95,7 @@ export class Callers {
   }
 
   #enter({ principal }: Pick<Client, "principal">): Entry | undefined {
-    if (this.#isStopped || principal === "") return undefined;
+    if (this.#isStopped || (principal === "" && !this.#logins.isLocal())) return undefined;
     const known = this.#entries.get(principal);
     if (known) {
       known.usedAt = Date.now();

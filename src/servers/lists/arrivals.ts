@@ -52,8 +52,11 @@ export class Arrivals {
    * known, or have been waited for. Undefined: they are known.
    */
   ownLists(client: Pick<Client, "principal">): Promise<void> | undefined {
-    if (client.principal === "") return undefined;
-    const waits = [...this.#roster.values()].flatMap(({ callers }) => callers?.prepare(client) ?? []);
+    const waits: Promise<void>[] = [];
+    for (const { callers } of this.#roster.values()) {
+      const wait = callers?.prepare(client);
+      if (wait) waits.push(wait);
+    }
     return waits.length > 0 ? withTimeout(Promise.all(waits), WELCOME_MS, []).then(() => {}) : undefined;
   }
 
