@@ -1,5 +1,6 @@
 /** What a gateway is built from, besides its own parts. */
 import type { ConfigChanges, ReloadResult } from "./admin/schema.ts";
+import type { OpenedLedger } from "./approvals/ledger.ts";
 import type { Config } from "./config/schema/config.ts";
 import type { Logins } from "./login/logins.ts";
 import type { Pairing } from "./pairing/pairing.ts";
@@ -18,6 +19,8 @@ export interface GatewayOptions {
   readonly preview?: ((current: Config) => Promise<ConfigChanges>) | undefined;
   /** Lets sessions outlive the process. */
   readonly state?: SessionState | undefined;
+  /** Lets approvals outlive the process. */
+  readonly approvals?: OpenedLedger | undefined;
   /** Lets the servers' lists outlive the process. */
   readonly kept?: KeptLists | undefined;
   /** The logins at remote servers. Without them, no server gets one. */

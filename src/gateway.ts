@@ -6,6 +6,7 @@
 import { createAdmin } from "./admin/admin.ts";
 import { type Caller, callTool, type ToolCallInput } from "./admin/call-tool.ts";
 import { MetricsPage } from "./admin/metrics-page.ts";
+import { createApprovals } from "./approvals-settings.ts";
 import { Relay } from "./calls/relay.ts";
 import { feedSearch } from "./catalog/search/feed.ts";
 import { createSearchIndex } from "./catalog/search/index.ts";
@@ -68,10 +69,11 @@ export function createGateway({ log, configPath, reload, state, kept, logins, en
   const { pairing, preview } = options;
   const guards = new LiveGuards(config, log, { mark: clients.mark, pairing });
   const connect = logins && createConnect(logins, { config, guards, pairing, address });
-  const stages = { masker: logs.masker, loginLinks: connect };
-  const relay = new Relay({ ...core, ...clients, ...records, ...stages, localTools, waiting, seen });
+  const approvals = createApprovals({ ...core, sessions }, options.approvals);
+  const stages = { masker: logs.masker, loginLinks: connect, localTools, waiting, seen };
+  const relay = new Relay({ ...core, ...clients, ...records, ...stages, approvals });
   const reloading = { configPath, reloads, reload, preview };
-  const access = { guards, connect, pairing, address };
+  const access = { guards, connect, pairing, address, approvals };
   const admin = createAdmin({ ...core, ...clients, ...records, ...reloading, ...access, relay, logs, directory });
   const metrics = new MetricsPage({ meters, limits, reloads, sessions, subscriptions, servers, catalog });
   const context = { ...core, ...clients, relay, directory, subscriptions: clients.resourceSubscriptions };
@@ -120,10 +122,7 @@ export function createGateway({ log, configPath, reload, state, kept, logins, en
       return { diff, done: servers.apply(diff), recovered: reloads.apply() };
     },
 
-    /**
-     * Records that the config could not be read or applied. The problem is shown until a `reload`
-     * succeeds.
-     */
+    /** Records a config that could not be read or applied, until a `reload` succeeds. */
     reloadFailed: (error: unknown) => reloads.refuse(error, configPath ?? "config"),
 
     /** Reopens log files that were rotated. */
@@ -132,7 +131,7 @@ export function createGateway({ log, configPath, reload, state, kept, logins, en
     /** With `drain`, calls in flight may finish within `timeouts.drainMs`. */
     async close({ drain = false }: { readonly drain?: boolean } = {}): Promise<void> {
       http?.stopAccepting();
-      if (drain) await relay.drain(config.current.timeouts.drainMs);
+      await relay.drain(drain ? config.current.timeouts.drainMs : undefined);
       await continuity.close();
       stdioFront?.refuse();
       admin.close();

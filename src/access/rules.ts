@@ -2,11 +2,11 @@
  * The policy as a part of what clients see: the entries that its rules leave, without the arguments
  * that they set or hide, and the check of each call that depends on arguments.
  */
-import { admit } from "../policy/arguments/admit.ts";
+import { type AskedCall, admit } from "../policy/arguments/admit.ts";
 import { withoutParameters } from "../policy/arguments/listed-schema.ts";
 import type { Item } from "../policy/rule.ts";
 import type { Decision, Scope } from "../policy/scope.ts";
-import type { ArgumentsToAdmit, Visibility, VisibleEntry } from "../protocol/principal.ts";
+import type { ArgumentsToAdmit, AskFirst, Visibility, VisibleEntry } from "../protocol/principal.ts";
 import type { Condition } from "./conditions.ts";
 
 /** An entry must be one that the rules leave visible. */
@@ -29,8 +29,22 @@ export function argumentRules(scope: Scope | undefined): Pick<Visibility, "shape
     },
     admit(request) {
       const decision = decisionOn(request, scope);
-      return decision.isPlain ? request.params : admit(callOf(request, decision));
+      if (decision.isPlain) return request.params;
+      const admitted = admit(callOf(request, decision));
+      return typeof admitted === "string" ? admitted : askFirst(admitted);
     },
+  };
+}
+
+function askFirst({ params, asks }: AskedCall): AskFirst {
+  return {
+    params,
+    rule: asks.map(({ name }) => name).join(", "),
+    reason: asks.find(({ reason }) => reason !== undefined)?.reason,
+    revision: asks
+      .map(({ revision }) => revision)
+      .sort()
+      .join("."),
   };
 }
 

@@ -20,6 +20,7 @@ import { callTool, toolResponse } from "./call-tool.ts";
 import type { ExplainRequest } from "./explain/schema.ts";
 import { apiFailure, failureResponse } from "./failure.ts";
 import type { Feed } from "./feed.ts";
+import { approvalHandlers } from "./live/approvals.ts";
 import { callDetails, callText } from "./live/call-details.ts";
 import { grantHandlers } from "./live/grants.ts";
 import type { LiveCalls } from "./live/live-calls.ts";
@@ -139,6 +140,7 @@ function handlersOf(parts: AdminParts, { views, feed, calls, watches }: Sources)
     listSubscriptions: () => listed(views.subscriptions()),
     listSessions: () => listed(views.sessions()),
     ...grantHandlers(parts),
+    ...approvalHandlers(parts),
     getTokens: () => reportTokens(parts.catalog.snapshot),
     getServer: ({ params }) => serverDetails(known(params["id"]), parts),
     explain: async ({ body }) => {

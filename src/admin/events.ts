@@ -48,6 +48,10 @@ export const ConfigEvent = z.object({
   problem: ConfigProblem.nullable().describe("as in the state; null when a reload has mended it"),
 });
 
+export const ApprovalsEvent = z.object({
+  held: z.int().nonnegative().describe("how many calls wait for an answer; the list tells which"),
+});
+
 /** Maps an event type to the schema of its data. */
 export const adminEvents = {
   state: Pulse,
@@ -58,6 +62,7 @@ export const adminEvents = {
   subscriptions: SubscriptionsEvent,
   sessions: SessionsEvent,
   config: ConfigEvent,
+  approvals: ApprovalsEvent,
 } as const;
 
 export type AdminEventType = keyof typeof adminEvents;

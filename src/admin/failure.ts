@@ -11,6 +11,11 @@ const statuses = {
   CALL_NOT_FOUND: 404,
   QUESTION_NOT_FOUND: 404,
   GRANT_NOT_FOUND: 404,
+  APPROVAL_NOT_FOUND: 404,
+  APPROVAL_SELF: 403,
+  APPROVAL_ANSWERED: 409,
+  APPROVAL_ENDED: 409,
+  APPROVAL_CHANGED: 409,
   NO_CONFIG_FILE: 409,
   NO_LOGIN: 409,
   PAIRING_OFF: 409,
@@ -20,6 +25,7 @@ const statuses = {
   CONFIG_INVALID: 422,
   INTERNAL_ERROR: 500,
   PAIRING_UNAVAILABLE: 503,
+  APPROVAL_UNRECORDED: 503,
 } as const;
 
 export function apiFailure(code: keyof typeof statuses, message: string): ApiFailure {

@@ -22,7 +22,7 @@ const LIST_MS = 250;
 const CALLS_PER_PULSE = 200;
 const LINES_PER_PULSE = 500;
 
-type ListName = Extract<AdminEventType, "subscriptions" | "sessions">;
+type ListName = Extract<AdminEventType, "subscriptions" | "sessions" | "approvals">;
 
 export class Feed {
   readonly #parts: AdminParts;
@@ -47,6 +47,7 @@ export class Feed {
     for (const event of ["added", "removed"] as const)
       subscriptions.on(event, () => this.#listChanged("subscriptions"));
     reloads.on("changed", () => this.#configChanged());
+    parts.approvals.on("changed", () => this.#listChanged("approvals"));
     const { guards } = parts;
     guards.on("expired", (isLive) => this.#revoke(isLive));
     guards.on("changed", () => this.#revoke((principal) => guards.main.admits(principal, "admin")));
@@ -144,7 +145,8 @@ export class Feed {
   }
 
   #sendList(name: ListName): void {
-    if (name === "sessions") {
+    if (name === "approvals") this.#send({ type: name, data: { held: this.#parts.approvals.heldCount } });
+    else if (name === "sessions") {
       const items = this.#views.sessions();
       this.#send({ type: name, data: { items, total: items.length } });
     } else {

@@ -6,6 +6,7 @@
  */
 import * as z from "zod";
 import * as events from "./events.ts";
+import * as approvals from "./live/approval-schema.ts";
 import * as live from "./live/schema.ts";
 import { type AdminRoute, plainRoutes, routeTags, takesBody } from "./route.ts";
 import { adminRoutes } from "./routes.ts";
@@ -18,8 +19,8 @@ const reasons: Record<number, string> = {
   400: "The request is invalid",
   401: "A bearer token is needed",
   403: "The host, the origin or the token is not allowed",
-  404: "No such server, tool, grant or route",
-  409: "There is no config file to read, or what the request needs is off",
+  404: "No such server, tool, grant, approval or route",
+  409: "There is no config file to read, what the request needs is off, or an approval was answered already",
   413: "The body is larger than limits.bodyBytes",
   415: "The body is not sent as application/json",
   422: "The config is not valid or not trusted; the running config is kept",
@@ -71,9 +72,9 @@ export function openApiDocument({ version, url = "http://127.0.0.1:3000" }: Docu
 function nameSchemas(): Map<z.ZodType, string> {
   const parameters = new Set<unknown>(Object.values<AdminRoute>(adminRoutes).flatMap((r) => [r.params, r.query]));
   const names = new Map<z.ZodType, string>();
-  const wireNames = [...Object.entries(schema), ...Object.entries(live)].map(
-    ([name, value]) => [name.replace(/(Row|Schema)$/, ""), value] as const,
-  );
+  const wireNames = [schema, live, approvals]
+    .flatMap((one) => Object.entries(one))
+    .map(([name, value]) => [name.replace(/(Row|Schema)$/, ""), value] as const);
   wireNames.sort(([a], [b]) => (a < b ? -1 : 1));
   for (const [name, value] of [...wireNames, ...Object.entries(events)]) {
     if (value instanceof z.ZodType && !parameters.has(value)) names.set(value, name);

@@ -1,5 +1,6 @@
 /** The parts of a running gateway that the admin API reads and controls. */
 import type { Access } from "../access/access.ts";
+import type { Approvals } from "../approvals/approvals.ts";
 import type { Relay } from "../calls/relay.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { LiveConfig } from "../config/live-config.ts";
@@ -40,6 +41,7 @@ export interface AdminParts {
   readonly resourceSubscriptions: ResourceSubscriptions;
   readonly relay: Relay;
   readonly directory: Directory;
+  readonly approvals: Approvals;
   /** Decides which event streams may stay open when the tokens change. */
   readonly guards: LiveGuards;
   /** Lets clients in. Undefined: it cannot be turned on. */

@@ -8,6 +8,7 @@ export const routeTags = {
   servers: "The servers behind the gateway.",
   catalog: "The servers' tools, prompts and resources, and calls.",
   clients: "Connected clients and recent calls.",
+  approvals: "Calls that wait for a person, answers, and what they allow.",
   logs: "The gateway's log.",
   health: "For load balancers, monitoring and tools.",
 } as const;

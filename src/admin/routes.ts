@@ -6,6 +6,7 @@
  */
 
 import { ExplainRequest, Explanation } from "./explain/schema.ts";
+import { approvalRoutes } from "./live/approval-routes.ts";
 import { liveRoutes } from "./live/routes.ts";
 import { ServerDetails } from "./live/schema.ts";
 import type { AdminRoute } from "./route.ts";
@@ -207,6 +208,7 @@ export const adminRoutes = {
     response: listOf(CallRow),
   },
   ...liveRoutes,
+  ...approvalRoutes,
   listLogs: {
     method: "get",
     path: "/api/logs",

@@ -6,6 +6,7 @@
  */
 import { Refusal } from "../policy/arguments/admit.ts";
 import type { Flight } from "../protocol/flight.ts";
+import type { AskFirst } from "../protocol/principal.ts";
 import type { Route } from "../routing/resolve.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { Throttle } from "../timing/throttle.ts";
@@ -20,8 +21,8 @@ export class Admission {
   }
 
   /** Returns the params for the server. @throws GoblinError if a rule refuses the request */
-  params(flight: Flight, route: Route): string {
-    const { admit } = flight.call.client.visibility ?? {};
+  params(flight: Flight, route: Route, visibility = flight.call.client.visibility): string | AskFirst {
+    const { admit } = visibility ?? {};
     const kind = route.spec.names;
     if (!admit || kind === "reference" || kind === "extension") return route.params;
     const { serverId, target, name, snapshot, params } = route;

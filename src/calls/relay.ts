@@ -7,6 +7,8 @@
  * `handle` never rejects: a failure becomes an error answer. Every request is counted exactly once.
  */
 
+import type { Access } from "../access/access.ts";
+import type { Approvals } from "../approvals/approvals.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Snapshot } from "../catalog/snapshot.ts";
 import type { LiveConfig } from "../config/live-config.ts";
@@ -38,6 +40,7 @@ import { Admission } from "./admission.ts";
 import { compose, type Send } from "./compose.ts";
 import { offersOf } from "./offers.ts";
 import { outcomeOf } from "./outcome.ts";
+import { Approval } from "./stages/approval.ts";
 import { ArgumentHelp } from "./stages/argument-help.ts";
 import { Audit } from "./stages/audit.ts";
 import { Deadlines } from "./stages/deadline.ts";
@@ -65,6 +68,8 @@ export interface RelayParts {
   readonly seen: SeenUris;
   readonly onLimit: OnLimit;
   readonly log: Logger;
+  readonly approvals: Approvals;
+  readonly access: Pick<Access, "placeOf">;
   /** Where users log in to servers. Undefined: nowhere. */
   readonly loginLinks?: LoginLinks | undefined;
 }
@@ -83,6 +88,7 @@ export class Relay {
   readonly #loginLink: LoginLink | undefined;
   readonly #loginWait: LoginWait | undefined;
   readonly #admission: Admission;
+  readonly #approval: Approval;
   readonly #route: Send;
   /**
    * For requests that the gateway makes to answer a client's request: they are not counted again.
@@ -98,7 +104,11 @@ export class Relay {
     this.#metrics = new CallMetrics({ meters, activity, keptCalls, tracing: this.#otel?.tracing });
     const file = config.current.log.audit;
     this.#audit = file ? new Audit({ file, config, meters, log }) : undefined;
-    this.#admission = new Admission(log);
+    parts.approvals.begin(this.#audit && ((text, whole) => this.#audit?.chained(text, whole)));
+    const admission = new Admission(log);
+    this.#admission = admission;
+    const { approvals, access } = parts;
+    this.#approval = new Approval({ approvals, access, admission, send: (...call) => this.#sendNow(...call) });
     this.#clientMethods = {
       "resources/subscribe": (flight) => resourceSubscriptions.subscribeSession(flight),
       "resources/unsubscribe": (flight) => resourceSubscriptions.unsubscribeSession(flight),
@@ -174,9 +184,13 @@ export class Relay {
     });
   }
 
-  /** Waits at most this long for the requests in flight, then cancels the rest. */
-  drain(ms: number): Promise<void> {
-    return this.#inFlight.drain(ms);
+  /**
+   * Ends the calls that wait for a person, and waits at most this long for the others in flight;
+   * then cancels the rest. Undefined: waits for none, and cancels none.
+   */
+  async drain(ms: number | undefined): Promise<void> {
+    await this.#parts.approvals.close();
+    if (ms !== undefined) return this.#inFlight.drain(ms);
   }
 
   /** Reopens log files after rotation. */
@@ -267,6 +281,12 @@ export class Relay {
 
   #forward(flight: Flight, route: Route): Promise<Answer> {
     const params = this.#admission.params(flight, route);
+    return typeof params === "string"
+      ? this.#sendNow(flight, route, params)
+      : this.#approval.send(flight, route, params);
+  }
+
+  #sendNow(flight: Flight, route: Route, params: string): Promise<Answer> {
     const traced = this.#otel?.tracing.begin(flight, params) ?? params;
     return this.#parts.servers.forward(route.serverId, flight.call.method, traced, flight);
   }

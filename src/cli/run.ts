@@ -5,6 +5,7 @@
  */
 import { Command, Option } from "commander";
 import { version } from "../version.ts";
+import { addApprovalCommands } from "./approvals/commands.ts";
 import { addClientCommands } from "./client-commands.ts";
 import { check } from "./commands/check.ts";
 import { addDoctorCommands } from "./doctor/commands.ts";
@@ -118,6 +119,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   addRegistryCommands(program, done);
   addServiceCommands(program, done);
   addPolicyCommands(program, done);
+  addApprovalCommands(program, done);
   addRecordingCommands(program, done);
   addClientCommands(program, done);
   addDoctorCommands(program, done);

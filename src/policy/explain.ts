@@ -52,7 +52,10 @@ export function explain(policy: Policy | undefined, question: Question): Explana
     return { effect: "deny", isVisible: false, matched, decidedBy };
   }
   try {
-    const sent = admit(call).slice('{"arguments":'.length, -1);
+    const admitted = admit(call);
+    const asked = typeof admitted === "string" ? undefined : admitted;
+    const sent = (asked?.params ?? (admitted as string)).slice('{"arguments":'.length, -1);
+    if (asked) return { effect: "ask", isVisible: true, matched, decidedBy: asked.asks[0], sent };
     const decidedBy = matched.find(({ rule, holds }) => rule.effect === "allow" && holds !== false)?.rule;
     return { effect: "allow", isVisible: true, matched, decidedBy, sent };
   } catch (error) {

@@ -7,7 +7,7 @@
 import { createHash } from "node:crypto";
 import type { Principal } from "../protocol/principal.ts";
 import { Condition } from "./conditions/condition.ts";
-import type { Effect, PolicyConfig, RuleConfig } from "./rule.ts";
+import type { Effect, Fallback, PolicyConfig, RuleConfig } from "./rule.ts";
 import { ruleName } from "./rule.ts";
 import { Scope } from "./scope.ts";
 import { Target } from "./target.ts";
@@ -20,6 +20,10 @@ export interface Rule {
   /** Its id, or a name made from its place. */
   readonly name: string;
   readonly effect: Effect;
+  /** What it allows needs no person's approval. */
+  readonly isUnasked: boolean;
+  /** Identifies what the rule says. Another place in the config changes nothing about it. */
+  readonly revision: string;
   readonly reason: string | undefined;
   readonly target: Target;
   readonly condition: Condition | undefined;
@@ -34,7 +38,7 @@ export class Policy {
   /** Identifies the rules, for the audit file. */
   readonly revision: string;
   readonly rules: readonly Rule[];
-  readonly #fallback: Effect;
+  readonly #fallback: Fallback;
   readonly #ofPrincipals = new WeakMap<Principal, Scope>();
   /** Least recently used first. */
   readonly #scopes = new Map<string, Scope>();
@@ -79,6 +83,8 @@ function compile(rule: RuleConfig, index: number, serverIds: readonly string[]):
     index,
     name: ruleName(rule, index),
     effect: rule.effect,
+    isUnasked: rule.ask === false,
+    revision: createHash("sha256").update(JSON.stringify(rule)).digest("hex").slice(0, 12),
     reason: rule.reason,
     target: new Target(rule, serverIds),
     condition: rule.when === undefined ? undefined : new Condition(rule.when),

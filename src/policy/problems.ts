@@ -46,7 +46,8 @@ export function policyProblems(policy: PolicyConfig, around: Surroundings): Poli
     const wrong = rule.when === undefined ? undefined : conditionProblem(rule.when);
     if (wrong !== undefined) add(["when"], `the condition does not compile: ${wrong}`);
     checkParameters(rule, add);
-    if (policy.default === "allow" && rule.effect === "allow" && !rule.set && !rule.hide) {
+    if (rule.ask === false && rule.effect !== "allow") add(["ask"], 'has a meaning only with "allow"');
+    if (policy.default === "allow" && rule.effect === "allow" && !rule.set && !rule.hide && rule.ask !== false) {
       const message = 'has no effect: everything is allowed by "policy.default"';
       problems.push({ path: ["rules", i], message, isWarning: true });
     }

@@ -5,8 +5,11 @@
  * clients see can move from one server to another; these cannot.
  */
 
-/** Deny beats allow, regardless of the order of the rules. */
-export type Effect = "allow" | "deny";
+/** Deny beats ask, and ask beats allow, regardless of the order of the rules. */
+export type Effect = "allow" | "ask" | "deny";
+
+/** What holds where no rule matches. */
+export type Fallback = Exclude<Effect, "ask">;
 
 /** Each list that is given must match. An entry of a list is enough; `*` and `?` are wildcards. */
 export interface Who {
@@ -21,7 +24,9 @@ export interface Who {
 export interface RuleConfig {
   readonly id?: string | undefined;
   readonly effect: Effect;
-  /** Told to a client whose call the rule refuses. */
+  /** False, of an allow: what it matches needs no person's approval. */
+  readonly ask?: false | undefined;
+  /** Told to a client whose call the rule refuses, and to the person who is asked. */
   readonly reason?: string | undefined;
   readonly server?: string | readonly string[] | undefined;
   /** Names, or annotations such as `@readOnly`. */
@@ -38,7 +43,7 @@ export interface RuleConfig {
 }
 
 export interface PolicyConfig {
-  readonly default: Effect;
+  readonly default: Fallback;
   readonly rules: readonly RuleConfig[];
 }
 

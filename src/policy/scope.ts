@@ -2,13 +2,14 @@
  * The rules that concern a principal, applied to what servers offer. Principals with the same rules
  * share a scope.
  *
- * Invariants: deny beats allow, regardless of the order. A decision is made once for each item and
- * then looked up. Rules with a condition hide nothing: they are asked at each call.
+ * Invariants: deny beats ask, and ask beats allow, regardless of the order. A decision is made once
+ * for each item and then looked up. Rules with a condition hide nothing: they are asked at each
+ * call.
  */
 import type { ArgumentPath } from "./arguments/path.ts";
 import { readPath } from "./arguments/path.ts";
 import type { Rule } from "./policy.ts";
-import type { Effect, Item } from "./rule.ts";
+import type { Fallback, Item } from "./rule.ts";
 
 /** An argument's value that a rule sets. */
 export interface Setting {
@@ -26,8 +27,12 @@ export interface Decision {
   readonly matched: readonly Rule[];
   /** Denies that depend on the arguments. */
   readonly denies: readonly Rule[];
-  /** If nothing allows it in any case: the allows, of which one must hold. */
+  /** If nothing allows it in any case: the rules that would, of which one must hold. */
   readonly allows: readonly Rule[] | undefined;
+  /** The rules by which a person is asked first, if their condition holds. */
+  readonly asks: readonly Rule[];
+  /** Allows that depend on the arguments, and for which nobody is asked. */
+  readonly unasked: readonly Rule[];
   readonly sets: readonly Setting[];
   readonly hides: readonly ArgumentPath[];
   /** Whether a call needs no look at its arguments. */
@@ -53,18 +58,18 @@ export class Scope {
   /** Whether everything is allowed in any case. */
   readonly isOpen: boolean;
   readonly #rules: readonly Rule[];
-  readonly #fallback: Effect;
+  readonly #fallback: Fallback;
   readonly #servers = new Map<string, ServerRules>();
   readonly #decisions = new WeakMap<object, Decision>();
   /** Decisions about URIs, least recently used first. */
   readonly #uris = new Map<string, Decision>();
 
-  constructor(key: string, rules: readonly Rule[], fallback: Effect) {
+  constructor(key: string, rules: readonly Rule[], fallback: Fallback) {
     this.key = key;
     this.#rules = rules;
     this.#fallback = fallback;
     this.needsArguments = rules.some(
-      ({ condition, set, hide }) => condition || Object.keys(set).length + hide.length > 0,
+      ({ effect, condition, set, hide }) => effect === "ask" || condition || Object.keys(set).length + hide.length > 0,
     );
     const isDenied = fallback === "deny" || rules.some(({ effect }) => effect === "deny");
     this.isOpen = !isDenied && !this.needsArguments;
@@ -105,8 +110,9 @@ export class Scope {
     const matched = this.matching(item);
     const fixed = matched.filter(({ condition }) => !condition);
     const conditional = matched.filter(({ condition }) => condition);
-    const isAllowed = this.#fallback === "allow" || fixed.some(({ effect }) => effect === "allow");
-    const allows = isAllowed ? undefined : conditional.filter(({ effect }) => effect === "allow");
+    const isAllowed = this.#fallback === "allow" || fixed.some(({ effect }) => effect !== "deny");
+    const allows = isAllowed ? undefined : conditional.filter(({ effect }) => effect !== "deny");
+    const asks = fixed.some(({ isUnasked }) => isUnasked) ? [] : matched.filter(({ effect }) => effect === "ask");
     const isDenied = fixed.some(({ effect }) => effect === "deny");
     const denies = conditional.filter(({ effect }) => effect === "deny");
     const isTool = item.kind === "tool";
@@ -117,9 +123,11 @@ export class Scope {
       matched: fixed,
       denies,
       allows,
+      asks,
+      unasked: conditional.filter(({ isUnasked }) => isUnasked),
       sets,
       hides,
-      isPlain: denies.length + sets.length + hides.length === 0 && allows === undefined,
+      isPlain: denies.length + asks.length + sets.length + hides.length === 0 && allows === undefined,
     };
   }
 
@@ -139,7 +147,7 @@ export class Scope {
   }
 }
 
-function indexed(serverId: string, rules: readonly Rule[], fallback: Effect): ServerRules {
+function indexed(serverId: string, rules: readonly Rule[], fallback: Fallback): ServerRules {
   const byTool = new Map<string, Rule[]>();
   const others: Rule[] = [];
   const reaching = rules.filter(({ target }) => target.reaches(serverId));
@@ -153,7 +161,7 @@ function indexed(serverId: string, rules: readonly Rule[], fallback: Effect): Se
     }
   }
   const isDenied = reaching.some(({ effect, condition, target }) => effect === "deny" && !condition && target.isWhole);
-  const isAllowed = fallback === "allow" || reaching.some(({ effect }) => effect === "allow");
+  const isAllowed = fallback === "allow" || reaching.some(({ effect }) => effect !== "deny");
   return { byTool, others, isHidden: isDenied || !isAllowed };
 }
 

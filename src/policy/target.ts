@@ -6,8 +6,8 @@
  * that and without the rule's `server`, it is about all servers. A name can never pass from one
  * server to another: one that spells out a server's id is about that server alone.
  *
- * Resources are matched by URI, in every form that leads to the same resource: a deny matches any
- * form, an allow must match all of them.
+ * Resources are matched by URI, in every form that leads to the same resource: a deny or an ask
+ * matches any form, an allow must match all of them.
  */
 import { matchesGlob } from "../text/glob.ts";
 import { type AnnotationName, hasAnnotation, isAnnotation } from "./annotations.ts";
@@ -30,7 +30,8 @@ export class Target {
   readonly #tools: readonly NamePattern[] | undefined;
   readonly #prompts: readonly NamePattern[] | undefined;
   readonly #uris: readonly string[] | undefined;
-  readonly #isDeny: boolean;
+  /** Whether one form of a URI is enough. */
+  readonly #takesAnyForm: boolean;
 
   constructor(rule: RuleConfig, serverIds: readonly string[]) {
     const { server, tools, prompts, resources } = rule;
@@ -40,7 +41,7 @@ export class Target {
     this.#tools = tools?.map(read);
     this.#prompts = prompts?.map(read);
     this.#uris = resources && [...new Set(resources.flatMap((uri) => [uri, plainPattern(uri)]))];
-    this.#isDeny = rule.effect === "deny";
+    this.#takesAnyForm = rule.effect !== "allow";
   }
 
   /** Whether the rule can match anything of this server. */
@@ -79,7 +80,7 @@ export class Target {
     const patterns = this.#uris;
     if (!patterns) return false;
     const isNamed = (form: string): boolean => patterns.some((pattern) => matchesGlob(pattern, form));
-    return this.#isDeny ? uriForms(uri).some(isNamed) : uriForms(uri).every(isNamed);
+    return this.#takesAnyForm ? uriForms(uri).some(isNamed) : uriForms(uri).every(isNamed);
   }
 }
 

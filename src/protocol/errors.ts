@@ -41,6 +41,8 @@ export const errorTable = {
   LOGIN_REQUIRED: { wire: "LOGIN_REQUIRED", rpc: -32012, http: 503 },
   /** A rule of the policy does not allow these arguments. */
   POLICY_DENIED: { wire: "POLICY_DENIED", rpc: -32013, http: 403 },
+  /** A person must allow the call, and did not. */
+  NOT_APPROVED: { wire: "NOT_APPROVED", rpc: -32014, http: 403 },
   BACKEND_ERROR: { wire: "BACKEND_ERROR", rpc: -32603, http: 502 },
   LIMIT_EXCEEDED: { wire: "LimitExceeded", rpc: -32010, http: 503 },
   BODY_TOO_LARGE: { wire: "LimitExceeded", rpc: -32010, http: 413 },

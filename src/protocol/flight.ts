@@ -17,6 +17,10 @@ export interface Deadline {
    * which restarts the clock.
    */
   answered(isOwn: boolean): void;
+  /** Stops the clock altogether, the overall limit too: a person decides whether the call runs. */
+  hold(): void;
+  /** Lets it go on where it stood. */
+  release(): void;
   stop(): void;
   readonly expired: boolean;
   /** Whether it expired while the client was being asked, so the server is not to blame. */
@@ -33,6 +37,8 @@ export class Flight {
   sentAt = 0;
   /** When the server answered; 0 before that. */
   answeredAt = 0;
+  /** How long it waited for a person's approval. */
+  heldMs = 0;
   /** The server that the call belongs to; undefined if it is not yet resolved or has none. */
   serverId: string | undefined;
   /** The server's own identifier of the tool, prompt or resource. */

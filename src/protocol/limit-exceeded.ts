@@ -26,6 +26,8 @@ export const limitNames = [
   "batchMessages",
   "callsPerSecond",
   "callsAwaitingInput",
+  "heldCalls",
+  "heldBytes",
 ] as const;
 export type LimitName = (typeof limitNames)[number];
 

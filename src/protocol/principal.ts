@@ -72,9 +72,21 @@ export interface Visibility {
   readonly shape?: ((entry: VisibleEntry, text: string) => string) | undefined;
   /**
    * Decides about a request by its arguments. Returns the params that its server gets, or throws.
-   * Undefined: no rule depends on arguments.
+   * Undefined: no rule depends on arguments, and none asks.
    */
-  readonly admit?: ((request: ArgumentsToAdmit) => string) | undefined;
+  readonly admit?: ((request: ArgumentsToAdmit) => string | AskFirst) | undefined;
+}
+
+/** A request that a person must allow before its server gets it. */
+export interface AskFirst {
+  /** The params that the server would get, in JSON. */
+  readonly params: string;
+  /** The rules that say so, by name. */
+  readonly rule: string;
+  /** Why, in the operator's own words. */
+  readonly reason: string | undefined;
+  /** Identifies what the rules say. */
+  readonly revision: string;
 }
 
 /** A request for an entry that its client sees. */

@@ -10,6 +10,9 @@
 // Controls, lone surrogates, line separators, and invisible format characters except the two
 // joiners.
 const unsafe = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]|(?![\u200c\u200d])\p{Cf}/gu;
+// What nobody sees, or what changes the order in which other characters are shown.
+const HIDDEN =
+  /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Co}\p{Cn}\u00a0\u115f\u1160\u2000-\u200a\u202f\u205f\u2800\u3000\u3164\p{VS}\uffa0]/gu;
 const plain = /^[\u0020-\u007e]*$/;
 
 /**
@@ -37,4 +40,16 @@ function picture(character: string): string {
   const code = character.charCodeAt(0);
   if (code < 0x20) return String.fromCharCode(0x2400 + code);
   return code === 0x7f ? "\u2421" : "\ufffd";
+}
+
+/**
+ * Returns JSON in which every hidden character is an escape: the same JSON, for people who decide
+ * by it. There must be no line breaks outside of strings.
+ */
+export function visibleJson(json: string): string {
+  return json.replace(HIDDEN, (character) =>
+    [...Array(character.length).keys()]
+      .map((i) => `\\u${character.charCodeAt(i).toString(16).padStart(4, "0")}`)
+      .join(""),
+  );
 }

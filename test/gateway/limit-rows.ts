@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import { operator } from "../fixtures/approvals.ts";
 import { bare, postText } from "../fixtures/bare.ts";
 import { deaf } from "../fixtures/deaf.ts";
 import type { RunningGoblin } from "../fixtures/goblin.ts";
@@ -22,11 +23,14 @@ export interface Row {
   readonly message?: string | RegExp;
   /** Besides the one that is always there. */
   readonly servers?: Record<string, unknown> | undefined;
+  /** Other sections of the config. */
+  readonly config?: Record<string, unknown> | undefined;
 }
 
 const echo = { name: "one_echo", arguments: { text: "x" } };
 export const envelope = { [VERSION_KEY]: "2026-07-28", [CAPABILITIES_KEY]: {} };
 export const mirrored = { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "one_log" };
+const asking = { policy: { rules: [{ effect: "ask", tools: ["echo"] }] } };
 const slow = { name: "one_sleep", arguments: { ms: 300 } };
 
 export const rows: Record<string, Row> = {
@@ -244,7 +248,36 @@ export const rows: Record<string, Row> = {
     message:
       "LimitExceeded: too many calls wait for answers to a server's questions (limits.callsAwaitingInput is 1); try again later, or raise the limit",
   },
+  heldCalls: {
+    limits: { heldCalls: 1 },
+    config: asking,
+    counts: { "limits.heldCalls": 1 },
+    strike: ({ goblin }) => heldTwice(goblin, "x"),
+    message:
+      "LimitExceeded: too many calls of this token or address wait for a person's approval (limits.heldCalls is 1); wait until some are answered, or raise the limit",
+  },
+  heldBytes: {
+    limits: { heldBytes: 1500 },
+    config: asking,
+    counts: { "limits.heldBytes": 1 },
+    strike: ({ goblin }) => heldTwice(goblin, "x".repeat(600)),
+    message:
+      "LimitExceeded: too many calls of this token or address wait for a person's approval (limits.heldBytes is 1500); wait until some are answered, or raise the limit",
+  },
 };
+
+/** Two calls that wait for a person, of which the second is too much. */
+async function heldTwice(goblin: RunningGoblin, text: string): Promise<string> {
+  const raw = rawHttp(goblin.url);
+  await raw.initialize();
+  const first = raw.call("tools/call", { name: "one_echo", arguments: { text } });
+  const held = operator(goblin.origin);
+  const [row] = await held.held();
+  const { message } = await raw.call("tools/call", { name: "one_echo", arguments: { text } });
+  await held.deny(row!.id);
+  await first;
+  return message.error.message;
+}
 
 /** A client whose first call is under way. */
 async function busy({ goblin, server }: Struck) {

@@ -18,12 +18,12 @@ afterEach(disposeAll);
 
 async function start(
   limits: Record<string, number>,
-  { entry = {}, servers = {} }: Pick<Row, "entry" | "servers"> = {},
+  { entry = {}, servers = {}, config = {} }: Pick<Row, "entry" | "servers" | "config"> = {},
 ): Promise<Struck> {
   // Over HTTP, so that questions of calls that run at once can be told apart.
   const server = await startScripted({ name: "one", transport: "http" });
   const mcpServers = { one: { ...server.entry, ...entry }, ...servers };
-  return { server, goblin: await startGoblin({ mcpServers, limits }) };
+  return { server, goblin: await startGoblin({ mcpServers, limits, ...config }) };
 }
 
 test("every limit of the config has a series from the start, and a row here and in the docs", async () => {
@@ -36,8 +36,8 @@ test("every limit of the config has a series from the start, and a row here and 
   expect(listed.sort()).toEqual(Object.keys(rows).sort());
 });
 
-test.each(Object.entries(rows))("limits.%s", async (_, { limits, entry, counts, strike, message, servers }) => {
-  const rig = await start(limits, { entry, servers });
+test.each(Object.entries(rows))("limits.%s", async (_, { limits, counts, strike, message, ...more }) => {
+  const rig = await start(limits, more);
   const told = await strike(rig);
   if (message instanceof RegExp) expect(told).toMatch(message);
   else expect(told).toBe(message);

@@ -34,7 +34,7 @@ export async function explain(request: ExplainRequest, parts: AdminParts, views:
   const byRules = rulesAbout(entry, principal, { config: current, args: request.arguments });
   const seen = seenBy(entry, { principal, profile, byRules, parts });
   const { effect, decidedBy, refusal, matched, sent } = byRules;
-  const isAllowed = effect === "allow" && seen.isVisible;
+  const isAllowed = effect !== "deny" && seen.isVisible;
   const ofServer = servers.config(serverId);
   const status = servers.status(serverId);
   return {
@@ -45,7 +45,7 @@ export async function explain(request: ExplainRequest, parts: AdminParts, views:
     listed: seen.isListed,
     why: seen.why,
     visible: seen.isVisible,
-    effect: isAllowed ? "allow" : "deny",
+    effect: isAllowed ? effect : "deny",
     decidedBy: decidedBy && (isAllowed || effect === "deny") ? decidedBy.name : null,
     refusal: refusal ?? null,
     arguments: isAllowed && sent !== undefined ? (JSON.parse(sent) as unknown) : null,

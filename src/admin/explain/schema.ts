@@ -23,7 +23,7 @@ export const Explanation = z.object({
   listed: z.boolean().describe("whether its list shows it to this principal"),
   why: z.string().describe("why it is listed or not"),
   visible: z.boolean().describe("false: for this principal it does not exist"),
-  effect: z.enum(["allow", "deny"]).describe("what the rules say about a call with these arguments"),
+  effect: z.enum(["allow", "ask", "deny"]).describe("what the rules say about a call with these arguments"),
   decidedBy: z.string().nullable().describe("the rule that decided; null: policy.default, or a profile"),
   refusal: z.string().nullable().describe("what the client is told"),
   arguments: z.unknown().describe("what the server gets; null if the call is refused"),
@@ -32,7 +32,7 @@ export const Explanation = z.object({
     .array(
       z.object({
         id: z.string(),
-        effect: z.enum(["allow", "deny"]),
+        effect: z.enum(["allow", "ask", "deny"]),
         line,
         when: z.string().nullable().describe("its condition"),
         holds: z.boolean().nullable().describe("whether its condition holds; null if it has none"),

@@ -77,6 +77,11 @@ export class Audit implements Stage {
     );
   }
 
+  /** Writes a line about an approval: without its arguments, and with them. */
+  chained(text: string, whole: string): void {
+    this.#file.write(this.#config.current.log.auditArguments ? whole : text);
+  }
+
   /** Follows a file that was rotated away. */
   reopen(): void {
     this.#file.reopen();

@@ -2,8 +2,9 @@
  * The timeout of a request. Progress from the server restarts the clock, and so does the answer to
  * a question to the client. The clock is paused while a question is open. If the question may
  * belong to another call, the clock continues where it stood: a call that hangs must not live as
- * long as others ask. All this up to an overall limit. On expiry, the request is cancelled wherever
- * it is, and its answer becomes a timeout error.
+ * long as others ask. All this up to an overall limit. While a person decides whether a call runs
+ * at all, no clock runs. On expiry, the request is cancelled wherever it is, and its answer becomes
+ * a timeout error.
  */
 import type { LiveConfig } from "../../config/live-config.ts";
 import type { Call } from "../../protocol/call.ts";
@@ -44,8 +45,8 @@ export class Deadlines implements Stage {
   }
 }
 
-function timeout({ call, startedAt }: Flight, { serverId, name, spec }: Route, timeoutMs: number): Answer {
-  const ms = Math.round(performance.now() - startedAt);
+function timeout({ call, startedAt, heldMs }: Flight, { serverId, name, spec }: Route, timeoutMs: number): Answer {
+  const ms = Math.round(performance.now() - startedAt - heldMs);
   const message = `Timeout: ${name} of server "${serverId}" gave no answer within ${ms} ms`;
   return failure(new GoblinError(spec.timeout, message, { data: { serverId, timeoutMs } }), {
     requestId: call.requestId,
@@ -67,13 +68,15 @@ class CallDeadline implements Alarm, Deadline {
   reached: number;
   readonly #limit: number;
   readonly #call: Call;
-  readonly #startedAt: number;
+  /** When it would have started if it had never been held. */
+  #startedAt: number;
   readonly #alarms: Alarms;
   readonly #maxMs: () => number;
   #questions = 0;
   /** The time that is left when the last open question is answered. */
   #left = 0;
   #stopped = false;
+  #heldAt = 0;
 
   constructor({ call, startedAt }: Flight, alarms: Alarms, { limitMs, maxMs }: DeadlineLimits) {
     this.#call = call;
@@ -98,6 +101,17 @@ class CallDeadline implements Alarm, Deadline {
   answered(isOwn: boolean): void {
     if (isOwn) this.#left = this.#limit;
     if (--this.#questions === 0) this.#allow(this.#left, this.#limit);
+  }
+
+  hold(): void {
+    this.#heldAt = performance.now();
+    this.#left = Math.max(0, this.due - this.#heldAt);
+    this.#alarms.clear(this);
+  }
+
+  release(): void {
+    this.#startedAt += performance.now() - this.#heldAt;
+    this.#allow(this.#left, this.#limit);
   }
 
   stop(): void {

@@ -2,6 +2,7 @@
  * `goblin serve`: runs the gateway over HTTP until a signal stops it. Prints the endpoint once it
  * listens.
  */
+import { openApprovals } from "../../approvals/state.ts";
 import type { Config } from "../../config/schema/config.ts";
 import { isInvalid } from "../../config/schema/server.ts";
 import { createGateway, type Gateway } from "../../gateway.ts";
@@ -60,20 +61,19 @@ export async function serve(options: ServeOptions): Promise<number> {
     follower?.reloadQuietly();
   });
   const { host, port } = config.gateway;
+  const endpoint = port === 0 ? undefined : `${host}:${port}`;
+  const warn = (message: string): void => log.warn(message);
   const gateway = createGateway({
     config,
     log,
     configPath: file?.path,
     reload: follower && (() => follower.reload()),
     preview: follower && ((current) => follower.preview(current)),
-    state: await openState({
-      env: process.env,
-      endpoint: port === 0 ? undefined : `${host}:${port}`,
-      warn: (message) => log.warn(message),
-    }),
+    state: await openState({ env: process.env, endpoint, warn }),
+    approvals: await openApprovals({ env: process.env, endpoint, warn }),
     kept: await openKeptLists(process.env, log),
-    logins: await openLogins({ env: process.env, warn: (message) => log.warn(message) }),
-    pairing: new Pairing({ env: process.env, warn: (message) => log.warn(message) }),
+    logins: await openLogins({ env: process.env, warn }),
+    pairing: new Pairing({ env: process.env, warn }),
   });
   running = gateway;
   const { url, port: actual, adminUrl, whenIdle } = await gateway.listen();

@@ -3,7 +3,7 @@
  * decide. It asks the running gateway; with `--config`, and if none runs, the config. It calls
  * nothing.
  *
- * Exit code 0 if the principal may use the tool, 1 if not.
+ * Exit code 0 if the principal may use the tool, also if a person is asked first; 1 if not.
  */
 import { Access } from "../../access/access.ts";
 import { endpointFor } from "../../access/endpoints.ts";
@@ -53,7 +53,7 @@ export async function explain(tool: string, options: ExplainOptions): Promise<nu
   const { asked, explanation, file } = await explained(tool, options);
   if (options.json) printJson(inJson(asked, explanation, file));
   else for (const line of linesOf(asked, explanation, file)) console.log(clean(line));
-  return explanation.effect === "allow" ? 0 : 1;
+  return explanation.effect === "deny" ? 1 : 0;
 }
 
 /** Returns undefined if no gateway answers, and there is a config to ask instead. */
@@ -179,7 +179,7 @@ function* linesOf(asked: Asked, explanation: Explanation, file: PolicyFile): Gen
   const otherwise = isByProfile ? "policy.default or a profile" : "policy.default";
   yield `effect   ${effect}, by ${decidedBy ? `${decidedBy.name} at ${file.placeOf(decidedBy)}` : otherwise}`;
   if (refusal !== undefined) yield `says     ${refusal}`;
-  if (effect === "allow" && sent !== undefined && sent !== "{}") yield `sends    ${sent}`;
+  if (effect !== "deny" && sent !== undefined && sent !== "{}") yield `sends    ${sent}`;
   for (const each of matched) yield `rule     ${ruleInWords(each, file)}`;
 }
 

@@ -19,8 +19,21 @@ const whoSchema = z.strictObject({
 
 const ruleSchema = z.strictObject({
   id: z.string().min(1).max(100).optional().describe("A name for the rule, for the audit file and goblin explain."),
-  effect: z.enum(["allow", "deny"]).describe("Deny beats allow, whatever the order of the rules."),
-  reason: z.string().min(1).max(MAX_REASON).optional().describe("Told to a client whose call `when` refuses."),
+  effect: z
+    .enum(["allow", "ask", "deny"])
+    .describe(
+      "Deny beats ask, and ask beats allow, whatever the order of the rules. With ask, a call waits until a person allows it ([approvals](approvals.md)).",
+    ),
+  ask: z
+    .literal(false)
+    .optional()
+    .describe("With allow: nobody is asked about what the rule matches, whatever other rules say."),
+  reason: z
+    .string()
+    .min(1)
+    .max(MAX_REASON)
+    .optional()
+    .describe("Told to a client whose call `when` refuses, and to the person who is asked."),
   server: z
     .union([pattern, patterns])
     .optional()
@@ -44,7 +57,9 @@ const ruleSchema = z.strictObject({
     .string()
     .min(1)
     .optional()
-    .describe("A condition in CEL over args, who and tool. It is checked at each call; an error denies the call."),
+    .describe(
+      "A condition in CEL over args, who and tool. It is checked at each call; an error denies the call, or asks.",
+    ),
   set: z
     .record(z.string(), z.json())
     .optional()

@@ -221,6 +221,7 @@ function isUnused(root: Node, path: KeyPath, variables: Variables): boolean {
 
 function assemble(file: ConfigFile, servers: readonly ServerConfig[], context: NormaliseContext): Config {
   const { gateway, profiles, clients, oauth, tools, metaTools, names, prompts, resources, policy, lists } = file;
+  const { approvals } = file;
   const { limits, timeouts, backends, calls, record, log, otel, registry } = file;
   const audit = log.audit === undefined ? {} : { audit: resolvePath(log.audit, context) };
   const recordings = record?.dir === undefined ? {} : { dir: resolvePath(record.dir, context) };
@@ -238,6 +239,7 @@ function assemble(file: ConfigFile, servers: readonly ServerConfig[], context: N
     prompts,
     resources,
     policy,
+    approvals,
     lists,
     limits,
     timeouts,

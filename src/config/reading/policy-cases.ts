@@ -25,7 +25,7 @@ const caseSchema = z
     resource: z.string().optional(),
     annotations: z.record(z.string(), z.unknown()).optional(),
     arguments: z.record(z.string(), z.unknown()).optional(),
-    expect: z.enum(["allow", "deny"]),
+    expect: z.enum(["allow", "ask", "deny"]),
     visible: z.boolean().optional(),
     rule: z.string().optional(),
     sent: z.record(z.string(), z.unknown()).optional(),

@@ -79,6 +79,8 @@ export interface ConfigObject {
   readonly resources?: ResourcesSettings | undefined;
   /** Who may use what ([policy](policy.md)). */
   readonly policy?: PolicySettings | undefined;
+  /** How people answer for calls that a rule asks about ([approvals](approvals.md)). */
+  readonly approvals?: ApprovalsSettings | undefined;
   /** How lists are made and served ([lists](lists.md)). */
   readonly lists?: ListsSettings | undefined;
   /** Limits on what clients and servers may use. */
@@ -453,9 +455,14 @@ export interface PolicySettings {
   readonly rules?: readonly ({
     /** A name for the rule, for the audit file and goblin explain. */
     readonly id?: string | undefined;
-    /** Deny beats allow, whatever the order of the rules. */
-    readonly effect: "allow" | "deny";
-    /** Told to a client whose call `when` refuses. */
+    /**
+     * Deny beats ask, and ask beats allow, whatever the order of the rules. With ask, a call waits
+     * until a person allows it ([approvals](approvals.md)).
+     */
+    readonly effect: "allow" | "ask" | "deny";
+    /** With allow: nobody is asked about what the rule matches, whatever other rules say. */
+    readonly ask?: false | undefined;
+    /** Told to a client whose call `when` refuses, and to the person who is asked. */
     readonly reason?: string | undefined;
     /** The servers, by id. Default: all, or the one that a pattern for tools or prompts names. */
     readonly server?: string | readonly string[] | undefined;
@@ -495,7 +502,7 @@ export interface PolicySettings {
     } | undefined;
     /**
      * A condition in CEL over args, who and tool. It is checked at each call; an error denies the
-     * call.
+     * call, or asks.
      */
     readonly when?: string | undefined;
     /** Arguments that get this value, whatever the client sends. Clients do not see them. */
@@ -503,6 +510,20 @@ export interface PolicySettings {
     /** Arguments that clients do not see, and that are removed if sent. */
     readonly hide?: readonly string[] | undefined;
   })[] | undefined;
+}
+
+/** How people answer for calls that a rule asks about ([approvals](approvals.md)). */
+export interface ApprovalsSettings {
+  /**
+   * How long a call waits for an answer. Then it is refused, and its client is told not to try
+   * again. Default 300000.
+   */
+  readonly timeoutMs?: number | undefined;
+  /**
+   * How often a client that waits is told so, if it asked for progress. It keeps its own timeout
+   * from running out. Default 10000.
+   */
+  readonly progressMs?: number | undefined;
 }
 
 /** How lists are made and served ([lists](lists.md)). */
@@ -600,6 +621,16 @@ export interface LimitsSettings {
    * account may hold half of what the others leave. Default 10000.
    */
   readonly callsAwaitingInput?: number | undefined;
+  /**
+   * Calls that may wait for a person's approval; further ones are rejected. One account may hold
+   * half of what the others leave. Default 2000.
+   */
+  readonly heldCalls?: number | undefined;
+  /**
+   * The size of these calls together; beyond it, further ones are rejected. One account may hold
+   * half of what the others leave. Default 33554432.
+   */
+  readonly heldBytes?: number | undefined;
 }
 
 /** Timeouts, in milliseconds. */

@@ -7,6 +7,7 @@
  * defaults.
  */
 import * as z from "zod";
+import { type ApprovalsConfig, approvalsSchema } from "../policy/approvals-schema.ts";
 import { type PolicyConfig, policySchema } from "../policy/schema.ts";
 import { type LimitsConfig, limitsSchema, type TimeoutsConfig, timeoutsSchema } from "./limits.ts";
 import {
@@ -66,6 +67,9 @@ export const configFileSchema = z.strictObject({
   prompts: promptsSchema.prefault({}).describe("How prompts are checked."),
   resources: resourcesSchema.prefault({}).describe("How resources are shown to clients."),
   policy: policySchema.prefault({}).describe("Who may use what ([policy](policy.md))."),
+  approvals: approvalsSchema
+    .prefault({})
+    .describe("How people answer for calls that a rule asks about ([approvals](approvals.md))."),
   lists: listsSchema.prefault({}).describe("How lists are made and served ([lists](lists.md))."),
   limits: limitsSchema.prefault({}).describe("Limits on what clients and servers may use."),
   timeouts: timeoutsSchema.prefault({}).describe("Timeouts, in milliseconds."),
@@ -93,6 +97,7 @@ export interface Config {
   readonly prompts: PromptsConfig;
   readonly resources: ResourcesConfig;
   readonly policy: PolicyConfig;
+  readonly approvals: ApprovalsConfig;
   readonly lists: ListsConfig;
   readonly limits: LimitsConfig;
   readonly timeouts: TimeoutsConfig;

@@ -78,6 +78,16 @@ export const limitsSchema = z.strictObject({
     .describe(
       "Calls of clients without a session that may wait for answers to a server's questions. One account may hold half of what the others leave.",
     ),
+  heldCalls: countFromOne
+    .default(2_000)
+    .describe(
+      "Calls that may wait for a person's approval; further ones are rejected. One account may hold half of what the others leave.",
+    ),
+  heldBytes: countFromOne
+    .default(33_554_432)
+    .describe(
+      "The size of these calls together; beyond it, further ones are rejected. One account may hold half of what the others leave.",
+    ),
 });
 export type LimitsConfig = z.output<typeof limitsSchema>;
 

@@ -1,9 +1,10 @@
 /**
  * Decides about one call by its arguments, and gives the arguments that its server gets.
  *
- * Invariants: a condition that cannot be evaluated denies. What a condition reads is what the
- * server reads: arguments that two readers could understand differently are refused. Nothing of
- * the arguments gets into a message or the log.
+ * Invariants: a condition that cannot be evaluated denies, and that of an ask asks. What a
+ * condition reads, and what a person is asked about, is what the server reads: arguments that two
+ * readers could understand differently are refused. Nothing of the arguments gets into a message
+ * or the log.
  */
 import { eachMember, memberText } from "../../json/json-text.ts";
 import { GoblinError } from "../../protocol/errors.ts";
@@ -29,6 +30,8 @@ export interface CallToAdmit {
   readonly shownName: string;
 }
 
+const NO_RULES: readonly Rule[] = [];
+
 /** Why a call was refused. */
 export class Refusal extends GoblinError {
   /** The rule that decided; undefined if none did. */
@@ -46,14 +49,23 @@ export class Refusal extends GoblinError {
   }
 }
 
+/** A call that a person must allow first. */
+export interface AskedCall {
+  /** The params for the server. */
+  readonly params: string;
+  /** The rules that ask; at least one. */
+  readonly asks: readonly Rule[];
+}
+
 /** Returns the params for the server. @throws Refusal, or GoblinError for ambiguous arguments */
-export function admit(call: CallToAdmit): string {
+export function admit(call: CallToAdmit): string | AskedCall {
   const { decision, params } = call;
   if (decision.isPlain) return params;
   try {
     refuseTwins(params);
-    if (decision.denies.length > 0 || decision.allows) judge(call);
-    return withArguments(params, decision);
+    const asks = decision.denies.length + decision.asks.length > 0 || decision.allows ? judge(call) : NO_RULES;
+    const sent = withArguments(params, decision);
+    return asks.length === 0 ? sent : { params: sent, asks };
   } catch (error) {
     if (!(error instanceof AmbiguousArguments)) throw error;
     throw new GoblinError("INVALID_PARAMS", `Invalid params: ${error.message}`);
@@ -79,7 +91,8 @@ function inputOf(call: CallToAdmit): ConditionInput {
   return { args: value, size, principal, tool: { server: item.serverId, name: item.name } };
 }
 
-function judge(call: CallToAdmit): void {
+/** Returns the rules by which a person is asked. */
+function judge(call: CallToAdmit): readonly Rule[] {
   const { decision } = call;
   const input = inputOf(call);
   const message = `${call.shownName} may not be used with these arguments`;
@@ -87,15 +100,18 @@ function judge(call: CallToAdmit): void {
     const [holds, problem] = evaluate(rule, input);
     if (holds !== false) throw new Refusal(message, { rule, problem });
   }
-  const allows = decision.allows;
-  if (!allows) return;
+  const { allows } = decision;
   let problem: string | undefined;
-  for (const rule of allows) {
-    const [holds, failed] = evaluate(rule, input);
-    if (holds) return;
-    problem ??= failed;
-  }
-  throw new Refusal(message, { rule: allows.find(({ reason }) => reason !== undefined), problem });
+  const isAllowed =
+    !allows ||
+    allows.some((rule) => {
+      const [holds, failed] = evaluate(rule, input);
+      problem ??= failed;
+      return holds ?? rule.effect === "ask";
+    });
+  if (!isAllowed) throw new Refusal(message, { rule: allows.find(({ reason }) => reason !== undefined), problem });
+  const asks = decision.asks.filter((rule) => !rule.condition || evaluate(rule, input)[0] !== false);
+  return asks.length > 0 && decision.unasked.some((rule) => evaluate(rule, input)[0]) ? NO_RULES : asks;
 }
 
 /** Returns whether the rule's condition holds; if that cannot be told, the reason. */

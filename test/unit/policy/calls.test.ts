@@ -17,6 +17,7 @@ function sent(policy: PolicyConfig, args: string | undefined, more = ""): string
   const params = args === undefined ? `{"name":"run"${more}}` : `{"name":"run","arguments":${args}${more}}`;
   try {
     const result = admit({ item, decision, principal: ANYONE, params, schema, shownName: "db_run" });
+    if (typeof result !== "string") return "ASK";
     return /"arguments":(.*)\}$/s.exec(result)?.[1] ?? "none";
   } catch (error) {
     return (error as { code: string }).code;
@@ -151,5 +152,40 @@ describe("hide", () => {
     [["path"], undefined, "none"],
   ])("%j of %s gives %s", (hide, args, expected) => {
     expect(sent(rule({ hide }), args)).toBe(expected);
+  });
+});
+
+describe("asks", () => {
+  const rules = (...given: Partial<RuleConfig>[]): PolicyConfig => ({
+    default: "allow",
+    rules: given.map((one) => ({ effect: "ask", ...one })),
+  });
+  const strict = (...given: Partial<RuleConfig>[]): PolicyConfig => ({ ...rules(...given), default: "deny" });
+  const isX = "args.path == 'x'";
+  test.each<[PolicyConfig, string, string]>([
+    [rules({}), "{}", "ASK"],
+    [rules({ when: isX }), '{"path":"x"}', "ASK"],
+    [rules({ when: isX }), '{"path":"y"}', '{"path":"y"}'],
+    // A condition that cannot be evaluated asks.
+    [rules({ when: isX }), "{}", "ASK"],
+    // Deny beats ask beats allow, in any order.
+    [rules({ effect: "allow" }, {}, { effect: "deny", when: isX }), '{"path":"x"}', DENIED],
+    [rules({ effect: "allow" }, {}), "{}", "ASK"],
+    [rules({ effect: "allow", ask: false }, {}), "{}", "{}"],
+    [rules({}, { effect: "allow", ask: false, when: isX }), '{"path":"x"}', '{"path":"x"}'],
+    [rules({}, { effect: "allow", ask: false, when: isX }), '{"path":"y"}', "ASK"],
+    [rules({}, { effect: "allow", ask: false, when: isX }), "{}", "ASK"],
+    [rules({}, { effect: "allow", ask: false }, { effect: "deny", when: isX }), '{"path":"x"}', DENIED],
+    // Where nothing is allowed by default, an ask opens what it matches.
+    [strict({}), "{}", "ASK"],
+    [strict({ when: isX }), '{"path":"x"}', "ASK"],
+    [strict({ when: isX }), '{"path":"y"}', DENIED],
+    [strict({ when: isX }, { effect: "allow" }), '{"path":"y"}', '{"path":"y"}'],
+    // What two readers could understand differently is no question.
+    [rules({}), '{"path":1,"path":2}', INVALID],
+    [rules({}), '{"path":1,"\\u0070ath":2}', INVALID],
+    [rules({}), '{"Path":1}', INVALID],
+  ])("%j with %s", (policy, args, outcome) => {
+    expect(sent(policy, args)).toBe(outcome);
   });
 });

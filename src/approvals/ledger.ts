@@ -1,0 +1,122 @@
+/**
+ * The file of the approvals: what was proposed, approved, executed and returned, one chained line
+ * for each, in the order in which it happened. It is all that survives a restart.
+ *
+ * A line is written before what it says takes effect: when `append` has resolved, a process that is
+ * killed leaves the line. A half-written last line is cut off. A file that
+ * cannot be trusted is renamed, and nothing in it counts. Lines that do not go to a file have the
+ * same chain.
+ */
+import { appendFile, readFile, rename, writeFile } from "node:fs/promises";
+import { Chain, type ReadLine, readChain } from "./chain.ts";
+
+export interface LedgerOptions {
+  /** Undefined: nothing is kept. */
+  readonly file?: string | undefined;
+  readonly lines?: readonly ReadLine[];
+  /** The size at which a new file is begun. */
+  readonly maxBytes?: number;
+  /** The size of the file. */
+  readonly bytes?: number;
+}
+
+const MAX_BYTES = 8 * 1024 * 1024;
+const KEPT_FILES = 3;
+
+interface Waiter {
+  readonly done: () => void;
+  readonly failed: (error: unknown) => void;
+}
+
+export class Ledger {
+  /** Gets each line, without the shown arguments and with them. */
+  onLine: ((text: string, whole: string) => void) | undefined;
+  /** What a new file has in it, so that the one before is not needed. */
+  summary: (() => Readonly<Record<string, unknown>>) | undefined;
+  readonly #file: string | undefined;
+  readonly #maxBytes: number;
+  readonly #chain: Chain;
+  #bytes: number;
+  #waiting: string[] = [];
+  #waiters: Waiter[] = [];
+  #work: Promise<void> | undefined;
+
+  constructor({ file, lines = [], maxBytes = MAX_BYTES, bytes = 0 }: LedgerOptions = {}) {
+    this.#file = file;
+    this.#maxBytes = maxBytes;
+    this.#chain = new Chain(lines.at(-1));
+    this.#bytes = bytes;
+  }
+
+  /** Resolves when the line is written; rejects if it cannot be. The next one tries it again. */
+  append(event: Readonly<Record<string, unknown>>, args?: string): Promise<void> {
+    const { text, whole } = this.#chain.next({ time: new Date().toISOString(), ...event }, args);
+    this.onLine?.(text, whole);
+    if (this.#file === undefined) return Promise.resolve();
+    this.#waiting.push(`${whole}\n`);
+    return new Promise((done, failed) => {
+      this.#waiters.push({ done, failed });
+      this.#work ??= this.#run(this.#file!);
+    });
+  }
+
+  /** Resolves when nothing waits to be written. */
+  async settled(): Promise<void> {
+    await this.#work;
+  }
+
+  async #run(file: string): Promise<void> {
+    // What happens in one turn of the event loop is written together.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (this.#waiters.length > 0) {
+      const waiters = this.#waiters.splice(0);
+      const batch = this.#waiting.splice(0);
+      try {
+        if (this.#bytes > this.#maxBytes) await this.#begin(file);
+        const text = batch.join("");
+        await appendFile(file, text, { mode: 0o600 });
+        this.#bytes += Buffer.byteLength(text);
+        for (const { done } of waiters) done();
+      } catch (error) {
+        this.#waiting.unshift(...batch);
+        for (const { failed } of waiters) failed(error);
+      }
+    }
+    this.#work = undefined;
+  }
+
+  /** Begins a new file. Lines that wait were chained before, so the summary's place is behind. */
+  async #begin(file: string): Promise<void> {
+    for (let i = KEPT_FILES - 1; i > 0; i--) await rename(`${file}.${i}`, `${file}.${i + 1}`).catch(() => {});
+    await rename(file, `${file}.1`);
+    this.#bytes = 0;
+    if (this.summary) void this.append({ event: "continued", ...this.summary() }).catch(() => {});
+  }
+}
+
+export interface OpenedLedger {
+  readonly ledger: Ledger;
+  readonly lines: readonly ReadLine[];
+}
+
+/** Opens the file, or begins one. */
+export async function openLedger(file: string, warn: (message: string) => void): Promise<OpenedLedger> {
+  const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return "";
+    throw error;
+  });
+  const whole = text.slice(0, text.lastIndexOf("\n") + 1);
+  const { lines, broken } = readChain(whole);
+  if (broken) {
+    const putAway = `${file}.broken-${Date.now()}`;
+    await rename(file, putAway);
+    const why = `line ${broken.line}: ${broken.problem}`;
+    warn(`The approvals of ${file} do not count any more, and the file is now ${putAway}: ${why}`);
+    return { ledger: new Ledger({ file }), lines: [] };
+  }
+  if (whole.length < text.length) {
+    await writeFile(`${file}.new`, whole, { mode: 0o600 });
+    await rename(`${file}.new`, file);
+  }
+  return { ledger: new Ledger({ file, lines, bytes: Buffer.byteLength(whole) }), lines };
+}

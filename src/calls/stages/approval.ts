@@ -1,0 +1,176 @@
+/**
+ * Holds calls that a person must allow first. A call waits here before it takes anything of its
+ * server: no slot, no connection. Its clock stands still, and its client is told that it waits, if
+ * it asked for progress.
+ *
+ * Invariants: what runs is decided when it runs: after an answer the rules are asked again, and the
+ * arguments that they leave must be the ones that were allowed. Nothing runs for a client that has
+ * gone.
+ */
+import type { Access } from "../../access/access.ts";
+import type { Approvals } from "../../approvals/approvals.ts";
+import type { ApprovalRecord, Grant } from "../../approvals/record.ts";
+import { type Subject, subjectOf } from "../../approvals/subject.ts";
+import { memberText } from "../../json/json-text.ts";
+import { GoblinError } from "../../protocol/errors.ts";
+import type { Flight } from "../../protocol/flight.ts";
+import { type Answer, notificationText, rawText } from "../../protocol/json-rpc.ts";
+import { type AskFirst, type Visibility, visibilityAt } from "../../protocol/principal.ts";
+import type { Route } from "../../routing/resolve.ts";
+import { formatDuration } from "../../text/format.ts";
+import type { Admission } from "../admission.ts";
+import { outcomeOf } from "../outcome.ts";
+
+export interface ApprovalParts {
+  readonly approvals: Approvals;
+  readonly access: Pick<Access, "placeOf">;
+  readonly admission: Admission;
+  /** Sends the call to its server. */
+  readonly send: (flight: Flight, route: Route, params: string) => Promise<Answer>;
+}
+
+/** A server's own progress goes on above the steps of the wait. */
+const PROGRESS_STEP = 1e-6;
+const INPUT_REQUIRED = '"input_required"';
+
+export class Approval {
+  readonly #parts: ApprovalParts;
+
+  constructor(parts: ApprovalParts) {
+    this.#parts = parts;
+  }
+
+  /** Sends the call as soon as it is allowed. @throws GoblinError if it is not */
+  async send(flight: Flight, route: Route, first: AskFirst): Promise<Answer> {
+    const { approvals, send } = this.#parts;
+    let asked: string | AskFirst = first;
+    for (;;) {
+      if (typeof asked === "string") return send(flight, route, asked);
+      const { subject, args } = subjectOf({ ...askerOf(flight, route), asked });
+      const grant = approvals.take(subject);
+      if (grant) return this.#run(flight, route, { grant, subject, params: asked.params });
+      await this.#hold(flight, { subject, args, asked });
+      asked = this.#admitted(flight, route);
+    }
+  }
+
+  async #run(flight: Flight, route: Route, given: { grant: Grant; subject: Subject; params: string }): Promise<Answer> {
+    const { approvals, send } = this.#parts;
+    const { grant, subject, params } = given;
+    const { call } = flight;
+    const { requestId } = call;
+    await approvals.executed(grant, { subject, requestId });
+    let isUndone = false;
+    let outcome = "error";
+    try {
+      // Recording takes a moment, in which the client may have gone.
+      if (call.cancelled) {
+        isUndone = true;
+        outcome = "cancelled";
+        throw new GoblinError("CANCELLED", "Cancelled by the client");
+      }
+      const answer = await send(flight, route, params);
+      isUndone = wasNotRun(answer);
+      outcome = outcomeOf(call, answer);
+      return answer;
+    } finally {
+      approvals.returned(grant, { outcome, requestId, isUndone });
+    }
+  }
+
+  /** Resolves when a person has allowed the call. */
+  async #hold(flight: Flight, given: { subject: Subject; args: string; asked: AskFirst }): Promise<void> {
+    const { approvals } = this.#parts;
+    const { call, deadline } = flight;
+    const { subject, args, asked } = given;
+    if (call.cancelled) throw new GoblinError("CANCELLED", "Cancelled by the client");
+    const began = performance.now();
+    let steps = 0;
+    const tell = (): void => {
+      const progressToken = call.progressToken;
+      if (progressToken === undefined) return;
+      const progress = ++steps * PROGRESS_STEP;
+      const message = `Waiting for a person to approve ${subject.shownName}`;
+      call.emit(notificationText("notifications/progress", JSON.stringify({ progressToken, progress, message })));
+    };
+    deadline?.hold();
+    let record: ApprovalRecord | undefined;
+    try {
+      record = await new Promise<ApprovalRecord>((resolve) => {
+        const bytes = Buffer.byteLength(asked.params);
+        const held = approvals.hold({
+          subject,
+          args,
+          bytes,
+          account: call.client.account,
+          tell,
+          end: () => resolve(held),
+        });
+        call.onCancel((reason) => approvals.end(held.id, reason === "shutdown" ? "shutdown" : "cancelled"));
+      });
+    } finally {
+      deadline?.release();
+      flight.heldMs += performance.now() - began;
+    }
+    if (record.state !== "allowed") {
+      flight.rule = asked.rule;
+      throw refusal(record);
+    }
+    if (call.cancelled) throw new GoblinError("CANCELLED", "Cancelled by the client");
+    if (call.who.expiresAt <= Date.now()) throw notApproved(record, "the client's token has expired meanwhile");
+  }
+
+  /** Asks the rules again: they may have changed while the call waited. */
+  #admitted(flight: Flight, route: Route): string | AskFirst {
+    const { client, who } = flight.call;
+    const { serverId, target, name, snapshot } = route;
+    const kind = kindOf(route);
+    let visibility: Visibility | undefined = client.visibility;
+    if (!client.hasSession) {
+      const place = this.#parts.access.placeOf(client.endpoint, who);
+      if (!place) throw gone(name);
+      visibility = visibilityAt(place, client.info);
+    }
+    const list = kind === "tool" ? snapshot.tools : kind === "prompt" ? snapshot.prompts : undefined;
+    const definition = list?.find(name)?.definition.value;
+    const entry = { serverId, kind, name: target, definition };
+    if (visibility && !(visibility.showsServer(serverId) && visibility.shows(entry))) throw gone(name);
+    return this.#parts.admission.params(flight, route, visibility);
+  }
+}
+
+function askerOf({ call }: Flight, route: Route) {
+  const { serverId, target, name: shownName } = route;
+  return { client: call.client, who: call.who, serverId, kind: kindOf(route), name: target, shownName };
+}
+
+/** The policy asks about nothing else. */
+function kindOf({ spec }: Route): Subject["kind"] {
+  return spec.names === "prompt" || spec.names === "resource" ? spec.names : "tool";
+}
+
+/** Whether the server surely did nothing: it must be asked again, and nobody about it. */
+function wasNotRun(answer: Answer): boolean {
+  if (!answer.ok)
+    return answer.unsent === true || answer.symbol === "LOGIN_REQUIRED" || answer.symbol === "LIMIT_EXCEEDED";
+  return answer.raw.includes(INPUT_REQUIRED) && memberText(rawText(answer.raw), "resultType") === INPUT_REQUIRED;
+}
+
+function refusal(record: ApprovalRecord): GoblinError {
+  const { state, words, ended, proposedAt, expiresAt } = record;
+  if (state === "denied") return notApproved(record, `a person denied it${words === undefined ? "" : ` (${words})`}`);
+  if (ended === "cancelled") return new GoblinError("CANCELLED", "Cancelled by the client");
+  if (ended === "shutdown") return notApproved(record, "the gateway stopped while it waited");
+  return notApproved(record, `nobody answered within ${formatDuration(expiresAt - proposedAt)}`);
+}
+
+function notApproved({ id, subject, state, ended }: ApprovalRecord, why: string): GoblinError {
+  const message =
+    `Not approved: ${subject.shownName} needs a person's approval, and ${why}. It was not run. ` +
+    "Do not try it again, and do not try to reach the same in another way: tell the user.";
+  return new GoblinError("NOT_APPROVED", message, { data: { approval: id, why: ended ?? state, retry: false } });
+}
+
+function gone(name: string): GoblinError {
+  return new GoblinError("NOT_APPROVED", `Not approved: ${name} may not be used any more. It was not run.`);
+}
