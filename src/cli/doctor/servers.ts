@@ -1,5 +1,6 @@
 /** Examines each server: its start, what it speaks and offers, its login, and the way to it. */
 import { rmSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { ServerDetails } from "../../admin/live/schema.ts";
 import { adminRoutes } from "../../admin/routes.ts";
 import type { ServerRow, ToolRow } from "../../admin/schema.ts";
@@ -16,12 +17,13 @@ import { many } from "./machine.ts";
 import type { Patient } from "./patient.ts";
 
 const SHOWN_STDERR = 3;
+const VERDICT_MS = 10_000;
 
 export async function serverSections({ target, file, running }: Patient, only: string | undefined): Promise<Section[]> {
   if (!target) return [];
-  const [state, { items: rows }, { items: tools }] = await Promise.all([
+  const rows = running ? (await target.request(adminRoutes.listServers)).items : await verdicts(target);
+  const [state, { items: tools }] = await Promise.all([
     target.request(adminRoutes.getState),
-    target.request(adminRoutes.listServers),
     target.request(adminRoutes.listTools),
   ]);
   if (only !== undefined)
@@ -44,6 +46,19 @@ export async function serverSections({ target, file, running }: Patient, only: s
   );
   const number = only === undefined ? examineNumber("all servers", tools.length, state.exposure) : [];
   return number.length === 0 ? sections : [...sections, { title: "All servers", findings: number }];
+}
+
+/**
+ * Every server was tried once; one that is starting again has failed, and says so in a moment.
+ */
+async function verdicts(target: Target): Promise<ServerRow[]> {
+  const deadline = Date.now() + VERDICT_MS;
+  for (;;) {
+    const { items } = await target.request(adminRoutes.listServers);
+    const isOpen = items.some(({ state }) => state === "connecting" || state === "installing");
+    if (!isOpen || Date.now() > deadline) return items;
+    await sleep(50);
+  }
 }
 
 interface Examined {
