@@ -11,7 +11,8 @@ import { memberText, setMember } from "../json/json-text.ts";
 import { errorTable } from "../protocol/errors.ts";
 import type { Flight } from "../protocol/flight.ts";
 import { type Answer, rawText } from "../protocol/json-rpc.ts";
-import { isKnownCode } from "../telemetry/labels.ts";
+import type { Outcome } from "../protocol/outcomes.ts";
+import { errorType, errorTypeLabel } from "../telemetry/labels.ts";
 import type { Durations } from "./durations.ts";
 import type { Exporter } from "./exporter.ts";
 import type { OtelSettings } from "./settings.ts";
@@ -27,8 +28,6 @@ import {
 
 const MOST_TEXT = 4096;
 const SHORT_TEXT = 256;
-/** Stands for all error codes that servers make up, in metrics. */
-const OTHER = "_OTHER";
 /** A client's mistakes: the gateway did its part. */
 const CLIENT_ERRORS: ReadonlySet<number> = new Set(
   (["PARSE_ERROR", "INVALID_REQUEST", "METHOD_NOT_FOUND", "INVALID_PARAMS", "RESOURCE_NOT_FOUND"] as const).map(
@@ -89,12 +88,11 @@ export class Tracing {
   }
 
   /** Ends the trace. `outcome`: how the call ended, as the metrics name it. */
-  end(flight: Flight, answer: Answer, outcome: string): void {
+  end(flight: Flight, answer: Answer, outcome: Outcome): void {
     const endedAt = performance.now();
     const traced = this.#traced.get(flight);
     const error = errorType(answer, outcome);
-    const code = answer.ok ? 0 : answer.code;
-    this.#measure(flight, endedAt, error === String(code) && !isKnownCode(code) ? OTHER : error);
+    this.#measure(flight, endedAt, errorTypeLabel(answer, outcome));
     if (!traced?.server.isSampled) return;
     const shared = this.#shared(flight, answer, error);
     const { server, client, parent, link } = traced;
@@ -180,13 +178,6 @@ function clientAttributes({ call }: Flight): Record<string, string | undefined> 
     "mcp.session.id": client.hasSession ? client.key.slice(0, 8) : undefined,
     "enduser.id": who.name === "" ? undefined : who.name.slice(0, SHORT_TEXT),
   };
-}
-
-function errorType(answer: Answer, outcome: string): string | undefined {
-  if (outcome === "ok") return undefined;
-  if (outcome === "tool-error") return "tool_error";
-  if (outcome === "timeout" || outcome === "cancelled") return outcome;
-  return answer.ok ? outcome : String(answer.code);
 }
 
 function statusOf(

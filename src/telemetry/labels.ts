@@ -4,8 +4,9 @@
  * of series is bounded, no matter what clients and servers send.
  */
 import { errorTable, knownServerCodes } from "../protocol/errors.ts";
-import { type ErrorAnswer, shownCode } from "../protocol/json-rpc.ts";
+import { type Answer, type ErrorAnswer, shownCode } from "../protocol/json-rpc.ts";
 import { listMethods, routedMethods } from "../protocol/methods.ts";
+import type { Outcome } from "../protocol/outcomes.ts";
 import type { Principal } from "../protocol/principal.ts";
 
 /** The server label of requests that belong to no server. */
@@ -86,8 +87,25 @@ export function profileLabel(profile: string | undefined): string {
   return profile?.includes(",") ? "several profiles" : (profile ?? "");
 }
 
+/**
+ * Returns `error.type` of the semantic conventions for MCP; undefined if nothing failed. `outcome`:
+ * how the call ended, as the metrics name it.
+ */
+export function errorType(answer: Answer, outcome: Outcome): string | undefined {
+  if (outcome === "ok") return undefined;
+  if (outcome === "tool-error") return "tool_error";
+  if (outcome === "timeout" || outcome === "cancelled") return outcome;
+  return answer.ok ? outcome : String(answer.code);
+}
+
+/** The same for a label: all codes that servers make up are one. */
+export function errorTypeLabel(answer: Answer, outcome: Outcome): string | undefined {
+  const type = errorType(answer, outcome);
+  return !answer.ok && type === String(answer.code) && !isKnownCode(answer.code) ? "_OTHER" : type;
+}
+
 /** Whether a numeric error code is one of those that may be a label. */
-export function isKnownCode(code: number): boolean {
+function isKnownCode(code: number): boolean {
   return rpcCodes.has(code);
 }
 

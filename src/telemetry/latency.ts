@@ -10,9 +10,15 @@ const STEPS = [1, 1.25, 1.6, 2, 2.5, 3.15, 4, 5, 6.3, 8];
 const FIRST_DECADE = -2; // 0.01 ms
 const DECADES = 8; // up to 1000 s
 
-const boundsMs: readonly number[] = Array.from({ length: DECADES }, (_, decade) =>
+/** What OpenTelemetry's semantic conventions for MCP ask for, in milliseconds. */
+export const conventionalBoundsMs: readonly number[] = [
+  10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 30_000, 60_000, 120_000, 300_000,
+];
+
+const preferredMs = Array.from({ length: DECADES }, (_, decade) =>
   STEPS.map((step) => Number((step * 10 ** (FIRST_DECADE + decade)).toPrecision(4))),
 ).flat();
+const boundsMs: readonly number[] = [...new Set([...preferredMs, ...conventionalBoundsMs])].sort((a, b) => a - b);
 
 /** Bounds of the exposed buckets, in milliseconds. */
 export const exposedBoundsMs: readonly number[] = [
@@ -70,16 +76,23 @@ export class Latency {
     return boundsMs.at(-1)!;
   }
 
-  /** Returns the number of values up to each exposed bound. */
-  cumulative(): number[] {
+  /** Returns the number of values up to each of these bounds. */
+  cumulative(bounds: readonly number[] = exposedBoundsMs): number[] {
     const result: number[] = [];
     let i = 0;
     let seen = 0;
-    for (const bound of exposedBoundsMs) {
+    for (const bound of bounds) {
       while (i < boundsMs.length && boundsMs[i]! <= bound) seen += this.#counts[i++]!;
       result.push(seen);
     }
     return result;
+  }
+
+  /** Adds (1) or takes away (-1) all values of another one. */
+  combine(other: Latency, sign: 1 | -1): void {
+    for (let i = 0; i < this.#counts.length; i++) this.#counts[i]! += sign * other.#counts[i]!;
+    this.#count += sign * other.#count;
+    this.#sumMs += sign * other.#sumMs;
   }
 
   reset(): void {

@@ -11,6 +11,14 @@ import { Latency } from "./latency.ts";
 type Ended = Record<Outcome, number>;
 const noneEnded = (): Ended => ({ ok: 0, "tool-error": 0, error: 0, timeout: 0, cancelled: 0, unavailable: 0 });
 
+/** How a request failed. Both are bounded. */
+export interface Failure {
+  /** Of an error. */
+  readonly code: string | undefined;
+  /** `error.type` of the semantic conventions. */
+  readonly type: string;
+}
+
 /** The counters for one method of one server. */
 export class Meter {
   readonly serverId: string;
@@ -18,6 +26,11 @@ export class Meter {
   readonly latency = new Latency();
   readonly ended = noneEnded();
   readonly errors = new Map<string, number>();
+  /** The part of `latency` that failed, by `error.type` of the semantic conventions. */
+  readonly failed = new Map<string, Latency>();
+  /** How long the server took, of the requests that it got; and the part that failed. */
+  readonly asked = new Latency();
+  readonly askedFailed = new Map<string, Latency>();
   inFlight = 0;
 
   constructor(serverId: string, method: string) {
@@ -25,10 +38,19 @@ export class Meter {
     this.method = method;
   }
 
-  end(outcome: Outcome, ms: number, code?: string | undefined): void {
+  end(outcome: Outcome, ms: number, failure?: Failure): void {
     this.ended[outcome]++;
     this.latency.add(ms);
+    if (failure === undefined) return;
+    const { code, type } = failure;
     if (code !== undefined) this.errors.set(code, (this.errors.get(code) ?? 0) + 1);
+    latencyIn(this.failed, type).add(ms);
+  }
+
+  /** The server answered within this time, or not at all. */
+  ask(ms: number, failure: Failure | undefined): void {
+    this.asked.add(ms);
+    if (failure) latencyIn(this.askedFailed, failure.type).add(ms);
   }
 }
 
@@ -89,9 +111,7 @@ export class Meters {
   }
 
   synced(serverId: string, ms: number): void {
-    const latency = this.#syncs.get(serverId) ?? new Latency();
-    this.#syncs.set(serverId, latency);
-    latency.add(ms);
+    latencyIn(this.#syncs, serverId).add(ms);
   }
 
   loseAuditLines(lines: number): void {
@@ -125,4 +145,12 @@ export class Meters {
   syncs(): Iterable<[serverId: string, latency: Latency]> {
     return this.#syncs;
   }
+}
+
+function latencyIn(map: Map<string, Latency>, key: string): Latency {
+  const known = map.get(key);
+  if (known) return known;
+  const made = new Latency();
+  map.set(key, made);
+  return made;
 }

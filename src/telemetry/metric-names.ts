@@ -8,9 +8,15 @@ export type MetricNames = (typeof metricNames)[number];
 const OWN = /^(# (?:HELP|TYPE) )?(mcp[A-Z]\w*?)(_bucket|_sum|_count)?(?=[{ ])/;
 const LABEL = /([A-Za-z_]\w*)="((?:[^"\\]|\\.)*)"/g;
 
+/** Names of the semantic conventions, which have one spelling. */
+const CONVENTIONAL = /^(?:# (?:HELP|TYPE) )?mcp_/;
+
 /** `names`: the spelling to keep; undefined keeps both. */
 export function withNames(page: string, names: MetricNames | undefined): string {
-  if (names === "camelCase") return page;
+  if (names === "camelCase") {
+    const lines = page.split("\n");
+    return lines.filter((line) => !CONVENTIONAL.test(line)).join("\n");
+  }
   const lines = page.split("\n");
   const renamed = lines.filter((line) => OWN.test(line)).map(snakeCased);
   const kept = names === undefined ? lines : lines.filter((line) => !OWN.test(line));

@@ -9,7 +9,8 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { outcomes } from "../protocol/outcomes.ts";
 import { serverStates } from "../protocol/server-states.ts";
-import { exposedBoundsMs, type Latency } from "./latency.ts";
+import { askedDurations, type Labels, servedDurations } from "./conventional-durations.ts";
+import { conventionalBoundsMs, exposedBoundsMs, type Latency } from "./latency.ts";
 import type { LimitMeter } from "./limit-meter.ts";
 import type { Meters } from "./meters.ts";
 import { type MetricNames, withNames } from "./metric-names.ts";
@@ -134,6 +135,11 @@ export function createMetrics(sources: MetricSources): Metrics {
   new LatencyHistogram(requests, function* () {
     for (const { serverId, method, latency } of meters.all()) yield [{ serverId, method }, latency];
   });
+  const convention = { registers, bounds: conventionalBoundsMs };
+  const served = { name: "mcp_server_operation_duration_seconds", help: "Time from a request to its answer" };
+  new LatencyHistogram({ ...served, ...convention }, () => servedDurations(meters));
+  const asked = { name: "mcp_client_operation_duration_seconds", help: "Time that a server took to answer" };
+  new LatencyHistogram({ ...asked, ...convention }, () => askedDurations(meters));
   const syncs = { name: "mcpSyncDurationSeconds", help: "Time to fetch a server's lists", registers };
   new LatencyHistogram(syncs, function* () {
     for (const [serverId, latency] of meters.syncs()) yield [{ serverId }, latency];
@@ -224,15 +230,24 @@ function processMetrics(): Registry {
   return ofProcess;
 }
 
-type Labels = Readonly<Record<string, string>>;
+interface HistogramOptions {
+  readonly name: string;
+  readonly help: string;
+  readonly registers: Registry[];
+  /** In milliseconds. */
+  readonly bounds?: readonly number[];
+}
 
 /** A histogram whose buckets the meters keep. */
 class LatencyHistogram extends Histogram<string> {
   readonly #family: { readonly name: string; readonly help: string; readonly type: "histogram" };
   readonly #read: () => Iterable<[Labels, Latency]>;
+  readonly #bounds: readonly number[];
 
-  constructor(options: { name: string; help: string; registers: Registry[] }, read: () => Iterable<[Labels, Latency]>) {
-    super(options);
+  constructor(options: HistogramOptions, read: () => Iterable<[Labels, Latency]>) {
+    const { name, help, registers, bounds = exposedBoundsMs } = options;
+    super({ name, help, registers });
+    this.#bounds = bounds;
     this.#family = { name: options.name, help: options.help, type: "histogram" };
     this.#read = read;
   }
@@ -244,8 +259,8 @@ class LatencyHistogram extends Histogram<string> {
     for (const [labels, latency] of this.#read()) {
       const bucket = (le: number | string, value: number) =>
         values.push({ metricName: `${name}_bucket`, labels: { ...labels, le }, value });
-      latency.cumulative().forEach((value, i) => {
-        bucket(exposedBoundsMs[i]! / 1000, value);
+      latency.cumulative(this.#bounds).forEach((value, i) => {
+        bucket(this.#bounds[i]! / 1000, value);
       });
       bucket("+Inf", latency.count);
       values.push({ metricName: `${name}_sum`, labels, value: latency.sumMs / 1000 });

@@ -47,6 +47,28 @@ test("the numbers are those of a scripted load", async () => {
   const found = await scrape(goblin.origin);
   const requests = (serverId: string, method: string, outcome: string) =>
     valueIn(found, "mcpRequestsTotal", { serverId, method, outcome });
+  const served = (error?: string, method = "tools/call") =>
+    valueIn(found, "mcp_server_operation_duration_seconds_count", {
+      mcp_method_name: method,
+      ...(error !== undefined && { error_type: error }),
+    });
+  const asked = (id: string, error?: string) =>
+    valueIn(found, "mcp_client_operation_duration_seconds_count", {
+      mcp_method_name: "tools/call",
+      goblin_server_id: id,
+      ...(error !== undefined && { error_type: error }),
+    });
+  expect([served(), served("tool_error"), served("timeout")]).toEqual([10, 3, 1]);
+  expect([served("-32000"), served("_OTHER"), served(undefined, "tools/list")]).toEqual([2, 1, 5]);
+  expect([asked("one"), asked("two"), asked("two", "tool_error"), asked("two", "timeout")]).toEqual([
+    8,
+    undefined,
+    3,
+    1,
+  ]);
+  const timedOut = { mcp_method_name: "tools/call", goblin_server_id: "two", error_type: "timeout" };
+  const bucket = (le: string) => valueIn(found, "mcp_client_operation_duration_seconds_bucket", { ...timedOut, le });
+  expect([bucket("0.1"), bucket("300"), bucket("+Inf")]).toEqual([0, 1, 1]);
   // Seven by the client, one by the gateway's own tool.
   expect(requests("one", "tools/call", "ok")).toBe(8);
   expect(requests("goblin", "tools/call", "ok")).toBe(2);
@@ -171,7 +193,7 @@ test("the page is guarded like everything else", async () => {
 test("docs/metrics.md lists exactly the families there are, and the dashboard queries only those", async () => {
   const goblin = await startGoblin({});
   const found = await scrape(goblin.origin);
-  const own = [...found].filter(([name]) => /^mcp[A-Z]/.test(name));
+  const own = [...found].filter(([name]) => /^mcp[A-Z]|^mcp_(?:server|client)_operation_/.test(name));
   const docs = readFileSync(new URL("../../docs/metrics.md", import.meta.url), "utf8");
   const rows = [...docs.matchAll(/^\| `(mcp\w+)` *\| (\w+) *\|/gm)].map(([, name, type]) => `${name} ${type}`);
   expect(rows.sort()).toEqual(own.map(([name, { type }]) => `${name} ${type}`).sort());
@@ -193,8 +215,11 @@ test("every metric has a second name that Prometheus' own linter accepts", async
   expect(families(camel).filter((name) => name.includes("_"))).toEqual([]);
   expect(families(snake)).toContain("mcp_request_duration_seconds");
   expect(families(snake).filter((name) => /[A-Z]/.test(name))).toEqual([]);
-  expect(families(snake)).toHaveLength(families(camel).length);
-  expect(families(both)).toHaveLength(2 * families(camel).length);
+  // The two names of the semantic conventions have one spelling.
+  const conventional = families(snake).filter((name) => /_operation_duration_seconds$/.test(name));
+  expect(conventional).toHaveLength(2);
+  expect(families(snake)).toHaveLength(families(camel).length + 2);
+  expect(families(both)).toHaveLength(2 * families(camel).length + 2);
   const [now, then] = [parsePrometheus(both!), { server_id: "one", kind: "tools" }];
   expect(valueIn(now, "mcp_catalog_entries", then)).toBe(
     valueIn(now, "mcpCatalogEntries", { serverId: "one", kind: "tools" }),

@@ -7,12 +7,13 @@ import type { Tracing } from "../../otel/tracing.ts";
 import type { Call } from "../../protocol/call.ts";
 import type { Flight } from "../../protocol/flight.ts";
 import { type Answer, shownCode } from "../../protocol/json-rpc.ts";
+import type { Outcome } from "../../protocol/outcomes.ts";
 import { LateRoute } from "../../routing/late-route.ts";
 import type { Route } from "../../routing/resolve.ts";
 import type { Activity } from "../../telemetry/activity.ts";
 import type { KeptCalls } from "../../telemetry/kept-calls.ts";
-import { codeLabel, GATEWAY, methodLabel, mimeLabel, NO_SERVER } from "../../telemetry/labels.ts";
-import type { Meter, Meters } from "../../telemetry/meters.ts";
+import { codeLabel, errorTypeLabel, GATEWAY, methodLabel, mimeLabel, NO_SERVER } from "../../telemetry/labels.ts";
+import type { Failure, Meter, Meters } from "../../telemetry/meters.ts";
 import type { Stage } from "../compose.ts";
 import { outcomeOf } from "../outcome.ts";
 
@@ -67,7 +68,7 @@ export class CallMetrics implements Stage {
 
   /** Counts a list. Lists are not calls, so the activity does not show them. */
   listed({ call, startedAt }: Flight): void {
-    this.#meters.meter(GATEWAY, call.method).end("ok", performance.now() - startedAt, undefined);
+    this.#meters.meter(GATEWAY, call.method).end("ok", performance.now() - startedAt);
     this.#meters.countCaller(call.who, call.client.visibility?.profile, "ok");
   }
 
@@ -92,7 +93,10 @@ export class CallMetrics implements Stage {
     const { call, startedAt } = flight;
     const ms = performance.now() - startedAt;
     const outcome = outcomeOf(call, answer);
-    meter.end(outcome, ms, answer.ok ? undefined : codeLabel(answer));
+    const failure = failureOf(answer, outcome);
+    meter.end(outcome, ms, failure);
+    const { sentAt, answeredAt } = flight;
+    if (sentAt !== 0) meter.ask((answeredAt || startedAt + ms) - sentAt, failure);
     const profile = call.client.visibility?.profile;
     this.#meters.countCaller(call.who, profile, outcome);
     this.#tracing?.end(flight, answer, outcome);
@@ -117,6 +121,12 @@ export class CallMetrics implements Stage {
     this.#keptCalls.add(record, flight, answer);
     this.#activity.record(record, isListed ? route.name : undefined);
   }
+}
+
+function failureOf(answer: Answer, outcome: Outcome): Failure | undefined {
+  const type = errorTypeLabel(answer, outcome);
+  if (type === undefined) return undefined;
+  return { type, code: answer.ok ? undefined : codeLabel(answer) };
 }
 
 /** Returns the name or URI in the request, cut to a bounded length. */
