@@ -9,6 +9,7 @@ import { CommanderError } from "commander";
 import { ConfigError } from "../config/problems/problem.ts";
 import { cleanLines } from "../text/clean.ts";
 import { RpcError } from "./gateway/mcp-client.ts";
+import { errorPage } from "./terminal/error-page.ts";
 import { painter } from "./terminal/paint.ts";
 import { safeJson } from "./terminal/safe-json.ts";
 import { UsageError } from "./usage-error.ts";
@@ -29,7 +30,7 @@ export function reportError(error: unknown, { verbose, json }: ReportOptions): n
   if (json) complainInJson(error);
   else if (verbose && error instanceof Error) complain(error.stack ?? error.message);
   else if (error instanceof ConfigError) complain(error.message);
-  else complain(`goblin: ${describe(error)}`);
+  else complain(`goblin: ${describe(error)}${pageOf(error)}`);
   return error instanceof UsageError ? 2 : 1;
 }
 
@@ -50,8 +51,17 @@ function complainInJson(error: unknown): void {
 function kindOf(error: unknown): Record<string, unknown> {
   if (error instanceof UsageError) return { code: "USAGE" };
   if (error instanceof ConfigError) return { code: error.code, problems: error.problems };
-  if (error instanceof RpcError) return { code: "RPC_ERROR", rpcCode: error.code, data: error.data };
+  if (error instanceof RpcError) {
+    const page = errorPage(error.data);
+    return { code: "RPC_ERROR", rpcCode: error.code, data: error.data, ...(page !== undefined && { page }) };
+  }
   return { code: "FAILED" };
+}
+
+/** What to do about it stands there. */
+function pageOf(error: unknown): string {
+  const page = error instanceof RpcError ? errorPage(error.data) : undefined;
+  return page === undefined ? "" : `\nWhat to do: ${page}`;
 }
 
 function describe(error: unknown): string {

@@ -16,7 +16,7 @@ import { noSuch } from "../suggest.ts";
 import { printText, printToolResult } from "../terminal/content.ts";
 import { painter } from "../terminal/paint.ts";
 import { answerForm } from "../terminal/questions.ts";
-import { createStatusLine, type StatusLine } from "../terminal/status-line.ts";
+import { createStatusLine, type StatusLine, whileWaiting } from "../terminal/status-line.ts";
 import { printJson } from "../terminal/table.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -37,7 +37,7 @@ export async function call(name: string, pairs: readonly string[], options: Call
   if (options.help) return help(name, options);
   const { json, read } = await openSources(pairs, options.args);
   return withClient({ ...options, capabilities }, async (client, target) => {
-    const { inputSchema } = await toolNamed(name, client, target);
+    const { inputSchema } = await whileWaiting(`looking for ${name}`, () => toolNamed(name, client, target));
     const values = buildArguments({ pairs, json, read }, inputSchema);
     const line = createStatusLine();
     listen(client, { name, line, quiet: options.json === true });
@@ -55,7 +55,7 @@ export async function call(name: string, pairs: readonly string[], options: Call
 
 function help(name: string, options: CallOptions): Promise<number> {
   return withClient(options, async (client, target) => {
-    const tool = await toolNamed(name, client, target);
+    const tool = await whileWaiting(`looking for ${name}`, () => toolNamed(name, client, target));
     if (options.json) printJson(tool);
     else console.log(toolHelp(tool));
     return 0;

@@ -11,6 +11,7 @@ import type { Fields } from "../gateway/mcp-client.ts";
 import { type Target, type TargetOptions, withClient, withTarget } from "../gateway/target.ts";
 import { requireServer } from "../suggest.ts";
 import type { Colour } from "../terminal/paint.ts";
+import { whileWaiting } from "../terminal/status-line.ts";
 import { type Column, firstLine, printJson, printTable } from "../terminal/table.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -117,7 +118,7 @@ function listProfile(what: ListKind, options: ListOptions): Promise<number> {
     throw new UsageError("--server and --profile: clients of a profile see no servers; use only one of them");
   const { method, member, columns } = mcpLists[what];
   return withClient(options, async (client) => {
-    const rows = await client.list(method, member);
+    const rows = await whileWaiting(`waiting for the ${what}`, () => client.list(method, member));
     if (options.json) printJson(rows);
     else if (rows.length === 0) console.error("nothing to list");
     else printTable(rows, columns);

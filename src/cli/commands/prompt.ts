@@ -5,6 +5,7 @@ import type { McpClient } from "../gateway/mcp-client.ts";
 import { type TargetOptions, withClient } from "../gateway/target.ts";
 import { noSuch } from "../suggest.ts";
 import { blocksOf, printBlock } from "../terminal/content.ts";
+import { whileWaiting } from "../terminal/status-line.ts";
 import { printJson } from "../terminal/table.ts";
 
 export interface PromptOptions extends TargetOptions {
@@ -14,8 +15,10 @@ export interface PromptOptions extends TargetOptions {
 
 export function prompt(name: string, pairs: readonly string[], options: PromptOptions): Promise<number> {
   return withClient(options, async (client) => {
-    const values = promptArguments(pairs, await argumentsOf(name, client));
-    const result = await client.request("prompts/get", { name, arguments: values });
+    const result = await whileWaiting(`waiting for ${name}`, async () => {
+      const values = promptArguments(pairs, await argumentsOf(name, client));
+      return client.request("prompts/get", { name, arguments: values });
+    });
     if (options.json) printJson(result);
     else {
       for (const message of blocksOf(result["messages"])) {

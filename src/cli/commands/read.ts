@@ -8,6 +8,7 @@ import { type McpClient, RpcError } from "../gateway/mcp-client.ts";
 import { type TargetOptions, withClient } from "../gateway/target.ts";
 import { noSuch } from "../suggest.ts";
 import { blocksOf, printContents } from "../terminal/content.ts";
+import { whileWaiting } from "../terminal/status-line.ts";
 import { printJson } from "../terminal/table.ts";
 
 export interface ReadOptions extends TargetOptions {
@@ -17,9 +18,11 @@ export interface ReadOptions extends TargetOptions {
 
 export function read(uri: string, options: ReadOptions): Promise<number> {
   return withClient(options, async (client) => {
-    const result = await client.request("resources/read", { uri }).catch(async (error: unknown) => {
-      throw (await isMissing(uri, error, client)) ?? error;
-    });
+    const result = await whileWaiting(`reading ${uri}`, () =>
+      client.request("resources/read", { uri }).catch(async (error: unknown) => {
+        throw (await isMissing(uri, error, client)) ?? error;
+      }),
+    );
     if (options.json) printJson(result);
     else
       for (const contents of blocksOf(result["contents"]))

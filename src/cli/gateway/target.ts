@@ -15,7 +15,7 @@ import type { Gateway } from "../../gateway.ts";
 import { isStarting } from "../../protocol/server-states.ts";
 import { clean } from "../../text/clean.ts";
 import { requireServer } from "../suggest.ts";
-import { createStatusLine } from "../terminal/status-line.ts";
+import { createStatusLine, whileWaiting } from "../terminal/status-line.ts";
 import { UsageError } from "../usage-error.ts";
 import { findGateway, type GatewayOptions } from "./find-gateway.ts";
 import { type Fields, McpClient, type Send } from "./mcp-client.ts";
@@ -195,6 +195,7 @@ interface TargetParts {
 }
 
 function target({ url, adminUrl, refused, send, close }: TargetParts): Target {
+  const waiting = `waiting for the gateway at ${url}`;
   const checked: Fetch = async (path, init) => {
     const response = await send(path, init);
     if (response.status === 401) throw new Error(refused);
@@ -205,7 +206,8 @@ function target({ url, adminUrl, refused, send, close }: TargetParts): Target {
     adminUrl,
     close,
     mcp(capabilities, profile) {
-      if (profile === undefined) return McpClient.connect((init) => checked("/mcp", init), capabilities);
+      if (profile === undefined)
+        return whileWaiting(waiting, () => McpClient.connect((init) => checked("/mcp", init), capabilities));
       const path = `/mcp${endpointFor("p", profile)}`;
       let isThere = false;
       const send: Send = async (init) => {
@@ -217,7 +219,7 @@ function target({ url, adminUrl, refused, send, close }: TargetParts): Target {
         isThere = true;
         return response;
       };
-      return McpClient.connect(send, capabilities);
+      return whileWaiting(waiting, () => McpClient.connect(send, capabilities));
     },
     mcpOf(capabilities, server) {
       return McpClient.connect((init) => checked(`/mcp${endpointFor("s", server)}`, init), capabilities);
@@ -227,7 +229,8 @@ function target({ url, adminUrl, refused, send, close }: TargetParts): Target {
       const type = route.method === "get" ? {} : { "content-type": "application/json" };
       const headers = { accept: "application/json", ...type };
       const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-      const response = await checked(route.path, { method: route.method.toUpperCase(), headers, ...sent });
+      const asked = { method: route.method.toUpperCase(), headers, ...sent };
+      const response = await whileWaiting(waiting, () => checked(route.path, asked));
       const answer: unknown = await response.json().catch(() => undefined);
       if (!response.ok) {
         const failed = ApiError.safeParse(answer);

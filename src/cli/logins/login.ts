@@ -13,6 +13,7 @@ import { type Probe, probe } from "../../login/probe.ts";
 import { LOCAL, type Login, LoginStore, wantedKey } from "../../login/store.ts";
 import { clean } from "../../text/clean.ts";
 import { chooseConfig } from "../config.ts";
+import { whileWaiting } from "../terminal/status-line.ts";
 import { UsageError } from "../usage-error.ts";
 import { openBrowser } from "./browser.ts";
 import { type Callback, openCallback } from "./callback.ts";
@@ -96,7 +97,7 @@ async function logInTo(work: Work, isNamed: boolean): Promise<boolean> {
     return false;
   }
   const guard = await guardFor(target);
-  const { isOpen, challenge }: Probe = await probe(target, guard);
+  const { isOpen, challenge }: Probe = await whileWaiting(`asking ${id}`, () => probe(target, guard));
   if (isOpen || (!isNamed && !challenge && auth.type !== "oauth")) {
     if (isNamed) console.log(`Server "${id}" asks for no login.`);
     return false;
@@ -109,16 +110,20 @@ async function logInTo(work: Work, isNamed: boolean): Promise<boolean> {
   if (options.device) return loggedIn(await onOtherDevice(begun));
   let callback: Callback | undefined;
   try {
-    const attempt = await beginLogin({
-      ...begun,
-      redirectUri: async (known) => {
-        callback = await openCallback(auth.callbackPort, known);
-        return callback.redirectUri;
-      },
-    });
+    const attempt = await whileWaiting(`asking how to log in to ${id}`, () =>
+      beginLogin({
+        ...begun,
+        redirectUri: async (known) => {
+          callback = await openCallback(auth.callbackPort, known);
+          return callback.redirectUri;
+        },
+      }),
+    );
     await show(attempt.url, `"${id}" at ${attempt.issuer}`, options);
-    const redirect = options.manual ? await pasted() : await callback!.wait(attempt.state);
-    return loggedIn(await attempt.finish(redirect));
+    const waited = (): Promise<URL> =>
+      whileWaiting("waiting for the login in the browser", () => callback!.wait(attempt.state));
+    const redirect = options.manual ? await pasted() : await waited();
+    return loggedIn(await whileWaiting(`getting a token for ${id}`, () => attempt.finish(redirect)));
   } finally {
     callback?.close();
   }
@@ -129,7 +134,7 @@ async function onOtherDevice(work: DeviceOptions): Promise<Login> {
   console.error(clean(`Log in to "${work.target.id}" at ${issuer}. Open this URL on any device:`));
   console.error(clean(url));
   console.error(clean(`and enter the code ${userCode}${completeUrl ? `, or open ${completeUrl}` : ""}`));
-  return finish();
+  return whileWaiting("waiting for the code to be entered", finish);
 }
 
 async function show(url: string, where: string, { browser, manual }: LoginOptions): Promise<void> {

@@ -14,6 +14,7 @@ import { clean } from "../../text/clean.ts";
 import { type Fields, type McpClient, RpcError } from "../gateway/mcp-client.ts";
 import { withTarget } from "../gateway/target.ts";
 import { painter } from "../terminal/paint.ts";
+import { createStatusLine } from "../terminal/status-line.ts";
 import { printJson } from "../terminal/table.ts";
 import type { ReplayOptions } from "./replay.ts";
 
@@ -41,12 +42,20 @@ export async function compareWith(server: string, path: string, options: ReplayO
   const unsafe = all.filter((one) => !isHarmless(one) && !options.all && !masked.includes(one));
   const left = all.filter((one) => !masked.includes(one) && !unsafe.includes(one));
   const compared = await withTarget({ ...options, only: server }, async (target) => {
+    const line = createStatusLine();
+    const repeated = distinct(left);
+    let done = 0;
+    line.spin(() => `repeating requests at ${server}: ${done} of ${repeated.length}`);
     const client = await target.mcpOf({}, server);
     try {
       const results = offers ? await compareLists(client, offers) : [];
-      for (const exchange of distinct(left)) results.push(await compare(client, exchange));
+      for (const exchange of repeated) {
+        results.push(await compare(client, exchange));
+        done++;
+      }
       return results;
     } finally {
+      line.clear();
       await client.close().catch(() => {});
     }
   });

@@ -1,6 +1,8 @@
 /**
- * A status line on stderr, rewritten in place and removed at the end. It appears only on a
- * terminal; a pipe gets nothing.
+ * A status line on stderr, rewritten in place and removed at the end. It appears only on a terminal
+ * that can erase, and neither with --json nor with NO_COLOR; a pipe gets nothing.
+ *
+ * Invariant: one line at a time. While one spins, what is done within says nothing of its own.
  */
 import { clean } from "../../text/clean.ts";
 import { shorten } from "../../text/width.ts";
@@ -23,13 +25,29 @@ const FRAME_MS = 100;
 const PATIENCE_FRAMES = 3;
 const CLEAR = "\r\u001b[K";
 
+/** The line that spins. */
+let spinning: symbol | undefined;
+
+/** Shows a spinner while `act` takes longer than a moment. */
+export async function whileWaiting<T>(text: string, act: () => Promise<T>): Promise<T> {
+  const line = createStatusLine();
+  line.spin(() => text);
+  try {
+    return await act();
+  } finally {
+    line.clear();
+  }
+}
+
 export function createStatusLine(stream: NodeJS.WriteStream = process.stderr): StatusLine {
   let timer: NodeJS.Timeout | undefined;
   let frame = 0;
   let shown = "";
+  const self = Symbol("status line");
+  const isQuiet = !stream.isTTY || isPlain(process.env) || process.argv.includes("--json");
 
   function draw(text: string): void {
-    if (!stream.isTTY) return;
+    if (isQuiet) return;
     const next = shorten(clean(text), Math.max(1, (stream.columns || 80) - 1));
     if (next === shown) return;
     shown = next;
@@ -38,6 +56,7 @@ export function createStatusLine(stream: NodeJS.WriteStream = process.stderr): S
   function clear(): void {
     clearInterval(timer);
     timer = undefined;
+    if (spinning === self) spinning = undefined;
     draw("");
   }
 
@@ -45,7 +64,8 @@ export function createStatusLine(stream: NodeJS.WriteStream = process.stderr): S
     clear,
     spin(text) {
       clear();
-      if (!stream.isTTY) return;
+      if (isQuiet || spinning !== undefined) return;
+      spinning = self;
       frame = 0;
       timer = setInterval(() => {
         if (++frame < PATIENCE_FRAMES) return;
@@ -65,4 +85,8 @@ export function createStatusLine(stream: NodeJS.WriteStream = process.stderr): S
       draw(before);
     },
   };
+}
+
+function isPlain(env: NodeJS.ProcessEnv): boolean {
+  return Boolean(env["NO_COLOR"]) || env["TERM"] === "dumb";
 }
