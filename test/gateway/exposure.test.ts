@@ -1,10 +1,13 @@
-import { expect, test } from "vitest";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
 import { Catalog } from "../../src/catalog/catalog.ts";
 import { type Definition, emptyLists } from "../../src/catalog/definitions.ts";
 import { feedSearch } from "../../src/catalog/search/feed.ts";
 import { createSearchIndex, type SearchIndex } from "../../src/catalog/search/index.ts";
-import type { SnapshotSettings } from "../../src/catalog/snapshot.ts";
+import { VisibleIndexes } from "../../src/catalog/search/visible-indexes.ts";
+import type { Snapshot, SnapshotSettings } from "../../src/catalog/snapshot.ts";
 import { reportTokens } from "../../src/catalog/token-report.ts";
+import type { Viewer } from "../../src/protocol/principal.ts";
 
 const everybody = { key: "", visibility: undefined };
 
@@ -181,4 +184,81 @@ test("a server that never stops changing its list does not hold up a search", as
   n = 1000;
   await flooding;
   search.close();
+});
+
+describe("what a client does not see", () => {
+  const WORDS = ["create", "craete", "invoice", "note", "customer", "creat", "list", "delete", "merge", "all"];
+  const showing = (key: string, isShown: (name: string) => boolean): Viewer => ({
+    key: "",
+    visibility: {
+      key,
+      profile: undefined,
+      server: undefined,
+      expose: undefined,
+      showsServer: () => true,
+      shows: ({ name }) => isShown(name),
+    },
+  });
+
+  /** The index of a view, when nothing in it is scanned any more. */
+  async function settled(view: Snapshot): Promise<SearchIndex> {
+    const index = await new VisibleIndexes().of("k", view);
+    await index.settled();
+    return index;
+  }
+
+  test("does not change what it finds, nor in which order", async () => {
+    const text = fc.array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 6 }).map((words) => words.join(" "));
+    const catalogs = fc.tuple(fc.array(text, { maxLength: 6 }), fc.array(text, { maxLength: 30 }), text);
+    await fc.assert(
+      fc.asyncProperty(catalogs, async ([seen, hidden, query]) => {
+        const own = seen.map((words, n) => tool(`seen_${n}`, words));
+        const others = hidden.map((words, n) => tool(`hidden_${n}`, words));
+        const viewer = showing("k", (name) => name.startsWith("seen_"));
+        const some = await settled(catalogOf(all, { a: [...others, ...own] }).view(viewer));
+        const only = await settled(catalogOf(all, { a: own }).snapshot);
+        expect(some.search(query, { kind: "tool" })).toEqual(only.search(query, { kind: "tool" }));
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test("cannot be searched for: an argument that a rule hides", async () => {
+    const properties = { tenant: { type: "string" }, title: { type: "string" } };
+    const create = define({ name: "create", inputSchema: { type: "object", properties } });
+    const search = feedSearch(catalogOf(all, { a: [create] }), createSearchIndex());
+    const { visibility } = showing("k", () => true);
+    const shape = (_entry: unknown, text: string): string => text.replace('"tenant":{"type":"string"},', "");
+    const viewer = { key: "", visibility: { ...visibility!, shape } };
+    expect(await search.find("tenant", { kind: "tool", viewer: everybody })).toEqual(["a_create"]);
+    expect(await search.find("tenant", { kind: "tool", viewer })).toEqual([]);
+    expect(await search.find("title", { kind: "tool", viewer })).toEqual(["a_create"]);
+    search.close();
+  });
+
+  test("is followed when it changes", async () => {
+    const catalog = catalogOf(all, { a: [tool("alpha"), tool("beta")] });
+    const search = feedSearch(catalog, createSearchIndex());
+    const viewer = showing("k", (name) => name !== "beta");
+    const find = (query: string) => search.find(query, { kind: "tool", viewer });
+    expect([await find("alpha"), await find("beta")]).toEqual([["a_alpha"], []]);
+    catalog.update("a", { ...emptyLists, tools: [tool("beta"), tool("gamma")] });
+    expect([await find("alpha"), await find("beta"), await find("gamma")]).toEqual([[], [], ["a_gamma"]]);
+    expect(await search.find("beta", { kind: "tool", viewer: showing("other", () => true) })).toEqual(["a_beta"]);
+    search.close();
+  });
+
+  test("has bounded indexes: the one used longest ago is made again", async () => {
+    const catalog = catalogOf(all, { a: [tool("alpha"), tool("beta")] });
+    const indexes = new VisibleIndexes();
+    const view = catalog.snapshot;
+    const first = await indexes.of("0", view);
+    for (let n = 1; n < 100; n++) await indexes.of(String(n), view);
+    expect(indexes.size).toBe(64);
+    expect(await indexes.of("99", view)).toBe(await indexes.of("99", view));
+    const again = await indexes.of("0", view);
+    expect(again).not.toBe(first);
+    expect(again.search("alpha", { kind: "tool" })).toHaveLength(1);
+    indexes.close();
+  });
 });

@@ -12,8 +12,10 @@ import type { Viewer } from "../../protocol/principal.ts";
 import { withTimeout } from "../../timing/with-timeout.ts";
 import type { Catalog } from "../catalog.ts";
 import type { Snapshot } from "../snapshot.ts";
+import { FedIndex } from "./fed-index.ts";
 import { docsOf, nameIn } from "./from-entries.ts";
 import type { SearchDoc, SearchIndex, SearchOptions } from "./index.ts";
+import { VisibleIndexes } from "./visible-indexes.ts";
 
 export interface FindOptions extends Pick<SearchOptions, "kind" | "limit" | "filter"> {
   /** Whose view is searched. */
@@ -26,14 +28,14 @@ export interface CatalogSearch {
   close(): void;
 }
 
-const SLICE_MS = 4;
 /** A scan of this many entries takes a few milliseconds. */
 const MANY_PENDING = 500;
 /** The longest wait: a server that changes constantly must not block a search forever. */
 const SETTLE_MS = 5000;
 
 export function feedSearch(catalog: Catalog, index: SearchIndex): CatalogSearch {
-  const given = new Map<string, readonly SearchDoc[]>();
+  const common = new FedIndex(index);
+  const visible = new VisibleIndexes();
   /** Counts snapshots. The index knows those up to `taken`. */
   let version = 1;
   let taken = 0;
@@ -47,10 +49,7 @@ export function feedSearch(catalog: Catalog, index: SearchIndex): CatalogSearch 
       await nextTurn();
       const { snapshot } = catalog;
       const current = version;
-      const servers = await byServer(docsOf(snapshot), () => closed);
-      if (!servers) break;
-      for (const id of given.keys()) if (!servers.has(id)) give(id, []);
-      for (const [id, docs] of servers) give(id, docs);
+      if (!(await common.follow(snapshot, () => closed))) break;
       taken = current;
       wake();
     }
@@ -61,13 +60,6 @@ export function feedSearch(catalog: Catalog, index: SearchIndex): CatalogSearch 
     const woken = waiting;
     waiting = [];
     for (const resolve of woken) resolve();
-  }
-
-  function give(serverId: string, docs: readonly SearchDoc[]): void {
-    if (sameDocs(given.get(serverId) ?? [], docs)) return;
-    if (docs.length === 0) given.delete(serverId);
-    else given.set(serverId, docs);
-    index.replaceServer(serverId, docs);
   }
 
   const changed = (): void => {
@@ -85,26 +77,35 @@ export function feedSearch(catalog: Catalog, index: SearchIndex): CatalogSearch 
       // search.
       const wanted = version;
       while (taken < wanted && !closed) await new Promise<void>((resolve) => waiting.push(resolve));
-      if (index.pending > MANY_PENDING) await withTimeout(index.settled(), SETTLE_MS, undefined);
-      return index.search(query, { ...options, ...narrowedTo(viewer, options) }).map(({ key }) => nameIn(key));
+      const { visibility } = viewer;
+      const shown = catalog.view({ key: "", visibility });
+      const searched = visibility && shown !== catalog.snapshot ? await visible.of(visibility.key, shown) : index;
+      if (searched.pending > MANY_PENDING) await withTimeout(searched.settled(), SETTLE_MS, undefined);
+      const narrowed = narrowedTo(viewer, shown, options);
+      return searched.search(query, { ...options, ...narrowed }).map(({ key }) => nameIn(key));
     },
     close() {
       closed = true;
       catalog.off("swap", changed);
       index.close();
+      visible.close();
       wake();
     },
   };
 
   /**
-   * There is one index for all views. What a client does not see is left out before hits are
-   * counted. What only it sees, in lists of its own, is scanned.
+   * An index is shared by all clients with one visibility, and may be newer than `shown`. What is
+   * not in the client's view is left out before hits are counted. What only it sees, in lists of
+   * its own, is scanned.
    */
-  function narrowedTo(viewer: Viewer, { kind, filter }: SearchOptions): Pick<SearchOptions, "filter" | "others"> {
-    const { snapshot } = catalog;
+  function narrowedTo(
+    viewer: Viewer,
+    shown: Snapshot,
+    { kind, filter }: SearchOptions,
+  ): Pick<SearchOptions, "filter" | "others"> {
     const view = catalog.view(viewer);
-    if (view === snapshot) return {};
-    const common = new Map(snapshot.servers.map(({ id, lists }) => [id, lists]));
+    if (view === catalog.snapshot) return {};
+    const common = new Map(shown.servers.map(({ id, lists }) => [id, lists]));
     const own = new Set(view.servers.filter(({ id, lists }) => common.get(id) !== lists).map(({ id }) => id));
     const isWanted = (doc: SearchDoc): boolean => filter === undefined || filter(doc);
     return {
@@ -121,29 +122,4 @@ function isIn({ tools, prompts, resources }: Snapshot, { kind, name, serverId }:
   }
   const found = resources.resolve(name);
   return found.kind === "found" && found.serverId === serverId && found.via === "resource";
-}
-
-/**
- * Makes the documents of each server, slice by slice. Returns undefined if `isOver` becomes true.
- */
-async function byServer(
-  docs: Iterable<SearchDoc>,
-  isOver: () => boolean,
-): Promise<Map<string, SearchDoc[]> | undefined> {
-  const servers = new Map<string, SearchDoc[]>();
-  let until = performance.now() + SLICE_MS;
-  for (const doc of docs) {
-    const known = servers.get(doc.serverId);
-    if (known) known.push(doc);
-    else servers.set(doc.serverId, [doc]);
-    if (performance.now() < until) continue;
-    await nextTurn();
-    if (isOver()) return undefined;
-    until = performance.now() + SLICE_MS;
-  }
-  return servers;
-}
-
-function sameDocs(a: readonly SearchDoc[], b: readonly SearchDoc[]): boolean {
-  return a.length === b.length && a.every((doc, i) => doc === b[i]);
 }
