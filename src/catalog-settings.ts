@@ -4,14 +4,16 @@
  */
 import { Catalog } from "./catalog/catalog.ts";
 import type { SnapshotSettings } from "./catalog/snapshot.ts";
-import type { LiveConfig } from "./config/live-config.ts";
 import type { Config } from "./config/schema/config.ts";
+import type { Lock } from "./lock/lock.ts";
+import { createLock, type LockParts } from "./lock-settings.ts";
 import { metaDefinitions, SEARCH_TOOLS } from "./meta/registry.ts";
 
-export function createCatalog(config: LiveConfig): Catalog {
+/** The catalog, and the lock that decides what of the servers' lists gets there. */
+export function createCatalog({ config, ...parts }: LockParts): { readonly catalog: Catalog; readonly lock: Lock } {
   const catalog = new Catalog(settingsOf(config.current));
   config.on("changed", () => catalog.configure(settingsOf(config.current)));
-  return catalog;
+  return { catalog, lock: createLock({ config, ...parts }) };
 }
 
 function settingsOf({

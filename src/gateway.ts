@@ -53,10 +53,10 @@ export function createGateway({ log, configPath, reload, state, kept, logins, en
   const keptCalls = new KeptCalls(() => config.current.calls);
   const records = { meters, activity, keptCalls, recorder };
   const limits = new LimitMeter(log);
-  const { onLimit } = limits;
-  const catalog = createCatalog(config);
-  const servers = new Servers({ config, catalog, log, onLimit, kept, logins, env, recorder, clientInfo: serverInfo });
-  const core = { config, catalog, servers, onLimit, log };
+  const base = { ...createCatalog({ config, log, configPath, env }), config, onLimit: limits.onLimit, log };
+  const { catalog, lock, onLimit } = base;
+  const servers = new Servers({ ...base, kept, logins, env, recorder, clientInfo: serverInfo });
+  const core = { ...base, servers };
   const waiting = new Waiting(core);
   const seen = new SeenUris();
   const clients = createClientState({ ...core, waiting, seen, state });
@@ -138,6 +138,7 @@ export function createGateway({ log, configPath, reload, state, kept, logins, en
       front.close();
       sessions.close();
       search.close();
+      lock.close();
       await Promise.all([http?.close(), servers.close(), logins?.close(), connect?.close()]);
       await kept?.close();
       stdioFront?.close();

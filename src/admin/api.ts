@@ -28,6 +28,7 @@ import { recordingState, startRecording, stopRecording } from "./live/recording.
 import type { LiveRequest, RecordRequest } from "./live/schema.ts";
 import { serverDetails } from "./live/server-details.ts";
 import type { Watches } from "./live/watch-resource.ts";
+import { lockHandlers } from "./lock/handlers.ts";
 import { shownConfig } from "./page/shown-config.ts";
 import type { AdminParts } from "./parts.ts";
 import { type AdminRoute, plainRoutes, takesBody } from "./route.ts";
@@ -141,6 +142,7 @@ function handlersOf(parts: AdminParts, { views, feed, calls, watches }: Sources)
     listSessions: () => listed(views.sessions()),
     ...grantHandlers(parts),
     ...approvalHandlers(parts),
+    ...lockHandlers(parts),
     getTokens: () => reportTokens(parts.catalog.snapshot),
     getServer: ({ params }) => serverDetails(known(params["id"]), parts),
     explain: async ({ body }) => {

@@ -8,6 +8,7 @@ import type { ReloadHistory } from "../config/reload-history.ts";
 import type { Config } from "../config/schema/config.ts";
 import type { Connect } from "../connect/connect.ts";
 import type { LiveGuards } from "../front/http/guard.ts";
+import type { Lock } from "../lock/lock.ts";
 import type { Pairing } from "../pairing/pairing.ts";
 import type { OnLimit } from "../protocol/limit-exceeded.ts";
 import type { OwnLogLevel } from "../protocol/log-levels.ts";
@@ -51,6 +52,8 @@ export interface AdminParts {
   readonly activity: Activity;
   readonly keptCalls: KeptCalls;
   readonly recorder: Recorder;
+  /** What was approved of each server. */
+  readonly lock: Lock;
   readonly logs: LogBook;
   readonly log: Logger;
   readonly onLimit: OnLimit;

@@ -9,6 +9,7 @@ import { ExplainRequest, Explanation } from "./explain/schema.ts";
 import { approvalRoutes } from "./live/approval-routes.ts";
 import { liveRoutes } from "./live/routes.ts";
 import { ServerDetails } from "./live/schema.ts";
+import { lockRoutes } from "./lock/routes.ts";
 import type { AdminRoute } from "./route.ts";
 import {
   CallRow,
@@ -209,6 +210,7 @@ export const adminRoutes = {
   },
   ...liveRoutes,
   ...approvalRoutes,
+  ...lockRoutes,
   listLogs: {
     method: "get",
     path: "/api/logs",

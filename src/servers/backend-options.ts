@@ -2,6 +2,7 @@
 import type { LiveConfig } from "../config/live-config.ts";
 import type { Config } from "../config/schema/config.ts";
 import type { ServerConfig } from "../config/schema/server.ts";
+import type { Lock } from "../lock/lock.ts";
 import type { Logins } from "../login/logins.ts";
 import type { Connect, LinkTap } from "../peers/negotiate.ts";
 import type { Peer, PeerEvents, PeerInfo } from "../peers/peer.ts";
@@ -94,6 +95,8 @@ export interface ServerOptions {
   readonly clientInfo: Readonly<Record<string, unknown>>;
   /** Where the lists outlive the process. */
   readonly kept?: Pick<KeptLists, "read" | "keep"> | undefined;
+  /** Decides what clients get of what a server lists. */
+  readonly lock?: Lock | undefined;
   /** Without it, servers get what the config says and nothing else. */
   readonly logins?: Pick<Logins, "ofServer"> | undefined;
   readonly secrets: Secrets;

@@ -7,7 +7,7 @@
 import { emptyLists, hintsOf, type ServerLists, setHints } from "../catalog/definitions.ts";
 import { Sync } from "../catalog/sync/sync.ts";
 import type { LiveConfig } from "../config/live-config.ts";
-import type { Peer } from "../peers/peer.ts";
+import type { Peer, PeerInfo } from "../peers/peer.ts";
 import { GoblinError, messageOf } from "../protocol/errors.ts";
 import { failure } from "../protocol/json-rpc.ts";
 import type { OnLimit } from "../protocol/limit-exceeded.ts";
@@ -25,6 +25,8 @@ export interface ListFetcherOptions {
   readonly log: Logger;
   readonly onLimit: OnLimit;
   readonly update: (lists: ServerLists) => void;
+  /** Turns what the server has into what clients get. */
+  readonly admit?: ((listed: Listed) => Promise<ServerLists>) | undefined;
   /** The server announced a change of these lists, and they are the same as before. */
   readonly announced: (kinds: readonly ChangeKind[]) => void;
   readonly synced: (ms: number) => void;
@@ -34,9 +36,16 @@ export interface ListFetcherOptions {
   readonly recovered: () => void;
 }
 
+/** What a server has, and how it describes itself. */
+export interface Listed {
+  readonly lists: ServerLists;
+  readonly info: PeerInfo;
+}
+
 export class ListFetcher {
   readonly #options: ListFetcherOptions;
   #sync: Sync | undefined;
+  #peer: Peer | undefined;
   #timer: NodeJS.Timeout | undefined;
   #refresh: { readonly by: Refresh; readonly peer: Peer; readonly refreshMs: number } | undefined;
   /** Why a list could not be fetched. */
@@ -70,12 +79,24 @@ export class ListFetcher {
     this.#reductions.clear();
     this.#uncallable.clear();
     this.#sync = sync;
+    this.#peer = undefined;
     this.#failure = undefined;
     await sync.all();
     if (this.#failure) this.#retry(sync, 0);
     if (this.#sync !== sync) return false;
+    this.#peer = peer;
     this.#watch(peer);
     return true;
+  }
+
+  /** All that the connected server has. */
+  get listed(): Listed | undefined {
+    return this.#sync && this.#peer && { lists: this.#sync.lists, info: this.#peer.info };
+  }
+
+  /** Other things are admitted now than before. */
+  readmit(): void {
+    void this.#sync?.readmit();
   }
 
   /** A client read a list. */
@@ -119,7 +140,7 @@ export class ListFetcher {
   }
 
   #syncOver(peer: Peer, known: ServerLists): Sync {
-    const { serverId, config, log, onLimit, announced, synced } = this.#options;
+    const { serverId, config, log, onLimit, admit, announced, synced } = this.#options;
     const update = (lists: ServerLists): void =>
       this.#options.update(peer.mirrorsArguments ? this.#callable(lists) : lists);
     return new Sync({
@@ -131,6 +152,7 @@ export class ListFetcher {
         return withTimeout(peer.request(method, params), connectMs, late);
       },
       update,
+      admit: admit && ((lists) => admit({ lists, info: peer.info })),
       announced,
       synced: (ms) => {
         this.#refresh?.by.fetched();

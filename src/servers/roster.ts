@@ -46,6 +46,11 @@ export class Roster {
     this.#options = options;
     this.firstLists = new FirstLists(() => options.config.current.lists.waitMs);
     for (const config of options.config.current.servers) this.#add(config);
+    const { lock } = options;
+    if (lock) lock.listedBy = (id) => this.#entries.get(id)?.listed;
+    lock?.on("changed", () => {
+      for (const server of this.serving()) server.readmit();
+    });
   }
 
   /** Whether every enabled server has connected or failed once. */

@@ -19,7 +19,7 @@ import { Backend } from "./backend.ts";
 import { type BackendStatus, backendLimits, SESSIONS, type ServerHost, type ServerOptions } from "./backend-options.ts";
 import type { Callers } from "./callers/callers.ts";
 import { connectServer, installs } from "./connections/connect-server.ts";
-import { ListFetcher } from "./list-fetcher.ts";
+import { type Listed, ListFetcher } from "./list-fetcher.ts";
 import { Listing } from "./lists/listing.ts";
 import { OwnLists } from "./lists/own-lists.ts";
 import { Reports } from "./reports/reports.ts";
@@ -56,9 +56,12 @@ export class Server {
       status: () => this.backend.status,
       hasFailed: () => this.#fetcher.hasFailed,
     });
+    const { lock } = options;
+    const admit = lock && ((listed: Listed) => lock.admit(this.#config, listed));
     this.#fetcher = new ListFetcher({
       ...options,
       serverId: config.id,
+      admit,
       update: (lists) => this.#listing.update(lists),
       announced: (kinds) => {
         if (this.#listing.isShown) options.catalog.announce(this.id, kinds);
@@ -70,6 +73,7 @@ export class Server {
     this.#ownLists = new OwnLists({
       ...options,
       serverId: config.id,
+      admit,
       common: () => this.#listing.lists,
       update: (ownerKey, lists) => {
         if (this.#attached) options.catalog.own(ownerKey, this.id, lists);
@@ -147,7 +151,23 @@ export class Server {
 
   /** The server's description of itself: the current one, or the last one. */
   get info(): PeerInfo | undefined {
-    return this.backend.peer?.info ?? this.#listing.info;
+    const info = this.backend.peer?.info ?? this.#listing.info;
+    const { lock } = this.#options;
+    return lock ? lock.describe(this.id, info) : info;
+  }
+
+  /** All that the connected server has, and how it describes itself. */
+  get listed(): Listed | undefined {
+    return this.#fetcher.listed ?? this.callers?.values().find(({ listed }) => listed)?.listed;
+  }
+
+  /** The lock decides otherwise than before. */
+  readmit(): void {
+    for (const server of [this, ...(this.callers?.values() ?? [])]) {
+      server.#listing.readmit();
+      server.#fetcher.readmit();
+      server.#ownLists.readmit();
+    }
   }
 
   /** Whether it has lists to show, if only kept ones. */

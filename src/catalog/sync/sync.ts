@@ -28,6 +28,8 @@ export interface SyncOptions {
   readonly request: (method: string, params: string) => Promise<Answer>;
   readonly declares: (capability: string) => boolean;
   readonly update: (lists: ServerLists) => void;
+  /** Turns what the server has into what clients get. Undefined: that is the same. */
+  readonly admit?: ((lists: ServerLists) => Promise<ServerLists>) | undefined;
   /** The server announced changes after a quiet time, but these lists are the same as before. */
   readonly announced?: (kinds: readonly ChangeKind[]) => void;
   readonly failed: (method: string, error: unknown) => void;
@@ -43,6 +45,8 @@ export interface SyncOptions {
 interface Round {
   readonly kinds: Set<ListKind>;
   readonly announced: Set<ChangeKind>;
+  /** Whether the known lists must be admitted again. */
+  isReadmitting: boolean;
   readonly ended: Promise<void>;
   readonly end: () => void;
 }
@@ -86,6 +90,18 @@ export class Sync {
     return ended;
   }
 
+  /** Other things are admitted now than before. */
+  readmit(): Promise<void> {
+    const ended = this.#mark([]);
+    if (this.#next) this.#next.isReadmitting = true;
+    return ended;
+  }
+
+  /** All that the server has. */
+  get lists(): ServerLists {
+    return this.#lists;
+  }
+
   close(): void {
     this.#closed = true;
     clearTimeout(this.#timer);
@@ -118,7 +134,7 @@ export class Sync {
     const started = performance.now();
     const isQuiet = this.#isQuiet;
     const before = this.#lists;
-    const changed = await this.#fetchAll(round.kinds);
+    const changed = await this.#fetchAll(round);
     const same = [...round.announced].filter((kind) =>
       listsOf(kind).every((list) => this.#lists[list] === before[list]),
     );
@@ -135,7 +151,7 @@ export class Sync {
   }
 
   /** Returns whether any list changed. */
-  async #fetchAll(kinds: ReadonlySet<ListKind>): Promise<boolean> {
+  async #fetchAll({ kinds, isReadmitting }: Round): Promise<boolean> {
     const wanted = methodsByKind.filter(({ kind }) => kinds.has(kind));
     const fetched = await Promise.all(wanted.map(async (method) => ({ method, list: await this.#fetch(method) })));
     if (this.#closed) return false;
@@ -152,9 +168,11 @@ export class Sync {
       next[method.kind] = list.definitions;
       changed = true;
     }
-    if (!changed && this.#lists !== emptyLists) return false;
+    if (!changed && !isReadmitting && this.#lists !== emptyLists) return false;
     this.#lists = next;
-    this.#options.update(next);
+    const { admit, update } = this.#options;
+    const admitted = admit ? await admit(next) : next;
+    if (!this.#closed) update(admitted);
     return changed;
   }
 
@@ -191,7 +209,7 @@ function newRound(): Round {
   const ended = new Promise<void>((resolve) => {
     end = resolve;
   });
-  return { kinds: new Set(), announced: new Set(), ended, end };
+  return { kinds: new Set(), announced: new Set(), isReadmitting: false, ended, end };
 }
 
 function listsOf(kind: ChangeKind): readonly ListKind[] {

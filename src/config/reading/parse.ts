@@ -221,10 +221,11 @@ function isUnused(root: Node, path: KeyPath, variables: Variables): boolean {
 
 function assemble(file: ConfigFile, servers: readonly ServerConfig[], context: NormaliseContext): Config {
   const { gateway, profiles, clients, oauth, tools, metaTools, names, prompts, resources, policy, lists } = file;
-  const { approvals } = file;
+  const { approvals, lock } = file;
   const { limits, timeouts, backends, calls, record, log, otel, registry } = file;
   const audit = log.audit === undefined ? {} : { audit: resolvePath(log.audit, context) };
   const recordings = record?.dir === undefined ? {} : { dir: resolvePath(record.dir, context) };
+  const locked = lock.file === undefined ? {} : { file: resolvePath(lock.file, context) };
   const { tls } = gateway;
   const secured = tls && { tls: { cert: resolvePath(tls.cert, context), key: resolvePath(tls.key, context) } };
   return {
@@ -240,6 +241,7 @@ function assemble(file: ConfigFile, servers: readonly ServerConfig[], context: N
     resources,
     policy,
     approvals,
+    lock: { ...lock, ...locked },
     lists,
     limits,
     timeouts,

@@ -81,6 +81,8 @@ export interface ConfigObject {
   readonly policy?: PolicySettings | undefined;
   /** How people answer for calls that a rule asks about ([approvals](approvals.md)). */
   readonly approvals?: ApprovalsSettings | undefined;
+  /** What servers may change without approval ([lock](lock.md)). */
+  readonly lock?: LockSettings | undefined;
   /** How lists are made and served ([lists](lists.md)). */
   readonly lists?: ListsSettings | undefined;
   /** Limits on what clients and servers may use. */
@@ -524,6 +526,40 @@ export interface ApprovalsSettings {
    * from running out. Default 10000.
    */
   readonly progressMs?: number | undefined;
+}
+
+/** What servers may change without approval ([lock](lock.md)). */
+export interface LockSettings {
+  /**
+   * "warn" compares what servers list with goblin.lock and reports every difference; "enforce" also
+   * does what lock.on says. Default "off".
+   */
+  readonly mode?: "off" | "warn" | "enforce" | undefined;
+  /**
+   * The lock file. Relative to the config's folder; ~ is the home folder. Default: goblin.lock
+   * beside the config.
+   */
+  readonly file?: string | undefined;
+  /**
+   * With "enforce", what each class of difference does: "pass" lists the new form, "pin" lists the
+   * approved form and hides what has none, "hold" also hides entries whose approved form is no
+   * longer true.
+   */
+  readonly on?: {
+    /** Titles, icons, and other things that only people see. Default "pass". */
+    readonly cosmetic?: "pass" | "pin" | "hold" | undefined;
+    /** Descriptions, and other texts that models read. Default "pin". */
+    readonly wording?: "pass" | "pin" | "hold" | undefined;
+    /** Less is possible: a parameter is gone or became required. Default "pass". */
+    readonly narrowing?: "pass" | "pin" | "hold" | undefined;
+    /**
+     * More is possible: a new tool or parameter, a wider type, another hint, another package.
+     * Default "hold".
+     */
+    readonly widening?: "pass" | "pin" | "hold" | undefined;
+    /** The scanner found an attack in the new text. Default "hold". */
+    readonly suspicious?: "pass" | "pin" | "hold" | undefined;
+  } | undefined;
 }
 
 /** How lists are made and served ([lists](lists.md)). */

@@ -14,7 +14,9 @@ import {
   type ClientsConfig,
   clientsSchema,
   type ListsConfig,
+  type LockConfig,
   listsSchema,
+  lockSchema,
   type MetaToolsConfig,
   metaToolsSchema,
   type NamesConfig,
@@ -70,6 +72,7 @@ export const configFileSchema = z.strictObject({
   approvals: approvalsSchema
     .prefault({})
     .describe("How people answer for calls that a rule asks about ([approvals](approvals.md))."),
+  lock: lockSchema.prefault({}).describe("What servers may change without approval ([lock](lock.md))."),
   lists: listsSchema.prefault({}).describe("How lists are made and served ([lists](lists.md))."),
   limits: limitsSchema.prefault({}).describe("Limits on what clients and servers may use."),
   timeouts: timeoutsSchema.prefault({}).describe("Timeouts, in milliseconds."),
@@ -98,6 +101,7 @@ export interface Config {
   readonly resources: ResourcesConfig;
   readonly policy: PolicyConfig;
   readonly approvals: ApprovalsConfig;
+  readonly lock: LockConfig;
   readonly lists: ListsConfig;
   readonly limits: LimitsConfig;
   readonly timeouts: TimeoutsConfig;

@@ -111,3 +111,36 @@ export const listsSchema = z.strictObject({
     .describe('"sorted" by name, or "server": by server, in the order of the config, each in its own order.'),
 });
 export type ListsConfig = z.output<typeof listsSchema>;
+
+const lockAction = z.enum(["pass", "pin", "hold"]);
+
+export const lockSchema = z.strictObject({
+  mode: z
+    .enum(["off", "warn", "enforce"])
+    .default("off")
+    .describe(
+      '"warn" compares what servers list with goblin.lock and reports every difference; "enforce" also does what lock.on says.',
+    ),
+  file: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      "The lock file. Relative to the config's folder; ~ is the home folder. Default: goblin.lock beside the config.",
+    ),
+  on: z
+    .strictObject({
+      cosmetic: lockAction.default("pass").describe("Titles, icons, and other things that only people see."),
+      wording: lockAction.default("pin").describe("Descriptions, and other texts that models read."),
+      narrowing: lockAction.default("pass").describe("Less is possible: a parameter is gone or became required."),
+      widening: lockAction
+        .default("hold")
+        .describe("More is possible: a new tool or parameter, a wider type, another hint, another package."),
+      suspicious: lockAction.default("hold").describe("The scanner found an attack in the new text."),
+    })
+    .prefault({})
+    .describe(
+      'With "enforce", what each class of difference does: "pass" lists the new form, "pin" lists the approved form and hides what has none, "hold" also hides entries whose approved form is no longer true.',
+    ),
+});
+export type LockConfig = z.output<typeof lockSchema>;

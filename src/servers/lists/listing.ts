@@ -11,15 +11,18 @@ import { emptyLists, type ServerLists } from "../../catalog/definitions.ts";
 import { DISABLED, KNOWN, STARTING, type Standing } from "../../catalog/standing.ts";
 import type { LiveConfig } from "../../config/live-config.ts";
 import { isInvalid, type ServerConfig } from "../../config/schema/server.ts";
+import type { Lock } from "../../lock/lock.ts";
 import type { PeerInfo } from "../../peers/peer.ts";
 import type { BackendStatus } from "../backend-options.ts";
-import type { KeptLists } from "./kept-lists.ts";
+import type { KeptLists, KeptServer } from "./kept-lists.ts";
 
 export interface ListingOptions {
   readonly config: LiveConfig;
   readonly catalog: Pick<Catalog, "put" | "update" | "stand">;
   /** Where the lists outlive the process. */
   readonly kept?: Pick<KeptLists, "read" | "keep"> | undefined;
+  /** Decides what may be shown of a server that has not connected yet. */
+  readonly lock?: Pick<Lock, "startingLists"> | undefined;
   readonly server: () => ServerConfig;
   readonly status: () => BackendStatus;
   /** Returns whether some list could not be fetched at all. */
@@ -37,14 +40,15 @@ export class Listing {
   /** The server's last description of itself, as long as it has lists. */
   #info: PeerInfo | undefined;
   #isKnown = false;
+  readonly #kept: KeptServer | undefined;
   #graceTimer: NodeJS.Timeout | undefined;
 
   constructor(options: ListingOptions) {
     this.#options = options;
     const server = options.server();
-    const kept = server.enabled ? options.kept?.read(server) : undefined;
-    this.#lists = kept?.lists;
-    this.#info = kept?.info;
+    this.#kept = server.enabled ? options.kept?.read(server) : undefined;
+    this.#lists = this.#startingLists();
+    this.#info = this.#kept?.info;
   }
 
   get lists(): ServerLists | undefined {
@@ -90,6 +94,13 @@ export class Listing {
     this.#lists = lists;
     if (this.#isAttached) this.#options.catalog.update(this.#options.server().id, lists);
     if (this.#isKnown) this.#keep();
+  }
+
+  /** Other things may be shown now than before. Lists that were fetched come from the fetcher. */
+  readmit(): void {
+    if (this.#isKnown || !this.#lists) return;
+    this.#lists = this.#startingLists();
+    if (this.#isAttached) this.#options.catalog.update(this.#options.server().id, this.#lists ?? emptyLists);
   }
 
   /** The lists of a new connection were fetched, as far as they could be. */
@@ -143,6 +154,13 @@ export class Listing {
     if (state !== "down") return hasFailed() ? UNLISTED : STARTING;
     const retryAt = retryAfterMs === undefined ? undefined : Date.now() + retryAfterMs;
     return { kind: "down", reason: reason ?? "it is not connected", retryAt };
+  }
+
+  #startingLists(): ServerLists | undefined {
+    const { lock, server } = this.#options;
+    const { id, enabled } = server();
+    const kept = this.#kept?.lists;
+    return lock && enabled ? lock.startingLists(id, kept) : kept;
   }
 
   #keep(): void {

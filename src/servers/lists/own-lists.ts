@@ -9,7 +9,7 @@ import type { Peer } from "../../peers/peer.ts";
 import type { ChangeKind } from "../../protocol/methods.ts";
 import { ListFetcher, type ListFetcherOptions } from "../list-fetcher.ts";
 
-export interface OwnListsOptions extends Pick<ListFetcherOptions, "serverId" | "config" | "log" | "onLimit"> {
+export interface OwnListsOptions extends Pick<ListFetcherOptions, "serverId" | "config" | "log" | "onLimit" | "admit"> {
   /** Returns the lists of the shared connection, if they are known. */
   readonly common: () => ServerLists | undefined;
   /** A client's lists are these now; undefined: the common ones. */
@@ -51,6 +51,11 @@ export class OwnLists {
     await fetcher.connect(peer, known);
   }
 
+  /** Other things are admitted now than before. */
+  readmit(): void {
+    for (const fetcher of this.#fetchers.values()) fetcher.readmit();
+  }
+
   /** Forgets a client that is gone. */
   release(ownerKey: string): void {
     this.#fetchers.get(ownerKey)?.close();
@@ -69,12 +74,13 @@ export class OwnLists {
   }
 
   #make(ownerKey: string): ListFetcher {
-    const { serverId, config, log, onLimit, common, update, announced, differ } = this.#options;
+    const { serverId, config, log, onLimit, admit, common, update, announced, differ } = this.#options;
     return new ListFetcher({
       serverId,
       config,
       log,
       onLimit,
+      admit,
       update: (lists) => {
         this.#lists.set(ownerKey, lists);
         update(ownerKey, lists);

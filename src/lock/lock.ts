@@ -1,0 +1,267 @@
+/**
+ * The lock of a running gateway: compares what each server lists with what the lock file approves,
+ * and decides what clients get of it.
+ *
+ * It works when lists arrive, in slices, never during a call. If it is off, it does nothing. With
+ * "enforce", whatever was not approved is not served, also if the file cannot be read.
+ */
+import { EventEmitter } from "node:events";
+import { type ServerLists, stringOf } from "../catalog/definitions.ts";
+import type { LiveConfig } from "../config/live-config.ts";
+import type { ServerConfig } from "../config/schema/server.ts";
+import type { PeerInfo } from "../peers/peer.ts";
+import type { Logger } from "../telemetry/logger.ts";
+import { inSlices } from "../timing/slices.ts";
+import { type CurrentServer, type Drift, driftOf, type Scan } from "./drift.ts";
+import { effectOf, type LockActions, listsWith } from "./effect.ts";
+import type { LockedServer, ReadLock } from "./lock-file.ts";
+import { readLockFile, writeLockedServer } from "./lock-store.ts";
+import { type Source, sourceOf } from "./source.ts";
+import { type LockedEntry, type SurfaceKind, surfaceKinds, surfaceOf } from "./surface.ts";
+
+export interface LockOptions {
+  readonly config: LiveConfig;
+  readonly log: Logger;
+  /** The path of the file. */
+  readonly file: () => string;
+  readonly scan: (approved: ReadLock["servers"], serverId: string) => Scan;
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+}
+
+export interface LockEvents {
+  /** What is approved, or what is done about differences, is another now. */
+  changed: [];
+  closed: [];
+}
+
+/** What a server lists now, and how it differs. */
+export interface Comparison {
+  readonly current: CurrentServer;
+  readonly drifts: readonly Drift[];
+}
+
+/** What a server says at one moment. */
+export interface Listed {
+  readonly lists: ServerLists;
+  readonly info: PeerInfo;
+}
+
+/** The most drifts in one log line. */
+const MOST_LOGGED = 10;
+
+export class Lock extends EventEmitter<LockEvents> {
+  readonly #options: LockOptions;
+  #read: ReadLock;
+  #path: string;
+  #isClosed = false;
+  readonly #comparisons = new Map<string, Comparison>();
+  /** What the log said last of each server. */
+  readonly #logged = new Map<string, string>();
+  readonly #described = new WeakMap<PeerInfo, { readonly text: string | undefined; readonly info: PeerInfo }>();
+  /** How a server that is ready lists now, for a lock that was off. Set by the gateway. */
+  listedBy: (serverId: string) => Listed | undefined = () => undefined;
+
+  constructor(options: LockOptions) {
+    super();
+    this.setMaxListeners(0);
+    this.#options = options;
+    this.#path = options.file();
+    this.#read = this.isOn ? this.#load() : readLockFile(this.#path);
+    let settings = JSON.stringify(options.config.current.lock);
+    options.config.on("changed", () => {
+      const next = JSON.stringify(options.config.current.lock);
+      if (next === settings) return;
+      settings = next;
+      this.#path = options.file();
+      this.reload();
+    });
+  }
+
+  get path(): string {
+    return this.#path;
+  }
+
+  get isOn(): boolean {
+    return this.#options.config.current.lock.mode !== "off";
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.emit("closed");
+  }
+
+  get file(): ReadLock {
+    return this.#read;
+  }
+
+  /** Undefined: differences are only reported. */
+  get actions(): LockActions | undefined {
+    const { mode, on } = this.#options.config.current.lock;
+    return mode === "enforce" ? on : undefined;
+  }
+
+  /** Reads the file again. */
+  reload(): void {
+    this.#read = this.#load();
+    this.#changed();
+  }
+
+  /** Returns the lists that clients get. `lists` are all that the server has. */
+  async admit(server: ServerConfig, { lists, info }: Listed): Promise<ServerLists> {
+    if (!this.isOn) return lists;
+    const comparison = await this.#compare(server, { lists, info });
+    this.#comparisons.set(server.id, comparison);
+    this.#report(server.id, comparison.drifts);
+    const approved = this.#read.servers.get(server.id);
+    return inSlices(listsWith(lists, { approved, drifts: comparison.drifts, actions: this.actions }));
+  }
+
+  /**
+   * The lists of a server that has not connected yet: those that were approved, with the resources
+   * that it listed last. `kept`: what it listed last; what is gone from there is left out.
+   */
+  startingLists(serverId: string, kept: ServerLists | undefined): ServerLists | undefined {
+    if (!this.isOn || (kept && !this.actions)) return kept;
+    const approved = this.#read.servers.get(serverId);
+    if (!approved) return kept && { tools: [], prompts: [], templates: [], resources: kept.resources };
+    const listOf = (kind: SurfaceKind) => {
+      const key = kind === "templates" ? "uriTemplate" : "name";
+      const last = kept && new Set(kept[kind].map((definition) => stringOf(definition, key)));
+      return [...approved[kind]].filter(([name]) => !last || last.has(name)).map(([, { definition }]) => definition);
+    };
+    const resources = kept?.resources ?? [];
+    return { tools: listOf("tools"), prompts: listOf("prompts"), templates: listOf("templates"), resources };
+  }
+
+  /** A server's description of itself, as clients may read it: with approved instructions only. */
+  describe(serverId: string, info: PeerInfo | undefined): PeerInfo | undefined {
+    const { actions } = this;
+    if (!actions || !info) return info;
+    const text = this.#instructions(serverId, info.instructions, actions);
+    if (text === info.instructions) return info;
+    const known = this.#described.get(info);
+    if (known && known.text === text) return known.info;
+    const described = { ...info, instructions: text };
+    this.#described.set(info, { text, info: described });
+    return described;
+  }
+
+  /** What a server lists now, compared with the file. Undefined: it has not been listed. */
+  async compare(server: ServerConfig): Promise<Comparison | undefined> {
+    const known = this.isOn ? this.#comparisons.get(server.id) : undefined;
+    const listed = known ? undefined : this.listedBy(server.id);
+    return known ?? (listed && (await this.#compare(server, listed)));
+  }
+
+  /** Forgets a server that was removed. */
+  forget(serverId: string): void {
+    this.#comparisons.delete(serverId);
+    this.#logged.delete(serverId);
+  }
+
+  /** Writes what a server lists now to the file. `expect`: the digest of what the user has seen. */
+  async approve(server: ServerConfig, expect: string): Promise<Comparison> {
+    const comparison = await this.compare(server);
+    if (!comparison) throw new Error(`server "${server.id}" has not been listed yet`);
+    const { current } = comparison;
+    if (current.digest !== expect) throw new ChangedSurface(server.id, current.digest);
+    this.#read = await writeLockedServer(this.#path, server.id, steady(current, this.#read.servers.get(server.id)));
+    this.#changed();
+    return { current, drifts: [] };
+  }
+
+  /** Removes a server that is no longer in the config from the file. */
+  async remove(serverId: string): Promise<void> {
+    this.#read = await writeLockedServer(this.#path, serverId, undefined);
+    this.#changed();
+  }
+
+  async #compare(server: ServerConfig, { lists, info }: Listed): Promise<Comparison> {
+    const { env, scan } = this.#options;
+    const approved = this.#read.servers.get(server.id);
+    const source: Source = await sourceOf(server, info.serverInfo["version"], env);
+    const surface = await inSlices(surfaceOf({ lists, instructions: info.instructions }, approved));
+    const current = { ...surface, source };
+    const sides = { approved, current, scan: scan(this.#read.servers, server.id) };
+    return { current, drifts: await inSlices(driftOf(sides)) };
+  }
+
+  #instructions(serverId: string, current: string | undefined, actions: LockActions): string | undefined {
+    const approved = this.#read.servers.get(serverId)?.instructions?.text;
+    if (current === undefined || current === approved) return current;
+    const drift = this.#comparisons.get(serverId)?.drifts.find(({ kind }) => kind === "instructions");
+    if (!drift || drift.after !== current) return approved;
+    const effect = effectOf(drift, actions);
+    return effect === "listed" ? current : effect === "pinned" ? approved : undefined;
+  }
+
+  #load(): ReadLock {
+    const read = readLockFile(this.#path);
+    for (const { line, message } of read.problems) {
+      const what = this.actions
+        ? "What it concerns is not approved, and not served"
+        : "What it concerns is not compared";
+      this.#options.log.error(
+        { file: `${this.#path}:${line}`, problem: message },
+        `The lock file has a problem. ${what}`,
+      );
+    }
+    return read;
+  }
+
+  #changed(): void {
+    this.#comparisons.clear();
+    this.emit("changed");
+  }
+
+  #report(server: string, drifts: readonly Drift[]): void {
+    const lines = drifts.map((drift) => lineOf(drift, this.actions));
+    const text = lines.join("\n");
+    if (this.#logged.get(server) === text || (text === "" && !this.#logged.has(server))) return;
+    this.#logged.set(server, text);
+    const { log } = this.#options;
+    if (text === "") return log.info({ server }, "The server is as it was approved again");
+    if (!this.#read.servers.has(server)) {
+      const effect = this.actions ? "What is not approved is not served" : "Nothing of it was approved yet";
+      return log.warn({ server, entries: lines.length }, `The server is not in the lock file. ${effect}: goblin lock`);
+    }
+    const shown = lines.slice(0, MOST_LOGGED);
+    const more = lines.length > shown.length ? { more: lines.length - shown.length } : {};
+    log.warn({ server, drift: shown, ...more }, "The server is not as it was approved: goblin lock diff");
+  }
+}
+
+/** Somebody approves what is no longer there. */
+export class ChangedSurface extends Error {
+  constructor(serverId: string, digest: string) {
+    super(`what server "${serverId}" offers has another digest, ${digest}; look again with goblin lock diff`);
+  }
+}
+
+/** `tool send: widening, pinned` */
+export function lineOf(drift: Drift, actions: LockActions | undefined): string {
+  const what = drift.name === "" ? drift.kind : `${drift.kind} ${drift.name}`;
+  return `${what}: ${drift.change}, ${drift.class}, ${effectOf(drift, actions)}`;
+}
+
+/** Keeps the approved spelling of entries that are the same, so that the file changes no line. */
+function steady(current: CurrentServer, approved: LockedServer | undefined): LockedServer {
+  if (!approved) return current;
+  const entries = (kind: SurfaceKind): ReadonlyMap<string, LockedEntry> =>
+    new Map(
+      [...current[kind]].map(([name, entry]) => {
+        const known = approved[kind].get(name);
+        return [name, known?.digest === entry.digest ? known : entry];
+      }),
+    );
+  const [tools, prompts, templates] = surfaceKinds.map(entries) as [
+    LockedServer["tools"],
+    LockedServer["prompts"],
+    LockedServer["templates"],
+  ];
+  return { ...current, tools, prompts, templates };
+}
