@@ -29,8 +29,8 @@ export default defineConfig(({ mode }) => ({
     ...(mode === "attack" && { testNamePattern: namePattern(defects) }),
     // On a machine that others use, too, a test may fail by chance; a fault fails it every time.
     retry: Number(process.env["GOBLIN_TEST_RETRIES"] ?? 0),
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
     pool: "forks",
     env: included[mode] ? { GOBLIN_TEST_THOROUGH: "1" } : {},

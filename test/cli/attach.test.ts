@@ -13,6 +13,7 @@ import { PROGRAM } from "../fixtures/command.ts";
 import { connectV1, connectV2, disposeAll, onDispose, startScripted, until } from "../fixtures/peers.ts";
 import { commandOf, isRunning } from "../fixtures/processes.ts";
 import { type ServeHome, serveHome, startServe } from "../fixtures/serve.ts";
+import { isThorough } from "../fixtures/thorough.ts";
 
 afterEach(disposeAll);
 
@@ -132,23 +133,27 @@ test("bytes pass unchanged, in both directions", async () => {
   expect(await client.exited).toBe(0);
 });
 
-test("ten clients that start at once get one gateway, which ends when they have gone", async () => {
-  const one = await startScripted({ name: "one" });
-  const home = await idleHome({ mcpServers: { one: one.entry } });
-  const args = ["--config", home.configFile, "--stop-when-idle", "0.01"];
-  const clients = await Promise.all(Array.from({ length: 10 }, () => connectV1(entry(home, { args }))));
-  for (const { client } of clients) {
-    const { content } = await client.callTool({ name: "one_echo", arguments: { text: "hi" } });
-    expect(JSON.stringify(content)).toContain("hi");
-  }
-  expect((await one.events("start")).length).toBe(1);
-  const [running, ...others] = records(home);
-  expect(others).toEqual([]);
-  expect(running).toMatchObject({ isBackground: true, url: `http://127.0.0.1:${home.port}` });
-  await Promise.all(clients.map(({ close }) => close()));
-  await until(() => !isRunning(running!.pid), { what: "the gateway to end" });
-  expect(records(home)).toEqual([]);
-}, 120_000);
+test.runIf(isThorough)(
+  "ten clients that start at once get one gateway, which ends when they have gone",
+  async () => {
+    const one = await startScripted({ name: "one" });
+    const home = await idleHome({ mcpServers: { one: one.entry } });
+    const args = ["--config", home.configFile, "--stop-when-idle", "0.01"];
+    const clients = await Promise.all(Array.from({ length: 10 }, () => connectV1(entry(home, { args }))));
+    for (const { client } of clients) {
+      const { content } = await client.callTool({ name: "one_echo", arguments: { text: "hi" } });
+      expect(JSON.stringify(content)).toContain("hi");
+    }
+    expect((await one.events("start")).length).toBe(1);
+    const [running, ...others] = records(home);
+    expect(others).toEqual([]);
+    expect(running).toMatchObject({ isBackground: true, url: `http://127.0.0.1:${home.port}` });
+    await Promise.all(clients.map(({ close }) => close()));
+    await until(() => !isRunning(running!.pid), { what: "the gateway to end" });
+    expect(records(home)).toEqual([]);
+  },
+  120_000,
+);
 
 test("after kill -9 of the gateway under load, clients go on with the next one", async () => {
   const one = await startScripted({ name: "one" });
@@ -221,7 +226,7 @@ test("a gateway that a client started comes back after kill -9, and makes way fo
   expect(records(home)).toMatchObject([{ pid: own.pid, isBackground: false }]);
 });
 
-test("a gateway gets another port if somebody else has the config's", async () => {
+test.runIf(isThorough)("a gateway gets another port if somebody else has the config's", async () => {
   const other = createServer((_request, response) => response.end("a web page"));
   const one = await startScripted({ name: "one" });
   const home = await idleHome({ mcpServers: { one: one.entry } });

@@ -9,6 +9,7 @@ import { SecretStore } from "../../src/secrets/secret-store.ts";
 import { type CommandHome, commandHome, PROGRAM } from "../fixtures/command.ts";
 import { disposeAll } from "../fixtures/peers.ts";
 import { freePort } from "../fixtures/serve.ts";
+import { isThorough } from "../fixtures/thorough.ts";
 
 afterEach(disposeAll);
 
@@ -145,7 +146,7 @@ test("a project, a client that starts programs, a broken file, and the way out",
   expect((await home.goblinWith({ env }, "uninstall", "vscode")).out).toBe("No client has an entry of the gateway.\n");
 });
 
-test("a profile or every server alone, each tried as the client would", async () => {
+test.runIf(isThorough)("a profile or every server alone, each tried as the client would", async () => {
   const home = commandHome();
   const port = await freePort();
   const demo = (id: string): object => ({ command: process.execPath, args: [DEMO, id] });

@@ -8,6 +8,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { type CommandHome, commandHome, PROGRAM } from "../fixtures/command.ts";
 import { startGoblin } from "../fixtures/goblin.ts";
 import { disposeAll, startScripted, until } from "../fixtures/peers.ts";
+import { isThorough } from "../fixtures/thorough.ts";
 import { hasTmux, openTerminal } from "../tui/pty.ts";
 
 let home: CommandHome;
@@ -102,7 +103,7 @@ test("status says how it is, in words, in JSON and by its exit code", async () =
   expect(ill.out).toMatch(/^gone +down /m);
 });
 
-test("the API's own address is found in the config of this folder", async () => {
+test.runIf(isThorough)("the API's own address is found in the config of this folder", async () => {
   const apart = await startGoblin({ gateway: { admin: { tokens: ["cli-token-1"], port: 0 } } });
   const gateway = {
     port: Number(new URL(apart.origin).port),

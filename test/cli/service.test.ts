@@ -1,15 +1,16 @@
 /** `goblin service` with a systemctl that starts what the unit says. */
+import { once } from "node:events";
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { type CommandHome, commandHome } from "../fixtures/command.ts";
 import { onDispose } from "../fixtures/dispose.ts";
 import { disposeAll } from "../fixtures/peers.ts";
 import { freePort } from "../fixtures/serve.ts";
+import { isThorough } from "../fixtures/thorough.ts";
 import { until } from "../fixtures/until.ts";
 
-vi.setConfig({ testTimeout: 90_000 });
 afterEach(disposeAll);
 
 const FAKE = fileURLToPath(new URL("../fixtures/fake-systemctl.js", import.meta.url));
@@ -98,7 +99,7 @@ test("a service is shown, installed, seen and removed, in a folder with an odd n
   expect((await home.goblin("service", "uninstall")).out).toBe("No service is installed.\n");
 });
 
-test("what stands in the way is named, and nothing is left behind", async () => {
+test.runIf(isThorough)("what stands in the way is named, and nothing is left behind", async () => {
   const home = withSystemd();
   expect(await home.goblin("service", "install")).toMatchObject({ code: 2, err: /there is no config .*goblin import/ });
   const own = join(home.env["HOME"]!, ".config/goblin/goblin.json");
@@ -115,7 +116,7 @@ test("what stands in the way is named, and nothing is left behind", async () => 
   expect(refused.err).toMatch(/GITHUB_KEY.*\n.*goblin secret set NAME/);
 
   const running = home.start(["serve"]);
-  await until(async () => (await home.goblin("status")).out.includes("needy"));
+  await once(running.stdout!, "data");
   const taken = await home.goblin("service", "install");
   expect(taken).toMatchObject({ code: 2, err: expect.stringMatching(/runs already, at .*: end it first/) });
   expect(existsSync(home.unit)).toBe(false);
@@ -131,7 +132,7 @@ test("what stands in the way is named, and nothing is left behind", async () => 
   expect(readFileSync(home.unit, "utf8")).toBe("[Service]\nExecStart=/my/own\n");
 });
 
-test("a gateway that cannot start is said, with the way to its log", async () => {
+test.runIf(isThorough)("a gateway that cannot start is said, with the way to its log", async () => {
   const home = withSystemd();
   const config = home.write("goblin.json", { mcpServers: {}, gateway: { port: 1, host: "no.such.host.invalid" } });
   const failed = await home.goblin("service", "install", "--config", config);

@@ -2,15 +2,15 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { skillText } from "../../src/cli/skill/skill-text.ts";
 import { estimateTokens } from "../../src/text/token-estimate.ts";
 import { commandHome, PROGRAM } from "../fixtures/command.ts";
 import { disposeAll } from "../fixtures/peers.ts";
 import { freePort } from "../fixtures/serve.ts";
+import { isThorough } from "../fixtures/thorough.ts";
 import { until } from "../fixtures/until.ts";
 
-vi.setConfig({ testTimeout: 90_000 });
 afterEach(disposeAll);
 
 test("the skill is short, with a valid front matter, however the command is run", () => {
@@ -48,7 +48,7 @@ test("the skill is written, kept, and taken back", async () => {
   expect(existsSync(join(home.folder, "mine/goblin/SKILL.md"))).toBe(true);
 });
 
-test("every command of the skill works", async () => {
+test.runIf(isThorough)("every command of the skill works", async () => {
   const home = commandHome();
   const bin = join(home.folder, "bin");
   mkdirSync(bin);

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { type CommandHome, commandHome, hasScript } from "../fixtures/command.ts";
 import { startGoblin } from "../fixtures/goblin.ts";
 import { disposeAll, startScripted } from "../fixtures/peers.ts";
+import { isThorough } from "../fixtures/thorough.ts";
 
 const demo = (id: string) => ({
   command: process.execPath,
@@ -110,7 +111,7 @@ describe.runIf(hasScript)("on a terminal", () => {
     expect(plain.shown).not.toContain("\u001b[3");
   });
 
-  test("serve logs in colour, unless NO_COLOR asks for none", async () => {
+  test.runIf(isThorough)("serve logs in colour, unless NO_COLOR asks for none", async () => {
     const config = home.write("c.json", { mcpServers: { gone: { command: "/does/not/exist" } }, gateway: { port: 0 } });
     const typing = [["gone", "\u0003"]] as const;
     const args = ["serve", "--config", config];
@@ -159,7 +160,7 @@ describe("in a pipe", () => {
     expect(readdirSync(`${home.folder}/pictures`)).toEqual(["lab_portrait-1.png"]);
   });
 
-  test("a result is shown once", async () => {
+  test.runIf(isThorough)("a result is shown once", async () => {
     const one = await startScripted({ name: "one" });
     const { origin } = await startGoblin({ mcpServers: { one: one.entry } });
     const call = async (result: object, ...more: string[]) =>

@@ -8,6 +8,7 @@ import { afterEach, expect, test } from "vitest";
 import { commandHome, hasScript } from "../fixtures/command.ts";
 import { startGoblin } from "../fixtures/goblin.ts";
 import { disposeAll, startScripted, until } from "../fixtures/peers.ts";
+import { isThorough } from "../fixtures/thorough.ts";
 import {
   hasRun,
   isNotThisMachine,
@@ -148,7 +149,7 @@ test("a changed file is not applied until it is trusted, then at once", async ()
   expect((await home.goblin("status", ...at)).out).not.toContain("not applied");
 });
 
-test("no variable gets into the gateway of a config of the folder", async () => {
+test.runIf(isThorough)("no variable gets into the gateway of a config of the folder", async () => {
   const home = commandHome();
   const tokens = ["${env:SECRET_OF_THE_USER}"];
   const env = { SECRET_OF_THE_USER: "sesame-open-1" };

@@ -5,6 +5,7 @@
 import { afterEach, expect, test } from "vitest";
 import { startGoblin } from "../fixtures/goblin.ts";
 import { connectV1, connectV2, disposeAll, rawHttp, type Scripted, startScripted } from "../fixtures/peers.ts";
+import { isThorough } from "../fixtures/thorough.ts";
 
 afterEach(disposeAll);
 
@@ -61,7 +62,7 @@ test("200 calls at once over 8 servers, from 4 clients with the same ids and tok
   expect(await violations(backends)).toEqual([]);
 });
 
-test("SDK clients of all transports at the same time", async () => {
+test.runIf(isThorough)("SDK clients of all transports at the same time", async () => {
   const { backends, goblin } = await start();
   const clients = await Promise.all([
     connectV1({ url: goblin.url }),
