@@ -2,6 +2,7 @@
 import { Approvals } from "./approvals/approvals.ts";
 import type { OpenedLedger } from "./approvals/ledger.ts";
 import { shownArguments } from "./approvals/shown-arguments.ts";
+import { Webhook } from "./approvals/webhook.ts";
 import { masked, mayHoldSecret } from "./calls/stages/audit-mask.ts";
 import type { LiveConfig } from "./config/live-config.ts";
 import type { OnLimit } from "./protocol/limit-exceeded.ts";
@@ -13,6 +14,8 @@ export interface ApprovalsParts {
   readonly sessions: Pick<SessionStore, "on">;
   readonly onLimit: OnLimit;
   readonly log: Logger;
+  /** Where the gateway listens; empty: nowhere. */
+  readonly address: { readonly url: string };
 }
 
 /** `opened`: what an earlier process left. Undefined: nothing survives a restart. */
@@ -27,6 +30,20 @@ export function createApprovals(parts: ApprovalsParts, opened: OpenedLedger | un
     onLimit,
     warn: (message) => log.error(message),
   });
+  approvals.pageOf = (id) => {
+    const { gateway } = config.current;
+    const base = gateway.publicUrl ?? parts.address.url;
+    // The page is elsewhere, perhaps where no client can reach it.
+    if (base === "" || gateway.admin.port !== undefined) return undefined;
+    return `${(gateway.publicUrl ?? new URL(base).origin).replace(/\/$/, "")}/ui/approvals/${id}`;
+  };
+  const webhook = new Webhook({
+    settings: () => config.current.approvals.webhook,
+    pageOf: (id) => approvals.pageOf(id),
+    warn: (message) => log.warn(message),
+  });
+  approvals.on("changed", (record) => webhook.changed(record));
+  approvals.on("closed", () => webhook.close());
   sessions.on("ended", ({ key }) => approvals.sessionEnded(key));
   return approvals;
 }

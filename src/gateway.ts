@@ -69,7 +69,7 @@ export function createGateway({ log, configPath, reload, state, kept, logins, en
   const { pairing, preview } = options;
   const guards = new LiveGuards(config, log, { mark: clients.mark, pairing });
   const connect = logins && createConnect(logins, { config, guards, pairing, address });
-  const approvals = createApprovals({ ...core, sessions }, options.approvals);
+  const approvals = createApprovals({ ...core, sessions, address }, options.approvals);
   const stages = { masker: logs.masker, loginLinks: connect, localTools, waiting, seen };
   const relay = new Relay({ ...core, ...clients, ...records, ...stages, approvals });
   const reloading = { configPath, reloads, reload, preview };
@@ -109,6 +109,7 @@ export function createGateway({ log, configPath, reload, state, kept, logins, en
       const sole = http ? undefined : new SoleClient(sessions);
       servers.sole = sole;
       if (!http) connect?.serveAlone();
+      approvals.isAlone = !http;
       void servers.start();
       stdioFront = serveStdio({ ...context, sole }, streams);
       return stdioFront;

@@ -39,6 +39,7 @@ export interface ApprovalsOptions {
 export interface ApprovalsEvents {
   /** A question is there, or another thing is known of it. */
   changed: [record: ApprovalRecord];
+  closed: [];
 }
 
 /** A call that waits. */
@@ -78,6 +79,12 @@ export class Approvals extends EventEmitter<ApprovalsEvents> {
   readonly #alarms = new Alarms();
   #telling: NodeJS.Timeout | undefined;
   #isClosed = false;
+  /** Where an operator answers on a page; undefined: there is none. */
+  pageOf: (id: string) => string | undefined = () => undefined;
+  /** Identifies the definition that was locked. */
+  lockOf: ((about: Pick<Subject, "server" | "kind" | "name">) => string | undefined) | undefined;
+  /** Nobody can reach the API: the gateway belongs to the client that started it. */
+  isAlone = false;
 
   constructor(options: ApprovalsOptions) {
     super();
@@ -222,6 +229,7 @@ export class Approvals extends EventEmitter<ApprovalsEvents> {
     for (const id of [...this.#held.keys()]) this.end(id, "shutdown");
     clearInterval(this.#telling);
     await this.#ledger.settled();
+    this.emit("closed");
   }
 
   #grantFor({ record, key }: Held, span: Span, by: string): Grant {

@@ -108,7 +108,13 @@ export class Relay {
     const admission = new Admission(log);
     this.#admission = admission;
     const { approvals, access } = parts;
-    this.#approval = new Approval({ approvals, access, admission, send: (...call) => this.#sendNow(...call) });
+    this.#approval = new Approval({
+      approvals,
+      access,
+      admission,
+      trusted: () => config.current.approvals.trustClients,
+      send: (...call) => this.#sendNow(...call),
+    });
     this.#clientMethods = {
       "resources/subscribe": (flight) => resourceSubscriptions.subscribeSession(flight),
       "resources/unsubscribe": (flight) => resourceSubscriptions.unsubscribeSession(flight),

@@ -13,8 +13,10 @@ const LEAST_LENGTH = 6;
  * Returns the values that must not appear in a log. Arguments and paths are not included: without
  * them a log is useless.
  */
-export function logSecrets({ servers, gateway, otel }: Pick<Config, "servers" | "gateway" | "otel">): string[] {
+export function logSecrets(config: Pick<Config, "servers" | "gateway" | "otel" | "approvals">): string[] {
+  const { servers, gateway, otel, approvals } = config;
   const found = [
+    ...(approvals.webhook ? [approvals.webhook.secret, ...pathKeys(approvals.webhook.url)] : []),
     ...gateway.auth.tokens,
     ...gateway.admin.tokens,
     ...Object.values(gateway.auth.clients).flatMap(({ token }) => token ?? []),
@@ -51,6 +53,12 @@ export function secretsOf(transport: ServerTransport): string[] {
   const { pathname, search } = new URL(transport.url);
   const segments = pathname.split("/").filter((segment) => !PLAIN_SEGMENT.test(segment));
   return [...keysOf(transport), search.slice(1), ...segments];
+}
+
+/** The address of a webhook is often a secret of its own. */
+function pathKeys(url: string): string[] {
+  const { pathname, search } = new URL(url);
+  return [...pathname.split("/"), search.slice(1)].filter((part) => !PLAIN_SEGMENT.test(part));
 }
 
 function keysOf(transport: ServerTransport): string[] {

@@ -20,11 +20,14 @@ import type { Route } from "../../routing/resolve.ts";
 import { formatDuration } from "../../text/format.ts";
 import type { Admission } from "../admission.ts";
 import { outcomeOf } from "../outcome.ts";
+import { askClient, maySelfAnswer } from "./approval-question.ts";
 
 export interface ApprovalParts {
   readonly approvals: Approvals;
   readonly access: Pick<Access, "placeOf">;
   readonly admission: Admission;
+  /** Patterns of the clients whose own consent counts. */
+  readonly trusted: () => readonly string[];
   /** Sends the call to its server. */
   readonly send: (flight: Flight, route: Route, params: string) => Promise<Answer>;
 }
@@ -46,7 +49,9 @@ export class Approval {
     let asked: string | AskFirst = first;
     for (;;) {
       if (typeof asked === "string") return send(flight, route, asked);
-      const { subject, args } = subjectOf({ ...askerOf(flight, route), asked });
+      const asker = askerOf(flight, route);
+      const lock = approvals.lockOf?.({ server: asker.serverId, kind: asker.kind, name: asker.name });
+      const { subject, args } = subjectOf({ ...asker, asked, lock });
       const grant = approvals.take(subject);
       if (grant) return this.#run(flight, route, { grant, subject, params: asked.params });
       await this.#hold(flight, { subject, args, asked });
@@ -80,11 +85,13 @@ export class Approval {
 
   /** Resolves when a person has allowed the call. */
   async #hold(flight: Flight, given: { subject: Subject; args: string; asked: AskFirst }): Promise<void> {
-    const { approvals } = this.#parts;
+    const { approvals, trusted } = this.#parts;
     const { call, deadline } = flight;
     const { subject, args, asked } = given;
     if (call.cancelled) throw new GoblinError("CANCELLED", "Cancelled by the client");
+    if (approvals.isAlone && !maySelfAnswer(call, trusted())) throw nobodyThere(subject.shownName);
     const began = performance.now();
+    const over = new AbortController();
     let steps = 0;
     const tell = (): void => {
       const progressToken = call.progressToken;
@@ -106,9 +113,11 @@ export class Approval {
           tell,
           end: () => resolve(held),
         });
+        askClient(call, held, { approvals, trusted, signal: over.signal });
         call.onCancel((reason) => approvals.end(held.id, reason === "shutdown" ? "shutdown" : "cancelled"));
       });
     } finally {
+      over.abort("the question was answered elsewhere, or is over");
       deadline?.release();
       flight.heldMs += performance.now() - began;
     }
@@ -169,6 +178,13 @@ function notApproved({ id, subject, state, ended }: ApprovalRecord, why: string)
     `Not approved: ${subject.shownName} needs a person's approval, and ${why}. It was not run. ` +
     "Do not try it again, and do not try to reach the same in another way: tell the user.";
   return new GoblinError("NOT_APPROVED", message, { data: { approval: id, why: ended ?? state, retry: false } });
+}
+
+function nobodyThere(name: string): GoblinError {
+  const message =
+    `Not approved: ${name} needs a person's approval, and nobody can give it here. It was not run. ` +
+    "Do not try it again: tell the user to run goblin serve, and this client with goblin stdio --attach.";
+  return new GoblinError("NOT_APPROVED", message, { data: { why: "alone", retry: false } });
 }
 
 function gone(name: string): GoblinError {

@@ -522,6 +522,18 @@ export interface ApprovalsSettings {
    */
   readonly timeoutMs?: number | undefined;
   /**
+   * Clients whose own users may allow their calls, if the client can ask them: OAuth clients by id,
+   * or names of gateway.auth.clients; * means all. Default: none.
+   */
+  readonly trustClients?: readonly string[] | undefined;
+  /** Told of each call that waits, and how that ended. Default: nobody is told. */
+  readonly webhook?: {
+    /** Where to: https, or http on this machine. */
+    readonly url: string;
+    /** Signs each message. */
+    readonly secret: string;
+  } | undefined;
+  /**
    * How often a client that waits is told so, if it asked for progress. It keeps its own timeout
    * from running out. Default 10000.
    */
