@@ -109,7 +109,11 @@ function serversIn(value: unknown, { section, isList }: Servers): Map<string, un
   const name = section.join(".");
   if (isList) {
     if (!Array.isArray(current)) throw new EditError(`"${name}" is not a list`);
-    return new Map(current.filter(isRecord).map((entry) => [String(entry["name"]), entry]));
+    const entries = current.filter(isRecord).map((entry) => [String(entry["name"]), entry] as const);
+    // A list allows it. Which of the two the client uses is not known.
+    const twice = entries.find(([own], i) => entries.findIndex(([other]) => other === own) < i);
+    if (twice) throw new EditError(`"${twice[0]}" is there twice in "${name}"; remove one of them`);
+    return new Map(entries);
   }
   if (!isRecord(current)) throw new EditError(`"${name}" is not a table of servers`);
   return new Map(Object.entries(current));

@@ -150,6 +150,7 @@ test.each([
   ["cursor", '{ "mcpServers": {', /it cannot be read: line 1: /],
   ["cursor", "[]", /it is not an object in braces/],
   ["cursor", '{ "mcpServers": { "goblin": {}, "goblin": {} } }', /"goblin" is there twice/],
+  ["continue", "mcpServers:\n  - name: goblin\n    url: a\n  - name: goblin\n    url: b\n", /"goblin" is there twice/],
   ["cursor", '{ "mcpServers": [] }', /"mcpServers" is not a table of servers/],
   ["codex", "a = ", /it cannot be read: /],
   ["codex", "mcp_servers = { goblin = { url = 'x' } }", /edited safely/],

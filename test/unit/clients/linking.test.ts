@@ -167,25 +167,30 @@ test("a file that must not be touched is named, and the others go on", async () 
   const place = async (id: string): Promise<string> => (await fileOf(clientOf(id), machine, "user"))!;
   write(await place("cursor"), '{ "mcpServers": ');
   write(await place("kiro"), '{ "mcpServers": { "goblin": {}, "goblin": {} } }');
+  const twice = "mcpServers:\n  - name: goblin\n    url: a\n  - name: goblin # mine\n    url: b\n";
+  write(await place("continue"), twice);
   write(join(root, "elsewhere.json"), "{}");
   mkdirSync(dirname(await place("windsurf")), { recursive: true });
   symlinkSync(join(root, "elsewhere.json"), await place("windsurf"));
   write(await place("qoder"), Buffer.from([0xff, 0xfe, 0x7b]));
   mkdirSync(await place("kimi"), { recursive: true });
   write(await place("lm-studio"), "{}\n");
-  const ids = ["cursor", "kiro", "windsurf", "qoder", "kimi", "lm-studio"];
+  const ids = ["cursor", "kiro", "continue", "windsurf", "qoder", "kimi", "lm-studio"];
   const outcomes = await linkAll(ids.map(clientOf));
   expect(
     outcomes.map((outcome) => [outcome.client.id, outcome.state === "refused" ? outcome.reason : outcome.state]),
   ).toEqual([
     ["cursor", "it cannot be read: line 1: expected a value"],
     ["kiro", 'it cannot be read: line 1: "goblin" is there twice'],
+    ["continue", '"goblin" is there twice in "mcpServers"; remove one of them'],
     ["windsurf", "it is a link; edit the file that it leads to by hand"],
     ["qoder", "it is not UTF-8"],
     ["kimi", "it is not a file"],
     ["lm-studio", "planned"],
   ]);
   expect(readFileSync(join(root, "elsewhere.json"), "utf8")).toBe("{}");
+  expect(readFileSync(await place("continue"), "utf8")).toBe(twice);
+  expect(await planUnlink(clientOf("continue"), machine, "user")).toMatchObject({ state: "refused" });
 
   // Read-only, and changed between the preview and the writing.
   const [readOnly, busy] = [await place("trae"), await place("factory")];
