@@ -4,6 +4,7 @@
  */
 import { execFile } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { formatProblem } from "../src/config/problems/problem.ts";
@@ -124,16 +125,20 @@ describe("the recipes for clients", () => {
     expect(recipes.map((recipe) => Object.keys(recipe).join())).toEqual(["mcpServers", "mcpServers", "servers"]);
   });
 
-  test("start a gateway that answers", async () => {
+  test("lead to the running gateway", async () => {
     const started = [...section.matchAll(/"goblin-mcp", (.*)\]|goblin-mcp (stdio .*)/g)].map(
       ([, list, words]) => (list === undefined ? words!.split(" ") : JSON.parse(`[${list}]`)) as string[],
     );
-    expect(new Set(started.map(String))).toEqual(new Set(["stdio,--config,/home/me/goblin.json"]));
+    expect(new Set(started.map(String))).toEqual(new Set(["stdio,--attach,--config,/home/me/goblin.json"]));
     expect(started).toHaveLength(3);
-    const { configFile } = await serveHome({ mcpServers: {} });
-    const args = ["bin/goblin.js", ...started[0]!.with(-1, configFile)];
-    const { client, close } = await connectV1({ command: process.execPath, args });
+    const home = await serveHome({ mcpServers: {} });
+    const { origin } = await startServe(home);
+    const program = [process.execPath, "bin/goblin.js", ...started[0]!.with(-1, home.configFile)];
+    const state = `XDG_STATE_HOME=${join(home.folder, "state")}`;
+    const { client, close } = await connectV1({ command: "env", args: [state, ...program] });
     expect(client.getServerVersion()?.name).toBe("goblin");
+    const sessions = (await (await fetch(`${origin}/api/sessions`)).json()) as { total: number };
+    expect(sessions.total).toBe(1);
     await close();
   });
 });

@@ -80,6 +80,8 @@ test.each(clients.map((client) => [client.id, client] as const))("the recipe for
       (inner, key) => ({ [key]: inner }),
       client.isList ? [{ name: "goblin", ...entry }] : { goblin: entry },
     );
-  expect(blocks).toContainEqual(wrap(client.program({ command: "npx", args: ["-y", "goblin-mcp", "stdio"] })));
+  expect(blocks).toContainEqual(
+    wrap(client.program({ command: "npx", args: ["-y", "goblin-mcp", "stdio", "--attach"] })),
+  );
   if (client.remote) expect(blocks).toContainEqual(wrap(client.remote("http://127.0.0.1:3000/mcp", {})));
 });

@@ -54,7 +54,11 @@ ${remote ? `### Over HTTP\n\nThe gateway must run (\`goblin serve\`).\n\n${block
 ${remote && variable ? `With a token in the variable \`GOBLIN_TOKEN\`:\n\n${block(client, remote(URL_OF_GATEWAY, { Authorization: `Bearer ${variable("GOBLIN_TOKEN")}` }))}` : ""}
 ### As a program
 
-${block(client, program({ command: "npx", args: ["-y", "goblin-mcp", "stdio"] }))}
+A pipe into the running gateway, which starts one if there is none; all clients share its servers:
+
+${block(client, program({ command: "npx", args: ["-y", "goblin-mcp", "stdio", "--attach"] }))}
+Without \`--attach\`, ${title} runs a gateway and servers of its own.
+
 ## If it does not work
 
 \`goblin clients\` shows whether the entry is as Goblin writes it, and [\`goblin doctor\`](doctor.md)
