@@ -32,7 +32,8 @@ export function createConfigFile({ path, servers, port, tokens }) {
         gateway: { port, auth: { tokens } },
         lists: { pageSize: settings.pageSize },
         timeouts: { callMs: settings.callMs, connectMs: 5000, startMs: 5000, drainMs: 5000 },
-        limits: { resultBytes: 500_000 },
+        // Half of the clients vanish, and their sessions hold connections until they have ended.
+        limits: { resultBytes: 500_000, sessionIdleMs: 60_000 },
         log: { level: "warn", format: "json" },
       };
       put(JSON.stringify(config));

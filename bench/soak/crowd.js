@@ -32,10 +32,26 @@ export function createCrowd({ street, servers, tokens, isOver }) {
   /** @type {Client[]} */
   const vanished = [];
   let made = 0;
+  /** The clients that run, by their place in the crowd. @type {Map<number, Client | undefined>} */
+  const running = new Map();
 
   return {
+    /** The clients that still run, in words, with the calls that they wait for. */
+    unfinished: () =>
+      [...running].map(([n, client]) =>
+        client
+          ? `${client.id} (${client.kind}): ${ledger.openOf(client.id).join(", ")}`
+          : `number ${n} opens or closes`,
+      ),
+
     /** Everybody works until the run is over. */
-    run: () => [...COMING.map(comeAndGo), ...STAYING.map(stay)],
+    run: () =>
+      [...COMING.map((kind) => ({ kind, life: comeAndGo })), ...STAYING.map((kind) => ({ kind, life: stay }))].map(
+        ({ kind, life }, n) => {
+          running.set(n, undefined);
+          return life(kind, (client) => running.set(n, client)).finally(() => running.delete(n));
+        },
+      ),
 
     /**
      * The gateway of a client that stays ends; the client starts another.
@@ -91,15 +107,17 @@ export function createCrowd({ street, servers, tokens, isOver }) {
     return client;
   }
 
-  /** @param {string} kind */
-  async function comeAndGo(kind) {
+  /** @param {string} kind @param {(client?: Client) => void} works */
+  async function comeAndGo(kind, works) {
     while (!isOver()) {
       const client = await open(kind);
       clients.add(client);
+      works(client);
       const leave = performance.now() + random.between(4000, 10_000);
       await work(client, servers, () => isOver() || performance.now() > leave);
       // The last ones stay, to see that they get what they are owed.
       if (isOver()) return;
+      works();
       clients.delete(client);
       if (random.chance(0.5)) await client.close();
       else {
@@ -109,11 +127,12 @@ export function createCrowd({ street, servers, tokens, isOver }) {
     }
   }
 
-  /** @param {string} kind */
-  async function stay(kind) {
+  /** @param {string} kind @param {(client?: Client) => void} works */
+  async function stay(kind, works) {
     for (const { name } of servers) weather.disturb([`c${made + 1}`], name);
     const client = await open(kind);
     clients.add(client);
+    works(client);
     await work(client, ofStdio, isOver);
   }
 

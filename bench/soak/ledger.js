@@ -119,6 +119,10 @@ export function createLedger({ problems, weather, folder, servers }) {
       problems.add("lostAnswers", `${words(entry)}: ${why}`);
     },
 
+    /** The calls that a client waits for, in words. @param {string} client */
+    openOf: (client) =>
+      [...entries.values()].filter((entry) => entry.client === client && entry.state === "open").map(words),
+
     /** Reads on in the books. */
     readBooks() {
       for (const server of servers) for (const line of newLines(server)) take(server, JSON.parse(line));

@@ -144,7 +144,7 @@ export async function runSoak({
     await Promise.race([pause((end - performance.now()) / 4), found]);
     const warm = await gateway.reading();
     const late = pause(end - performance.now() + SETTLE_MS).then(() =>
-      problems.add("ending", "the clients did not finish"),
+      problems.add("ending", `these clients did not finish: ${crowd.unfinished().join("; ")}`),
     );
     await Promise.race([Promise.all(running), found, late]);
     clearInterval(watch);
