@@ -48,8 +48,9 @@ export class Site {
     if (method !== "GET" && method !== "POST")
       return new Response(null, { status: 405, headers: { allow: "GET, POST" } });
     if (path === "style.css") return styleResponse();
-    if (path === "client.json") return this.#describe();
-    if (path === "callback") return this.#callback(request);
+    const document = /^client\/([\w-]{16})\.json$/.exec(path);
+    if (document) return this.#describe(document[1]!);
+    if (/^callback(\/[\w-]{16})?$/.test(path)) return this.#callback(request, path);
     if (path === "identity") return this.#identity.callback(request, this.#visitOf(request));
     const link = this.#options.links.open(path);
     if (link === "expired") return answer(410, notePage("This link has expired", AGAIN));
@@ -57,14 +58,17 @@ export class Site {
     return method === "GET" ? this.#show(request, link, path) : this.#act(request, link, path);
   }
 
-  /** The client metadata document: who the gateway is, for authorization servers that read one. */
-  #describe(): Response {
+  /**
+   * The client metadata document: who the gateway is, for an authorization server that reads one.
+   * Each has its own, with a redirect URL of its own.
+   */
+  #describe(tag: string): Response {
     const { base } = this.#options;
     const document = {
-      client_id: at(base, "client.json"),
+      client_id: at(base, `client/${tag}.json`),
       client_name: "Goblin",
       client_uri: base.href,
-      redirect_uris: [at(base, "callback")],
+      redirect_uris: [at(base, `callback/${tag}`)],
       grant_types: ["authorization_code", "refresh_token"],
       response_types: ["code"],
       token_endpoint_auth_method: "none",
@@ -109,7 +113,8 @@ export class Site {
       const attempt = await logins.begin(serverId, {
         owners: this.#ownersFor(who),
         redirectUri: at(base, "callback"),
-        metadataUrl: metadataUrl() ?? (base.protocol === "https:" ? at(base, "client.json") : undefined),
+        metadataUrl: metadataUrl(),
+        documentFor: base.protocol === "https:" ? (tag) => at(base, `client/${tag}.json`) : undefined,
       });
       if (!attempt) return answer(200, this.#list(who, { text: "This server asks for no login now.", isBad: false }));
       this.#attempts.add({ attempt, serverId, visitId: visit.id, link: path });
@@ -119,7 +124,7 @@ export class Site {
     }
   }
 
-  async #callback(request: Request): Promise<Response> {
+  async #callback(request: Request, path: string): Promise<Response> {
     const { base, logins } = this.#options;
     const { search, searchParams } = new URL(request.url);
     const visit = this.#visitOf(request);
@@ -130,7 +135,7 @@ export class Site {
     }
     let note: Note = { text: `Logged in to ${begun.serverId}.`, isBad: false };
     try {
-      await begun.attempt.finish(new URL(`${at(base, "callback")}${search}`));
+      await begun.attempt.finish(new URL(`${at(base, path)}${search}`));
       await logins.load();
     } catch (error) {
       note = problem(error);

@@ -12,18 +12,27 @@ import { assertBrowserLogin, canonicalUrl, type Discovered, discover, type Login
 import type { Guard } from "./guarded-fetch.ts";
 import { LoginError } from "./login-error.ts";
 import { errorCodeOf, oauth, requestOptions, whatWentWrong } from "./oauth.ts";
-import { clientAuth, registrationAt } from "./registration.ts";
+import { clientAuth, redirectTag, registrationAt } from "./registration.ts";
 import { type Login, type LoginStore, type Registration, wantedKey } from "./store.ts";
+
+/** What is wanted of the address for the redirect. */
+export interface WantedRedirect {
+  /** The one that is registered, if any. */
+  readonly known: string | undefined;
+  /** The last part of its path, which is the issuer's alone; empty: none. */
+  readonly tag: string;
+}
 
 export interface AttemptOptions {
   readonly target: LoginTarget;
   readonly guard: Guard;
   readonly store: LoginStore;
   readonly challenge: Challenge | undefined;
-  /** Returns the address for the redirect; `known`: the one that is registered, if any. */
-  readonly redirectUri: (known: string | undefined) => Promise<string>;
-  /** The address of a client metadata document that describes this gateway. */
+  readonly redirectUri: (wanted: WantedRedirect) => Promise<string>;
+  /** The address of a client metadata document that describes this gateway to all issuers. */
   readonly metadataUrl: string | undefined;
+  /** Returns the address of one for a single issuer, by its tag. */
+  readonly documentFor?: ((tag: string) => string) | undefined;
   readonly principal: string;
 }
 
@@ -47,7 +56,9 @@ export async function beginLogin(options: AttemptOptions): Promise<LoginAttempt>
   const { authorizationServer } = found;
   assertBrowserLogin(target, authorizationServer);
   const { registrations, wanted } = await store.read();
-  const redirectUri = await options.redirectUri(registrations[authorizationServer.issuer]?.redirectUri);
+  const tag = redirectTag(target, { ...options, authorizationServer, redirectUri: undefined });
+  const known = registrations[authorizationServer.issuer]?.redirectUri;
+  const redirectUri = await options.redirectUri({ known, tag });
   const client = await registrationAt({ ...options, authorizationServer, redirectUri });
   const { generateRandomCodeVerifier, generateRandomState, calculatePKCECodeChallenge } = await oauth();
   const verifier = generateRandomCodeVerifier();
@@ -146,6 +157,9 @@ async function tokensFor(begun: Begun, redirect: URL): Promise<TokenEndpointResp
   const { validateAuthResponse, authorizationCodeGrantRequest, processAuthorizationCodeResponse } = await oauth();
   let step = "reading the redirect of the browser";
   try {
+    if (redirect.origin + redirect.pathname !== client.redirectUri) {
+      throw new Error(`it leads to ${redirect.origin}${redirect.pathname}, which another issuer redirects to`);
+    }
     const parameters = validateAuthResponse(server, as, redirect, state);
     step = `getting a token at ${server.token_endpoint}`;
     const answer = await authorizationCodeGrantRequest(

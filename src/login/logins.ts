@@ -39,6 +39,7 @@ export interface BeginOptions {
   readonly owners: readonly string[];
   readonly redirectUri: string;
   readonly metadataUrl: string | undefined;
+  readonly documentFor: ((tag: string) => string) | undefined;
 }
 
 const EMPTY: LoginBook = { registrations: {}, logins: [], wanted: {} };
@@ -231,7 +232,10 @@ export class Logins {
    * Begins a login in a browser. Resolves to undefined if the server asks for none, or if none of
    * these owners can have one. Rejects with a `LoginError`.
    */
-  async begin(serverId: string, { owners, redirectUri, metadataUrl }: BeginOptions): Promise<LoginAttempt | undefined> {
+  async begin(
+    serverId: string,
+    { owners, redirectUri, ...documents }: BeginOptions,
+  ): Promise<LoginAttempt | undefined> {
     const callers = this.#forCallers.get(serverId);
     const target = callers ?? this.#find(serverId, "")?.target;
     const principal = owners.find((owner) => (owner !== "") === (callers !== undefined));
@@ -239,8 +243,8 @@ export class Logins {
     const guard = await guardFor(target);
     const { isOpen, challenge } = await probe(target, guard);
     if (isOpen) return undefined;
-    const options = { target, guard, store: this.#store, challenge, metadataUrl, principal };
-    return beginLogin({ ...options, redirectUri: async () => redirectUri });
+    const options = { target, guard, store: this.#store, challenge, principal, ...documents };
+    return beginLogin({ ...options, redirectUri: async ({ tag }) => (tag ? `${redirectUri}/${tag}` : redirectUri) });
   }
 
   async close(): Promise<void> {

@@ -2,8 +2,11 @@
  * Who the gateway is at an authorization server: the client of the config, else a client metadata
  * document, else a dynamic registration (RFC 7591).
  *
- * A registration belongs to its issuer and is never used at another one.
+ * A registration belongs to its issuer and is never used at another one. Neither is its redirect
+ * URL, where the gateway chooses that: so a code that comes back is of the issuer that the login
+ * was begun at, even if the issuer does not say so (RFC 9700, mix-up).
  */
+import { createHash } from "node:crypto";
 import type { AuthorizationServer, Client, ClientAuth } from "oauth4webapi";
 import type { LoginTarget } from "./discovery.ts";
 import type { Guard } from "./guarded-fetch.ts";
@@ -17,8 +20,10 @@ export interface RegistrationOptions {
   readonly authorizationServer: AuthorizationServer;
   /** Undefined: the login has no redirect, because it happens on another device. */
   readonly redirectUri: string | undefined;
-  /** The address of a client metadata document that describes this gateway. */
+  /** The address of a client metadata document that describes this gateway to all issuers. */
   readonly metadataUrl: string | undefined;
+  /** Returns the address of one for a single issuer, by its tag; undefined: there is none. */
+  readonly documentFor?: ((tag: string) => string) | undefined;
   readonly guard: Guard;
   readonly store: LoginStore;
 }
@@ -28,14 +33,13 @@ type Method = Registration["method"];
 const DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code";
 
 export async function registrationAt(options: RegistrationOptions): Promise<Registration> {
-  const { target, authorizationServer: server, redirectUri, metadataUrl, store } = options;
+  const { target, authorizationServer: server, redirectUri, store } = options;
   const { clientId } = target.auth;
   if (clientId !== undefined) {
     return { ...(await configuredClient(target, server)), clientId, redirectUri: redirectUri ?? "" };
   }
-  if (metadataUrl !== undefined && server["client_id_metadata_document_supported"] === true) {
-    return { clientId: metadataUrl, method: "none", redirectUri: redirectUri ?? "" };
-  }
+  const document = sharedDocument(options) ?? ownDocument(options);
+  if (document !== undefined) return { clientId: document, method: "none", redirectUri: redirectUri ?? "" };
   const key = registrationKey(server.issuer, redirectUri);
   const known = (await store.read()).registrations[key];
   const isUsable = known?.redirectUri === (redirectUri ?? "") && (known.secretExpiresAt ?? Infinity) > Date.now();
@@ -56,6 +60,37 @@ export async function registrationAt(options: RegistrationOptions): Promise<Regi
   return made;
 }
 
+type Documents = Pick<RegistrationOptions, "authorizationServer" | "metadataUrl" | "documentFor"> & {
+  readonly redirectUri?: string | undefined;
+};
+
+/**
+ * All issuers know the same redirect URL from this document. So it is for those that say who
+ * answers, unless there is no redirect.
+ */
+function sharedDocument({ authorizationServer: server, metadataUrl, redirectUri }: Documents): string | undefined {
+  const isTold = redirectUri === undefined || server.authorization_response_iss_parameter_supported === true;
+  return isTold && server["client_id_metadata_document_supported"] === true ? metadataUrl : undefined;
+}
+
+function ownDocument({ authorizationServer: server, documentFor }: Documents): string | undefined {
+  return server["client_id_metadata_document_supported"] === true ? documentFor?.(tagOf(server)) : undefined;
+}
+
+/**
+ * Returns what a redirect URL ends with, so that only this issuer has it. Empty: the issuer knows
+ * one that somebody else wrote down.
+ */
+export function redirectTag(target: LoginTarget, documents: Documents): string {
+  const isWritten =
+    target.auth.clientId !== undefined || sharedDocument({ ...documents, redirectUri: "" }) !== undefined;
+  return isWritten ? "" : tagOf(documents.authorizationServer);
+}
+
+function tagOf({ issuer }: AuthorizationServer): string {
+  return createHash("sha256").update(issuer).digest("base64url").slice(0, 16);
+}
+
 /** The client of the config, and how it proves who it is. */
 export async function configuredClient(
   { auth, completeAuth }: LoginTarget,
@@ -69,7 +104,7 @@ export async function configuredClient(
 /** The page of a gateway, the command line and other devices register apart. */
 function registrationKey(issuer: string, redirectUri: string | undefined): string {
   if (redirectUri === undefined) return `${issuer}#device`;
-  const isPage = new URL(redirectUri).pathname.endsWith("/connect/callback");
+  const isPage = /\/connect\/callback(\/|$)/.test(new URL(redirectUri).pathname);
   return isPage ? `${issuer}#connect` : issuer;
 }
 

@@ -6,6 +6,7 @@
  */
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { WantedRedirect } from "../../login/attempt.ts";
 
 export interface Callback {
   readonly redirectUri: string;
@@ -22,7 +23,7 @@ const PAGE = `<!doctype html><meta charset="utf-8"><title>Goblin</title>
  * Listens on the fixed port if there is one, else on the known one if it is free, else on any.
  * Rejects if the fixed port is taken.
  */
-export async function openCallback(fixed: number | undefined, known: string | undefined): Promise<Callback> {
+export async function openCallback(fixed: number | undefined, { known, tag }: WantedRedirect): Promise<Callback> {
   const server = createServer();
   const listen = (port: number): Promise<void> =>
     new Promise((resolve, reject) => {
@@ -42,7 +43,7 @@ export async function openCallback(fixed: number | undefined, known: string | un
     return listen(0);
   });
   const { port } = server.address() as AddressInfo;
-  const redirectUri = `http://127.0.0.1:${port}/callback`;
+  const redirectUri = `http://127.0.0.1:${port}/callback${tag && `/${tag}`}`;
   return { redirectUri, wait: (state) => waitFor(server, redirectUri, state), close: () => end(server) };
 }
 
@@ -51,7 +52,7 @@ function waitFor(server: Server, redirectUri: string, state: string): Promise<UR
     const late = setTimeout(() => reject(new Error("nobody logged in within ten minutes")), WAIT_MS);
     server.on("request", (request, response) => {
       const url = new URL(request.url ?? "/", redirectUri);
-      const isOurs = url.pathname === "/callback" && url.searchParams.get("state") === state;
+      const isOurs = url.pathname === new URL(redirectUri).pathname && url.searchParams.get("state") === state;
       response.writeHead(isOurs ? 200 : 404, {
         "content-type": "text/html; charset=utf-8",
         "content-security-policy": "default-src 'none'",

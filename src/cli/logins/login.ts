@@ -113,8 +113,8 @@ async function logInTo(work: Work, isNamed: boolean): Promise<boolean> {
     const attempt = await whileWaiting(`asking how to log in to ${id}`, () =>
       beginLogin({
         ...begun,
-        redirectUri: async (known) => {
-          callback = await openCallback(auth.callbackPort, known);
+        redirectUri: async (wanted) => {
+          callback = await openCallback(auth.callbackPort, wanted);
           return callback.redirectUri;
         },
       }),

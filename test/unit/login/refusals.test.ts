@@ -310,7 +310,14 @@ describe("registration", () => {
     const idOf = ({ url }: LoginAttempt): string | null => new URL(url).searchParams.get("client_id");
     const metadataUrl = "https://goblin.example/client.json";
     expect(idOf(await begin({ metadataUrl }))).toBe("made");
-    server.forge(METADATA, { client_id_metadata_document_supported: true });
+    const supports = (isTold: boolean) => ({
+      client_id_metadata_document_supported: true,
+      authorization_response_iss_parameter_supported: isTold,
+    });
+    server.forge(METADATA, supports(false));
+    // All know the redirect of a shared document: only one that says who answers may have it.
+    expect(idOf(await begin({ metadataUrl }))).toBe("made");
+    server.forge(METADATA, supports(true));
     expect(idOf(await begin({ metadataUrl }))).toBe(metadataUrl);
     expect(idOf(await begin({ metadataUrl, auth: { clientId: "mine" } }))).toBe("mine");
     expect(server.asked.filter((one) => one === "POST /register")).toHaveLength(1);
