@@ -49,7 +49,7 @@ describe("a client", () => {
   });
 
   it("that stops in the middle of its request is told so and cut; nobody else notices, and nothing stays behind", async () => {
-    const rig = await startRig({ config: { timeouts: { receiveMs: 1500 } } });
+    const rig = await startRig({ config: { timeouts: { receiveMs: 1500, callMs: 60_000 } } });
     const { raw, goblin } = rig;
     const session = { ...raw.headers, accept: "application/json, text/event-stream" };
     const stream = await raw.stream({ verb: "GET" });
