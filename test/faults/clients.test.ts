@@ -125,7 +125,7 @@ describe("a client", () => {
   });
 
   it("that never reads is cut, and its session ends with it", async () => {
-    const rig = await startRig({ config: { limits: { resultBytes: 20_000_000 }, timeouts: { callMs: 10_000 } } });
+    const rig = await startRig({ config: { limits: { resultBytes: 20_000_000 }, timeouts: { callMs: 120_000 } } });
     const lazy = await bare(rig.goblin.url);
     lazy.socket.write("GET /sse HTTP/1.1\r\nhost: localhost\r\naccept: text/event-stream\r\n\r\n");
     await until(() => lazy.text().includes("sessionId="));

@@ -51,14 +51,16 @@ export async function startRig(options: RigOptions): Promise<Rig> {
   const good = await startScripted({ name: "good" });
   const fine = await startScripted({ name: "fine", transport: "http" });
   const more = Object.entries(options.servers ?? {});
+  const { callMs = 1000, ...timeouts } = (options.config?.["timeouts"] ?? {}) as { callMs?: number };
   const goblin = await startGoblin({
     mcpServers: {
       ...Object.fromEntries(more.map(([id, server]) => [id, server.entry])),
-      bad: { ...bad.entry, ...options.entry },
+      // Its calls run out of time, never those of the others.
+      bad: { ...bad.entry, timeoutMs: callMs, ...options.entry },
       good: good.entry,
       fine: fine.entry,
     },
-    timeouts: { callMs: 400, connectMs: 10_000, ...(options.config?.["timeouts"] as object) },
+    timeouts: { connectMs: 10_000, ...timeouts },
     limits: { resultBytes: 600_000, ...(options.config?.["limits"] as object) },
     backends: { ...(options.config?.["backends"] as object) },
   });
