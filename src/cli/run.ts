@@ -10,6 +10,7 @@ import { addClientCommands } from "./client-commands.ts";
 import { check } from "./commands/check.ts";
 import { addDoctorCommands } from "./doctor/commands.ts";
 import { minutes, portNumber } from "./environment.ts";
+import { addLockCommands } from "./lock/commands.ts";
 import { addLoginCommands } from "./login-commands.ts";
 import { addLogCommands } from "./logs/commands.ts";
 import { addPairingCommands } from "./pairing/commands.ts";
@@ -119,6 +120,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   addRegistryCommands(program, done);
   addServiceCommands(program, done);
   addPolicyCommands(program, done);
+  addLockCommands(program, done);
   addApprovalCommands(program, done);
   addRecordingCommands(program, done);
   addClientCommands(program, done);

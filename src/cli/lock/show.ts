@@ -1,0 +1,53 @@
+/** What is different at one server, as lines for a terminal: classes first, then side by side. */
+import type { DriftRow, LockedServerRow } from "../../admin/lock/schema.ts";
+import { nearChanges, sideBySide } from "../../admin/lock/side-by-side.ts";
+import { clean } from "../../text/clean.ts";
+import { pad, shorten, widthOf } from "../../text/width.ts";
+import type { Colour, Paint } from "../terminal/paint.ts";
+
+export interface Look {
+  readonly paint: Paint;
+  readonly width: number;
+}
+
+const colours: Readonly<Record<DriftRow["class"], Colour>> = {
+  cosmetic: "dim",
+  wording: "yellow",
+  narrowing: "yellow",
+  widening: "red",
+  suspicious: "red",
+};
+
+const LEAST_WIDTH = 60;
+const BAR = " │ ";
+
+export function driftLines({ id, drifts }: LockedServerRow, look: Look): string[] {
+  return drifts.flatMap((drift) => [...headOf(id, drift, look), ...bodyOf(drift, look), ""]);
+}
+
+function headOf(id: string, drift: DriftRow, { paint }: Look): string[] {
+  const what = clean(drift.name === "" ? `${id} ${drift.kind}` : `${id} ${drift.kind} ${drift.name}`);
+  const title = `${paint("bold", what)}: ${drift.change}, ${paint(colours[drift.class], drift.class)}, ${drift.effect}`;
+  const changes = drift.changes.map(({ class: as, path, what: how }) => {
+    const where = path === "" ? "" : `${path}: `;
+    return `  ${paint(colours[as], as)}  ${clean(where + how)}`;
+  });
+  return [title, ...changes];
+}
+
+function bodyOf({ before, after }: DriftRow, { paint, width }: Look): string[] {
+  if (before === null && after === null) return [];
+  const room = Math.floor((Math.max(width, LEAST_WIDTH) - BAR.length - 2) / 2);
+  const rows = nearChanges(sideBySide(before, after));
+  return rows.map((row) => {
+    if (!row) return `  ${paint("dim", "…")}`;
+    const [left, right] = [fitted(row.left, room), fitted(row.right, room)];
+    if (row.isSame) return `  ${left}${BAR}${right}`.trimEnd();
+    return `  ${paint("red", left)}${BAR}${paint("green", right.trimEnd())}`.trimEnd();
+  });
+}
+
+function fitted(line: string | undefined, room: number): string {
+  const text = clean(line ?? "");
+  return widthOf(text) > room ? shorten(text, room) : pad(text, room, "left");
+}
