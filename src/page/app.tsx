@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { ApiProblem, logIn } from "./api.ts";
 import { duration } from "./format.ts";
 import { connect, useLive } from "./live.ts";
+import { Approval, Approvals } from "./panels/approvals.tsx";
 import { Calls, CallView } from "./panels/calls.tsx";
 import { Catalog, type Kind, kinds } from "./panels/catalog.tsx";
 import { Clients } from "./panels/clients.tsx";
@@ -19,6 +20,7 @@ const PAGES = [
   { id: "servers", label: "Servers", key: "s" },
   { id: "catalog", label: "Catalog", key: "t" },
   { id: "calls", label: "Calls", key: "c" },
+  { id: "approvals", label: "Approvals", key: "a" },
   { id: "clients", label: "Clients", key: "l" },
   { id: "logs", label: "Log", key: "g" },
   { id: "config", label: "Config", key: "f" },
@@ -26,7 +28,8 @@ const PAGES = [
 
 export function App() {
   const place = usePlace();
-  const { connection, problem, state } = useLive();
+  const { connection, problem, state, approvals } = useLive();
+  const held = approvals?.filter((row) => row.state === "held").length ?? 0;
   const [attempt, setAttempt] = useState(0);
   const [help, setHelp] = useState(false);
   useEffect(() => {
@@ -67,6 +70,7 @@ export function App() {
               title={`g ${key}`}
             >
               {name}
+              {id === "approvals" && held > 0 && <span class="tag tag-bad">{held}</span>}
             </a>
           ))}
         </nav>
@@ -107,6 +111,8 @@ function Panel({ place: { path } }: { place: Place }) {
     }
     case "calls":
       return first === undefined ? <Calls /> : <CallView id={first} />;
+    case "approvals":
+      return first === undefined ? <Approvals /> : <Approval id={first} />;
     case "clients":
       return <Clients />;
     case "logs":

@@ -6,6 +6,7 @@
  */
 import { useEffect, useReducer } from "preact/hooks";
 import type { Pulse } from "../admin/events.ts";
+import type { ApprovalRow } from "../admin/live/approval-schema.ts";
 import type {
   CallRow,
   GatewayState,
@@ -38,6 +39,7 @@ export interface Live {
   sessions: readonly SessionRow[] | undefined;
   subscriptions: readonly SubscriptionRow[] | undefined;
   logs: readonly LogEntry[] | undefined;
+  approvals: readonly ApprovalRow[] | undefined;
 }
 
 const PULSES = 120;
@@ -60,6 +62,7 @@ const live: Live = {
   sessions: undefined,
   subscriptions: undefined,
   logs: undefined,
+  approvals: undefined,
 };
 const listeners = new Set<() => void>();
 let _frame = 0;
@@ -123,11 +126,16 @@ async function readAll(): Promise<void> {
       list<SubscriptionRow>("/api/subscriptions"),
       list<LogEntry>("/api/logs"),
       readCatalog(["tools", "prompts", "resources"]),
+      readApprovals(),
     ]);
     change({ connection: "live", problem: "", state, servers, calls, sessions, subscriptions, logs });
   } catch (error) {
     change({ problem: error instanceof Error ? error.message : String(error) });
   }
+}
+
+async function readApprovals(): Promise<void> {
+  change({ approvals: await list<ApprovalRow>("/api/approvals") });
 }
 
 async function readCatalog(kinds: readonly string[]): Promise<void> {
@@ -176,6 +184,9 @@ function apply({ type, data }: PageEvent): void {
       break;
     case "subscriptions":
       change({ subscriptions: (data as { items: SubscriptionRow[] }).items });
+      break;
+    case "approvals":
+      void readApprovals().catch(() => {});
       break;
     case "config":
       void request<GatewayState>("/api/state").then(

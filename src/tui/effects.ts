@@ -85,6 +85,21 @@ export function createEffects(options: EffectsOptions): Effects {
     });
   };
 
+  /** The digest of what was shown goes along: nothing else can be allowed. */
+  const answerApproval = ({ mode, approvals }: State, how: "once" | "hour" | "session" | "deny"): void => {
+    const row = mode.name === "approval" ? approvals.find(({ id }) => id === mode.id) : undefined;
+    if (row === undefined) return;
+    const { id, shownName, digest: expect } = row;
+    attempt(async () => {
+      if (how === "deny") {
+        await client.request(adminRoutes.denyApproval, { params: { id }, body: { expect } });
+        return `Denied ${shownName}`;
+      }
+      await client.request(adminRoutes.allowApproval, { params: { id }, body: { for: how, expect } });
+      return `Allowed ${shownName} ${how === "once" ? "once" : `for ${how === "hour" ? "an hour" : "its session"}`}`;
+    });
+  };
+
   const copySelected = (state: State): void => {
     const text = copyText(state);
     if (text === undefined) return;
@@ -148,6 +163,8 @@ export function createEffects(options: EffectsOptions): Effects {
         return show("Clients that were let in", async () =>
           grantBlocks((await client.request(adminRoutes.listGrants, {})).items, Date.now()),
         );
+      case "approval-answer":
+        return answerApproval(before, action.how);
       case "reload":
         attempt(async () => {
           const { added, removed, changed } = await client.request(adminRoutes.reload, { body: {} });

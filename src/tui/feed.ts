@@ -35,6 +35,7 @@ const everything = [
   "subscriptions",
   "sessions",
   "calls",
+  "approvals",
   "logs",
 ] as const;
 
@@ -95,6 +96,7 @@ export function startFeed({ client, store, backoffMs = 500, refreshMs = 5000 }: 
           const list = listOfEvent[event.type];
           if (list !== undefined) reading.get(list)?.arrived.push(event);
           if (event.type === "call") called = true;
+          if (event.type === "approvals") guard(read("approvals", signal));
           if (event.type === "catalog") guard(readAll(changed(event.data.kinds)));
         },
       });
@@ -167,9 +169,26 @@ const loaders: { readonly [Name in keyof Loaded]: Loader<Name> } = {
   subscriptions: async (client, signal) => (await client.request(adminRoutes.listSubscriptions, { signal })).items,
   sessions: async (client, signal) => (await client.request(adminRoutes.listSessions, { signal })).items,
   calls: async (client, signal) => (await client.request(adminRoutes.listCalls, { signal })).items,
+  approvals: readHeld,
   logs: async (client, signal) =>
     (await client.request(adminRoutes.listLogs, { signal, query: { limit: "1000" } })).items,
 };
+
+/** The most whose arguments are read in full at once. */
+const MOST_WHOLE = 50;
+
+/** A list cuts long arguments: a person who decides must see all of them. */
+async function readHeld(client: AdminClient, signal: AbortSignal): Promise<Loaded["approvals"]> {
+  const { items } = await client.request(adminRoutes.listApprovals, { signal });
+  const held = items.filter(({ state }) => state === "held");
+  return Promise.all(
+    held.map((row, place) =>
+      row.isCut && place < MOST_WHOLE
+        ? client.request(adminRoutes.getApproval, { params: { id: row.id }, signal }).catch(() => row)
+        : row,
+    ),
+  );
+}
 
 function changed(kinds: readonly ("tools" | "prompts" | "resources")[]): (keyof Loaded)[] {
   const lists: (keyof Loaded)[] = kinds.flatMap((kind) => (kind === "resources" ? ["resources", "templates"] : [kind]));

@@ -93,6 +93,7 @@ export const browseBindings: readonly Binding[] = [
   bind("R", { type: "reload" }, "reload the gateway's config"),
   bind("P", { type: "pair" }, "a code that lets a client in"),
   bind("U", { type: "grants" }, "the clients that were let in with a code"),
+  bind("a", { type: "approvals" }, "calls that wait for a person: allow or deny them"),
   bind("L", { type: "pick", kind: "level" }, "Logs: lowest level to show; Servers: its logs"),
   bind("f", { type: "follow" }, "Logs: follow new lines"),
   bind("y", { type: "copy" }, "copy the name, URI or line"),
@@ -113,6 +114,17 @@ const paletteBindings = [
   bind("up ctrl-p shift-tab", { type: "move", motion: -1 }, "up"),
   bind("pagedown", { type: "move", motion: "page-down" }, "a page down"),
   bind("pageup", { type: "move", motion: "page-up" }, "a page up"),
+];
+const approvalBindings = [
+  ...motions,
+  ...always,
+  bind("tab", { type: "approval-step", by: 1 }, "next"),
+  bind("shift-tab", { type: "approval-step", by: -1 }, "previous"),
+  bind("y", { type: "approval-answer", how: "once" }, "allow once"),
+  bind("H", { type: "approval-answer", how: "hour" }, "allow for an hour"),
+  bind("S", { type: "approval-answer", how: "session" }, "allow for its session"),
+  bind("n", { type: "approval-answer", how: "deny" }, "deny"),
+  bind("escape q left", { type: "back" }, "back, without an answer"),
 ];
 const imageBindings = [...always, bind("escape enter q h left v", { type: "back" }, "back")];
 const pickerBindings = [
@@ -205,6 +217,7 @@ const keymaps = {
   result: keymap(resultBindings),
   view: keymap(resultBindings),
   image: keymap(imageBindings),
+  approval: keymap(approvalBindings),
 } as const;
 
 export interface KeyStep {

@@ -27,6 +27,7 @@ const PANELS = [
   "catalog/resources",
   "catalog/templates",
   "calls",
+  "approvals",
   "clients",
   "logs",
   "config",

@@ -90,6 +90,7 @@ export async function startFakeAdmin(options: FakeOptions = {}): Promise<FakeAdm
     subscriptions: () => data.subscriptions,
     sessions: () => data.sessions,
     grants: () => data.grants,
+    approvals: () => [],
     calls: () => data.calls,
     logs: () => data.logs,
   };

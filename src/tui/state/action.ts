@@ -61,6 +61,9 @@ export type KeyAction =
   | { readonly type: "log-in" }
   | { readonly type: "pair" }
   | { readonly type: "grants" }
+  | { readonly type: "approvals" }
+  | { readonly type: "approval-step"; readonly by: number }
+  | { readonly type: "approval-answer"; readonly how: "once" | "hour" | "session" | "deny" }
   | { readonly type: "ask-toggle" }
   | { readonly type: "answer"; readonly yes: boolean }
   | { readonly type: "call-open" }

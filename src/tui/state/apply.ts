@@ -7,11 +7,19 @@
 import type { AdminEvent, Pulse } from "../../admin/events.ts";
 import type { CallRow, LogEntry, ServerRow } from "../../admin/schema.ts";
 import type { Loaded } from "./action.ts";
-import { callCapacity, type LogRow, logCapacity, type Series, type State, seriesCapacity } from "./model.ts";
+import { browse, callCapacity, type LogRow, logCapacity, type Series, type State, seriesCapacity } from "./model.ts";
 
 export function applyLoaded(state: State, lists: Partial<Loaded>): State {
   const { logs, calls, ...rest } = lists;
-  let next: State = { ...state, ...rest, known: new Set([...state.known, ...Object.keys(lists)]) };
+  const { mode } = state;
+  // A call that waits no longer cannot be answered.
+  const isOver = mode.name === "approval" && lists.approvals?.every(({ id }) => id !== mode.id) === true;
+  let next: State = {
+    ...state,
+    ...(isOver && { mode: browse }),
+    ...rest,
+    known: new Set([...state.known, ...Object.keys(lists)]),
+  };
   if (calls !== undefined) next = { ...next, calls: [...calls, ...newer(state.calls, calls)] };
   if (logs !== undefined) next = addLogs({ ...next, logs: [] }, [...logs, ...newer(state.logs, logs)]);
   return next;
@@ -50,6 +58,7 @@ export function applyEvents(state: State, events: readonly AdminEvent[]): State 
       case "config":
         next = { ...next, gateway: next.gateway && { ...next.gateway, configProblem: event.data.problem } };
         break;
+      case "approvals":
       case "catalog":
         break; // feed.ts reads the lists again; the event does not contain them.
     }

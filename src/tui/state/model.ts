@@ -5,6 +5,7 @@
  * select.ts maps a state to its visible part, so both can be tested without a terminal. Invariant:
  * arrays are replaced, never changed in place, because selectors cache by identity.
  */
+import type { ApprovalRow } from "../../admin/live/approval-schema.ts";
 import type { CallDetails, ServerDetails } from "../../admin/live/schema.ts";
 import type {
   CallRow,
@@ -65,6 +66,8 @@ export type Mode =
   /** A kept call in full. */
   | { readonly name: "view"; readonly title: string; readonly viewer: Viewer }
   | { readonly name: "palette"; readonly query: string; readonly index: number }
+  /** A call that waits for a person; `top`: the first line of it that is shown. */
+  | { readonly name: "approval"; readonly id: string; readonly top: number }
   /** The terminal itself shows a picture until the next key. */
   | { readonly name: "image"; readonly back: Mode };
 
@@ -116,6 +119,8 @@ export interface Lists {
   readonly subscriptions: readonly SubscriptionRow[];
   readonly sessions: readonly SessionRow[];
   readonly calls: readonly CallRow[];
+  /** Calls that wait for a person. */
+  readonly approvals: readonly ApprovalRow[];
 }
 
 export interface State extends Lists {
@@ -179,6 +184,7 @@ export function initialState(options: Beginning): State {
     subscriptions: [],
     sessions: [],
     calls: [],
+    approvals: [],
     logs: [],
     nextLog: 0,
     panel: "overview",

@@ -3,6 +3,7 @@
  *
  * Invariant: a position never leaves the visible range, so one key back is always one step back.
  */
+import { approvalHeight, approvalLines } from "../content/approvals.ts";
 import { detailsHeight, detailsLines } from "../content/details.ts";
 import { documentHeight, documentLines, documentWidth } from "../content/document.ts";
 import { helpLines } from "../content/help.ts";
@@ -36,6 +37,13 @@ export function move(state: State, motion: Motion): State {
       const limit = documentLines(viewer, documentWidth(layout)).length - 1;
       const cursor = step(viewer.cursor, motion, { limit, page: documentHeight(layout) });
       return withViewer(state, (shown) => ({ ...shown, cursor }));
+    }
+    case "approval": {
+      const row = state.approvals.find(({ id }) => id === mode.id);
+      if (row === undefined) return state;
+      const page = approvalHeight(layout);
+      const limit = Math.max(0, approvalLines(row, state, layout.columns).length - page);
+      return { ...state, mode: { ...mode, top: step(mode.top, motion, { limit, page }) } };
     }
     case "image":
       return state;

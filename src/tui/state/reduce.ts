@@ -124,6 +124,10 @@ export function reduce(state: State, action: Action): State {
       return sortStep(state, action.by);
     case "sort-reverse":
       return sortReverse(state);
+    case "approvals":
+      return stepApproval(state, 0);
+    case "approval-step":
+      return stepApproval(state, action.by);
     case "palette":
       return { ...state, mode: { name: "palette", query: "", index: 0 } };
     case "palette-edit":
@@ -147,6 +151,7 @@ export function reduce(state: State, action: Action): State {
     case "log-in":
     case "pair":
     case "grants":
+    case "approval-answer":
     case "reload":
     case "redraw":
     case "quit":
@@ -260,6 +265,15 @@ function watching(
   const watched = { ...state.watched, [uri]: next };
   if (event !== "updated") return { ...state, watched };
   return notify({ ...state, watched }, `${uri} was updated (${next.updates}×)`, "good");
+}
+
+/** Shows the first call that waits, or the one after or before that which is shown. */
+function stepApproval(state: State, by: number): State {
+  const { approvals, mode } = state;
+  if (approvals.length === 0) return notify(state, "Nothing waits for approval", "plain");
+  const at = mode.name === "approval" ? approvals.findIndex(({ id }) => id === mode.id) : 0;
+  const { id } = approvals[(Math.max(0, at) + by + approvals.length) % approvals.length]!;
+  return { ...state, mode: { name: "approval", id, top: 0 } };
 }
 
 function showImage(state: State, shown: boolean): State {

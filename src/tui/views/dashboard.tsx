@@ -5,6 +5,7 @@
  * as data; the component only prints it.
  */
 import { Box } from "ink";
+import { approvalHeight, approvalLines, approvalTitle } from "../content/approvals.ts";
 import { type Layout, layoutOf } from "../state/layout.ts";
 import type { State } from "../state/model.ts";
 import type { Theme } from "../state/theme.ts";
@@ -51,6 +52,8 @@ function bodyLines(state: State, layout: Layout): Line[] {
       return callLines(state, mode.form, layout);
     case "view":
       return viewerLines(mode.viewer, [span(` ${mode.title}`, "title")], layout);
+    case "approval":
+      return approvalScreen(state, mode, layout);
     case "image":
       return [];
     case "browse":
@@ -58,6 +61,15 @@ function bodyLines(state: State, layout: Layout): Line[] {
     case "confirm":
       return state.panel === "overview" ? overviewLines(state, layout) : panelLines(state, layout);
   }
+}
+
+function approvalScreen(state: State, { id, top }: { id: string; top: number }, layout: Layout): Line[] {
+  const place = state.approvals.findIndex((row) => row.id === id);
+  const row = state.approvals[place];
+  if (row === undefined) return [];
+  const lines = approvalLines(row, state, layout.columns);
+  const title = approvalTitle(row, place, state.approvals.length);
+  return [title, [], ...lines.slice(top, top + approvalHeight(layout))];
 }
 
 export function Dashboard({ state }: { state: State }) {

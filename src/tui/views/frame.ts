@@ -36,7 +36,9 @@ export function headLine(state: State, columns: number): Line {
   }
   const name = [span(" goblin", "title"), span(gateway === undefined ? "" : ` ${gateway.version}`)];
   if (gateway === undefined) return [...name, span(`  connecting to ${state.url} …`, "warn")];
-  const left = [...name, span(`  ${gateway.endpoint}`, "accent")];
+  const waiting = state.approvals.length;
+  const toApprove = waiting === 0 ? [] : [span(`  ${formatCount(waiting)} to approve: a`, "warn")];
+  const left = [...name, ...toApprove, span(`  ${gateway.endpoint}`, "accent")];
   const config = gateway.configPath === null ? "demo" : gateway.configPath;
   const facts = [
     `up ${formatAge(gateway.uptimeMs)}`,

@@ -37,6 +37,16 @@ export function hintsOf(state: State): readonly Hint[] {
       return [];
     case "image":
       return [["any key", "back"]];
+    case "approval":
+      return [
+        ["y", "allow once"],
+        ["H", "for an hour"],
+        ["S", "for its session"],
+        ["n", "deny"],
+        ["Tab", "next"],
+        ["↑↓", "scroll"],
+        ["Esc", "back"],
+      ];
     case "view":
       return [...viewerHints, ["Esc", "back"]];
     case "call":
