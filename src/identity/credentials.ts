@@ -70,6 +70,9 @@ export interface CredentialsDeps {
   readonly refused: (reason: string, asked: Asked) => void;
 }
 
+/** The `Authorization` headers that are remembered. */
+const MOST_HEADERS = 256;
+const LONGEST_HEADER = 4096;
 const MISSING: Refusal = { ok: false, why: "missing" };
 const INVALID: Refusal = { ok: false, why: "invalid" };
 
@@ -79,6 +82,7 @@ export class Credentials {
   /** Whether the API needs no credential. */
   readonly isAdminOpen: boolean;
   readonly #tokens = new Map<string, Identified & { readonly ok: true }>();
+  readonly #headers = new Map<string, Shown>();
   readonly #oauth: OAuthConfig | undefined;
   readonly #deps: CredentialsDeps;
   #server: Promise<ResourceServer> | undefined;
@@ -106,10 +110,9 @@ export class Credentials {
   }
 
   identify(asked: Asked): Identified | Promise<Identified> {
-    const shown = tokenIn(asked.header("authorization"));
+    const shown = this.#shown(asked.header("authorization"));
     if (!shown) return MISSING;
-    const { token } = shown;
-    const digest = digestOf(token);
+    const { token, digest } = shown;
     const holder = this.#tokens.get(digest);
     if (holder) {
       if (holder.principal.expiresAt > this.#deps.now()) return this.#told(holder);
@@ -127,6 +130,18 @@ export class Credentials {
     return found instanceof Promise
       ? found.then((known) => this.#accepted(known, token))
       : this.#accepted(found, token);
+  }
+
+  /** A client sends the same header with each request: it is taken apart and hashed once. */
+  #shown(header = ""): Shown | undefined {
+    const known = this.#headers.get(header);
+    if (known) return known;
+    const found = tokenIn(header);
+    if (!found) return undefined;
+    const shown = { ...found, digest: digestOf(found.token) };
+    if (this.#headers.size === MOST_HEADERS) this.#headers.clear();
+    if (header.length <= LONGEST_HEADER) this.#headers.set(header, shown);
+    return shown;
   }
 
   #accepted(found: Identified, token: string): Identified {
@@ -183,8 +198,14 @@ function withDefaults(oauth: OAuthConfig, publicUrl: string | undefined): OAuthC
   return { ...oauth, issuers, publicUrl: url };
 }
 
-/** Each request passes here: a regular expression would cost as much as half of the digest. */
-function tokenIn(header = ""): { readonly scheme: string; readonly token: string } | undefined {
+/** What an `Authorization` header shows. */
+interface Shown {
+  readonly scheme: string;
+  readonly token: string;
+  readonly digest: string;
+}
+
+function tokenIn(header: string): Omit<Shown, "digest"> | undefined {
   const space = header.indexOf(" ");
   const scheme = header.slice(0, Math.max(space, 0)).toLowerCase();
   if (scheme !== "bearer" && scheme !== "dpop") return undefined;
