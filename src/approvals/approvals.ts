@@ -17,6 +17,7 @@ import { Grants } from "./grants.ts";
 import { Ledger, type OpenedLedger } from "./ledger.ts";
 import type { ApprovalRecord, EndReason, Grant, Span } from "./record.ts";
 import { restore } from "./restore.ts";
+import { keptArguments } from "./shown-arguments.ts";
 import { keyOf, type Subject } from "./subject.ts";
 
 export interface ApprovalsSettings {
@@ -147,7 +148,7 @@ export class Approvals extends EventEmitter<ApprovalsEvents> {
     this.#records.set(id, record);
     this.#forgetOld();
     this.#alarms.set(held, performance.now() + timeoutMs);
-    this.#append({ event: "proposed", id, subject, bytes, expiresAt }, shown);
+    this.#append({ event: "proposed", id, subject, bytes, expiresAt }, keptArguments(shown));
     this.#telling ??= setInterval(() => this.#tellAll(), progressMs).unref();
     held.tell(record);
     this.emit("changed", record);
@@ -304,6 +305,7 @@ export class Approvals extends EventEmitter<ApprovalsEvents> {
     const { account, bytes, record } = held;
     if (!this.#held.delete(record.id)) return;
     this.#alarms.clear(held);
+    record.shown = keptArguments(record.shown);
     this.#calls.giveBack(account);
     this.#bytes.giveBack(account, bytes);
     if (this.#held.size === 0) {

@@ -17,8 +17,11 @@ export type EndReason = "timeout" | "cancelled" | "shutdown" | "restart";
 export interface ApprovalRecord {
   readonly id: string;
   readonly subject: Subject;
-  /** The arguments for people, in canonical form with secrets masked. */
-  readonly shown: string;
+  /**
+   * The arguments for people, in canonical form with secrets masked. Long ones are cut when the
+   * question is over.
+   */
+  shown: string;
   readonly bytes: number;
   /** Milliseconds since 1970, as all times here. */
   readonly proposedAt: number;

@@ -26,3 +26,10 @@ export function shownArguments(args: string, masks: Masks): string {
   );
   return masks.json(JSON.stringify(masks.value(JSON.parse(marked))).replace(MARKED, "$1"));
 }
+
+/** The longest arguments that are kept of a question that is over. */
+const LONGEST_KEPT = 16_384;
+
+export function keptArguments(shown: string): string {
+  return shown.length > LONGEST_KEPT ? `${shown.slice(0, LONGEST_KEPT)}…` : shown;
+}

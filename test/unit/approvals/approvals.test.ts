@@ -1,0 +1,69 @@
+/** The store by itself: what it keeps, and what a disk that fails does to an answer. */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { Approvals } from "../../../src/approvals/approvals.ts";
+import { Ledger, openLedger } from "../../../src/approvals/ledger.ts";
+import { subjectOf } from "../../../src/approvals/subject.ts";
+import { ANYONE } from "../../../src/protocol/principal.ts";
+import { disposeAll, onDispose } from "../../fixtures/dispose.ts";
+
+afterEach(disposeAll);
+
+const settings = { timeoutMs: 60_000, progressMs: 10_000, heldCalls: 10, heldBytes: 10_000_000 };
+
+function store(ledger?: Ledger): Approvals {
+  const made = new Approvals({
+    settings: () => settings,
+    show: (args) => args,
+    opened: ledger && { ledger, lines: [] },
+    onLimit: () => {},
+    warn: () => {},
+  });
+  made.begin();
+  onDispose(() => made.close());
+  return made;
+}
+
+function held(approvals: Approvals, text: string) {
+  const asked = { params: JSON.stringify({ arguments: { text } }), rule: "r", reason: undefined, revision: "1" };
+  const client = { key: "s", hasSession: true, info: {} };
+  const names = { serverId: "web", kind: "tool" as const, name: "x", shownName: "web_x" };
+  const { subject, args } = subjectOf({ client, who: ANYONE, asked, ...names });
+  const record = approvals.hold({ subject, args, bytes: args.length, account: "a", tell: () => {}, end: () => {} });
+  return { subject, record };
+}
+
+test("keeps all arguments while a call waits, and a part of long ones afterwards", async () => {
+  const approvals = store();
+  const { record } = held(approvals, "x".repeat(100_000));
+  expect(record.shown.length).toBeGreaterThan(100_000);
+  await approvals.deny({ id: record.id, by: ANYONE });
+  expect(approvals.find(record.id)?.shown.length).toBeLessThan(20_000);
+});
+
+test("an answer that cannot be recorded does not count, not even after a restart", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "approvals-"));
+  onDispose(() => rmSync(folder, { recursive: true, force: true }));
+  const file = join(folder, "there", "approvals.jsonl");
+  const approvals = store(new Ledger({ file }));
+  const { record, subject } = held(approvals, "x");
+  const allow = () => approvals.allow({ id: record.id, by: ANYONE, span: "hour" });
+  await expect(allow()).rejects.toThrow("The answer cannot be recorded");
+  expect([record.state, approvals.take(subject)]).toEqual(["held", undefined]);
+  mkdirSync(join(folder, "there"));
+  await approvals.close();
+  expect(readFileSync(file, "utf8")).toContain('"event":"withdrawn"');
+  const opened = await openLedger(file, () => {});
+  const later = new Approvals({
+    settings: () => settings,
+    show: (args) => args,
+    opened,
+    onLimit: () => {},
+    warn: () => {},
+  });
+  later.begin();
+  expect([later.grants(), later.take(subject)]).toEqual([[], undefined]);
+  await later.close();
+});
