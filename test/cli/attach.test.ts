@@ -209,22 +209,25 @@ test("in a restart, running calls are answered and new requests wait for the nex
   expect(JSON.stringify(await later)).toContain("later");
 });
 
-test("a gateway that a client started comes back after kill -9, and makes way for the user's own", async () => {
-  const one = await startScripted({ name: "one" });
-  const home = await idleHome({ mcpServers: { one: one.entry } });
-  const { client } = await connectV1(entry(home));
-  const [first] = records(home);
-  process.kill(first!.pid, "SIGKILL");
-  const echo = () => client.callTool({ name: "one_echo", arguments: { text: "on" } });
-  await until(() => echo().catch(() => undefined));
-  const [second] = records(home);
-  expect(second).toMatchObject({ isBackground: true });
-  expect(second!.pid).not.toBe(first!.pid);
-  const own = await startServe(home);
-  await until(() => !isRunning(second!.pid), { what: "the gateway in the background to end" });
-  await until(() => echo().catch(() => undefined));
-  expect(records(home)).toMatchObject([{ pid: own.pid, isBackground: false }]);
-});
+test.runIf(isThorough)(
+  "a gateway that a client started comes back after kill -9, and makes way for the user's own",
+  async () => {
+    const one = await startScripted({ name: "one" });
+    const home = await idleHome({ mcpServers: { one: one.entry } });
+    const { client } = await connectV1(entry(home));
+    const [first] = records(home);
+    process.kill(first!.pid, "SIGKILL");
+    const echo = () => client.callTool({ name: "one_echo", arguments: { text: "on" } });
+    await until(() => echo().catch(() => undefined));
+    const [second] = records(home);
+    expect(second).toMatchObject({ isBackground: true });
+    expect(second!.pid).not.toBe(first!.pid);
+    const own = await startServe(home);
+    await until(() => !isRunning(second!.pid), { what: "the gateway in the background to end" });
+    await until(() => echo().catch(() => undefined));
+    expect(records(home)).toMatchObject([{ pid: own.pid, isBackground: false }]);
+  },
+);
 
 test.runIf(isThorough)("a gateway gets another port if somebody else has the config's", async () => {
   const other = createServer((_request, response) => response.end("a web page"));
@@ -265,7 +268,7 @@ test("a pipe has the rights of its token, which nobody sees, and loses them with
   );
 });
 
-test("--profile shows a part, and a profile that does not exist is named", async () => {
+test.runIf(isThorough)("--profile shows a part, and a profile that does not exist is named", async () => {
   const one = await startScripted({ name: "one" });
   const home = await serveHome({
     mcpServers: { one: one.entry },

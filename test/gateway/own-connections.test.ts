@@ -7,7 +7,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { startGoblin } from "../fixtures/goblin.ts";
 import { connectV1, connectV2, disposeAll, until } from "../fixtures/peers.ts";
 import { serveHome } from "../fixtures/serve.ts";
-import { variants } from "../fixtures/thorough.ts";
+import { isThorough, variants } from "../fixtures/thorough.ts";
 
 afterEach(disposeAll);
 
@@ -71,7 +71,7 @@ describe("a server that asks for roots at its start", () => {
     expect(await call(bob.client, "a_roots")).toEqual(["file:///home/bob"]);
   });
 
-  test("a session beyond the limit of connections shares one", async () => {
+  test.runIf(isThorough)("a session beyond the limit of connections shares one", async () => {
     const goblin = await startGoblin({ mcpServers: { a: asking }, limits: { connectionsPerServer: 1 } });
     const ada = await connectV1({ url: goblin.url, roots: home("ada") });
     expect(await call(ada.client, "a_roots")).toEqual(["file:///home/ada"]);
@@ -88,7 +88,7 @@ describe("a server that asks for roots at its start", () => {
     expect(await call(client, "a_roots")).toEqual(["file:///home/ada"]);
   });
 
-  test("over stdio, it is told its only client's name and capabilities", async () => {
+  test.runIf(isThorough)("over stdio, it is told its only client's name and capabilities", async () => {
     const { configFile } = await serveHome({ mcpServers: { a: asking } });
     const command = { command: process.execPath, args: [BIN, "stdio", "--config", configFile] };
     const plain = await connectV1({ ...command, roots: home("ada") });
