@@ -11,14 +11,16 @@ vi.setConfig({ testTimeout: 90_000 });
 afterEach(disposeAll);
 
 const ADMIN = "an-admin-token-for-a-test-0123456789";
+const CLIENT = "a-client-token-for-a-test-0123456789";
+const headers = { "content-type": "application/json", authorization: `Bearer ${ADMIN}` };
 
-test("a running gateway explains by its rules and profiles, with lines, without its config", async () => {
+async function configured() {
   const server = await startScripted({ name: "one" });
-  const home = commandHome();
-  const port = await freePort();
-  const url = `http://127.0.0.1:${port}`;
-  const config = {
-    mcpServers: { one: { ...server.entry, tools: { deny: ["sum*"] } } },
+  return {
+    mcpServers: {
+      one: { ...server.entry, tools: { deny: ["sum*"], overrides: { echo: { timeoutMs: 99 } } } },
+      gone: { command: "/does/not/exist" },
+    },
     timeouts: { callMs: 7000 },
     tools: { expose: "search" },
     profiles: { small: { tools: { allow: ["echo"] }, expose: "all" } },
@@ -28,20 +30,29 @@ test("a running gateway explains by its rules and profiles, with lines, without 
         { id: "short", effect: "deny", tools: ["echo"], who: { principals: ["ci"] }, when: "size(args.message) > 3" },
       ],
     },
-    gateway: {
-      port,
-      auth: { clients: { ci: { token: "a-long-token-for-a-test-0123456789" } } },
-      admin: { tokens: [ADMIN] },
-    },
+    gateway: { auth: { clients: { ci: { token: CLIENT } } }, admin: { tokens: [ADMIN] } },
   };
-  const path = home.write("team.json", JSON.stringify(config, null, 2));
-  const lines = JSON.stringify(config, null, 2).split("\n");
-  const lineOf = (text: string): number => lines.findIndex((line) => line.includes(text)) + 1;
+}
+
+test("a running gateway explains by its rules and profiles, with lines, without its config", async () => {
+  const given = await configured();
+  const port = await freePort();
+  const config = { ...given, gateway: { ...given.gateway, port } };
+  const home = commandHome();
+  const url = `http://127.0.0.1:${port}`;
+  const text = JSON.stringify(config, null, 2);
+  const path = home.write("team.json", text);
+  const lines = text.split("\n");
+  const lineOf = (part: string): number => lines.findIndex((line) => line.includes(part)) + 1;
   home.start(["serve", "--config", path], { cwd: dirname(home.folder) });
+  await until(async () => {
+    const tools = await fetch(`${url}/api/tools`, { headers }).catch(() => undefined);
+    return tools !== undefined && (await tools.text()).includes("one_echo");
+  });
   // Another folder, without a config.
   const elsewhere = { cwd: home.env["HOME"]!, env: { GOBLIN_TOKEN: ADMIN } };
   const ask = (...args: string[]) => home.goblinWith(elsewhere, ...args, "--url", url);
-  await until(async () => (await ask("list", "tools")).out.includes("one_echo"));
+  const rule = `${path}:${lineOf('"no-adding"') - 1}`;
 
   const hidden = await ask("explain", "one_add", "--as", "ci", "--json");
   expect(hidden.code).toBe(1);
@@ -50,70 +61,52 @@ test("a running gateway explains by its rules and profiles, with lines, without 
     tool: "add",
     exposed: "one_add",
     visible: false,
-    listed: false,
-    why: "the rule no-adding hides it",
-    effect: "deny",
     decidedBy: "no-adding",
-    config: path,
-    rules: [{ id: "no-adding", at: `${path}:${lineOf('"no-adding"') - 1}` }],
+    rules: [{ id: "no-adding", at: rule }],
     timeout: { ms: 7000, from: "timeouts.callMs", line: lineOf('"callMs"') },
-    breaker: { open: false, failures: 0 },
-    state: "ready",
   });
   const refused = await ask("explain", "one/echo", "--as", "ci", "--args", '{"message":"long"}');
   expect(refused.code).toBe(1);
   expect(refused.out).toContain(`effect   deny, by short at ${path}:`);
   expect(refused.out).toContain("when size(args.message) > 3: holds\n");
   expect(refused.out).toContain('listed   no: clients find it by search: tools.expose is "search"');
-  const fine = await ask("explain", "one/echo", "--as", "ci", "--args", '{"message":"no"}');
-  expect(fine.code).toBe(0);
-  expect(fine.out).toContain('sends    {"message":"no"}');
-  expect((await ask("explain", "one/echo", "--profile", "small")).out).toContain("listed   yes\n");
-  expect((await ask("explain", "one/add", "--profile", "small")).out).toContain('the profile "small" does not show it');
-  expect(await ask("explain", "one/echo", "--profile", "smal")).toMatchObject({
-    code: 2,
-    err: expect.stringContaining('no profile "smal"'),
-  });
-  expect(await ask("explain", "one_sum")).toMatchObject({
-    code: 2,
-    err: expect.stringContaining('mcpServers.one.tools.deny leaves "sum" out'),
-  });
-
-  const check = async (...args: string[]) => {
-    const { code, out } = await ask("preflight", ...args, "--json");
-    return [code, ...(JSON.parse(out) as { reason: string }[]).map(({ reason }) => reason)];
-  };
-  const rule = `rule no-adding at ${path}:${lineOf('"no-adding"') - 1}`;
-  expect(await check("one_add", "one_fail", "--as", "ci")).toEqual([11, rule, null]);
-  expect(await check("one_add", "--profile", "small")).toEqual([11, 'the profile "small" does not show it']);
-  expect(await check("one_add", "--as", "somebody")).toEqual([0, null]);
+  const checked = await ask("preflight", "one_add", "one_fail", "--as", "ci");
+  expect(checked).toMatchObject({ code: 11, out: `blocked  one_add: rule no-adding at ${rule}\nready    one_fail\n` });
+  const inProfile = await ask("preflight", "one_add", "--profile", "small");
+  expect(inProfile.out).toBe('blocked  one_add: the profile "small" does not show it\n');
 });
 
-test("the API tells the timeout of one tool and its tokens, and is guarded", async () => {
-  const server = await startScripted({ name: "one" });
-  const goblin = await startGoblin({
-    mcpServers: { one: { ...server.entry, timeoutMs: 4321, tools: { overrides: { echo: { timeoutMs: 99 } } } } },
-    gateway: { auth: { tokens: ["a-client-token-for-a-test-0123456789"] }, admin: { tokens: [ADMIN] } },
-  });
-  const ask = async (body: unknown, token = ADMIN) => {
-    const response = await fetch(`${goblin.origin}/api/explain`, {
-      method: "POST",
-      headers: { "content-type": "application/json", authorization: `Bearer ${token}` },
-      body: JSON.stringify(body),
-    });
+test("the API explains what it is asked about, and is guarded", async () => {
+  const goblin = await startGoblin(await configured());
+  const ask = async (body: object, token = ADMIN) => {
+    const authorization = `Bearer ${token}`;
+    const asked = { method: "POST", headers: { ...headers, authorization }, body: JSON.stringify(body) };
+    const response = await fetch(`${goblin.origin}/api/explain`, asked);
     return { status: response.status, body: (await response.json()) as Record<string, unknown> };
   };
-  expect((await ask({ name: "one_echo" })).body).toMatchObject({
-    timeout: { ms: 99, from: "mcpServers.one.tools.overrides.echo.timeoutMs", line: null },
-    listed: true,
+  const why = async (body: object) => (await ask(body)).body["why"];
+  const problem = async (body: object) => {
+    const { status, body: answer } = await ask(body);
+    return [status, (answer["error"] as { message: string }).message];
+  };
+  expect((await ask({ name: "one/echo", as: "ci", arguments: { message: "no" } })).body).toMatchObject({
+    effect: "allow",
+    arguments: { message: "no" },
+    timeout: { ms: 99, from: "mcpServers.one.tools.overrides.echo.timeoutMs", line: null, maxMs: 600_000 },
+    state: "ready",
+    breaker: { open: false, failures: 0, retryInMs: 0 },
     config: null,
     lastErrors: [],
     tokens: expect.any(Number),
   });
-  expect(await ask({ name: "one_ehco" })).toMatchObject({
-    status: 404,
-    body: { error: { message: expect.stringContaining('did you mean "one_echo"?') } },
-  });
+  expect(await why({ name: "one_add", as: "ci" })).toBe("the rule no-adding hides it");
+  expect((await ask({ name: "one_echo", profile: "small" })).body).toMatchObject({ listed: true, effect: "allow" });
+  expect(await why({ name: "one_add", profile: "small" })).toBe('the profile "small" does not show it');
+  expect((await ask({ name: "one+text:///hello" })).body).toMatchObject({ kind: "resource", tokens: null });
+  expect(await problem({ name: "one_echo", profile: "smal" })).toEqual([400, 'The config has no profile "smal"']);
+  expect(await problem({ name: "one_sum" })).toEqual([404, 'mcpServers.one.tools.deny leaves "sum" out']);
+  expect(await problem({ name: "gone_x" })).toEqual([404, expect.stringMatching(/the server "gone" is down: Cannot/)]);
+  expect(await problem({ name: "one_ehco" })).toEqual([404, expect.stringContaining('did you mean "one_echo"?')]);
   expect((await ask({})).status).toBe(400);
-  expect((await ask({ name: "one_echo" }, "a-client-token-for-a-test-0123456789")).status).toBe(403);
+  expect((await ask({ name: "one_echo" }, CLIENT)).status).toBe(403);
 });

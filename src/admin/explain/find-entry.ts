@@ -28,7 +28,7 @@ export function findEntry(written: string, views: Views, config: Config): Found 
   }
   const [entry] = found;
   if (entry) return entry;
-  const reason = leftOut(written, config);
+  const reason = leftOut(written, config) ?? notReady(written, views);
   if (reason !== undefined) throw apiFailure("NOT_FOUND", reason);
   const meant = nearestWord(
     written,
@@ -51,6 +51,14 @@ function leftOut(written: string, { servers }: Config): string | undefined {
       return `${key}.tools.allow does not have "${name}"`;
   }
   return undefined;
+}
+
+/** Nobody knows the tools of a server that has not answered yet. */
+function notReady(written: string, views: Views): string | undefined {
+  const owner = views.servers().find(({ id }) => written.startsWith(`${id}/`) || written.startsWith(`${id}_`));
+  if (!owner || owner.state === "ready" || owner.state === "degraded") return undefined;
+  const why = owner.reason === null ? "" : `: ${owner.reason}`;
+  return `nobody knows "${written}": the server "${owner.id}" is ${owner.state}${why}`;
 }
 
 function entriesOf(views: Views): Found[] {

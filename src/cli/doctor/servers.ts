@@ -123,6 +123,13 @@ function stateFindings(row: ServerRow, { target, details }: Known): Finding[] {
   }
 }
 
+function remedyFor(where: string, reason: string, { command, args, url }: ServerDetails): string {
+  const orRemove = `or take it out of the config: goblin remove ${where}`;
+  if (command === null) return `check that ${url ?? "its address"} is right and reachable from here, ${orRemove}`;
+  if (reason.startsWith("Cannot start")) return `install the program, or mend mcpServers.${where}.command, ${orRemove}`;
+  return `run it by hand: ${[command, ...args].join(" ")}`;
+}
+
 function downFinding(where: string, reason: string, { target, details }: Known): Finding {
   const lines = details.stderr.map(({ msg }) => msg);
   const folder = brokenNpxFolder([...lines, reason]);
@@ -130,12 +137,7 @@ function downFinding(where: string, reason: string, { target, details }: Known):
   const failed = details.command === null ? "does not answer" : "does not start";
   const what = [`${failed}: ${reason}`, ...said.map((line) => `it wrote: ${line}`)].join("\n");
   const finding = { level: "error", code: "server_down", where, what } as const;
-  if (folder === undefined) {
-    const isThere = details.command !== null && !reason.startsWith("Cannot start");
-    return isThere
-      ? { ...finding, remedy: `run it by hand: ${[details.command, ...details.args].join(" ")}` }
-      : finding;
-  }
+  if (folder === undefined) return { ...finding, remedy: remedyFor(where, reason, details) };
   return {
     ...finding,
     code: "npx_folder",
