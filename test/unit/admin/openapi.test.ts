@@ -48,6 +48,15 @@ describe("the OpenAPI document", () => {
       "post /api/recording/stop",
       "post /api/calls/{id}/answer",
       "get /api/resources/updates",
+      "get /api/approvals",
+      "get /api/approvals/{id}",
+      "post /api/approvals/{id}/allow",
+      "post /api/approvals/{id}/deny",
+      "get /api/approval-grants",
+      "delete /api/approval-grants/{id}",
+      "get /api/lock",
+      "post /api/lock/{id}",
+      "delete /api/lock/{id}",
       "get /api/logs",
       "get /api/events",
       "post /api/reload",
@@ -108,6 +117,7 @@ describe("the OpenAPI document", () => {
       "subscriptions",
       "sessions",
       "config",
+      "approvals",
     ]);
     expect(text).not.toContain('additionalProperties":false');
     expect(schemas.ApiError).toEqual({
@@ -139,8 +149,9 @@ describe("the schemas", () => {
   it("accept what the tests' admin API answers, to the last field", async () => {
     const admin = await startFakeAdmin({ pulseMs: 0 });
     // The dashboard, for which that API is, does not ask for these.
-    const { getTokens, getPrograms, getCallText, getRecording } = adminRoutes;
-    const unasked: unknown[] = [getTokens, getPrograms, getCallText, getRecording];
+    const { getTokens, getPrograms, getCallText, getRecording, getApproval, listApprovalGrants, getLock } = adminRoutes;
+    const ofCalls = [getCallText, getRecording, getApproval, listApprovalGrants];
+    const unasked: unknown[] = [getTokens, getPrograms, getLock, ...ofCalls];
     const ids: Record<string, string> = { "/api/servers/:id": "docs", "/api/calls/:id": "r-1" };
     try {
       for (const route of Object.values(adminRoutes)) {
