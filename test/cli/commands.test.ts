@@ -64,7 +64,11 @@ test("lists, calls, reads and prompts of a gateway that runs", async () => {
   expect(greeting.out).toBe("user:\nGreet Ada warmly\n");
   expect(rich.err).toContain("saved audio/wav, ");
   expect(readFileSync(join(home.folder, "files/one_rich-1.wav")).subarray(0, 4).toString()).toBe("RIFF");
-  expect(none).toEqual({ code: 1, out: "", err: 'goblin: Prompt one_greet needs "name"\n' });
+  expect(none).toEqual({
+    code: 1,
+    out: "",
+    err: 'goblin: Prompt one_greet needs "name"\nWhat to do: docs/errors.md#prompt-002\n',
+  });
 });
 
 test("lists, calls and reads straight from a config, whose servers end with the command", async () => {
