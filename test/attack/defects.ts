@@ -89,9 +89,9 @@ export const defects: readonly Defect[] = [
     what: "the current folder is trusted",
     tests: [
       ...proofs("test/cli/trust.test.ts", [
-        "%s of the folder runs nothing before it is trusted",
+        "goblin.json of the folder runs nothing before it is trusted",
         "a config of the folder leads to this machine only, trusted or not",
-        "%s is not this machine",
+        "127.0.0.1.example.com is not this machine",
         "no variable gets into the gateway of a config of the folder",
         "a changed file is not applied until it is trusted, then at once",
       ]),

@@ -95,6 +95,8 @@ export class LegacyPeer implements Peer, LinkEvents {
     }
     link.established({ "mcp-protocol-version": this.info.protocolVersion });
     await new Promise<void>((accepted) => link.send(notificationText("notifications/initialized"), { accepted }));
+    // Until here, the end of the link was told to nobody.
+    if (this.#ended) throw new GoblinError("BACKEND_UNAVAILABLE", "The connection closed during the handshake");
     this.#opened = true;
   }
 

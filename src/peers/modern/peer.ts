@@ -100,6 +100,8 @@ export class ModernPeer implements Peer, LinkEvents {
     this.#link = await this.#options.open(this, this.#options.signal);
     const info = readDiscovery(await this.request("server/discover", "{}"));
     if (!info) return false;
+    // Until here, the end of the link was told to nobody.
+    if (this.#ended) throw new GoblinError("BACKEND_UNAVAILABLE", "The connection closed during the handshake");
     this.info = info;
     this.#opened = true;
     this.#listener.begin(info.capabilities);
