@@ -29,6 +29,7 @@ describe.skipIf(!hasTmux)("in a terminal", () => {
     term.keys("y");
     expect(await first).toMatchObject({ content: [{ text: "42" }] });
     await term.until("Allowed web_add once");
+    await term.until((screen) => !screen.includes("to approve"));
     const second = client
       .callTool({ name: "web_add", arguments: { a: 1, b: 1 } })
       .catch((error: Error) => error.message);
