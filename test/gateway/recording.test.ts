@@ -184,6 +184,7 @@ test("the folder keeps to maxBytes, and the oldest part goes first", async () =>
     ...config,
     servers: goblin.gateway.servers.ids().map((id) => goblin.gateway.servers.config(id)!),
   });
+  await until(() => goblin.logs.filter(({ msg }) => msg === "Recording").length === 2);
   for (let i = 0; i < 60; i++) {
     await raw.call("tools/call", { name: "one_echo", arguments: { text: `${i} ${"x".repeat(1000)}` } });
     if (i % 10 === 9) await until(() => lastText(dir).includes(`"text":"${i} `));
@@ -197,12 +198,8 @@ test("the folder keeps to maxBytes, and the oldest part goes first", async () =>
 });
 
 function lastText(dir: string): string {
-  const names = readdirSync(dir)
-    .filter((name) => name.endsWith(".ndjson"))
-    .sort();
-  return names
-    .slice(-2)
-    .map((name) => readFileSync(join(dir, name), "utf8"))
+  return segmentsOf(dir)
+    .map((file) => readFileSync(file, "utf8"))
     .join("");
 }
 
