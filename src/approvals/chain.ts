@@ -36,7 +36,7 @@ export interface ChainReport {
 }
 
 /** What the first line of a chain names as the hash before it. */
-export const START = "0".repeat(64);
+const START = "0".repeat(64);
 const FORM = /^(\{.*,"prev":"([0-9a-f]{64})"),"hash":"([0-9a-f]{64})"(?:,"arguments":.*)?\}$/;
 
 export class Chain {

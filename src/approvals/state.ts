@@ -26,6 +26,6 @@ export async function openApprovals({ env, endpoint, warn }: ApprovalStateOption
 }
 
 /** The name of the file. */
-export function approvalsFile(endpoint: string): string {
+function approvalsFile(endpoint: string): string {
   return `approvals-${endpoint.replace(/[^A-Za-z0-9.]+/g, "-")}.jsonl`;
 }

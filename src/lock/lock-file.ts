@@ -25,7 +25,7 @@ import {
   surfaceKinds,
 } from "./surface.ts";
 
-export const LOCK_VERSION = 1;
+const LOCK_VERSION = 1;
 /** As in the lists of servers. */
 const MAX_DEPTH = 100;
 

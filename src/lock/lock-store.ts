@@ -8,7 +8,7 @@ import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { messageOf } from "../protocol/errors.ts";
 import { formatLock, type LockedServer, type ReadLock, readLock } from "./lock-file.ts";
 
-export const NO_LOCK: ReadLock = { servers: new Map(), problems: [], lines: new Map() };
+const NO_LOCK: ReadLock = { servers: new Map(), problems: [], lines: new Map() };
 
 /** A file that does not exist has no servers and no problems. */
 export function readLockFile(path: string): ReadLock {

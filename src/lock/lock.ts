@@ -236,14 +236,14 @@ export class Lock extends EventEmitter<LockEvents> {
 }
 
 /** Somebody approves what is no longer there. */
-export class ChangedSurface extends Error {
+class ChangedSurface extends Error {
   constructor(serverId: string, digest: string) {
     super(`what server "${serverId}" offers has another digest, ${digest}; look again with goblin lock diff`);
   }
 }
 
 /** `tool send: widening, pinned` */
-export function lineOf(drift: Drift, actions: LockActions | undefined): string {
+function lineOf(drift: Drift, actions: LockActions | undefined): string {
   const what = drift.name === "" ? drift.kind : `${drift.kind} ${drift.name}`;
   return `${what}: ${drift.change}, ${drift.class}, ${effectOf(drift, actions)}`;
 }

@@ -75,7 +75,7 @@ export function* surfaceOf({ lists, instructions }: Offered, known?: LockedEntri
   return { ...all, instructions: text, digest: digestOfSurface(all, text), resources: yield* listOf(lists.resources) };
 }
 
-export function instructionsIn(text: string | undefined): LockedText | undefined {
+function instructionsIn(text: string | undefined): LockedText | undefined {
   return text ? { digest: digestOf(text), text } : undefined;
 }
 
@@ -120,7 +120,7 @@ export const hintWords = [
 ] as const;
 
 /** The hints that a tool gives, in words. Undefined: none. */
-export function hintsText({ value }: Definition): string | undefined {
+function hintsText({ value }: Definition): string | undefined {
   const annotations = recordOf(value["annotations"]);
   const words = hintWords.flatMap(({ key, words: both }) => {
     const given = annotations[key];

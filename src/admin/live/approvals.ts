@@ -77,7 +77,7 @@ export function approvalHandlers({ approvals, log }: Pick<AdminParts, "approvals
 }
 
 /** `longest`: where the arguments are cut. */
-export function approvalRow(record: ApprovalRecord, longest = Number.POSITIVE_INFINITY): ApprovalRow {
+function approvalRow(record: ApprovalRecord, longest = Number.POSITIVE_INFINITY): ApprovalRow {
   const { id, state, subject, shown, bytes, proposedAt, expiresAt, runs } = record;
   const { who, app, client, session, server, kind, name, shownName, digest, rule, reason } = subject;
   return {
