@@ -2,7 +2,8 @@
  * Logins that were begun on the page and wait for the redirect of the browser.
  *
  * An attempt ends once, in the browser that began it, and not later than its time. Nobody can fill
- * the memory with attempts: each browser has a few, and there is a bound for all.
+ * the memory with attempts, or push out those of others: each principal has a few, in whatever
+ * browsers, and past the bound for all the principal with the most loses its oldest.
  */
 import type { LoginAttempt } from "../login/attempt.ts";
 
@@ -11,22 +12,35 @@ export interface Begun {
   readonly serverId: string;
   /** The browser that began it. */
   readonly visitId: string;
+  /** The id of the principal that it is for. */
+  readonly principal: string;
   /** The sealed link of the page to go back to. */
   readonly link: string;
 }
 
 const LIFE_MS = 10 * 60_000;
 const MOST = 500;
-const MOST_PER_VISIT = 10;
+const MOST_PER_PRINCIPAL = 10;
 
 export class Attempts {
   readonly #begun = new Map<string, Begun & { readonly expiresAt: number }>();
 
   add(begun: Begun): void {
-    const own = [...this.#begun].filter(([, { visitId }]) => visitId === begun.visitId);
-    if (own.length >= MOST_PER_VISIT) this.#begun.delete(own[0]![0]);
-    if (this.#begun.size >= MOST) this.#begun.delete(this.#begun.keys().next().value!);
+    const own = this.#statesOf(begun.principal);
+    if (own.length >= MOST_PER_PRINCIPAL) this.#begun.delete(own[0]!);
+    else if (this.#begun.size >= MOST) this.#begun.delete(this.#statesOf(this.#busiest())[0]!);
     this.#begun.set(begun.attempt.state, { ...begun, expiresAt: Date.now() + LIFE_MS });
+  }
+
+  /** Oldest first. */
+  #statesOf(principal: string): string[] {
+    return [...this.#begun].filter(([, begun]) => begun.principal === principal).map(([state]) => state);
+  }
+
+  #busiest(): string {
+    const counts = new Map<string, number>();
+    for (const { principal } of this.#begun.values()) counts.set(principal, (counts.get(principal) ?? 0) + 1);
+    return [...counts].reduce((most, one) => (one[1] > most[1] ? one : most))[0];
   }
 
   /** Returns the attempt of this state and browser, once. Another browser does not end it. */

@@ -117,7 +117,7 @@ export class Site {
         documentFor: base.protocol === "https:" ? (tag) => at(base, `client/${tag}.json`) : undefined,
       });
       if (!attempt) return answer(200, this.#list(who, { text: "This server asks for no login now.", isBad: false }));
-      this.#attempts.add({ attempt, serverId, visitId: visit.id, link: path });
+      this.#attempts.add({ attempt, serverId, visitId: visit.id, principal: who.id, link: path });
       return answer(200, leavePage(`Log in to ${serverId}`, attempt.url));
     } catch (error) {
       return answer(200, this.#list(who, problem(error)));

@@ -157,12 +157,6 @@ export class Lock extends EventEmitter<LockEvents> {
     return known ?? (listed && (await this.#compare(server, listed)));
   }
 
-  /** Forgets a server that was removed. */
-  forget(serverId: string): void {
-    this.#comparisons.delete(serverId);
-    this.#logged.delete(serverId);
-  }
-
   /** Writes what a server lists now to the file. `expect`: the digest of what the user has seen. */
   async approve(server: ServerConfig, expect: string): Promise<Comparison> {
     const comparison = await this.compare(server);
