@@ -5,6 +5,7 @@ import { shownArguments } from "./approvals/shown-arguments.ts";
 import { Webhook } from "./approvals/webhook.ts";
 import { masked, mayHoldSecret } from "./calls/stages/audit-mask.ts";
 import type { LiveConfig } from "./config/live-config.ts";
+import type { Lock } from "./lock/lock.ts";
 import type { OnLimit } from "./protocol/limit-exceeded.ts";
 import type { SessionStore } from "./session/store.ts";
 import { type Logger, logBookOf } from "./telemetry/logger.ts";
@@ -14,13 +15,14 @@ export interface ApprovalsParts {
   readonly sessions: Pick<SessionStore, "on">;
   readonly onLimit: OnLimit;
   readonly log: Logger;
+  readonly lock: Pick<Lock, "isOn" | "file">;
   /** Where the gateway listens; empty: nowhere. */
   readonly address: { readonly url: string };
 }
 
 /** `opened`: what an earlier process left. Undefined: nothing survives a restart. */
 export function createApprovals(parts: ApprovalsParts, opened: OpenedLedger | undefined): Approvals {
-  const { config, sessions, onLimit, log } = parts;
+  const { config, sessions, onLimit, log, lock } = parts;
   const { masker } = logBookOf(log);
   const masks = { json: (text: string) => masker.json(text), suspects: mayHoldSecret, value: masked };
   const approvals = new Approvals({
@@ -30,6 +32,8 @@ export function createApprovals(parts: ApprovalsParts, opened: OpenedLedger | un
     onLimit,
     warn: (message) => log.error(message),
   });
+  // What was allowed of a server holds for what is approved of it.
+  approvals.lockOf = ({ server }) => (lock.isOn ? lock.file.servers.get(server)?.digest : undefined);
   approvals.pageOf = (id) => {
     const { gateway } = config.current;
     const base = gateway.publicUrl ?? parts.address.url;

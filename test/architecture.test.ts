@@ -33,7 +33,7 @@ const layers: Record<string, readonly string[]> = {
   config: ["policy", "protocol", "structures", "text"],
   access: ["policy", "config", "protocol", "text"],
   approvals: ["policy", "config", "protocol", "json", "structures", "timing"],
-  "approvals-settings.ts": ["approvals", "calls", "session", "telemetry", "config", "protocol"],
+  "approvals-settings.ts": ["approvals", "calls", "config", "lock", "protocol", "session", "telemetry"],
   telemetry: ["config", "protocol", "structures", "timing", "text"],
   recording: ["links", "protocol", "json", "text"],
   replay: ["recording", "calls", "protocol", "json", "structures", "text", "version.ts"],

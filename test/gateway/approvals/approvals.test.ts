@@ -1,3 +1,6 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 /** Calls that a person must allow, with real clients of both eras and an operator at the API. */
 import { afterEach, describe, expect, test } from "vitest";
 import { askAdd, runsOf, startAsking } from "../../fixtures/approvals.ts";
@@ -120,6 +123,23 @@ test("a held call takes no place at its server", async () => {
 });
 
 describe("an answer", () => {
+  test("ends when something else is approved of the server", async () => {
+    const file = join(mkdtempSync(join(tmpdir(), "approvals-lock-")), "goblin.lock");
+    const { url, ops, web } = await startAsking({ lock: { mode: "warn", file } });
+    const { client } = await connectV1({ url });
+    const first = client.callTool(add);
+    await ops.allow((await ops.held())[0]!.id, { for: "hour" });
+    await first;
+    await client.callTool(add);
+    const current = await until(async () => (await ops.request("/api/lock")).body.servers[0]?.current);
+    const body = JSON.stringify({ expect: current });
+    expect((await ops.request("/api/lock/web", { method: "POST", body })).status).toBe(200);
+    const again = failed(client.callTool(add));
+    await ops.deny((await ops.held())[0]!.id);
+    expect(await again).toContain("denied");
+    expect(await runsOf(web)).toHaveLength(2);
+  });
+
   test("for an hour holds for the same call, and for nothing else", async () => {
     const { url, ops, web } = await startAsking();
     const { client } = await connectV1({ url });
