@@ -63,7 +63,7 @@ test("a link to a trusted file, and a list that others can write, are not believ
   expect(hasRun(home)).toBe(false);
 });
 
-test("a file that is named, and the user's own, need no trust", async () => {
+test.runIf(isThorough)("a file that is named, and the user's own, need no trust", async () => {
   const home = commandHome();
   home.write("goblin.json", trap(home));
   await runsIt(home, ["stdio", "--config", "goblin.json"]);
@@ -75,7 +75,7 @@ test("a file that is named, and the user's own, need no trust", async () => {
   for (const cwd of [empty, own]) expect(await home.goblinWith({ cwd }, "stdio")).toMatchObject({ code: 0 });
 });
 
-test.runIf(hasScript)("on a terminal serve shows what would be run and asks once", async () => {
+test.runIf(hasScript && isThorough)("on a terminal serve shows what would be run and asks once", async () => {
   const home = commandHome();
   const config = {
     mcpServers: {
@@ -117,7 +117,7 @@ test.runIf(hasScript)("on a terminal serve shows what would be run and asks once
   expect(again.shown).not.toContain("[y/N]");
 });
 
-test("a changed file is not applied until it is trusted, then at once", async () => {
+test.runIf(isThorough)("a changed file is not applied until it is trusted, then at once", async () => {
   const home = commandHome();
   const one = await startScripted({ name: "one" });
   home.write("goblin.json", { mcpServers: { one: one.entry }, gateway: { port: 0 } });

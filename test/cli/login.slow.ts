@@ -10,7 +10,6 @@ import { type GuardedServer, startGuarded } from "../fixtures/guarded.ts";
 import { type AuthorizationServer, startOidc } from "../fixtures/oidc.ts";
 import { startScripted } from "../fixtures/scripted.ts";
 import { type Served, serveHome, startServe } from "../fixtures/serve.ts";
-import { isThorough } from "../fixtures/thorough.ts";
 import { until } from "../fixtures/until.ts";
 
 afterEach(disposeAll);
@@ -205,7 +204,7 @@ test("a running gateway connects after the login, and a killed one loses nothing
   expect(first.log() + second.log()).not.toMatch(/eyJ/);
 });
 
-test.runIf(isThorough)("two processes on one store make one token request", async () => {
+test("two processes on one store make one token request", async () => {
   expect(await logIn("remote")).toMatchObject({ code: 0 });
   const both = [await startServe(await serveHome(config), env), await startServe(await serveHome(config), env)];
   for (const one of both) await until(async () => (await servers(one))[0]?.state === "ready", { what: "ready" });
@@ -262,7 +261,7 @@ test("a client that starts goblin stdio is asked to log in on a page of this mac
   expect(statuses).toEqual([404, 404, 404, 404, 404]);
 });
 
-test.runIf(isThorough)("a client of goblin stdio that opens no links gets a link that works in words", async () => {
+test("a client of goblin stdio that opens no links gets a link that works in words", async () => {
   const { client } = await connectV1(stdioOf(file));
   const { content, isError } = (await client.callTool(echo)) as { content: { text: string }[]; isError: boolean };
   expect(isError).toBe(true);

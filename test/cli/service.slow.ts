@@ -8,7 +8,6 @@ import { type CommandHome, commandHome } from "../fixtures/command.ts";
 import { onDispose } from "../fixtures/dispose.ts";
 import { disposeAll } from "../fixtures/peers.ts";
 import { freePort } from "../fixtures/serve.ts";
-import { isThorough } from "../fixtures/thorough.ts";
 import { until } from "../fixtures/until.ts";
 
 afterEach(disposeAll);
@@ -99,7 +98,7 @@ test("a service is shown, installed, seen and removed, in a folder with an odd n
   expect((await home.goblin("service", "uninstall")).out).toBe("No service is installed.\n");
 });
 
-test.runIf(isThorough)("what stands in the way is named, and nothing is left behind", async () => {
+test("what stands in the way is named, and nothing is left behind", async () => {
   const home = withSystemd();
   expect(await home.goblin("service", "install")).toMatchObject({ code: 2, err: /there is no config .*goblin import/ });
   const own = join(home.env["HOME"]!, ".config/goblin/goblin.json");
@@ -132,7 +131,7 @@ test.runIf(isThorough)("what stands in the way is named, and nothing is left beh
   expect(readFileSync(home.unit, "utf8")).toBe("[Service]\nExecStart=/my/own\n");
 });
 
-test.runIf(isThorough)("a gateway that cannot start is said, with the way to its log", async () => {
+test("a gateway that cannot start is said, with the way to its log", async () => {
   const home = withSystemd();
   const config = home.write("goblin.json", { mcpServers: {}, gateway: { port: 1, host: "no.such.host.invalid" } });
   const failed = await home.goblin("service", "install", "--config", config);
