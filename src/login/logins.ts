@@ -1,9 +1,6 @@
 /**
- * The logins of a running gateway: follows the store, and is the only one to renew tokens.
- *
- * However many calls wait for a token, there is one request for it: one flight in this process, and
- * a lock between the processes of this machine. Who gets the lock reads the store first, because
- * another process may have renewed the token meanwhile.
+ * The logins of a running gateway, one for each server or caller: follows the store, and passes on
+ * what changes in it.
  */
 import type { ServerConfig } from "../config/schema/server.ts";
 import { type ConfigWatch, watchConfig } from "../config/watch.ts";
@@ -12,11 +9,9 @@ import { KeychainError } from "../secrets/keychain-keys.ts";
 import { beginLogin, type LoginAttempt } from "./attempt.ts";
 import { canonicalUrl, type LoginTarget } from "./discovery.ts";
 import { isOnBehalf, type Subject } from "./grants/on-behalf.ts";
-import { isUnattended, obtain } from "./grants/unattended.ts";
-import { createGuard, type Guard } from "./guarded-fetch.ts";
-import { LoginError } from "./login-error.ts";
+import { isUnattended } from "./grants/unattended.ts";
 import { probe } from "./probe.ts";
-import { RenewalError, renew } from "./renewal.ts";
+import { guardFor, Renewals } from "./renewals.ts";
 import { ServerLogin } from "./server-login.ts";
 import { isSameLogin, LOCAL, type Login, type LoginBook, LoginStore, wantedKey } from "./store.ts";
 
@@ -60,31 +55,18 @@ export async function openLogins({ env, warn }: LoginsOptions): Promise<Logins |
   }
 }
 
-/** Whose tokens for which server the gateway gets by itself. */
-interface Unattended {
-  readonly target: LoginTarget;
-  readonly principal: string;
-}
-
-/** The guard of a server's requests: its config names these hosts. */
-export function guardFor({ url, auth }: LoginTarget): Promise<Guard> {
-  return createGuard(auth.issuer === undefined ? [url] : [url, auth.issuer]);
-}
-
 export class Logins {
   readonly #store: LoginStore;
   readonly #warn: (message: string) => void;
   readonly #servers = new Set<ServerLogin>();
   /** The servers that each caller has a login of its own for, by id. */
   readonly #forCallers = new Map<string, LoginTarget>();
-  readonly #renewals = new Map<string, Promise<Login>>();
+  readonly #renewals: Renewals;
   #book = EMPTY;
   /** Reads of the store are numbered. `#book` is what the read `#newest` found. */
   #reads = 0;
   #newest = 0;
   #watch: Promise<ConfigWatch> | undefined;
-  /** Returns the access token that a principal came with last. */
-  subjectOf: (principal: string) => Subject | undefined = () => undefined;
   /** Whether clients without a credential are the user of this machine, who then has logins too. */
   isLocal: () => boolean = () => false;
   /** A caller logged in to a server. */
@@ -97,6 +79,12 @@ export class Logins {
   constructor(store: LoginStore, warn: (message: string) => void) {
     this.#store = store;
     this.#warn = warn;
+    this.#renewals = new Renewals(store, warn);
+  }
+
+  /** Sets where the access token comes from that a principal came with last. */
+  set subjectOf(subjectOf: (principal: string) => Subject | undefined) {
+    this.#renewals.subjectOf = subjectOf;
   }
 
   /**
@@ -177,14 +165,14 @@ export class Logins {
 
   #open(target: LoginTarget, owner: string, isForCallers = false): ServerLogin {
     const obtain = isUnattended(target.auth)
-      ? (known: Login | undefined) => this.#obtainOnce({ target, principal: owner }, known)
+      ? (known: Login | undefined) => this.#renewals.obtain({ target, principal: owner }, known)
       : undefined;
     const login = new ServerLogin({
       target,
       owner,
       isForCallers,
       isLazy: isOnBehalf(target.auth),
-      renew: (known) => (obtain ? obtain(known) : this.#renewOnce(known)),
+      renew: (known) => (obtain ? obtain(known) : this.#renewals.renew(target, known)),
       obtain,
       want: async (scopes) => {
         const key = wantedKey(canonicalUrl(target.url), owner);
@@ -267,84 +255,5 @@ export class Logins {
 
   #tellSecrets(): void {
     this.onSecrets([...this.#servers].flatMap(({ secrets }) => secrets));
-  }
-
-  #renewOnce(login: Login): Promise<Login> {
-    const key = JSON.stringify([login.issuer, login.resource, login.principal, login.url]);
-    return this.#once(key, () => this.#store.exclusively(login, () => this.#renew(login)));
-  }
-
-  /** Returns tokens that nobody logs in for, other ones than the known. */
-  #obtainOnce(whose: Unattended, known: Login | undefined): Promise<Login> {
-    const name = ["unattended", canonicalUrl(whose.target.url), whose.principal];
-    return this.#once(JSON.stringify(name), () => this.#store.exclusivelyBy(name, () => this.#obtain(whose, known)));
-  }
-
-  /** One flight serves all who ask for the same thing at the same time. */
-  #once(key: string, work: () => Promise<Login>): Promise<Login> {
-    const running = this.#renewals.get(key);
-    if (running) return running;
-    const renewal = work().finally(() => this.#renewals.delete(key));
-    this.#renewals.set(key, renewal);
-    return renewal;
-  }
-
-  async #obtain({ target, principal }: Unattended, known: Login | undefined): Promise<Login> {
-    const url = canonicalUrl(target.url);
-    const { logins, wanted } = await this.#store.read();
-    const stored = logins.find((one) => one.url === url && one.principal === principal);
-    const isOther = stored?.accessToken !== known?.accessToken && stored?.client.clientId === target.auth.clientId;
-    if (stored && isOther && (stored.expiresAt ?? Infinity) > Date.now()) return stored;
-    const guard = await guardFor(target);
-    const { challenge } = await probe(target, guard);
-    const scopes = [...(wanted[wantedKey(url, principal)] ?? []), ...(stored?.scopes ?? [])];
-    const subject = isOnBehalf(target.auth) ? this.#subjectOf(target, principal) : undefined;
-    const made = await obtain({ target, guard, challenge, wanted: scopes, principal, subject });
-    const login = { ...made, loggedInAt: stored?.loggedInAt ?? made.loggedInAt };
-    await this.#store.add(login).catch((error) => this.#warn(messageOf(error)));
-    return login;
-  }
-
-  async #renew(known: Login): Promise<Login> {
-    const current = await this.#stored(known);
-    if (current.accessToken !== known.accessToken) return current;
-    try {
-      return await this.#keep(await renew(current));
-    } catch (error) {
-      if (!(error instanceof RenewalError) || error.code !== "invalid_grant") throw error;
-      // A process that does not use the lock may have used the refresh token first.
-      const next = await this.#stored(known);
-      if (next.refreshToken === current.refreshToken) throw error;
-      return next.accessToken === current.accessToken ? this.#keep(await renew(next)) : next;
-    }
-  }
-
-  /** The token that the caller came with last. It is never stored. */
-  #subjectOf({ id }: LoginTarget, principal: string): Subject {
-    const subject = this.subjectOf(principal);
-    if (subject) return subject;
-    throw new LoginError({
-      server: id,
-      step: "using the caller's own token",
-      what: "it came without one, or it has expired",
-      remedy: "Connect to the gateway with an access token of gateway.auth.oauth.",
-    });
-  }
-
-  async #stored(login: Login): Promise<Login> {
-    const { logins } = await this.#store.read();
-    const found = logins.find((one) => isSameLogin(one, login));
-    if (found) return found;
-    throw new RenewalError("somebody logged out", { isFinal: true });
-  }
-
-  /** Tokens that cannot be stored are still good for this process. */
-  async #keep(login: Login): Promise<Login> {
-    try {
-      await this.#store.replace(login);
-    } catch (error) {
-      this.#warn(`A renewed login cannot be stored, and will be lost: ${messageOf(error)}`);
-    }
-    return login;
   }
 }

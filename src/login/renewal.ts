@@ -2,7 +2,7 @@
  * Renews the tokens of a login with its refresh token (RFC 6749, section 6).
  */
 import { tokenFields } from "./attempt.ts";
-import { createGuard } from "./guarded-fetch.ts";
+import type { Guard } from "./guarded-fetch.ts";
 import { errorCodeOf, oauth, requestOptions, whatWentWrong } from "./oauth.ts";
 import { clientAuth } from "./registration.ts";
 import type { Login } from "./store.ts";
@@ -21,14 +21,13 @@ export class RenewalError extends Error {
 }
 
 /** Returns the login with new tokens. Rejects with a `RenewalError`. */
-export async function renew(login: Login): Promise<Login> {
+export async function renew(login: Login, guard: Guard): Promise<Login> {
   const { issuer, tokenEndpoint, client, refreshToken, namesResource, resource } = login;
   if (refreshToken === undefined) throw new RenewalError("there is no refresh token", { isFinal: true });
   const server = { issuer, token_endpoint: tokenEndpoint };
   const as = { client_id: client.clientId };
   try {
     const { refreshTokenGrantRequest, processRefreshTokenResponse } = await oauth();
-    const guard = await createGuard([login.url, issuer]);
     const answer = await refreshTokenGrantRequest(...([server, as, await clientAuth(client), refreshToken] as const), {
       ...(await requestOptions(guard)),
       ...(namesResource && { additionalParameters: { resource } }),
