@@ -3,14 +3,15 @@
  * documents of clients that ask to be let in.
  *
  * A server's metadata decides where those of a login go, so each is guarded. Metadata of a public
- * server cannot lead to a private address or to plain HTTP: only the hosts that the config names
- * may be there. The address is checked when the socket connects, so that no second look-up can give
- * another one. Every request is bounded in time and size, and no redirect is followed.
+ * server cannot lead to a private address or to plain HTTP, not even at the server's own name: only
+ * what the config itself names may be there. The address is checked when the socket connects, so
+ * that no second look-up can give another one. Every request is bounded in time and size, and no
+ * redirect is followed.
  */
-import { lookup } from "node:dns";
+import { type LookupAddress, lookup } from "node:dns";
 import { type IncomingMessage, request as requestPlain } from "node:http";
 import { request as requestSecure } from "node:https";
-import type { LookupFunction } from "node:net";
+import { isIP, type LookupFunction } from "node:net";
 import { readBounded } from "../structures/read-bounded.ts";
 import { isPrivateAddress } from "../text/private-address.ts";
 
@@ -41,29 +42,43 @@ export interface GuardOptions {
 }
 
 /**
- * `configured`: the URLs that the config names, first the server's own. A server that has also a
- * public address is a public one: its owner can give its name any private address.
+ * `configured`: the URLs that the config names, first the server's own. A host that has also a
+ * public address is a public one: its owner can give its name any private address. So the names of
+ * the config are looked up here, once, and lead to no other address later.
  */
 export async function createGuard(configured: readonly string[], options: GuardOptions = {}): Promise<Guard> {
   const { timeoutMs = TIMEOUT_MS, look = lookup as LookupFunction } = options;
   const named = configured.map((url) => new URL(url));
-  const hosts = new Set(named.map(({ hostname }) => hostname));
+  const plain = new Set(named.filter(({ protocol }) => protocol === "http:").map(({ hostname }) => hostname));
+  const known = new Map<string, readonly LookupAddress[]>();
+  for (const { hostname } of named) {
+    const found = await addressesOf(bare(hostname), look);
+    const outside = found.filter(({ address }) => !isPrivateAddress(address));
+    if (found.length > 0) known.set(hostname, outside.length > 0 ? outside : found);
+  }
+  const isInside = (hostname: string): boolean =>
+    known.get(hostname)?.every(({ address }) => isPrivateAddress(address)) === true;
+  const inside = new Set(named.map(({ hostname }) => hostname).filter(isInside));
   const [server] = named;
-  const found = await addressesOf(bare(server!.hostname), look);
-  const allowsPrivate = found.length > 0 && found.every(isPrivateAddress);
+  const allowsPrivate = inside.has(server!.hostname);
   const allowsPlain = server!.protocol === "http:";
   const isExposed = allowsPlain && !allowsPrivate;
-  return { isExposed, ...guarded({ hosts, allowsPlain, allowsPrivate, timeoutMs, look }) };
+  return { isExposed, ...guarded({ plain, inside, known, allowsPlain, allowsPrivate, timeoutMs, look }) };
 }
 
 /** For addresses that anybody may name: only public ones, over TLS. These hosts are exempt. */
 export function createPublicGuard(exempt: readonly string[]): Guard {
-  return { isExposed: false, ...guarded({ ...PUBLIC, hosts: new Set(exempt) }) };
+  const hosts = new Set(exempt);
+  return { isExposed: false, ...guarded({ ...PUBLIC, plain: hosts, inside: hosts }) };
 }
 
 interface Allowed {
-  /** Hosts that may be anywhere. */
-  readonly hosts: ReadonlySet<string>;
+  /** Hosts that may be reached without TLS. */
+  readonly plain: ReadonlySet<string>;
+  /** Hosts that may have private addresses. */
+  readonly inside: ReadonlySet<string>;
+  /** The addresses of hosts that are not looked up again. */
+  readonly known: ReadonlyMap<string, readonly LookupAddress[]>;
   readonly allowsPlain: boolean;
   readonly allowsPrivate: boolean;
   /** An answer must be complete by then. */
@@ -71,27 +86,43 @@ interface Allowed {
   readonly look: LookupFunction;
 }
 
-const PUBLIC = { allowsPlain: false, allowsPrivate: false, timeoutMs: TIMEOUT_MS, look: lookup as LookupFunction };
+const PUBLIC = {
+  allowsPlain: false,
+  allowsPrivate: false,
+  known: new Map<string, readonly LookupAddress[]>(),
+  timeoutMs: TIMEOUT_MS,
+  look: lookup as LookupFunction,
+};
 
-function guarded({ hosts, allowsPlain, allowsPrivate, timeoutMs, look }: Allowed): Pick<Guard, "check" | "fetch"> {
+function guarded(allowed: Allowed): Pick<Guard, "check" | "fetch"> {
+  const { plain, inside, known, allowsPlain, allowsPrivate, timeoutMs, look } = allowed;
+  const mayBeInside = (hostname: string): boolean => allowsPrivate || inside.has(hostname);
+
   const check = (text: string): URL => {
     if (!URL.canParse(text)) throw new Error(`${JSON.stringify(text)} is not a URL`);
     const url = new URL(text);
     if (url.protocol !== "https:" && url.protocol !== "http:") throw new Error(`${text} is not an https URL`);
     if (url.username + url.password !== "") throw new Error("the URL has a user name or a password in it");
-    if (hosts.has(url.hostname)) return url;
-    if (url.protocol === "http:" && !allowsPlain) throw new Error(`${text} is not an https URL`);
-    if (!allowsPrivate && isPrivateAddress(bare(url.hostname))) throw leadsInside(url.hostname);
+    const { protocol, hostname } = url;
+    if (protocol === "http:" && !allowsPlain && !plain.has(hostname)) throw new Error(`${text} is not an https URL`);
+    if (!mayBeInside(hostname) && isPrivateAddress(bare(hostname))) throw leadsInside(hostname);
     return url;
   };
 
   const guardedLookup: LookupFunction = (hostname, options, done) => {
-    look(hostname, options, (error, address, family) => {
-      const found = typeof address === "string" ? [address] : (address?.map((one) => one.address) ?? []);
-      if (!error && !allowsPrivate && !hosts.has(hostname) && found.some(isPrivateAddress)) {
-        return done(leadsInside(hostname), address as string, family);
+    const answer = (found: readonly LookupAddress[]): void => {
+      if (options.all) return done(null, [...found]);
+      done(null, found[0]!.address, found[0]!.family);
+    };
+    const pinned = known.get(hostname);
+    if (pinned) return answer(pinned);
+    look(hostname, { ...options, all: true }, (error, result) => {
+      if (error) return done(error, "");
+      const found = typeof result === "string" ? [{ address: result, family: isIP(result) }] : result;
+      if (!mayBeInside(hostname) && found.some(({ address }) => isPrivateAddress(address))) {
+        return done(leadsInside(hostname), "");
       }
-      done(error, address as string, family);
+      answer(found);
     });
   };
 
@@ -103,11 +134,11 @@ function leadsInside(host: string): NodeJS.ErrnoException {
 }
 
 /** A host that cannot be found is public: its look-up fails later, with a better error. */
-function addressesOf(host: string, look: LookupFunction): Promise<string[]> {
+function addressesOf(host: string, look: LookupFunction): Promise<readonly LookupAddress[]> {
   return new Promise((resolve) => {
     look(host, { all: true }, (error, found) => {
       if (error) return resolve([]);
-      resolve(typeof found === "string" ? [found] : found.map(({ address }) => address));
+      resolve(typeof found === "string" ? [{ address: found, family: isIP(found) }] : found);
     });
   });
 }

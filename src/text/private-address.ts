@@ -1,6 +1,7 @@
 /**
  * Recognizes IP addresses that no public host has: this machine, private networks, link-local,
- * multicast and reserved ones. An IPv4 address in IPv6 form counts as private.
+ * multicast and reserved ones. An IPv4 address in IPv6 form counts as private. One behind a
+ * translator (NAT64, 6to4) is what it is translated to.
  */
 import { BlockList, isIP } from "node:net";
 
@@ -37,5 +38,27 @@ for (const [network, prefix] of [
 export function isPrivateAddress(address: string): boolean {
   const family = isIP(address);
   if (family === 4) return blocked4.check(address, "ipv4");
-  return family === 6 && blocked6.check(address, "ipv6");
+  if (family !== 6) return false;
+  const inner = translated(address);
+  return blocked6.check(address, "ipv6") || (inner !== undefined && isPrivateAddress(inner));
+}
+
+/** Returns the IPv4 address that packets to this IPv6 address end up at, if a translator does it. */
+function translated(address: string): string | undefined {
+  const groups = groupsOf(address);
+  const isNat64 = groups[0] === 0x64 && groups[1] === 0xff9b;
+  const [high, low] = isNat64 ? groups.slice(6) : groups[0] === 0x2002 ? groups.slice(1, 3) : [];
+  if (high === undefined || low === undefined) return undefined;
+  return [high >> 8, high & 0xff, low >> 8, low & 0xff].join(".");
+}
+
+/** Returns the eight numbers of an IPv6 address. */
+function groupsOf(address: string): number[] {
+  // A URL's form of it has no dots and no zone.
+  const text = new URL(`http://[${address.replace(/%.*$/, "")}]/`).hostname.slice(1, -1);
+  const [head = "", tail] = text.split("::");
+  const read = (part: string): number[] =>
+    part === "" ? [] : part.split(":").map((group) => Number.parseInt(group, 16));
+  const [before, after] = [read(head), read(tail ?? "")];
+  return [...before, ...new Array<number>(8 - before.length - after.length).fill(0), ...after];
 }

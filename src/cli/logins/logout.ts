@@ -3,6 +3,7 @@
  * forgotten all the same.
  */
 import { canonicalUrl } from "../../login/discovery.ts";
+import { guardFor } from "../../login/renewals.ts";
 import { revoke } from "../../login/revocation.ts";
 import { LoginStore, wantedKey } from "../../login/store.ts";
 import { clean } from "../../text/clean.ts";
@@ -18,7 +19,8 @@ export async function logout(ids: readonly string[], options: LogoutOptions): Pr
   const store = await LoginStore.open(process.env);
   const targets = ids.length > 0 ? namedTargets(ids, config) : loginTargets(config);
   const { logins } = await store.read();
-  for (const { id, url } of targets) {
+  for (const target of targets) {
+    const { id, url } = target;
     const own = canonicalUrl(url);
     const ended = logins.filter((login) => login.url === own);
     if (ended.length === 0) {
@@ -32,7 +34,7 @@ export async function logout(ids: readonly string[], options: LogoutOptions): Pr
     });
     console.log(`Logged out of "${id}".`);
     for (const login of ended) {
-      const problem = await revoke(login);
+      const problem = await revoke(login, await guardFor(target));
       if (problem) console.error(clean(`${login.issuer} still knows the login: ${problem}`));
     }
   }

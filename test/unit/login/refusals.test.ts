@@ -7,6 +7,7 @@ import { LoginStore } from "../../../src/login/store.ts";
 import { disposeAll } from "../../fixtures/dispose.ts";
 import { stateEnv, targetOf } from "../../fixtures/logins.ts";
 import { type Malicious, METADATA, PRM, startMalicious } from "../../fixtures/malicious.ts";
+import { namesOf } from "../../fixtures/names.ts";
 
 afterEach(disposeAll);
 
@@ -170,20 +171,6 @@ test("metadata of a public issuer leads no token request to a private address", 
   }
   expect(() => guard.check("https://user:secret@93.184.215.15/")).toThrow("a user name or a password");
 });
-
-/** Answers each look-up of a name with the next of its addresses; the last one stays. */
-function namesOf(names: Record<string, string[][]>): LookupFunction {
-  return (hostname, options, done) => {
-    const answers = names[hostname] ?? [];
-    const found = (answers.length > 1 ? answers.shift()! : (answers[0] ?? [])).map((address) => ({
-      address,
-      family: 4,
-    }));
-    if (found.length === 0) return done(new Error(`${hostname} is unknown`), "");
-    if (options.all) return done(null, found);
-    done(null, found[0]!.address, 4);
-  };
-}
 
 describe("a name", () => {
   const PUBLIC = ["93.184.215.14"];
