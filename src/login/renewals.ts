@@ -110,13 +110,17 @@ export class Renewals {
     throw new RenewalError("somebody logged out", { isFinal: true });
   }
 
-  /** Tokens that cannot be stored are still good for this process. */
+  /**
+   * Tokens that cannot be stored are still good for this process. Somebody who logged in meanwhile
+   * may have agreed to more, so those tokens count.
+   */
   async #keep(login: Login): Promise<Login> {
     try {
-      await this.#store.replace(login);
+      const { logins } = await this.#store.replace(login);
+      return logins.find((one) => isSameLogin(one, login)) ?? login;
     } catch (error) {
       this.#warn(`A renewed login cannot be stored, and will be lost: ${messageOf(error)}`);
+      return login;
     }
-    return login;
   }
 }

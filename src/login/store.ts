@@ -119,10 +119,13 @@ export class LoginStore {
     });
   }
 
-  /** Replaces a login. One that was removed meanwhile stays removed. */
+  /**
+   * Replaces the tokens of a login. One that was removed meanwhile stays removed, and one that
+   * somebody made anew stays as it is.
+   */
   replace(login: Login): Promise<LoginBook> {
-    const renewed = (one: Login): Login => (isSameLogin(one, login) ? login : one);
-    return this.change((book) => ({ ...book, logins: book.logins.map(renewed) }));
+    const isOlder = (one: Login): boolean => isSameLogin(one, login) && one.loggedInAt === login.loggedInAt;
+    return this.change((book) => ({ ...book, logins: book.logins.map((one) => (isOlder(one) ? login : one)) }));
   }
 
   /** Runs work that only one process may do at a time for one login. */

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
-import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, statSync, unlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { type Login, LoginStore } from "../../../src/login/store.ts";
@@ -68,6 +69,17 @@ test("a login that was removed is not brought back by its renewal", async () => 
   expect((await store.read()).logins).toEqual([]);
 });
 
+test("a login that was made anew is not taken back by a renewal of the one before", async () => {
+  const store = await LoginStore.open(stateEnv());
+  const anew = { ...login, loggedInAt: 2, accessToken: "newer", scopes: ["a", "b"] };
+  await store.add(login);
+  await store.add(anew);
+  await store.replace({ ...login, accessToken: "renewed" });
+  expect((await store.read()).logins).toEqual([anew]);
+  await store.replace({ ...anew, accessToken: "renewed" });
+  expect((await store.read()).logins.map(({ accessToken }) => accessToken)).toEqual(["renewed"]);
+});
+
 test("the lock of a killed process is free; that of a running one is not", async () => {
   const env = stateEnv();
   const store = await LoginStore.open(env);
@@ -92,4 +104,50 @@ test("the lock of a killed process is free; that of a running one is not", async
   release();
   await Promise.all([first, second]);
   expect(order).toEqual(["first", "second"]);
+});
+
+/** Holds a lock until it is told to go on. */
+function holding(lock: string): { readonly release: () => void; readonly done: Promise<void> } {
+  let release = (): void => {};
+  const ended = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  return { release, done: withFileLock(lock, () => ended) };
+}
+
+test("a lock of this very process number, but of another process, is free", async () => {
+  const { file } = await LoginStore.open(stateEnv());
+  writeFileSync(`${file}.lock`, `${process.pid} 0123456789abcdef00000000 ${hostname()}`);
+  await expect(withFileLock(`${file}.lock`, async () => "mine")).resolves.toBe("mine");
+});
+
+test("a clock that jumps frees no lock whose holder runs", async () => {
+  const { file } = await LoginStore.open(stateEnv());
+  const lock = `${file}.lock`;
+  const first = holding(lock);
+  utimesSync(lock, new Date(0), new Date(0));
+  let isIn = false;
+  const second = withFileLock(lock, async () => {
+    isIn = true;
+  });
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect(isIn).toBe(false);
+  first.release();
+  await Promise.all([first.done, second]);
+  expect(isIn).toBe(true);
+});
+
+test("who was stopped so long that another took over leaves the other's lock alone", async () => {
+  const { file } = await LoginStore.open(stateEnv());
+  const lock = `${file}.lock`;
+  const first = holding(lock);
+  unlinkSync(lock);
+  const second = holding(lock);
+  const text = readFileSync(lock, "utf8");
+  first.release();
+  await first.done;
+  expect(readFileSync(lock, "utf8")).toBe(text);
+  second.release();
+  await second.done;
+  expect(existsSync(lock)).toBe(false);
 });
