@@ -233,6 +233,37 @@ test("where tokens are needed, a link opens for its own principal only", async (
   expect([other.status, other.text]).toEqual([403, expect.stringContaining("another user of the gateway")]);
 });
 
+test("a cookie that another page of this host planted makes nobody somebody else", async () => {
+  const here = await scene({ auth: { clients } });
+  const [hers, his] = [await linkFor(here, as("alice")), await linkFor(here, as("carol"))];
+  const [enemy, victim] = [new Browser(), new Browser()];
+  await enemy.submit(his, { token: clients.carol.token });
+  await victim.submit(hers, { token: clients.alice.token });
+  const [planted, own] = [enemy, victim].map(({ cookies }) => cookies.get("goblin-connect")!);
+  // A more specific path puts the planted one first; the browser sends both.
+  const cookie = `goblin-connect=${planted}; goblin-connect=${own}`;
+  for (const link of [hers, his]) {
+    const page = await fetch(link, { headers: { cookie } });
+    const text = await page.text();
+    expect(text).toContain("Who are you?");
+    expect(text).not.toContain('value="remote"');
+  }
+  // One that was there before the proof is worth nothing after it.
+  const fresh = new Browser();
+  fresh.cookies.set("goblin-connect", planted!);
+  await fresh.submit(hers, { token: clients.alice.token });
+  expect(fresh.cookies.get("goblin-connect")).not.toBe(planted);
+  expect((await enemy.open(hers)).status).toBe(403);
+});
+
+test("behind TLS, no other host of the domain can set the cookie", async () => {
+  const here = await scene({ publicUrl: "https://goblin.example" });
+  const link = (await linkFor(here)).replace("https://goblin.example", here.goblin.origin);
+  const page = await fetch(link, { headers: { "x-forwarded-proto": "https" } });
+  const [cookie] = page.headers.getSetCookie();
+  expect(cookie).toMatch(/^__Host-goblin-connect=[\w-]+; Path=\/; Secure; HttpOnly; SameSite=Lax; Max-Age=3600$/);
+});
+
 test("who may not administer the gateway cannot log in for all others", async () => {
   const here = await scene({ auth: { clients } });
   const { client } = await connectV1({ url: here.goblin.url, headers: as("bob") });

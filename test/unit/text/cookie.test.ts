@@ -8,6 +8,8 @@ test.each([
   ["a=", ""],
   ["ba=1; xa=2", undefined],
   ["a", undefined],
+  ["a=1; a=1", "1"],
+  ["a=1; b=3; a=2", undefined],
   ["", undefined],
   [null, undefined],
   [undefined, undefined],
