@@ -8,7 +8,10 @@ export function addSecretCommands(program: Command, done: (action: Promise<numbe
     .command("set")
     .argument("<name>", "the secret's name")
     .description("set a secret; its value comes from stdin or is asked for")
-    .action((name) => done(import("./secrets/secret.ts").then((it) => it.setSecret(name))));
+    .allowExcessArguments()
+    .action((name, _, { args }: Command) =>
+      done(import("./secrets/secret.ts").then((it) => it.setSecret(name, args.length > 1))),
+    );
   secret
     .command("list")
     .description("list the names of the secrets")

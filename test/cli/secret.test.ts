@@ -46,7 +46,9 @@ test("a secret comes from stdin, is listed by name, kept encrypted, and removed"
 test("a value on the command line, no value, and a bad name are refused", async () => {
   const home = commandHome();
   const run = (input: string, ...args: string[]) => home.goblinWith({ env, input }, "secret", "set", ...args);
-  expect(await run("", "GITHUB", VALUE)).toMatchObject({ code: 2 });
+  const typed = await run("", "GITHUB", VALUE);
+  expect(typed).toMatchObject({ code: 2, err: expect.stringContaining("a value on the command line can be seen") });
+  expect(typed.err).not.toContain(VALUE);
   expect(await run("\n", "GITHUB")).toMatchObject({ code: 2, err: expect.stringContaining("no value was given") });
   expect(await run(VALUE, "a}b")).toMatchObject({ code: 2, err: expect.stringContaining("must not contain braces") });
   expect(await run("x".repeat(300_000), "GITHUB")).toMatchObject({ code: 2 });

@@ -15,7 +15,11 @@ const columns: Column<KeptSecret>[] = [
   { title: "STORE", text: ({ store }) => store },
 ];
 
-export async function setSecret(name: string): Promise<number> {
+export async function setSecret(name: string, hasMore: boolean): Promise<number> {
+  if (hasMore) {
+    const way = "leave it out and type it when asked, or pipe it in";
+    throw new UsageError(`a value on the command line can be seen by others and is kept by the shell: ${way}`);
+  }
   const problem = problemOfName(name);
   if (problem !== undefined) throw new UsageError(problem);
   const store = await SecretStore.open(process.env);

@@ -233,7 +233,7 @@ function envFileOf(entry: ServerEntry, path: KeyPath, context: NormaliseContext)
     if (context.readFile === undefined) throw new Error("no files can be read here");
     context.readFile(envFile);
   } catch {
-    context.report.error([...path, "envFile"], "cannot read this file");
+    context.report.error([...path, "envFile"], `the file ${envFile} cannot be read`);
   }
   return { envFile };
 }

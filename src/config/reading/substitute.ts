@@ -98,12 +98,23 @@ function resolve(inner: string, variables: Variables & SubstituteOptions): Found
     return { message: `\${${inner.slice(0, inner.indexOf(":"))}:…} is not supported`, hint: "use ${env:NAME}" };
   }
   const plain = PLAIN_NAME.exec(inner);
-  if (plain === null) return undefined;
+  if (plain === null) return unknownSource(inner);
   const value = environmentVariable(inner, variables.env);
   if (typeof value === "string" || !variables.shell) return value;
   return {
     message: `${value.message}, so \${${inner}} stays as written`,
     hint: `set it, or write "$\${${inner}}" if it is meant for the program`,
+    isWarning: true,
+  };
+}
+
+/** A shell's `${NAME:+x}` and `${NAME:0:3}` are not meant for Goblin; a mistyped source is. */
+function unknownSource(inner: string): SubstitutionProblem | undefined {
+  const [, source] = /^([a-z][a-z-]*):[^-+=?\d\s]/.exec(inner) ?? [];
+  if (source === undefined) return undefined;
+  return {
+    message: `\${${source}:…} is nothing that Goblin looks up, so it stays as written`,
+    hint: 'it knows env, keychain, file, cmd, input and op://; write "$${" for the text "${"',
     isWarning: true,
   };
 }
@@ -148,7 +159,7 @@ function fileContent(path: string, readFile: Variables["readFile"]): string | Su
     if (readFile === undefined) throw new Error("no file");
     return readFile(path).replace(/\r?\n$/, "");
   } catch {
-    return { message: "the file of ${file:…} cannot be read" };
+    return { message: `the file ${path} of \${file:…} cannot be read` };
   }
 }
 
