@@ -1,21 +1,10 @@
 /** `goblin lock` for programs, and what bad input gets. Each command starts the servers. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { commandHome } from "../fixtures/command.ts";
-import { disposeAll, startScripted } from "../fixtures/peers.ts";
+import { disposeAll } from "../fixtures/peers.ts";
+import { lockScene as scene, nowTool as tool } from "./lock-scene.ts";
 
 afterEach(disposeAll);
-
-const tool = { name: "now", description: "Tells the time.", inputSchema: { type: "object" } };
-
-async function scene() {
-  const clock = await startScripted({ name: "clock", script: { lists: { tools: [tool] } } });
-  const home = commandHome();
-  home.write("goblin.json", { mcpServers: { clock: clock.entry } });
-  const file = join(home.folder, "goblin.lock");
-  return { clock, home, file, lock: (...args: string[]) => home.goblin("lock", ...args, "--config", "goblin.json") };
-}
 
 test("programs get JSON and SARIF, with the line of each server", async () => {
   const { clock, lock } = await scene();

@@ -1,21 +1,10 @@
 /** `goblin lock` as its users run it, with the commands of docs/lock.md. */
 import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { commandHome } from "../fixtures/command.ts";
-import { disposeAll, startScripted } from "../fixtures/peers.ts";
+import { disposeAll } from "../fixtures/peers.ts";
+import { lockScene as scene, nowTool as tool } from "./lock-scene.ts";
 
 afterEach(disposeAll);
-
-const tool = { name: "now", description: "Tells the time.", inputSchema: { type: "object" } };
-
-async function scene() {
-  const clock = await startScripted({ name: "clock", script: { lists: { tools: [tool] } } });
-  const home = commandHome();
-  home.write("goblin.json", { mcpServers: { clock: clock.entry } });
-  const file = join(home.folder, "goblin.lock");
-  return { clock, home, file, lock: (...args: string[]) => home.goblin("lock", ...args, "--config", "goblin.json") };
-}
 
 test("the commands of docs/lock.md do what it says", async () => {
   const { clock, home, file } = await scene();

@@ -2,20 +2,23 @@
  * What clients get of servers that are not as they were approved: real gateways, servers that
  * change between two starts or while they run.
  */
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { LockState } from "../../../src/admin/lock/schema.ts";
 import { type RunningGoblin, startGoblin } from "../../fixtures/goblin.ts";
-import { connectV1, disposeAll, onDispose, type Scripted, startScripted, until } from "../../fixtures/peers.ts";
+import {
+  approveServer as approve,
+  driftsOf as brief,
+  lockFile,
+  lockServer,
+  startLocked,
+  lockState as state,
+} from "../../fixtures/locked-gateway.ts";
+import { connectV1, disposeAll, type Scripted, startScripted, until } from "../../fixtures/peers.ts";
 
 let file: string;
 
-beforeEach(async () => {
-  const folder = await mkdtemp(join(tmpdir(), "goblin-lock-"));
-  onDispose(() => rm(folder, { recursive: true, force: true }));
-  file = join(folder, "goblin.lock");
+beforeEach(() => {
+  file = lockFile();
 });
 afterEach(disposeAll);
 
@@ -32,32 +35,11 @@ async function startServer(tools: readonly Fields[], script: Fields = {}): Promi
   return startScripted({ name: "one", script: { lists: { tools }, ...script } });
 }
 
-async function start(server: Scripted, mode = "enforce", more: Fields = {}): Promise<RunningGoblin> {
-  return startGoblin({ mcpServers: { one: server.entry }, lock: { mode, file, ...more }, metaTools: { enabled: [] } });
-}
-
-const state = async ({ origin }: RunningGoblin): Promise<LockState> =>
-  (await (await fetch(`${origin}/api/lock`)).json()) as LockState;
-
-async function approve(goblin: RunningGoblin, expected?: string): Promise<Response> {
-  const current = expected ?? (await state(goblin)).servers[0]!.current;
-  const headers = { "content-type": "application/json" };
-  return fetch(`${goblin.origin}/api/lock/one`, { method: "POST", headers, body: JSON.stringify({ expect: current }) });
-}
-
-/** Approves what the server lists, and ends that gateway. */
-async function locked(server: Scripted): Promise<void> {
-  const goblin = await start(server, "off");
-  expect((await approve(goblin)).status).toBe(200);
-  await goblin.gateway.close();
-}
-
+const start = (server: Scripted, mode = "enforce", more: Fields = {}): Promise<RunningGoblin> =>
+  startLocked(server, { mode, file, ...more });
+const locked = (server: Scripted): Promise<void> => lockServer(server, file);
 const toolsOf = ({ gateway }: RunningGoblin): Fields[] =>
   gateway.snapshot().tools.entries.map(({ definition }) => definition.value);
-const brief = async (goblin: RunningGoblin): Promise<string[]> =>
-  (await state(goblin)).servers[0]!.drifts.map((drift) =>
-    [drift.kind, drift.name, drift.change, drift.class, drift.effect].join(" "),
-  );
 
 describe("a server that changed between two starts", () => {
   test.each<[what: string, tools: Fields[], drift: string[], seen: Fields[]]>([
