@@ -11,6 +11,7 @@ import {
   CallTotals,
   ConfigProblem,
   Counts,
+  LockFigures,
   LogEntry,
   LogLevelSchema,
   ServerRow,
@@ -52,6 +53,8 @@ export const ApprovalsEvent = z.object({
   held: z.int().nonnegative().describe("how many calls wait for an answer; the list tells which"),
 });
 
+export const LockEvent = LockFigures.describe("the comparisons with the lock file are others now");
+
 /** Maps an event type to the schema of its data. */
 export const adminEvents = {
   state: Pulse,
@@ -63,6 +66,7 @@ export const adminEvents = {
   sessions: SessionsEvent,
   config: ConfigEvent,
   approvals: ApprovalsEvent,
+  lock: LockEvent,
 } as const;
 
 export type AdminEventType = keyof typeof adminEvents;

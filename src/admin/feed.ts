@@ -22,7 +22,7 @@ const LIST_MS = 250;
 const CALLS_PER_PULSE = 200;
 const LINES_PER_PULSE = 500;
 
-type ListName = Extract<AdminEventType, "subscriptions" | "sessions" | "approvals">;
+type ListName = Extract<AdminEventType, "subscriptions" | "sessions" | "approvals" | "lock">;
 
 export class Feed {
   readonly #parts: AdminParts;
@@ -48,6 +48,7 @@ export class Feed {
       subscriptions.on(event, () => this.#listChanged("subscriptions"));
     reloads.on("changed", () => this.#configChanged());
     parts.approvals.on("changed", () => this.#listChanged("approvals"));
+    for (const event of ["changed", "compared"] as const) parts.lock.on(event, () => this.#listChanged("lock"));
     const { guards } = parts;
     guards.on("expired", (isLive) => this.#revoke(isLive));
     guards.on("changed", () => this.#revoke((principal) => guards.main.admits(principal, "admin")));
@@ -146,6 +147,7 @@ export class Feed {
 
   #sendList(name: ListName): void {
     if (name === "approvals") this.#send({ type: name, data: { held: this.#parts.approvals.heldCount } });
+    else if (name === "lock") this.#send({ type: name, data: this.#views.lock() });
     else if (name === "sessions") {
       const items = this.#views.sessions();
       this.#send({ type: name, data: { items, total: items.length } });

@@ -87,6 +87,11 @@ export const ConfigProblem = z.object({
 });
 export type ConfigProblem = z.infer<typeof ConfigProblem>;
 
+export const LockFigures = z.object({
+  mode: z.enum(["off", "warn", "enforce"]),
+  differing: count.describe("servers that are not as they were approved"),
+});
+
 export const GatewayState = z.object({
   version: z.string(),
   uptimeMs: z.number().nonnegative(),
@@ -100,6 +105,7 @@ export const GatewayState = z.object({
   calls: CallTotals,
   exposure: z.enum(["all", "search", "auto"]).describe("how tools are listed to clients"),
   tokens: TokenTotals,
+  lock: LockFigures,
 });
 export type GatewayState = z.infer<typeof GatewayState>;
 

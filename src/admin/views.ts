@@ -39,8 +39,14 @@ export class Views {
       configPath: configPath ?? null,
       configProblem: this.configProblem(),
       exposure: config.current.tools.expose,
+      lock: this.lock(),
       ...this.totals(),
     };
+  }
+
+  lock(): schema.GatewayState["lock"] {
+    const { lock, config } = this.#parts;
+    return { mode: config.current.lock.mode, differing: lock.isOn ? lock.differing : 0 };
   }
 
   configProblem(): schema.ConfigProblem | null {

@@ -31,6 +31,8 @@ export interface LockOptions {
 export interface LockEvents {
   /** What is approved, or what is done about differences, is another now. */
   changed: [];
+  /** A server's lists were compared, or are no longer. */
+  compared: [];
   closed: [];
 }
 
@@ -98,6 +100,11 @@ export class Lock extends EventEmitter<LockEvents> {
     return this.#read;
   }
 
+  /** How many servers are not as they were approved. */
+  get differing(): number {
+    return [...this.#comparisons.values()].filter(({ drifts }) => drifts.length > 0).length;
+  }
+
   /** Undefined: differences are only reported. */
   get actions(): LockActions | undefined {
     const { mode, on } = this.#options.config.current.lock;
@@ -116,6 +123,7 @@ export class Lock extends EventEmitter<LockEvents> {
     const comparison = await this.#compare(server, { lists, info });
     this.#comparisons.set(server.id, comparison);
     this.#report(server.id, comparison.drifts);
+    this.emit("compared");
     const approved = this.#read.servers.get(server.id);
     return inSlices(listsWith(lists, { approved, drifts: comparison.drifts, actions: this.actions }));
   }

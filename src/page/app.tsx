@@ -9,6 +9,7 @@ import { Catalog, type Kind, kinds } from "./panels/catalog.tsx";
 import { Clients } from "./panels/clients.tsx";
 import { Config } from "./panels/config.tsx";
 import { Entry } from "./panels/entry.tsx";
+import { Lock, LockedServer } from "./panels/lock.tsx";
 import { Logs } from "./panels/logs.tsx";
 import { Overview } from "./panels/overview.tsx";
 import { Server, Servers } from "./panels/servers.tsx";
@@ -21,6 +22,7 @@ const PAGES = [
   { id: "catalog", label: "Catalog", key: "t" },
   { id: "calls", label: "Calls", key: "c" },
   { id: "approvals", label: "Approvals", key: "a" },
+  { id: "lock", label: "Lock", key: "k" },
   { id: "clients", label: "Clients", key: "l" },
   { id: "logs", label: "Log", key: "g" },
   { id: "config", label: "Config", key: "f" },
@@ -29,7 +31,11 @@ const PAGES = [
 export function App() {
   const place = usePlace();
   const { connection, problem, state, approvals } = useLive();
-  const held = approvals?.filter((row) => row.state === "held").length ?? 0;
+  // What a person should look at, by page.
+  const waiting: Readonly<Record<string, number | undefined>> = {
+    approvals: approvals?.filter((row) => row.state === "held").length,
+    lock: state?.lock.differing,
+  };
   const [attempt, setAttempt] = useState(0);
   const [help, setHelp] = useState(false);
   useEffect(() => {
@@ -70,7 +76,7 @@ export function App() {
               title={`g ${key}`}
             >
               {name}
-              {id === "approvals" && held > 0 && <span class="tag tag-bad">{held}</span>}
+              {(waiting[id] ?? 0) > 0 && <span class="tag tag-bad">{waiting[id]}</span>}
             </a>
           ))}
         </nav>
@@ -113,6 +119,8 @@ function Panel({ place: { path } }: { place: Place }) {
       return first === undefined ? <Calls /> : <CallView id={first} />;
     case "approvals":
       return first === undefined ? <Approvals /> : <Approval id={first} />;
+    case "lock":
+      return first === undefined ? <Lock /> : <LockedServer id={first} />;
     case "clients":
       return <Clients />;
     case "logs":

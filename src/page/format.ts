@@ -38,15 +38,14 @@ export function plural(value: number, one: string, many = `${one}s`): string {
 }
 
 /**
- * Shows characters that could deceive a reader (control characters, overrides of the writing
+ * Shows characters that could deceive a reader (what nobody sees, overrides of the writing
  * direction) as their code points.
  */
 export function visible(text: string): string {
   return text.replace(HIDDEN, (character) => `⟨${character.codePointAt(0)!.toString(16).padStart(4, "0")}⟩`);
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to show.
-const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
+const HIDDEN = /(?!\n|\t|\ufe0e|\ufe0f)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Co}\p{VS}\u115f\u1160\u2800\u3164\uffa0]/gu;
 
 /** Cuts a text that would be too long to look at. */
 export function short(text: string, most = 200): string {

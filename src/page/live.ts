@@ -40,6 +40,8 @@ export interface Live {
   subscriptions: readonly SubscriptionRow[] | undefined;
   logs: readonly LogEntry[] | undefined;
   approvals: readonly ApprovalRow[] | undefined;
+  /** Counts the changes of what is compared with the lock file. */
+  lockChanges: number;
 }
 
 const PULSES = 120;
@@ -63,6 +65,7 @@ const live: Live = {
   subscriptions: undefined,
   logs: undefined,
   approvals: undefined,
+  lockChanges: 0,
 };
 const listeners = new Set<() => void>();
 let _frame = 0;
@@ -187,6 +190,12 @@ function apply({ type, data }: PageEvent): void {
       break;
     case "approvals":
       void readApprovals().catch(() => {});
+      break;
+    case "lock":
+      change({
+        state: live.state && { ...live.state, lock: data as GatewayState["lock"] },
+        lockChanges: live.lockChanges + 1,
+      });
       break;
     case "config":
       void request<GatewayState>("/api/state").then(

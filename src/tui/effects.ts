@@ -100,6 +100,25 @@ export function createEffects(options: EffectsOptions): Effects {
     });
   };
 
+  const showLock = async (): Promise<void> => {
+    store.dispatch({ type: "lock-shown", lock: await client.request(adminRoutes.getLock, {}) });
+  };
+
+  /** The digest of what was shown goes along: nothing else can be approved. */
+  const approveShown = ({ mode }: State): void => {
+    const server = mode.name === "lock" ? mode.servers[mode.index] : undefined;
+    if (server === undefined) return;
+    const { id, current: expect } = server;
+    const params = { id };
+    attempt(async () => {
+      if (server.state === "gone") await client.request(adminRoutes.removeLockedServer, { params });
+      else if (expect === null) throw new Error(`${id} has not been listed: there is nothing to approve`);
+      else await client.request(adminRoutes.approveServer, { params, body: { expect } });
+      await showLock();
+      return server.state === "gone" ? `Removed ${id} from the lock file` : `Approved ${id}`;
+    });
+  };
+
   const copySelected = (state: State): void => {
     const text = copyText(state);
     if (text === undefined) return;
@@ -165,6 +184,11 @@ export function createEffects(options: EffectsOptions): Effects {
         );
       case "approval-answer":
         return answerApproval(before, action.how);
+      case "lock":
+        showLock().catch(fail);
+        return;
+      case "lock-approve":
+        return approveShown(before);
       case "reload":
         attempt(async () => {
           const { added, removed, changed } = await client.request(adminRoutes.reload, { body: {} });

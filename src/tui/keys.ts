@@ -94,6 +94,7 @@ export const browseBindings: readonly Binding[] = [
   bind("P", { type: "pair" }, "a code that lets a client in"),
   bind("U", { type: "grants" }, "the clients that were let in with a code"),
   bind("a", { type: "approvals" }, "calls that wait for a person: allow or deny them"),
+  bind("D", { type: "lock" }, "servers that are not as they were approved: approve them"),
   bind("L", { type: "pick", kind: "level" }, "Logs: lowest level to show; Servers: its logs"),
   bind("f", { type: "follow" }, "Logs: follow new lines"),
   bind("y", { type: "copy" }, "copy the name, URI or line"),
@@ -125,6 +126,14 @@ const approvalBindings = [
   bind("S", { type: "approval-answer", how: "session" }, "allow for its session"),
   bind("n", { type: "approval-answer", how: "deny" }, "deny"),
   bind("escape q left", { type: "back" }, "back, without an answer"),
+];
+const lockBindings = [
+  ...motions,
+  ...always,
+  bind("tab", { type: "lock-step", by: 1 }, "next"),
+  bind("shift-tab", { type: "lock-step", by: -1 }, "previous"),
+  bind("Y", { type: "lock-approve" }, "approve all of it"),
+  bind("escape q left", { type: "back" }, "back, without an approval"),
 ];
 const imageBindings = [...always, bind("escape enter q h left v", { type: "back" }, "back")];
 const pickerBindings = [
@@ -218,6 +227,7 @@ const keymaps = {
   view: keymap(resultBindings),
   image: keymap(imageBindings),
   approval: keymap(approvalBindings),
+  lock: keymap(lockBindings),
 } as const;
 
 export interface KeyStep {

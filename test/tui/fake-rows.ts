@@ -217,6 +217,7 @@ export function plausibleData(): FakeData {
       calls: { total: 1935, errors: 13, inFlight: 2 },
       exposure: "all",
       tokens: { all: 4200, listed: 3300 },
+      lock: { mode: "off", differing: 0 },
     },
   };
 }

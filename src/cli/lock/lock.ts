@@ -5,6 +5,7 @@
  * that does not answer, or a lock file that cannot be read.
  */
 import type { LockedServerRow, LockState } from "../../admin/lock/schema.ts";
+import { sourceText } from "../../admin/lock/source-text.ts";
 import { adminRoutes } from "../../admin/routes.ts";
 import { clean } from "../../text/clean.ts";
 import { type Target, type TargetOptions, withTarget } from "../gateway/target.ts";
@@ -36,11 +37,6 @@ const columns: Column<LockedServerRow>[] = [
   { title: "SURFACE", text: ({ current, approved }) => (current ?? approved ?? "–").slice(0, 19) },
   { title: "SOURCE", text: ({ source }) => sourceText(source) },
 ];
-
-function sourceText({ version, integrity: _, ...origin }: LockedServerRow["source"]): string {
-  const [[kind, name] = ["", ""]] = Object.entries(origin);
-  return `${kind} ${name}${version === undefined ? "" : ` ${version}`}`.trim();
-}
 
 /** Approves servers that are new, unless the scanner found an attack. */
 export function lock(options: LockOptions): Promise<number> {

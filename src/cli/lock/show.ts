@@ -1,8 +1,9 @@
 /** What is different at one server, as lines for a terminal: classes first, then side by side. */
 import type { DriftRow, LockedServerRow } from "../../admin/lock/schema.ts";
 import { nearChanges, sideBySide } from "../../admin/lock/side-by-side.ts";
+import { wrapped } from "../../admin/lock/wrapped-rows.ts";
 import { clean } from "../../text/clean.ts";
-import { pad, shorten, widthOf } from "../../text/width.ts";
+import { pad } from "../../text/width.ts";
 import type { Colour, Paint } from "../terminal/paint.ts";
 
 export interface Look {
@@ -38,16 +39,11 @@ function headOf(id: string, drift: DriftRow, { paint }: Look): string[] {
 function bodyOf({ before, after }: DriftRow, { paint, width }: Look): string[] {
   if (before === null && after === null) return [];
   const room = Math.floor((Math.max(width, LEAST_WIDTH) - BAR.length - 2) / 2);
-  const rows = nearChanges(sideBySide(before, after));
+  const rows = wrapped(nearChanges(sideBySide(before, after)), { room, shown: clean });
   return rows.map((row) => {
     if (!row) return `  ${paint("dim", "…")}`;
-    const [left, right] = [fitted(row.left, room), fitted(row.right, room)];
+    const [left, right] = [pad(row.left ?? "", room), pad(row.right ?? "", room)];
     if (row.isSame) return `  ${left}${BAR}${right}`.trimEnd();
     return `  ${paint("red", left)}${BAR}${paint("green", right.trimEnd())}`.trimEnd();
   });
-}
-
-function fitted(line: string | undefined, room: number): string {
-  const text = clean(line ?? "");
-  return widthOf(text) > room ? shorten(text, room) : pad(text, room, "left");
 }

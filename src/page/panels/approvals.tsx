@@ -7,7 +7,7 @@ import type { ApprovalRow } from "../../admin/live/approval-schema.ts";
 import { ApiProblem, post, request } from "../api.ts";
 import { clock, duration, plural, short, visible } from "../format.ts";
 import { useLive } from "../live.ts";
-import { Copy, Empty, Loading, Problem, Section } from "../parts/small.tsx";
+import { Copy, Empty, Facts, Loading, Problem, Section } from "../parts/small.tsx";
 import { href } from "../router.ts";
 
 type Span = "once" | "hour" | "session" | "always";
@@ -129,18 +129,7 @@ export function Approval({ id }: { id: string }) {
         <pre class="wrap">{visible(row.arguments)}</pre>
       </Section>
       <Section title="The call">
-        <dl class="facts">
-          {facts
-            .filter(([, value]) => value !== "")
-            .map(([name, value]) => (
-              <div key={name}>
-                <dt>{name}</dt>
-                <dd>
-                  <code>{visible(value)}</code>
-                </dd>
-              </div>
-            ))}
-        </dl>
+        <Facts rows={facts} />
       </Section>
     </div>
   );

@@ -6,7 +6,7 @@ import { post, request } from "../api.ts";
 import { clock, count, duration, ms, plural, visible } from "../format.ts";
 import { useLive } from "../live.ts";
 import { Markdown } from "../parts/markdown.tsx";
-import { Empty, Figure, Loading, Problem, rowLink, Section, State } from "../parts/small.tsx";
+import { Empty, Facts, Figure, Loading, Problem, rowLink, Section, State } from "../parts/small.tsx";
 import { href } from "../router.ts";
 import { LogLines } from "./logs.tsx";
 
@@ -197,18 +197,7 @@ function About({ details }: { details: ServerDetails }) {
   ];
   return (
     <Section title="About">
-      <dl class="facts">
-        {rows
-          .filter(([, value]) => value !== "")
-          .map(([name, value]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>
-                <code>{visible(value)}</code>
-              </dd>
-            </div>
-          ))}
-      </dl>
+      <Facts rows={rows} />
       {details.instructions !== null && (
         <details>
           <summary>What it tells models</summary>

@@ -6,6 +6,7 @@
  */
 import type { AdminEvent } from "../../admin/events.ts";
 import type { LiveEvent } from "../../admin/live/schema.ts";
+import type { LockState } from "../../admin/lock/schema.ts";
 import type { GatewayState, LogEntry } from "../../admin/schema.ts";
 import type { Block } from "../content/blocks.ts";
 import type { FormEdit } from "./form.ts";
@@ -39,7 +40,8 @@ type DataAction =
   | { readonly type: "watching"; readonly uri: string; readonly event: "opening" | "open" | "updated" | "closed" }
   | { readonly type: "reread" }
   | { readonly type: "view"; readonly title: string; readonly blocks: readonly Block[] }
-  | { readonly type: "image"; readonly shown: boolean };
+  | { readonly type: "image"; readonly shown: boolean }
+  | { readonly type: "lock-shown"; readonly lock: LockState };
 
 export type QueryEdit = { readonly insert: string } | { readonly erase: "one" | "word" | "all" };
 
@@ -64,6 +66,9 @@ export type KeyAction =
   | { readonly type: "approvals" }
   | { readonly type: "approval-step"; readonly by: number }
   | { readonly type: "approval-answer"; readonly how: "once" | "hour" | "session" | "deny" }
+  | { readonly type: "lock" }
+  | { readonly type: "lock-step"; readonly by: number }
+  | { readonly type: "lock-approve" }
   | { readonly type: "ask-toggle" }
   | { readonly type: "answer"; readonly yes: boolean }
   | { readonly type: "call-open" }

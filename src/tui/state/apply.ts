@@ -58,6 +58,9 @@ export function applyEvents(state: State, events: readonly AdminEvent[]): State 
       case "config":
         next = { ...next, gateway: next.gateway && { ...next.gateway, configProblem: event.data.problem } };
         break;
+      case "lock":
+        next = { ...next, gateway: next.gateway && { ...next.gateway, lock: event.data } };
+        break;
       case "approvals":
       case "catalog":
         break; // feed.ts reads the lists again; the event does not contain them.

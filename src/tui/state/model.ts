@@ -7,6 +7,7 @@
  */
 import type { ApprovalRow } from "../../admin/live/approval-schema.ts";
 import type { CallDetails, ServerDetails } from "../../admin/live/schema.ts";
+import type { LockedServerRow } from "../../admin/lock/schema.ts";
 import type {
   CallRow,
   GatewayState,
@@ -68,6 +69,13 @@ export type Mode =
   | { readonly name: "palette"; readonly query: string; readonly index: number }
   /** A call that waits for a person; `top`: the first line of it that is shown. */
   | { readonly name: "approval"; readonly id: string; readonly top: number }
+  /** A server that is not as it was approved; the others with it. `top`: as above. */
+  | {
+      readonly name: "lock";
+      readonly servers: readonly LockedServerRow[];
+      readonly index: number;
+      readonly top: number;
+    }
   /** The terminal itself shows a picture until the next key. */
   | { readonly name: "image"; readonly back: Mode };
 

@@ -7,6 +7,7 @@ import { approvalHeight, approvalLines } from "../content/approvals.ts";
 import { detailsHeight, detailsLines } from "../content/details.ts";
 import { documentHeight, documentLines, documentWidth } from "../content/document.ts";
 import { helpLines } from "../content/help.ts";
+import { lockLines } from "../content/lock.ts";
 import type { Motion } from "./action.ts";
 import { openViewer, withViewer } from "./calling.ts";
 import { layoutOf } from "./layout.ts";
@@ -43,6 +44,11 @@ export function move(state: State, motion: Motion): State {
       if (row === undefined) return state;
       const page = approvalHeight(layout);
       const limit = Math.max(0, approvalLines(row, state, layout.columns).length - page);
+      return { ...state, mode: { ...mode, top: step(mode.top, motion, { limit, page }) } };
+    }
+    case "lock": {
+      const page = approvalHeight(layout);
+      const limit = Math.max(0, lockLines(mode.servers[mode.index]!, layout.columns).length - page);
       return { ...state, mode: { ...mode, top: step(mode.top, motion, { limit, page }) } };
     }
     case "image":

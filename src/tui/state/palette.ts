@@ -47,6 +47,7 @@ function* allEntries(state: State, searched: boolean): Generator<PaletteEntry> {
   yield { label: "reload the config", note: "gateway", actions: [{ type: "reload" }] };
   yield { label: "pair a client", note: "a code that lets it in", actions: [{ type: "pair" }] };
   yield { label: "approvals", note: "calls that wait for a person", actions: [{ type: "approvals" }] };
+  yield { label: "lock", note: "servers that are not as they were approved", actions: [{ type: "lock" }] };
   yield { label: "grants", note: "the clients that were let in", actions: [{ type: "grants" }] };
   yield { label: state.mouse ? "mouse off" : "mouse on", note: "terminal", actions: [{ type: "mouse" }] };
   for (const to of themes) {

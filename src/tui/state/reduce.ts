@@ -4,6 +4,7 @@
  * Pure: side effects (a restart, a call, the clipboard) happen elsewhere. Invariant: an action that
  * does not apply in the current mode changes nothing.
  */
+import type { LockState } from "../../admin/lock/schema.ts";
 import { clean } from "../../text/clean.ts";
 import type { Action } from "./action.ts";
 import { applyEvents, applyLoaded } from "./apply.ts";
@@ -128,6 +129,10 @@ export function reduce(state: State, action: Action): State {
       return stepApproval(state, 0);
     case "approval-step":
       return stepApproval(state, action.by);
+    case "lock-shown":
+      return showLock(state, action.lock);
+    case "lock-step":
+      return stepLock(state, action.by);
     case "palette":
       return { ...state, mode: { name: "palette", query: "", index: 0 } };
     case "palette-edit":
@@ -152,6 +157,8 @@ export function reduce(state: State, action: Action): State {
     case "pair":
     case "grants":
     case "approval-answer":
+    case "lock":
+    case "lock-approve":
     case "reload":
     case "redraw":
     case "quit":
@@ -274,6 +281,21 @@ function stepApproval(state: State, by: number): State {
   const at = mode.name === "approval" ? approvals.findIndex(({ id }) => id === mode.id) : 0;
   const { id } = approvals[(Math.max(0, at) + by + approvals.length) % approvals.length]!;
   return { ...state, mode: { name: "approval", id, top: 0 } };
+}
+
+/** Shows the first server that is not as it was approved. */
+function showLock(state: State, { servers, mode }: LockState): State {
+  const others = servers.filter((server) => server.state !== "approved");
+  if (others.length === 0) return notify({ ...state, mode: browse }, "Every server is as it was approved", "good");
+  const shown: State = { ...state, mode: { name: "lock", servers: others, index: 0, top: 0 } };
+  return mode === "off" ? notify(shown, "The lock is off: nothing of this is enforced", "plain") : shown;
+}
+
+function stepLock(state: State, by: number): State {
+  const { mode } = state;
+  if (mode.name !== "lock") return state;
+  const { length } = mode.servers;
+  return { ...state, mode: { ...mode, index: (mode.index + by + length) % length, top: 0 } };
 }
 
 function showImage(state: State, shown: boolean): State {

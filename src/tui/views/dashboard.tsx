@@ -6,8 +6,9 @@
  */
 import { Box } from "ink";
 import { approvalHeight, approvalLines, approvalTitle } from "../content/approvals.ts";
+import { lockLines, lockTitle } from "../content/lock.ts";
 import { type Layout, layoutOf } from "../state/layout.ts";
-import type { State } from "../state/model.ts";
+import type { Mode, State } from "../state/model.ts";
 import type { Theme } from "../state/theme.ts";
 import { type Line, line, span } from "../text/line.ts";
 import { callLines } from "./call.ts";
@@ -54,6 +55,8 @@ function bodyLines(state: State, layout: Layout): Line[] {
       return viewerLines(mode.viewer, [span(` ${mode.title}`, "title")], layout);
     case "approval":
       return approvalScreen(state, mode, layout);
+    case "lock":
+      return lockScreen(mode, layout);
     case "image":
       return [];
     case "browse":
@@ -70,6 +73,12 @@ function approvalScreen(state: State, { id, top }: { id: string; top: number }, 
   const lines = approvalLines(row, state, layout.columns);
   const title = approvalTitle(row, place, state.approvals.length);
   return [title, [], ...lines.slice(top, top + approvalHeight(layout))];
+}
+
+function lockScreen({ servers, index, top }: Extract<Mode, { name: "lock" }>, layout: Layout): Line[] {
+  const server = servers[index]!;
+  const lines = lockLines(server, layout.columns);
+  return [lockTitle(server, index, servers.length), [], ...lines.slice(top, top + approvalHeight(layout))];
 }
 
 export function Dashboard({ state }: { state: State }) {

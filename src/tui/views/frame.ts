@@ -38,7 +38,9 @@ export function headLine(state: State, columns: number): Line {
   if (gateway === undefined) return [...name, span(`  connecting to ${state.url} …`, "warn")];
   const waiting = state.approvals.length;
   const toApprove = waiting === 0 ? [] : [span(`  ${formatCount(waiting)} to approve: a`, "warn")];
-  const left = [...name, ...toApprove, span(`  ${gateway.endpoint}`, "accent")];
+  const { differing } = gateway.lock;
+  const toCompare = differing === 0 ? [] : [span(`  ${formatCount(differing)} not as approved: D`, "warn")];
+  const left = [...name, ...toApprove, ...toCompare, span(`  ${gateway.endpoint}`, "accent")];
   const config = gateway.configPath === null ? "demo" : gateway.configPath;
   const facts = [
     `up ${formatAge(gateway.uptimeMs)}`,

@@ -47,6 +47,13 @@ export function hintsOf(state: State): readonly Hint[] {
         ["↑↓", "scroll"],
         ["Esc", "back"],
       ];
+    case "lock":
+      return [
+        ["Y", "approve all of it"],
+        ["Tab", "next"],
+        ["↑↓", "scroll"],
+        ["Esc", "back"],
+      ];
     case "view":
       return [...viewerHints, ["Esc", "back"]];
     case "call":
