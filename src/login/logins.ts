@@ -11,9 +11,9 @@ import { canonicalUrl, type LoginTarget } from "./discovery.ts";
 import { isOnBehalf, type Subject } from "./grants/on-behalf.ts";
 import { isUnattended } from "./grants/unattended.ts";
 import { probe } from "./probe.ts";
-import { guardFor, Renewals } from "./renewals.ts";
 import { ServerLogin } from "./server-login.ts";
 import { isSameLogin, LOCAL, type Login, type LoginBook, LoginStore, wantedKey } from "./store.ts";
+import { guardFor, Renewals } from "./tokens/renewals.ts";
 
 export interface LoginsOptions {
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -8,8 +8,8 @@ import type { Credentials, Refusal, Verdict } from "../links/http/credentials.ts
 import { GoblinError, messageOf } from "../protocol/errors.ts";
 import { readChallenge } from "./challenge.ts";
 import { canonicalUrl, type LoginTarget } from "./discovery.ts";
-import { RenewalError } from "./renewal.ts";
 import { type Login, type LoginBook, wantedKey } from "./store.ts";
+import { RenewalError } from "./tokens/renewal.ts";
 
 export interface ServerLoginOptions {
   readonly target: LoginTarget;

@@ -8,6 +8,7 @@ import { type GuardedServer, startGuarded } from "../fixtures/guarded.ts";
 import { logIn, loginsOf, stateEnv, targetOf } from "../fixtures/logins.ts";
 import { startOidc } from "../fixtures/oidc.ts";
 import { startScripted } from "../fixtures/scripted.ts";
+import { serveHome, startServe } from "../fixtures/serve.ts";
 import { until } from "../fixtures/until.ts";
 
 afterEach(disposeAll);
@@ -60,6 +61,23 @@ test("fifty calls of ten clients at the end of a token cause one token request",
     Array.from({ length: 5 }, (_, j) => client.callTool(call(`${i} ${j}`)) as Promise<unknown>),
   );
   expect((await Promise.all(calls)).filter(isAnswered)).toHaveLength(50);
+  expect(here.asked()).toBe(1);
+});
+
+test("two processes on one store, called at the same time, cause one token request", async () => {
+  const here = await scene();
+  const start = async () => {
+    const home = await serveHome({ mcpServers: { remote: { url: here.guarded.url } } });
+    return startServe(home, { ...here.env, GOBLIN_KEYCHAIN: "0" });
+  };
+  const both = await Promise.all([start(), start()]);
+  const clients = await Promise.all(both.flatMap(({ url }) => [connectV1({ url }), connectV2({ url, era: "modern" })]));
+  for (const { client } of clients) expect(isAnswered(await client.callTool(call("before")))).toBe(true);
+  here.guarded.expire();
+  const calls = clients.flatMap(({ client }, i) =>
+    Array.from({ length: 5 }, (_, j) => client.callTool(call(`${i} ${j}`)) as Promise<unknown>),
+  );
+  expect((await Promise.all(calls)).filter(isAnswered)).toHaveLength(20);
   expect(here.asked()).toBe(1);
 });
 

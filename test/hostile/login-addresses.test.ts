@@ -5,9 +5,9 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { beginLogin } from "../../src/login/attempt.ts";
 import { createGuard, type Guard } from "../../src/login/guarded-fetch.ts";
-import { renew } from "../../src/login/renewal.ts";
-import { revoke } from "../../src/login/revocation.ts";
 import { type Login, LoginStore } from "../../src/login/store.ts";
+import { renew } from "../../src/login/tokens/renewal.ts";
+import { revoke } from "../../src/login/tokens/revocation.ts";
 import { disposeAll } from "../fixtures/dispose.ts";
 import { stateEnv, targetOf } from "../fixtures/logins.ts";
 import { type Malicious, METADATA, PRM, startMalicious } from "../fixtures/malicious.ts";

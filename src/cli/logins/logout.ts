@@ -3,9 +3,9 @@
  * forgotten all the same.
  */
 import { canonicalUrl } from "../../login/discovery.ts";
-import { guardFor } from "../../login/renewals.ts";
-import { revoke } from "../../login/revocation.ts";
 import { LoginStore, wantedKey } from "../../login/store.ts";
+import { guardFor } from "../../login/tokens/renewals.ts";
+import { revoke } from "../../login/tokens/revocation.ts";
 import { clean } from "../../text/clean.ts";
 import { chooseConfig } from "../config.ts";
 import { loginTargets, namedTargets } from "./targets.ts";

@@ -1,8 +1,8 @@
 /** Tells an authorization server that a login is over (RFC 7009). */
-import type { Guard } from "./guarded-fetch.ts";
-import { oauth, requestOptions, whatWentWrong } from "./oauth.ts";
-import { clientAuth } from "./registration.ts";
-import type { Login } from "./store.ts";
+import type { Guard } from "../guarded-fetch.ts";
+import { oauth, requestOptions, whatWentWrong } from "../oauth.ts";
+import { clientAuth } from "../registration.ts";
+import type { Login } from "../store.ts";
 
 /** Returns the problem, if the authorization server could not be told. */
 export async function revoke(login: Login, guard: Guard): Promise<string | undefined> {

@@ -1,11 +1,11 @@
 /**
  * Renews the tokens of a login with its refresh token (RFC 6749, section 6).
  */
-import { tokenFields } from "./attempt.ts";
-import type { Guard } from "./guarded-fetch.ts";
-import { errorCodeOf, oauth, requestOptions, whatWentWrong } from "./oauth.ts";
-import { clientAuth } from "./registration.ts";
-import type { Login } from "./store.ts";
+import { tokenFields } from "../attempt.ts";
+import type { Guard } from "../guarded-fetch.ts";
+import { errorCodeOf, oauth, requestOptions, whatWentWrong } from "../oauth.ts";
+import { clientAuth } from "../registration.ts";
+import type { Login } from "../store.ts";
 
 /** Whether the refresh token is of no use any more, or the attempt merely failed. */
 export class RenewalError extends Error {

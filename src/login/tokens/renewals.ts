@@ -6,15 +6,15 @@
  * a lock between the processes of this machine. Who gets the lock reads the store first, because
  * another process may have renewed the token meanwhile.
  */
-import { messageOf } from "../protocol/errors.ts";
-import { canonicalUrl, type LoginTarget } from "./discovery.ts";
-import { isOnBehalf, type Subject } from "./grants/on-behalf.ts";
-import { obtain } from "./grants/unattended.ts";
-import { createGuard, type Guard } from "./guarded-fetch.ts";
-import { LoginError } from "./login-error.ts";
-import { probe } from "./probe.ts";
+import { messageOf } from "../../protocol/errors.ts";
+import { canonicalUrl, type LoginTarget } from "../discovery.ts";
+import { isOnBehalf, type Subject } from "../grants/on-behalf.ts";
+import { obtain } from "../grants/unattended.ts";
+import { createGuard, type Guard } from "../guarded-fetch.ts";
+import { LoginError } from "../login-error.ts";
+import { probe } from "../probe.ts";
+import { isSameLogin, type Login, type LoginStore, wantedKey } from "../store.ts";
 import { RenewalError, renew } from "./renewal.ts";
-import { isSameLogin, type Login, type LoginStore, wantedKey } from "./store.ts";
 
 /** Whose tokens for which server. */
 export interface Whose {
