@@ -103,6 +103,7 @@ test("status says how it is, in words, in JSON and by its exit code", async () =
   expect(JSON.parse(json.out)).toMatchObject({ endpoint: running.url, servers: [{ id: "one", state: "ready" }] });
   const bad = home.write("bad.json", { mcpServers: { gone: { command: "no-such-program-at-all" } } });
   const ill = await goblin("status", "--config", bad);
+  expect(ill.out).toMatch(/^Goblin \d+\.\d+\.\d+, started for this command alone\n/);
   expect(ill.code).toBe(1);
   expect(ill.out).toMatch(/^gone +down /m);
 });

@@ -145,6 +145,8 @@ test("a login in the browser, the table of logins, and the end of a login", asyn
     out: 'Logged out of "remote".\n',
     err: "",
   });
+  const again = await home.goblinWith({ env }, "logout", "--config", file);
+  expect(again.out).toBe("There is no login at any server of the config.\n");
   const after = await home.goblinWith({ env }, "auth", "--json", "--config", file);
   expect(JSON.parse(after.out)).toMatchObject({ servers: [{ state: "no-login", issuer: null }] });
 });

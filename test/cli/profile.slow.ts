@@ -62,6 +62,8 @@ test("an unknown profile, and what a profile cannot list, are mistakes of the us
     return err;
   };
   expect(await refused("tools", "--profile", "none")).toContain('there is no profile "none"');
+  expect(await refused("--profile", "none")).toContain('there is no profile "none"');
+  expect(await refused("--profile", "small")).toContain("list what?");
   expect(await refused("servers", "--profile", "small")).toContain("leave out --profile");
   expect(await refused("tools", "--profile", "small", "--server", "one")).toContain("use only one of them");
 });

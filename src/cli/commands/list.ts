@@ -74,10 +74,15 @@ export const serverColumns: Column<schema.ServerRow>[] = [
   { title: "WHY", text: ({ reason }) => firstLine(reason ?? "") },
 ];
 
-export function list(what: string | undefined, options: ListOptions): Promise<number> {
-  const kinds = listKinds.join(", ");
-  if (what === undefined) throw new UsageError(`list what? Choose one of ${kinds}`);
-  if (!(listKinds as readonly string[]).includes(what)) throw new UsageError(`list ${what}: expected one of ${kinds}`);
+export async function list(what: string | undefined, options: ListOptions): Promise<number> {
+  if (what === undefined || !(listKinds as readonly string[]).includes(what)) {
+    // A profile that is not there is what the user wants to know first.
+    if (options.profile !== undefined) await withClient(options, async () => 0);
+    const kinds = listKinds.join(", ");
+    throw new UsageError(
+      what === undefined ? `list what? Choose one of ${kinds}` : `list ${what}: expected one of ${kinds}`,
+    );
+  }
   if (options.profile !== undefined) return listProfile(what as ListKind, options);
   return withTarget({ ...options, only: options.server }, async (target) => {
     await printList(what as ListKind, target, options);

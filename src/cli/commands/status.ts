@@ -20,8 +20,10 @@ export function status(options: TargetOptions & { readonly json?: boolean | unde
     if (options.json) printJson({ ...state, servers });
     else {
       const { counts, calls } = state;
-      const where = state.endpoint || target.url;
-      console.log(clean(`Goblin ${state.version} at ${where}, up ${formatDuration(state.uptimeMs)}`));
+      const where = state.endpoint
+        ? ` at ${state.endpoint}, up ${formatDuration(state.uptimeMs)}`
+        : ", started for this command alone";
+      console.log(clean(`Goblin ${state.version}${where}`));
       console.log(clean(`Config ${state.configPath ?? "none: demo servers"}`));
       const { configProblem } = state;
       if (configProblem) {

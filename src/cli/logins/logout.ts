@@ -19,6 +19,9 @@ export async function logout(ids: readonly string[], options: LogoutOptions): Pr
   const store = await LoginStore.open(process.env);
   const targets = ids.length > 0 ? namedTargets(ids, config) : loginTargets(config);
   const { logins } = await store.read();
+  if (ids.length === 0 && !targets.some(({ url }) => logins.some((login) => login.url === canonicalUrl(url)))) {
+    console.log("There is no login at any server of the config.");
+  }
   for (const target of targets) {
     const { id, url } = target;
     const own = canonicalUrl(url);
