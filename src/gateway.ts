@@ -73,7 +73,7 @@ export function createGateway({ log, configPath, reload, state, kept, logins, en
   const stages = { masker: logs.masker, loginLinks: connect, localTools, waiting, seen };
   const relay = new Relay({ ...core, ...clients, ...records, ...stages, approvals });
   const reloading = { configPath, reloads, reload, preview };
-  const access = { guards, connect, pairing, address, approvals };
+  const access = { guards, connect, logins, pairing, address, approvals };
   const admin = createAdmin({ ...core, ...clients, ...records, ...reloading, ...access, relay, logs, directory });
   const metrics = new MetricsPage({ meters, limits, reloads, sessions, subscriptions, servers, catalog });
   const context = { ...core, ...clients, relay, directory, subscriptions: clients.resourceSubscriptions };

@@ -73,7 +73,7 @@ const layers: Record<string, readonly string[]> = {
   admin: [
     ...["outbound", "identity", "access", "policy", "connect", "pairing", "front", "calls", "session", "routing"],
     ...["servers", "catalog", "doctor", "recording", "telemetry", "config", "protocol", "json", "structures", "text"],
-    ...["approvals", "lock", "version.ts"],
+    ...["approvals", "lock", "login", "timing", "version.ts"],
   ],
   page: ["admin", "tui", "uri-template"],
   tui: ["admin", "http-client", "protocol", "structures", "uri-template", "text"],

@@ -16,6 +16,7 @@ import { bodyTooLarge } from "../protocol/limit-exceeded.ts";
 import { type OwnLogLevel, ownLogLevels } from "../protocol/log-levels.ts";
 import type { Principal } from "../protocol/principal.ts";
 import { version } from "../version.ts";
+import type { ViewRequest } from "./access/schema.ts";
 import { callTool, toolResponse } from "./call-tool.ts";
 import type { ExplainRequest } from "./explain/schema.ts";
 import { apiFailure, failureResponse } from "./failure.ts";
@@ -29,6 +30,7 @@ import type { LiveRequest, RecordRequest } from "./live/schema.ts";
 import { serverDetails } from "./live/server-details.ts";
 import type { Watches } from "./live/watch-resource.ts";
 import { lockHandlers } from "./lock/handlers.ts";
+import { loginHandlers } from "./logins/handlers.ts";
 import { shownConfig } from "./page/shown-config.ts";
 import type { AdminParts } from "./parts.ts";
 import { type AdminRoute, plainRoutes, takesBody } from "./route.ts";
@@ -143,12 +145,15 @@ function handlersOf(parts: AdminParts, { views, feed, calls, watches }: Sources)
     ...grantHandlers(parts),
     ...approvalHandlers(parts),
     ...lockHandlers(parts),
+    ...loginHandlers(parts),
     getTokens: () => reportTokens(parts.catalog.snapshot),
     getServer: ({ params }) => serverDetails(known(params["id"]), parts),
     explain: async ({ body }) => {
       const { explain } = await import("./explain/explain.ts");
       return explain(body as ExplainRequest, parts, views);
     },
+    getAccess: async () => (await import("./access/state.ts")).accessState(parts),
+    viewAs: async ({ body }) => (await import("./access/view.ts")).viewAs(body as ViewRequest, parts, views),
     listCalls: () => listed(activity.calls()),
     getCall: ({ params }) =>
       new Response(callDetails(kept(params["id"]), logs), { headers: { "content-type": "application/json" } }),
@@ -192,12 +197,6 @@ function handlersOf(parts: AdminParts, { views, feed, calls, watches }: Sources)
       assertUsable(id);
       await servers.backend(id)?.restart();
     }),
-    loginServer: async ({ params, principal }) => {
-      const { id } = known(params["id"]);
-      const url = await parts.connect?.link(principal, id);
-      if (url !== undefined) return { url };
-      throw apiFailure("NO_LOGIN", `Server "${id}" has no login that a person could make here: see goblin auth`);
-    },
     enableServer: onServer((id) => {
       assertUsable(id);
       return servers.apply(config.setEnabled(id, true));

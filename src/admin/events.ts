@@ -45,8 +45,9 @@ export const CatalogEvent = z.object({
 export const SubscriptionsEvent = z.object({ items: z.array(SubscriptionRow), total: z.int().nonnegative() });
 export const SessionsEvent = z.object({ items: z.array(SessionRow), total: z.int().nonnegative() });
 
+/** Sent after each reload, whether it was applied or refused. */
 export const ConfigEvent = z.object({
-  problem: ConfigProblem.nullable().describe("as in the state; null when a reload has mended it"),
+  problem: ConfigProblem.nullable().describe("as in the state; null if the config was applied"),
 });
 
 export const ApprovalsEvent = z.object({

@@ -9,6 +9,7 @@ import type { Config } from "../config/schema/config.ts";
 import type { Connect } from "../connect/connect.ts";
 import type { LiveGuards } from "../front/http/guard.ts";
 import type { Lock } from "../lock/lock.ts";
+import type { Logins } from "../login/logins.ts";
 import type { Pairing } from "../pairing/pairing.ts";
 import type { OnLimit } from "../protocol/limit-exceeded.ts";
 import type { OwnLogLevel } from "../protocol/log-levels.ts";
@@ -49,6 +50,8 @@ export interface AdminParts {
   readonly pairing: Pick<Pairing, "issuer" | "grants" | "revoke" | "newCode"> | undefined;
   /** Where people log in to servers. Undefined: nowhere. */
   readonly connect: Pick<Connect, "link"> | undefined;
+  /** The logins at servers. Undefined: there can be none. */
+  readonly logins: Pick<Logins, "book" | "end"> | undefined;
   readonly activity: Activity;
   readonly keptCalls: KeptCalls;
   readonly recorder: Recorder;

@@ -5,11 +5,13 @@
  * does not exist. Paths use the router's form (`:id`) and are relative to the gateway's root.
  */
 
+import { accessRoutes } from "./access/routes.ts";
 import { ExplainRequest, Explanation } from "./explain/schema.ts";
 import { approvalRoutes } from "./live/approval-routes.ts";
 import { liveRoutes } from "./live/routes.ts";
 import { ServerDetails } from "./live/schema.ts";
 import { lockRoutes } from "./lock/routes.ts";
+import { loginRoutes } from "./logins/routes.ts";
 import type { AdminRoute } from "./route.ts";
 import {
   CallRow,
@@ -18,7 +20,6 @@ import {
   GrantParams,
   GrantRow,
   LogEntry,
-  LoginLink,
   LogLevelChange,
   LogQuery,
   listOf,
@@ -211,6 +212,8 @@ export const adminRoutes = {
   ...liveRoutes,
   ...approvalRoutes,
   ...lockRoutes,
+  ...accessRoutes,
+  ...loginRoutes,
   listLogs: {
     method: "get",
     path: "/api/logs",
@@ -247,16 +250,6 @@ export const adminRoutes = {
     params: ServerParams,
     response: ServerRow,
     errors: [...noSuchServer, 422],
-  },
-  loginServer: {
-    method: "post",
-    path: "/api/servers/:id/login",
-    tag: "servers",
-    summary: "Get the link to the page where a person logs in to a server",
-    description: "The link belongs to the caller and works for half an hour. 409: the server has no such login.",
-    params: ServerParams,
-    response: LoginLink,
-    errors: [...noSuchServer, 409],
   },
   enableServer: {
     method: "post",

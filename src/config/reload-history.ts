@@ -39,7 +39,7 @@ export class ReloadHistory extends EventEmitter<{ changed: [] }> {
     const recovered = this.#refusal !== undefined;
     this.#applied++;
     this.#refusal = undefined;
-    if (recovered) this.emit("changed");
+    this.emit("changed");
     return recovered;
   }
 

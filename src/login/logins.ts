@@ -7,18 +7,14 @@ import { type ConfigWatch, watchConfig } from "../config/watch.ts";
 import { messageOf } from "../protocol/errors.ts";
 import { KeychainError } from "../secrets/keychain-keys.ts";
 import { beginLogin, type LoginAttempt } from "./attempt.ts";
+import { type EndedLogin, type EndedTarget, endLogins } from "./book/end-logins.ts";
 import { canonicalUrl, type LoginTarget } from "./discovery.ts";
 import { isOnBehalf, type Subject } from "./grants/on-behalf.ts";
 import { isUnattended } from "./grants/unattended.ts";
 import { probe } from "./probe.ts";
 import { ServerLogin } from "./server-login.ts";
-import { isSameLogin, LOCAL, type Login, type LoginBook, LoginStore, wantedKey } from "./store.ts";
+import { isSameLogin, LOCAL, type Login, type LoginBook, type LoginStore, wantedKey } from "./store.ts";
 import { guardFor, Renewals } from "./tokens/renewals.ts";
-
-export interface LoginsOptions {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly warn: (message: string) => void;
-}
 
 /** A server that waits for somebody to log in. */
 export interface WaitingServer {
@@ -41,19 +37,6 @@ const EMPTY: LoginBook = { registrations: {}, logins: [], wanted: {} };
 const DEBOUNCE_MS = 20;
 /** A locked keychain may ask its user each time. */
 const KEYCHAIN_MS = 60_000;
-
-/** Returns undefined if the state folder cannot be used. */
-export async function openLogins({ env, warn }: LoginsOptions): Promise<Logins | undefined> {
-  try {
-    const store = await LoginStore.open(env);
-    const logins = new Logins(store, warn);
-    await logins.load();
-    return logins;
-  } catch (error) {
-    warn(`Servers that need a login cannot be used: ${messageOf(error)}`);
-    return undefined;
-  }
-}
 
 export class Logins {
   readonly #store: LoginStore;
@@ -189,6 +172,18 @@ export class Logins {
     login.update(this.#book);
     this.#watch ??= this.#follow();
     return login;
+  }
+
+  /** What the store holds now. */
+  book(): Promise<LoginBook> {
+    return this.#store.read();
+  }
+
+  /** Ends a server's logins of one owner, or of all. */
+  async end(target: EndedTarget, owner?: string): Promise<EndedLogin[]> {
+    const ended = await endLogins(this.#store, target, owner);
+    await this.load();
+    return ended;
   }
 
   /** Returns a key that is good for this purpose only. */

@@ -57,7 +57,8 @@ export class Scope {
   readonly needsArguments: boolean;
   /** Whether everything is allowed in any case. */
   readonly isOpen: boolean;
-  readonly #rules: readonly Rule[];
+  /** The rules that concern its principals, in the order of the config. */
+  readonly rules: readonly Rule[];
   readonly #fallback: Fallback;
   readonly #servers = new Map<string, ServerRules>();
   readonly #decisions = new WeakMap<object, Decision>();
@@ -66,7 +67,7 @@ export class Scope {
 
   constructor(key: string, rules: readonly Rule[], fallback: Fallback) {
     this.key = key;
-    this.#rules = rules;
+    this.rules = rules;
     this.#fallback = fallback;
     this.needsArguments = rules.some(
       ({ effect, condition, set, hide }) => effect === "ask" || condition || Object.keys(set).length + hide.length > 0,
@@ -141,7 +142,7 @@ export class Scope {
   #rulesOf(serverId: string): ServerRules {
     const known = this.#servers.get(serverId);
     if (known) return known;
-    const rules = indexed(serverId, this.#rules, this.#fallback);
+    const rules = indexed(serverId, this.rules, this.#fallback);
     this.#servers.set(serverId, rules);
     return rules;
   }

@@ -61,7 +61,8 @@ function notReady(written: string, views: Views): string | undefined {
   return `nobody knows "${written}": the server "${owner.id}" is ${owner.state}${why}`;
 }
 
-function entriesOf(views: Views): Found[] {
+/** All that clients can use, as the catalog has it now. */
+export function entriesOf(views: Views): Found[] {
   return [
     ...views.tools().map((row): Found => ({ kind: "tool", ...row })),
     ...views.prompts().map((row): Found => ({ kind: "prompt", ...row })),

@@ -16,20 +16,21 @@ export function shownConfig(config: Config, mask: (text: string) => string): Rec
   const { servers, ...rest } = config;
   const shown = servers.map(({ transport, ...server }) => [
     server.id,
-    { ...(walk(server, mask) as object), ...(server.problems ? {} : serverOrigin(transport, mask)) },
+    { ...(shownValue(server, mask) as object), ...(server.problems ? {} : serverOrigin(transport, mask)) },
   ]);
-  return { ...(walk(rest, mask) as object), mcpServers: Object.fromEntries(shown) };
+  return { ...(shownValue(rest, mask) as object), mcpServers: Object.fromEntries(shown) };
 }
 
-function walk(value: unknown, mask: (text: string) => string): unknown {
+/** A part of the config, with what is named like a secret masked. */
+export function shownValue(value: unknown, mask: (text: string) => string): unknown {
   if (typeof value === "string") return mask(value);
-  if (Array.isArray(value)) return value.map((item) => walk(item, mask));
+  if (Array.isArray(value)) return value.map((item) => shownValue(item, mask));
   if (!isRecord(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => {
       if (HIDDEN_VALUES.has(key)) return [key, hidden(inner)];
       if (typeof inner === "string" && isSecretName(key)) return [key, MASK];
-      return [key, walk(inner, mask)];
+      return [key, shownValue(inner, mask)];
     }),
   );
 }

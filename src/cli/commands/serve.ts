@@ -6,7 +6,7 @@ import { openApprovals } from "../../approvals/state.ts";
 import type { Config } from "../../config/schema/config.ts";
 import { isInvalid } from "../../config/schema/server.ts";
 import { createGateway, type Gateway } from "../../gateway.ts";
-import { openLogins } from "../../login/logins.ts";
+import { openLogins } from "../../login/book/open-logins.ts";
 import { Pairing } from "../../pairing/pairing.ts";
 import { openKeptLists } from "../../servers/lists/kept-lists.ts";
 import { openState } from "../../session/continuity.ts";

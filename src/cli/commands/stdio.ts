@@ -6,7 +6,7 @@ import { withServersOf } from "../../access/conditions.ts";
 import { endpointFor } from "../../access/endpoints.ts";
 import type { Config } from "../../config/schema/config.ts";
 import { createGateway, type Gateway } from "../../gateway.ts";
-import { openLogins } from "../../login/logins.ts";
+import { openLogins } from "../../login/book/open-logins.ts";
 import { openKeptLists } from "../../servers/lists/kept-lists.ts";
 import { createLogger } from "../../telemetry/logger.ts";
 import { type ChooseOptions, chooseConfig } from "../config.ts";

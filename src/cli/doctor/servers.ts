@@ -11,7 +11,7 @@ import { examineNumber, examineTools } from "../../doctor/tools.ts";
 import { brokenNpxFolder } from "../../links/programs/npx-folder.ts";
 import { formatDuration } from "../../text/format.ts";
 import type { Target } from "../gateway/target.ts";
-import { loginRows } from "../logins/auth.ts";
+import { storedLogins } from "../logins/auth.ts";
 import { requireServer } from "../suggest.ts";
 import { many } from "./machine.ts";
 import type { Patient } from "./patient.ts";
@@ -152,7 +152,7 @@ function downFinding(where: string, reason: string, { target, details }: Known):
 
 async function loginFindings(id: string, config: Config): Promise<Finding[]> {
   // A store that cannot be opened is a finding of the state folder.
-  const { rows } = await loginRows(config).catch(() => ({ rows: [] }));
+  const { rows } = await storedLogins(config).catch(() => ({ rows: [] }));
   return rows
     .filter(({ server }) => server === id)
     .flatMap(({ state, expiresAt }): Finding[] => {

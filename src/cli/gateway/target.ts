@@ -127,7 +127,7 @@ export async function startTarget({ config, configPath, quiet }: InProcess): Pro
   };
   const [{ createGateway }, { openLogins }, { createLogger }] = await Promise.all([
     import("../../gateway.ts"),
-    import("../../login/logins.ts"),
+    import("../../login/book/open-logins.ts"),
     import("../../telemetry/logger.ts"),
   ]);
   const log = quiet

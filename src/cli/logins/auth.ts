@@ -1,7 +1,7 @@
 /** `goblin auth`: the logins at servers, as the store has them. Asks nobody, shows no token. */
 import type { Config } from "../../config/schema/config.ts";
-import { canonicalUrl } from "../../login/discovery.ts";
-import { type Login, LoginStore, wantedKey } from "../../login/store.ts";
+import { type LoginRow, loginRows, shownOwner } from "../../login/book/login-rows.ts";
+import { LoginStore } from "../../login/store.ts";
 import { clean } from "../../text/clean.ts";
 import { chooseConfig } from "../config.ts";
 import { type Column, printJson, printTable } from "../terminal/table.ts";
@@ -12,21 +12,14 @@ export interface AuthOptions {
   readonly json?: boolean | undefined;
 }
 
-export interface LoginRow {
-  readonly server: string;
-  /** The principal whose login it is; null: the gateway's, for all clients. */
-  readonly principal: string | null;
-  readonly state: "logged-in" | "expired" | "more-scopes" | "no-login";
-  readonly issuer: string | null;
-  /** When the token ends that is in use; it is renewed before, if it can be. */
+/** The rows as `--json` prints them: times as people write them. */
+export type PrintedLogin = Pick<LoginRow, "server" | "principal" | "state" | "issuer" | "isRenewed" | "scopes"> & {
   readonly expiresAt: string | null;
-  readonly isRenewed: boolean;
-  readonly scopes: readonly string[];
-}
+};
 
-const columns: Column<LoginRow>[] = [
+const columns: Column<PrintedLogin>[] = [
   { title: "SERVER", text: ({ server }) => server },
-  { title: "WHOSE", text: ({ principal }) => (principal === null ? "all" : shownPrincipal(principal)) },
+  { title: "WHOSE", text: ({ principal }) => (principal === null ? "all" : shownOwner(principal)) },
   {
     title: "STATE",
     text: ({ state }) => state,
@@ -39,7 +32,7 @@ const columns: Column<LoginRow>[] = [
 
 export async function auth(options: AuthOptions): Promise<number> {
   const { config } = await chooseConfig(options);
-  const { rows, place, isInKeychain } = await loginRows(config);
+  const { rows, place, isInKeychain } = await storedLogins(config);
   if (options.json) printJson({ store: isInKeychain ? "keychain" : "file", place, servers: rows });
   else if (rows.length === 0) console.log("The config has no server with a login.");
   else {
@@ -51,45 +44,20 @@ export async function auth(options: AuthOptions): Promise<number> {
 }
 
 interface StoredLogins {
-  readonly rows: readonly LoginRow[];
+  readonly rows: readonly PrintedLogin[];
   /** The file that they are in. */
   readonly place: string;
   readonly isInKeychain: boolean;
 }
 
 /** Returns the logins of a config's servers, and the file that they are in. */
-export async function loginRows(config: Config): Promise<StoredLogins> {
+export async function storedLogins(config: Config): Promise<StoredLogins> {
   const store = await LoginStore.open(process.env);
-  const { logins, wanted } = await store.read();
-  const rows = loginTargets(config).flatMap(({ id, url, auth: { as } }) => {
-    const own = canonicalUrl(url);
-    const found = logins.filter((one) => one.url === own && (one.principal !== "") === (as === "caller"));
-    if (found.length === 0) return rowOf({ server: id, principal: null }, undefined, false);
-    return found.map((login) => {
-      const { principal } = login;
-      const wantsMore = wanted[wantedKey(own, principal)] !== undefined;
-      return rowOf({ server: id, principal: principal === "" ? null : principal }, login, wantsMore);
-    });
-  });
+  const rows = loginRows(loginTargets(config), await store.read()).map(
+    ({ server, principal, state, issuer, expiresAt, isRenewed, scopes }) => {
+      const until = expiresAt === null ? null : new Date(expiresAt).toISOString();
+      return { server, principal, state, issuer, expiresAt: until, isRenewed, scopes };
+    },
+  );
   return { rows, place: store.file, isInKeychain: await store.isInKeychain() };
-}
-
-/** The subject of an issuer, or the name of a token. */
-function shownPrincipal(principal: string): string {
-  return principal.slice(principal.lastIndexOf("\u001f") + 1).replace(/^client:/, "");
-}
-
-function rowOf(whose: Pick<LoginRow, "server" | "principal">, login: Login | undefined, wantsMore: boolean): LoginRow {
-  if (!login) return { ...whose, state: "no-login", issuer: null, expiresAt: null, isRenewed: false, scopes: [] };
-  const { issuer, expiresAt, scopes, refreshToken } = login;
-  const isRenewed = refreshToken !== undefined;
-  const isOver = !isRenewed && expiresAt !== undefined && expiresAt < Date.now();
-  return {
-    ...whose,
-    state: isOver ? "expired" : wantsMore ? "more-scopes" : "logged-in",
-    issuer,
-    expiresAt: expiresAt === undefined ? null : new Date(expiresAt).toISOString(),
-    isRenewed,
-    scopes,
-  };
 }

@@ -2,10 +2,8 @@
  * `goblin logout`: forgets logins, and tells the authorization servers. What cannot be told is
  * forgotten all the same.
  */
-import { canonicalUrl } from "../../login/discovery.ts";
-import { LoginStore, wantedKey } from "../../login/store.ts";
-import { guardFor } from "../../login/tokens/renewals.ts";
-import { revoke } from "../../login/tokens/revocation.ts";
+import { endLogins } from "../../login/book/end-logins.ts";
+import { LoginStore } from "../../login/store.ts";
 import { clean } from "../../text/clean.ts";
 import { chooseConfig } from "../config.ts";
 import { loginTargets, namedTargets } from "./targets.ts";
@@ -18,28 +16,17 @@ export async function logout(ids: readonly string[], options: LogoutOptions): Pr
   const { config } = await chooseConfig(options);
   const store = await LoginStore.open(process.env);
   const targets = ids.length > 0 ? namedTargets(ids, config) : loginTargets(config);
-  const { logins } = await store.read();
-  if (ids.length === 0 && !targets.some(({ url }) => logins.some((login) => login.url === canonicalUrl(url)))) {
-    console.log("There is no login at any server of the config.");
-  }
+  let total = 0;
   for (const target of targets) {
-    const { id, url } = target;
-    const own = canonicalUrl(url);
-    const ended = logins.filter((login) => login.url === own);
-    if (ended.length === 0) {
-      if (ids.length > 0) console.log(`There is no login at "${id}".`);
-      continue;
-    }
-    await store.change((book) => {
-      const keys = new Set([own, ...ended.map(({ principal }) => wantedKey(own, principal))]);
-      const wanted = Object.fromEntries(Object.entries(book.wanted).filter(([key]) => !keys.has(key)));
-      return { ...book, wanted, logins: book.logins.filter((login) => login.url !== own) };
-    });
-    console.log(`Logged out of "${id}".`);
-    for (const login of ended) {
-      const problem = await revoke(login, await guardFor(target));
-      if (problem) console.error(clean(`${login.issuer} still knows the login: ${problem}`));
+    const { id } = target;
+    const ended = await endLogins(store, target);
+    total += ended.length;
+    if (ended.length > 0) console.log(`Logged out of "${id}".`);
+    else if (ids.length > 0) console.log(`There is no login at "${id}".`);
+    for (const { issuer, problem } of ended) {
+      if (problem !== undefined) console.error(clean(`${issuer} still knows the login: ${problem}`));
     }
   }
+  if (ids.length === 0 && total === 0) console.log("There is no login at any server of the config.");
   return 0;
 }

@@ -57,11 +57,15 @@ describe("the OpenAPI document", () => {
       "get /api/lock",
       "post /api/lock/{id}",
       "delete /api/lock/{id}",
+      "get /api/access",
+      "post /api/access/view",
+      "get /api/logins",
+      "post /api/servers/{id}/login",
+      "post /api/servers/{id}/logout",
       "get /api/logs",
       "get /api/events",
       "post /api/reload",
       "post /api/servers/{id}/restart",
-      "post /api/servers/{id}/login",
       "post /api/servers/{id}/enable",
       "post /api/servers/{id}/disable",
       "put /api/log-level",
@@ -149,9 +153,10 @@ describe("the schemas", () => {
   it("accept what the tests' admin API answers, to the last field", async () => {
     const admin = await startFakeAdmin({ pulseMs: 0 });
     // The dashboard, for which that API is, does not ask for these.
-    const { getTokens, getPrograms, getCallText, getRecording, getApproval, listApprovalGrants, getLock } = adminRoutes;
+    const { getTokens, getPrograms, getCallText, getRecording, getApproval, listApprovalGrants } = adminRoutes;
+    const { getLock, getAccess, listLogins } = adminRoutes;
     const ofCalls = [getCallText, getRecording, getApproval, listApprovalGrants];
-    const unasked: unknown[] = [getTokens, getPrograms, getLock, ...ofCalls];
+    const unasked: unknown[] = [getTokens, getPrograms, getLock, getAccess, listLogins, ...ofCalls];
     const ids: Record<string, string> = { "/api/servers/:id": "docs", "/api/calls/:id": "r-1" };
     try {
       for (const route of Object.values(adminRoutes)) {
