@@ -99,7 +99,7 @@ async function buildPage() {
   for (const name of ["index.html", "icon.svg"])
     copyFileSync(fromRoot(`src/page/${name}`), fromRoot(`bundle/page/${name}`));
   // The order counts: small screens override.
-  const sheets = ["base", "frame", "panels", "forms", "content", "small-screens"];
+  const sheets = ["base", "frame", "panels", "forms", "content", "access", "small-screens"];
   const styles = sheets.map((name) => readFileSync(fromRoot(`src/page/style/${name}.css`), "utf8"));
   writeFileSync(fromRoot("bundle/page/style.css"), styles.join("\n"));
   return written.output;

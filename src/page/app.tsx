@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { ApiProblem, logIn } from "./api.ts";
 import { duration } from "./format.ts";
 import { connect, useLive } from "./live.ts";
+import { Access } from "./panels/access.tsx";
 import { Approval, Approvals } from "./panels/approvals.tsx";
 import { Calls, CallView } from "./panels/calls.tsx";
 import { Catalog, type Kind, kinds } from "./panels/catalog.tsx";
@@ -10,6 +11,7 @@ import { Clients } from "./panels/clients.tsx";
 import { Config } from "./panels/config.tsx";
 import { Entry } from "./panels/entry.tsx";
 import { Lock, LockedServer } from "./panels/lock.tsx";
+import { Logins } from "./panels/logins.tsx";
 import { Logs } from "./panels/logs.tsx";
 import { Overview } from "./panels/overview.tsx";
 import { Server, Servers } from "./panels/servers.tsx";
@@ -24,6 +26,8 @@ const PAGES = [
   { id: "approvals", label: "Approvals", key: "a" },
   { id: "lock", label: "Lock", key: "k" },
   { id: "clients", label: "Clients", key: "l" },
+  { id: "access", label: "Access", key: "p" },
+  { id: "logins", label: "Logins", key: "i" },
   { id: "logs", label: "Log", key: "g" },
   { id: "config", label: "Config", key: "f" },
 ] as const;
@@ -123,6 +127,10 @@ function Panel({ place: { path } }: { place: Place }) {
       return first === undefined ? <Lock /> : <LockedServer id={first} />;
     case "clients":
       return <Clients />;
+    case "access":
+      return <Access />;
+    case "logins":
+      return <Logins />;
     case "logs":
       return <Logs />;
     case "config":

@@ -42,6 +42,8 @@ export interface Live {
   approvals: readonly ApprovalRow[] | undefined;
   /** Counts the changes of what is compared with the lock file. */
   lockChanges: number;
+  /** How often the config was read again since the page was opened. */
+  reloads: number;
 }
 
 const PULSES = 120;
@@ -66,6 +68,7 @@ const live: Live = {
   logs: undefined,
   approvals: undefined,
   lockChanges: 0,
+  reloads: 0,
 };
 const listeners = new Set<() => void>();
 let _frame = 0;
@@ -198,6 +201,7 @@ function apply({ type, data }: PageEvent): void {
       });
       break;
     case "config":
+      change({ reloads: live.reloads + 1 });
       void request<GatewayState>("/api/state").then(
         (state) => change({ state }),
         () => {},

@@ -29,6 +29,8 @@ const PANELS = [
   "calls",
   "approvals",
   "clients",
+  "access",
+  "logins",
   "logs",
   "config",
   "nowhere",

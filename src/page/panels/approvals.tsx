@@ -7,7 +7,8 @@ import type { ApprovalRow } from "../../admin/live/approval-schema.ts";
 import { ApiProblem, post, request } from "../api.ts";
 import { clock, duration, plural, short, visible } from "../format.ts";
 import { useLive } from "../live.ts";
-import { Copy, Empty, Facts, Loading, Problem, Section } from "../parts/small.tsx";
+import { Facts } from "../parts/facts.tsx";
+import { Copy, Empty, Loading, Problem, Section } from "../parts/small.tsx";
 import { href } from "../router.ts";
 
 type Span = "once" | "hour" | "session" | "always";
@@ -129,7 +130,7 @@ export function Approval({ id }: { id: string }) {
         <pre class="wrap">{visible(row.arguments)}</pre>
       </Section>
       <Section title="The call">
-        <Facts rows={facts} />
+        <Facts facts={facts} />
       </Section>
     </div>
   );

@@ -15,7 +15,7 @@ interface Changes {
 }
 
 export function Config() {
-  const { state } = useLive();
+  const { state, reloads } = useLive();
   const [config, setConfig] = useState<unknown>();
   const [changes, setChanges] = useState<Changes>();
   const [done, setDone] = useState("");
@@ -23,7 +23,7 @@ export function Config() {
   const read = (): void => {
     request("/api/config").then(setConfig, (error: unknown) => setProblem((error as Error).message));
   };
-  useEffect(read, []);
+  useEffect(read, [reloads]);
   if (!state) return <Loading what="the config" />;
   const act = (action: () => Promise<unknown>): void => {
     setProblem("");

@@ -10,7 +10,8 @@ import { sourceText } from "../../admin/lock/source-text.ts";
 import { post, request } from "../api.ts";
 import { plural, visible } from "../format.ts";
 import { useLive } from "../live.ts";
-import { Empty, Facts, Loading, Problem, rowLink, Section, State } from "../parts/small.tsx";
+import { Facts } from "../parts/facts.tsx";
+import { Empty, Loading, Problem, rowLink, Section, State } from "../parts/small.tsx";
 import { href } from "../router.ts";
 
 /** Differences beyond these are shown when somebody opens them. */
@@ -98,7 +99,7 @@ export function LockedServer({ id }: { id: string }) {
       <Approve server={server} />
       <Section title="The server">
         <Facts
-          rows={[
+          facts={[
             ["Source", sourceText(server.source)],
             ["Offers now", server.current ?? "nothing is known: it has not been listed"],
             ["Approved", server.approved ?? "nothing"],

@@ -5,8 +5,10 @@ import type { ServerRow } from "../../admin/schema.ts";
 import { post, request } from "../api.ts";
 import { clock, count, duration, ms, plural, visible } from "../format.ts";
 import { useLive } from "../live.ts";
+import { Facts } from "../parts/facts.tsx";
+import { logIn } from "../parts/log-in.ts";
 import { Markdown } from "../parts/markdown.tsx";
-import { Empty, Facts, Figure, Loading, Problem, rowLink, Section, State } from "../parts/small.tsx";
+import { Empty, Figure, Loading, Problem, rowLink, Section, State } from "../parts/small.tsx";
 import { href } from "../router.ts";
 import { LogLines } from "./logs.tsx";
 
@@ -145,23 +147,14 @@ function Actions({ row }: { row: ServerRow }) {
     }
     setBusy("");
   };
-  const logIn = async (): Promise<void> => {
-    // Opened now: a browser blocks windows that do not follow a click at once.
-    const tab = window.open("", "_blank");
-    setProblem("");
-    try {
-      const { url } = await post<{ url: string }>(`/api/servers/${encodeURIComponent(row.id)}/login`);
-      if (tab) tab.location.href = url;
-      else location.href = url;
-    } catch (error) {
-      tab?.close();
-      setProblem((error as Error).message);
-    }
-  };
   return (
     <div class="actions">
       {row.state === "needs-login" && (
-        <button type="button" class="primary" onClick={() => void logIn()}>
+        <button
+          type="button"
+          class="primary"
+          onClick={() => logIn(row.id).catch((error: Error) => setProblem(error.message))}
+        >
           Log in
         </button>
       )}
@@ -197,7 +190,7 @@ function About({ details }: { details: ServerDetails }) {
   ];
   return (
     <Section title="About">
-      <Facts rows={rows} />
+      <Facts facts={rows} />
       {details.instructions !== null && (
         <details>
           <summary>What it tells models</summary>

@@ -1,7 +1,6 @@
 /** Small pieces that every panel uses: states, copy buttons, empty and loading states. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { visible } from "../format.ts";
 import { useLive } from "../live.ts";
 import { go, setQuery, usePlace } from "../router.ts";
 
@@ -76,24 +75,6 @@ export function Figure({ label, value, note }: { label: string; value: string; n
       <strong>{value}</strong>
       {note && <small>{note}</small>}
     </div>
-  );
-}
-
-/** What is known of one thing, by name. Empty values are left out. */
-export function Facts({ rows }: { rows: readonly (readonly [string, string])[] }) {
-  return (
-    <dl class="facts">
-      {rows
-        .filter(([, value]) => value !== "")
-        .map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>
-              <code>{visible(value)}</code>
-            </dd>
-          </div>
-        ))}
-    </dl>
   );
 }
 
