@@ -4,6 +4,7 @@ import { Worker } from "node:worker_threads";
 import type { LiveConfig } from "./config/live-config.ts";
 import type { RecordConfig } from "./config/schema/settings.ts";
 import { stateFolder } from "./config/state-folder.ts";
+import { isSingleExecutable, ownFile } from "./own-file.ts";
 import { Recorder, type Thread } from "./recording/recorder.ts";
 import type { ThreadData } from "./recording/thread-messages.ts";
 import { type Logger, logBookOf } from "./telemetry/logger.ts";
@@ -49,7 +50,10 @@ const program = new URL(
 );
 
 function startThread(data: ThreadData): Thread {
-  const worker = new Worker(program, { workerData: data, execArgv: [], env: {}, name: "recorder" });
+  // A thread finds no file inside of the single executable, so it gets the text.
+  const source = isSingleExecutable ? ownFile(program).toString() : program;
+  const options = { eval: isSingleExecutable, workerData: data, execArgv: [], env: {}, name: "recorder" };
+  const worker = new Worker(source, options);
   worker.unref();
   return worker;
 }

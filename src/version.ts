@@ -1,6 +1,6 @@
 /** The version in package.json, which is the only place that states it. */
-import { readFileSync } from "node:fs";
+import { ownFile } from "./own-file.ts";
 
-const manifest = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string };
+const manifest = JSON.parse(ownFile(new URL("../package.json", import.meta.url)).toString()) as { version: string };
 
 export const version = manifest.version;

@@ -22,7 +22,8 @@ const layers: Record<string, readonly string[]> = {
   html: ["text"],
   json: ["timing"],
   "uri-template": [],
-  "version.ts": [],
+  "own-file.ts": [],
+  "version.ts": ["own-file.ts"],
   demo: ["protocol"],
   "http-client": ["structures", "text"],
   protocol: ["json", "structures", "timing", "text"],
@@ -37,7 +38,7 @@ const layers: Record<string, readonly string[]> = {
   telemetry: ["config", "protocol", "structures", "timing", "text"],
   recording: ["links", "protocol", "json", "text"],
   replay: ["recording", "calls", "protocol", "json", "structures", "text", "version.ts"],
-  "recorder-settings.ts": ["recording", "telemetry", "config", "version.ts"],
+  "recorder-settings.ts": ["recording", "telemetry", "config", "own-file.ts", "version.ts"],
   "recorder-thread.ts": ["recording", "calls", "telemetry"],
   otel: ["telemetry", "config", "protocol", "json", "timing", "version.ts"],
   catalog: ["identifiers", "protocol", "json", "uri-template", "structures", "timing", "text"],
@@ -73,7 +74,7 @@ const layers: Record<string, readonly string[]> = {
   admin: [
     ...["outbound", "identity", "access", "policy", "connect", "pairing", "front", "calls", "session", "routing"],
     ...["servers", "catalog", "doctor", "recording", "telemetry", "config", "protocol", "json", "structures", "text"],
-    ...["approvals", "lock", "login", "timing", "version.ts"],
+    ...["approvals", "lock", "login", "timing", "own-file.ts", "version.ts"],
   ],
   page: ["admin", "tui", "uri-template"],
   tui: ["admin", "http-client", "protocol", "structures", "uri-template", "text"],
@@ -95,6 +96,7 @@ const layers: Record<string, readonly string[]> = {
   cli: [
     ...[
       "gateway.ts",
+      "own-file.ts",
       "version.ts",
       "tui",
       "admin",

@@ -5,13 +5,13 @@
  * be framed. A server's app runs in a frame whose own policy gives it no origin and no network.
  */
 import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import type { Verdict } from "../../front/http/guard.ts";
 import { PAGE_COOKIE } from "../../identity/page-sessions.ts";
+import { ownFile } from "../../own-file.ts";
 import { apiFailure, failureResponse } from "../failure.ts";
 import type { AdminParts } from "../parts.ts";
 
@@ -125,7 +125,7 @@ async function read(name: string): Promise<File> {
   let failure: unknown;
   for (const folder of folders) {
     try {
-      const bytes = await readFile(new URL(folder + name, import.meta.url));
+      const bytes = ownFile(new URL(folder + name, import.meta.url));
       const tag = `"${createHash("sha256").update(bytes).digest("base64url").slice(0, 22)}"`;
       return { bytes, packed: await promisify(gzip)(bytes), tag, type: TYPES[name.slice(name.lastIndexOf(".") + 1)]! };
     } catch (error) {

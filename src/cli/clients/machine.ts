@@ -7,6 +7,7 @@ import { type Link, OWN_NAME, serverEntryName } from "../../clients/linking.ts";
 import { clients } from "../../clients/table.ts";
 import { configPlaces } from "../../config/reading/find.ts";
 import type { Config } from "../../config/schema/config.ts";
+import { isSingleExecutable } from "../../own-file.ts";
 import { nearestWord } from "../../text/nearest/nearest-word.ts";
 import { chooseConfig } from "../config.ts";
 import { namedConfig } from "../environment.ts";
@@ -102,10 +103,12 @@ function wantsToken({ tokens, clients: named, oauth }: Config["gateway"]["auth"]
 }
 
 /**
- * How a client starts Goblin. A copy in a cache may vanish, so npx is asked for it again;
- * another one stays where it is, and needs nothing on the client's PATH.
+ * How a client starts Goblin. The single executable is its own program. A copy in a cache may
+ * vanish, so npx is asked for it again; another one stays where it is, and needs nothing on the
+ * client's PATH.
  */
 export function ownProgram(): Program {
+  if (isSingleExecutable) return { command: process.execPath, args: [] };
   const script = process.argv[1] ?? "";
   if (/[/\\](_npx|dlx[^/\\]*|bunx-[^/\\]*)[/\\]/.test(script)) return { command: "npx", args: ["-y", "goblin-mcp"] };
   return { command: process.execPath, args: [script] };
