@@ -26,7 +26,7 @@ export function createLock({ config, log, configPath, env }: LockParts): Lock {
     const path = lock.isOn && !lock.isClosed ? lock.path : undefined;
     if (path === followed?.path) return;
     void followed?.watch.then((watch) => watch.close());
-    const changed = (): void => void (lock.isOn && lock.reload());
+    const changed = (): void => void (lock.isOn ? lock.reload() : undefined);
     followed = path === undefined ? undefined : { path, watch: watchConfig(path, changed, { pollMs: POLL_MS }) };
   };
   config.on("changed", follow);

@@ -6,22 +6,33 @@
 import { readFileSync } from "node:fs";
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { messageOf } from "../protocol/errors.ts";
-import { formatLock, type LockedServer, type ReadLock, readLock } from "./lock-file.ts";
+import { finish, inSlices } from "../timing/slices.ts";
+import { formatLock, type LockedServer, type ReadLock } from "./lock-file.ts";
+import { readLock } from "./read-lock.ts";
 
-const NO_LOCK: ReadLock = { servers: new Map(), problems: [], lines: new Map() };
+export const NO_LOCK: ReadLock = { servers: new Map(), problems: [], lines: new Map() };
 
 /** A file that does not exist has no servers and no problems. */
-export function readLockFile(path: string): ReadLock {
-  return parsed(() => readFileSync(path, "utf8"));
+export async function readLockFile(path: string): Promise<ReadLock> {
+  try {
+    return await inSlices(readLock(await readFile(path, "utf8")));
+  } catch (error) {
+    return unreadable(error);
+  }
 }
 
-function parsed(read: () => string): ReadLock {
+/** The same at once, for a gateway that nobody uses yet. */
+export function readLockFileAtOnce(path: string): ReadLock {
   try {
-    return readLock(read());
+    return finish(readLock(readFileSync(path, "utf8")));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return NO_LOCK;
-    return { ...NO_LOCK, problems: [{ line: 0, message: `cannot be read: ${messageOf(error)}` }] };
+    return unreadable(error);
   }
+}
+
+function unreadable(error: unknown): ReadLock {
+  if ((error as NodeJS.ErrnoException).code === "ENOENT") return NO_LOCK;
+  return { ...NO_LOCK, problems: [{ line: 0, message: `cannot be read: ${messageOf(error)}` }] };
 }
 
 /**
@@ -29,11 +40,7 @@ function parsed(read: () => string): ReadLock {
  * removes it. @throws if the file as a whole cannot be used: it may have what others approved.
  */
 export async function writeLockedServer(path: string, id: string, server: LockedServer | undefined): Promise<ReadLock> {
-  const text = await readFile(path, "utf8").catch((error: unknown) => {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  });
-  const { servers, problems } = text === undefined ? NO_LOCK : readLock(text);
+  const { servers, problems } = await readLockFile(path);
   const broken = problems.find((problem) => problem.server === undefined);
   if (broken) throw new Error(`${path}:${broken.line} ${broken.message}; repair or remove the file first`);
   const next = new Map(servers);
@@ -41,7 +48,7 @@ export async function writeLockedServer(path: string, id: string, server: Locked
   else next.delete(id);
   const draft = `${path}.${process.pid}.new`;
   try {
-    await writeFile(draft, formatLock(next));
+    await writeFile(draft, await inSlices(formatLock(next)));
     await rename(draft, path);
   } catch (error) {
     await rm(draft, { force: true }).catch(() => {});

@@ -15,7 +15,7 @@ import { inSlices } from "../timing/slices.ts";
 import { type CurrentServer, type Drift, driftOf, type Scan } from "./drift.ts";
 import { effectOf, type LockActions, listsWith } from "./effect.ts";
 import type { LockedServer, ReadLock } from "./lock-file.ts";
-import { readLockFile, writeLockedServer } from "./lock-store.ts";
+import { NO_LOCK, readLockFile, readLockFileAtOnce, writeLockedServer } from "./lock-store.ts";
 import { type Source, sourceOf } from "./source.ts";
 import { type LockedEntry, type SurfaceKind, surfaceKinds, surfaceOf } from "./surface.ts";
 
@@ -56,6 +56,8 @@ export class Lock extends EventEmitter<LockEvents> {
   #read: ReadLock;
   #path: string;
   #isClosed = false;
+  /** The last work on the file. Each begins when the one before is done. */
+  #work: Promise<unknown> = Promise.resolve();
   readonly #comparisons = new Map<string, Comparison>();
   /** What the log said last of each server. */
   readonly #logged = new Map<string, string>();
@@ -68,14 +70,16 @@ export class Lock extends EventEmitter<LockEvents> {
     this.setMaxListeners(0);
     this.#options = options;
     this.#path = options.file();
-    this.#read = this.isOn ? this.#load() : readLockFile(this.#path);
+    this.#read = this.isOn ? readLockFileAtOnce(this.#path) : NO_LOCK;
+    this.#tellProblems();
     let settings = JSON.stringify(options.config.current.lock);
     options.config.on("changed", () => {
+      this.#forgetRemoved();
       const next = JSON.stringify(options.config.current.lock);
       if (next === settings) return;
       settings = next;
       this.#path = options.file();
-      this.reload();
+      void this.reload();
     });
   }
 
@@ -112,14 +116,27 @@ export class Lock extends EventEmitter<LockEvents> {
   }
 
   /** Reads the file again. */
-  reload(): void {
-    this.#read = this.#load();
-    this.#changed();
+  reload(): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#read = await readLockFile(this.#path);
+      if (this.#isClosed) return;
+      this.#tellProblems();
+      this.#changed();
+    });
+  }
+
+  /** Resolves when `file` is what the file says. A lock that is off does not follow it. */
+  async upToDate(): Promise<void> {
+    if (this.isOn) return void (await this.#work);
+    await this.#inTurn(async () => {
+      this.#read = await readLockFile(this.#path);
+    });
   }
 
   /** Returns the lists that clients get. `lists` are all that the server has. */
   async admit(server: ServerConfig, { lists, info }: Listed): Promise<ServerLists> {
     if (!this.isOn) return lists;
+    await this.#work;
     const comparison = await this.#compare(server, { lists, info });
     this.#comparisons.set(server.id, comparison);
     this.#report(server.id, comparison.drifts);
@@ -166,20 +183,30 @@ export class Lock extends EventEmitter<LockEvents> {
   }
 
   /** Writes what a server lists now to the file. `expect`: the digest of what the user has seen. */
-  async approve(server: ServerConfig, expect: string): Promise<Comparison> {
-    const comparison = await this.compare(server);
-    if (!comparison) throw new Error(`server "${server.id}" has not been listed yet`);
-    const { current } = comparison;
-    if (current.digest !== expect) throw new ChangedSurface(server.id, current.digest);
-    this.#read = await writeLockedServer(this.#path, server.id, steady(current, this.#read.servers.get(server.id)));
-    this.#changed();
-    return { current, drifts: [] };
+  approve(server: ServerConfig, expect: string): Promise<Comparison> {
+    return this.#inTurn(async () => {
+      const comparison = await this.compare(server);
+      if (!comparison) throw new Error(`server "${server.id}" has not been listed yet`);
+      const { current } = comparison;
+      if (current.digest !== expect) throw new ChangedSurface(server.id, current.digest);
+      this.#read = await writeLockedServer(this.#path, server.id, steady(current, this.#read.servers.get(server.id)));
+      this.#changed();
+      return { current, drifts: [] };
+    });
   }
 
   /** Removes a server that is no longer in the config from the file. */
-  async remove(serverId: string): Promise<void> {
-    this.#read = await writeLockedServer(this.#path, serverId, undefined);
-    this.#changed();
+  remove(serverId: string): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#read = await writeLockedServer(this.#path, serverId, undefined);
+      this.#changed();
+    });
+  }
+
+  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const done = this.#work.then(work);
+    this.#work = done.catch(() => {});
+    return done;
   }
 
   async #compare(server: ServerConfig, { lists, info }: Listed): Promise<Comparison> {
@@ -201,9 +228,8 @@ export class Lock extends EventEmitter<LockEvents> {
     return effect === "listed" ? current : effect === "pinned" ? approved : undefined;
   }
 
-  #load(): ReadLock {
-    const read = readLockFile(this.#path);
-    for (const { line, message } of read.problems) {
+  #tellProblems(): void {
+    for (const { line, message } of this.#read.problems) {
       const what = this.actions
         ? "What it concerns is not approved, and not served"
         : "What it concerns is not compared";
@@ -212,7 +238,17 @@ export class Lock extends EventEmitter<LockEvents> {
         `The lock file has a problem. ${what}`,
       );
     }
-    return read;
+  }
+
+  /** What was known of servers that are no longer in use. */
+  #forgetRemoved(): void {
+    const used = new Set(this.#options.config.current.servers.filter(({ enabled }) => enabled).map(({ id }) => id));
+    const gone = [...this.#comparisons.keys(), ...this.#logged.keys()].filter((id) => !used.has(id));
+    for (const id of gone) {
+      this.#comparisons.delete(id);
+      this.#logged.delete(id);
+    }
+    if (gone.length > 0) this.emit("compared");
   }
 
   #changed(): void {

@@ -42,6 +42,7 @@ export function lockHandlers({ lock, config, log }: Pick<AdminParts, "lock" | "c
   const configured = (): ServerConfig[] =>
     config.current.servers.filter((server) => server.enabled && !isInvalid(server));
   const state = async (): Promise<LockState> => {
+    await lock.upToDate();
     const servers = await Promise.all(
       configured().map(async (server) => rowOf(server.id, await lock.compare(server), true)),
     );
@@ -64,12 +65,14 @@ export function lockHandlers({ lock, config, log }: Pick<AdminParts, "lock" | "c
       const server = configured().find((one) => one.id === id);
       if (!server) throw apiFailure("SERVER_NOT_FOUND", `There is no server "${id}"`);
       const { expect } = body as { readonly expect: string };
+      await lock.upToDate();
       const approved = await acting(() => lock.approve(server, expect));
       log.info({ server: id, surface: expect, by: principal.name }, "A server was approved");
       return rowOf(id, approved, true);
     },
     removeLockedServer: async ({ params, principal }: Asked) => {
       const id = String(params["id"]);
+      await lock.upToDate();
       if (!lock.file.lines.has(id)) throw apiFailure("SERVER_NOT_FOUND", `The lock file has no server "${id}"`);
       await acting(() => lock.remove(id));
       log.info({ server: id, by: principal.name }, "A server was removed from the lock file");

@@ -4,6 +4,7 @@
  */
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { parseConfig } from "../../../src/config/reading/parse.ts";
 import { type RunningGoblin, startGoblin } from "../../fixtures/goblin.ts";
 import {
   approveServer as approve,
@@ -227,4 +228,36 @@ test("a lock that is off changes no byte of a list", async () => {
   const off = await start(server, "off");
   const texts = ({ gateway }: RunningGoblin) => gateway.snapshot().tools.entries.map(({ text }) => text);
   expect(texts(off)).toEqual(texts(plain));
+});
+
+test("what was known of a server that is removed is forgotten", async () => {
+  const server = await startServer([send]);
+  await locked(server);
+  server.setScript({ lists: { tools: [{ ...send, description: "Evil." }] } });
+  const goblin = await start(server);
+  const differing = async () => ((await (await fetch(`${goblin.origin}/api/state`)).json()) as { lock: unknown }).lock;
+  expect(await differing()).toEqual({ mode: "enforce", differing: 1 });
+  const lock = { mode: "enforce", file };
+  const next = parseConfig(JSON.stringify({ mcpServers: {}, gateway: { port: 0 }, lock }), {
+    file: "test.json",
+    env: {},
+  });
+  await goblin.gateway.reload(next.config).done;
+  expect(await differing()).toEqual({ mode: "enforce", differing: 0 });
+});
+
+test("approvals of several servers at once all get into the file", async () => {
+  const servers = await Promise.all([1, 2, 3, 4].map(() => startServer([send])));
+  const ids = ["a", "b", "c", "d"];
+  const mcpServers = Object.fromEntries(ids.map((id, i) => [id, servers[i]!.entry]));
+  const goblin = await startGoblin({ mcpServers, lock: { mode: "enforce", file } });
+  const { servers: rows } = await state(goblin);
+  const headers = { "content-type": "application/json" };
+  const answers = await Promise.all(
+    rows.map(({ id, current }) =>
+      fetch(`${goblin.origin}/api/lock/${id}`, { method: "POST", headers, body: JSON.stringify({ expect: current }) }),
+    ),
+  );
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  expect((await state(goblin)).servers.map((row) => [row.id, row.state])).toEqual(ids.map((id) => [id, "approved"]));
 });

@@ -2,9 +2,10 @@ import { describe, expect, test } from "vitest";
 import type { Definition, ServerLists } from "../../../src/catalog/definitions.ts";
 import { emptyLists } from "../../../src/catalog/definitions.ts";
 import { canonical } from "../../../src/json/canonical.ts";
-import { formatLock, type LockedServer, readLock } from "../../../src/lock/lock-file.ts";
+import { formatLock, type LockedServer } from "../../../src/lock/lock-file.ts";
+import { readLock } from "../../../src/lock/read-lock.ts";
 import { surfaceOf } from "../../../src/lock/surface.ts";
-import { finish } from "../../../src/timing/slices.ts";
+import { finish, type Sliced } from "../../../src/timing/slices.ts";
 
 const definition = (text: string): Definition => ({ text, value: JSON.parse(text) as Definition["value"] });
 
@@ -26,7 +27,7 @@ function server(offered = lists, instructions: string | undefined = "Be kind."):
   return { ...finish(surfaceOf({ lists: offered, instructions })), source: { npm: "@demo/files", version: "1.2.3" } };
 }
 
-const lock = (servers: Record<string, LockedServer>): string => formatLock(new Map(Object.entries(servers)));
+const lock = (servers: Record<string, LockedServer>): string => finish(formatLock(new Map(Object.entries(servers))));
 
 describe("the canonical form", () => {
   test("sorts members, drops spaces and needless escapes, and keeps numbers as they are written", () => {
@@ -87,10 +88,35 @@ describe("a lock file", () => {
 
   test("is read again as it was written, byte by byte", () => {
     const text = lock({ files: server(), zeta: server(emptyLists, "") });
-    const { servers, problems } = readLock(text);
+    const { servers, problems } = finish(readLock(text));
     expect(problems).toEqual([]);
-    expect(formatLock(servers)).toBe(text);
+    expect(finish(formatLock(servers))).toBe(text);
     expect(servers.get("files")!.tools.get("write")!.definition).toEqual(lists.tools[0]);
+  });
+
+  test("of megabytes is read and written in small slices, all of one server too", () => {
+    const many = Array.from({ length: 1500 }, (_, i) =>
+      definition(JSON.stringify({ name: `t${i}`, description: "word ".repeat(800), inputSchema: { type: "object" } })),
+    );
+    const text = lock({ big: server({ ...lists, tools: many }) });
+    expect(text.length).toBeGreaterThan(6_000_000);
+    /** How much work a single step did at most, of all work; and what came of it. */
+    const stepped = <Result>(work: Sliced<Result>) => {
+      let [all, most] = [0, 0];
+      for (;;) {
+        const step = work.next();
+        if (step.done) return { result: step.value, share: most / all };
+        all += step.value;
+        most = Math.max(most, step.value);
+      }
+    };
+    const read = stepped(readLock(text));
+    expect(read.result.problems).toEqual([]);
+    expect(read.result.servers.get("big")!.tools.size).toBe(1500);
+    expect(read.share).toBeLessThan(0.01);
+    const written = stepped(formatLock(read.result.servers));
+    expect(written.result).toBe(text);
+    expect(written.share).toBeLessThan(0.01);
   });
 
   test.each([
@@ -132,7 +158,7 @@ describe("a lock file", () => {
     ],
   ])("names %s that was edited by hand with its line", (_what, edit, message, at) => {
     const text = edit(lock({ files: server() }));
-    const { problems } = readLock(text);
+    const { problems } = finish(readLock(text));
     expect(problems).toHaveLength(1);
     expect(problems[0]!.message).toContain(message);
     expect(text.split("\n")[problems[0]!.line - 1]).toContain(at);
@@ -140,7 +166,7 @@ describe("a lock file", () => {
   });
 
   test("does not take an edited entry for approved, and keeps the others", () => {
-    const { servers } = readLock(lock({ files: server() }).replace('"Writes."', '"Sends everything."'));
+    const { servers } = finish(readLock(lock({ files: server() }).replace('"Writes."', '"Sends everything."')));
     expect([...servers.get("files")!.tools.keys()]).toEqual(["read"]);
   });
 
@@ -152,7 +178,7 @@ describe("a lock file", () => {
     ["[]", 1, "expected an object"],
     ["", 1, "not valid JSON"],
   ])("of another kind is named with its line: %j", (text, line, message) => {
-    const { servers, problems } = readLock(text);
+    const { servers, problems } = finish(readLock(text));
     expect(servers.size).toBe(0);
     expect(problems).toEqual([{ line, message: expect.stringContaining(message) }]);
   });
