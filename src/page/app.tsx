@@ -59,6 +59,10 @@ export function App() {
   const here = place.path[0] ?? "";
   const label = PAGES.find(({ id }) => id === here)?.label ?? "Goblin";
   useEffect(() => {
+    // At phone width the navigation scrolls.
+    document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+  }, [here, connection]);
+  useEffect(() => {
     document.title = [...place.path.slice(1).reverse(), label, "Goblin"].join(" · ").slice(0, 100);
   }, [place]);
   if (connection === "locked") return <Login problem={problem} onDone={() => setAttempt(attempt + 1)} />;

@@ -47,6 +47,8 @@ export interface Live {
 }
 
 const PULSES = 120;
+/** The servers' figures are read again so often, while there are calls. */
+const SERVERS_MS = 2000;
 const CALLS = 1000;
 const LINES = 2000;
 const FIRST_WAIT_MS = 500;
@@ -140,6 +142,16 @@ async function readAll(): Promise<void> {
   }
 }
 
+let serversReadAt = 0;
+
+/** Events tell of states alone: calls, failures and latencies of servers are read. */
+async function readServers(): Promise<void> {
+  if (document.hidden || Date.now() - serversReadAt < SERVERS_MS) return;
+  serversReadAt = Date.now();
+  const servers = await list<ServerRow>("/api/servers").catch(() => undefined);
+  if (servers) change({ servers });
+}
+
 async function readApprovals(): Promise<void> {
   change({ approvals: await list<ApprovalRow>("/api/approvals") });
 }
@@ -161,6 +173,7 @@ function apply({ type, data }: PageEvent): void {
       const pulse = data as Pulse;
       const { uptimeMs, counts, calls, tokens, logLevel } = pulse;
       const state = live.state && { ...live.state, uptimeMs, counts, calls, tokens, logLevel };
+      if (pulse.calls.total !== live.state?.calls.total) void readServers();
       change({ state, pulses: [...live.pulses, pulse].slice(-PULSES) });
       break;
     }

@@ -6,12 +6,14 @@ import { Chart } from "../parts/chart.tsx";
 import { Copy, Empty, Figure, Loading, Outcome, Section, State } from "../parts/small.tsx";
 import { href } from "../router.ts";
 
-const SLOTS = 120;
+/** The charts show so many seconds at least, and grow with what is known. */
+const LEAST_SLOTS = 30;
 
 export function Overview() {
   const { state, pulses, servers, calls } = useLive();
   if (!state || !servers) return <Loading what="the gateway" />;
   const waiting = servers.filter(({ state: now }) => now === "needs-login");
+  const slots = Math.max(LEAST_SLOTS, pulses.length);
   const recent = (calls ?? []).slice(-8).reverse();
   return (
     <div class="panel">
@@ -53,7 +55,7 @@ export function Overview() {
       <div class="charts">
         <Chart
           title="Calls per second"
-          slots={SLOTS}
+          slots={slots}
           format={count}
           series={[
             { label: "calls", tone: "main", values: pulses.map(({ callsPerSecond }) => callsPerSecond) },
@@ -62,7 +64,7 @@ export function Overview() {
         />
         <Chart
           title="Latency"
-          slots={SLOTS}
+          slots={slots}
           format={ms}
           series={[
             { label: "p99", tone: "second", values: pulses.map(({ p99Ms }) => p99Ms) },
@@ -71,7 +73,7 @@ export function Overview() {
         />
         <Chart
           title="Tokens that a client reads"
-          slots={SLOTS}
+          slots={slots}
           format={count}
           series={[{ label: "listed", tone: "main", values: pulses.map(({ tokens }) => tokens.listed) }]}
         />

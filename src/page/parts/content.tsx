@@ -22,8 +22,10 @@ const MOST_MEDIA = 30 * 1024 * 1024;
 export function Result({ value }: { value: unknown }) {
   const [raw, setRaw] = useState(false);
   const result = isBlock(value) ? value : {};
-  const blocks = blocksOf(result);
   const structured = result["structuredContent"];
+  const all = blocksOf(result);
+  // Servers repeat what is structured as text, for clients that know only that.
+  const blocks = structured === undefined ? all : all.filter((block) => !saysTheSame(block, structured));
   return (
     <div class={result["isError"] === true ? "result result-bad" : "result"}>
       <div class="result-bar">
@@ -51,6 +53,17 @@ export function Result({ value }: { value: unknown }) {
       )}
     </div>
   );
+}
+
+const LONGEST_COMPARED = 100_000;
+
+function saysTheSame({ type, text }: Block, structured: unknown): boolean {
+  if (type !== "text" || typeof text !== "string" || text.length > LONGEST_COMPARED) return false;
+  try {
+    return JSON.stringify(JSON.parse(text)) === JSON.stringify(structured);
+  } catch {
+    return false;
+  }
 }
 
 function Content({ block }: { block: Block }) {
