@@ -2,12 +2,10 @@
  * Makes docs/dashboard.svg, the picture in the README: the real dashboard of a gateway with the
  * demo servers, in a real terminal (tmux), after some calls. Needs tmux.
  */
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { GOBLIN, startDemo } from "./pictures/demo.js";
 
 const [COLUMNS, ROWS] = [108, 30];
 const TARGET = new URL("../docs/dashboard.svg", import.meta.url);
@@ -15,27 +13,12 @@ const BASE = ["#3b4048", "#f47067", "#57ab5a", "#d4a72c", "#539bf5", "#b083f0", 
 const BRIGHT = ["#768390", "#ff938a", "#6bc46d", "#e0b84a", "#6cb6ff", "#dcbdfb", "#56d4dd", "#ffffff"];
 const ESC = String.fromCharCode(27);
 const ESCAPES = new RegExp(`${ESC}\\[([\\d;]*)m|([^${ESC}]+)`, "g");
-const CALLS = [
-  ["clock_now", {}],
-  ["notes_add", { title: "plan", text: "Ship it" }],
-  ["clock_convert", { time: "2026-11-16T09:00:00Z", to: "Asia/Tokyo" }],
-  ["notes_search", { text: "ship" }],
-  ["lab_log", { message: "hello" }],
-  ["lab_portrait", {}],
-  ["lab_countdown", { from: 1 }],
-  ["notes_search", {}],
-  ["lab_fail", {}],
-  ["clock_now", { timeZone: "Europe/Berlin" }],
-  ["notes_search", { text: "plan" }],
-];
-const GOBLIN = new URL("../bin/goblin.js", import.meta.url).pathname;
 
-const port = await freePort();
-const url = `http://127.0.0.1:${port}`;
 const socket = `goblin-picture-${process.pid}`;
-const gateway = spawn(process.execPath, [GOBLIN, "serve", "--port", String(port)], { cwd: "/", stdio: "ignore" });
+const demo = await startDemo();
+const { url } = demo;
 try {
-  await untilReady();
+  await demo.ready();
   const shell = `env -u CI -u NO_COLOR ${process.execPath} ${GOBLIN} tui --url ${url}`;
   tmux(
     "start-server",
@@ -56,13 +39,7 @@ try {
     shell,
   );
   await sleep(1500);
-  const client = new Client({ name: "claude-code", version: "2.1" });
-  await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`)));
-  for (let round = 0; round < 90; round++) {
-    const [name, args] = CALLS[(round * 7) % CALLS.length];
-    await client.callTool({ name, arguments: args }).catch(() => {});
-    await sleep(40 + ((round * 37) % 160));
-  }
+  await demo.calls(90);
   await sleep(600);
   writeFileSync(TARGET, svg(tmux("capture-pane", "-p", "-e", "-t", "t")));
 } finally {
@@ -71,30 +48,12 @@ try {
   } catch {
     // It never started.
   }
-  gateway.kill();
+  await demo.end();
 }
 
 function tmux(...args) {
   const env = { ...process.env, TERM: "xterm-256color", COLORTERM: "truecolor" };
   return execFileSync("tmux", ["-L", socket, "-f", "/dev/null", ...args.map(String)], { encoding: "utf8", env });
-}
-
-async function untilReady() {
-  for (let i = 0; i < 100; i++) {
-    const answer = await fetch(`${url}/ready`).catch(() => undefined);
-    if (answer?.ok) return;
-    await sleep(100);
-  }
-  throw new Error("the gateway did not start");
-}
-
-function freePort() {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const { port: free } = server.address();
-      server.close(() => resolve(free));
-    });
-  });
 }
 
 /** Draws a screen with colours as text on a grid, so that the picture is small and stays sharp. */

@@ -39,11 +39,16 @@ export function Overview() {
       <div class="figures">
         <Figure label="Servers ready" value={`${state.counts.ready} / ${state.counts.servers}`} />
         <Figure label="Tools" value={count(state.counts.tools)} note={`${count(state.tokens.all)} tokens`} />
-        <Figure label="A client reads" value={count(state.tokens.listed)} note={`tokens (expose: ${state.exposure})`} />
+        <Figure label="A client reads" value={count(state.tokens.listed)} note={`tokens, expose ${state.exposure}`} />
         <Figure
           label="Calls"
           value={count(state.calls.total)}
-          note={`${count(state.calls.errors)} failed, ${state.calls.inFlight} under way`}
+          note={[
+            `${count(state.calls.errors)} failed`,
+            state.calls.inFlight > 0 ? `${state.calls.inFlight} under way` : "",
+          ]
+            .filter(Boolean)
+            .join(", ")}
         />
         <Figure
           label="Clients"
@@ -72,7 +77,7 @@ export function Overview() {
           ]}
         />
         <Chart
-          title="Tokens that a client reads"
+          title="Tokens a client reads"
           slots={slots}
           format={count}
           series={[{ label: "listed", tone: "main", values: pulses.map(({ tokens }) => tokens.listed) }]}
