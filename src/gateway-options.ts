@@ -1,6 +1,7 @@
 /** What a gateway is built from, besides its own parts. */
 import type { ConfigChanges, ReloadResult } from "./admin/schema.ts";
 import type { OpenedLedger } from "./approvals/ledger.ts";
+import type { Cluster } from "./cluster/cluster.ts";
 import type { Config } from "./config/schema/config.ts";
 import type { Logins } from "./login/logins.ts";
 import type { Pairing } from "./pairing/pairing.ts";
@@ -19,6 +20,8 @@ export interface GatewayOptions {
   readonly preview?: ((current: Config) => Promise<ConfigChanges>) | undefined;
   /** Lets sessions outlive the process. */
   readonly state?: SessionState | undefined;
+  /** The other gateways that serve the same clients. */
+  readonly cluster?: Cluster | undefined;
   /** Lets approvals outlive the process. */
   readonly approvals?: OpenedLedger | undefined;
   /** Lets the servers' lists outlive the process. */

@@ -41,7 +41,17 @@ export type Gateway = ReturnType<typeof createGateway>;
 
 const serverInfo = { name: "goblin", title: "Goblin", version };
 
-export function createGateway({ log, configPath, reload, state, kept, logins, env, ...options }: GatewayOptions) {
+export function createGateway({
+  log,
+  configPath,
+  reload,
+  state,
+  kept,
+  logins,
+  env,
+  cluster,
+  ...options
+}: GatewayOptions) {
   const config = new LiveConfig(options.config);
   const reloads = new ReloadHistory();
   const logs = logBookOf(log);
@@ -59,7 +69,7 @@ export function createGateway({ log, configPath, reload, state, kept, logins, en
   const core = { ...base, servers };
   const waiting = new Waiting(core);
   const seen = new SeenUris();
-  const clients = createClientState({ ...core, waiting, seen, state });
+  const clients = createClientState({ ...core, waiting, seen, state, cluster });
   const { sessions, subscriptions, continuity } = clients;
   servers.on("synced", (serverId, ms) => meters.synced(serverId, ms));
   const search = feedSearch(catalog, createSearchIndex());
@@ -77,7 +87,7 @@ export function createGateway({ log, configPath, reload, state, kept, logins, en
   const admin = createAdmin({ ...core, ...clients, ...records, ...reloading, ...access, relay, logs, directory });
   const metrics = new MetricsPage({ meters, limits, reloads, sessions, subscriptions, servers, catalog });
   const context = { ...core, ...clients, relay, directory, subscriptions: clients.resourceSubscriptions };
-  const front = createHttpFront({ context, guards, servers, admin, metrics, connect, pairing, configPath });
+  const front = createHttpFront({ context, guards, servers, admin, metrics, connect, pairing, cluster, configPath });
   let http: Addresses | undefined;
   let stdioFront: ReturnType<typeof serveStdio> | undefined;
 
@@ -90,12 +100,15 @@ export function createGateway({ log, configPath, reload, state, kept, logins, en
     callTool: (input: ToolCallInput, caller: Caller) => callTool({ relay, servers }, input, caller),
     fetch: front.fetch,
     snapshot: () => catalog.snapshot,
+    /** How many exchanges other replicas hold for clients of this one. */
+    handedOver: () => cluster?.handedOver ?? 0,
     /** Starts the servers. Resolves when each has connected or failed once. */
     start: () => servers.start(),
 
     /** Starts the servers and listens on the configured address. */
     async listen() {
       servers.sole = undefined;
+      if (config.current.cluster.listen !== undefined && !cluster) log.warn("cluster.listen needs goblin serve");
       http = await openAddresses({ front, config: config.current, onLimit, log });
       address.url = http.url;
       // Hono loads after the servers start, because users wait for the servers.
@@ -141,6 +154,7 @@ export function createGateway({ log, configPath, reload, state, kept, logins, en
       search.close();
       lock.close();
       await Promise.all([http?.close(), servers.close(), logins?.close(), connect?.close()]);
+      cluster?.close();
       await kept?.close();
       stdioFront?.close();
       // Last: calls that end with the servers are still audited.

@@ -28,7 +28,15 @@ const documents = [
 ];
 
 /** The variables that the documents' configs name. */
-const configEnv = { DOCS_TOKEN: "x", TOKEN_ADA: "x", TOKEN_CI: "x", TOKEN_ADMIN: "x", CRM_SECRET: "x" };
+const configEnv = {
+  DOCS_TOKEN: "x",
+  TOKEN_ADA: "x",
+  TOKEN_CI: "x",
+  TOKEN_ADMIN: "x",
+  CRM_SECRET: "x",
+  POD_IP: "10.0.0.5",
+  CLUSTER_SECRET: "x".repeat(32),
+};
 
 function blocks(text: string, language: string): string[] {
   return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, "gm"))].map((match) => match[1]!);

@@ -13,8 +13,8 @@ const LEAST_LENGTH = 6;
  * Returns the values that must not appear in a log. Arguments and paths are not included: without
  * them a log is useless.
  */
-export function logSecrets(config: Pick<Config, "servers" | "gateway" | "otel" | "approvals">): string[] {
-  const { servers, gateway, otel, approvals } = config;
+export function logSecrets(config: Pick<Config, "servers" | "gateway" | "otel" | "approvals" | "cluster">): string[] {
+  const { servers, gateway, otel, approvals, cluster } = config;
   const found = [
     ...(approvals.webhook ? [approvals.webhook.secret, ...pathKeys(approvals.webhook.url)] : []),
     ...gateway.auth.tokens,
@@ -23,6 +23,7 @@ export function logSecrets(config: Pick<Config, "servers" | "gateway" | "otel" |
     ...(gateway.auth.oauth?.issuers ?? []).flatMap(({ introspect, login }) =>
       [introspect?.clientSecret, login?.clientSecret].filter((secret) => secret !== undefined),
     ),
+    cluster.secret ?? "",
     ...Object.values(otel.headers),
     ...servers.flatMap(({ transport, auth }) => [
       ...keysOf(transport),

@@ -43,6 +43,10 @@ export const errorTable = {
   POLICY_DENIED: { wire: "POLICY_DENIED", rpc: -32013, http: 403 },
   /** A person must allow the call, and did not. */
   NOT_APPROVED: { wire: "NOT_APPROVED", rpc: -32014, http: 403 },
+  /** The replica that holds a session says nothing. */
+  REPLICA_UNAVAILABLE: { wire: "REPLICA_UNAVAILABLE", rpc: -32015, http: 503 },
+  /** It ended while it had the request. */
+  REPLICA_FAILED: { wire: "REPLICA_UNAVAILABLE", rpc: -32015, http: 502 },
   BACKEND_ERROR: { wire: "BACKEND_ERROR", rpc: -32603, http: 502 },
   LIMIT_EXCEEDED: { wire: "LimitExceeded", rpc: -32010, http: 503 },
   BODY_TOO_LARGE: { wire: "LimitExceeded", rpc: -32010, http: 413 },

@@ -26,6 +26,7 @@ export const limitNames = [
   "batchMessages",
   "callsPerSecond",
   "callsAwaitingInput",
+  "handOvers",
   "heldCalls",
   "heldBytes",
 ] as const;

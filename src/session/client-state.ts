@@ -9,7 +9,7 @@ import type { OnLimit } from "../protocol/limit-exceeded.ts";
 import type { SeenUris } from "../routing/seen-uris.ts";
 import type { Servers } from "../servers/servers.ts";
 import type { Waiting } from "../servers/waiting.ts";
-import { Continuity, ephemeralSealer, type SessionState } from "./continuity.ts";
+import { Continuity, ephemeralSealer, type Replica, type SessionState } from "./continuity.ts";
 import { ResourceSubscriptions } from "./resource-subscriptions.ts";
 import { ServerMessages } from "./server-messages.ts";
 import { SessionStore } from "./store.ts";
@@ -24,16 +24,25 @@ export interface ClientStateParts {
   readonly seen: SeenUris;
   /** Lets sessions outlive the process. */
   readonly state: SessionState | undefined;
+  readonly cluster?: Replica | undefined;
   readonly onLimit: OnLimit;
 }
 
 export function createClientState(given: ClientStateParts) {
-  const { config, catalog, servers, waiting, seen, state, onLimit } = given;
+  const { config, catalog, servers, waiting, seen, state, cluster, onLimit } = given;
   const access = new Access(config);
-  const { sealer = ephemeralSealer(), journal } = state ?? {};
+  const { sealer = ephemeralSealer(), journal, isShared } = state ?? {};
   const sessions = new SessionStore(config, onLimit);
   const subscriptions = new Subscriptions({ servers, sessions, config, onLimit });
-  const continuity = new Continuity({ sealer, journal, config, sessions, subscriptions });
+  const continuity = new Continuity({
+    sealer,
+    journal,
+    config,
+    sessions,
+    subscriptions,
+    isShared,
+    replica: cluster,
+  });
   const parts = { catalog, servers, waiting, seen, sessions, continuity, subscriptions };
   const resourceSubscriptions = new ResourceSubscriptions(parts);
   const tasks = new Tasks({ servers, sessions, catalog, sealer });

@@ -1,12 +1,12 @@
 /**
  * Sessions that survive a restart: ids that another process can open, and the state that it needs.
  *
- * A session is resumed only if its id was sealed with this key for this endpoint and an earlier
- * process issued it. It must also belong to the principal that presents it, be young enough, and
- * not have ended. Any other id is unknown, and its client starts a new session. Without a state
- * folder, the key and the sessions live only as long as the process.
+ * A session is resumed only if its id was sealed with this key for this endpoint and another
+ * process issued it: an earlier one, or a replica. It must also belong to the principal that
+ * presents it, be young enough, and not have ended. Any other id is unknown, and its client starts
+ * a new session. Without a state folder, the key and the sessions live only as long as the process.
  */
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { LiveConfig } from "../config/live-config.ts";
@@ -31,21 +31,41 @@ export interface ContinuityOptions {
   readonly config: Pick<LiveConfig, "current">;
   readonly sessions: Pick<SessionStore, "get">;
   readonly subscriptions: Pick<Subscriptions, "on">;
+  /** Other processes with the same key run at the same time. */
+  readonly isShared?: boolean | undefined;
+  readonly replica?: Replica | undefined;
+}
+
+/** This process among others that hand each other what they own. */
+export interface Replica {
+  readonly self: { readonly id: string };
+  /** Marks an id as one of this replica. */
+  own(id: string): string;
+  /** Returns an id without its mark, and the replica that the mark names. */
+  split(id: string): { readonly id: string; readonly owner: string } | undefined;
 }
 
 export class Continuity {
   readonly journal: Journal | undefined;
   readonly #sealer: Sealer;
   readonly #config: Pick<LiveConfig, "current">;
+  readonly #isShared: boolean;
+  readonly #replica: Replica | undefined;
+  readonly #process: string;
   readonly #started = Date.now();
-  /** Sessions of earlier processes that ended in this one. Used only without a journal. */
+  /** Sessions of other processes that go on in this one. */
+  readonly #resumed = new Set<string>();
+  /** Those of them that have ended. Used only without a journal. */
   readonly #ended = new Set<string>();
   /** The sessions whose ids were sealed or opened here, so a later process can resume them. */
   readonly #kept = new Set<string>();
   readonly #forgetting: NodeJS.Timeout | undefined;
 
-  constructor({ sealer, journal, config, sessions, subscriptions }: ContinuityOptions) {
+  constructor({ sealer, journal, config, sessions, subscriptions, isShared, replica }: ContinuityOptions) {
     this.#sealer = sealer;
+    this.#isShared = isShared === true;
+    this.#replica = replica;
+    this.#process = replica?.self.id ?? randomUUID();
     this.journal = journal;
     this.#config = config;
     if (!journal) return;
@@ -60,23 +80,46 @@ export class Continuity {
     return this.#config.current.limits.sessionIdleMs;
   }
 
-  seal(claims: SessionClaims): string {
+  seal(claims: Omit<SessionClaims, "replica">): string {
     this.#kept.add(claims.key);
-    return this.#sealer.seal(claims);
+    return this.own(this.#sealer.seal({ ...claims, replica: this.#process }));
   }
 
-  /** Returns the claims of a session that an earlier process held, if it may be resumed. */
+  /** Marks an id of something that only this process has. */
+  own(id: string): string {
+    return this.#replica ? this.#replica.own(id) : id;
+  }
+
+  /** Returns a key that is good for this purpose only. */
+  keyFor(purpose: string): Buffer {
+    return this.#sealer.keyFor(purpose);
+  }
+
+  /** Returns the claims of a session that another process held, if it may be resumed. */
   open(id: string, { principal, endpoint }: Pick<SessionClaims, "principal" | "endpoint">): SessionClaims | undefined {
-    const claims = this.#sealer.open(id);
+    const claims = this.#claims(id);
     if (claims?.principal !== principal || claims.endpoint !== endpoint) return undefined;
-    if (claims.issued >= this.#started) return undefined;
+    if (this.#isOwn(claims)) return undefined;
     if (this.#ended.has(claims.key) || this.journal?.hasEnded(claims.key)) return undefined;
     const now = Date.now();
-    // Only the journal knows when the earlier process ended. Without it, only the age counts.
-    const lastSeen = this.journal ? Math.max(claims.issued, this.journal.lastAlive) : now;
+    // Only the journal knows when the earlier process ended, and it knows of no replica. Without
+    // it, only the age counts.
+    const lastSeen = this.journal && !this.#isShared ? Math.max(claims.issued, this.journal.lastAlive) : now;
     if (now - lastSeen > this.#idleMs || now - claims.issued > MAX_AGE_MS) return undefined;
     this.#kept.add(claims.key);
+    this.#resumed.add(claims.key);
     return claims;
+  }
+
+  #claims(id: string): SessionClaims | undefined {
+    const marked = this.#replica?.split(id);
+    const claims = this.#sealer.open(marked ? marked.id : id);
+    // A mark of one session must not send another one to its owner.
+    return marked && claims?.replica !== marked.owner ? undefined : claims;
+  }
+
+  #isOwn({ replica, issued }: SessionClaims): boolean {
+    return replica === undefined ? issued >= this.#started : replica === this.#process;
   }
 
   remembered(key: string): Remembered | undefined {
@@ -95,9 +138,9 @@ export class Continuity {
     if (this.#kept.has(key)) this.journal?.level(key, level);
   }
 
-  ended(key: string, issued: number): void {
+  ended(key: string): void {
     this.#kept.delete(key);
-    if (issued < this.#started && !this.journal) this.#remember(key);
+    if (this.#resumed.delete(key) && !this.journal) this.#remember(key);
     this.journal?.ended(key);
   }
 
@@ -128,19 +171,24 @@ export interface StateOptions {
    */
   readonly endpoint: string | undefined;
   readonly warn: (message: string) => void;
+  /** What replicas share. Default: $GOBLIN_SECRET. */
+  readonly secret?: string | undefined;
 }
 
 export interface SessionState {
   readonly sealer: Sealer;
   readonly journal: Journal | undefined;
+  /** Other processes with the same key run at the same time. */
+  readonly isShared?: boolean;
 }
 
 /**
  * Opens the key and the journal of this endpoint. Falls back to a temporary key without a journal.
  */
-export async function openState({ env, endpoint, warn }: StateOptions): Promise<SessionState> {
-  const secret = env["GOBLIN_SECRET"];
-  const without = { sealer: secret ? createSealer(secret, "") : ephemeralSealer(), journal: undefined };
+export async function openState(options: StateOptions): Promise<SessionState> {
+  const { env, endpoint, warn, secret = env["GOBLIN_SECRET"] } = options;
+  const isShared = secret !== undefined && secret !== "";
+  const without = { sealer: secret ? createSealer(secret, "") : ephemeralSealer(), journal: undefined, isShared };
   if (endpoint === undefined) return without;
   const folder = stateFolder(env);
   try {
@@ -151,7 +199,7 @@ export async function openState({ env, endpoint, warn }: StateOptions): Promise<
       failed: (message) => warn(`Subscriptions will not survive a restart: ${message}`),
       keepEndedMs: MAX_AGE_MS,
     });
-    return { sealer, journal };
+    return { sealer, journal, isShared };
   } catch (error) {
     warn(`Sessions will not survive a restart: the state folder cannot be used (${messageOf(error)})`);
     return without;

@@ -3,17 +3,17 @@
  * gets the questions as its answer, together with a state, and repeats the request with the answers
  * and that state; meanwhile the call waits here.
  *
- * The state is sealed (AES-256-GCM, a key of this process), bound to the principal and to the
- * request, good for one round and for a limited time. Tampered, replayed, foreign or expired:
+ * The state is sealed (AES-256-GCM, a key that only replicas share), bound to the principal and to
+ * the request, good for one round and for a limited time. Tampered, replayed, foreign or expired:
  * refused, and the server hears nothing. A parked call that nobody comes back for is cancelled. No
  * account has more than its share of the places to wait.
  */
-import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import type { Call } from "../protocol/call.ts";
 import { GoblinError } from "../protocol/errors.ts";
 import { type Answer, failure } from "../protocol/json-rpc.ts";
 import { limitExceeded, type OnLimit } from "../protocol/limit-exceeded.ts";
-import { createByteSealer } from "../structures/byte-sealer.ts";
+import { type ByteSealer, createByteSealer } from "../structures/byte-sealer.ts";
 import { Shares } from "../structures/shares.ts";
 import type { Dialogue, Question } from "./dialogue.ts";
 
@@ -39,6 +39,10 @@ export interface ParkedOptions {
   /** How many may wait at once. */
   readonly limit: () => number;
   readonly onLimit: OnLimit;
+  /** Seals the states. Replicas share it. */
+  readonly key: Buffer;
+  /** Marks a state as one of this replica, which has the call that waits. */
+  readonly own: (state: string) => string;
 }
 
 export interface Parking {
@@ -46,14 +50,20 @@ export interface Parking {
   readonly known?: string | undefined;
 }
 
+/** Returns the id behind a state, which begins with the mark of its replica; undefined if it is no state. */
+export function parkedId(state: unknown): string | undefined {
+  return typeof state === "string" && state.startsWith(PREFIX) ? state.slice(PREFIX.length) : undefined;
+}
+
 export class ParkedCalls {
   readonly #options: ParkedOptions;
-  readonly #sealer = createByteSealer(randomBytes(32));
+  readonly #sealer: ByteSealer;
   readonly #parked = new Map<string, Parked>();
   readonly #shares = new Shares();
 
   constructor(options: ParkedOptions) {
     this.#options = options;
+    this.#sealer = createByteSealer(options.key);
   }
 
   /**
@@ -124,12 +134,15 @@ export class ParkedCalls {
   }
 
   #seal(state: State): string {
-    return PREFIX + this.#sealer.seal(JSON.stringify(state)).toString("base64url");
+    const sealed = this.#sealer.seal(JSON.stringify(state)).toString("base64url");
+    // Where nothing waits, any replica can make the request again.
+    return PREFIX + (state.id === undefined ? sealed : this.#options.own(sealed));
   }
 
   #unseal(text: string): State | undefined {
     try {
-      const bytes = this.#sealer.open(Buffer.from(text.slice(PREFIX.length), "base64url"));
+      const sealed = text.slice(text.lastIndexOf(".") + 1);
+      const bytes = this.#sealer.open(Buffer.from(sealed, "base64url"));
       return JSON.parse(bytes.toString("utf8")) as State;
     } catch {
       return undefined;

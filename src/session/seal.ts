@@ -24,6 +24,8 @@ export interface SessionClaims {
   readonly info: Readonly<Record<string, unknown>>;
   /** When the session began, in milliseconds since the epoch. */
   readonly issued: number;
+  /** The process that opened the session; undefined in ids of versions that did not say. */
+  readonly replica?: string | undefined;
 }
 
 export interface Sealer {
@@ -32,6 +34,8 @@ export interface Sealer {
   open(id: string): SessionClaims | undefined;
   /** Returns a short code for the text, always the same. Nobody without the key can compute it. */
   mark(text: string): string;
+  /** Returns a key that is good for this purpose only. */
+  keyFor(purpose: string): Buffer;
 }
 
 const FORMAT = 1;
@@ -56,9 +60,10 @@ export function createSealer(secret: string | Buffer, scope: string): Sealer {
       capabilities: c,
       info: i,
       issued: t,
+      replica: r,
     } = claims;
     const packed = deflateRawSync(
-      JSON.stringify({ k, p, e: e === "" ? undefined : e, a: account === p ? undefined : account, v, c, i, t }),
+      JSON.stringify({ k, p, e: e === "" ? undefined : e, a: account === p ? undefined : account, v, c, i, t, r }),
     );
     return Buffer.concat([Buffer.of(FORMAT), sealer.seal(packed)]).toString("base64url");
   };
@@ -81,9 +86,9 @@ export function createSealer(secret: string | Buffer, scope: string): Sealer {
       try {
         const packed = sealer.open(bytes.subarray(1));
         const text = inflateRawSync(packed, { maxOutputLength: MAX_OPENED }).toString("utf8");
-        const { k, p, e = "", a = p, v, c, i, t } = JSON.parse(text);
+        const { k, p, e = "", a = p, v, c, i, t, r } = JSON.parse(text);
         const bound = { key: k, principal: p, endpoint: e, account: a };
-        return { ...bound, protocolVersion: v, capabilities: c, info: i, issued: t };
+        return { ...bound, protocolVersion: v, capabilities: c, info: i, issued: t, replica: r };
       } catch {
         return undefined;
       }
@@ -92,5 +97,6 @@ export function createSealer(secret: string | Buffer, scope: string): Sealer {
       const digest = createHmac("sha256", marking).update(text).digest();
       return digest.subarray(0, MARK_BYTES).toString("base64url");
     },
+    keyFor: (purpose) => createHmac("sha256", key).update(`goblin ${purpose}\0`).update(bound).digest(),
   };
 }

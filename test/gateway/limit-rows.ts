@@ -2,9 +2,10 @@ import { expect } from "vitest";
 import { operator } from "../fixtures/approvals.ts";
 import { bare, postText } from "../fixtures/bare.ts";
 import { deaf } from "../fixtures/deaf.ts";
-import type { RunningGoblin } from "../fixtures/goblin.ts";
+import { type RunningGoblin, startGoblin } from "../fixtures/goblin.ts";
 import { connectV1, rawHttp, type Scripted, until } from "../fixtures/peers.ts";
 import { parsePrometheus } from "../fixtures/prometheus.ts";
+import { SECRET } from "../fixtures/replicas.ts";
 import { CAPABILITIES_KEY, stateless, VERSION_KEY } from "../matrix/stateless.ts";
 
 export interface Struck {
@@ -247,6 +248,23 @@ export const rows: Record<string, Row> = {
     },
     message:
       "LimitExceeded: too many calls wait for answers to a server's questions (limits.callsAwaitingInput is 1); try again later, or raise the limit",
+  },
+  handOvers: {
+    limits: { handOvers: 1 },
+    config: { cluster: { secret: SECRET, listen: "127.0.0.1:0" } },
+    counts: { "limits.handOvers": 1 },
+    async strike({ goblin }) {
+      const other = await startGoblin({ mcpServers: {}, cluster: { secret: SECRET, listen: "127.0.0.1:0" } });
+      const { headers, initialize } = rawHttp(other.url);
+      await initialize();
+      const away = Object.assign(rawHttp(goblin.url), { headers });
+      const stream = await away.stream({ verb: "GET" });
+      const { json } = await away.call("ping");
+      await stream.close();
+      return json.error.message;
+    },
+    message:
+      "LimitExceeded: too many requests of this token or address are under way at other replicas (limits.handOvers is 1); wait until some are answered, or raise the limit",
   },
   heldCalls: {
     limits: { heldCalls: 1 },

@@ -3,6 +3,7 @@
  * listens.
  */
 import { openApprovals } from "../../approvals/state.ts";
+import { clusterSecret, openCluster } from "../../cluster/open.ts";
 import type { Config } from "../../config/schema/config.ts";
 import { isInvalid } from "../../config/schema/server.ts";
 import { createGateway, type Gateway } from "../../gateway.ts";
@@ -69,7 +70,8 @@ export async function serve(options: ServeOptions): Promise<number> {
     configPath: file?.path,
     reload: follower && (() => follower.reload()),
     preview: follower && ((current) => follower.preview(current)),
-    state: await openState({ env: process.env, endpoint, warn }),
+    state: await openState({ env: process.env, endpoint, warn, secret: clusterSecret(config, process.env) }),
+    cluster: await openCluster(config, { env: process.env, log }),
     approvals: await openApprovals({ env: process.env, endpoint, warn }),
     kept: await openKeptLists(process.env, log),
     logins: await openLogins({ env: process.env, warn }),

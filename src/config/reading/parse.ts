@@ -222,7 +222,7 @@ function isUnused(root: Node, path: KeyPath, variables: Variables): boolean {
 function assemble(file: ConfigFile, servers: readonly ServerConfig[], context: NormaliseContext): Config {
   const { gateway, profiles, clients, oauth, tools, metaTools, names, prompts, resources, policy, lists } = file;
   const { approvals, lock } = file;
-  const { limits, timeouts, backends, calls, record, log, otel, registry } = file;
+  const { limits, timeouts, backends, calls, record, log, otel, cluster, registry } = file;
   const audit = log.audit === undefined ? {} : { audit: resolvePath(log.audit, context) };
   const recordings = record?.dir === undefined ? {} : { dir: resolvePath(record.dir, context) };
   const locked = lock.file === undefined ? {} : { file: resolvePath(lock.file, context) };
@@ -250,6 +250,7 @@ function assemble(file: ConfigFile, servers: readonly ServerConfig[], context: N
     record: record && { ...record, ...recordings },
     log: { ...log, ...audit },
     otel,
+    cluster,
     registry,
   };
 }

@@ -102,6 +102,8 @@ export interface ConfigObject {
   readonly log?: LogSettings | undefined;
   /** Traces and metrics for OpenTelemetry ([metrics](metrics.md#opentelemetry)). */
   readonly otel?: OtelSettings | undefined;
+  /** Several gateways behind one address ([scaling](scaling.md)). */
+  readonly cluster?: ClusterSettings | undefined;
   /** Where goblin search and goblin add look ([servers](servers.md)). */
   readonly registry?: RegistrySettings | undefined;
 }
@@ -670,6 +672,11 @@ export interface LimitsSettings {
    */
   readonly callsAwaitingInput?: number | undefined;
   /**
+   * Requests and streams under way for sessions that other replicas hold; further ones are
+   * rejected. One account may hold half of what the others leave. Default 20000.
+   */
+  readonly handOvers?: number | undefined;
+  /**
    * Calls that may wait for a person's approval; further ones are rejected. One account may hold
    * half of what the others leave. Default 2000.
    */
@@ -794,6 +801,27 @@ export interface OtelSettings {
    * characters. Default false.
    */
   readonly arguments?: boolean | undefined;
+}
+
+/** Several gateways behind one address ([scaling](scaling.md)). */
+export interface ClusterSettings {
+  /** What all replicas share and nobody else knows. Default: $GOBLIN_SECRET. */
+  readonly secret?: string | undefined;
+  /**
+   * Where this replica takes requests for its sessions from other replicas, such as 10.0.0.5:3001;
+   * port 0 picks a free one. Not set: every replica serves every session by itself.
+   */
+  readonly listen?: string | undefined;
+  /**
+   * What other replicas reach cluster.listen at. Default: the same. Needed where that is 0.0.0.0 or
+   * [::].
+   */
+  readonly address?: string | undefined;
+  /**
+   * How long another replica may be silent before requests for its sessions are answered with an
+   * error. Default 5000.
+   */
+  readonly timeoutMs?: number | undefined;
 }
 
 /** Where goblin search and goblin add look ([servers](servers.md)). */

@@ -7,6 +7,7 @@
  * defaults.
  */
 import * as z from "zod";
+import { type ClusterConfig, clusterSchema } from "../cluster/schema.ts";
 import { type ApprovalsConfig, approvalsSchema } from "../policy/approvals-schema.ts";
 import { type PolicyConfig, policySchema } from "../policy/schema.ts";
 import { type LimitsConfig, limitsSchema, type TimeoutsConfig, timeoutsSchema } from "./limits.ts";
@@ -83,6 +84,7 @@ export const configFileSchema = z.strictObject({
     .describe("Records the messages of clients and servers to files ([recordings](recordings.md)). Default: off."),
   log: logSchema.prefault({}).describe("The log and the audit file."),
   otel: otelSchema.prefault({}).describe("Traces and metrics for OpenTelemetry ([metrics](metrics.md#opentelemetry))."),
+  cluster: clusterSchema.prefault({}).describe("Several gateways behind one address ([scaling](scaling.md))."),
   registry: registrySchema.prefault({}).describe("Where goblin search and goblin add look ([servers](servers.md))."),
 });
 export type ConfigFile = z.output<typeof configFileSchema>;
@@ -111,5 +113,6 @@ export interface Config {
   readonly record: RecordConfig | undefined;
   readonly log: LogConfig;
   readonly otel: OtelConfig;
+  readonly cluster: ClusterConfig;
   readonly registry: RegistryConfig;
 }

@@ -78,6 +78,11 @@ export const limitsSchema = z.strictObject({
     .describe(
       "Calls of clients without a session that may wait for answers to a server's questions. One account may hold half of what the others leave.",
     ),
+  handOvers: countFromOne
+    .default(20_000)
+    .describe(
+      "Requests and streams under way for sessions that other replicas hold; further ones are rejected. One account may hold half of what the others leave.",
+    ),
   heldCalls: countFromOne
     .default(2_000)
     .describe(

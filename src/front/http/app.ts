@@ -8,6 +8,7 @@ import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { type Context, Hono } from "hono";
 import { createMiddleware } from "hono/factory";
 import { ENDPOINT_PATHS, endpointOf } from "../../access/endpoints.ts";
+import type { Cluster } from "../../cluster/cluster.ts";
 import { METADATA_PATH, resourceMetadata } from "../../identity/challenge.ts";
 import type { Asked } from "../../identity/credentials.ts";
 import type { Pairing } from "../../pairing/pairing.ts";
@@ -43,6 +44,8 @@ export interface HttpFrontOptions {
   /** The pages for logins, under `/connect/`, which check for themselves who asks. */
   readonly connect?: { fetch(request: Request): Promise<Response> } | undefined;
   readonly pairing?: Pairing | undefined;
+  /** The other replicas. */
+  readonly cluster?: Cluster | undefined;
   readonly configPath?: string | undefined;
 }
 

@@ -2,6 +2,7 @@
  * One HTTP request and its answer, as the protocol code sees them. Implemented on Node's own
  * objects (fast), and on the web's Request and Response (other runtimes and in-process tests).
  */
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Place, Principal } from "../../protocol/principal.ts";
 import type { BodyHold } from "../body-budget.ts";
 
@@ -14,6 +15,10 @@ export interface HttpExchange {
   place: Place;
   /** The remote address, or its /64 network for IPv6; the empty string if it is unknown. */
   readonly network: string;
+  /** Whether another replica handed it over. */
+  readonly isHandedOver?: boolean | undefined;
+  /** Node's own objects, if there are any. */
+  readonly node?: { readonly incoming: IncomingMessage; readonly outgoing: ServerResponse } | undefined;
   readonly method: string;
   /** The path of the request, without its query. */
   readonly path: string;

@@ -43,6 +43,8 @@ export interface Guard {
   place(asked: Pick<Asked, "header">): Denial | undefined;
   /** A promise only for an access token that is not known yet. */
   client(asked: Asked): Verdict | Promise<Verdict>;
+  /** The same for a request whose Host and Origin another replica has checked. */
+  handedOver(asked: Asked): Verdict | Promise<Verdict>;
   admin(asked: Asked): Verdict | Promise<Verdict>;
   /** Refuses a token that needs one of these scopes for what it asks. */
   insufficient(asked: Asked, scopes: readonly string[]): Denial;
@@ -111,6 +113,7 @@ export function createGuard(config: GuardConfig, credentials: Credentials, pages
     admits,
     cors: createCors(config.allowedOrigins),
     client: (asked) => place(asked) ?? (credentials.isOpen ? OPEN : authenticate(asked)),
+    handedOver: (asked) => (credentials.isOpen ? OPEN : authenticate(asked)),
     admin(asked) {
       const refused = place(asked);
       if (refused) return refused;

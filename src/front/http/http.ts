@@ -9,6 +9,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { endpointOf } from "../../access/endpoints.ts";
+import type { HandedOver } from "../../cluster/listener.ts";
 import { errorTable, GoblinError, messageOf } from "../../protocol/errors.ts";
 import type { Principal } from "../../protocol/principal.ts";
 import { lazy } from "../../structures/lazy.ts";
@@ -18,6 +19,7 @@ import { classifyIncoming, headerEra } from "../classify.ts";
 import { LegacyHttp } from "../legacy/http.ts";
 import { SseFront } from "../legacy/sse.ts";
 import { ModernHttp } from "../modern/http.ts";
+import { ToOwner } from "../to-owner.ts";
 import { TrustedProxies } from "../trusted-proxies.ts";
 import type { AddressName, App, HttpFrontOptions, Route } from "./app.ts";
 import { type HttpExchange, JSON_HEADERS, NOTHING, notAllowed, type Serve } from "./exchange.ts";
@@ -48,9 +50,10 @@ export interface HttpFront {
 }
 
 export function createHttpFront(options: HttpFrontOptions): HttpFront {
-  const { context, guards } = options;
+  const { context, guards, cluster } = options;
+  const toOwner = cluster && new ToOwner(cluster);
   const legacy = new LegacyHttp(context);
-  const modern = new ModernHttp(context);
+  const modern = new ModernHttp(context, toOwner);
   const bodies = new BodyBudget(context.config);
   const sse = new SseFront(context, bodies);
   const proxies = new TrustedProxies(context.config);
@@ -84,15 +87,17 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
     }
   };
   const admit = (x: HttpExchange, route: Route): void => {
-    const { client, cors } = guards.main;
-    x.shared = cors.answer(x.header("origin"));
-    const verdict = client(x);
+    const { client, handedOver, cors } = guards.main;
+    // The replica that has the client adds these headers itself.
+    if (!x.isHandedOver) x.shared = cors.answer(x.header("origin"));
+    const verdict = x.isHandedOver ? handedOver(x) : client(x);
     if (verdict instanceof Promise) void verdict.then((late) => serveIf(late, x, route));
     else serveIf(verdict, x, route);
   };
 
   const reading = { ...context, bodies, answersHere: true };
-  const post: Serve = (x, principal) => {
+  const bySession = (serve: Serve): Serve => toOwner?.first(legacy.named, serve) ?? serve;
+  const post = bySession((x, principal) => {
     readJson({ x, principal }, reading, (body) => {
       const incoming = classifyIncoming(body, x.header(VERSION_HEADER));
       if ("batch" in incoming) legacy.batch(x, incoming.batch, principal);
@@ -100,6 +105,15 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
       else legacy.post(x, incoming.message, principal);
     });
     if (x.hold) legacy.arrives(x, principal);
+  });
+  const get = bySession((x, principal) => legacy.get(x, principal));
+  const end = bySession((x, principal) => legacy.delete(x, principal));
+  const sent: Serve = (x, principal) => sse.post(x, principal);
+  const message = toOwner?.first(sse.named, sent) ?? sent;
+  const endpointRoutes = {
+    post,
+    get: (x: HttpExchange, principal: Principal) => (isModern(x) ? postOnly(x) : get(x, principal)),
+    delete: (x: HttpExchange, principal: Principal) => (isModern(x) ? postOnly(x) : end(x, principal)),
   };
 
   const mainPost: Route = { serve: post, endpoint: "" };
@@ -112,12 +126,8 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
       proxies,
       admit,
       exchange: (incoming, outgoing) => new NodeExchange(incoming, outgoing, shared),
-      endpoint: {
-        post,
-        get: (x, principal) => (isModern(x) ? postOnly(x) : legacy.get(x, principal)),
-        delete: (x, principal) => (isModern(x) ? postOnly(x) : legacy.delete(x, principal)),
-      },
-      sse: { get: (x, principal) => sse.get(x, principal), post: (x, principal) => sse.post(x, principal) },
+      endpoint: endpointRoutes,
+      sse: { get: (x, principal) => sse.get(x, principal), post: message },
     });
   };
   const apps = { main: lazy(() => load("main")), admin: lazy(() => load("admin")) };
@@ -137,6 +147,22 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
     // If the client disconnected while Hono was loading, its `close` event has already fired.
     if (!outgoing.destroyed) await listener(incoming, outgoing);
   };
+
+  const serveHandedOver = ({ incoming, outgoing, network }: HandedOver): void => {
+    const x = new NodeExchange(incoming, outgoing, { ...shared, handedFrom: network });
+    const method = x.method.toLowerCase();
+    const endpoint = endpointOf(x.path, "/mcp");
+    const serve = Object.hasOwn(endpointRoutes, method) ? endpointRoutes[method as "post"] : undefined;
+    const channel = method === "post" ? endpointOf(x.path, "/messages") : undefined;
+    if (endpoint !== undefined && serve) admit(x, { serve, endpoint });
+    else if (channel !== undefined) admit(x, { serve: message, endpoint: channel });
+    else x.reply(404, JSON_HEADERS, JSON.stringify(NOTHING));
+  };
+  cluster?.use({
+    serve: serveHandedOver,
+    limit: () => context.config.current.limits.handOvers,
+    onLimit: context.onLimit,
+  });
 
   return {
     serve(incoming, outgoing) {

@@ -38,6 +38,8 @@ const DELIVERED_MS = 1000;
 export interface ExchangeOptions {
   readonly unread: Unread;
   readonly proxies: TrustedProxies;
+  /** Where a request that another replica handed over came from. */
+  readonly handedFrom?: string | undefined;
 }
 
 export class NodeExchange implements HttpExchange {
@@ -54,7 +56,17 @@ export class NodeExchange implements HttpExchange {
     this.#options = options;
   }
 
+  get isHandedOver(): boolean {
+    return this.#options.handedFrom !== undefined;
+  }
+
+  get node() {
+    return { incoming: this.#request, outgoing: this.#response };
+  }
+
   get network(): string {
+    const { handedFrom } = this.#options;
+    if (handedFrom !== undefined) return handedFrom;
     return this.#options.proxies.networkOf(this.#request.socket, this);
   }
 
@@ -178,7 +190,8 @@ export class NodeExchange implements HttpExchange {
     });
     this.onDone(() => {
       events.closed();
-      if (!events.delivered || !response.writableFinished) return;
+      // What another replica has read, its client may never get.
+      if (!events.delivered || !response.writableFinished || this.isHandedOver) return;
       setTimeout(() => socket?.destroyed === false && events.delivered?.(), DELIVERED_MS).unref();
     });
     return {

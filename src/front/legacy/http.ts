@@ -34,6 +34,11 @@ export class LegacyHttp {
   readonly #kept = new KeptStreams();
   /** Of messages that are being read, or were. */
   readonly #early = new WeakMap<HttpExchange, EarlyCancels>();
+  /** What names a session, and whether this process has it. */
+  readonly named = {
+    idOf: (x: HttpExchange): string | undefined => x.header(SESSION_HEADER),
+    isOpen: (id: string): boolean => this.#sessions.has(id),
+  };
 
   constructor(context: FrontContext) {
     this.#context = context;
@@ -156,7 +161,7 @@ export class LegacyHttp {
     this.#streams.set(session, streams);
     session.onEnd(() => {
       this.#sessions.delete(id);
-      this.#context.continuity.ended(session.key, session.since);
+      this.#context.continuity.ended(session.key);
       streams.standing.end();
       for (const outbox of streams.requests.values()) {
         this.#kept.drop(outbox);

@@ -34,6 +34,11 @@ export class SseFront {
   readonly #context: FrontContext;
   readonly #reading: ReadOptions;
   readonly #open = new Map<string, OpenStream>();
+  /** What names a stream, and whether this process has it. */
+  readonly named = {
+    idOf: (x: HttpExchange): string | undefined => x.query("sessionId"),
+    isOpen: (id: string): boolean => this.#open.has(id),
+  };
 
   constructor(context: FrontContext, bodies: BodyBudget) {
     this.#context = context;
@@ -45,7 +50,7 @@ export class SseFront {
     const slot = this.#reserve(x, account);
     if (!slot) return;
     const { place } = x;
-    const id = randomUUID();
+    const id = this.#context.continuity.own(randomUUID());
     const outbox = new Outbox({ budget: UnreadBudget.of(this.#context) });
     const channel = new LegacyChannel({
       context: this.#context,

@@ -11,11 +11,13 @@ import { type Answer, answerText, failure, type Id, type Inbound } from "../../p
 import { lookUp } from "../../protocol/methods.ts";
 import { decodeHeader, MIRROR_PREFIX, mirroredValue, mirrorsOf, nameFields } from "../../protocol/mirrors.ts";
 import type { Principal } from "../../protocol/principal.ts";
+import { parkedId } from "../../session/parked.ts";
 import type { FrontContext } from "../context.ts";
 import { openEventStream } from "../event-stream.ts";
 import type { HttpExchange } from "../http/exchange.ts";
 import { accepts, replyAnswer, replyError } from "../http/reply.ts";
 import { traceOf } from "../http/trace.ts";
+import type { ToOwner } from "../to-owner.ts";
 import { type Listen, openListen } from "./listen.ts";
 import { envelopeProblem, ModernFront } from "./requests.ts";
 
@@ -41,8 +43,12 @@ export class ModernHttp {
   readonly #streams = new Map<Outbox, Principal>();
   readonly #budgets: AccountBudgets;
 
-  constructor(context: FrontContext) {
+  readonly #toOwner: ToOwner | undefined;
+
+  /** `toOwner`: where there are replicas. */
+  constructor(context: FrontContext, toOwner?: ToOwner) {
     this.#context = context;
+    this.#toOwner = toOwner;
     this.#budgets = new AccountBudgets(context);
     this.#front = new ModernFront(context);
   }
@@ -67,7 +73,15 @@ export class ModernHttp {
           const error = new GoblinError("METHOD_NOT_FOUND", `Method not found: ${message.method.slice(0, 100)}`);
           return replyError(x, error, message.id);
         }
-        this.#request(x, message, principal);
+        const serve = (): void => this.#request(x, message, principal);
+        const passed = this.#toOwner?.read(x, parkedId(message.params["requestState"]), {
+          principal,
+          id: message.id,
+          body: message.text,
+        });
+        if (!passed) return serve();
+        x.hold?.until(passed);
+        void passed.then((isDone) => isDone || serve());
       }
     }
   }

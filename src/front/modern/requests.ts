@@ -70,6 +70,8 @@ export class ModernFront {
     this.#parked = new ParkedCalls({
       limit: () => context.config.current.limits.callsAwaitingInput,
       onLimit: context.onLimit,
+      key: context.continuity.keyFor("parked calls"),
+      own: (state) => context.continuity.own(state),
     });
     this.#identity = JSON.stringify(context.directory.serverInfo);
   }

@@ -1,0 +1,165 @@
+/**
+ * This gateway as one of several that share a secret and serve the same clients.
+ *
+ * A session, a parked call or a stream belongs to the replica that began it, and its id says which
+ * one that is. A request for it that reaches another replica is handed to the owner. If the owner's
+ * process has ended, the replica that got the request goes on with the session by itself. If the
+ * owner is silent, the client gets an error that says so: an owner that only slept must not find
+ * its session in two places. What was handed over is never handed over again.
+ */
+import { GoblinError } from "../protocol/errors.ts";
+import { limitExceeded, type OnLimit } from "../protocol/limit-exceeded.ts";
+import { Throttle } from "../timing/throttle.ts";
+import { createAgent } from "./channel.ts";
+import type { Exchange } from "./hand-over.ts";
+import { type HandedOver, type Listener, openListener } from "./listener.ts";
+import { newOwnerId, type Owner, OwnerTags } from "./owners.ts";
+import { Peers } from "./peers.ts";
+
+export interface ClusterOptions {
+  readonly secret: string;
+  readonly listen: string;
+  readonly address?: string | undefined;
+  readonly timeoutMs: number;
+  readonly headerBytes: number;
+  readonly receiveMs: number;
+  readonly log: Record<"info" | "warn", (fields: object, message: string) => void>;
+}
+
+/** A request for something that may be elsewhere. */
+export interface Misplaced extends Exchange {
+  readonly network: string;
+  readonly account: string;
+  readonly shared: Readonly<Record<string, string>> | undefined;
+  /** The body, if it was read already. */
+  readonly body?: string | undefined;
+  /** Answers with an error. */
+  readonly refuse: (error: GoblinError) => void;
+}
+
+/** What the gateway tells the cluster. */
+export interface ClusterUser {
+  /** Serves a request that another replica handed over. */
+  serve(request: HandedOver): void;
+  /** `limits.handOvers`. */
+  limit(): number;
+  readonly onLimit: OnLimit;
+}
+
+export class Cluster {
+  readonly self: Owner;
+  /** Begins the ids that this replica issues. */
+  readonly tag: string;
+  readonly #tags: OwnerTags;
+  readonly #peers: Peers;
+  readonly #listener: Listener;
+  readonly #waiting: { user: ClusterUser | undefined };
+  readonly #log: ClusterOptions["log"];
+  /** Every request for a silent replica would be a line. */
+  readonly #lines = new Throttle({ burst: 3, everyMs: 10_000 });
+
+  private constructor(options: ClusterOptions, self: Owner, parts: Pick<Parts, "listener" | "waiting">) {
+    const { secret, timeoutMs } = options;
+    this.self = self;
+    this.#log = options.log;
+    this.#tags = new OwnerTags(secret);
+    this.tag = this.#tags.tagOf(self);
+    this.#listener = parts.listener;
+    this.#waiting = parts.waiting;
+    this.#peers = new Peers({ agent: createAgent(secret), timeoutMs, limit: () => parts.waiting.user?.limit() ?? 0 });
+  }
+
+  /** Listens at once, and serves once the gateway is there. */
+  static async open(options: ClusterOptions): Promise<Cluster> {
+    const waiting: Parts["waiting"] = { user: undefined };
+    const ownerId = newOwnerId();
+    const listener = await openListener({
+      ...options,
+      ownerId,
+      serve(request) {
+        if (waiting.user) waiting.user.serve(request);
+        else request.outgoing.destroy();
+      },
+    });
+    const self = { id: ownerId, address: options.address ?? listener.address };
+    options.log.info({ replica: self.id, address: self.address }, "Takes requests of other replicas");
+    return new Cluster(options, self, { listener, waiting });
+  }
+
+  /** Begins to serve the other replicas. */
+  use(user: ClusterUser): void {
+    this.#waiting.user = user;
+  }
+
+  get handedOver(): number {
+    return this.#peers.size;
+  }
+
+  /** Marks an id as one of this replica. */
+  own(id: string): string {
+    return `${this.tag}.${id}`;
+  }
+
+  /** Returns an id without its mark, and the replica that the mark names. */
+  split(id: string): { readonly id: string; readonly owner: string } | undefined {
+    const owner = this.#tags.ownerIn(id);
+    return owner && { id: id.slice(id.indexOf(".") + 1), owner: owner.id };
+  }
+
+  /** Returns the replica that an id belongs to. Undefined: this one, or one that has ended. */
+  ownerOf(id: string): Owner | undefined {
+    const owner = this.#tags.ownerIn(id);
+    return owner && owner.id !== this.self.id && !this.#peers.isGone(owner) ? owner : undefined;
+  }
+
+  /**
+   * Hands a request to the owner. Resolves to true if it is answered for, and to false if the
+   * owner's process has ended: nothing of the request was read then.
+   */
+  async handOver(request: Misplaced, owner: Owner): Promise<boolean> {
+    const { refuse } = request;
+    const failed = (): void => refuse(endedMeanwhile(owner));
+    const outcome = await this.#peers.pass(request, owner, { ...request, failed });
+    if (outcome.kind === "silent") {
+      this.#complain(owner, outcome.why);
+      refuse(silent(owner));
+    }
+    if (outcome.kind === "full") refuse(this.#full());
+    return outcome.kind !== "gone";
+  }
+
+  close(): void {
+    this.#peers.close();
+    this.#listener.close();
+  }
+
+  #complain({ id, address }: Owner, why: string): void {
+    const heldBack = this.#lines.pass();
+    if (heldBack === undefined) return;
+    this.#log.warn({ replica: id, address, why, ...(heldBack > 0 && { heldBack }) }, "Cannot reach another replica");
+  }
+
+  #full(): GoblinError {
+    const { user } = this.#waiting;
+    user?.onLimit("handOvers");
+    const what = "too many requests of this token or address are under way at other replicas";
+    const advice = "wait until some are answered";
+    return limitExceeded({ limit: "handOvers", value: user?.limit() ?? 0, what, advice });
+  }
+}
+
+interface Parts {
+  readonly listener: Listener;
+  readonly waiting: { user: ClusterUser | undefined };
+}
+
+/** Clients learn the number of a replica, not its address. */
+function silent({ id }: Owner): GoblinError {
+  const message = `Replica ${id}, which holds this session, cannot be reached; try again later`;
+  return new GoblinError("REPLICA_UNAVAILABLE", message, { data: { replica: id } });
+}
+
+function endedMeanwhile({ id }: Owner): GoblinError {
+  const message = `Replica ${id} ended or fell silent during the request, which may have taken effect`;
+  return new GoblinError("REPLICA_FAILED", message, { data: { replica: id } });
+}

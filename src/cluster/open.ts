@@ -1,0 +1,34 @@
+/** Opens the cluster that a config describes. */
+import type { Config } from "../config/schema/config.ts";
+import { GoblinError, messageOf } from "../protocol/errors.ts";
+import { Cluster, type ClusterOptions } from "./cluster.ts";
+
+export interface OpenOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly log: ClusterOptions["log"];
+}
+
+type Sections = Pick<Config, "cluster" | "limits" | "timeouts">;
+
+/** Returns the secret that replicas share. */
+export function clusterSecret({ cluster }: Pick<Config, "cluster">, env: OpenOptions["env"]): string | undefined {
+  return cluster.secret ?? (env["GOBLIN_SECRET"] || undefined);
+}
+
+/** Returns undefined if this gateway has no address for other replicas. */
+export async function openCluster(config: Sections, { env, log }: OpenOptions): Promise<Cluster | undefined> {
+  const { listen, address, timeoutMs } = config.cluster;
+  if (listen === undefined) return undefined;
+  const secret = clusterSecret(config, env);
+  if (secret === undefined) {
+    const why = "cluster.listen needs cluster.secret, or $GOBLIN_SECRET: replicas know each other by it";
+    throw new GoblinError("INVALID_REQUEST", why);
+  }
+  const { headerBytes } = config.limits;
+  const { receiveMs } = config.timeouts;
+  try {
+    return await Cluster.open({ secret, listen, address, timeoutMs, headerBytes, receiveMs, log });
+  } catch (error) {
+    throw new GoblinError("INVALID_REQUEST", `cluster.listen: cannot listen on ${listen} (${messageOf(error)})`);
+  }
+}

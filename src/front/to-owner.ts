@@ -1,0 +1,73 @@
+/**
+ * Sends requests to the replica that owns what they are for. Without replicas there is none of
+ * this, and routes are served as they are.
+ */
+import type { Cluster } from "../cluster/cluster.ts";
+import { errorTable, type GoblinError } from "../protocol/errors.ts";
+import { answerText, failure, type Id } from "../protocol/json-rpc.ts";
+import type { Principal } from "../protocol/principal.ts";
+import { type HttpExchange, JSON_HEADERS, type Serve } from "./http/exchange.ts";
+import { replyError } from "./http/reply.ts";
+
+export interface Named {
+  /** Returns the id that the request names. */
+  readonly idOf: (x: HttpExchange) => string | undefined;
+  /** Whether this process has what the id stands for. */
+  readonly isOpen: (id: string) => boolean;
+}
+
+export interface ReadRequest {
+  readonly principal: Principal;
+  readonly id: Id;
+  /** The whole body. */
+  readonly body: string;
+}
+
+/** The most that a client waits before it tries again. */
+const RETRY_AFTER = "1";
+
+export class ToOwner {
+  readonly #cluster: Cluster;
+
+  constructor(cluster: Cluster) {
+    this.#cluster = cluster;
+  }
+
+  /** Returns a route that hands over requests for what other replicas have, unread. */
+  first({ idOf, isOpen }: Named, serve: Serve): Serve {
+    return (x, principal) => {
+      const id = idOf(x);
+      const owner = id === undefined || x.isHandedOver || isOpen(id) ? undefined : this.#cluster.ownerOf(id);
+      if (!owner || !x.node) return serve(x, principal);
+      const account = principal.id || x.network;
+      const { network, shared } = x;
+      const refuse = (error: GoblinError): void => replyLater(x, error, null);
+      void this.#cluster.handOver({ ...x.node, network, account, shared, refuse }, owner).then((isDone) => {
+        if (isDone) return;
+        try {
+          serve(x, principal);
+        } catch (error) {
+          replyError(x, error);
+        }
+      });
+    };
+  }
+
+  /** Hands over a request that was read. Returns undefined if it is to be served here. */
+  read(x: HttpExchange, named: string | undefined, request: ReadRequest): Promise<boolean> | undefined {
+    const owner = named === undefined || x.isHandedOver ? undefined : this.#cluster.ownerOf(named);
+    if (!owner || !x.node) return undefined;
+    const { principal, id, body } = request;
+    const account = principal.id || x.network;
+    const { network, shared } = x;
+    const refuse = (error: GoblinError): void => replyLater(x, error, id);
+    return this.#cluster.handOver({ ...x.node, network, account, shared, refuse, body }, owner);
+  }
+}
+
+/** The client may try again: the other replica may be back by then. */
+function replyLater(x: HttpExchange, error: GoblinError, id: Id | null): void {
+  const { http } = errorTable[error.code];
+  const headers = http === 503 ? { ...JSON_HEADERS, "retry-after": RETRY_AFTER } : JSON_HEADERS;
+  x.reply(http, headers, answerText(id, failure(error)));
+}

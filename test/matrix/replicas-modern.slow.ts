@@ -1,0 +1,3 @@
+import { describeMatrix } from "./describe-matrix.ts";
+
+describeMatrix({ era: "modern", transport: "http" }, 3);

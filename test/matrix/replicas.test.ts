@@ -1,0 +1,3 @@
+import { describeMatrix } from "./describe-matrix.ts";
+
+describeMatrix({ era: "legacy", transport: "http" }, 3);
