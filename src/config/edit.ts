@@ -6,7 +6,8 @@
  */
 import { randomUUID } from "node:crypto";
 import { chmodSync, readFileSync, realpathSync, renameSync, statSync, unlinkSync, writeFileSync } from "node:fs";
-import { applyEdits, findNodeAtLocation, getNodeValue, modify, parseTree } from "jsonc-parser";
+import { findNodeAtLocation, getNodeValue, parseTree } from "jsonc-parser";
+import { putIn, removeFrom } from "./json-edit.ts";
 import type { KeyPath } from "./problems/locate.ts";
 
 /** Returns the value at a path of a config's text; undefined if there is none. */
@@ -17,16 +18,10 @@ export function valueIn(text: string, path: KeyPath): unknown {
 }
 
 /** Sets the value at a path; undefined removes it. Returns the new text. */
-export function withValue(text: string, path: KeyPath, value: unknown): string {
+export function withValue(text: string, path: readonly string[], value: unknown): string {
   const mark = text.startsWith(MARK) ? MARK : "";
   const body = withoutMark(text);
-  const indent = /^([ \t]+)\S/m.exec(body)?.[1] ?? "  ";
-  const formattingOptions = {
-    insertSpaces: !indent.startsWith("\t"),
-    tabSize: indent.startsWith("\t") ? 1 : indent.length,
-    eol: body.includes("\r\n") ? "\r\n" : "\n",
-  };
-  return mark + applyEdits(body, modify(body, [...path], value, { formattingOptions }));
+  return mark + (value === undefined ? removeFrom(body, path) : putIn(body, path, value));
 }
 
 export function editConfig(path: string, edit: (text: string) => string): void {

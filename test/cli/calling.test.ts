@@ -47,3 +47,16 @@ test("takes arguments as JSON, from files and from stdin, and prints one part", 
   const missing = await goblin(...echo, "text=hi", "--pick", "other");
   expect(missing).toMatchObject({ code: 2, out: "", err: expect.stringContaining("it has text") });
 });
+
+test("a client's token, which does not open the API, calls what it sees, and is told what it does not", async () => {
+  const { goblin } = commandHome();
+  const clients = { ada: { token: "token-of-ada-0123456789" } };
+  const config = { mcpServers: { one: (await startScripted({ name: "one" })).entry }, gateway: { auth: { clients } } };
+  const { origin } = await startGoblin({ ...config, metaTools: { enabled: [] } });
+  const at = ["--url", origin, "--token", clients.ada.token];
+  expect((await goblin("call", "one_add", "a=1", "b=2", "--pick", "sum", ...at)).out).toBe("3\n");
+  expect(await goblin("call", "one_ad", ...at)).toMatchObject({ code: 2, err: expect.stringContaining("one_add") });
+  const searched = await startGoblin({ ...config, tools: { expose: "search" } });
+  const there = ["--url", searched.origin, "--token", clients.ada.token];
+  expect((await goblin("call", "one_add", "a:=1", "b:=2", "--pick", "sum", ...there)).out).toBe("3\n");
+});

@@ -4,6 +4,7 @@
  */
 
 import { adminRoutes } from "../../admin/routes.ts";
+import type * as schema from "../../admin/schema.ts";
 import { isRecord } from "../../structures/record.ts";
 import { clean } from "../../text/clean.ts";
 import { buildArguments } from "../arguments.ts";
@@ -11,7 +12,7 @@ import { pick } from "../calling/pick.ts";
 import { openSources } from "../calling/sources.ts";
 import { type DescribedTool, toolHelp } from "../calling/tool-help.ts";
 import type { Fields, McpClient } from "../gateway/mcp-client.ts";
-import { type Target, type TargetOptions, withClient } from "../gateway/target.ts";
+import { RefusedRequest, type Target, type TargetOptions, withClient } from "../gateway/target.ts";
 import { noSuch } from "../suggest.ts";
 import { printText, printToolResult } from "../terminal/content.ts";
 import { painter } from "../terminal/paint.ts";
@@ -29,6 +30,8 @@ export interface CallOptions extends TargetOptions {
   /** The path of the part to print. */
   readonly pick?: string | undefined;
 }
+
+const SEE = 'see "goblin list tools"';
 
 /** The user fills in forms on a terminal; without one they are cancelled with a message. */
 const capabilities = { elicitation: { form: {} } };
@@ -79,13 +82,26 @@ async function toolNamed(name: string, client: McpClient, target: Target): Promi
     const output = isRecord(outputSchema) ? outputSchema : undefined;
     return { name, title, description, inputSchema: isRecord(inputSchema) ? inputSchema : {}, outputSchema: output };
   }
-  const { items } = await target.request(adminRoutes.listTools);
+  const items = await toolsOfApi(target);
+  // Who may not use the API may still know a tool that search found.
+  if (!items && listed.some((tool) => tool["name"] === "search_tools")) return { name, inputSchema: {} };
+  if (!items) throw noSuch({ kind: "tool", name, known: listed.map((tool) => String(tool["name"])), otherwise: SEE });
   const same = items.filter((tool) => tool.name === name || tool.originalName === name);
   const [one] = same;
   if (one && same.length === 1) return one;
   if (one) throw new UsageError(`several servers have a tool "${name}": ${same.map((tool) => tool.name).join(", ")}`);
   const known = [...items.map((tool) => tool.name), ...listed.map((tool) => String(tool["name"]))];
-  throw noSuch({ kind: "tool", name, known, otherwise: 'see "goblin list tools"' });
+  throw noSuch({ kind: "tool", name, known, otherwise: SEE });
+}
+
+/** Undefined: the token is a client's only. */
+async function toolsOfApi(target: Target): Promise<schema.ToolRow[] | undefined> {
+  try {
+    return (await target.request(adminRoutes.listTools)).items;
+  } catch (error) {
+    if (error instanceof RefusedRequest) return undefined;
+    throw error;
+  }
 }
 
 interface Listening {

@@ -2,8 +2,9 @@
  * TOML, line by line: the entry is a table of its own. An entry that is written in another way, for
  * example inside of an inline table, is not edited.
  */
+
+import { ended, lineEndOf, linesOf } from "../../text/lines.ts";
 import type { Format, Servers } from "./editor.ts";
-import { ended, lineEndOf, linesOf } from "./lines.ts";
 
 const KEY = String.raw`(?:[A-Za-z0-9_-]+|"(?:[^"\\]|\\.)*"|'[^']*')`;
 const HEADER = new RegExp(String.raw`^\s*\[\[?\s*(${KEY}(?:\s*\.\s*${KEY})*)\s*\]\]?\s*(?:#.*)?$`);

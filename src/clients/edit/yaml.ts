@@ -3,8 +3,8 @@
  * names. Servers in braces or brackets are not edited, unless there are none.
  */
 import type { Document, Pair, YAMLMap, YAMLSeq } from "yaml";
+import { ended, lineEndOf } from "../../text/lines.ts";
 import type { Format, Named, Servers } from "./editor.ts";
-import { ended, lineEndOf } from "./lines.ts";
 
 type Yaml = typeof import("yaml");
 type Ranged = { readonly range?: readonly [number, number, number] | null | undefined } | null;
