@@ -2,9 +2,11 @@
  * Commands that were typed wrongly: each is told what would be right, and ends with exit code 2.
  * mistyped.slow.ts has more of them.
  */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { commandHome } from "../fixtures/command.ts";
-import { disposeAll } from "../fixtures/peers.ts";
+import { disposeAll, onDispose } from "../fixtures/peers.ts";
 import { setup, wrong } from "./mistyped-scene.ts";
 
 afterEach(disposeAll);
@@ -68,4 +70,13 @@ test("a config, checked with --json", async () => {
   home.write("bad.json", '{ "mcpServers": { "a": {} } }');
   const { code, out } = await home.goblin("check", "--json", "-c", "bad.json");
   expect([code, JSON.parse(out)]).toMatchObject([1, { ok: false, errors: [{ key: "mcpServers.a" }] }]);
+});
+
+test("a URL where another program answers", async () => {
+  const server = createServer((_, response) => response.end("hello"));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onDispose(() => void server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { code, err } = await commandHome().goblin("status", "--url", url);
+  expect([code, err]).toEqual([1, `goblin: ${url} answers, but not as a Goblin gateway: is it another program?\n`]);
 });

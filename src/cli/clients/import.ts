@@ -8,7 +8,7 @@ import { chooseServers, findServers, type Import, type Problem } from "../../cli
 import { Journal } from "../../clients/journal.ts";
 import { apply } from "../../clients/linking.ts";
 import { plainSecrets } from "../../clients/plain-secrets.ts";
-import { valueIn, withValue } from "../../config/edit.ts";
+import { valueIn, withValue } from "../../config/editing/edit.ts";
 import { ConfigError } from "../../config/problems/problem.ts";
 import { parseSyntax } from "../../config/reading/document.ts";
 import { parseConfig } from "../../config/reading/parse.ts";

@@ -5,7 +5,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { editConfig, valueIn, withValue } from "../../config/edit.ts";
+import { editConfig, valueIn, withValue } from "../../config/editing/edit.ts";
 import { findConfig, isFound } from "../../config/reading/find.ts";
 import { readConfigText } from "../../config/reading/load.ts";
 import { parseConfig } from "../../config/reading/parse.ts";

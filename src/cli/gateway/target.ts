@@ -237,6 +237,7 @@ function target({ url, adminUrl, refused, send, close }: TargetParts): Target {
         if (failed.success) throw new RefusedRequest(failed.data.error);
         throw new Error(`${url} answered ${response.status}: is it a Goblin gateway?`);
       }
+      if (answer === undefined) throw new Error(`${url} answers, but not as a Goblin gateway: is it another program?`);
       const parsed = route.response.safeParse(answer);
       if (!parsed.success) throw new Error(`${url}${route.path} sent an answer that this version does not understand`);
       // The route's own schema produced this value.

@@ -4,7 +4,7 @@
  */
 import { createInterface } from "node:readline/promises";
 import { adminRoutes } from "../../admin/routes.ts";
-import { withValue } from "../../config/edit.ts";
+import { withValue } from "../../config/editing/edit.ts";
 import { loadConfig } from "../../config/reading/load.ts";
 import type { ServerEntry } from "../../registry/launch.ts";
 import { recordOf } from "../../structures/record.ts";

@@ -10,7 +10,7 @@ import { resolve } from "node:path";
 import { FileError, type FileState, readState, textOf } from "../../clients/files.ts";
 import { Journal } from "../../clients/journal.ts";
 import { apply } from "../../clients/linking.ts";
-import { valueIn } from "../../config/edit.ts";
+import { valueIn } from "../../config/editing/edit.ts";
 import { findConfig, isFound } from "../../config/reading/find.ts";
 import { readConfigText } from "../../config/reading/load.ts";
 import { parseConfig } from "../../config/reading/parse.ts";

@@ -1,5 +1,5 @@
 /** `goblin remove`, `enable` and `disable`: change servers of the config, and keep its comments. */
-import { valueIn, withValue } from "../../config/edit.ts";
+import { valueIn, withValue } from "../../config/editing/edit.ts";
 import { clean } from "../../text/clean.ts";
 import { requireServer } from "../suggest.ts";
 import { printJson } from "../terminal/table.ts";

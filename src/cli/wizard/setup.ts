@@ -10,7 +10,7 @@ import { readState } from "../../clients/files.ts";
 import type { Import } from "../../clients/importing.ts";
 import { Journal } from "../../clients/journal.ts";
 import { type Applied, apply, type Outcome, planLink } from "../../clients/linking.ts";
-import { withValue } from "../../config/edit.ts";
+import { withValue } from "../../config/editing/edit.ts";
 import { parseConfig } from "../../config/reading/parse.ts";
 import { OWN_FILE } from "../clients/import.ts";
 import { linksFor, thisMachine } from "../clients/machine.ts";

@@ -1,8 +1,8 @@
 /** JSON with comments and trailing commas. */
 import { getNodeValue, type Node } from "jsonc-parser";
-import { objectIn, putIn, removeFrom } from "../../config/json-edit.ts";
+import { objectIn, putIn, removeFrom } from "../../config/editing/json-edit.ts";
+import { lineOf } from "../../config/editing/lines.ts";
 import { propertiesOf } from "../../config/reading/document.ts";
-import { lineOf } from "../../text/lines.ts";
 import type { Format } from "./editor.ts";
 
 export const jsonFormat: Format = {

@@ -3,7 +3,7 @@
  * example inside of an inline table, is not edited.
  */
 
-import { ended, lineEndOf, linesOf } from "../../text/lines.ts";
+import { ended, lineEndOf, linesOf } from "../../config/editing/lines.ts";
 import type { Format, Servers } from "./editor.ts";
 
 const KEY = String.raw`(?:[A-Za-z0-9_-]+|"(?:[^"\\]|\\.)*"|'[^']*')`;

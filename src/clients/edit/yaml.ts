@@ -3,7 +3,7 @@
  * names. Servers in braces or brackets are not edited, unless there are none.
  */
 import type { Document, Pair, YAMLMap, YAMLSeq } from "yaml";
-import { ended, lineEndOf } from "../../text/lines.ts";
+import { ended, lineEndOf } from "../../config/editing/lines.ts";
 import type { Format, Named, Servers } from "./editor.ts";
 
 type Yaml = typeof import("yaml");

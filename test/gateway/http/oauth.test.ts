@@ -1,44 +1,13 @@
 /** Access tokens: who is let in by which token, and what a refusal says to whom. */
 import * as jose from "jose";
 import { afterEach, describe, expect, test } from "vitest";
+import { behind, METADATA } from "../../fixtures/behind-issuers.ts";
 import { startGoblin } from "../../fixtures/goblin.ts";
 import { AUDIENCE, type Issuer, proofMaker, startIssuer } from "../../fixtures/issuer.ts";
-import { disposeAll, rawHttp, startScripted } from "../../fixtures/peers.ts";
+import { disposeAll, rawHttp } from "../../fixtures/peers.ts";
 import { until } from "../../fixtures/until.ts";
 
 afterEach(disposeAll);
-
-const METADATA = "https://goblin.example/.well-known/oauth-protected-resource/mcp";
-
-async function behind(issuers: Issuer | Issuer[], over: { issuer?: object; auth?: object; gateway?: object } = {}) {
-  const one = await startScripted({ name: "one" });
-  const goblin = await startGoblin({
-    mcpServers: { one: one.entry },
-    gateway: {
-      publicUrl: "https://goblin.example",
-      auth: { oauth: { issuers: [issuers].flat().map(({ url }) => ({ issuer: url, ...over.issuer })) }, ...over.auth },
-      ...over.gateway,
-    },
-  });
-  const opened = async (token: string, scheme = "Bearer") => {
-    const client = rawHttp(goblin.url);
-    client.headers = { authorization: `${scheme} ${token}` };
-    const { status } = await client.initialize();
-    return { client, status };
-  };
-  /** One request, and what its refusal says. */
-  const refused = async (token: string) => {
-    const answer = await fetch(goblin.url, {
-      method: "POST",
-      headers: { authorization: `Bearer ${token}` },
-      body: "{}",
-    });
-    return { status: answer.status, challenge: answer.headers.get("www-authenticate"), text: await answer.text() };
-  };
-  const reasons = () =>
-    goblin.logs.filter(({ msg }) => msg === "Refused a token").map(({ extra }) => extra?.["reason"]);
-  return { goblin, opened, refused, reasons };
-}
 
 test("the metadata says which resource this is and who issues tokens for it", async () => {
   const issuer = await startIssuer();
@@ -188,57 +157,6 @@ test("while the issuer is away, known tokens are good and new ones are 503", asy
   issuer.status = undefined;
   // After its cool-down, the gateway asks again.
   await until(async () => (await fresh(known)).status === 200, { what: "the token to be accepted" });
-});
-
-describe("several issuers", () => {
-  const introspect = { clientId: "goblin", clientSecret: "s:ecret" };
-
-  test("each vouch for people of their own; equal subjects are different principals", async () => {
-    const [first, second, third] = await Promise.all([startIssuer(), startIssuer(), startIssuer()]);
-    const { goblin, opened, refused } = await behind([], {
-      auth: {
-        oauth: {
-          issuers: [
-            { issuer: first.url, requiredScopes: ["mcp:use"] },
-            { issuer: second.url, audience: ["api://goblin"] },
-            { issuer: third.url, introspect },
-          ],
-        },
-      },
-    });
-    const metadata = await fetch(`${goblin.origin}/.well-known/oauth-protected-resource`);
-    expect(await metadata.json()).toMatchObject({ authorization_servers: [first.url, second.url, third.url] });
-    const [hers, his] = [
-      await first.sign({ claims: { scope: "mcp:use" } }),
-      await second.sign({ claims: { aud: "api://goblin" } }),
-    ];
-    third.opaque.set("opaque", { active: true, sub: "alice", aud: AUDIENCE, exp: Math.floor(Date.now() / 1000) + 600 });
-    const { client, status } = await opened(hers);
-    expect([status, (await opened(his)).status, (await opened("opaque")).status]).toEqual([200, 200, 200]);
-    // All three are called alice.
-    for (const [token, expected] of [
-      [his, 404],
-      ["opaque", 404],
-      [hers, 200],
-    ] as const) {
-      client.headers = { ...client.headers, authorization: `Bearer ${token}` };
-      expect((await client.post({ jsonrpc: "2.0", id: 2, method: "tools/list" })).status).toBe(expected);
-    }
-    // What one issuer accepts or demands says nothing about another.
-    expect((await refused(await first.sign({ claims: { aud: "api://goblin", scope: "mcp:use" } }))).status).toBe(401);
-    expect((await refused(await first.sign())).status).toBe(403);
-    // A JWT goes to nobody but the issuer that it names, and that one is asked for its keys only.
-    expect(third.asked.filter((path) => path === "/introspect")).toHaveLength(1);
-  });
-
-  test("one that is away closes the door to its own people alone", async () => {
-    const [first, second] = await Promise.all([startIssuer(), startIssuer()]);
-    const { opened, reasons } = await behind([first, second]);
-    first.status = 500;
-    expect((await opened(await first.sign())).status).toBe(503);
-    expect((await opened(await second.sign())).status).toBe(200);
-    expect([...new Set(reasons())]).toEqual([expect.stringContaining(first.url)]);
-  });
 });
 
 test("opaque tokens are introspected", async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { withValue } from "../../../src/config/edit.ts";
+import { withValue } from "../../../src/config/editing/edit.ts";
 
 const compact = `{ // mine
   "gateway": {"port": 4000, "auth": {"clients": {"ci": {"token":"x"}}}},

@@ -7,8 +7,8 @@
 import { randomUUID } from "node:crypto";
 import { chmodSync, readFileSync, realpathSync, renameSync, statSync, unlinkSync, writeFileSync } from "node:fs";
 import { findNodeAtLocation, getNodeValue, parseTree } from "jsonc-parser";
+import type { KeyPath } from "../problems/locate.ts";
 import { putIn, removeFrom } from "./json-edit.ts";
-import type { KeyPath } from "./problems/locate.ts";
 
 /** Returns the value at a path of a config's text; undefined if there is none. */
 export function valueIn(text: string, path: KeyPath): unknown {

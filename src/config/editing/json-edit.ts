@@ -4,8 +4,8 @@
  * bytes, but for a comma.
  */
 import { getNodeValue, type Node } from "jsonc-parser";
-import { lineEndOf, lineOf } from "../text/lines.ts";
-import { parseSyntax, propertiesOf } from "./reading/document.ts";
+import { parseSyntax, propertiesOf } from "../reading/document.ts";
+import { lineEndOf, lineOf } from "./lines.ts";
 
 /** Returns the object of a text. @throws Error that names the line of a mistake */
 export function objectIn(text: string): Node {
