@@ -7,6 +7,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { apiStatuses } from "../src/admin/failure.ts";
 import { formatProblem } from "../src/config/problems/problem.ts";
 import { parseConfig } from "../src/config/reading/parse.ts";
 import { configReference } from "../src/config/schema/reference.ts";
@@ -78,10 +79,21 @@ test("docs/errors.md lists every code with its number", () => {
   );
 });
 
+test("docs/errors.md lists every code of the API with its status", () => {
+  const rows = [...read("docs/errors.md").matchAll(/^\| `([^`]+)` \| (\d{3}) \|/gm)].map(([, code, status]) => [
+    code,
+    Number(status),
+  ]);
+  const own = new Set(Object.values(errorTable).map(({ wire }) => wire as string));
+  expect(Object.fromEntries(rows)).toEqual(
+    Object.fromEntries(Object.entries(apiStatuses).filter(([code]) => !own.has(code))),
+  );
+});
+
 test("docs/errors.md says for every code who causes it and what to do, and for no other", () => {
   const parts = read("docs/errors.md").split(/^## /m).slice(1);
   expect(parts.map((part) => part.split("\n", 1)[0]).sort()).toEqual(
-    [...new Set(Object.values(errorTable).map(({ wire }) => wire))].sort(),
+    [...new Set([...Object.values(errorTable).map(({ wire }) => wire), ...Object.keys(apiStatuses)])].sort(),
   );
   for (const part of parts) expect(part).toMatch(/^.+\n\nCaused by: .+\.\n\n\S.+/);
 });

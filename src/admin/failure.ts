@@ -2,8 +2,14 @@
 import { messageOf } from "../protocol/errors.ts";
 import type { ApiError } from "./schema.ts";
 
-/** The failures of the API's own, with their HTTP statuses; those of a call have the call's. */
-const statuses = {
+/**
+ * The failures of the API's own, with their HTTP statuses; those of a call have the call's. Each has
+ * its place in docs/errors.md.
+ */
+export const apiStatuses = {
+  UNAUTHORIZED: 401,
+  FORBIDDEN: 403,
+  UNAVAILABLE: 503,
   PARSE_ERROR: 400,
   INVALID_PARAMS: 400,
   NOT_FOUND: 404,
@@ -30,8 +36,8 @@ const statuses = {
   APPROVAL_UNRECORDED: 503,
 } as const;
 
-export function apiFailure(code: keyof typeof statuses, message: string): ApiFailure {
-  return new ApiFailure(statuses[code], code, message);
+export function apiFailure(code: keyof typeof apiStatuses, message: string): ApiFailure {
+  return new ApiFailure(apiStatuses[code], code, message);
 }
 
 export class ApiFailure extends Error {

@@ -7,8 +7,10 @@
  */
 import { CommanderError } from "commander";
 import { ConfigError } from "../config/problems/problem.ts";
+import { recordOf } from "../structures/record.ts";
 import { cleanLines } from "../text/clean.ts";
 import { RpcError } from "./gateway/mcp-client.ts";
+import { RefusedRequest } from "./gateway/refused-request.ts";
 import { errorPage } from "./terminal/error-page.ts";
 import { painter } from "./terminal/paint.ts";
 import { safeJson } from "./terminal/safe-json.ts";
@@ -51,17 +53,22 @@ function complainInJson(error: unknown): void {
 function kindOf(error: unknown): Record<string, unknown> {
   if (error instanceof UsageError) return { code: "USAGE" };
   if (error instanceof ConfigError) return { code: error.code, problems: error.problems };
-  if (error instanceof RpcError) {
-    const page = errorPage(error.data);
-    return { code: "RPC_ERROR", rpcCode: error.code, data: error.data, ...(page !== undefined && { page }) };
-  }
+  const page = pageAbout(error);
+  const known = page !== undefined && { page };
+  if (error instanceof RpcError) return { code: "RPC_ERROR", rpcCode: error.code, data: error.data, ...known };
+  if (error instanceof RefusedRequest) return { code: "API_ERROR", apiCode: error.code, ...known };
   return { code: "FAILED" };
 }
 
 /** What to do about it stands there. */
 function pageOf(error: unknown): string {
-  const page = error instanceof RpcError ? errorPage(error.data) : undefined;
+  const page = pageAbout(error);
   return page === undefined ? "" : `\nWhat to do: ${page}`;
+}
+
+function pageAbout(error: unknown): string | undefined {
+  if (error instanceof RefusedRequest) return errorPage(error.code);
+  return error instanceof RpcError ? errorPage(recordOf(error.data)["code"]) : undefined;
 }
 
 function describe(error: unknown): string {

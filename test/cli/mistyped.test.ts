@@ -80,3 +80,17 @@ test("a URL where another program answers", async () => {
   const { code, err } = await commandHome().goblin("status", "--url", url);
   expect([code, err]).toEqual([1, `goblin: ${url} answers, but not as a Goblin gateway: is it another program?\n`]);
 });
+
+test("what the API refuses comes with its page", async () => {
+  const { home, at } = await setup({ auth: { tokens: ["client-token-1"] }, admin: { tokens: ["right-token-1"] } });
+  const run = (token: string, ...args: string[]) => home.goblinWith({ env: { GOBLIN_TOKEN: token } }, ...args, ...at);
+  expect((await run("client-token-1", "status")).err).toBe(
+    "goblin: This token does not open the API: use an admin token\nWhat to do: docs/errors.md#forbidden\n",
+  );
+  const json = await run("right-token-1", "approvals", "show", "none", "--json");
+  expect(JSON.parse(json.err).error).toMatchObject({
+    code: "API_ERROR",
+    apiCode: "APPROVAL_NOT_FOUND",
+    page: "docs/errors.md#approval_not_found",
+  });
+});

@@ -4,13 +4,15 @@
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { errorPage } from "../../src/cli/terminal/error-page.ts";
 import { errorTable } from "../../src/protocol/errors.ts";
 import { type CommandHome, commandHome, hasScript } from "../fixtures/command.ts";
 import { onDispose } from "../fixtures/dispose.ts";
 import { startGoblin } from "../fixtures/goblin.ts";
-import { disposeAll, startScripted } from "../fixtures/peers.ts";
+import { PRM, startMalicious } from "../fixtures/malicious.ts";
+import { connectV1, disposeAll, startScripted } from "../fixtures/peers.ts";
 
 vi.setConfig({ testTimeout: 90_000 });
 
@@ -54,11 +56,46 @@ describe.runIf(hasScript)("on a terminal", () => {
     });
     const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
     const text = `waiting for the gateway at ${url}`;
-    const commands = [["list", "tools"], ["status"], ["preflight", "x"], ["explain", "x"]];
+    const commands = [["list", "tools"], ["status"], ["preflight", "x"], ["explain", "x"], ["tokens"]];
     const seen = await Promise.all(
       commands.map((command) => home.onTerminal([...command, "--url", url], { typing: [[text, BREAK]] })),
     );
     for (const { shown } of seen) expect(shown).toContain(text);
+  });
+
+  test("a login says what it asks, and that it waits for the browser", async () => {
+    const [silent, honest] = await Promise.all([startMalicious(), startMalicious()]);
+    silent.answers.set("/mcp", { status: 0 });
+    honest.answers.set("/mcp", {
+      status: 401,
+      headers: { "www-authenticate": `Bearer resource_metadata="${honest.origin}${PRM}"` },
+    });
+    const config = home.write("logins.json", { mcpServers: { silent: { url: silent.url }, far: { url: honest.url } } });
+    const login = (id: string, text: string) =>
+      home.onTerminal(["login", id, "--no-browser", "--config", config], { typing: [[text, BREAK]] });
+    const [asking, waiting] = await Promise.all([
+      login("silent", "asking silent"),
+      login("far", "waiting for the login in the browser"),
+    ]);
+    expect(asking!.shown).toMatch(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] asking silent/);
+    expect(waiting!.shown).toMatch(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] waiting for the login in the browser/);
+  });
+
+  test("a comparison with a recording counts what it repeats", async () => {
+    const server = await startScripted({ name: "one" });
+    const dir = join(home.folder, "recorded");
+    const { gateway, url } = await startGoblin({ mcpServers: { one: server.entry }, record: { dir } });
+    const { client } = await connectV1({ url });
+    await client.readResource({ uri: "one+text:///hello" });
+    await client.close();
+    await gateway.close();
+    server.setScript({ rules: [{ method: "resources/read", do: "hang" }] });
+    const config = home.write("against.json", { mcpServers: { one: server.entry } });
+    const text = "repeating requests at one: 0 of 1";
+    const { shown } = await home.onTerminal(["replay", dir, "--against", "one", "--config", config], {
+      typing: [[text, BREAK]],
+    });
+    expect(shown).toMatch(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] repeating requests at one: 0 of 1/);
   });
 
   test("with --json, with NO_COLOR and on a terminal that cannot erase, nothing moves", async () => {
@@ -86,8 +123,7 @@ test("an error of the gateway names the page that says what to do; one of a serv
 });
 
 test("every code of the gateway has a page, and no other", () => {
-  for (const { wire } of Object.values(errorTable))
-    expect(errorPage({ code: wire })).toMatch(/^docs\/errors\.md#[a-z0-9_-]+$/);
-  for (const data of [undefined, null, "TIMEOUT", { code: "MINE" }, { code: 7 }])
-    expect(errorPage(data)).toBeUndefined();
+  const codes = [...Object.values(errorTable).map(({ wire }) => wire), "SERVER_NOT_FOUND", "FORBIDDEN"];
+  for (const code of codes) expect(errorPage(code)).toMatch(/^docs\/errors\.md#[a-z0-9_-]+$/);
+  for (const code of [undefined, null, "MINE", 7, {}]) expect(errorPage(code)).toBeUndefined();
 });

@@ -19,6 +19,7 @@ import { createStatusLine, whileWaiting } from "../terminal/status-line.ts";
 import { UsageError } from "../usage-error.ts";
 import { findGateway, type GatewayOptions } from "./find-gateway.ts";
 import { type Fields, McpClient, type Send } from "./mcp-client.ts";
+import { RefusedRequest } from "./refused-request.ts";
 import { unreachable } from "./unreachable.ts";
 
 export interface TargetOptions extends GatewayOptions {
@@ -45,16 +46,6 @@ export interface Target {
   /** Connects to the endpoint of one server, where it has its own names. */
   mcpOf(capabilities: Fields, server: string): Promise<McpClient>;
   close(): Promise<void>;
-}
-
-/** A request that the gateway's API refused. */
-export class RefusedRequest extends Error {
-  readonly code: string;
-
-  constructor({ code, message }: ApiError["error"]) {
-    super(message);
-    this.code = code;
-  }
 }
 
 type Fetch = (path: string, init: RequestInit) => Promise<Response>;

@@ -7,7 +7,8 @@ import type { Explanation } from "../../admin/explain/schema.ts";
 import { adminRoutes } from "../../admin/routes.ts";
 import { clean } from "../../text/clean.ts";
 import { formatMs } from "../../text/format.ts";
-import { RefusedRequest, type Target } from "../gateway/target.ts";
+import { RefusedRequest } from "../gateway/refused-request.ts";
+import type { Target } from "../gateway/target.ts";
 import { printJson } from "../terminal/table.ts";
 import { UsageError } from "../usage-error.ts";
 

@@ -1,6 +1,7 @@
 /** The API of a running gateway, for commands that follow what happens there. */
 import { type AdminClient, AdminClientError, createAdminClient } from "../../tui/client.ts";
 import { findGateway, type GatewayOptions } from "../gateway/find-gateway.ts";
+import { RefusedRequest } from "../gateway/refused-request.ts";
 import { unreachable } from "../gateway/unreachable.ts";
 
 export async function withAdmin<T>(
@@ -20,6 +21,7 @@ export async function withAdmin<T>(
       );
     }
     const isNetwork = /^(E[A-Z]+|UND_ERR_.*|ERR_SSL.*|HPE_.*|NETWORK)$/.test(error.code);
-    throw isNetwork ? new Error(unreachable({ url: adminUrl, named: options.url !== undefined }, error.cause)) : error;
+    if (isNetwork) throw new Error(unreachable({ url: adminUrl, named: options.url !== undefined }, error.cause));
+    throw new RefusedRequest({ code: error.code, message: error.message });
   }
 }

@@ -1,11 +1,13 @@
 /** The page of the documentation about an error of the gateway. */
+import { apiStatuses } from "../../admin/failure.ts";
 import { errorTable } from "../../protocol/errors.ts";
-import { isRecord } from "../../structures/record.ts";
 
-const codes: ReadonlySet<string> = new Set(Object.values(errorTable).map(({ wire }) => wire));
+const codes: ReadonlySet<string> = new Set([
+  ...Object.values(errorTable).map(({ wire }) => wire),
+  ...Object.keys(apiStatuses),
+]);
 
-/** Returns the page for the `data` of an error; undefined if the code is not the gateway's own. */
-export function errorPage(data: unknown): string | undefined {
-  const code = isRecord(data) ? data["code"] : undefined;
+/** Returns the page about a code; undefined if it is not the gateway's own. */
+export function errorPage(code: unknown): string | undefined {
   return typeof code === "string" && codes.has(code) ? `docs/errors.md#${code.toLowerCase()}` : undefined;
 }
