@@ -179,7 +179,6 @@ const manyParameters = [
   "catalog/search/terms.ts note",
   "catalog/search/terms.ts shareOf",
   "front/http/reply.ts replyAnswer",
-  "json/json-scan.ts scan",
   "routing/resolve.ts namedRoute",
   "servers/servers.ts forward",
   "uri-template/subject.ts fits",

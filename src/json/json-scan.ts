@@ -3,8 +3,8 @@
  *
  * It accepts exactly the valid UTF-8 that `JSON.parse` accepts, up to `MAX_DEPTH` levels. It makes
  * one pass and does not recurse. It runs for every answer of every server, so it is written for
- * speed. The functions share only a scratch table, and `indexOf` skips long strings. A long scan
- * can pause between two tokens, or inside of a string.
+ * speed. The functions share only scratch memory, and long strings are skipped in windows
+ * (`long-strings.ts`). A long scan can pause between two tokens, or inside of a string.
  */
 
 import { isUtf8 } from "node:buffer";
@@ -33,6 +33,7 @@ import {
   TAB,
   ZERO,
 } from "./characters.ts";
+import { skipper } from "./long-strings.ts";
 
 /** Deeper nesting is not data: it only serves to crash recursive readers. */
 export const MAX_DEPTH = 10_000;
@@ -42,12 +43,10 @@ const notPlain = tableOf('"\\').fill(1, 0, SPACE);
 const escapable = tableOf('"\\/bfnrt');
 const hexDigits = tableOf("0123456789abcdefABCDEF");
 
-/** The first bytes of a string are checked one by one; after that, `indexOf` is faster. */
+/** The first bytes of a string are checked one by one; after that, a window is faster. */
 const NEAR = 16;
-/** From this size on, searching all bytes for control characters in advance is faster. */
-const SEARCHED = 512;
-/** Small enough to stay in the CPU cache during repeated searches. */
-const BLOCK = 64 * 1024;
+/** Below this size, no window is worth its copy. */
+const LONG = 512;
 
 /** For each open level, whether it is an object. Nothing here awaits, so one table is enough. */
 const isObject = new Uint8Array(MAX_DEPTH + 1);
@@ -66,17 +65,17 @@ interface Pause {
   depth: number;
   isKey: boolean;
   isInString: boolean;
-  /** The next quote and backslash, if already searched for: a long string is searched only once. */
-  quote: number;
-  backslash: number;
   levels: Uint8Array;
+  /** What the last part cost. */
+  cost: number;
   readonly members: number[];
 }
 
+/** For bytes that are too few for one. */
+const NO_WINDOW = { window: new Uint8Array(0), skip: (): number => 0 };
 const PAUSED = -2;
-/** The bytes between two pauses, and what they cost if nearly every one is a token. */
+/** The bytes between two pauses. */
 const PART = 128 * 1024;
-const PART_COST = 2000;
 
 /**
  * Like `scanValue`, in slices. Returns undefined if the value is not valid, or has a number or a
@@ -84,30 +83,19 @@ const PART_COST = 2000;
  */
 export function* scanInSlices(bytes: Buffer, from: number): Sliced<Scanned | undefined> {
   if (!isUtf8(bytes)) return undefined;
-  let unbroken = true;
-  for (let at = 0; at < bytes.length; at += 16 * BLOCK) {
-    yield PART_COST;
-    const breaks = breaksIn(bytes.subarray(at, at + 16 * BLOCK));
-    if (breaks === "never valid") return undefined;
-    unbroken &&= breaks === "none";
-  }
   const levels = new Uint8Array(0);
-  const found = { quote: -1, backslash: -1 };
-  const pause: Pause = { at: from, depth: 0, isKey: false, isInString: false, ...found, levels, members: [] };
+  const pause: Pause = { at: from, depth: 0, isKey: false, isInString: false, levels, cost: 0, members: [] };
   for (;;) {
-    const end = scan(bytes, pause.at, unbroken, pause);
+    const end = scan(bytes, pause.at, pause);
     if (end === -1) return undefined;
     if (end !== PAUSED) return { end, members: pause.members };
-    yield PART_COST;
+    yield pause.cost;
   }
 }
 
 /** Returns the position after the value whose first byte is at `from`, or -1 if it is not valid. */
 export function scanValue(bytes: Buffer, from: number): number {
-  if (!isUtf8(bytes)) return -1;
-  if (bytes.length < SEARCHED) return scan(bytes, from, false);
-  const breaks = breaksIn(bytes);
-  return breaks === "never valid" ? -1 : scan(bytes, from, breaks === "none");
+  return isUtf8(bytes) ? scan(bytes, from) : -1;
 }
 
 /** Returns the start of the next token. */
@@ -121,28 +109,8 @@ function isBlank(c: number): boolean {
   return c <= SPACE && (c === SPACE || c === NEWLINE || c === RETURN || c === TAB);
 }
 
-/**
- * Searches for control characters. Line breaks and tabs are valid between tokens; the others are
- * never valid.
- */
-function breaksIn(bytes: Buffer): "none" | "some" | "never valid" {
-  let found: "none" | "some" = "none";
-  for (let at = 0; at < bytes.length; at += BLOCK) {
-    const block = bytes.subarray(at, at + BLOCK);
-    for (let control = 0; control < SPACE; control++) {
-      if (block.indexOf(control) === -1) continue;
-      if (!isBlank(control)) return "never valid";
-      found = "some";
-    }
-  }
-  return found;
-}
-
-/**
- * `unbroken`: the bytes hold no control characters, so strings need not be checked for them. With
- * `pause`, the scan continues where it paused, and returns `PAUSED` after the next part.
- */
-function scan(bytes: Buffer, from: number, unbroken: boolean, pause?: Pause): number {
+/** With `pause`, the scan continues where it paused, and returns `PAUSED` after the next part. */
+function scan(bytes: Buffer, from: number, pause?: Pause): number {
   const end = bytes.length | 0;
   const members = pause?.members;
   const stop = pause ? (from + PART) | 0 : end;
@@ -152,15 +120,18 @@ function scan(bytes: Buffer, from: number, unbroken: boolean, pause?: Pause): nu
   let depth = 0;
   let isKey = false;
   let isInString = false;
-  let quote = -1;
-  let backslash = -1;
+  const { window, skip } = end < LONG ? NO_WINDOW : skipper();
+  /** The bytes that are in the window. */
+  let windowFrom = 0;
+  let windowEnd = 0;
+  let skipped = 0;
   if (pause) {
-    ({ depth, isKey, isInString, quote, backslash } = pause);
+    ({ depth, isKey, isInString } = pause);
     isObject.set(pause.levels);
   }
   let i = from | 0;
   for (;;) {
-    if (i >= stop && i < end) return paused(pause!, { at: i, depth, isKey, isInString, quote, backslash });
+    if (i >= stop && i < end) return paused(pause!, { at: i, depth, isKey, isInString, cost: costOf(skipped) });
     let c = i < end ? bytes[i]! : 0;
     if (c === QUOTE || isInString) {
       if (isInString) isInString = false;
@@ -170,7 +141,7 @@ function scan(bytes: Buffer, from: number, unbroken: boolean, pause?: Pause): nu
       }
       // Without Math.min, which would turn all these variables into floating-point numbers.
       let near = i + NEAR;
-      if (near > end || !unbroken) near = end;
+      if (near > end || end < LONG) near = end;
       if (near > stop) near = stop;
       for (;;) {
         c = 0;
@@ -181,14 +152,18 @@ function scan(bytes: Buffer, from: number, unbroken: boolean, pause?: Pause): nu
         }
         if (i >= near) {
           if (i >= end) return -1;
-          if (i >= stop) return paused(pause!, { at: i, depth, isKey, isInString: true, quote, backslash });
-          if (quote < i) quote = bytes.indexOf(QUOTE, i);
-          if (quote === -1) return -1;
-          if (backslash < i) backslash = bytes.indexOf(BACKSLASH, i);
-          if (backslash === -1) backslash = end;
-          c = quote < backslash ? QUOTE : BACKSLASH;
-          i = quote;
-          if (backslash < quote) i = backslash;
+          if (i >= stop) return paused(pause!, { at: i, depth, isKey, isInString: true, cost: costOf(skipped) });
+          if (i >= windowEnd) {
+            windowFrom = i;
+            windowEnd = (i + window.length) | 0;
+            if (windowEnd > stop) windowEnd = stop;
+            window.set(bytes.subarray(windowFrom, windowEnd));
+          }
+          const begun = i;
+          i = (windowFrom + skip(i - windowFrom, windowEnd - windowFrom)) | 0;
+          skipped = (skipped + i - begun) | 0;
+          if (i >= windowEnd) continue;
+          c = bytes[i]!;
         }
         i++;
         if (c === QUOTE) break;
@@ -239,6 +214,11 @@ function scan(bytes: Buffer, from: number, unbroken: boolean, pause?: Pause): nu
       i++;
     }
   }
+}
+
+/** Nearly every byte may be a token, but those that were skipped cost little. */
+function costOf(skipped: number): number {
+  return ((PART - skipped) >> 6) + (skipped >> 10);
 }
 
 function paused(pause: Pause, state: Omit<Pause, "levels" | "members">): number {

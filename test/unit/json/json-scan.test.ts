@@ -170,18 +170,19 @@ test("of values that were changed at random, those pass that JSON.parse takes", 
 
 test("a long string with escapes is searched once, however often the scan pauses", () => {
   const bytes = Buffer.from(JSON.stringify("line\n".repeat(500_000)));
-  const search = bytes.indexOf.bind(bytes) as (value: number, from: number) => number;
+  const part = bytes.subarray.bind(bytes);
   let searched = 0;
-  bytes.indexOf = ((value: number, from: number) => {
-    const at = search(value, from);
-    searched += (at === -1 ? bytes.length : at) - from;
-    return at;
-  }) as typeof bytes.indexOf;
+  bytes.subarray = (from, to) => {
+    const taken = part(from, to);
+    searched += taken.length;
+    return taken;
+  };
   const slices = scanInSlices(bytes, 0);
   let pauses = 0;
   let step = slices.next();
   for (; !step.done; step = slices.next()) pauses++;
   expect(step.value?.end).toBe(bytes.length);
   expect(pauses).toBeGreaterThan(20);
-  expect(searched).toBeLessThan(3 * bytes.length);
+  expect(searched).toBeGreaterThan(bytes.length / 2);
+  expect(searched).toBeLessThanOrEqual(bytes.length);
 });
