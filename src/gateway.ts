@@ -111,8 +111,7 @@ export function createGateway({
       if (config.current.cluster.listen !== undefined && !cluster) log.warn("cluster.listen needs goblin serve");
       http = await openAddresses({ front, config: config.current, onLimit, log });
       address.url = http.url;
-      // Hono loads after the servers start, because users wait for the servers.
-      void servers.start().then(front.load);
+      void servers.start();
       return { url: http.url, port: http.port, adminUrl: http.adminUrl, whenIdle: http.whenIdle };
     },
 

@@ -126,7 +126,7 @@ const layers: Record<string, readonly string[]> = {
 /** Third-party package → where in `src` it may be imported. */
 const packages: Record<string, readonly string[]> = {
   hono: ["front/", "admin/"],
-  "@hono/node-server": ["front/http/app.ts"],
+  "@hono/node-server": ["front/http/routes/app.ts"],
   minisearch: ["catalog/search/"],
   ink: ["tui/"],
   react: ["tui/"],

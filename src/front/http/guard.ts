@@ -36,6 +36,9 @@ export interface Denial {
   readonly challenge?: string | undefined;
 }
 
+/** What the statuses of a denial are called on plain HTTP routes. */
+export const denialCodes = { 401: "UNAUTHORIZED", 403: "FORBIDDEN", 503: "UNAVAILABLE" } as const;
+
 export type Verdict = { readonly ok: true; readonly principal: Principal } | Denial;
 
 export interface Guard {

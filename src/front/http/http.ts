@@ -1,10 +1,10 @@
 /**
  * The HTTP front: sends each request through the guard to its handler.
  *
- * The hot route, POST to the endpoint, is served here on Node's own objects. Hono's request,
- * context and response objects were 3 % of a profile of small calls (docs/performance.md). Hono
- * serves all other routes. It is loaded after the servers have started, or on the first request
- * that needs it. Loading takes 40 ms, which must not delay the servers.
+ * The hot route, POST to the endpoint, is served here on Node's own objects, and so are the few
+ * others of `routes/direct.ts`. Hono serves all the rest, and is loaded with the first request that
+ * needs it. Its objects were 3 % of a profile of small calls, it takes 40 ms to load, and memory
+ * (docs/performance.md).
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
@@ -21,12 +21,13 @@ import { SseFront } from "../legacy/sse.ts";
 import { ModernHttp } from "../modern/http.ts";
 import { ToOwner } from "../to-owner.ts";
 import { TrustedProxies } from "../trusted-proxies.ts";
-import type { AddressName, App, HttpFrontOptions, Route } from "./app.ts";
 import { type HttpExchange, JSON_HEADERS, NOTHING, notAllowed, type Serve } from "./exchange.ts";
 import type { Denial, Verdict } from "./guard.ts";
 import { NodeExchange } from "./node-exchange.ts";
 import { readJson } from "./read-json.ts";
 import { replyError } from "./reply.ts";
+import type { AddressName, App, AppOptions, HttpFrontOptions, Route } from "./routes/app.ts";
+import { createDirectRoutes } from "./routes/direct.ts";
 
 const NOT_READ_MS = 60_000;
 const VERSION_HEADER = "mcp-protocol-version";
@@ -39,11 +40,6 @@ export interface HttpFront {
   attach(incoming: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** The gateway will close: asks the clients that can go elsewhere to do so. */
   drain(): void;
-  /**
-   * Loads the rarely needed code in advance: an upgrade may remove the program's files while it
-   * runs.
-   */
-  load(): void;
   /** Serves a web Request. */
   fetch(request: Request): Promise<Response>;
   close(): void;
@@ -118,17 +114,19 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
 
   const mainPost: Route = { serve: post, endpoint: "" };
 
+  const exchange = (incoming: IncomingMessage, outgoing: ServerResponse): HttpExchange =>
+    new NodeExchange(incoming, outgoing, shared);
+  const routes = {
+    admit,
+    exchange,
+    endpoint: endpointRoutes,
+    sse: { get: (x, principal) => sse.get(x, principal), post: message },
+  } satisfies Pick<AppOptions, "admit" | "exchange" | "endpoint" | "sse">;
+  const serveDirectly = createDirectRoutes({ ...options, ...routes });
+
   const load = async (address: AddressName): Promise<App> => {
-    const { createApp } = await import("./app.ts");
-    return createApp({
-      ...options,
-      address,
-      proxies,
-      admit,
-      exchange: (incoming, outgoing) => new NodeExchange(incoming, outgoing, shared),
-      endpoint: endpointRoutes,
-      sse: { get: (x, principal) => sse.get(x, principal), post: message },
-    });
+    const { createApp } = await import("./routes/app.ts");
+    return createApp({ ...options, ...routes, address, proxies });
   };
   const apps = { main: lazy(() => load("main")), admin: lazy(() => load("admin")) };
 
@@ -142,7 +140,7 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
       ({ listener } = await apps[address]());
     } catch (error) {
       const why = `The gateway's program files can no longer be read; restart the gateway (${messageOf(error)})`;
-      return replyError(new NodeExchange(incoming, outgoing, shared), new GoblinError("INTERNAL_ERROR", why));
+      return replyError(exchange(incoming, outgoing), new GoblinError("INTERNAL_ERROR", why));
     }
     // If the client disconnected while Hono was loading, its `close` event has already fired.
     if (!outgoing.destroyed) await listener(incoming, outgoing);
@@ -168,13 +166,13 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
     serve(incoming, outgoing) {
       const { method, url = "/" } = incoming;
       const endpoint = method === "POST" ? endpointOf(url, "/mcp") : undefined;
-      if (endpoint === undefined) void serveByApp("main", incoming, outgoing);
-      else admit(new NodeExchange(incoming, outgoing, shared), endpoint === "" ? mainPost : { serve: post, endpoint });
+      if (endpoint === undefined) {
+        if (!serveDirectly(incoming, outgoing)) void serveByApp("main", incoming, outgoing);
+      } else admit(exchange(incoming, outgoing), endpoint === "" ? mainPost : { serve: post, endpoint });
     },
     attach: (incoming, socket, head) => attached.connect(incoming, socket, head),
     drain: () => attached.drain(),
     serveAdmin: (incoming, outgoing) => void serveByApp("admin", incoming, outgoing),
-    load: () => void apps.main().catch(() => {}),
     async fetch(request) {
       // From now on there are others besides the client of a channel.
       options.servers.sole = undefined;

@@ -12,20 +12,30 @@ test("clients that went away before the routes were there are not served; the ne
   const isTime = new Promise<void>((resolve) => {
     load = resolve;
   });
+  let served = 0;
   // The module itself, later.
-  vi.doMock("../../../src/front/http/app.ts", async (original) => {
+  vi.doMock("../../../src/front/http/routes/app.ts", async (original) => {
     await isTime;
-    return original();
+    const { createApp } = await original<typeof import("../../../src/front/http/routes/app.ts")>();
+    const counted: typeof createApp = (options) => {
+      const { fetch, listener } = createApp(options);
+      return {
+        fetch,
+        listener: (...request) => {
+          served++;
+          return listener(...request);
+        },
+      };
+    };
+    return { createApp: counted };
   });
   vi.resetModules();
-  onTestFinished(() => void vi.doUnmock("../../../src/front/http/app.ts"));
+  onTestFinished(() => void vi.doUnmock("../../../src/front/http/routes/app.ts"));
   onTestFinished(() => void vi.resetModules());
-  const { SseFront } = await import("../../../src/front/legacy/sse.ts");
   const { disposeAll } = await import("../../fixtures/dispose.ts");
   const { startGoblin } = await import("../../fixtures/goblin.ts");
   onTestFinished(disposeAll);
-  const served = vi.spyOn(SseFront.prototype, "get");
-  const { origin, url, sseUrl } = await startGoblin({ mcpServers: {} });
+  const { origin, url } = await startGoblin({ mcpServers: {} });
   const early = await Promise.all(
     Array.from({ length: 20 }, async () => {
       const socket = connect(Number(new URL(origin).port), "127.0.0.1");
@@ -33,16 +43,14 @@ test("clients that went away before the routes were there are not served; the ne
       return socket;
     }),
   );
-  for (const socket of early) socket.write("GET /sse HTTP/1.1\r\nhost: localhost\r\naccept: text/event-stream\r\n\r\n");
+  for (const socket of early) socket.write("GET /metrics HTTP/1.1\r\nhost: localhost\r\n\r\n");
   for (const socket of early) socket.end().destroy();
   // The endpoint needs no routes. When it has answered, the gateway has seen the others leave.
   for (let i = 0; i < 3; i++) expect((await fetch(url, { method: "POST", body: "{" })).status).toBe(415);
-  const stop = new AbortController();
-  const next = fetch(sseUrl, { signal: stop.signal });
+  const next = fetch(`${origin}/metrics`);
   load();
   expect((await next).status).toBe(200);
-  stop.abort();
   const all = await Promise.all(["/health", "/ready", "/nothing"].map((path) => fetch(origin + path)));
   expect(all.map((answer) => answer.status)).toEqual([200, 200, 404]);
-  await until(() => served.mock.calls.length === 1);
+  await until(() => served === 2);
 });

@@ -7,19 +7,19 @@ import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { type Context, Hono } from "hono";
 import { createMiddleware } from "hono/factory";
-import { ENDPOINT_PATHS, endpointOf } from "../../access/endpoints.ts";
-import type { Cluster } from "../../cluster/cluster.ts";
-import { METADATA_PATH, resourceMetadata } from "../../identity/challenge.ts";
-import type { Asked } from "../../identity/credentials.ts";
-import type { Pairing } from "../../pairing/pairing.ts";
-import type { Principal } from "../../protocol/principal.ts";
-import { metricNames } from "../../telemetry/metric-names.ts";
-import type { Metrics } from "../../telemetry/metrics.ts";
-import type { FrontContext } from "../context.ts";
-import type { TrustedProxies } from "../trusted-proxies.ts";
-import { type HttpExchange, NOTHING, notAllowed, type Serve } from "./exchange.ts";
-import type { Guard, LiveGuards, Verdict } from "./guard.ts";
-import { WebExchange, webHeader } from "./web-exchange.ts";
+import { ENDPOINT_PATHS, endpointOf } from "../../../access/endpoints.ts";
+import type { Cluster } from "../../../cluster/cluster.ts";
+import { METADATA_PATH, resourceMetadata } from "../../../identity/challenge.ts";
+import type { Asked } from "../../../identity/credentials.ts";
+import type { Pairing } from "../../../pairing/pairing.ts";
+import type { Principal } from "../../../protocol/principal.ts";
+import { metricNames } from "../../../telemetry/metric-names.ts";
+import type { Metrics } from "../../../telemetry/metrics.ts";
+import type { FrontContext } from "../../context.ts";
+import type { TrustedProxies } from "../../trusted-proxies.ts";
+import { type HttpExchange, NOTHING, notAllowed, type Serve } from "../exchange.ts";
+import { denialCodes, type Guard, type LiveGuards, type Verdict } from "../guard.ts";
+import { WebExchange, webHeader } from "../web-exchange.ts";
 
 type Env = { Bindings: Partial<HttpBindings>; Variables: { network: () => string } };
 
@@ -72,7 +72,6 @@ const NOT_THE_API = "Not found. Only the API, under /api, and /metrics are serve
 const API_PATHS = ["/api/*", "/openapi.json"];
 const PAGE_PATHS = ["/ui", "/ui/*"];
 const NO_OAUTH = 'No such resource, or neither "gateway.auth.oauth" nor "gateway.auth.pairing" is set';
-const CODES = { 401: "UNAUTHORIZED", 403: "FORBIDDEN", 503: "UNAVAILABLE" } as const;
 const CONSENT_PATH = "/oauth/authorize";
 const PAIRING_PATHS = [
   ...["/oauth/*", "/.well-known/oauth-authorization-server", "/.well-known/oauth-authorization-server/*"],
@@ -164,7 +163,8 @@ function addPages(app: Hono<Env>, connect: NonNullable<HttpFrontOptions["connect
     const { header } = askedOf(c);
     // The page's own forms have an Origin that the page itself checks.
     const refused = guard().place({ header: (name) => (name === "origin" ? undefined : header(name)) });
-    if (refused) return c.json({ error: { code: CODES[refused.status], message: refused.message } }, refused.status);
+    if (refused)
+      return c.json({ error: { code: denialCodes[refused.status], message: refused.message } }, refused.status);
     return connect.fetch(c.req.raw);
   });
 }
@@ -239,7 +239,7 @@ function admission(guard: () => Guard, right: "admin" | "client" | "place") {
       return next();
     }
     if (verdict.challenge !== undefined) c.header("www-authenticate", verdict.challenge);
-    return c.json({ error: { code: CODES[verdict.status], message: verdict.message } }, verdict.status);
+    return c.json({ error: { code: denialCodes[verdict.status], message: verdict.message } }, verdict.status);
   });
 }
 

@@ -1,0 +1,66 @@
+/**
+ * The routes of a gateway that only does its work: the MCP endpoints, `/health` and `/ready`. They
+ * are served on Node's own objects.
+ *
+ * All others belong to Hono, which loads Node's web objects with it: 8 MB that most gateways never
+ * need (docs/performance.md). Requests that are rare here go there too: preflights, HEAD, methods
+ * that an endpoint does not have. The answers are the same.
+ */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { ENDPOINT_PATHS, endpointOf } from "../../../access/endpoints.ts";
+import { pathOf } from "../../path.ts";
+import { type HttpExchange, JSON_HEADERS } from "../exchange.ts";
+import { denialCodes } from "../guard.ts";
+import type { AppOptions, Route } from "./app.ts";
+
+export type DirectOptions = Pick<AppOptions, "admit" | "exchange" | "endpoint" | "sse" | "guards" | "servers">;
+
+/** Serves a request if it is one of these. */
+export type ServeDirectly = (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
+
+export function createDirectRoutes(options: DirectOptions): ServeDirectly {
+  const { admit, exchange, endpoint, sse, guards, servers } = options;
+  const methods = {
+    "/mcp": new Map([
+      ["POST", endpoint.post],
+      ["GET", endpoint.get],
+      ["DELETE", endpoint.delete],
+    ]),
+    "/sse": new Map([["GET", sse.get]]),
+    "/messages": new Map([["POST", sse.post]]),
+  };
+
+  const routeOf = (method: string, path: string): Route | undefined => {
+    for (const base of ENDPOINT_PATHS) {
+      const serve = methods[base].get(method);
+      const named = serve && endpointOf(path, base);
+      if (named !== undefined) return { serve: serve!, endpoint: named };
+    }
+    return undefined;
+  };
+
+  const reply = (x: HttpExchange, status: number, value: unknown): void =>
+    x.reply(status, JSON_HEADERS, JSON.stringify(value));
+  /** Answers for a service manager, a load balancer, or a person. */
+  const probe = (x: HttpExchange, path: string): void => {
+    const { place, cors } = guards.main;
+    x.shared = cors.answer(x.header("origin"));
+    const refused = place(x);
+    if (refused) reply(x, refused.status, { error: { code: denialCodes[refused.status], message: refused.message } });
+    else if (path === "/health") reply(x, 200, { status: "ok" });
+    else if (servers.settled) reply(x, 200, { status: "ready" });
+    else reply(x, 503, { status: "starting" });
+  };
+
+  return (incoming, outgoing) => {
+    const { method = "", url = "/" } = incoming;
+    const path = pathOf(url);
+    if (method === "GET" && (path === "/health" || path === "/ready")) {
+      probe(exchange(incoming, outgoing), path);
+      return true;
+    }
+    const route = routeOf(method, path);
+    if (route) admit(exchange(incoming, outgoing), route);
+    return route !== undefined;
+  };
+}
