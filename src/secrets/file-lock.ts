@@ -13,6 +13,7 @@ import { randomBytes } from "node:crypto";
 import { closeSync, openSync, readFileSync, statSync, unlinkSync, writeSync } from "node:fs";
 import { hostname } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
+import { isRunning } from "../structures/is-running.ts";
 
 /** No work under a lock takes this long. */
 const STALE_MS = 60_000;
@@ -89,15 +90,6 @@ function isFree(file: string, afterMs: number, countsAge: boolean): boolean {
 
 function isHolder(pid: number, own: string): boolean {
   return pid === process.pid ? own.startsWith(OWN) : isRunning(pid);
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
 }
 
 function takeOver(file: string, countsAge: boolean): void {

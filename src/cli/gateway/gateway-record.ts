@@ -9,6 +9,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { basename, dirname, join } from "node:path";
 import { configKey } from "../../config/config-key.ts";
 import { stateFolder } from "../../config/state-folder.ts";
+import { isRunning } from "../../structures/is-running.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -72,13 +73,4 @@ export function backgroundLog(config: string | undefined, env: Environment): str
 
 function fileOf(config: string | undefined, env: Environment): string {
   return join(stateFolder(env), "gateways", `${configKey(config)}.json`);
-}
-
-export function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
 }

@@ -6,7 +6,8 @@ import { createServer } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Config } from "../../config/schema/config.ts";
 import { withFileLock } from "../../secrets/file-lock.ts";
-import { isRunning, readRecord, startLock } from "./gateway-record.ts";
+import { isRunning } from "../../structures/is-running.ts";
+import { readRecord, startLock } from "./gateway-record.ts";
 
 export interface SettleOptions {
   readonly config: Config;
