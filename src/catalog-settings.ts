@@ -5,9 +5,10 @@
 import { Catalog } from "./catalog/catalog.ts";
 import type { SnapshotSettings } from "./catalog/snapshot.ts";
 import type { Config } from "./config/schema/config.ts";
+import type { ServerConfig } from "./config/schema/server.ts";
 import type { Lock } from "./lock/lock.ts";
 import { createLock, type LockParts } from "./lock-settings.ts";
-import { metaDefinitions, SEARCH_TOOLS } from "./meta/registry.ts";
+import { metaDefinitions, READER, SEARCH_TOOLS } from "./meta/registry.ts";
 
 /** The catalog, and the lock that decides what of the servers' lists gets there. */
 export function createCatalog({ config, ...parts }: LockParts): { readonly catalog: Catalog; readonly lock: Lock } {
@@ -26,7 +27,9 @@ function settingsOf({
   profiles,
   policy,
   clients,
+  servers,
 }: Config): SnapshotSettings {
+  const reader = servers.some(keepsResults) ? [READER] : [];
   return {
     maxNameLength: names.maxLength,
     repeatPrefix: names.repeatPrefix,
@@ -34,8 +37,9 @@ function settingsOf({
     validatePrompts: prompts.validate,
     pageSize: lists.pageSize,
     order: lists.order,
-    local: metaDefinitions(metaTools.enabled ?? SEARCH_TOOLS),
-    localInAll: metaDefinitions(metaTools.enabled ?? []),
+    local: metaDefinitions(metaTools.enabled ?? [...SEARCH_TOOLS, ...reader]),
+    localInAll: metaDefinitions(metaTools.enabled ?? reader),
+    reader: metaDefinitions([READER])[0],
     viewsDiffer:
       tools.expose === "auto" ||
       Object.keys({ ...profiles, ...clients }).length > 0 ||
@@ -43,4 +47,9 @@ function settingsOf({
       policy.rules.length > 0,
     exposure: { mode: tools.expose, budgetTokens: tools.budgetTokens },
   };
+}
+
+function keepsResults({ tools: { results, overrides } }: ServerConfig): boolean {
+  const all = [results, ...Object.values(overrides).map((override) => override.results)];
+  return all.some((rules) => rules?.over === "spill");
 }

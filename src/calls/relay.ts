@@ -12,6 +12,7 @@ import type { Approvals } from "../approvals/approvals.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Snapshot } from "../catalog/snapshot.ts";
 import type { LiveConfig } from "../config/live-config.ts";
+import { resultIdOf } from "../identifiers/result-ids.ts";
 import type { LocalTools } from "../meta/registry.ts";
 import { createOtel, type Otel } from "../otel/otel.ts";
 import type { Call } from "../protocol/call.ts";
@@ -22,6 +23,7 @@ import type { OnLimit } from "../protocol/limit-exceeded.ts";
 import { type ListMethod, listMethods, lookUp, type RoutedMethod, routedMethods } from "../protocol/methods.ts";
 import { shownTo } from "../protocol/principal.ts";
 import type { Recorder } from "../recording/recorder.ts";
+import type { Results } from "../results/results.ts";
 import { EXTENSION, extensionOwners, mayBeDeclared, notOffered, resolveExtension } from "../routing/extension.ts";
 import { LateRoute } from "../routing/late-route.ts";
 import type { Route } from "../routing/resolve.ts";
@@ -65,6 +67,7 @@ export interface RelayParts {
   readonly keptCalls: KeptCalls;
   readonly recorder: Recorder;
   readonly masker: Masker;
+  readonly results: Results;
   readonly seen: SeenUris;
   readonly onLimit: OnLimit;
   readonly log: Logger;
@@ -128,6 +131,7 @@ export class Relay {
       ...(this.#audit ? [this.#audit] : []),
       new FailureLog(log),
       new ClientLimits(config, onLimit),
+      parts.results,
     ];
     const send: Send = (flight, route) =>
       route instanceof LateRoute ? this.#sendLate(flight, route) : this.#forward(flight, route);
@@ -205,7 +209,8 @@ export class Relay {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#audit?.close(), this.#otel?.close(), this.#parts.recorder.stop()]);
+    const { recorder, results } = this.#parts;
+    await Promise.all([this.#audit?.close(), this.#otel?.close(), recorder.stop(), results.close()]);
   }
 
   #answer(flight: Flight): Promise<Answer> {
@@ -215,6 +220,8 @@ export class Relay {
     if (routed) {
       const tool = routed.names === "tool" ? localTools.find(call) : undefined;
       if (tool) return this.#answerLocally(flight, () => tool(call, this));
+      const kept = routed.names === "resource" ? this.#keptResult(call) : undefined;
+      if (kept) return this.#answerLocally(flight, () => kept);
       return this.#send(flight, this.#find(call, routed));
     }
     const list = lookUp(listMethods, call.method);
@@ -228,6 +235,15 @@ export class Relay {
     if (this.#owners(call).length > 0 || mayBeDeclared(call.method, catalog.view(call.client)))
       return this.#send(flight, this.#find(call, EXTENSION));
     throw new GoblinError("METHOD_NOT_FOUND", `Method not found: ${call.method.slice(0, 100)}`);
+  }
+
+  /** Undefined: the URI is not one of a result that is kept for this client. */
+  #keptResult(call: Call): Promise<Answer> | undefined {
+    const { uri } = call.params;
+    const id = typeof uri === "string" ? resultIdOf(uri) : undefined;
+    const { results, catalog } = this.#parts;
+    const kept = id === undefined ? undefined : results.find(id, call, catalog.view(call.client));
+    return kept && results.readWhole(kept);
   }
 
   #list(flight: Flight, { kind }: ListMethod): Answer {

@@ -6,6 +6,7 @@
  */
 
 import type { Named } from "../identifiers/names.ts";
+import type { ResultRules } from "../protocol/results/result-rules.ts";
 import { matchesGlob } from "../text/glob.ts";
 import { each, type Sliced } from "../timing/slices.ts";
 import { type Definition, stringOf } from "./definitions.ts";
@@ -15,12 +16,15 @@ export interface EntryOverride {
   readonly description?: string | undefined;
   readonly timeoutMs?: number | undefined;
   readonly enabled?: boolean | undefined;
+  readonly results?: ResultRules | undefined;
 }
 
 export interface NamePolicy {
   readonly allow: readonly string[];
   readonly deny: readonly string[];
   readonly overrides: Readonly<Record<string, EntryOverride>>;
+  /** What becomes of the results of tools without an override. */
+  readonly results?: ResultRules | undefined;
 }
 
 export interface NamedSource {
@@ -35,6 +39,8 @@ export interface NamedSource {
 export interface Candidate extends Named {
   readonly definition: Definition;
   readonly override: EntryOverride | undefined;
+  /** What becomes of its results. Undefined: nothing. */
+  readonly results: ResultRules | undefined;
   /** Other names under the server's prefix that calls may use. */
   readonly others: readonly string[];
 }
@@ -59,7 +65,8 @@ export function* candidatesOf(source: NamedSource): Sliced<Candidate[]> {
       : [prefix + name];
     const wanted = alias === undefined ? forms[0]! : prefix + alias;
     const others = alias === undefined ? forms.slice(1) : forms;
-    found.push({ serverId, name, wanted, definition, override, others });
+    const results = override ? override.results : policy?.results;
+    found.push({ serverId, name, wanted, definition, override, results, others });
   };
   yield* each(definitions, take, () => 1 + patterns);
   return found;

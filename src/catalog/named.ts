@@ -12,7 +12,8 @@
  */
 
 import { assignNames, type NameRules, ownName } from "../identifiers/names.ts";
-import { setMember } from "../json/json-text.ts";
+import { cutMembers, setMember } from "../json/json-text.ts";
+import { breaksSchema, type ResultRules } from "../protocol/results/result-rules.ts";
 import { OverlayMap } from "../structures/overlay-map.ts";
 import { each, mapped, type Sliced, sorted, textCost } from "../timing/slices.ts";
 import { type Candidate, candidatesOf, type EntryOverride, type NamedSource } from "./candidates.ts";
@@ -30,6 +31,8 @@ export interface NamedEntry {
   readonly text: string;
   readonly definition: Definition;
   readonly override: EntryOverride | undefined;
+  /** What becomes of its results. Undefined: nothing. */
+  readonly results: ResultRules | undefined;
 }
 
 export interface NamedList {
@@ -254,25 +257,34 @@ const entryCache = new WeakMap<Definition, NamedEntry>();
 /** The same for entries under their own names, which a view of one server has besides. */
 const ownEntryCache = new WeakMap<Definition, NamedEntry>();
 
-function entryOf({ serverId, name, definition, override }: Candidate, exposed: string): NamedEntry {
+function entryOf({ serverId, name, definition, override, results }: Candidate, exposed: string): NamedEntry {
   const cache = exposed === name ? ownEntryCache : entryCache;
   const known = cache.get(definition);
-  if (known && known.exposed === exposed && known.override === override && known.serverId === serverId) return known;
-  const entry = madeEntry({ serverId, name, exposed, definition, override });
+  if (
+    known &&
+    known.exposed === exposed &&
+    known.override === override &&
+    known.serverId === serverId &&
+    known.results === results
+  )
+    return known;
+  const entry = madeEntry({ serverId, name, exposed, definition, override, results });
   cache.set(definition, entry);
   return entry;
 }
 
 /** Returns the entry with another definition of the same tool, in JSON. */
-export function shapedEntry({ serverId, name, exposed, override }: NamedEntry, text: string): NamedEntry {
+export function shapedEntry({ serverId, name, exposed, override, results }: NamedEntry, text: string): NamedEntry {
   const definition = { text, value: JSON.parse(text) as Definition["value"] };
-  return madeEntry({ serverId, name, exposed, definition, override });
+  return madeEntry({ serverId, name, exposed, definition, override, results });
 }
 
-function madeEntry({ serverId, name, exposed, definition, override }: Omit<NamedEntry, "text">): NamedEntry {
+function madeEntry({ serverId, name, exposed, definition, override, results }: Omit<NamedEntry, "text">): NamedEntry {
   let text = exposed === name ? definition.text : setMember(definition.text, "name", JSON.stringify(exposed));
   if (override?.description !== undefined) text = setMember(text, "description", JSON.stringify(override.description));
-  const entry: NamedEntry = { serverId, name, exposed, text, definition, override };
+  // Clients check results against it, and what is kept, cut or left out would not pass.
+  if (results && breaksSchema(results)) text = cutMembers(text, (key) => key === "outputSchema");
+  const entry: NamedEntry = { serverId, name, exposed, text, definition, override, results };
   // Estimated here, within a slice, so that every later reader finds the number.
   toolTokens(entry);
   return entry;

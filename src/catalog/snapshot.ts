@@ -53,6 +53,8 @@ export interface SnapshotSettings {
   readonly local: readonly Definition[];
   /** Those where all of the servers' tools are listed: some of `local`. Default: the same. */
   readonly localInAll?: readonly Definition[];
+  /** The one of these that is only there for tools whose results may be kept. */
+  readonly reader?: Definition | undefined;
   readonly exposure: ExposureSettings;
   /** Whether clients may see different lists: then no list is for shared caches. */
   readonly viewsDiffer?: boolean;
@@ -126,8 +128,10 @@ export function* buildSnapshot(
   const prompts = visibility ? yield* visibleNames(allPrompts, namedFilter("prompt", visibility)) : allPrompts;
   const showsServer = (serverId: string): boolean => visibility === undefined || visibility.showsServer(serverId);
   const shown = visibility ? servers.filter(({ id }) => showsServer(id)) : servers;
-  const localIn = (mode: Exposure["mode"]): readonly Definition[] =>
-    mode === "all" ? (settings.localInAll ?? settings.local) : settings.local;
+  const keeps = tools.entries.some(({ results }) => results?.over === "spill");
+  const useful = (own: readonly Definition[]) => (keeps ? own : own.filter((tool) => tool !== settings.reader));
+  const [localInSearch, localInAll] = [settings.local, settings.localInAll ?? settings.local].map(useful);
+  const localIn = (mode: Exposure["mode"]): readonly Definition[] => (mode === "all" ? localInAll! : localInSearch!);
   const exposureIn = (wanted: ExposureSettings) =>
     decideExposure({ servers: shown, tools: tools.entries, localIn }, wanted);
   const exposure = exposureIn(settings.exposure);

@@ -12,6 +12,7 @@ import type { CatalogSearch } from "../catalog/search/feed.ts";
 import type { MetaToolName } from "../config/schema/offerings.ts";
 import type { Call } from "../protocol/call.ts";
 import type { Answer } from "../protocol/json-rpc.ts";
+import type { Results } from "../results/results.ts";
 import type { Health } from "../servers/health.ts";
 import type { Servers } from "../servers/servers.ts";
 import type { Waiting } from "../servers/waiting.ts";
@@ -26,6 +27,7 @@ export interface MetaContext {
   readonly servers: { readonly arrivals: Pick<Servers["arrivals"], "firstLists"> };
   readonly search: Pick<CatalogSearch, "find">;
   readonly health: Health;
+  readonly results: Pick<Results, "find" | "readPart">;
 }
 
 /** The entrance for all requests. */

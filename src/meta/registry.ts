@@ -10,6 +10,7 @@ import type { Answer } from "../protocol/json-rpc.ts";
 import { callTool } from "./call-tool.ts";
 import type { CallHandler, MetaContext, MetaTool } from "./define.ts";
 import { catalogPrompts, describePrompt, searchPrompts } from "./prompts.ts";
+import { readResult } from "./read-result.ts";
 import { catalogResources, catalogResourceTemplates, describeResource, searchResources } from "./resources.ts";
 import { catalogServers, goblinHealth } from "./servers.ts";
 import { catalogTools, describeTool, searchTools } from "./tools.ts";
@@ -28,6 +29,7 @@ const metaTools: Readonly<Record<MetaToolName, MetaTool>> = {
   catalog_resource_templates: catalogResourceTemplates,
   catalog_servers: catalogServers,
   goblin_health: goblinHealth,
+  read_result: readResult,
 };
 
 /** Other names of meta tools. A server's tool with the same listed name takes precedence. */
@@ -37,6 +39,9 @@ const LISTING = /^(?:search_|catalog_(?!servers))/;
 
 /** The tools by which a model finds, reads and calls any other. */
 export const SEARCH_TOOLS: readonly MetaToolName[] = ["search_tools", "describe_tool", "call_tool"];
+
+/** The tool that reads results that are kept. */
+export const READER = readResult.name;
 
 /** Returns the definitions to list. */
 export function metaDefinitions(enabled: readonly MetaToolName[]): Definition[] {

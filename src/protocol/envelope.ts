@@ -26,6 +26,11 @@ export function eraOf(version: string): Era {
   return version >= "2026-07-28" ? "modern" : "legacy";
 }
 
+/** Whether a client of this version knows links to resources in the results of tools. */
+export function knowsLinks(version: string): boolean {
+  return version >= "2025-06-18";
+}
+
 export function metaOf(params: unknown): Readonly<Record<string, unknown>> | undefined {
   const meta = recordOf(params)["_meta"];
   return isRecord(meta) ? meta : undefined;

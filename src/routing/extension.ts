@@ -12,6 +12,7 @@ import { setMember } from "../json/json-text.ts";
 import type { Call, Client } from "../protocol/call.ts";
 import { GoblinError } from "../protocol/errors.ts";
 import { mcpFamilies, type RoutedMethod } from "../protocol/methods.ts";
+import type { ResultRules } from "../protocol/results/result-rules.ts";
 import type { ServerInfo } from "../servers/servers.ts";
 import { recordOf } from "../structures/record.ts";
 import { type Route, stringParam } from "./resolve.ts";
@@ -23,6 +24,8 @@ export interface ExtensionOptions {
   readonly tasks: {
     /** Whether a task id belongs to this client. */
     opens(serverId: string, parts: TaskIdParts, client: Client): boolean;
+    /** The tool that started a task, by the name that clients know. */
+    toolOf(serverId: string, taskId: string, client: Client): string | undefined;
   };
 }
 
@@ -87,7 +90,8 @@ function declares(capabilities: Readonly<Record<string, unknown>>, method: strin
 export function resolveExtension(call: Call, options: ExtensionOptions): Route {
   const { owners, snapshot } = options;
   const sole = owners.length === 1 ? owners[0] : undefined;
-  const found = ownerByIdentifier(call, sole, options) ?? (sole && { serverId: sole, params: call.text });
+  const found =
+    ownerByIdentifier(call, sole, options) ?? (sole && { serverId: sole, params: call.text, results: undefined });
   if (!found && owners.length === 0) return notOffered(call.method, snapshot);
   if (!found) {
     const message = `${call.method} is offered by several servers (${owners.join(", ")}) and the request does not name one`;
@@ -106,6 +110,7 @@ export function resolveExtension(call: Call, options: ExtensionOptions): Route {
     target: call.method,
     params: found.params,
     timeoutMs: undefined,
+    results: found.results,
     mimeType: undefined,
   };
 }
@@ -113,6 +118,8 @@ export function resolveExtension(call: Call, options: ExtensionOptions): Route {
 interface Owner {
   readonly serverId: string;
   readonly params: string;
+  /** What becomes of the result of a task. */
+  readonly results: ResultRules | undefined;
 }
 
 function ownerByIdentifier(
@@ -130,7 +137,10 @@ function ownerByIdentifier(
     const isOpen = serverId !== undefined && snapshot.standing(serverId).kind !== "disabled";
     if (!split || !isOpen || !tasks.opens(serverId, split, call.client))
       throw new GoblinError("INVALID_PARAMS", `Task not found: ${asked.slice(0, 200)}`);
-    return { serverId, params: setMember(call.text, "taskId", JSON.stringify(split.taskId)) };
+    const { taskId: own } = split;
+    const tool = tasks.toolOf(serverId, own, call.client);
+    const results = rulesOf(snapshot, serverId, tool);
+    return { serverId, params: setMember(call.text, "taskId", JSON.stringify(own)), results };
   }
   if (typeof uri === "string") {
     const found = snapshot.resources.resolve(uri);
@@ -157,5 +167,11 @@ function mustExist(claimants: readonly string[], sole: string | undefined, snaps
 }
 
 function ownerOf(call: Call, key: string, { serverId, own }: { serverId: string; own: string }): Owner {
-  return { serverId, params: setMember(call.text, key, JSON.stringify(own)) };
+  return { serverId, params: setMember(call.text, key, JSON.stringify(own)), results: undefined };
+}
+
+/** The rules of the tool that started a task; of its server, if the tool is not known. */
+function rulesOf(snapshot: Snapshot, serverId: string, tool: string | undefined): ResultRules | undefined {
+  const entry = tool === undefined ? undefined : snapshot.tools.find(tool);
+  return entry ? entry.results : snapshot.servers.find(({ id }) => id === serverId)?.tools.results;
 }

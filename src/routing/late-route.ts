@@ -8,6 +8,7 @@
 import type { Snapshot } from "../catalog/snapshot.ts";
 import type { Call } from "../protocol/call.ts";
 import type { RoutedMethod } from "../protocol/methods.ts";
+import type { ResultRules } from "../protocol/results/result-rules.ts";
 import type { Route } from "./resolve.ts";
 
 export class LateRoute implements Route {
@@ -21,6 +22,7 @@ export class LateRoute implements Route {
   target = "";
   params = "";
   timeoutMs: number | undefined;
+  results: ResultRules | undefined;
   snapshot: Snapshot;
   mimeType: string | undefined;
   isFound = false;
@@ -39,6 +41,7 @@ export class LateRoute implements Route {
     this.name = route.name;
     this.target = route.target;
     this.params = route.params;
+    this.results = route.results;
     this.snapshot = route.snapshot;
     this.mimeType = route.mimeType;
     this.isFound = true;

@@ -13,6 +13,7 @@ import { Wanted } from "../json/wanted.ts";
 import type { Call } from "../protocol/call.ts";
 import { GoblinError } from "../protocol/errors.ts";
 import type { RoutedMethod } from "../protocol/methods.ts";
+import type { ResultRules } from "../protocol/results/result-rules.ts";
 
 export interface Route {
   readonly spec: RoutedMethod;
@@ -25,6 +26,8 @@ export interface Route {
   readonly params: string;
   /** The tool's own timeout, if it has one. */
   readonly timeoutMs: number | undefined;
+  /** What becomes of the result. Undefined: nothing. */
+  readonly results: ResultRules | undefined;
   /** The snapshot that the route was found in. It also translates the identifiers in the answer. */
   readonly snapshot: Snapshot;
   readonly mimeType: string | undefined;
@@ -90,6 +93,7 @@ function namedRoute(call: Call, spec: RoutedMethod, snapshot: Snapshot, entry: N
     target: entry.name,
     params: withName(call, JSON.stringify(entry.name)),
     timeoutMs: entry.override?.timeoutMs,
+    results: entry.results,
     mimeType: undefined,
   };
 }
@@ -129,6 +133,7 @@ export function resourceRoute(call: Call, spec: RoutedMethod, { snapshot, uri, f
     target: found.uri,
     params: setMember(call.text, "uri", JSON.stringify(found.uri)),
     timeoutMs: undefined,
+    results: undefined,
     mimeType: undefined,
   };
 }
@@ -158,6 +163,7 @@ function referenceRoute(call: Call, spec: RoutedMethod, snapshot: Snapshot): Rou
       target: found.uri,
       params: withReference(call.text, "uri", found.uri),
       timeoutMs: undefined,
+      results: undefined,
       mimeType: undefined,
     };
   }

@@ -45,6 +45,8 @@ export interface Task {
   readonly streams: Set<(params: string) => void>;
   /** Whether the server was asked to report it. */
   isWatched: boolean;
+  /** The tool that started it, by the name that clients know; undefined if that is not known. */
+  tool: string | undefined;
 }
 
 interface Owned {
@@ -73,17 +75,24 @@ export class Tasks {
     parts.sessions.on("ended", ({ key }) => this.#dropClient(key));
   }
 
-  started(serverId: string, taskId: string, client: TaskClient): void {
+  started(serverId: string, taskId: string, client: TaskClient): Task {
     const key = this.#key(serverId, taskId, client);
     const task = this.#enter({ serverId, taskId }, client);
     if (client.scope === client.key) void this.#watch(task);
     const early = this.#early.get(key);
-    if (!early) return;
+    if (!early) return task;
     this.#early.delete(key);
     // The client must see the answer first: it announces the task.
     setImmediate(() => {
       for (const note of early) this.#tell(key, note);
     });
+    return task;
+  }
+
+  /** Returns the tool that started a task of this client, if that is known. */
+  toolOf(serverId: string, taskId: string, client: TaskClient): string | undefined {
+    const task = this.#tasks.get(this.#key(serverId, taskId, client));
+    return task?.owner === client.taskOwner ? task.tool : undefined;
   }
 
   /**
@@ -237,6 +246,7 @@ export class Tasks {
       number,
       streams: new Set(),
       isWatched: false,
+      tool: undefined,
     };
     this.#owners.set(taskOwner, owned);
     owned.tasks.set(key, task);

@@ -68,6 +68,13 @@ export interface ReadCount {
   count: number;
 }
 
+/** Results that were kept, cut, refused or shaped. */
+export interface ResultCount {
+  readonly serverId: string;
+  readonly fate: string;
+  count: number;
+}
+
 export class Meters {
   readonly #byServer = new Map<string, Map<string, Meter>>();
   readonly #reads = new Map<string, ReadCount>();
@@ -120,6 +127,20 @@ export class Meters {
 
   get auditLinesLost(): number {
     return this.#auditLinesLost;
+  }
+
+  readonly #results = new Map<string, ResultCount>();
+
+  /** Counts a result that did not pass as it was. */
+  countResult(serverId: string, fate: string): void {
+    const key = `${serverId} ${fate}`;
+    const known = this.#results.get(key);
+    if (known) known.count++;
+    else this.#results.set(key, { serverId, fate, count: 1 });
+  }
+
+  results(): Iterable<ResultCount> {
+    return this.#results.values();
   }
 
   /** Frames of the recording that were written, and frames that were lost. */

@@ -131,6 +131,13 @@ export function createMetrics(sources: MetricSources): Metrics {
       for (const { serverId, mimeType, status, count } of meters.reads()) add({ serverId, mimeType, status }, count);
     },
   );
+  counter(
+    "mcpResultsTotal",
+    { help: "Results that did not pass as they were", labels: ["serverId", "fate"] },
+    (add) => {
+      for (const { serverId, fate, count } of meters.results()) add({ serverId, fate }, count);
+    },
+  );
   const requests = { name: "mcpRequestDurationSeconds", help: "Time from a request to its answer", registers };
   new LatencyHistogram(requests, function* () {
     for (const { serverId, method, latency } of meters.all()) yield [{ serverId, method }, latency];

@@ -9,6 +9,7 @@ import type { Config } from "../../config/schema/config.ts";
 import type { ServerConfig } from "../../config/schema/server.ts";
 import { askedPrincipal } from "../../policy/asked-principal.ts";
 import { explain as explainItem } from "../../policy/explain.ts";
+import { describeRules, type ResultRules } from "../../protocol/results/result-rules.ts";
 import type { AdminParts } from "../parts.ts";
 import type { Views } from "../views.ts";
 import { type LineOf, linesIn } from "./config-lines.ts";
@@ -58,6 +59,7 @@ export async function explain(request: ExplainRequest, parts: AdminParts, views:
       problem: problem ?? null,
     })),
     timeout: timeoutOf(entry, { ofServer, current, lineOf }),
+    results: kind === "tool" ? describeRules(rulesOf(entry, ofServer)) : null,
     state: status?.state ?? "down",
     reason: status?.reason === undefined ? null : logs.masker.text(status.reason),
     breaker: servers.backend(serverId)?.breaker ?? { open: false, failures: 0, retryInMs: 0 },
@@ -70,6 +72,11 @@ export async function explain(request: ExplainRequest, parts: AdminParts, views:
       .slice(-LAST_ERRORS)
       .map(({ time, code, outcome, requestId }) => ({ time, code: code ?? outcome, requestId })),
   };
+}
+
+function rulesOf({ originalName }: Found, ofServer: ServerConfig | undefined): ResultRules | undefined {
+  const override = ofServer?.tools.overrides[originalName];
+  return override ? override.results : ofServer?.tools.results;
 }
 
 interface TimeoutSource {

@@ -46,6 +46,7 @@ export const Explanation = z.object({
     line,
     maxMs: z.number().describe("for one call in any case (timeouts.maxCallMs)"),
   }),
+  results: z.string().nullable().describe("what becomes of its results; null for what is no tool"),
   state: ServerStateSchema.describe("of the server"),
   reason: z.string().nullable().describe("why the server is not ready"),
   breaker: z.object({

@@ -67,7 +67,7 @@ export class Output implements Stage {
       if (answer.raw.length > LARGE_RESULT) return this.#leaveLarge(call, route, answer.raw);
       let { raw } = answer;
       if (mayNameUris(raw)) raw = exposeUris(raw, call.method, this.#rewriting(call, route));
-      if (raw.includes('"taskId"')) raw = this.#withTaskIds(rawText(raw), call, serverId);
+      if (raw.includes('"taskId"')) raw = this.#withTaskIds(rawText(raw), call, route);
       return raw === answer.raw ? answer : { ok: true, raw };
     }
     const extra: Record<string, string> = { serverId };
@@ -92,7 +92,7 @@ export class Output implements Stage {
       return span && span.end - span.start < LARGE_RESULT ? [{ key, ...span }] : [];
     });
     const own = `{${parts.map(({ key, start, end }) => `"${key}":${text.slice(start, end)}`).join(",")}}`;
-    const exposed = this.#withTaskIds(own, call, route.serverId);
+    const exposed = this.#withTaskIds(own, call, route);
     if (exposed === own) return { ok: true, raw };
     for (const { key, start, end } of parts) edits.push({ start, end, text: memberText(exposed, key)! });
     return { ok: true, raw: applyEdits(text, edits) };
@@ -107,9 +107,9 @@ export class Output implements Stage {
     };
   }
 
-  #withTaskIds(text: string, { client, params, method }: Call, serverId: string): string {
+  #withTaskIds(text: string, { client, params, method }: Call, { serverId, name }: Route): string {
     const begun = method.startsWith("tasks/") ? undefined : begunTask(text);
-    if (begun !== undefined) this.#tasks.started(serverId, begun, client);
+    if (begun !== undefined) this.#tasks.started(serverId, begun, client).tool = name;
     const asked = typeof params["taskId"] === "string" ? params["taskId"] : "";
     const askedOf = splitTaskId(asked)?.taskId;
     return exposeTaskIds(text, (id) => (id === askedOf ? asked : this.#tasks.exposed(serverId, id, client)));

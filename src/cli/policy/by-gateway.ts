@@ -72,13 +72,14 @@ function* linesOf(answer: Answer): Generator<string> {
 }
 
 function* factsOf(answer: Answer): Generator<string> {
-  const { state, reason, breaker, timeout, tokens, kind, calls, errors, lastErrors } = answer;
+  const { state, reason, breaker, timeout, results, tokens, kind, calls, errors, lastErrors } = answer;
   yield `server   ${state}${reason === null ? "" : `: ${reason}`}`;
   const waits = `open after ${breaker.failures} failures in a row, tries again in ${formatMs(breaker.retryInMs)}`;
   yield `breaker  ${breaker.open ? waits : "closed: calls are sent"}`;
   const from =
     timeout.line === null ? `${timeout.from}, by default` : `${timeout.from} at ${placeOf(timeout.line, answer)}`;
   yield `timeout  ${timeout.ms} ms, ${from}; with progress at most ${timeout.maxMs} ms`;
+  if (results !== null) yield `results  ${results}`;
   if (tokens !== null) yield `tokens   ${tokens}`;
   if (kind === "tool" || kind === "prompt") yield `calls    ${calls}, ${errors} failed`;
   for (const { time, code, requestId } of lastErrors)

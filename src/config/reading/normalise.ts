@@ -8,8 +8,9 @@ import { isAbsolute, resolve } from "node:path";
 import { type FailureContext, warnOfFailures } from "../likely-failures.ts";
 import type { KeyPath } from "../problems/locate.ts";
 import type { Report } from "../problems/report.ts";
-import type { ServerConfig, ServerEntry, ServerToolsConfig, ServerTransport } from "../schema/server.ts";
+import type { ServerConfig, ServerEntry, ServerToolsConfig, ServerTransport, ToolOverride } from "../schema/server.ts";
 import type { ServerAuth } from "../schema/server-auth.ts";
+import { type ResultsConfig, rulesFrom } from "../traffic/results.ts";
 import { warnOfOpenCredentials, warnOfVisibleSecrets } from "../weak.ts";
 import { type SecretPlace, secretTextsOf } from "./secret-texts.ts";
 import { expandHome } from "./substitute.ts";
@@ -29,6 +30,8 @@ export interface NormaliseContext extends FailureContext {
   readonly readFile: ((path: string) => string) | undefined;
   /** For entries without their own. */
   readonly inheritEnv: boolean | readonly string[] | undefined;
+  /** What becomes of results where an entry says nothing. Undefined: the config is not valid. */
+  readonly results: ResultsConfig | undefined;
   /** The texts of all entries that are complete only when their server starts. */
   readonly secretPlaces: readonly SecretPlace[];
 }
@@ -44,7 +47,7 @@ export function normaliseServer(fields: Fields, context: NormaliseContext): Serv
   if (entry.enabled !== undefined && entry.enabled === entry.disabled) {
     context.report.error([...path, "disabled"], "contradicts enabled; keep one", { at: "key" });
   }
-  const tools = normaliseTools(fields, context.report);
+  const tools = normaliseTools(fields, context);
   if (transport === undefined) return undefined;
   const hasSecretUrl = context.secretPlaces.some((place) => isUrlOf(path, place));
   const auth = hasSecretUrl ? undefined : normaliseAuth(transport, fields, context.report);
@@ -242,7 +245,7 @@ function isEnabled(entry: ServerEntry): boolean {
   return entry.enabled ?? !entry.disabled;
 }
 
-function normaliseTools({ entry, path }: Fields, report: Report): ServerToolsConfig {
+function normaliseTools({ entry, path }: Fields, { report, results }: NormaliseContext): ServerToolsConfig {
   const { allow, deny } = entry.tools;
   const aliases = new Set<string>();
   for (const [name, { alias }] of Object.entries(entry.tools.overrides)) {
@@ -251,6 +254,11 @@ function normaliseTools({ entry, path }: Fields, report: Report): ServerToolsCon
     aliases.add(alias);
   }
   // No prototype, so that a lookup of a tool named "constructor" finds nothing.
-  const overrides = Object.assign(Object.create(null) as Record<string, never>, entry.tools.overrides);
-  return { allow, deny: [...deny, ...entry.disabledTools], overrides };
+  const overrides = Object.create(null) as Record<string, ToolOverride>;
+  const rules = results && rulesFrom(results, entry.results);
+  for (const [name, { results: own, ...override }] of Object.entries(entry.tools.overrides)) {
+    const ofTool = own && results ? rulesFrom(results, entry.results, own) : rules;
+    overrides[name] = { ...override, ...(ofTool && { results: ofTool }) };
+  }
+  return { allow, deny: [...deny, ...entry.disabledTools], overrides, ...(rules && { results: rules }) };
 }

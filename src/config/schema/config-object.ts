@@ -83,6 +83,8 @@ export interface ConfigObject {
   readonly approvals?: ApprovalsSettings | undefined;
   /** What servers may change without approval ([lock](lock.md)). */
   readonly lock?: LockSettings | undefined;
+  /** What becomes of tools' results ([results](results.md)). */
+  readonly results?: ResultsSettings | undefined;
   /** How lists are made and served ([lists](lists.md)). */
   readonly lists?: ListsSettings | undefined;
   /** Limits on what clients and servers may use. */
@@ -240,7 +242,46 @@ export interface ServerObject {
       readonly timeoutMs?: number | undefined;
       /** false hides the tool and rejects calls to it. Default true. */
       readonly enabled?: boolean | undefined;
+      /**
+       * What becomes of its results; see [results](results.md). Replaces the server's, key by key.
+       */
+      readonly results?: {
+        /** Replaces results.over. */
+        readonly over?: "pass" | "spill" | "cut" | "error" | undefined;
+        /** Replaces results.maxTokens. */
+        readonly maxTokens?: number | undefined;
+        /** Replaces results.preview. */
+        readonly preview?: number | undefined;
+        /** The fields of JSON results that are kept, such as "items[].{id,title}"; [] keeps all. */
+        readonly pick?: readonly string[] | undefined;
+        /** The fields of JSON results that are left out, such as "**.html". */
+        readonly drop?: readonly string[] | undefined;
+        /** Replaces results.compact. */
+        readonly compact?: boolean | undefined;
+        /** Replaces results.dedupe. */
+        readonly dedupe?: boolean | undefined;
+      } | undefined;
     }>> | undefined;
+  } | undefined;
+  /**
+   * What becomes of its tools' results; see [results](results.md). Replaces the section results,
+   * key by key.
+   */
+  readonly results?: {
+    /** Replaces results.over. */
+    readonly over?: "pass" | "spill" | "cut" | "error" | undefined;
+    /** Replaces results.maxTokens. */
+    readonly maxTokens?: number | undefined;
+    /** Replaces results.preview. */
+    readonly preview?: number | undefined;
+    /** The fields of JSON results that are kept, such as "items[].{id,title}"; [] keeps all. */
+    readonly pick?: readonly string[] | undefined;
+    /** The fields of JSON results that are left out, such as "**.html". */
+    readonly drop?: readonly string[] | undefined;
+    /** Replaces results.compact. */
+    readonly compact?: boolean | undefined;
+    /** Replaces results.dedupe. */
+    readonly dedupe?: boolean | undefined;
   } | undefined;
   /** Windsurf's and Roo's name for tools.deny. */
   readonly disabledTools?: readonly string[] | undefined;
@@ -416,9 +457,10 @@ export interface ToolsSettings {
 export interface MetaToolsSettings {
   /**
    * The gateway's own tools that clients can see and call. Default: search_tools, describe_tool and
-   * call_tool where some tools are not listed, and none elsewhere.
+   * call_tool where some tools are not listed, and read_result. read_result is there only where
+   * results may be kept ([results](results.md)).
    */
-  readonly enabled?: readonly ("catalog_tools" | "describe_tool" | "search_tools" | "call_tool" | "catalog_prompts" | "describe_prompt" | "search_prompts" | "catalog_resources" | "describe_resource" | "search_resources" | "catalog_resource_templates" | "catalog_servers" | "goblin_health")[] | undefined;
+  readonly enabled?: readonly ("catalog_tools" | "describe_tool" | "search_tools" | "call_tool" | "catalog_prompts" | "describe_prompt" | "search_prompts" | "catalog_resources" | "describe_resource" | "search_resources" | "catalog_resource_templates" | "catalog_servers" | "goblin_health" | "read_result")[] | undefined;
 }
 
 /** The names of tools and prompts. */
@@ -574,6 +616,36 @@ export interface LockSettings {
     /** The scanner found an attack in the new text. Default "hold". */
     readonly suspicious?: "pass" | "pin" | "hold" | undefined;
   } | undefined;
+}
+
+/** What becomes of tools' results ([results](results.md)). */
+export interface ResultsSettings {
+  /**
+   * What becomes of a result that is longer than maxTokens: "pass" changes nothing; "spill" keeps
+   * it and answers with a preview and a link; "cut" sends its beginning; "error" sends an error
+   * instead. Default "pass".
+   */
+  readonly over?: "pass" | "spill" | "cut" | "error" | undefined;
+  /** The longest result, in estimated tokens of its text. Default 20000. */
+  readonly maxTokens?: number | undefined;
+  /** How much of a kept result is shown, in estimated tokens. Default 800. */
+  readonly preview?: number | undefined;
+  /** Whether JSON in results is sent without spaces between its tokens. Default false. */
+  readonly compact?: boolean | undefined;
+  /** Whether text is left out of results that repeats their structured content. Default false. */
+  readonly dedupe?: boolean | undefined;
+  /** How long a result is kept. Default 3600000. */
+  readonly ttlMs?: number | undefined;
+  /**
+   * Kept results in memory, of all clients together; further ones go to files in the state folder.
+   * Default 16777216.
+   */
+  readonly memoryBytes?: number | undefined;
+  /**
+   * Kept results of all clients together, in memory and files. One account may hold half of what
+   * the others leave; its own oldest results go first. Default 1073741824.
+   */
+  readonly keptBytes?: number | undefined;
 }
 
 /** How lists are made and served ([lists](lists.md)). */

@@ -10,6 +10,7 @@ import * as z from "zod";
 import { type ClusterConfig, clusterSchema } from "../cluster/schema.ts";
 import { type ApprovalsConfig, approvalsSchema } from "../policy/approvals-schema.ts";
 import { type PolicyConfig, policySchema } from "../policy/schema.ts";
+import { type ResultsConfig, resultsSchema } from "../traffic/results.ts";
 import { type LimitsConfig, limitsSchema, type TimeoutsConfig, timeoutsSchema } from "./limits.ts";
 import {
   type ClientsConfig,
@@ -74,6 +75,7 @@ export const configFileSchema = z.strictObject({
     .prefault({})
     .describe("How people answer for calls that a rule asks about ([approvals](approvals.md))."),
   lock: lockSchema.prefault({}).describe("What servers may change without approval ([lock](lock.md))."),
+  results: resultsSchema.prefault({}).describe("What becomes of tools' results ([results](results.md))."),
   lists: listsSchema.prefault({}).describe("How lists are made and served ([lists](lists.md))."),
   limits: limitsSchema.prefault({}).describe("Limits on what clients and servers may use."),
   timeouts: timeoutsSchema.prefault({}).describe("Timeouts, in milliseconds."),
@@ -104,6 +106,7 @@ export interface Config {
   readonly policy: PolicyConfig;
   readonly approvals: ApprovalsConfig;
   readonly lock: LockConfig;
+  readonly results: ResultsConfig;
   readonly lists: ListsConfig;
   readonly limits: LimitsConfig;
   readonly timeouts: TimeoutsConfig;

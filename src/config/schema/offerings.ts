@@ -32,6 +32,7 @@ export const META_TOOL_NAMES = [
   "catalog_resource_templates",
   "catalog_servers",
   "goblin_health",
+  "read_result",
 ] as const;
 export type MetaToolName = (typeof META_TOOL_NAMES)[number];
 
@@ -40,7 +41,7 @@ export const metaToolsSchema = z.strictObject({
     .array(z.enum(META_TOOL_NAMES))
     .optional()
     .describe(
-      "The gateway's own tools that clients can see and call. Default: search_tools, describe_tool and call_tool where some tools are not listed, and none elsewhere.",
+      "The gateway's own tools that clients can see and call. Default: search_tools, describe_tool and call_tool where some tools are not listed, and read_result. read_result is there only where results may be kept ([results](results.md)).",
     ),
 });
 export type MetaToolsConfig = z.output<typeof metaToolsSchema>;

@@ -5,9 +5,11 @@
  * run unchanged; a `ServerConfig` has one spelling only, everything in it resolved and defaulted.
  */
 import * as z from "zod";
+import type { ResultRules } from "../../protocol/results/result-rules.ts";
 import { framingHeaders, HEADER_NAME, HEADER_VALUE } from "../../text/header-rules.ts";
 import type { Problem } from "../problems/problem.ts";
 import type { SecretText } from "../secret-reference.ts";
+import { resultRulesSchema } from "../traffic/results.ts";
 import { positiveMs } from "./limits.ts";
 import { type ServerAuth, serverAuthSchema } from "./server-auth.ts";
 import { inheritEnvSchema } from "./settings.ts";
@@ -43,7 +45,11 @@ const toolOverrideSchema = z.strictObject({
   description: z.string().min(1).optional().describe("Replaces the tool's description."),
   timeoutMs: positiveMs.optional().describe("Replaces timeouts.callMs for this tool."),
   enabled: z.boolean().default(true).describe("false hides the tool and rejects calls to it."),
+  results: resultRulesSchema
+    .optional()
+    .describe("What becomes of its results; see [results](results.md). Replaces the server's, key by key."),
 });
+type WrittenOverride = z.output<typeof toolOverrideSchema>;
 
 const serverToolsSchema = z.strictObject({
   allow: z
@@ -56,7 +62,17 @@ const serverToolsSchema = z.strictObject({
     .default({})
     .describe("Settings for individual tools, by original name."),
 });
-export type ServerToolsConfig = Readonly<z.output<typeof serverToolsSchema>>;
+
+/** `results` is complete: undefined if the tool's results are passed on as they are. */
+export type ToolOverride = Omit<WrittenOverride, "results"> & { readonly results?: ResultRules | undefined };
+
+export interface ServerToolsConfig {
+  readonly allow: readonly string[];
+  readonly deny: readonly string[];
+  readonly overrides: Readonly<Record<string, ToolOverride>>;
+  /** What becomes of the results of tools that have no override. Undefined: nothing. */
+  readonly results?: ResultRules | undefined;
+}
 
 const exposeSchema = z.union(
   [
@@ -126,6 +142,11 @@ export const serverEntrySchema = z.strictObject({
   timeoutMs: positiveMs.optional().describe("Replaces timeouts.callMs for this server."),
   expose: exposeSchema.optional().describe("Replaces tools.expose for this server."),
   tools: serverToolsSchema.prefault({}).describe("Which tools are exposed, and how."),
+  results: resultRulesSchema
+    .optional()
+    .describe(
+      "What becomes of its tools' results; see [results](results.md). Replaces the section results, key by key.",
+    ),
   disabledTools: z.array(pattern).default([]).describe("Windsurf's and Roo's name for tools.deny."),
 });
 export type ServerEntry = z.output<typeof serverEntrySchema>;

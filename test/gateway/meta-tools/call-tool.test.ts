@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from "vitest";
 import type { Snapshot } from "../../../src/catalog/snapshot.ts";
+import type { MetaContext } from "../../../src/meta/define.ts";
 import { LocalTools, metaDefinitions } from "../../../src/meta/registry.ts";
 import { Call, type Client } from "../../../src/protocol/call.ts";
 import type { Answer } from "../../../src/protocol/json-rpc.ts";
@@ -41,7 +42,9 @@ test("the inner call has the arguments as the client wrote them, and everything 
     const local = metaDefinitions(["call_tool", "catalog_tools"]);
     const catalog = { view: () => ({ local }) as unknown as Snapshot };
     const servers = { arrivals: { firstLists: () => undefined } };
-    const parts = { catalog, servers, waiting: {} as Waiting, search: { find: async () => [] }, health: {} as Health };
+    const results = {} as MetaContext["results"];
+    const found = { waiting: {} as Waiting, search: { find: async () => [] }, health: {} as Health };
+    const parts = { catalog, servers, results, ...found };
     const localTools = new LocalTools(parts);
     const relay = {
       handle: async (derived: Call): Promise<Answer> => {

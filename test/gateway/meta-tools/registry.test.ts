@@ -5,7 +5,7 @@ import { metaDefinitions } from "../../../src/meta/registry.ts";
 test("every name of the config has its definition, and an unlisted one is left out", () => {
   const all = metaDefinitions(META_TOOL_NAMES).map(({ value }) => value["name"]);
   expect(all).toEqual([...META_TOOL_NAMES]);
-  expect(all).toHaveLength(13);
+  expect(all).toHaveLength(14);
   expect(metaDefinitions(["call_tool", "call_tool"])).toHaveLength(1);
 });
 

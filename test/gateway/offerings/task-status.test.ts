@@ -96,7 +96,7 @@ describe("the book of tasks", () => {
         undefined,
       );
     const began = (server: string, taskId: string, key: string): void =>
-      tasks.started(server, taskId, { key, scope: key, taskOwner: key, visibility: undefined });
+      void tasks.started(server, taskId, { key, scope: key, taskOwner: key, visibility: undefined });
     return { tasks, heard, gone, said, began, servers, sessions };
   }
   const text = (key: string, taskId: string): string =>

@@ -54,7 +54,7 @@ function call(method: string, params: Record<string, unknown>): Call {
 const options = (owners: string[]) => ({
   owners,
   snapshot: snapshot(),
-  tasks: { opens: (_serverId: string, { seal }: { seal: string }) => seal === "mine" },
+  tasks: { toolOf: () => undefined, opens: (_serverId: string, { seal }: { seal: string }) => seal === "mine" },
 });
 
 const info = { protocolVersion: "", serverInfo: {}, instructions: undefined };

@@ -1,0 +1,34 @@
+/**
+ * What a result says, in one piece: its structured content, or the JSON in its only text, or its
+ * text. Previews and `read_result` look at this.
+ */
+import { OPEN_BRACE, OPEN_BRACKET } from "../json/characters.ts";
+import { type JsonBytes, jsonBytes, unescapeInSlices } from "../json/json-bytes.ts";
+import { scanInSlices, skipBlank } from "../json/json-scan.ts";
+import type { Sliced } from "../timing/slices.ts";
+import type { ResultParts } from "./result-parts.ts";
+
+export type ResultDocument =
+  | { readonly kind: "json"; readonly json: JsonBytes; readonly start: number }
+  | { readonly kind: "text"; readonly bytes: Buffer };
+
+const LINE_BREAK = Buffer.from("\n");
+
+export function* documentOf({ json, blocks, content, structured }: ResultParts): Sliced<ResultDocument> {
+  if (structured) return { kind: "json", json, start: structured.start };
+  const texts: Buffer[] = [];
+  for (const { text } of blocks) if (text) texts.push(yield* unescapeInSlices(json, text));
+  if (texts.length === 0) return { kind: "json", json, start: content!.start };
+  if (texts.length > 1) return { kind: "text", bytes: Buffer.concat(texts.flatMap((text) => [text, LINE_BREAK])) };
+  const bytes = texts[0]!;
+  const start = yield* jsonIn(bytes);
+  return start === -1 ? { kind: "text", bytes } : { kind: "json", json: jsonBytes(bytes), start };
+}
+
+/** Returns where the object or array that the whole text is begins; -1 if it is none. */
+export function* jsonIn(bytes: Buffer): Sliced<number> {
+  const start = skipBlank(bytes, 0, bytes.length);
+  if (bytes[start] !== OPEN_BRACE && bytes[start] !== OPEN_BRACKET) return -1;
+  const scanned = yield* scanInSlices(bytes, start);
+  return scanned && skipBlank(bytes, scanned.end, bytes.length) === bytes.length ? start : -1;
+}
