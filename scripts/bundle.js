@@ -10,6 +10,7 @@ import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
+import { sbom } from "./sbom.js";
 
 /** @param {string} path */
 const fromRoot = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
@@ -50,10 +51,9 @@ for (const file of output) if ("code" in file) writeFileSync(fromRoot(`bundle/${
 output.push(...(await buildAlone("attach", "dist/cli/attach/main.js")));
 output.push(...(await buildAlone("recorder-thread", "dist/recorder-thread.js")), ...(await buildPage()));
 copyTypes(fromRoot("dist/index.d.ts"), new Set());
-writeFileSync(
-  fromRoot("bundle/LICENSES.txt"),
-  licences(output.flatMap((file) => ("moduleIds" in file ? file.moduleIds : []))),
-);
+const packages = packagesOf(output.flatMap((file) => ("moduleIds" in file ? file.moduleIds : [])));
+writeFileSync(fromRoot("bundle/LICENSES.txt"), licences(packages));
+writeFileSync(fromRoot("bundle/sbom.cdx.json"), JSON.stringify(sbom(manifest("package.json"), packages)));
 
 /**
  * Escapes all other characters. A source with one of them needs two bytes for each of its
@@ -121,18 +121,36 @@ function copyTypes(file, copied) {
 }
 
 /**
- * The licences of the packages inside, which ask to be passed on.
+ * The packages that these modules are of, by name.
  * @param {string[]} modules
  */
-function licences(modules) {
-  const packages = modules.flatMap(
+function packagesOf(modules) {
+  const { packages: locked } = manifest("package-lock.json");
+  const folders = modules.flatMap(
     (id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(id.replaceAll("\\", "/"))?.[0] ?? [],
   );
-  const texts = [...new Set(packages)].map((folder) => {
+  const found = [...new Set(folders)].map((folder) => {
     const { name, version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    const place = folder.slice(folder.indexOf("node_modules/"));
+    return { name, version, license, folder, integrity: locked[place]?.integrity };
+  });
+  return found.sort((a, b) => (`${a.name} ${a.version}` < `${b.name} ${b.version}` ? -1 : 1));
+}
+
+/** @param {string} file */
+function manifest(file) {
+  return JSON.parse(readFileSync(fromRoot(file), "utf8"));
+}
+
+/**
+ * The licences of the packages inside, which ask to be passed on.
+ * @param {ReturnType<typeof packagesOf>} inside
+ */
+function licences(inside) {
+  const texts = inside.map(({ name, version, license, folder }) => {
     const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
     const text = file === undefined ? "" : readFileSync(join(folder, file), "utf8").trim();
     return `${name} ${version} (${license})\n\n${text}`;
   });
-  return `Goblin's bundle contains these packages.\n\n${texts.sort().join(`\n\n${"-".repeat(80)}\n\n`)}\n`;
+  return `Goblin's bundle contains these packages.\n\n${texts.join(`\n\n${"-".repeat(80)}\n\n`)}\n`;
 }

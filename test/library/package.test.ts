@@ -77,6 +77,25 @@ describe("what is installed", () => {
     for (const name of ["hono", "zod", "react", "ink", "pino"])
       expect(licences).toMatch(new RegExp(`^${name} \\d`, "m"));
   });
+
+  test("has a bill of materials that npm's own knows every part of", async () => {
+    interface Bill {
+      readonly metadata: { readonly component: { readonly purl: string } };
+      readonly components: readonly { readonly purl: string; readonly hashes: readonly unknown[] }[];
+    }
+    const bill = JSON.parse(readFileSync(join(installed, "bundle/sbom.cdx.json"), "utf8")) as Bill;
+    expect(bill.metadata.component.purl).toMatch(/^pkg:npm\/goblin-mcp@\d/);
+    const options = { cwd: root, maxBuffer: 64 * 1024 * 1024 };
+    const { stdout } = await run("npm", ["sbom", "--sbom-format", "cyclonedx"], options);
+    const known = new Map((JSON.parse(stdout) as Bill).components.map(({ purl, hashes }) => [purl, hashes]));
+    const wrong = bill.components.filter(
+      ({ purl, hashes }) => JSON.stringify(known.get(purl)) !== JSON.stringify(hashes),
+    );
+    expect(wrong).toEqual([]);
+    const names = bill.components.map(({ purl }) => purl.replace(/@[^@]+$/, ""));
+    expect(names).toEqual(expect.arrayContaining(["pkg:npm/hono", "pkg:npm/zod", "pkg:npm/preact"]));
+    expect(names).not.toContain("pkg:npm/vitest");
+  });
 });
 
 describe("the command", () => {
