@@ -22,6 +22,7 @@ const escaped = (text) =>
 const first = [
   "README.md",
   "docs/need.md",
+  "docs/install.md",
   "docs/clients.md",
   "docs/configuration.md",
   "docs/command-line.md",
