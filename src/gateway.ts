@@ -6,15 +6,17 @@
 import { createAdmin } from "./admin/admin.ts";
 import { type Caller, callTool, type ToolCallInput } from "./admin/call-tool.ts";
 import { MetricsPage } from "./admin/metrics-page.ts";
-import { createApprovals } from "./approvals-settings.ts";
+import { createApprovals } from "./assembly/approvals.ts";
+import { createCatalog } from "./assembly/catalog.ts";
+import { createConnect } from "./assembly/connect.ts";
+import { createRecords } from "./assembly/records.ts";
+import { createResults } from "./assembly/results.ts";
 import { Relay } from "./calls/relay.ts";
 import { feedSearch } from "./catalog/search/feed.ts";
 import { createSearchIndex } from "./catalog/search/index.ts";
-import { createCatalog } from "./catalog-settings.ts";
 import { LiveConfig } from "./config/live-config.ts";
 import { ReloadHistory } from "./config/reload-history.ts";
 import type { Config } from "./config/schema/config.ts";
-import { createConnect } from "./connect-settings.ts";
 import { type Addresses, openAddresses } from "./front/http/addresses.ts";
 import { LiveGuards } from "./front/http/guard.ts";
 import { createHttpFront } from "./front/http/http.ts";
@@ -22,48 +24,25 @@ import { SoleClient } from "./front/sole-client.ts";
 import { type StdioOptions, serveStdio } from "./front/stdio.ts";
 import type { GatewayOptions } from "./gateway-options.ts";
 import { LocalTools } from "./meta/registry.ts";
-import { createRecorder } from "./recorder-settings.ts";
-import { createResults } from "./results-settings.ts";
 import { Directory } from "./routing/directory.ts";
 import { SeenUris } from "./routing/seen-uris.ts";
 import { Health } from "./servers/health.ts";
 import { Servers } from "./servers/servers.ts";
 import { Waiting } from "./servers/waiting.ts";
 import { createClientState } from "./session/client-state.ts";
-import { Activity } from "./telemetry/activity.ts";
-import { KeptCalls } from "./telemetry/kept-calls.ts";
-import { LimitMeter } from "./telemetry/limit-meter.ts";
-import { followLogSettings } from "./telemetry/log-settings.ts";
-import { logBookOf } from "./telemetry/logger.ts";
-import { Meters } from "./telemetry/meters.ts";
 import { version } from "./version.ts";
 
 export type Gateway = ReturnType<typeof createGateway>;
 
 const serverInfo = { name: "goblin", title: "Goblin", version };
 
-export function createGateway({
-  log,
-  configPath,
-  reload,
-  state,
-  kept,
-  logins,
-  env,
-  cluster,
-  ...options
-}: GatewayOptions) {
+export function createGateway(options: GatewayOptions) {
+  const { log, configPath, reload, preview, state, kept, logins, pairing, env, cluster } = options;
   const config = new LiveConfig(options.config);
   const reloads = new ReloadHistory();
-  const logs = logBookOf(log);
-  followLogSettings(logs, config);
+  const records = createRecords({ config, log, env });
+  const { logs, meters, activity, limits, recorder } = records;
   if (logins) logins.onSecrets = (secrets) => logs.masker.hide(secrets, "logins");
-  const meters = new Meters();
-  const activity = new Activity();
-  const recorder = createRecorder({ config, log, meters, env });
-  const keptCalls = new KeptCalls(() => config.current.calls);
-  const records = { meters, activity, keptCalls, recorder };
-  const limits = new LimitMeter(log);
   const base = { ...createCatalog({ config, log, configPath, env }), config, onLimit: limits.onLimit, log };
   const { catalog, lock, onLimit } = base;
   const servers = new Servers({ ...base, kept, logins, env, recorder, clientInfo: serverInfo });
@@ -79,7 +58,6 @@ export function createGateway({
   const localTools = new LocalTools({ catalog, servers, waiting, search, health, results });
   const directory = new Directory(serverInfo, catalog, servers);
   const address = { url: "" };
-  const { pairing, preview } = options;
   const guards = new LiveGuards(config, log, { mark: clients.mark, pairing });
   const connect = logins && createConnect(logins, { config, guards, pairing, address });
   const approvals = createApprovals({ ...core, sessions, address }, options.approvals);
@@ -87,7 +65,7 @@ export function createGateway({
   const relay = new Relay({ ...core, ...clients, ...records, ...stages, approvals });
   const reloading = { configPath, reloads, reload, preview };
   const access = { guards, connect, logins, pairing, address, approvals };
-  const admin = createAdmin({ ...core, ...clients, ...records, ...reloading, ...access, relay, logs, directory });
+  const admin = createAdmin({ ...core, ...clients, ...records, ...reloading, ...access, relay, directory });
   const metrics = new MetricsPage({ meters, limits, reloads, sessions, subscriptions, servers, catalog });
   const context = { ...core, ...clients, relay, directory, subscriptions: clients.resourceSubscriptions };
   const front = createHttpFront({ context, guards, servers, admin, metrics, connect, pairing, cluster, configPath });

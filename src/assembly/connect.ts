@@ -1,13 +1,13 @@
 /** Connects logins with the config, the guard and the address: their page, and callers' tokens. */
-import type { LiveConfig } from "./config/live-config.ts";
-import { isLocalOnly } from "./config/local-only.ts";
-import { Connect } from "./connect/connect.ts";
-import type { Proof } from "./connect/proofs.ts";
-import type { LiveGuards } from "./front/http/guard.ts";
-import { isOnBehalf } from "./login/grants/on-behalf.ts";
-import { Subjects } from "./login/grants/subjects.ts";
-import type { Logins } from "./login/logins.ts";
-import type { Pairing } from "./pairing/pairing.ts";
+import type { LiveConfig } from "../config/live-config.ts";
+import { isLocalOnly } from "../config/local-only.ts";
+import { Connect } from "../connect/connect.ts";
+import type { Proof } from "../connect/proofs.ts";
+import type { LiveGuards } from "../front/http/guard.ts";
+import { isOnBehalf } from "../login/grants/on-behalf.ts";
+import { Subjects } from "../login/grants/subjects.ts";
+import type { Logins } from "../login/logins.ts";
+import type { Pairing } from "../pairing/pairing.ts";
 
 export interface ConnectParts {
   readonly config: LiveConfig;

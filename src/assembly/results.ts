@@ -1,11 +1,11 @@
 /** Makes the part that shapes and keeps results: connects it with the config and the meters. */
 import { join } from "node:path";
-import type { LiveConfig } from "./config/live-config.ts";
-import { stateFolder } from "./config/state-folder.ts";
-import { KeptResults } from "./results/kept-results.ts";
-import { Results } from "./results/results.ts";
-import type { Logger } from "./telemetry/logger.ts";
-import type { Meters } from "./telemetry/meters.ts";
+import type { LiveConfig } from "../config/live-config.ts";
+import { stateFolder } from "../config/state-folder.ts";
+import { KeptResults } from "../results/kept-results.ts";
+import { Results } from "../results/results.ts";
+import type { Logger } from "../telemetry/logger.ts";
+import type { Meters } from "../telemetry/meters.ts";
 
 export interface ResultsSettings {
   readonly config: LiveConfig;

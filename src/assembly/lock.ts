@@ -1,10 +1,10 @@
 /** Makes the lock: connects it with the config, its file and the scanner. */
 import { dirname, join } from "node:path";
-import type { LiveConfig } from "./config/live-config.ts";
-import { type ConfigWatch, watchConfig } from "./config/watch.ts";
-import { Lock } from "./lock/lock.ts";
-import { createScan } from "./lock/scan/scan.ts";
-import type { Logger } from "./telemetry/logger.ts";
+import type { LiveConfig } from "../config/live-config.ts";
+import { type ConfigWatch, watchConfig } from "../config/watch.ts";
+import { Lock } from "../lock/lock.ts";
+import { createScan } from "../lock/scan/scan.ts";
+import type { Logger } from "../telemetry/logger.ts";
 
 export interface LockParts {
   readonly config: LiveConfig;

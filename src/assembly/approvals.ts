@@ -1,14 +1,14 @@
 /** Makes the approvals: connects them with the config, the masker and the sessions. */
-import { Approvals } from "./approvals/approvals.ts";
-import type { OpenedLedger } from "./approvals/ledger.ts";
-import { shownArguments } from "./approvals/shown-arguments.ts";
-import { Webhook } from "./approvals/webhook.ts";
-import { masked, mayHoldSecret } from "./calls/stages/audit-mask.ts";
-import type { LiveConfig } from "./config/live-config.ts";
-import type { Lock } from "./lock/lock.ts";
-import type { OnLimit } from "./protocol/limit-exceeded.ts";
-import type { SessionStore } from "./session/store.ts";
-import { type Logger, logBookOf } from "./telemetry/logger.ts";
+import { Approvals } from "../approvals/approvals.ts";
+import type { OpenedLedger } from "../approvals/ledger.ts";
+import { shownArguments } from "../approvals/shown-arguments.ts";
+import { Webhook } from "../approvals/webhook.ts";
+import { masked, mayHoldSecret } from "../calls/stages/audit-mask.ts";
+import type { LiveConfig } from "../config/live-config.ts";
+import type { Lock } from "../lock/lock.ts";
+import type { OnLimit } from "../protocol/limit-exceeded.ts";
+import type { SessionStore } from "../session/store.ts";
+import { type Logger, logBookOf } from "../telemetry/logger.ts";
 
 export interface ApprovalsParts {
   readonly config: Pick<LiveConfig, "current">;

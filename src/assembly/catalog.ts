@@ -2,13 +2,13 @@
  * Derives the catalog's settings from the config: names, pages, exposure and the gateway's own
  * tools.
  */
-import { Catalog } from "./catalog/catalog.ts";
-import type { SnapshotSettings } from "./catalog/snapshot.ts";
-import type { Config } from "./config/schema/config.ts";
-import type { ServerConfig } from "./config/schema/server.ts";
-import type { Lock } from "./lock/lock.ts";
-import { createLock, type LockParts } from "./lock-settings.ts";
-import { metaDefinitions, READER, SEARCH_TOOLS } from "./meta/registry.ts";
+import { Catalog } from "../catalog/catalog.ts";
+import type { SnapshotSettings } from "../catalog/snapshot.ts";
+import type { Config } from "../config/schema/config.ts";
+import type { ServerConfig } from "../config/schema/server.ts";
+import type { Lock } from "../lock/lock.ts";
+import { metaDefinitions, READER, SEARCH_TOOLS } from "../meta/registry.ts";
+import { createLock, type LockParts } from "./lock.ts";
 
 /** The catalog, and the lock that decides what of the servers' lists gets there. */
 export function createCatalog({ config, ...parts }: LockParts): { readonly catalog: Catalog; readonly lock: Lock } {
