@@ -18,6 +18,13 @@ export interface FileState {
 
 const MOST_BYTES = 16 * 1024 * 1024;
 const OWNER_WRITES = 0o200;
+/** What the codes of the system mean for somebody who wants this file changed. */
+const WHY: Readonly<Record<string, string>> = {
+  EBUSY: "it is mounted on its own, as in a container, so it cannot be replaced; edit it by hand",
+  EXDEV: "it is on another disk than its folder, so it cannot be replaced; edit it by hand",
+  EROFS: "its disk may not be written (read-only)",
+  ENOSPC: "its disk is full",
+};
 
 /** Returns undefined if there is no such file. @throws FileError */
 export async function readState(path: string): Promise<FileState | undefined> {
@@ -66,7 +73,8 @@ export async function replaceFile(path: string, { before, after, mode = 0o600 }:
     await rename(draft, path);
   } catch (error) {
     await rm(draft, { force: true }).catch(() => {});
-    throw new FileError(`it cannot be written (${(error as NodeJS.ErrnoException).code ?? "failed"})`);
+    const { code = "failed" } = error as NodeJS.ErrnoException;
+    throw new FileError(WHY[code] ?? `it cannot be written (${code})`);
   }
 }
 
