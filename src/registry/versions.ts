@@ -24,7 +24,8 @@ async function newestOnNpm(name: string, env: Environment): Promise<string> {
   const named = env["npm_config_registry"] || env["NPM_CONFIG_REGISTRY"];
   const base = slashed(named || (await printed("npm", ["config", "get", "registry"], env)));
   const url = base + name.replace("/", "%2f");
-  const body = await fetchFrom(url, "application/vnd.npm.install-v1+json, application/json");
+  const accept = "application/vnd.npm.install-v1+json, application/json";
+  const body = await fetchFrom(url, { name, accept });
   const latest = recordOf(recordOf(JSON.parse(body))["dist-tags"])["latest"];
   if (typeof latest !== "string") throw new Error(`${base} knows no version of ${name}`);
   return latest;
@@ -45,7 +46,7 @@ async function newestOnPypi(name: string, env: Environment): Promise<string> {
   if (!named) return newestByPip(name, env);
   const base = slashed(named);
   const project = name.toLowerCase().replace(/[-_.]+/g, "-");
-  const body = await fetchFrom(`${base}${project}/`, `${SIMPLE_JSON}, text/html;q=0.5`);
+  const body = await fetchFrom(`${base}${project}/`, { name, accept: `${SIMPLE_JSON}, text/html;q=0.5` });
   const newest = versionsIn(body, project).filter(isRelease).sort(compareVersions).at(-1);
   if (newest === undefined) throw new Error(`${base} knows no version of ${name}`);
   return newest;
@@ -53,7 +54,11 @@ async function newestOnPypi(name: string, env: Environment): Promise<string> {
 
 /** Without an index in the environment, pip's own settings say where to look. */
 async function newestByPip(name: string, env: Environment): Promise<string> {
-  const text = await printed("python3", ["-m", "pip", "index", "versions", name], env);
+  const text = await printed("python3", ["-m", "pip", "index", "versions", name], env).catch((error: Error) => {
+    const { stderr } = error.cause as { stderr?: unknown };
+    if (!/No matching distribution/.test(String(stderr))) throw error;
+    throw new Error(`pip finds no package "${name}" that this Python can use`, { cause: error });
+  });
   const newest = /^\S+ \(([^)]+)\)/.exec(text)?.[1];
   if (newest === undefined) throw new Error(`pip knows no version of ${name}`);
   return newest;
@@ -98,13 +103,20 @@ function partsOf(version: string): { numbers: number[]; suffix: string } {
   return { numbers: numbers.split(".").map(Number), suffix };
 }
 
-async function fetchFrom(url: string, accept: string): Promise<string> {
+interface Wanted {
+  /** The package. */
+  readonly name: string;
+  readonly accept: string;
+}
+
+async function fetchFrom(url: string, { name, accept }: Wanted): Promise<string> {
   const { origin } = new URL(url);
   const response = await fetch(url, { headers: { accept }, signal: AbortSignal.timeout(PATIENCE_MS) }).catch(
     (error: { cause?: { code?: string } }) => {
       throw new Error(`${origin} cannot be reached (${error.cause?.code ?? "no answer"})`, { cause: error });
     },
   );
+  if (response.status === 404) throw new Error(`${origin} has no package "${name}"`);
   if (!response.ok) throw new Error(`${origin} answered ${response.status}`);
   const bytes = await readBounded(response.body, MOST_BYTES);
   if (!bytes) throw new Error(`${origin} answered with more than ${MOST_BYTES} bytes`);

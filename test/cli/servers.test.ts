@@ -29,6 +29,10 @@ test("search ranks a copy of the list, and says how old it is when the registry 
   home.env["XDG_STATE_HOME"] = join(home.folder, "other");
   const none = await home.goblin("search", "mail", "--config", file);
   expect([none.code, none.err]).toEqual([1, expect.stringContaining("there is no copy of its list")]);
+  expect(none.out).toBe("");
+  registry.isDown = false;
+  const missing = await home.goblin("add", "npm:no-such-package", "--config", file);
+  expect([missing.code, missing.err]).toEqual([1, `goblin: ${registry.url} has no package "no-such-package"\n`]);
 });
 
 test("a registry's server is added with its version, its answers and its secret, and undone", async () => {

@@ -46,7 +46,7 @@ export async function search(words: readonly string[], options: SearchCommandOpt
     });
   } else {
     if (found.length > 0) printTable(found, columns);
-    else console.log("No server was found.");
+    else if (mirrors.some(({ readAt }) => readAt !== undefined)) console.log("No server was found.");
     for (const mirror of mirrors) tellAge(mirror);
   }
   return mirrors.every(({ readAt }) => readAt === undefined) ? 1 : 0;
