@@ -26,6 +26,7 @@ test("a code lets a client in, which is listed, and thrown out at once", async (
   await until(() => log.includes("listening on"), { what: "the gateway to listen" });
 
   const pairing = home.start(["pair", "--config", config]);
+  const closed = new Promise((resolve) => pairing.once("close", resolve));
   let shown = "";
   pairing.stdout!.setEncoding("utf8").on("data", (text: string) => {
     shown += text;
@@ -36,7 +37,7 @@ test("a code lets a client in, which is listed, and thrown out at once", async (
   const location = await new Browser().consent(client.authorizationUrl(clientId), code);
   const answer = await client.exchange(clientId, location.searchParams.get("code")!);
   const { access_token: token } = (await answer.json()) as { access_token: string };
-  await new Promise((resolve) => pairing.once("close", resolve));
+  await closed;
   expect(pairing.exitCode).toBe(0);
   const id = /Phone \(127\.0\.0\.1:9\) may use the gateway now\.\nTo end that: goblin grants revoke (\w+)/.exec(
     shown,
