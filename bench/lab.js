@@ -81,6 +81,7 @@ export async function createLab({ short, bin, subject, wrong }) {
     generator,
     backends,
     wrong,
+    bin,
     isGoblin: subject === "goblin",
 
     /**

@@ -16,7 +16,9 @@ import { answersFile, compileTools, requestsFile } from "./tools.js";
 /** @typedef {import("../subjects.js").Subject} Subject */
 /** @typedef {{ name: string, subject: Subject, tool: string }} Path */
 /**
- * @typedef {{ busy: number, perSecond: number, cpuUs: number, p50: number, p99: number }} Sample
+ * `mainUs`: the main thread's part of `cpuUs`; NaN where the system does not tell.
+ * @typedef {{ busy: number, perSecond: number, cpuUs: number, mainUs: number, p50: number, p99:
+ *   number }} Sample
  */
 /** @typedef {{ connections: number, ms: number }} Load */
 /** @typedef {{ requests: number, ms: number, p50: number, p99: number }} Result */
@@ -95,11 +97,11 @@ export async function createNativeLab(era) {
     /** @returns {Promise<Path>} */
     proxy: async () => ({ name: "proxy", subject: keep(await startBeside("proxy", backend.url)), tool: "echo" }),
 
-    /** @param {string} bin @returns {Promise<Path[]>} */
-    async goblin(bin) {
+    /** @param {string} bin @param {Record<string, unknown>} [settings] @returns {Promise<Path[]>} */
+    async goblin(bin, settings = {}) {
       const stdio = tools ? { command: tools.backend, args: [answersFile(era), "--stdio"] } : stdioServer({ era });
       const servers = { http: { type: /** @type {const} */ ("http"), url: backend.url }, stdio };
-      const subject = keep(await startGoblin(bin, { servers }));
+      const subject = keep(await startGoblin(bin, { servers, settings }));
       const name = bin.split("/").at(-3) ?? "goblin";
       return Object.keys(servers).map((server) => ({
         name: `${name}, ${server}`,
@@ -113,8 +115,11 @@ export async function createNativeLab(era) {
       const { child } = path.subject;
       const before = await usageOf(child);
       const { requests, ms, p50, p99 } = await load(path, wanted);
-      const cpuUs = (await usageOf(child)).cpuUs - before.cpuUs;
-      return { busy: cpuUs / 1000 / ms, perSecond: (requests * 1000) / ms, cpuUs: cpuUs / requests, p50, p99 };
+      const after = await usageOf(child);
+      const cpuUs = after.cpuUs - before.cpuUs;
+      const mainUs = ((after.mainUs ?? NaN) - (before.mainUs ?? NaN)) / requests;
+      const perSecond = (requests * 1000) / ms;
+      return { busy: cpuUs / 1000 / ms, perSecond, cpuUs: cpuUs / requests, mainUs, p50, p99 };
     },
 
     async close() {

@@ -1,6 +1,9 @@
 /**
  * Collects lines for the recorder's thread, in memory that the thread sees, too.
  *
+ * Short lines are put together as one text first: a write of many costs about as much as a write of
+ * one. Nearly all of them are ASCII, so where a line will stand is known before it is written.
+ *
  * Invariant: at most `MOST_BYTES` of such memory exist, and nothing is written to a slot while the
  * thread has it. A line that finds no room is refused.
  */
@@ -14,6 +17,12 @@ const CLOSE_BRACE = 125;
 const NEWLINE = 10;
 /** The bytes of a line after its message. */
 const CLOSING = 2;
+/** A longer line is written by itself. */
+const SHORT_LINE = 4096;
+/** So much text is written at once. */
+const TEXT_LENGTH = 16 * 1024;
+/** The most bytes that one character of a text takes. */
+const WIDEST = 3;
 
 /** A line without its message and its last two bytes. ASCII only. */
 export interface Opening {
@@ -35,6 +44,9 @@ export class Batches {
   readonly #onSlot: (number: number, slot: Slot | undefined) => void;
   #slot: OwnSlot | undefined;
   #used = 0;
+  /** Lines that are not written yet, and how many. */
+  #text = "";
+  #textLines = 0;
   #lines = 0;
   #from = 0;
   #until = 0;
@@ -54,37 +66,87 @@ export class Batches {
 
   /** Adds a line. False: it has to wait for `take`, or there is no room at all. */
   add(opening: Opening, raw: Raw, t: number): boolean {
-    const { text, begun, after, isUnchecked } = opening;
-    const most = text.length + raw.length * (typeof raw === "string" ? 3 : 1) + after.length + CLOSING;
-    if (!this.#hasRoom(most)) {
-      const exact = text.length + Buffer.byteLength(raw) + after.length + CLOSING;
-      if (!this.#hasRoom(exact) && !this.#begin(exact)) return false;
-    }
-    const { bytes, table } = this.#slot!;
-    const start = this.#used;
-    let end: number;
-    if (typeof raw === "string") {
-      // One write of all of it costs less than three.
-      end = start + bytes.write(`${text}${raw}${after}}\n`, start) - CLOSING;
-    } else {
-      end = start + bytes.write(text, start, "latin1");
-      bytes.set(raw, end);
-      end += raw.length;
-      if (after !== "") end += bytes.write(after, end, "latin1");
-      bytes[end] = CLOSE_BRACE;
-      bytes[end + 1] = NEWLINE;
-    }
-    const entry = this.#lines * 2;
-    table[entry] = start + text.length - begun;
-    table[entry + 1] = end * 2 + (isUnchecked ? 1 : 0);
+    const size = opening.text.length + raw.length + opening.after.length + CLOSING;
+    const text = size <= SHORT_LINE ? shortText(raw) : undefined;
+    const isAdded = text === undefined ? this.#addLong(opening, raw) : this.#addShort(opening, text, size);
+    if (!isAdded) return false;
     if (this.#lines++ === 0) this.#from = t;
     this.#until = t;
-    this.#used = end + CLOSING;
     return true;
+  }
+
+  #addShort({ text, begun, after, isUnchecked }: Opening, raw: string, size: number): boolean {
+    const most = (this.#text.length + size) * WIDEST;
+    if (!this.#hasRoom(most)) {
+      this.#write();
+      if (!this.#hasRoom(size * WIDEST) && !this.#begin(size * WIDEST)) return false;
+    }
+    const start = this.#used + this.#text.length;
+    this.#text += `${text}${raw}${after}}\n`;
+    this.#textLines++;
+    this.#note(start + text.length - begun, start + size - CLOSING, isUnchecked);
+    if (this.#text.length >= TEXT_LENGTH) this.#write();
+    return true;
+  }
+
+  #addLong({ text, begun, after, isUnchecked }: Opening, raw: Raw): boolean {
+    this.#write();
+    const size = text.length + Buffer.byteLength(raw) + after.length + CLOSING;
+    if (!this.#hasRoom(size) && !this.#begin(size)) return false;
+    const { bytes } = this.#slot!;
+    const start = this.#used;
+    let end = start + bytes.write(text, start, "latin1");
+    if (typeof raw === "string") end += bytes.write(raw, end);
+    else {
+      bytes.set(raw, end);
+      end += raw.length;
+    }
+    if (after !== "") end += bytes.write(after, end, "latin1");
+    bytes[end] = CLOSE_BRACE;
+    bytes[end + 1] = NEWLINE;
+    this.#used = end + CLOSING;
+    this.#note(start + text.length - begun, end, isUnchecked);
+    return true;
+  }
+
+  /** Says where the message of the next line is. */
+  #note(body: number, end: number, isUnchecked: boolean): void {
+    const { table } = this.#slot!;
+    const entry = this.#lines * 2;
+    table[entry] = body;
+    table[entry + 1] = end * 2 + (isUnchecked ? 1 : 0);
+  }
+
+  /** Writes the text so far. */
+  #write(): void {
+    const text = this.#text;
+    if (text === "") return;
+    const { bytes } = this.#slot!;
+    if (Buffer.byteLength(text) === text.length) this.#used += bytes.write(text, this.#used, "latin1");
+    else this.#writeWide(text);
+    this.#text = "";
+    this.#textLines = 0;
+  }
+
+  /** Writes lines whose characters take more than a byte: each one stands elsewhere than noted. */
+  #writeWide(text: string): void {
+    const { bytes, table } = this.#slot!;
+    const base = this.#used;
+    for (let line = this.#lines - this.#textLines, from = 0; line < this.#lines; line++) {
+      const packed = table[2 * line + 1]!;
+      const until = (packed >>> 1) + CLOSING - base;
+      const head = table[2 * line]! - base - from;
+      const end = this.#used + bytes.write(text.slice(from, until), this.#used) - CLOSING;
+      table[2 * line] = this.#used + head;
+      table[2 * line + 1] = end * 2 + (packed & 1);
+      this.#used = end + CLOSING;
+      from = until;
+    }
   }
 
   /** Returns the lines so far, for the thread. */
   take(): Batch {
+    this.#write();
     const slot = this.#slot!;
     const batch = { slot: slot.number, lines: this.#lines, from: this.#from, until: this.#until };
     this.#taken.set(slot.number, slot);
@@ -125,4 +187,11 @@ export class Batches {
     this.#onSlot(number, { bytes, table });
     return { number, bytes: Buffer.from(bytes), table: new Uint32Array(table) };
   }
+}
+
+/** A short message as a text; undefined if it has to stay the bytes that it is. */
+function shortText(raw: Raw): string | undefined {
+  if (typeof raw === "string") return raw;
+  const text = raw.toString("latin1");
+  return Buffer.byteLength(text) === raw.length ? text : undefined;
 }

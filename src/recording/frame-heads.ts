@@ -3,7 +3,12 @@
  * many lines have in common is made once. All of it is ASCII, so that its length in bytes is known.
  */
 import type { Call, Client } from "../protocol/call.ts";
-import type { Side } from "./frame.ts";
+
+/** Whose message a line has, and which way it went. */
+export const CLIENT_IN = ',"side":"client","dir":"in"';
+export const CLIENT_OUT = ',"side":"client","dir":"out"';
+export const SERVER_IN = ',"side":"server","dir":"in"';
+export const SERVER_OUT = ',"side":"server","dir":"out"';
 
 const SHOWN = 200;
 const MOST_NAMES = 200;
@@ -13,6 +18,7 @@ export class FrameHeads {
   readonly #clients = new WeakMap<Client, string>();
   /** Methods and server ids as JSON. Clients may invent methods, so few are kept. */
   readonly #names = new Map<string, string>();
+  #last: { readonly call: Call; readonly text: string } | undefined;
   /** The newest time, and how lines of that millisecond begin. */
   #clock = { ms: -1, text: "" };
 
@@ -22,14 +28,19 @@ export class FrameHeads {
   }
 
   /** How a line begins. */
-  begin(side: Side, dir: "in" | "out", t: number): string {
+  begin(way: string, t: number): string {
     const ms = Math.floor(t);
     if (ms !== this.#clock.ms) this.#clock = { ms, text: `{"t":${ms}.` };
-    return `${this.#clock.text}${FRACTIONS[((t - ms) * 1000) | 0]},"side":"${side}","dir":"${dir}"`;
+    return this.#clock.text + FRACTIONS[((t - ms) * 1000) | 0] + way;
   }
 
-  /** The members about who made a call, and what it was. */
-  call({ client, method, who, requestId }: Call): string {
+  /** The members about who made a call, and what it was. Two lines in a row are often of one. */
+  call(call: Call): string {
+    if (this.#last?.call !== call) this.#last = { call, text: this.#about(call) };
+    return this.#last.text;
+  }
+
+  #about({ client, method, who, requestId }: Call): string {
     let known = this.#clients.get(client);
     if (known === undefined) {
       const { name } = client.info;
@@ -58,6 +69,12 @@ export class FrameHeads {
   server(serverId: string | undefined): string {
     return serverId === undefined ? "" : `,"server":${this.name(serverId)}`;
   }
+}
+
+/** A duration in milliseconds, to the microsecond. */
+export function shownMs(ms: number): string {
+  const whole = Math.floor(ms);
+  return `${whole}.${FRACTIONS[((ms - whole) * 1000) | 0]}`;
 }
 
 /** A name as JSON, cut, and without other characters than ASCII. */

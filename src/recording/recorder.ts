@@ -12,7 +12,7 @@ import type { Flight } from "../protocol/flight.ts";
 import type { Answer, Raw } from "../protocol/json-rpc.ts";
 import { matchesGlob } from "../text/glob.ts";
 import { Batches } from "./batch.ts";
-import { FrameHeads } from "./frame-heads.ts";
+import { CLIENT_IN, CLIENT_OUT, FrameHeads, SERVER_IN, SERVER_OUT, shownMs } from "./frame-heads.ts";
 import type { FromThread, ThreadData, ToThread } from "./thread-messages.ts";
 
 export interface RecordSettings {
@@ -73,6 +73,7 @@ interface Envelope {
 
 const WHOLE: Envelope = { before: "", after: "", isUnchecked: false };
 const UNCHECKED: Envelope = { ...WHOLE, isUnchecked: true };
+const FRAME = ',"frame":';
 
 interface Running {
   readonly settings: RecordSettings;
@@ -209,7 +210,7 @@ export class Recorder {
     call.onEmit((notification) => {
       if (!this.#wants(flight.serverId)) return;
       this.#add(
-        this.#heads.begin("client", "out", now()) + this.#heads.call(call) + this.#heads.server(flight.serverId),
+        this.#heads.begin(CLIENT_OUT, now()) + this.#heads.call(call) + this.#heads.server(flight.serverId),
         notification,
       );
     });
@@ -222,8 +223,8 @@ export class Recorder {
     if (!this.#running.all) this.#addRequest(flight);
     const { call, serverId, startedAt } = flight;
     const t = now();
-    const ms = (t - ORIGIN - startedAt).toFixed(3);
-    const head = this.#heads.begin("client", "out", t) + this.#heads.call(call) + this.#heads.server(serverId);
+    const ms = shownMs(t - ORIGIN - startedAt);
+    const head = this.#heads.begin(CLIENT_OUT, t) + this.#heads.call(call) + this.#heads.server(serverId);
     const before = `{"jsonrpc":"2.0","id":"${call.requestId}","${answer.ok ? "result" : "error"}":`;
     this.#add(`${head},"ms":${ms},"outcome":"${outcome}"`, answer.raw, { before, after: "}", isUnchecked: false });
   }
@@ -232,18 +233,18 @@ export class Recorder {
   tap(serverId: string): LinkTap {
     const link = ++this.#links;
     const server = `${this.#heads.server(serverId)},"link":${link}`;
-    const head = (dir: "in" | "out", call: Call | undefined): string =>
-      this.#heads.begin("server", dir, now()) + (call ? this.#heads.call(call) : "") + server;
+    const head = (way: string, call: Call | undefined): string =>
+      this.#heads.begin(way, now()) + (call ? this.#heads.call(call) : "") + server;
     const recorder = this;
     return {
       get isOn() {
         return recorder.#running !== undefined;
       },
       sent: (text, call) => {
-        if (this.#wants(serverId)) this.#add(head("out", call), text);
+        if (this.#wants(serverId)) this.#add(head(SERVER_OUT, call), text);
       },
       received: (bytes, call) => {
-        if (this.#wants(serverId)) this.#add(head("in", call), bytes, UNCHECKED);
+        if (this.#wants(serverId)) this.#add(head(SERVER_IN, call), bytes, UNCHECKED);
       },
     };
   }
@@ -253,7 +254,7 @@ export class Recorder {
     const { requestId, method, text } = call;
     const before = `{"jsonrpc":"2.0","id":"${requestId}","method":${this.#heads.method(method)},"params":`;
     const head =
-      this.#heads.begin("client", "in", ORIGIN + startedAt) + this.#heads.call(call) + this.#heads.server(serverId);
+      this.#heads.begin(CLIENT_IN, ORIGIN + startedAt) + this.#heads.call(call) + this.#heads.server(serverId);
     this.#add(head, text, { before, after: "}", isUnchecked: false });
   }
 
@@ -271,7 +272,7 @@ export class Recorder {
     const isShort = !settings.bodies || raw.length > LARGEST_MESSAGE;
     const opening = isShort
       ? { text: `${head},"bytes":${Buffer.byteLength(raw)}`, begun: 0, after: "", isUnchecked: false }
-      : { text: `${head},"frame":${before}`, begun: before.length, after, isUnchecked };
+      : { text: head + FRAME + before, begun: before.length, after, isUnchecked };
     const message = isShort ? "" : raw;
     if (!batches.add(opening, message, this.#heads.ms)) {
       this.#send(running);

@@ -1,5 +1,5 @@
 /**
- * Finds the places in JSON that may hold a secret: one pass over bytes, without decoding them.
+ * Finds the places in JSON that may hold a secret, and line breaks: one pass over bytes, without decoding them.
  *
  * Invariant: it is never wrong about a no. Where masking would change something (`masked` in
  * `calls/stages/audit-mask.ts`, or a known secret), it says yes; a closer look decides then.
@@ -7,12 +7,21 @@
  * It looks at every other pair of bytes. Of any three bytes in a row, one such pair covers the
  * first two or the last two, so each pattern is three bytes, and both of its pairs are in a table.
  */
-import { BACKSLASH, COLON, LOWER_U, QUOTE } from "../json/characters.ts";
+import { BACKSLASH, COLON, LOWER_U, NEWLINE, QUOTE } from "../json/characters.ts";
 import { skipBlank } from "../json/json-scan.ts";
 
 /** Looks around three bytes that begin at `at`. Returns whether they may be part of a secret. */
 type Check = (bytes: Uint8Array, at: number, end: number) => boolean;
 
+/** Bytes to look at, and the same memory as pairs of bytes. */
+export interface Scanned {
+  readonly bytes: Uint8Array;
+  readonly pairs: Uint16Array;
+}
+
+/** The lower seven bits of both bytes of a pair. */
+const PAIR_BITS = 0x7f7f;
+const IS_LITTLE = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
 const SLASH = 47;
 const SPACE = 32;
 const UPPER_E = 69;
@@ -38,10 +47,10 @@ const TOKEN_AT = '"progressT'.length;
 
 export class SecretScan {
   /**
-   * For each pair of bytes: whether it may be in a pattern. By their lower seven bits, so that the
-   * table stays in the CPU's cache.
+   * For each pair of bytes, as a number: whether it may be in a pattern. By their lower seven bits,
+   * so that the table stays in the CPU's cache.
    */
-  readonly #pairs = new Uint8Array(16_384);
+  readonly #pairs = new Uint8Array(PAIR_BITS + 1);
   readonly #checks = new Map<number, Check[]>();
 
   constructor(secrets: readonly string[]) {
@@ -53,6 +62,11 @@ export class SecretScan {
       // As JSON has it; other spellings have escapes, which are found as such.
       const form = Buffer.from(JSON.stringify(secret).slice(1, -1));
       if (form.length >= 3) this.#add(form.toString("latin1", 0, 3), isExactly(form));
+    }
+    // A message may not end its line.
+    for (let other = 0; other < 128; other++) {
+      this.#pairs[pairOf(other, NEWLINE)] = 1;
+      this.#pairs[pairOf(NEWLINE, other)] = 1;
     }
     // Escapes may spell anything. One that is not at the first byte of a pair is at the second.
     this.#pairs[pairOf(BACKSLASH, LOWER_U)] = 1;
@@ -75,18 +89,19 @@ export class SecretScan {
   }
 
   /** Whether one of these bytes may be part of a secret. */
-  finds(bytes: Uint8Array, from: number, end: number): boolean {
-    const pairs = this.#pairs;
-    // With an odd number of bytes, the last pair reaches beyond the end, which does no harm.
-    const last = end | 0;
-    for (let at = from | 0; at < last; at = (at + 2) | 0) {
-      if (pairs[((bytes[at]! & 127) << 7) | (bytes[at + 1]! & 127)] === 0) continue;
-      if (this.#isSuspect(bytes, at, end)) return true;
+  finds({ bytes, pairs }: Scanned, from: number, end: number): boolean {
+    const known = this.#pairs;
+    // The first pair may begin a byte early, and the last end a byte late, which does no harm.
+    const last = (end + 1) >>> 1;
+    for (let pair = from >>> 1; pair < last; pair = (pair + 1) | 0) {
+      if (known[pairs[pair]! & PAIR_BITS] === 0) continue;
+      if (this.#isSuspect(bytes, Math.max(pair * 2, from), end)) return true;
     }
     return false;
   }
 
   #isSuspect(bytes: Uint8Array, at: number, end: number): boolean {
+    if (bytes[at] === NEWLINE || (bytes[at + 1] === NEWLINE && at + 1 < end)) return true;
     const isFirst = bytes[at] === BACKSLASH;
     if (isFirst || bytes[at + 1] === BACKSLASH) {
       const escaped = bytes[isFirst ? at + 1 : at + 2];
@@ -142,8 +157,9 @@ function isWord(byte: number): boolean {
   return (letter >= 97 && letter <= 122) || (byte >= 48 && byte <= 57) || byte === 95;
 }
 
+/** A pair as this machine reads it. */
 function pairOf(first: number, second: number): number {
-  return ((first & 127) << 7) | (second & 127);
+  return (IS_LITTLE ? first | (second << 8) : (first << 8) | second) & PAIR_BITS;
 }
 
 function folded(byte: number): number {

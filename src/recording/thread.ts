@@ -5,7 +5,6 @@
  * bytes that nobody copied. Invariant: no line is written before its secrets are masked, and no
  * message can end its line or pass for a member of it.
  */
-import { NEWLINE } from "../json/characters.ts";
 import { scanValue } from "../json/json-scan.ts";
 import { messageOf } from "../protocol/errors.ts";
 import { messageMembers } from "./frame.ts";
@@ -17,6 +16,7 @@ import type { Batch, FromThread, ThreadData, ToThread } from "./thread-messages.
 /** A batch with its memory. */
 interface Lines extends Batch {
   readonly bytes: Buffer;
+  readonly pairs: Uint16Array;
   readonly table: Uint32Array;
 }
 
@@ -35,7 +35,7 @@ export class RecordingThread {
   readonly #parts: ThreadParts;
   readonly #files: SegmentFiles;
   #scan = new SecretScan([]);
-  readonly #slots = new Map<number, Pick<Lines, "bytes" | "table">>();
+  readonly #slots = new Map<number, Pick<Lines, "bytes" | "pairs" | "table">>();
   #failedAt: number | undefined;
   /** The segment for which the members of the index were asked. */
   #asked = 0;
@@ -54,7 +54,12 @@ export class RecordingThread {
     } else if (message.kind === "slot") {
       const { number, slot } = message;
       if (!slot) this.#slots.delete(number);
-      else this.#slots.set(number, { bytes: Buffer.from(slot.bytes), table: new Uint32Array(slot.table) });
+      else {
+        const { bytes, table } = slot;
+        // A last byte without a pair is never part of a message.
+        const pairs = new Uint16Array(bytes, 0, bytes.byteLength >>> 1);
+        this.#slots.set(number, { bytes: Buffer.from(bytes), pairs, table: new Uint32Array(table) });
+      }
     } else if (message.kind === "batch") {
       const { slot, lines } = message.batch;
       const lost = this.#write({ ...message.batch, ...this.#slots.get(slot)! });
@@ -116,19 +121,16 @@ export class RecordingThread {
   }
 
   /** Finds the lines that cannot go to the file as they are. */
-  #look({ bytes, table, lines }: Lines): void {
+  #look(batch: Lines): void {
+    const { bytes, table, lines } = batch;
     if (this.#isDirty.length < lines) this.#isDirty = new Uint8Array(lines * 2);
     const dirty = this.#isDirty.fill(0);
-    for (let line = 0, start = 0; line < lines; line++) {
+    for (let line = 0; line < lines; line++) {
       const body = table[2 * line]!;
       const packed = table[2 * line + 1]!;
       const end = packed >>> 1;
-      const isPlain =
-        !this.#scan.finds(bytes, body, end) &&
-        bytes.indexOf(NEWLINE, start) === end + 1 &&
-        ((packed & 1) === 0 || isJson(bytes.subarray(body, end)));
+      const isPlain = !this.#scan.finds(batch, body, end) && ((packed & 1) === 0 || isJson(bytes.subarray(body, end)));
       if (!isPlain) dirty[line] = 1;
-      start = end + 2;
     }
   }
 
