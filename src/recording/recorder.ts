@@ -13,15 +13,8 @@ import type { Answer, Raw } from "../protocol/json-rpc.ts";
 import { matchesGlob } from "../text/glob.ts";
 import { Batches } from "./batch.ts";
 import { CLIENT_IN, CLIENT_OUT, FrameHeads, SERVER_IN, SERVER_OUT, shownMs } from "./frame-heads.ts";
-import type { FromThread, ThreadData, ToThread } from "./thread-messages.ts";
-
-export interface RecordSettings {
-  readonly dir: string;
-  /** Patterns of server ids. */
-  readonly servers: readonly string[];
-  readonly maxBytes: number;
-  readonly bodies: boolean;
-}
+import type { RecordingState, RecordSettings, Thread } from "./recording.ts";
+import type { ThreadData } from "./thread-messages.ts";
 
 export interface RecorderOptions {
   /** What must not be written. Another array each time that it changes. */
@@ -32,26 +25,6 @@ export interface RecorderOptions {
   readonly version: string;
   /** Returns where recordings go that the config does not place. */
   readonly folder: () => string;
-}
-
-/** The thread, as `node:worker_threads` has it. It does not keep the process alive. */
-export interface Thread {
-  postMessage(message: ToThread): void;
-  on(event: "message", listener: (message: FromThread) => void): unknown;
-  on(event: "error", listener: (error: unknown) => void): unknown;
-  ref(): void;
-  terminate(): Promise<unknown>;
-}
-
-export interface RecordingState {
-  readonly settings: RecordSettings;
-  readonly run: string;
-  readonly startedAt: number;
-  /** When it ends by itself; undefined: it does not. */
-  readonly until: number | undefined;
-  readonly frames: number;
-  readonly lost: number;
-  readonly bytes: number;
 }
 
 /** A larger message is recorded by its size alone. */
@@ -100,6 +73,10 @@ interface Running {
 export class Recorder {
   readonly #options: RecorderOptions;
   #running: Running | undefined;
+  /** Recordings whose threads still write. */
+  readonly #endings = new Set<Promise<void>>();
+  /** The second that the newest recording is named by. */
+  #named = 0;
   #isScheduled = false;
   #links = 0;
   readonly #heads = new FrameHeads();
@@ -123,12 +100,14 @@ export class Recorder {
     return this.#running && stateOf(this.#running);
   }
 
-  /** Starts a recording, and ends the one under way. `forMs`: it ends by itself after that. */
+  /**
+   * Starts a recording, and ends the one under way: each message in between is in one of them.
+   * `forMs`: it ends by itself after that.
+   */
   async start(settings: RecordSettings, forMs?: number): Promise<RecordingState> {
-    await this.stop();
     const { log, version } = this.#options;
     const startedAt = Date.now();
-    const run = `${new Date(startedAt).toISOString().replace(/[-:]|\.\d+/g, "")}-${process.pid}`;
+    const run = this.#nameOf(startedAt);
     const { dir, maxBytes, servers, bodies } = settings;
     const thread = this.#options.startThread({ dir, maxBytes, run });
     const running: Running = {
@@ -150,9 +129,18 @@ export class Recorder {
       bytes: 0,
       warnedAt: Number.NEGATIVE_INFINITY,
     };
+    const before = this.#running;
+    if (before) this.#send(before);
     this.#running = running;
     log.info({ dir, run, servers, bodies }, "Recording");
+    if (before) await this.#end(before);
     return stateOf(running);
+  }
+
+  /** Names a recording by its start; two that begin in one second have two names. */
+  #nameOf(startedAt: number): string {
+    this.#named = Math.max(Math.floor(startedAt / 1000), this.#named + 1);
+    return `${new Date(this.#named * 1000).toISOString().replace(/[-:]|\.\d+/g, "")}-${process.pid}`;
   }
 
   #listen(thread: Thread, of: () => Running, closed: () => void): void {
@@ -185,16 +173,29 @@ export class Recorder {
   /** Ends the recording and writes what waits. Returns what it was. */
   async stop(): Promise<RecordingState | undefined> {
     const running = this.#running;
-    if (!running) return undefined;
+    if (running) {
+      this.#send(running);
+      this.#running = undefined;
+      void this.#end(running);
+    }
+    await Promise.all(this.#endings);
+    return running && stateOf(running);
+  }
+
+  /** Has the thread write what it was sent, and ends it. */
+  #end(running: Running): Promise<void> {
+    const ending = this.#close(running).finally(() => this.#endings.delete(ending));
+    this.#endings.add(ending);
+    return ending;
+  }
+
+  async #close(running: Running): Promise<void> {
     clearTimeout(running.timer);
-    this.#send(running);
-    this.#running = undefined;
     running.thread.ref();
     this.#describe(running, true);
     await running.closed;
     await running.thread.terminate();
     this.#options.log.info({ dir: running.settings.dir, frames: running.frames, lost: running.lost }, "Recorded");
-    return stateOf(running);
   }
 
   /** Tells the thread what the index says beside the segments. */

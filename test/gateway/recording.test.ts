@@ -197,6 +197,38 @@ test("the folder keeps to maxBytes, and the oldest part goes first", async () =>
   expect(texts).not.toContain('"text":"0 x');
 });
 
+test("while a reload starts the recorder anew, every message is in one of the recordings", async () => {
+  const { dir, goblin, raw } = await start({});
+  await raw.initialize();
+  const servers = goblin.gateway.servers.ids().map((id) => goblin.gateway.servers.config(id)!);
+  const calls = 60;
+  const made: Promise<unknown>[] = [];
+  for (let i = 0; i < calls; i++) {
+    made.push(raw.call("tools/call", { name: "one_echo", arguments: { text: `call-${i}-` } }));
+    if (i % 20 === 10) {
+      const text = JSON.stringify({ mcpServers: {}, record: { dir, maxBytes: 1_000_000 + i } });
+      goblin.gateway.reload({ ...parseConfig(text, { file: "test.json", env: {} }).config, servers });
+    }
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await Promise.all(made);
+  const frames = await recorded(goblin, dir);
+  const of = (side: string, way: string): string[] =>
+    frames
+      .filter((frame) => frame.side === side && frame.dir === way)
+      .flatMap(({ message = "" }) => /call-(\d+)-/.exec(message)?.[1] ?? []);
+  const all = Array.from({ length: calls }, (_, i) => String(i)).sort();
+  for (const [side, way] of [
+    ["client", "in"],
+    ["server", "out"],
+    ["server", "in"],
+    ["client", "out"],
+  ]) {
+    expect(of(side!, way!).sort(), `${side} ${way}`).toEqual(all);
+  }
+  expect(readdirSync(dir).filter((name) => name.endsWith(".index.json"))).toHaveLength(4);
+});
+
 function lastText(dir: string): string {
   return segmentsOf(dir)
     .map((file) => readFileSync(file, "utf8"))

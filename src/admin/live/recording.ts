@@ -5,7 +5,7 @@
  * gateway's own.
  */
 import { recordSchema } from "../../config/schema/settings.ts";
-import type { RecordingState } from "../../recording/recorder.ts";
+import type { RecordingState } from "../../recording/recording.ts";
 import { apiFailure } from "../failure.ts";
 import type { AdminParts } from "../parts.ts";
 import type { RecordingRow, RecordRequest } from "./schema.ts";

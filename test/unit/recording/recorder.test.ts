@@ -8,7 +8,8 @@ import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { afterEach, expect, test } from "vitest";
 import { framesOf } from "../../../src/recording/read.ts";
-import { Recorder, type Thread } from "../../../src/recording/recorder.ts";
+import { Recorder } from "../../../src/recording/recorder.ts";
+import type { Thread } from "../../../src/recording/recording.ts";
 import type { ThreadData } from "../../../src/recording/thread-messages.ts";
 import { disposeAll, onDispose, until } from "../../fixtures/peers.ts";
 
