@@ -43,7 +43,7 @@ export function createOtel({ config, log, masker }: OtelParts): Otel | undefined
   const sendMetrics = (): Promise<void> =>
     exporter.sendMetrics([served, asked].flatMap((durations) => durations.metric() ?? []));
   const timer = setInterval(() => void sendMetrics(), settings.metricsMs).unref();
-  const network = (serverId: string): Record<string, string> => {
+  const network = (serverId: string): Record<string, string | number> => {
     const transport = config.current.servers.find(({ id }) => id === serverId)?.transport;
     if (!transport || transport.kind === "stdio") return { "network.transport": "pipe" };
     if (!URL.canParse(transport.url)) return { "network.transport": "tcp" };
@@ -52,7 +52,7 @@ export function createOtel({ config, log, masker }: OtelParts): Otel | undefined
       "network.transport": "tcp",
       "network.protocol.name": "http",
       "server.address": hostname,
-      "server.port": port || (protocol === "https:" ? "443" : "80"),
+      "server.port": Number(port || (protocol === "https:" ? 443 : 80)),
     };
   };
   const mask = (text: string): string => masker.text(text);

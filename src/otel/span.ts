@@ -9,7 +9,8 @@ export interface TraceContext {
 
 interface Attribute {
   readonly key: string;
-  readonly value: { readonly stringValue: string };
+  /** OTLP writes integers as texts. */
+  readonly value: { readonly stringValue: string } | { readonly intValue: string };
 }
 
 /** A span as OTLP has it in JSON. */
@@ -48,10 +49,11 @@ export function childOf(parent: TraceContext | undefined, sample: () => boolean)
 }
 
 /** Leaves out what is not known. */
-export function attributes(values: Readonly<Record<string, string | undefined>>): Attribute[] {
-  return Object.entries(values).flatMap(([key, value]) =>
-    value === undefined ? [] : [{ key, value: { stringValue: value } }],
-  );
+export function attributes(values: Readonly<Record<string, string | number | undefined>>): Attribute[] {
+  return Object.entries(values).flatMap(([key, value]) => {
+    if (value === undefined) return [];
+    return [{ key, value: typeof value === "number" ? { intValue: String(value) } : { stringValue: value } }];
+  });
 }
 
 /** Converts a moment on the clock of `performance.now()` into nanoseconds since 1970. */

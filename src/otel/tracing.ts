@@ -56,7 +56,7 @@ export interface TracingParts {
   /** Masks the beginning of a JSON text. */
   readonly maskJson: (text: string) => string;
   /** How a server is reached: `network.transport`, and its address if it has one. */
-  readonly network: (serverId: string) => Readonly<Record<string, string>>;
+  readonly network: (serverId: string) => Readonly<Record<string, string | number>>;
   readonly methodLabel: (method: string) => string;
 }
 
@@ -152,6 +152,10 @@ export class Tracing {
     return {
       "mcp.method.name": call.method.slice(0, SHORT_TEXT),
       ...(targetName !== undefined && { [targetName]: target?.slice(0, SHORT_TEXT) }),
+      "mcp.resource.uri":
+        call.method.startsWith("resources/") && target !== undefined
+          ? this.#parts.mask(target.slice(0, MOST_TEXT)).slice(0, SHORT_TEXT)
+          : undefined,
       ...(isTool && { "gen_ai.operation.name": "execute_tool" }),
       "rpc.response.status_code": answer.ok ? undefined : String(answer.code),
       "error.type": error,
@@ -174,6 +178,7 @@ function clientAttributes({ call }: Flight): Record<string, string | undefined> 
   const { client, who } = call;
   return {
     "mcp.protocol.version": client.protocolVersion,
+    "jsonrpc.request.id": call.id === undefined ? undefined : String(call.id).slice(0, SHORT_TEXT),
     // The session's key is internal: it identifies the session, and opens nothing.
     "mcp.session.id": client.hasSession ? client.key.slice(0, 8) : undefined,
     "enduser.id": who.name === "" ? undefined : who.name.slice(0, SHORT_TEXT),

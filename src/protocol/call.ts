@@ -77,6 +77,8 @@ export type LinkOutcome = "opened" | "refused";
 export type CancelReason = "client" | "timeout" | "shutdown";
 
 export interface CallOptions {
+  /** The id that the client gave its request. Two clients may use the same. */
+  readonly id?: string | number | undefined;
   readonly method: string;
   readonly params: Params;
   /** The raw JSON of the params. */
@@ -95,6 +97,8 @@ const MOST_EMITTED = 100;
 const LONGEST_EMITTED = 4096;
 
 export class Call {
+  /** For traces alone; undefined: nobody gave it one. */
+  readonly id: string | number | undefined;
   readonly method: string;
   readonly params: Params;
   readonly text: string;
@@ -118,6 +122,7 @@ export class Call {
   #listeners: ((reason: CancelReason) => void)[] | undefined;
 
   constructor(options: CallOptions) {
+    this.id = options.id;
     this.method = options.method;
     this.params = options.params;
     this.text = options.text;

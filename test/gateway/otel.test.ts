@@ -5,27 +5,23 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
+import { connectV1, connectV2 } from "../fixtures/clients.ts";
+import { conventionProblems, type Span } from "../fixtures/conventions.ts";
 import { startGoblin } from "../fixtures/goblin.ts";
 import { disposeAll, onDispose, startScripted, until } from "../fixtures/peers.ts";
 
-afterEach(disposeAll);
+/** The spans of all collectors of a test. */
+const collected: Span[][] = [];
 
-interface Span {
-  traceId: string;
-  spanId: string;
-  parentSpanId?: string;
-  name: string;
-  kind: number;
-  startTimeUnixNano: string;
-  endTimeUnixNano: string;
-  attributes: { key: string; value: { stringValue: string } }[];
-  links?: { traceId: string; spanId: string }[];
-  status: { code: number; message?: string };
-}
+afterEach(async () => {
+  await disposeAll();
+  expect(collected.splice(0).flat().flatMap(conventionProblems)).toEqual([]);
+});
 
-/** Takes what an OTLP exporter sends, as a real collector would. */
+/** Takes what an OTLP exporter sends, as a real collector would, and checks every span. */
 async function startCollector(status = 200) {
   const spans: Span[] = [];
+  collected.push(spans);
   // biome-ignore lint/suspicious/noExplicitAny: the tests look into it freely
   const metrics: any[] = [];
   const headers: Record<string, unknown>[] = [];
@@ -83,8 +79,8 @@ async function call(url: string, params: object, headers: Record<string, string>
   return response.text();
 }
 
-const valuesOf = ({ attributes }: Span): Record<string, string> =>
-  Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue]));
+const valuesOf = ({ attributes }: Span): Record<string, unknown> =>
+  Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
 
 describe.each(["legacy", "modern"] as const)("a %s server", (era) => {
   test("a call is one trace: client, gateway, server", async () => {
@@ -139,6 +135,43 @@ describe.each(["legacy", "modern"] as const)("a %s server", (era) => {
       explicitBounds: expect.any(Array),
     });
   });
+});
+
+test("clients of both eras use everything: each request is a span by the conventions", async () => {
+  const collector = await startCollector();
+  const [one, web] = await Promise.all([
+    startScripted({ name: "one" }),
+    startScripted({ name: "web", transport: "http", era: "modern" }),
+  ]);
+  const { gateway, url } = await startGoblin({
+    mcpServers: { one: one.entry, web: web.entry },
+    otel: { endpoint: collector.url, arguments: true },
+  });
+  const { client: first } = await connectV1({ url });
+  const { client: second } = await connectV2({ url, era: "modern" });
+  for (const client of [first, second]) {
+    for (const server of ["one", "web"]) {
+      await client.callTool({ name: `${server}_add`, arguments: { a: 1, b: 2 } });
+      await client.getPrompt({ name: `${server}_greet`, arguments: { name: "Ada" } });
+      await client.readResource({ uri: `${server}+text:///hello` });
+      await client.readResource({ uri: `${server}+text:///nowhere` }).catch(() => {});
+      await client.callTool({ name: `${server}_nowhere` }).catch(() => {});
+    }
+  }
+  await gateway.close();
+  const of = (kind: number, method: string) =>
+    collector.spans.filter((span) => span.kind === kind && valuesOf(span)["mcp.method.name"] === method);
+  for (const kind of [2, 3]) {
+    expect(of(kind, "tools/call").length).toBeGreaterThanOrEqual(4);
+    expect(of(kind, "prompts/get").map(({ name }) => name)).toEqual(Array(4).fill("prompts/get greet"));
+    const uris = of(kind, "resources/read").map((span) => valuesOf(span)["mcp.resource.uri"]);
+    expect(uris.filter((uri) => uri === "text:///hello")).toHaveLength(4);
+  }
+  // The modern era has no sessions, the older one has.
+  const sessions = of(2, "prompts/get").map((span) => typeof valuesOf(span)["mcp.session.id"]);
+  expect(sessions.sort()).toEqual(["string", "string", "undefined", "undefined"]);
+  const ports = of(3, "prompts/get").map((span) => valuesOf(span)["server.port"]);
+  expect(ports.filter((port) => port === new URL(web.url).port)).toHaveLength(2);
 });
 
 test("errors: a tool's own, the server's, and the client's, which is no failure of the gateway", async () => {

@@ -137,6 +137,7 @@ export async function answerRequest(
     }
     const { text, nameAt } = requestParams(message.text);
     const call = new Call({
+      id,
       method,
       params,
       text,

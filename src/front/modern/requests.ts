@@ -103,6 +103,7 @@ export class ModernFront {
       if (method.startsWith("tasks/") && !hasTasks(client)) return failure(missingTasks());
       const { text, nameAt } = requestParams(message.text);
       const call = new Call({
+        id: message.id,
         method,
         params,
         text,
