@@ -76,7 +76,8 @@ function stepsOf(pattern: string): Step[] {
       rest = rest.slice(2);
     } else {
       if (steps.length > 0) rest = rest.startsWith(".") ? rest.slice(1) : fail("a dot or [] is missing");
-      const { step, length } = stepAt(rest) ?? fail(rest === "" ? "a dot at the end" : `cannot read "${rest.slice(0, 20)}"`);
+      const { step, length } =
+        stepAt(rest) ?? fail(rest === "" ? "a dot at the end" : `cannot read "${rest.slice(0, 20)}"`);
       steps.push(step);
       rest = rest.slice(length);
     }

@@ -1,33 +1,18 @@
 /**
- * JSON as bytes that can be searched as text: each byte is one character, so that places in the
- * text are places in the bytes. What is not ASCII stays in pieces, which no reader of structure
- * looks at.
- *
- * Invariant: nothing here takes long. Strings of any length are read and written in slices.
+ * Reads and writes JSON strings of any length as UTF-8, in slices, and joins large parts.
  */
 import type { Sliced } from "../timing/slices.ts";
 import { BACKSLASH, LOWER_U, QUOTE, SPACE } from "./characters.ts";
 import type { Span } from "./json-text.ts";
 
-export interface JsonBytes {
-  readonly bytes: Buffer;
-  /** The bytes, one character each. */
-  readonly text: string;
-}
-
-export function jsonBytes(raw: string | Buffer): JsonBytes {
-  const bytes = typeof raw === "string" ? Buffer.from(raw) : raw;
-  return { bytes, text: bytes.toString("latin1") };
-}
-
-/** A name as it is found in the text of `JsonBytes`. */
+/** A name as `byteKey` returns it: one character for each byte. */
 export function byteForm(name: string): string {
   return Buffer.from(name).toString("latin1");
 }
 
-/** Returns the key that begins at `start`, in its byte form. `end` is after its closing quote. */
-export function byteKey({ text, bytes }: JsonBytes, { start, end }: Span): string {
-  const written = text.slice(start + 1, end - 1);
+/** Returns the key in the span, quotes included, in its byte form. */
+export function byteKey(bytes: Buffer, { start, end }: Span): string {
+  const written = bytes.toString("latin1", start + 1, end - 1);
   if (!written.includes("\\")) return written;
   return byteForm(JSON.parse(bytes.toString("utf8", start, end)) as string);
 }
@@ -36,49 +21,87 @@ export function byteKey({ text, bytes }: JsonBytes, { start, end }: Span): strin
 const PART = 128 * 1024;
 const PART_COST = 2000;
 
-const SIMPLE: Readonly<Record<string, number>> = { b: 8, f: 12, n: 10, r: 13, t: 9 };
+const simple = new Uint8Array(256);
+for (let letter = 0; letter < 256; letter++) simple[letter] = letter;
+for (const [letter, value] of Object.entries({ b: 8, f: 12, n: 10, r: 13, t: 9 })) simple[letter.charCodeAt(0)] = value;
 
 /**
  * Returns the value of the string in the span, quotes included, as UTF-8. Half a surrogate pair
  * becomes U+FFFD.
  */
-export function* unescapeInSlices({ bytes }: Pick<JsonBytes, "bytes">, span: Span): Sliced<Buffer> {
-  const end = span.end - 1;
-  let at = span.start + 1;
-  let slash = bytes.indexOf(BACKSLASH, at);
-  if (slash === -1 || slash >= end) return bytes.subarray(at, end);
+export function* unescapeInSlices(bytes: Buffer, span: Span): Sliced<Buffer> {
+  const written = bytes.subarray(span.start + 1, span.end - 1);
+  const end = written.length;
+  let slash = written.indexOf(BACKSLASH);
+  if (slash === -1) return written;
   // No escape is shorter than its value.
-  const out = Buffer.allocUnsafe(end - at);
+  const out = Buffer.allocUnsafe(end);
+  let at = 0;
   let length = 0;
-  let pause = at + PART;
-  while (slash !== -1 && slash < end) {
-    length += bytes.copy(out, length, at, slash);
-    const letter = bytes[slash + 1]!;
+  let pause = PART;
+  while (slash !== -1) {
+    length += written.copy(out, length, at, slash);
+    const letter = written[slash + 1]!;
     if (letter !== LOWER_U) {
-      out[length++] = SIMPLE[String.fromCharCode(letter)] ?? letter;
+      out[length++] = simple[letter]!;
       at = slash + 2;
     } else {
+      let code = unitAt(written, slash + 2);
       at = slash + 6;
-      // The first half of a pair is nothing without the second.
-      if (
-        /^d[89ab]/i.test(bytes.toString("latin1", slash + 2, at)) &&
-        bytes[at] === BACKSLASH &&
-        bytes[at + 1] === LOWER_U
-      )
-        at += 6;
-      length += out.write(JSON.parse(`"${bytes.toString("latin1", slash, at)}"`) as string, length);
+      if (isHigh(code) && written[at] === BACKSLASH && written[at + 1] === LOWER_U) {
+        const low = unitAt(written, at + 2);
+        if (isLow(low)) {
+          code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+          at += 6;
+        }
+      }
+      length = putCharacter(out, length, isHigh(code) || isLow(code) ? 0xfffd : code);
     }
-    slash = bytes[at] === BACKSLASH ? at : bytes.indexOf(BACKSLASH, at);
+    slash = written[at] === BACKSLASH ? at : written.indexOf(BACKSLASH, at);
     if (at < pause) continue;
     yield PART_COST;
     pause = at + PART;
   }
-  length += bytes.copy(out, length, at, end);
+  length += written.copy(out, length, at, end);
   return out.subarray(0, length);
 }
 
-/** Returns a text, given as UTF-8, as a JSON string with its quotes. */
-export function* escapeInSlices(bytes: Buffer): Sliced<Buffer> {
+function unitAt(bytes: Uint8Array, at: number): number {
+  let unit = 0;
+  for (let i = at; i < at + 4; i++) {
+    const digit = bytes[i]!;
+    unit = (unit << 4) | (digit <= 57 ? digit - 48 : (digit | 32) - 87);
+  }
+  return unit;
+}
+
+function isHigh(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff;
+}
+
+function isLow(unit: number): boolean {
+  return unit >= 0xdc00 && unit <= 0xdfff;
+}
+
+/** Writes a character as UTF-8. Returns the position after it. */
+function putCharacter(out: Uint8Array, at: number, code: number): number {
+  let i = at;
+  if (code < 0x80) out[i++] = code;
+  else if (code < 0x800) out[i++] = 0xc0 | (code >> 6);
+  else if (code < 0x10000) {
+    out[i++] = 0xe0 | (code >> 12);
+    out[i++] = 0x80 | ((code >> 6) & 63);
+  } else {
+    out[i++] = 0xf0 | (code >> 18);
+    out[i++] = 0x80 | ((code >> 12) & 63);
+    out[i++] = 0x80 | ((code >> 6) & 63);
+  }
+  if (code >= 0x80) out[i++] = 0x80 | (code & 63);
+  return i;
+}
+
+/** Returns a text, given as UTF-8, as the parts of a JSON string with its quotes. */
+export function* escapeInSlices(bytes: Buffer): Sliced<Buffer[]> {
   const parts: Buffer[] = [QUOTE_BYTE];
   let from = 0;
   while (from < bytes.length) {
@@ -91,7 +114,7 @@ export function* escapeInSlices(bytes: Buffer): Sliced<Buffer> {
     yield PART_COST;
   }
   parts.push(QUOTE_BYTE);
-  return Buffer.concat(parts);
+  return parts;
 }
 
 const QUOTE_BYTE = Buffer.from('"');
@@ -99,4 +122,26 @@ const QUOTE_BYTE = Buffer.from('"');
 function isPlain(bytes: Buffer): boolean {
   for (const byte of bytes) if (byte === QUOTE || byte === BACKSLASH || byte < SPACE) return false;
   return true;
+}
+
+/** The bytes that are copied at once, and their cost. */
+const COPIED = 1024 * 1024;
+const COPY_COST = 1000;
+
+/** `Buffer.concat` in slices. */
+export function* joinInSlices(parts: readonly Buffer[]): Sliced<Buffer> {
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  if (length <= COPIED) return Buffer.concat(parts, length);
+  const out = Buffer.allocUnsafe(length);
+  let at = 0;
+  let pause = COPIED;
+  for (const part of parts) {
+    for (let from = 0; from < part.length; from += COPIED) {
+      at += part.copy(out, at, from, Math.min(from + COPIED, part.length));
+      if (at < pause) continue;
+      yield COPY_COST;
+      pause = at + COPIED;
+    }
+  }
+  return out;
 }

@@ -67,7 +67,7 @@ export function* includesInSlices(raw: string | Buffer, words: readonly string[]
 }
 
 /** Returns the position after the value that starts at `pos`. */
-export function* skipInSlices(text: string, pos: number): Sliced<number> {
+function* skipInSlices(text: string, pos: number): Sliced<number> {
   let steps = 0;
   let depth = 0;
   let i = pos;

@@ -2,14 +2,14 @@
  * Leaves fields out of JSON, and spaces. What is kept keeps its own characters: numbers and strings
  * are never read and written again.
  *
- * The text must be valid JSON. Nothing recurses, and the work is done in slices.
+ * The bytes must be valid JSON. Nothing recurses, and the work is done in slices.
  */
 import type { Sliced } from "../timing/slices.ts";
-import { CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE, SPACE } from "./characters.ts";
+import { afterComma, skipLong, skipShort, skipSpaces, valueAfter } from "./byte-values.ts";
+import { CLOSE_BRACE, CLOSE_BRACKET, OPEN_BRACE, OPEN_BRACKET, QUOTE, SPACE } from "./characters.ts";
 import { compilePatterns, inElements, inMember, isMatched, type PatternStates } from "./field-patterns.ts";
-import { byteKey, type JsonBytes } from "./json-bytes.ts";
-import { skipInSlices } from "./json-slices.ts";
-import { type Span, skipSpace } from "./json-text.ts";
+import { byteKey, joinInSlices } from "./json-bytes.ts";
+import type { Span } from "./json-text.ts";
 
 export interface Fields {
   /** What is kept; everything, if this is empty. */
@@ -31,76 +31,67 @@ interface Level {
 }
 
 /** The steps between two yields, and what they cost. */
-const STEPS = 1000;
+const STEPS = 500;
 const STEPS_COST = 500;
 
 /**
- * Returns the value at `start`, as bytes, with the fields that are to be kept; undefined if that is
- * all of it.
+ * Returns the value at `start` with the fields that are to be kept; undefined if that is all of it.
  */
-export function* keepFields(json: JsonBytes, start: number, { pick, drop }: Fields): Sliced<Buffer | undefined> {
-  const { text, bytes } = json;
+export function* keepFields(bytes: Buffer, start: number, { pick, drop }: Fields): Sliced<Buffer | undefined> {
+  const first = bytes[start];
+  if (first !== OPEN_BRACE && first !== OPEN_BRACKET) return undefined;
   const out = new BytesOut(bytes.length - start);
   const levels: Level[] = [];
-  let steps = 0;
-  let at = start;
-  const first = text.charCodeAt(start);
-  let isWhole = true;
-  if (first !== OPEN_BRACE && first !== OPEN_BRACKET) return undefined;
   const wanted = pick.length === 0 ? undefined : pick;
   let level: Level = { isObject: first === OPEN_BRACE, pick: wanted, drop, isFirst: true };
+  let isWhole = true;
+  let steps = 0;
+  let at = skipSpaces(bytes, start + 1);
   out.text(level.isObject ? "{" : "[");
-  at = skipSpace(text, start + 1);
   for (;;) {
     if (++steps % STEPS === 0) yield STEPS_COST;
-    const c = text.charCodeAt(at);
+    const c = bytes[at];
     if (c === CLOSE_BRACE || c === CLOSE_BRACKET) {
       out.text(level.isObject ? "}" : "]");
-      at = skipSpace(text, at + 1);
       const outer = levels.pop();
-      if (!outer) return isWhole ? undefined : out.bytes();
+      if (!outer) return isWhole ? undefined : yield* joinInSlices(out.parts());
       level = outer;
-      continue;
-    }
-    if (c === COMMA) {
-      at = skipSpace(text, at + 1);
+      at = afterComma(bytes, at + 1);
       continue;
     }
     let key: Span | undefined;
     let inner = at;
     if (level.isObject) {
-      key = { start: at, end: yield* skipInSlices(text, at) };
-      inner = skipSpace(text, skipSpace(text, key.end) + 1);
+      let end = skipShort(bytes, at);
+      if (end === -1) end = yield* skipLong(bytes, at);
+      key = { start: at, end };
+      inner = valueAfter(bytes, end);
     }
-    const name = key && byteKey(json, key);
+    const name = key && byteKey(bytes, key);
     const dropped = step(level.drop, name);
     let picked = level.pick && step(level.pick, name);
-    const begin = text.charCodeAt(inner);
+    const begin = bytes[inner];
     const isContainer = begin === OPEN_BRACE || begin === OPEN_BRACKET;
-    const isGone =
-      isMatched(dropped) || (picked !== undefined && !isMatched(picked) && (picked.length === 0 || !isContainer));
-    if (isGone) {
-      isWhole = false;
-      at = skipSpace(text, yield* skipInSlices(text, inner));
-      continue;
-    }
     if (picked !== undefined && isMatched(picked)) picked = undefined;
-    if (!level.isFirst) out.text(",");
-    level.isFirst = false;
-    if (key) {
-      out.span(bytes, key.start, key.end);
-      out.text(":");
+    const isGone = isMatched(dropped) || (picked !== undefined && (picked.length === 0 || !isContainer));
+    if (!isGone) {
+      if (!level.isFirst) out.text(",");
+      level.isFirst = false;
+      if (key) out.span(bytes, key.start, key.end);
+      if (key) out.text(":");
     }
-    if (!isContainer || (picked === undefined && dropped.length === 0)) {
-      const end = yield* skipInSlices(text, inner);
-      out.span(bytes, inner, end);
-      at = skipSpace(text, end);
+    if (isGone || !isContainer || (picked === undefined && dropped.length === 0)) {
+      let end = skipShort(bytes, inner);
+      if (end === -1) end = yield* skipLong(bytes, inner);
+      if (isGone) isWhole = false;
+      else out.span(bytes, inner, end);
+      at = afterComma(bytes, end);
       continue;
     }
     levels.push(level);
     level = { isObject: begin === OPEN_BRACE, pick: picked, drop: dropped, isFirst: true };
     out.text(level.isObject ? "{" : "[");
-    at = skipSpace(text, inner + 1);
+    at = skipSpaces(bytes, inner + 1);
   }
 }
 
@@ -109,26 +100,35 @@ function step(states: PatternStates, name: string | undefined): PatternStates {
   return name === undefined ? inElements(states) : inMember(states, name);
 }
 
+/** The bytes between two yields, and their cost. */
+const PART = 64 * 1024;
+const PART_COST = 300;
+
 /** Returns the value in the span without spaces between its tokens. */
-export function* withoutSpaces({ text, bytes }: JsonBytes, { start, end }: Span): Sliced<Buffer> {
-  const out = new BytesOut(end - start);
+export function* withoutSpaces(bytes: Buffer, { start, end }: Span): Sliced<Buffer> {
+  let out: BytesOut | undefined;
   let from = start;
   let at = start;
-  let steps = 0;
+  let pause = start + PART;
   while (at < end) {
-    if (++steps % (16 * STEPS) === 0) yield STEPS_COST;
-    const c = text.charCodeAt(at);
-    if (c === QUOTE) at = yield* skipInSlices(text, at);
-    else if (c > SPACE) at++;
+    const c = bytes[at]!;
+    if (c === QUOTE) {
+      const after = skipShort(bytes, at);
+      at = after === -1 ? yield* skipLong(bytes, at) : after;
+    } else if (c > SPACE) at++;
     else {
+      out ??= new BytesOut(end - start);
       out.span(bytes, from, at);
-      at = skipSpace(text, at);
+      at = Math.min(skipSpaces(bytes, at), end);
       from = at;
     }
+    if (at < pause) continue;
+    yield PART_COST;
+    pause = at + PART;
   }
-  if (from === start) return bytes.subarray(start, end);
+  if (!out) return bytes.subarray(start, end);
   out.span(bytes, from, end);
-  return out.bytes();
+  return yield* joinInSlices(out.parts());
 }
 
 /** Longer spans are not copied until the end. */
@@ -157,9 +157,9 @@ class BytesOut {
     else this.#length += bytes.copy(this.#part, this.#length, start, end);
   }
 
-  bytes(): Buffer {
+  parts(): readonly Buffer[] {
     this.#flush();
-    return this.#done.length === 1 ? this.#done[0]! : Buffer.concat(this.#done);
+    return this.#done;
   }
 
   #flush(): void {

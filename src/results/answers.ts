@@ -4,7 +4,7 @@
  * except in an error.
  */
 import { resultUri } from "../identifiers/result-ids.ts";
-import { unescapeInSlices } from "../json/json-bytes.ts";
+import { byteKey, unescapeInSlices } from "../json/json-bytes.ts";
 import { withoutSpaces } from "../json/shape-json.ts";
 import { estimateTokens } from "../text/token-estimate.ts";
 import type { Sliced } from "../timing/slices.ts";
@@ -52,26 +52,26 @@ const BYTES_PER_TOKEN = 32;
 
 export function* cutAnswer(result: TooLong): Sliced<Buffer> {
   const { parts, maxTokens } = result;
-  const { json, structured } = parts;
+  const { bytes: whole, structured } = parts;
   const kept: Buffer[] = [];
   let left = Math.max(SHORTEST, maxTokens - NOTE_TOKENS);
   let isCut = false;
   for (const block of parts.blocks) {
-    const bytes = json.bytes.subarray(block.start, block.end);
+    const bytes = whole.subarray(block.start, block.end);
     if (isMedia(block)) kept.push(bytes);
     else if (!isCut) {
       const near = { start: block.start, end: Math.min(block.end, block.start + left * BYTES_PER_TOKEN) };
       const cost = near.end < block.end ? left + 1 : estimateTokens(bytes.toString("utf8"));
       if (cost <= left) kept.push(bytes);
       else if (block.text)
-        kept.push(Buffer.from(textBlock(beginning(yield* unescapeInSlices(json, block.text), left))));
+        kept.push(Buffer.from(textBlock(beginning(yield* unescapeInSlices(whole, block.text), left))));
       isCut = cost > left;
       left -= cost;
     }
     yield 10;
   }
   if (structured && parts.blocks.every((block) => !block.text)) {
-    const value = yield* withoutSpaces(json, structured);
+    const value = yield* withoutSpaces(whole, structured);
     kept.push(Buffer.from(textBlock(beginning(value, Math.max(SHORTEST, left)))));
   }
   const note = `${tooLong(result)} It is cut here: the rest is missing. ${ASK_FOR_LESS}`;
@@ -86,7 +86,7 @@ export function errorAnswer(result: TooLong): Buffer {
 const ASK_FOR_LESS = "Ask for less: a filter, a smaller page, fewer fields.";
 
 function tooLong({ measured, maxTokens, tool, parts }: TooLong): string {
-  const size = sizeText(parts.json.bytes.length);
+  const size = sizeText(parts.bytes.length);
   return `The result${tool ? ` of ${tool}` : ""} is too long: about ${measured.tokens} tokens (${size}), and at most ${maxTokens} are shown.`;
 }
 
@@ -98,18 +98,17 @@ function textBlock(text: string): string {
   return JSON.stringify({ type: "text", text });
 }
 
-function mediaIn({ blocks, json }: ResultParts): Buffer[] {
-  return blocks.filter(isMedia).map(({ start, end }) => json.bytes.subarray(start, end));
+function mediaIn({ blocks, bytes }: ResultParts): Buffer[] {
+  return blocks.filter(isMedia).map(({ start, end }) => bytes.subarray(start, end));
 }
 
 /** The result with these blocks, and without its structured content. */
-function assembled({ json, others }: ResultParts, blocks: readonly Buffer[], isError = false): Buffer {
-  const { bytes, text } = json;
+function assembled({ bytes, others }: ResultParts, blocks: readonly Buffer[], isError = false): Buffer {
   const out: Buffer[] = [OPEN];
   for (const [index, block] of blocks.entries()) out.push(index === 0 ? NOTHING : COMMA, block);
   out.push(Buffer.from(isError ? '],"isError":true' : "]"));
   for (const { key, value } of others) {
-    if (isError && text.slice(key.start, key.end) === '"isError"') continue;
+    if (isError && byteKey(bytes, key) === "isError") continue;
     out.push(COMMA, bytes.subarray(key.start, key.end), COLON, bytes.subarray(value.start, value.end));
   }
   out.push(CLOSE);

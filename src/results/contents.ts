@@ -2,8 +2,9 @@
  * A kept result as the contents of a resource: each block as the server sent it, texts as text and
  * data as blobs, and then the structured content as JSON. Their strings are copied, not read.
  */
-import { escapeInSlices } from "../json/json-bytes.ts";
-import { membersInSlices } from "../json/json-slices.ts";
+import { membersOf } from "../json/byte-values.ts";
+import { OPEN_BRACE, QUOTE } from "../json/characters.ts";
+import { escapeInSlices, joinInSlices } from "../json/json-bytes.ts";
 import type { Span } from "../json/json-text.ts";
 import type { Sliced } from "../timing/slices.ts";
 import { type Block, isMedia, type ResultParts } from "./result-parts.ts";
@@ -18,14 +19,14 @@ export interface Contents {
 
 /** Returns the result of `resources/read`. */
 export function* contentsOf(parts: ResultParts, { uri, mimeType }: Contents): Sliced<Buffer> {
-  const { bytes } = parts.json;
+  const { bytes } = parts;
   const out: Buffer[] = [];
   const add = (head: string, ...rest: readonly Buffer[]): void => {
     out.push(Buffer.from(`${out.length === 0 ? "" : ","}${head}`), ...rest, CLOSE);
   };
   const named = (type: string): string => `{"uri":${JSON.stringify(uri)},"mimeType":${type}`;
   const asJson = function* (span: Span): Sliced<void> {
-    add(`${named(JSON_TYPE)},"text":`, yield* escapeInSlices(bytes.subarray(span.start, span.end)));
+    add(`${named(JSON_TYPE)},"text":`, ...(yield* escapeInSlices(bytes.subarray(span.start, span.end))));
   };
   // Whatever it is made of, it is there.
   if (parts.hasMore) yield* asJson({ start: 0, end: bytes.length });
@@ -43,7 +44,7 @@ export function* contentsOf(parts: ResultParts, { uri, mimeType }: Contents): Sl
     }
     if (parts.structured) yield* asJson(parts.structured);
   }
-  return Buffer.concat([OPEN_LIST, ...out, CLOSE_LIST]);
+  return yield* joinInSlices([OPEN_LIST, ...out, CLOSE_LIST]);
 }
 
 const OPEN_LIST = Buffer.from('{"contents":[');
@@ -54,17 +55,17 @@ function* mediaOf(
   parts: ResultParts,
   block: Block,
 ): Sliced<{ readonly type: string; readonly data: Buffer } | undefined> {
-  const { text, bytes } = parts.json;
-  const [type, data] = yield* membersInSlices(text, block.start, ["mimeType", "data"]);
-  if (!data || text[data.start] !== '"') return undefined;
-  const isNamed = type !== undefined && text[type.start] === '"';
+  const { bytes } = parts;
+  const [type, data] = yield* membersOf(bytes, block.start, ["mimeType", "data"]);
+  if (!data || bytes[data.start] !== QUOTE) return undefined;
+  const isNamed = type !== undefined && bytes[type.start] === QUOTE;
   return {
     type: isNamed ? bytes.toString("utf8", type.start, type.end) : '"application/octet-stream"',
     data: bytes.subarray(data.start, data.end),
   };
 }
 
-function* memberOf({ json }: ResultParts, { start }: Block, key: string): Sliced<Span | undefined> {
-  const [span] = yield* membersInSlices(json.text, start, [key]);
-  return span && json.text[span.start] === "{" ? span : undefined;
+function* memberOf({ bytes }: ResultParts, { start }: Block, key: string): Sliced<Span | undefined> {
+  const [span] = yield* membersOf(bytes, start, [key]);
+  return span && bytes[span.start] === OPEN_BRACE ? span : undefined;
 }

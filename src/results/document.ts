@@ -3,26 +3,30 @@
  * text. Previews and `read_result` look at this.
  */
 import { OPEN_BRACE, OPEN_BRACKET } from "../json/characters.ts";
-import { type JsonBytes, jsonBytes, unescapeInSlices } from "../json/json-bytes.ts";
+import { joinInSlices, unescapeInSlices } from "../json/json-bytes.ts";
 import { scanInSlices, skipBlank } from "../json/json-scan.ts";
 import type { Sliced } from "../timing/slices.ts";
 import type { ResultParts } from "./result-parts.ts";
 
 export type ResultDocument =
-  | { readonly kind: "json"; readonly json: JsonBytes; readonly start: number }
+  | { readonly kind: "json"; readonly bytes: Buffer; readonly start: number }
   | { readonly kind: "text"; readonly bytes: Buffer };
 
 const LINE_BREAK = Buffer.from("\n");
 
-export function* documentOf({ json, blocks, content, structured }: ResultParts): Sliced<ResultDocument> {
-  if (structured) return { kind: "json", json, start: structured.start };
+export function* documentOf(parts: ResultParts): Sliced<ResultDocument> {
+  const { bytes: whole, blocks, content, structured } = parts;
+  if (structured) return { kind: "json", bytes: whole, start: structured.start };
   const texts: Buffer[] = [];
-  for (const { text } of blocks) if (text) texts.push(yield* unescapeInSlices(json, text));
-  if (texts.length === 0) return { kind: "json", json, start: content!.start };
-  if (texts.length > 1) return { kind: "text", bytes: Buffer.concat(texts.flatMap((text) => [text, LINE_BREAK])) };
+  for (const { text } of blocks) if (text) texts.push(yield* unescapeInSlices(whole, text));
+  if (texts.length === 0) return { kind: "json", bytes: whole, start: content!.start };
+  if (texts.length > 1) {
+    const lines = texts.flatMap((text) => [text, LINE_BREAK]);
+    return { kind: "text", bytes: yield* joinInSlices(lines) };
+  }
   const bytes = texts[0]!;
   const start = yield* jsonIn(bytes);
-  return start === -1 ? { kind: "text", bytes } : { kind: "json", json: jsonBytes(bytes), start };
+  return start === -1 ? { kind: "text", bytes } : { kind: "json", bytes, start };
 }
 
 /** Returns where the object or array that the whole text is begins; -1 if it is none. */

@@ -4,7 +4,6 @@
  * What counts is what a model reads: the larger one of the content and the structured content,
  * since clients give a model one of them. The data of images and audio does not count.
  */
-import type { JsonBytes } from "../json/json-bytes.ts";
 import type { Span } from "../json/json-text.ts";
 import { estimateTokens } from "../text/token-estimate.ts";
 import type { Sliced } from "../timing/slices.ts";
@@ -28,8 +27,8 @@ export interface Measured {
 }
 
 export function* measure(parts: ResultParts, maxTokens: number): Sliced<Measured> {
-  const content = yield* tokensIn(parts.json, textSpans(parts), maxTokens);
-  const structured = parts.structured && (yield* tokensIn(parts.json, [parts.structured], maxTokens));
+  const content = yield* tokensIn(parts.bytes, textSpans(parts), maxTokens);
+  const structured = parts.structured && (yield* tokensIn(parts.bytes, [parts.structured], maxTokens));
   const tokens = Math.max(content, structured ?? 0);
   return { isOver: tokens > maxTokens, tokens };
 }
@@ -41,7 +40,7 @@ function textSpans({ blocks, hasMore, content }: ResultParts): Span[] {
   return spans;
 }
 
-function* tokensIn({ bytes }: JsonBytes, spans: readonly Span[], most: number): Sliced<number> {
+function* tokensIn(bytes: Buffer, spans: readonly Span[], most: number): Sliced<number> {
   const length = spans.reduce((sum, { start, end }) => sum + end - start, 0);
   let tokens = 0;
   let seen = 0;

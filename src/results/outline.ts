@@ -5,10 +5,18 @@
  * An array is described by its first element and its length. Depth, members and characters are
  * bounded.
  */
-import { CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from "../json/characters.ts";
-import type { JsonBytes } from "../json/json-bytes.ts";
-import { skipInSlices } from "../json/json-slices.ts";
-import { type Span, skipSpace } from "../json/json-text.ts";
+import { afterComma, skipLong, skipShort, skipSpaces, valueAfter } from "../json/byte-values.ts";
+import {
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  LOWER_F,
+  LOWER_N,
+  LOWER_T,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+} from "../json/characters.ts";
+import type { Span } from "../json/json-text.ts";
 import type { Sliced } from "../timing/slices.ts";
 
 const DEEPEST = 4;
@@ -27,9 +35,9 @@ export interface LongArray extends Span {
   readonly count: number;
 }
 
-export function* outlineOf(json: JsonBytes, start: number): Sliced<Outline> {
+export function* outlineOf(bytes: Buffer, start: number): Sliced<Outline> {
   const found: { longest?: LongArray } = {};
-  const text = yield* typeAt(json, start, { depth: 0, path: "", found });
+  const text = yield* typeAt(bytes, start, { depth: 0, path: "", found });
   return { text, longest: found.longest };
 }
 
@@ -40,52 +48,61 @@ interface Where {
   readonly found: { longest?: LongArray };
 }
 
-function* typeAt(json: JsonBytes, at: number, where: Where): Sliced<string> {
-  switch (json.text.charCodeAt(at)) {
+function* typeAt(bytes: Buffer, at: number, where: Where): Sliced<string> {
+  switch (bytes[at]) {
     case OPEN_BRACE:
-      return yield* objectType(json, at, where);
+      return yield* objectType(bytes, at, where);
     case OPEN_BRACKET:
-      return yield* arrayType(json, at, where);
+      return yield* arrayType(bytes, at, where);
     case QUOTE:
       return "string";
+    case LOWER_T:
+    case LOWER_F:
+      return "boolean";
+    case LOWER_N:
+      return "null";
     default:
-      return /^[tf]/.test(json.text[at]!) ? "boolean" : json.text[at] === "n" ? "null" : "number";
+      return "number";
   }
 }
 
-function* objectType(json: JsonBytes, start: number, where: Where): Sliced<string> {
-  const { text } = json;
+/** Members and elements between two yields, and what they cost if they are short. */
+const MANY = 1000;
+const MANY_COST = 100;
+
+function* objectType(bytes: Buffer, start: number, where: Where): Sliced<string> {
   const shown: string[] = [];
   let count = 0;
-  let at = skipSpace(text, start + 1);
-  if (where.depth >= DEEPEST) return text.charCodeAt(at) === CLOSE_BRACE ? "{}" : "{ … }";
-  while (text.charCodeAt(at) !== CLOSE_BRACE) {
-    const key = { start: at, end: yield* skipInSlices(text, at) };
-    const value = skipSpace(text, skipSpace(text, key.end) + 1);
+  let at = skipSpaces(bytes, start + 1);
+  if (where.depth >= DEEPEST) return bytes[at] === CLOSE_BRACE ? "{}" : "{ … }";
+  while (bytes[at] !== CLOSE_BRACE) {
+    let keyEnd = skipShort(bytes, at);
+    if (keyEnd === -1) keyEnd = yield* skipLong(bytes, at);
+    const value = valueAfter(bytes, keyEnd);
     if (count++ < MOST_MEMBERS) {
-      const name = keyName(json, key);
+      const name = keyName(bytes, { start: at, end: keyEnd });
       const path = where.path === undefined || where.depth > 1 ? undefined : joined(where.path, name);
-      shown.push(`${name}: ${yield* typeAt(json, value, { ...where, depth: where.depth + 1, path })}`);
+      shown.push(`${name}: ${yield* typeAt(bytes, value, { ...where, depth: where.depth + 1, path })}`);
     }
-    at = skipSpace(text, yield* skipInSlices(text, value));
-    if (text.charCodeAt(at) === COMMA) at = skipSpace(text, at + 1);
-    yield 2;
+    let end = skipShort(bytes, value);
+    if (end === -1) end = yield* skipLong(bytes, value);
+    at = afterComma(bytes, end);
+    if (count % MANY === 0) yield MANY_COST;
   }
   if (count === 0) return "{}";
   if (count > MOST_MEMBERS) shown.push(`… ${count - MOST_MEMBERS} more`);
   return `{ ${shown.join(", ")} }`;
 }
 
-function* arrayType(json: JsonBytes, start: number, where: Where): Sliced<string> {
-  const { text } = json;
+function* arrayType(bytes: Buffer, start: number, where: Where): Sliced<string> {
   let count = 0;
-  let at = skipSpace(text, start + 1);
+  let at = skipSpaces(bytes, start + 1);
   const first = at;
-  while (text.charCodeAt(at) !== CLOSE_BRACKET) {
-    count++;
-    at = skipSpace(text, yield* skipInSlices(text, at));
-    if (text.charCodeAt(at) === COMMA) at = skipSpace(text, at + 1);
-    yield 1;
+  while (bytes[at] !== CLOSE_BRACKET) {
+    let end = skipShort(bytes, at);
+    if (end === -1) end = yield* skipLong(bytes, at);
+    at = afterComma(bytes, end);
+    if (++count % MANY === 0) yield MANY_COST;
   }
   const { longest } = where.found;
   const isLonger = !longest || at - start > longest.end - longest.start;
@@ -93,12 +110,12 @@ function* arrayType(json: JsonBytes, start: number, where: Where): Sliced<string
     where.found.longest = { start, end: at + 1, path: where.path, count };
   if (count === 0) return "[]";
   const element =
-    where.depth >= DEEPEST ? "…" : yield* typeAt(json, first, { ...where, depth: where.depth + 1, path: undefined });
+    where.depth >= DEEPEST ? "…" : yield* typeAt(bytes, first, { ...where, depth: where.depth + 1, path: undefined });
   return `${element}[${count}]`;
 }
 
 /** A key as it stands in a path. */
-function keyName({ bytes }: JsonBytes, { start, end }: Span): string {
+function keyName(bytes: Buffer, { start, end }: Span): string {
   const isLong = end - start > 4 * LONGEST_KEY;
   const key = isLong ? undefined : (JSON.parse(bytes.toString("utf8", start, end)) as string);
   if (key !== undefined && key.length <= LONGEST_KEY) return PLAIN_KEY.test(key) ? key : JSON.stringify(key);

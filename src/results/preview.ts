@@ -2,7 +2,7 @@
  * The beginning of a result that is kept: of JSON its structure and the first elements of its
  * longest array, of a text its first lines. It never has more tokens than it may, roughly.
  */
-import { elementsInSlices, skipInSlices } from "../json/json-slices.ts";
+import { elementsOf, skipLong } from "../json/byte-values.ts";
 import { withoutSpaces } from "../json/shape-json.ts";
 import { estimateTokens } from "../text/token-estimate.ts";
 import type { Sliced } from "../timing/slices.ts";
@@ -20,19 +20,19 @@ const STEP = 2048;
 
 export function* previewOf(document: ResultDocument, tokens: number): Sliced<string> {
   if (document.kind === "text") return beginning(document.bytes, tokens);
-  const { json, start } = document;
-  const { text: outline, longest } = yield* outlineOf(json, start);
+  const { bytes, start } = document;
+  const { text: outline, longest } = yield* outlineOf(bytes, start);
   const head = `Structure: ${cutTo(outline, Math.floor(tokens / OUTLINE_SHARE))}`;
   let left = tokens - estimateTokens(head);
   if (!longest) {
-    const value = yield* withoutSpaces(json, { start, end: yield* skipInSlices(json.text, start) });
+    const value = yield* withoutSpaces(bytes, { start, end: yield* skipLong(bytes, start) });
     return left > 0 ? `${head}\n${beginning(value, left)}` : head;
   }
   const lines = [head];
-  const elements = yield* elementsInSlices(json.text, longest.start, MOST_ELEMENTS);
+  const elements = yield* elementsOf(bytes, longest.start, MOST_ELEMENTS);
   for (const [index, element] of elements.entries()) {
     if (left <= 0) break;
-    const value = yield* withoutSpaces(json, element);
+    const value = yield* withoutSpaces(bytes, element);
     const line = `${longest.path}[${index}] = ${cutTo(beginning(value, left), left, LONGEST_ELEMENT)}`;
     left -= estimateTokens(line) + 1;
     lines.push(line);

@@ -1,79 +1,72 @@
 /**
  * The items of a value, one by one: the elements of an array, the members of an object, or the
- * lines of a text. The bytes of each are at hand, decoded or not.
+ * lines of a text. An item is only looked at if it is asked for.
  */
-import { COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from "../json/characters.ts";
-import { type JsonBytes, unescapeInSlices } from "../json/json-bytes.ts";
-import { skipInSlices } from "../json/json-slices.ts";
-import { skipSpace } from "../json/json-text.ts";
-import { withoutSpaces } from "../json/shape-json.ts";
+import { afterComma, skipLong, skipShort, skipSpaces, valueAfter } from "../json/byte-values.ts";
+import { CLOSE_BRACE, CLOSE_BRACKET, NEWLINE, OPEN_BRACE, OPEN_BRACKET, QUOTE, RETURN } from "../json/characters.ts";
+import { unescapeInSlices } from "../json/json-bytes.ts";
+import type { Span } from "../json/json-text.ts";
 import type { Sliced } from "../timing/slices.ts";
 import type { ResultDocument } from "./document.ts";
 
-export interface Item {
-  /** What stands before it: `[3] `, `name: ` or nothing. */
-  readonly label: string;
+export interface Item extends Span {
+  /** What the places are in. */
   readonly bytes: Buffer;
+  /** The key of a member, with its quotes. */
+  readonly key: Span | undefined;
 }
 
-type Take = (item: Item, index: number) => Sliced<void>;
+/** Undefined: the item is not wanted, and costs nothing more. */
+type Take = (item: Item, index: number) => Sliced<void> | undefined;
 
 export interface Items {
   readonly kind: "elements" | "members" | "lines";
   each(take: Take): Sliced<void>;
 }
 
-const LINE_BREAK = 10;
-const RETURN = 13;
-/** Items without an own cost. */
-const ITEM_COST = 2;
+/** Items between two yields, and what they cost if nobody wants them. */
+const MANY = 1000;
+const MANY_COST = 200;
 
 /** Returns the items of the value at `start`. */
 export function* itemsOf(document: ResultDocument, start: number): Sliced<Items> {
-  if (document.kind === "text") return linesOf(document.bytes);
-  const { json } = document;
-  switch (json.text.charCodeAt(start)) {
+  const { bytes, kind } = document;
+  if (kind === "text") return linesOf(bytes);
+  switch (bytes[start]) {
     case OPEN_BRACE:
-      return { kind: "members", each: (take) => eachMember(json, start, take) };
-    case OPEN_BRACKET:
-      return { kind: "elements", each: (take) => eachElement(json, start, take) };
+    case OPEN_BRACKET: {
+      const isObject = bytes[start] === OPEN_BRACE;
+      return { kind: isObject ? "members" : "elements", each: (take) => eachValue(bytes, start, take) };
+    }
     case QUOTE: {
-      const end = yield* skipInSlices(json.text, start);
-      return linesOf(yield* unescapeInSlices(json, { start, end }));
+      const end = yield* skipLong(bytes, start);
+      return linesOf(yield* unescapeInSlices(bytes, { start, end }));
     }
     default:
-      return linesOf(json.bytes.subarray(start, yield* skipInSlices(json.text, start)));
+      return linesOf(bytes.subarray(start, yield* skipLong(bytes, start)));
   }
 }
 
-function* eachElement(json: JsonBytes, start: number, take: Take): Sliced<void> {
-  const { text } = json;
-  let at = skipSpace(text, start + 1);
-  for (let index = 0; text[at] !== "]"; index++) {
-    const end = yield* skipInSlices(text, at);
-    const bytes = yield* withoutSpaces(json, { start: at, end });
-    yield* take({ label: `[${index}] `, bytes }, index);
-    at = afterComma(text, end);
-    yield ITEM_COST + (bytes.length >> 9);
+function* eachValue(bytes: Buffer, start: number, take: Take): Sliced<void> {
+  const isObject = bytes[start] === OPEN_BRACE;
+  const close = isObject ? CLOSE_BRACE : CLOSE_BRACKET;
+  let at = skipSpaces(bytes, start + 1);
+  for (let index = 0; bytes[at] !== close; index++) {
+    let key: Span | undefined;
+    if (isObject) {
+      let keyEnd = skipShort(bytes, at);
+      if (keyEnd === -1) keyEnd = yield* skipLong(bytes, at);
+      key = { start: at, end: keyEnd };
+      at = valueAfter(bytes, keyEnd);
+    }
+    let end = skipShort(bytes, at);
+    if (end === -1) end = yield* skipLong(bytes, at);
+    const taken = take({ bytes, start: at, end, key }, index);
+    if (taken) yield* taken;
+    at = afterComma(bytes, end);
+    if (index % MANY === 0) yield MANY_COST;
   }
 }
-
-function* eachMember(json: JsonBytes, start: number, take: Take): Sliced<void> {
-  const { text } = json;
-  let at = skipSpace(text, start + 1);
-  for (let index = 0; text[at] !== "}"; index++) {
-    const keyEnd = yield* skipInSlices(text, at);
-    const value = skipSpace(text, skipSpace(text, keyEnd) + 1);
-    const end = yield* skipInSlices(text, value);
-    const bytes = yield* withoutSpaces(json, { start: value, end });
-    const key = json.bytes.toString("utf8", at, Math.min(keyEnd, at + LONGEST_KEY));
-    yield* take({ label: `${key}: `, bytes }, index);
-    at = afterComma(text, end);
-    yield ITEM_COST + (bytes.length >> 9);
-  }
-}
-
-const LONGEST_KEY = 500;
 
 /** A longer line counts as several, so that all of it can be read. */
 const LONGEST_LINE = 4000;
@@ -83,28 +76,32 @@ function linesOf(bytes: Buffer): Items {
     kind: "lines",
     *each(take) {
       let at = 0;
+      let cost = 0;
       for (let index = 0; at < bytes.length; index++) {
-        const near = bytes.subarray(at, at + LONGEST_LINE + 1);
-        const found = near.indexOf(LINE_BREAK);
-        const length = found === -1 ? wholeCharacters(near) : found;
-        const isCr = found > 0 && near[found - 1] === RETURN;
-        yield* take({ label: "", bytes: near.subarray(0, isCr ? length - 1 : length) }, index);
-        at += found === -1 ? length : length + 1;
-        yield ITEM_COST;
+        const found = breakIn(bytes, at);
+        const end = found === -1 ? wholeCharacters(bytes, at) : found;
+        const isCr = found > at && bytes[found - 1] === RETURN;
+        const taken = take({ bytes, start: at, end: isCr ? end - 1 : end, key: undefined }, index);
+        if (taken) yield* taken;
+        cost += 1 + ((end - at) >> 8);
+        at = found === -1 ? end : end + 1;
+        if (cost < MANY) continue;
+        yield cost >> 1;
+        cost = 0;
       }
     },
   };
 }
 
-/** How many bytes of a line are taken, without a part of a character. */
-function wholeCharacters(line: Buffer): number {
-  if (line.length <= LONGEST_LINE) return line.length;
-  let end = LONGEST_LINE;
-  while (end > LONGEST_LINE - 4 && (line[end]! & 0xc0) === 0x80) end--;
-  return end;
+function breakIn(bytes: Buffer, from: number): number {
+  const found = bytes.subarray(from, from + LONGEST_LINE + 1).indexOf(NEWLINE);
+  return found === -1 ? -1 : from + found;
 }
 
-function afterComma(text: string, end: number): number {
-  const at = skipSpace(text, end);
-  return text.charCodeAt(at) === COMMA ? skipSpace(text, at + 1) : at;
+/** Returns where a long line is parted, not within a character. */
+function wholeCharacters(bytes: Buffer, from: number): number {
+  if (from + LONGEST_LINE >= bytes.length) return bytes.length;
+  let end = from + LONGEST_LINE;
+  while (end > from + LONGEST_LINE - 4 && (bytes[end]! & 0xc0) === 0x80) end--;
+  return end;
 }

@@ -3,7 +3,7 @@
  * that have a text in them. What is returned never has more tokens than a result may have, roughly,
  * and says how to go on.
  */
-import { skipInSlices } from "../json/json-slices.ts";
+import { skipLong } from "../json/byte-values.ts";
 import { withoutSpaces } from "../json/shape-json.ts";
 import { GoblinError } from "../protocol/errors.ts";
 import { estimateTokens } from "../text/token-estimate.ts";
@@ -48,15 +48,13 @@ function* startOf(document: ResultDocument, path = ""): Sliced<number> {
     if (steps.length === 0) return 0;
     throw new GoblinError("INVALID_PARAMS", 'read_result: this result is text without a structure; leave "path" out');
   }
-  const start = yield* placeOf(document.json, document.start, steps);
+  const start = yield* placeOf(document.bytes, document.start, steps);
   if (start !== -1) return start;
   throw new GoblinError("INVALID_PARAMS", `read_result: the result has nothing at the path ${path.slice(0, 200)}`);
 }
 
-function* wholeOf(document: ResultDocument, start: number): Sliced<Buffer> {
-  if (document.kind === "text") return document.bytes;
-  const { json } = document;
-  return yield* withoutSpaces(json, { start, end: yield* skipInSlices(json.text, start) });
+function* wholeOf({ kind, bytes }: ResultDocument, start: number): Sliced<Buffer> {
+  return kind === "text" ? bytes : yield* withoutSpaces(bytes, { start, end: yield* skipLong(bytes, start) });
 }
 
 function* listed(
@@ -65,18 +63,20 @@ function* listed(
   { from = 0, count = Number.POSITIVE_INFINITY, grep, most }: PartWanted & { readonly most: number },
 ): Sliced<string> {
   const items = yield* itemsOf(document, start);
-  const wantedText = grep?.toLowerCase();
+  const isLines = items.kind === "lines";
+  const wanted = grep?.toLowerCase();
   const lines: string[] = [];
   let tokens = 0;
   let seen = 0;
   let next: number | undefined;
-  const take = function* (item: Item, index: number): Sliced<void> {
-    seen = index + 1;
-    if (index < from || next !== undefined) return;
-    if (wantedText !== undefined && !(yield* hasText(item, wantedText))) return;
+  const show = function* (item: Item, index: number): Sliced<void> {
+    if (wanted !== undefined && !(yield* hasText(item, wanted))) return;
     const isFull = lines.length >= count || (lines.length > 0 && tokens >= most);
-    const line = isFull ? "" : shown(item, items.kind === "lines" && grep !== undefined ? index : undefined, most);
+    const value =
+      isFull || isLines ? item.bytes.subarray(item.start, item.end) : yield* withoutSpaces(item.bytes, item);
+    const line = isFull ? "" : labelOf(item, index, !isLines || grep !== undefined) + beginning(value, most);
     const cost = estimateTokens(line) + 1;
+    yield 1 + (cost >> 2);
     if (isFull || (lines.length > 0 && tokens + cost > most)) {
       next = index;
       return;
@@ -84,24 +84,40 @@ function* listed(
     tokens += cost;
     lines.push(line);
   };
-  yield* items.each(take);
+  yield* items.each((item, index) => {
+    seen = index + 1;
+    if (index < from || next !== undefined) return undefined;
+    return wanted !== undefined && surelyLacks(item, wanted) ? undefined : show(item, index);
+  });
   const total = `${seen} ${items.kind}`;
   if (lines.length === 0) lines.push(`(nothing: ${total}${grep === undefined ? "" : ", none with this text"})`);
   lines.push(next === undefined ? `(${total}, to the end)` : `(${total}; go on with "from": ${next})`);
   return lines.join("\n");
 }
 
-function shown({ label, bytes }: Item, line: number | undefined, most: number): string {
-  return `${line === undefined ? label : `[${line}] `}${beginning(bytes, most)}`;
+/** What stands before an item: `[3] `, `"name": ` or nothing. */
+function labelOf({ bytes, key }: Item, index: number, isNumbered: boolean): string {
+  if (key) return `${bytes.toString("utf8", key.start, Math.min(key.end, key.start + LONGEST_KEY))}: `;
+  return isNumbered ? `[${index}] ` : "";
+}
+
+const LONGEST_KEY = 500;
+
+/** Most items are short, and need no slices. */
+const SHORT = 500;
+
+function surelyLacks({ bytes, start, end, key }: Item, wanted: string): boolean {
+  const from = key?.start ?? start;
+  return end - from < SHORT && !bytes.toString("utf8", from, end).toLowerCase().includes(wanted);
 }
 
 /** A plain search, in any case: an expression of a client could take forever. */
-function* hasText({ label, bytes }: Item, wanted: string): Sliced<boolean> {
-  if (label.toLowerCase().includes(wanted)) return true;
-  for (let at = 0; at < bytes.length; at += SEARCHED) {
-    const part = bytes.toString("utf8", at, at + SEARCHED + 4 * wanted.length);
-    if (part.toLowerCase().includes(wanted)) return true;
+function* hasText({ bytes, start, end, key }: Item, wanted: string): Sliced<boolean> {
+  if (key && bytes.toString("utf8", key.start, key.end).toLowerCase().includes(wanted)) return true;
+  for (let at = start; at < end; at += SEARCHED) {
+    const part = bytes.toString("utf8", at, Math.min(end, at + SEARCHED + 4 * wanted.length));
     yield 1 + (part.length >> 9);
+    if (part.toLowerCase().includes(wanted)) return true;
   }
   return false;
 }

@@ -1,8 +1,7 @@
 /** Finds the value that a path such as `items[3].title` names. */
-import { COMMA, OPEN_BRACE, OPEN_BRACKET } from "../json/characters.ts";
-import { byteForm, byteKey, type JsonBytes } from "../json/json-bytes.ts";
-import { skipInSlices } from "../json/json-slices.ts";
-import { skipSpace } from "../json/json-text.ts";
+import { afterComma, skipLong, skipShort, skipSpaces, valueAfter } from "../json/byte-values.ts";
+import { CLOSE_BRACE, CLOSE_BRACKET, OPEN_BRACE, OPEN_BRACKET } from "../json/characters.ts";
+import { byteForm, byteKey } from "../json/json-bytes.ts";
 import type { Sliced } from "../timing/slices.ts";
 
 const STEP = /^(?:\[(\d{1,12})\]|\.?([^.[\]"]+)|\.?("(?:[^"\\]|\\.)*"))/;
@@ -30,40 +29,45 @@ export function stepsIn(path: string): (string | number)[] | undefined {
 }
 
 /** Returns where the value begins; -1 if there is none. */
-export function* placeOf(json: JsonBytes, start: number, steps: readonly (string | number)[]): Sliced<number> {
+export function* placeOf(bytes: Buffer, start: number, steps: readonly (string | number)[]): Sliced<number> {
   let at = start;
   for (const step of steps) {
-    at = typeof step === "number" ? yield* elementAt(json, at, step) : yield* memberAt(json, at, byteForm(step));
+    at = typeof step === "number" ? yield* elementAt(bytes, at, step) : yield* memberAt(bytes, at, byteForm(step));
     if (at === -1) return -1;
   }
   return at;
 }
 
-function* memberAt(json: JsonBytes, start: number, name: string): Sliced<number> {
-  const { text } = json;
-  if (text.charCodeAt(start) !== OPEN_BRACE) return -1;
-  let at = skipSpace(text, start + 1);
+/** Members and elements between two yields, and what they cost if they are short. */
+const MANY = 1000;
+const MANY_COST = 200;
+
+function* memberAt(bytes: Buffer, start: number, name: string): Sliced<number> {
+  if (bytes[start] !== OPEN_BRACE) return -1;
+  let at = skipSpaces(bytes, start + 1);
   let found = -1;
-  while (text[at] === '"') {
-    const end = yield* skipInSlices(text, at);
-    const value = skipSpace(text, skipSpace(text, end) + 1);
-    if (byteKey(json, { start: at, end }) === name) found = value;
-    at = skipSpace(text, yield* skipInSlices(text, value));
-    if (text.charCodeAt(at) !== COMMA) break;
-    at = skipSpace(text, at + 1);
-    yield 1;
+  for (let count = 1; bytes[at] !== CLOSE_BRACE; count++) {
+    let keyEnd = skipShort(bytes, at);
+    if (keyEnd === -1) keyEnd = yield* skipLong(bytes, at);
+    const value = valueAfter(bytes, keyEnd);
+    if (byteKey(bytes, { start: at, end: keyEnd }) === name) found = value;
+    let end = skipShort(bytes, value);
+    if (end === -1) end = yield* skipLong(bytes, value);
+    at = afterComma(bytes, end);
+    if (count % MANY === 0) yield MANY_COST;
   }
   return found;
 }
 
-function* elementAt({ text }: JsonBytes, start: number, index: number): Sliced<number> {
-  if (text.charCodeAt(start) !== OPEN_BRACKET) return -1;
-  let at = skipSpace(text, start + 1);
-  for (let i = 0; text[at] !== "]"; i++) {
+function* elementAt(bytes: Buffer, start: number, index: number): Sliced<number> {
+  if (bytes[start] !== OPEN_BRACKET) return -1;
+  let at = skipSpaces(bytes, start + 1);
+  for (let i = 0; bytes[at] !== CLOSE_BRACKET; i++) {
     if (i === index) return at;
-    at = skipSpace(text, yield* skipInSlices(text, at));
-    if (text.charCodeAt(at) === COMMA) at = skipSpace(text, at + 1);
-    yield 1;
+    let end = skipShort(bytes, at);
+    if (end === -1) end = yield* skipLong(bytes, at);
+    at = afterComma(bytes, end);
+    if (i % MANY === 0) yield MANY_COST;
   }
   return -1;
 }

@@ -7,8 +7,9 @@
  */
 import type { Snapshot } from "../catalog/snapshot.ts";
 import { resultUri } from "../identifiers/result-ids.ts";
-import { jsonBytes } from "../json/json-bytes.ts";
-import { membersInSlices } from "../json/json-slices.ts";
+import { membersOf } from "../json/byte-values.ts";
+import { OPEN_BRACE } from "../json/characters.ts";
+import { joinInSlices } from "../json/json-bytes.ts";
 import type { Call } from "../protocol/call.ts";
 import { knowsLinks } from "../protocol/envelope.ts";
 import { GoblinError } from "../protocol/errors.ts";
@@ -64,14 +65,14 @@ export class Results {
 
   /** The state of a task that is done has its result in it. */
   async #shapeWithin(answer: Answer & { readonly ok: true }, about: About): Promise<Answer> {
-    const { bytes, text } = jsonBytes(answer.raw);
-    const [span] = await run(membersInSlices(text, 0, ["result"]), bytes.length);
-    if (!span || text[span.start] !== "{") return answer;
+    const bytes = bytesOf(answer.raw);
+    const [span] = await run(membersOf(bytes, 0, ["result"]), bytes.length);
+    if (!span || bytes[span.start] !== OPEN_BRACE) return answer;
     const given = { ok: true, raw: bytes.subarray(span.start, span.end) } as const;
     const shaped = await this.#shape(given, about);
     if (shaped === given) return answer;
-    const own = typeof shaped.raw === "string" ? Buffer.from(shaped.raw) : shaped.raw;
-    return okAnswer(Buffer.concat([bytes.subarray(0, span.start), own, bytes.subarray(span.end)]));
+    const parts = [bytes.subarray(0, span.start), bytesOf(shaped.raw), bytes.subarray(span.end)];
+    return okAnswer(await run(joinInSlices(parts), bytes.length));
   }
 
   #shape(answer: Answer & { readonly ok: true }, about: About): Answer | Promise<Answer> {
@@ -103,7 +104,7 @@ export class Results {
   async #spill(answer: Answer, tooLong: TooLong, { call, route, rules }: About): Promise<Answer> {
     const { serverId, name } = route;
     const { parts, maxTokens } = tooLong;
-    const { bytes } = parts.json;
+    const { bytes } = parts;
     const document = await run(documentOf(parts), bytes.length);
     const preview = await run(previewOf(document, rules.preview), bytes.length);
     const mimeType = document.kind === "json" ? "application/json" : "text/plain";
@@ -153,7 +154,7 @@ export class Results {
       await before?.catch(() => {});
       const bytes = await this.#kept.read(kept);
       if (!bytes) return undefined;
-      const parts = await run(partsOf(jsonBytes(bytes)), bytes.length);
+      const parts = await run(partsOf(bytes), bytes.length);
       return parts && run(read(parts), bytes.length);
     })();
     this.#readings.set(account, now);
@@ -179,11 +180,11 @@ interface Decided {
 
 function* decide(raw: Raw, { route, rules }: About): Sliced<Decided> {
   const { over, maxTokens } = rules;
-  const given = yield* partsOf(jsonBytes(raw));
+  const given = yield* partsOf(bytesOf(raw));
   if (!given) return { raw, tooLong: undefined };
   const shaped = shapesAll(rules) ? yield* shapeResult(given, rules) : undefined;
-  const parts = shaped ? (yield* partsOf(jsonBytes(shaped)))! : given;
-  const { bytes } = parts.json;
+  const parts = shaped ? (yield* partsOf(shaped))! : given;
+  const { bytes } = parts;
   const result = shaped ? rawOf(shaped) : raw;
   if (over === "pass" || isSurelyWithin(bytes.length, maxTokens)) return { raw: result, tooLong: undefined };
   const measured = yield* measure(parts, maxTokens);
@@ -201,4 +202,8 @@ function okAnswer(bytes: Buffer): Answer {
 
 function rawOf(bytes: Buffer): Raw {
   return bytes.length >= BYTES ? bytes : bytes.toString("utf8");
+}
+
+function bytesOf(raw: Raw): Buffer {
+  return typeof raw === "string" ? Buffer.from(raw) : raw;
 }

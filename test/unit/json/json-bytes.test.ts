@@ -1,21 +1,23 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { byteForm, byteKey, escapeInSlices, jsonBytes, unescapeInSlices } from "../../../src/json/json-bytes.ts";
+import { byteForm, byteKey, escapeInSlices, joinInSlices, unescapeInSlices } from "../../../src/json/json-bytes.ts";
 import { finish } from "../../../src/timing/slices.ts";
 
+const escaped = (text: string): string => Buffer.concat(finish(escapeInSlices(Buffer.from(text)))).toString();
+
 const unescaped = (written: string): string => {
-  const json = jsonBytes(`[${written}]`);
-  return finish(unescapeInSlices(json, { start: 1, end: json.bytes.length - 1 })).toString();
+  const bytes = Buffer.from(`[${written}]`);
+  return finish(unescapeInSlices(bytes, { start: 1, end: bytes.length - 1 })).toString();
 };
 
 test("strings are read as JSON.parse reads them, and written as it reads them back", () => {
   fc.assert(
     fc.property(fc.string({ unit: "grapheme" }), (text) => {
       const plain = JSON.stringify(text);
-      const escaped = `"${[...plain.slice(1, -1)].map(spelled).join("")}"`;
+      const spelledOut = `"${[...plain.slice(1, -1)].map(spelled).join("")}"`;
       expect(unescaped(plain)).toBe(text);
-      expect(unescaped(escaped)).toBe(text);
-      expect(JSON.parse(finish(escapeInSlices(Buffer.from(text))).toString())).toBe(text);
+      expect(unescaped(spelledOut)).toBe(text);
+      expect(JSON.parse(escaped(text))).toBe(text);
     }),
   );
 });
@@ -34,7 +36,7 @@ test("long strings of any kind", () => {
     const written = `"${unit.repeat(100_000)}"`;
     expect(unescaped(written)).toBe(JSON.parse(written));
     const text = JSON.parse(written) as string;
-    expect(JSON.parse(finish(escapeInSlices(Buffer.from(text))).toString())).toBe(text);
+    expect(JSON.parse(escaped(text))).toBe(text);
   }
 });
 
@@ -44,7 +46,13 @@ test("half a pair becomes a replacement character", () => {
 
 test("a key has one form, however it is written", () => {
   for (const written of ['"\\u00e9"', '"é"']) {
-    const json = jsonBytes(written);
-    expect(byteKey(json, { start: 0, end: json.bytes.length })).toBe(byteForm("é"));
+    const bytes = Buffer.from(written);
+    expect(byteKey(bytes, { start: 0, end: bytes.length })).toBe(byteForm("é"));
   }
+});
+
+test("large parts are joined", () => {
+  const parts = [Buffer.alloc(3_000_000, "a"), Buffer.alloc(0), Buffer.from("b"), Buffer.alloc(2_500_000, "c")];
+  expect(finish(joinInSlices(parts)).equals(Buffer.concat(parts))).toBe(true);
+  expect(finish(joinInSlices([])).length).toBe(0);
 });

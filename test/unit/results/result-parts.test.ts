@@ -1,6 +1,5 @@
 /** What is a tool's result, what of it counts, and how it looks from far away. */
 import { expect, test } from "vitest";
-import { jsonBytes } from "../../../src/json/json-bytes.ts";
 import { measure } from "../../../src/results/measure.ts";
 import { outlineOf } from "../../../src/results/outline.ts";
 import { cutTo } from "../../../src/results/preview.ts";
@@ -8,7 +7,7 @@ import { partsOf } from "../../../src/results/result-parts.ts";
 import { estimateTokens } from "../../../src/text/token-estimate.ts";
 import { finish } from "../../../src/timing/slices.ts";
 
-const parts = (text: string) => finish(partsOf(jsonBytes(text)));
+const parts = (text: string) => finish(partsOf(Buffer.from(text)));
 
 test.each([
   "null",
@@ -70,7 +69,7 @@ test.each([
   [`{${Array.from({ length: 25 }, (_, i) => `"k${i}":1`).join(",")}}`, / k19: number, … 5 more \}$/],
   [`{"${"k".repeat(1000)}":1}`, `{ "${"k".repeat(60)}…": number }`],
 ])("the outline of %.40s", (text, expected) => {
-  const { text: outline } = finish(outlineOf(jsonBytes(text), 0));
+  const { text: outline } = finish(outlineOf(Buffer.from(text), 0));
   if (typeof expected === "string") expect(outline).toBe(expected);
   else expect(outline).toMatch(expected);
 });
