@@ -3,9 +3,9 @@
  * types, where an unknown or missing key is an error, and its config is read by Goblin.
  */
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
@@ -50,7 +50,9 @@ function typeErrors(manifests: readonly Manifest[]): string {
     const type = `import("kubernetes-types/${MODULES[apiVersion]}").${kind}`;
     return `export const m${i}: ${type} = ${JSON.stringify({ apiVersion, kind, ...rest })};`;
   });
+  // Where the compiler finds the package with the types.
   const file = join(root, "node_modules/.cache/goblin-chart.ts");
+  mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, `${lines.join("\n")}\n`);
   const options = ["--noEmit", "--strict", "--ignoreConfig", "--skipLibCheck", "--module", "esnext"];
   const { stdout } = spawnSync("npx", ["tsc", ...options, "--moduleResolution", "bundler", file], {
