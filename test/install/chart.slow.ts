@@ -68,6 +68,10 @@ const everything: Values = {
   imagePullSecrets: [{ name: "pull" }],
   existingSecret: "goblin-secret",
   env: [{ name: "TZ", value: "UTC" }],
+  replicaCount: 3,
+  autoscaling: { enabled: true },
+  podDisruptionBudget: { enabled: true, maxUnavailable: "34%" },
+  cluster: { redis: "${env:GOBLIN_REDIS}" },
   config: { gateway: { admin: { port: 3002, host: "0.0.0.0" } } },
   ingress: { enabled: true, className: "nginx", hosts: ["mcp.example.com"], tls: [{ hosts: ["mcp.example.com"] }] },
   networkPolicy: { metricsFrom: [{ namespaceSelector: { matchLabels: { name: "monitoring" } } }] },
@@ -94,7 +98,8 @@ describe.runIf(hasTool("helm", "version"))("helm", () => {
     const [least, most] = [render({}), render(everything)];
     const stored = render({ persistence: { enabled: true }, secret: { GOBLIN_TOKEN: "x" } });
     expect([...least.keys()].sort()).toEqual(["ConfigMap", "Deployment", "NetworkPolicy", "Service", "ServiceAccount"]);
-    expect([...most.keys()]).toEqual(expect.arrayContaining(["Ingress", "ServiceMonitor"]));
+    const further = ["HorizontalPodAutoscaler", "Ingress", "PodDisruptionBudget", "ServiceMonitor"];
+    expect([...most.keys()]).toEqual(expect.arrayContaining(further));
     expect([...stored.keys()]).toEqual(expect.arrayContaining(["PersistentVolumeClaim", "Secret"]));
     const all = [least, most, stored].flatMap((manifests) => [...manifests.values()]);
     expect(typeErrors(all)).toBe("");
@@ -169,7 +174,45 @@ describe.runIf(hasTool("helm", "version"))("helm", () => {
     );
     const closed = helm({ serviceMonitor: { enabled: true }, config: { gateway: { admin: { port: 3002 } } } });
     expect(closed.stderr).toContain("config.gateway.admin.host: set it to 0.0.0.0");
-    expect(render(everything).get("NetworkPolicy").spec.ingress).toHaveLength(2);
+    expect(render(everything).get("NetworkPolicy").spec.ingress).toHaveLength(3);
+  });
+
+  test("lets replicas find each other, and only them", () => {
+    const manifests = render({ replicaCount: 3, existingSecret: "s", cluster: { redis: "redis://redis:6379" } });
+    const env = { GOBLIN_TOKEN: "0123456789abcdef0123456789abcdef", POD_IP: "10.1.2.3" };
+    const read = (found: Map<string, Manifest>) =>
+      parseConfig(found.get("ConfigMap").data["goblin.json"], { file: "goblin.json", env }).config;
+    expect(read(manifests).cluster).toMatchObject({
+      listen: "0.0.0.0:3001",
+      address: "10.1.2.3:3001",
+      redis: "redis://redis:6379",
+    });
+    expect(manifests.get("Deployment").spec.replicas).toBe(3);
+    expect(manifests.get("NetworkPolicy").spec.ingress[1]).toEqual({
+      ports: [{ port: "cluster" }],
+      from: [
+        {
+          podSelector: {
+            matchLabels: { "app.kubernetes.io/name": "goblin", "app.kubernetes.io/instance": "goblin" },
+          },
+        },
+      ],
+    });
+    const own = { replicaCount: 2, existingSecret: "s", config: { cluster: { timeoutMs: 900 } } };
+    expect(read(render(own)).cluster).toMatchObject({ address: "10.1.2.3:3001", timeoutMs: 900 });
+    const six = { cluster: { enabled: true, ipv6: true }, secret: { GOBLIN_SECRET: "x" } };
+    expect(render(six).get("ConfigMap").data["goblin.json"]).toContain('"address": "[${env:POD_IP}]:3001"');
+    expect(read(render({})).cluster.listen).toBeUndefined();
+    expect(render(everything).get("Deployment").spec.replicas).toBeUndefined();
+  });
+
+  test("refuses replicas without a secret, and a state folder that they would share", () => {
+    expect(helm({ replicaCount: 2 }).stderr).toContain(
+      "replicas share a secret: put GOBLIN_SECRET into existingSecret",
+    );
+    expect(helm({ autoscaling: { enabled: true }, secret: { GOBLIN_TOKEN: "x" } }).stderr).toContain("GOBLIN_SECRET");
+    const shared = { replicaCount: 2, existingSecret: "s", persistence: { enabled: true } };
+    expect(helm(shared).stderr).toContain("several replicas cannot share a state folder");
   });
 
   test("refuses values that it does not know, by name", () => {

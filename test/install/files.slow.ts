@@ -45,7 +45,7 @@ describe("compose", () => {
   });
 
   test.each(readdirSync(join(compose, "config")))("the config %s is valid", (name) => {
-    const env = { GOBLIN_TOKEN: "0123456789abcdef0123456789abcdef", HOSTNAME: "a1b2c3" };
+    const env = { GOBLIN_TOKEN: "0123456789abcdef0123456789abcdef", GOBLIN_ADDRESS: "goblin-1:3001" };
     const text = readFileSync(join(compose, "config", name), "utf8");
     expect(() => parseConfig(text, { file: name, env })).not.toThrow();
   });

@@ -31,3 +31,22 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- define "goblin.scheme" -}}
 {{- ternary "HTTPS" "HTTP" (not (empty (dig "gateway" "tls" dict .Values.config))) }}
 {{- end }}
+
+{{/* Whether pods are replicas of each other: "true" or nothing. */}}
+{{- define "goblin.isCluster" -}}
+{{- if or .Values.cluster.enabled .Values.autoscaling.enabled (gt (int .Values.replicaCount) 1) }}true{{ end }}
+{{- end }}
+
+{{/* The config, with how replicas find each other; what it says of that itself wins. */}}
+{{- define "goblin.config" -}}
+{{- $config := deepCopy .Values.config }}
+{{- if include "goblin.isCluster" . }}
+{{- $port := toString .Values.cluster.port }}
+{{- $pod := ternary "[${env:POD_IP}]" "${env:POD_IP}" .Values.cluster.ipv6 }}
+{{- $any := ternary "[::]" "0.0.0.0" .Values.cluster.ipv6 }}
+{{- $cluster := dict "listen" (printf "%s:%s" $any $port) "address" (printf "%s:%s" $pod $port) }}
+{{- with .Values.cluster.redis }}{{ $cluster = set $cluster "redis" . }}{{ end }}
+{{- $config = merge $config (dict "cluster" $cluster) }}
+{{- end }}
+{{- toPrettyJson $config }}
+{{- end }}
