@@ -195,7 +195,7 @@ function handlersOf(parts: AdminParts, { views, feed, calls, watches }: Sources)
     },
     restartServer: onServer(async (id) => {
       assertUsable(id);
-      await servers.backend(id)?.restart();
+      await servers.versions.restart(id);
     }),
     enableServer: onServer((id) => {
       assertUsable(id);

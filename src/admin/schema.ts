@@ -128,6 +128,7 @@ export const ServerRow = z.object({
   queue: count.describe("calls that wait for a free slot"),
   latency: z.object({ p50Ms: maybeMs, p99Ms: maybeMs }),
   restarts: count,
+  upgrade: z.string().nullable().describe("why a new version of it has not taken over; null if there is none"),
 });
 export type ServerRow = z.infer<typeof ServerRow>;
 

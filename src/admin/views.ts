@@ -96,7 +96,14 @@ export class Views {
       queue: status.queued,
       latency: { p50Ms: figures?.latency.quantile(0.5) ?? null, p99Ms: figures?.latency.quantile(0.99) ?? null },
       restarts: status.restarts,
+      upgrade: this.#upgrade(id),
     };
+  }
+
+  #upgrade(id: string): string | null {
+    const { servers, logs } = this.#parts;
+    const reason = servers.versions.upgrade(id)?.reason;
+    return reason === undefined ? null : logs.masker.text(reason);
   }
 
   tools(): schema.ToolRow[] {

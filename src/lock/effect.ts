@@ -25,7 +25,7 @@ export type Effect = "listed" | "pinned" | "hidden" | "gone";
 export function effectOf(drift: Drift, actions: LockActions | undefined): Effect {
   if (drift.change === "removed") return "gone";
   if (!actions || drift.kind === "resources") return "listed";
-  const action = strictest(drift, actions);
+  const action = actionOf(drift, actions);
   // A source has no approved form: either it is another one, or it is not.
   if (drift.kind === "source") return action === "hold" ? "hidden" : "listed";
   if (action === "pass") return "listed";
@@ -35,7 +35,7 @@ export function effectOf(drift: Drift, actions: LockActions | undefined): Effect
 }
 
 /** One change that is held holds the whole. */
-function strictest({ changes }: Drift, actions: LockActions): LockAction {
+export function actionOf({ changes }: Drift, actions: LockActions): LockAction {
   const ranks = changes.map((change) => lockActions.indexOf(actions[change.class]));
   return lockActions[Math.max(0, ...ranks)]!;
 }

@@ -18,6 +18,7 @@ import type { LockedServer, ReadLock } from "./lock-file.ts";
 import { NO_LOCK, readLockFile, readLockFileAtOnce, writeLockedServer } from "./lock-store.ts";
 import { type Source, sourceOf } from "./source.ts";
 import { type LockedEntry, type SurfaceKind, surfaceKinds, surfaceOf } from "./surface.ts";
+import { type Offer, offerOf } from "./upgrade.ts";
 
 export interface LockOptions {
   readonly config: LiveConfig;
@@ -59,6 +60,8 @@ export class Lock extends EventEmitter<LockEvents> {
   /** The last work on the file. Each begins when the one before is done. */
   #work: Promise<unknown> = Promise.resolve();
   readonly #comparisons = new Map<string, Comparison>();
+  /** What versions that run aside offer, and must wait with. */
+  readonly #offers = new Map<string, Offer>();
   /** What the log said last of each server. */
   readonly #logged = new Map<string, string>();
   readonly #described = new WeakMap<PeerInfo, { readonly text: string | undefined; readonly info: PeerInfo }>();
@@ -106,7 +109,8 @@ export class Lock extends EventEmitter<LockEvents> {
 
   /** How many servers are not as they were approved. */
   get differing(): number {
-    return [...this.#comparisons.values()].filter(({ drifts }) => drifts.length > 0).length;
+    const others = [...this.#comparisons].filter(([, { drifts }]) => drifts.length > 0);
+    return new Set([...others.map(([id]) => id), ...this.#offers.keys()]).size;
   }
 
   /** Undefined: differences are only reported. */
@@ -133,14 +137,19 @@ export class Lock extends EventEmitter<LockEvents> {
     });
   }
 
-  /** Returns the lists that clients get. `lists` are all that the server has. */
-  async admit(server: ServerConfig, { lists, info }: Listed): Promise<ServerLists> {
+  /**
+   * Returns the lists that clients get. `lists` are all that the server has. `isStandby`: clients do
+   * not see this server yet.
+   */
+  async admit(server: ServerConfig, { lists, info }: Listed, isStandby = false): Promise<ServerLists> {
     if (!this.isOn) return lists;
     await this.#work;
     const comparison = await this.#compare(server, { lists, info });
-    this.#comparisons.set(server.id, comparison);
-    this.#report(server.id, comparison.drifts);
-    this.emit("compared");
+    if (!isStandby) {
+      this.#comparisons.set(server.id, comparison);
+      this.#report(server.id, comparison.drifts);
+      this.emit("compared");
+    }
     const approved = this.#read.servers.get(server.id);
     return inSlices(listsWith(lists, { approved, drifts: comparison.drifts, actions: this.actions }));
   }
@@ -182,13 +191,35 @@ export class Lock extends EventEmitter<LockEvents> {
     return known ?? (listed && (await this.#compare(server, listed)));
   }
 
-  /** Writes what a server lists now to the file. `expect`: the digest of what the user has seen. */
+  /** What a version of a server offers that runs aside. */
+  async offer(server: ServerConfig, listed: Listed): Promise<Offer> {
+    await this.#work;
+    return offerOf(await this.#compare(server, listed));
+  }
+
+  /** Another version serves clients: what was known of the one before does not hold for it. */
+  replaced(serverId: string): void {
+    this.#comparisons.delete(serverId);
+  }
+
+  /** A version runs aside, and waits with this offer. Undefined: none does. */
+  offered(serverId: string, offer: Offer | undefined): void {
+    if (offer) this.#offers.set(serverId, offer);
+    else this.#offers.delete(serverId);
+    this.emit("compared");
+  }
+
+  /**
+   * Writes what a server lists now to the file, or what the version offers that runs aside.
+   * `expect`: the digest of what the user has seen.
+   */
   approve(server: ServerConfig, expect: string): Promise<Comparison> {
     return this.#inTurn(async () => {
-      const comparison = await this.compare(server);
+      const offer = this.#offers.get(server.id);
+      const comparison = offer?.digest === expect ? offer : await this.compare(server);
       if (!comparison) throw new Error(`server "${server.id}" has not been listed yet`);
       const { current } = comparison;
-      if (current.digest !== expect) throw new ChangedSurface(server.id, current.digest);
+      if (comparison !== offer && current.digest !== expect) throw new ChangedSurface(server.id, current.digest);
       this.#read = await writeLockedServer(this.#path, server.id, steady(current, this.#read.servers.get(server.id)));
       this.#changed();
       return { current, drifts: [] };

@@ -95,8 +95,8 @@ export class ListFetcher {
   }
 
   /** Other things are admitted now than before. */
-  readmit(): void {
-    void this.#sync?.readmit();
+  async readmit(): Promise<void> {
+    await this.#sync?.readmit();
   }
 
   /** A client read a list. */

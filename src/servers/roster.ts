@@ -11,10 +11,12 @@ import { STARTING } from "../catalog/standing.ts";
 import type { ConfigDiff } from "../config/diff.ts";
 import { isInvalid, type ServerConfig } from "../config/schema/server.ts";
 import type { Logins } from "../login/logins.ts";
+import { messageOf } from "../protocol/errors.ts";
 import type { ServerHost, ServerOptions } from "./backend-options.ts";
 import { Callers } from "./callers/callers.ts";
 import { FirstLists } from "./lists/first-lists.ts";
 import { Server } from "./server.ts";
+import { type Upgrade, Upgrades } from "./upgrades.ts";
 
 /** What all servers are made from. */
 export interface RosterOptions extends ServerOptions {
@@ -37,6 +39,8 @@ export class Roster {
   /** Replaced or removed servers that finish their last calls. */
   readonly #retiring = new Set<Server>();
   readonly firstLists: FirstLists;
+  readonly #upgrades: Upgrades | undefined;
+  #judging: Promise<unknown> = Promise.resolve();
   #started: Promise<void> | undefined;
   #settled = false;
   #closed = false;
@@ -48,9 +52,46 @@ export class Roster {
     for (const config of options.config.current.servers) this.#add(config);
     const { lock } = options;
     if (lock) lock.listedBy = (id) => this.#entries.get(id)?.listed;
-    lock?.on("changed", () => {
-      for (const server of this.serving()) server.readmit();
+    if (!lock) return;
+    const changed = (id: string): void => {
+      const status = this.#entries.get(id)?.status;
+      if (status) host.emit("status", id, status);
+    };
+    this.#upgrades = new Upgrades({ lock, log: options.log, changed });
+    lock.on("changed", () => {
+      for (const server of this.serving()) {
+        const next = this.#incoming.get(server.id);
+        // What was approved may be the new version: then the old one has nothing to say any more.
+        if (next?.standby) void this.#judge(next).then(() => this.#entries.get(server.id)?.readmit());
+        else void server.readmit();
+      }
     });
+  }
+
+  /** What is known of a version that has not taken over. */
+  upgrade(id: string): Upgrade | undefined {
+    return this.#upgrades?.get(id);
+  }
+
+  /**
+   * Lets the version that waits take over, whatever it offers. `expect`: the digest of its offer.
+   * Returns whether there is such a version.
+   */
+  async switchTo(id: string, expect: string): Promise<boolean> {
+    const next = this.#incoming.get(id);
+    if (!next?.standby || this.upgrade(id)?.offer?.digest !== expect) return false;
+    await next.readmit();
+    // It may have changed meanwhile, or be gone.
+    if (this.#incoming.get(id) !== next || this.upgrade(id)?.offer?.digest !== expect) return false;
+    await this.#takeOver(next);
+    return true;
+  }
+
+  /** While the lock is enforced, what a package runner runs may be another version: it runs aside first. */
+  async restart(id: string): Promise<void> {
+    const server = this.#entries.get(id);
+    if (server && this.#upgrades?.concerns(server, server.config)) return this.#replace(server.config);
+    await server?.backend.restart();
   }
 
   /** Whether every enabled server has connected or failed once. */
@@ -146,20 +187,53 @@ export class Roster {
     void this.#incoming.get(id)?.stop("replaced");
     const next = this.#make(config);
     this.#incoming.set(id, next);
+    this.#upgrades?.over(id);
+    if (this.#upgrades?.concerns(this.#entries.get(id), config)) next.standby = () => void this.#judge(next);
     // From now on, requests for its names wait until it has started.
     if (config.enabled && !isInvalid(config) && !this.#entries.get(id)?.config.enabled)
       this.#options.catalog.stand(id, STARTING);
     await this.#startAdded(next, (server) => server.start());
+    if (this.#entries.get(id) === next) return;
     // Another config may have replaced this server meanwhile, or the gateway may be closing.
     if (this.#incoming.get(id) !== next || this.#closed) return next.stop("replaced");
+    if (next.standby) await this.#judge(next);
+    else await this.#takeOver(next);
+  }
+
+  /** Lets a version that runs aside take over, if nothing in it is held. One after the other. */
+  #judge(next: Server): Promise<void> {
+    const isWaiting = (): boolean =>
+      this.#incoming.get(next.id) === next && next.standby !== undefined && !this.#closed;
+    const { log } = this.#options;
+    const judged = this.#judging.then(async () => {
+      const old = this.#entries.get(next.id);
+      if (!old || !isWaiting() || !(await this.#upgrades?.mayTakeOver(old, next))) return;
+      // Clients see at once all that was approved of it.
+      await next.readmit();
+      if (isWaiting()) await this.#takeOver(next);
+    });
+    const settled = judged.catch((error: unknown) =>
+      log.error({ server: next.id, reason: messageOf(error) }, "A new version of the server cannot be judged"),
+    );
+    this.#judging = settled;
+    return settled;
+  }
+
+  async #takeOver(next: Server): Promise<void> {
+    const { id, config } = next;
+    const { drainMs, maxCallMs } = this.#options.config.current.timeouts;
+    // Nobody is in a hurry with an upgrade: every call may finish where it began.
+    const patienceMs = next.standby ? Math.max(drainMs, maxCallMs) : drainMs;
     this.#incoming.delete(id);
     const old = this.#entries.get(id);
     this.#entries.set(id, next);
     old?.detach();
+    if (next.standby) this.#options.lock?.replaced(id);
     next.attach();
+    this.#upgrades?.over(id);
     this.#host.emit("status", id, next.backend.status);
     if (!config.enabled || isInvalid(config)) this.#host.emit("removed", id);
-    if (old) this.#retire(old);
+    if (old) this.#retire(old, patienceMs);
     await this.#host.subscribers.restored(id);
   }
 
@@ -167,17 +241,18 @@ export class Roster {
     const { catalog } = this.#options;
     void this.#incoming.get(id)?.stop("removed");
     this.#incoming.delete(id);
+    this.#upgrades?.over(id);
     const server = this.#entries.get(id);
     this.#entries.delete(id);
     this.firstLists.ended(id);
     catalog.remove(id);
     this.#host.emit("removed", id);
-    if (server) this.#retire(server);
+    if (server) this.#retire(server, this.#options.config.current.timeouts.drainMs);
   }
 
-  #retire(server: Server): void {
+  #retire(server: Server, patienceMs: number): void {
     this.#retiring.add(server);
-    void server.retire(this.#options.config.current.timeouts.drainMs).finally(() => this.#retiring.delete(server));
+    void server.retire(patienceMs).finally(() => this.#retiring.delete(server));
   }
 
   /**

@@ -23,7 +23,7 @@ import { type Listed, ListFetcher } from "./list-fetcher.ts";
 import { Listing } from "./lists/listing.ts";
 import { OwnLists } from "./lists/own-lists.ts";
 import { Reports } from "./reports/reports.ts";
-import { StateLog } from "./state-log.ts";
+import { StateLog } from "./reports/state-log.ts";
 
 /** What an attempt may take to end after its time limit. */
 const SETTLE_MS = 1000;
@@ -33,6 +33,8 @@ export class Server {
   readonly backend: Backend;
   /** The servers of single principals, if each has a login of its own. */
   callers: Callers | undefined;
+  /** It runs beside the server that clients see. Called when something else is known of it. */
+  standby: (() => void) | undefined;
   readonly #host: ServerHost;
   readonly #options: ServerOptions;
   #config: ServerConfig;
@@ -57,12 +59,15 @@ export class Server {
       hasFailed: () => this.#fetcher.hasFailed,
     });
     const { lock } = options;
-    const admit = lock && ((listed: Listed) => lock.admit(this.#config, listed));
+    const admit = lock && ((listed: Listed) => lock.admit(this.#config, listed, this.standby !== undefined));
     this.#fetcher = new ListFetcher({
       ...options,
       serverId: config.id,
       admit,
-      update: (lists) => this.#listing.update(lists),
+      update: (lists) => {
+        this.#listing.update(lists);
+        this.standby?.();
+      },
       announced: (kinds) => {
         if (this.#listing.isShown) options.catalog.announce(this.id, kinds);
       },
@@ -95,6 +100,7 @@ export class Server {
       backend: () => this.backend,
       isAttached: () => this.#attached,
       wasAttached: () => this.#wasAttached,
+      isStandby: () => this.standby !== undefined,
       lists: (owner) => (owner ? this.#ownLists.of(owner.key) : this.#fetcher),
     });
     this.backend = new Backend({
@@ -161,13 +167,14 @@ export class Server {
     return this.#fetcher.listed ?? this.callers?.values().find(({ listed }) => listed)?.listed;
   }
 
-  /** The lock decides otherwise than before. */
-  readmit(): void {
-    for (const server of [this, ...(this.callers?.values() ?? [])]) {
+  /** The lock decides otherwise than before. Resolves when its lists are as the lock says now. */
+  async readmit(): Promise<void> {
+    const all = [this, ...(this.callers?.values() ?? [])].map((server) => {
       server.#listing.readmit();
-      server.#fetcher.readmit();
       server.#ownLists.readmit();
-    }
+      return server.#fetcher.readmit();
+    });
+    await Promise.all(all);
   }
 
   /** Whether it has lists to show, if only kept ones. */
@@ -193,9 +200,13 @@ export class Server {
 
   /** Makes this server the one that clients see under its id. */
   attach(): void {
+    const wasStandby = this.standby !== undefined;
+    this.standby = undefined;
     this.#attached = true;
     this.#wasAttached = true;
     this.#listing.attach();
+    // From now on, its differences are those that people see.
+    if (wasStandby) void this.readmit();
   }
 
   detach(): void {
@@ -289,6 +300,7 @@ export class Server {
     if (state === "down" || state === "needs-login" || state === "invalid") this.#fetcher.close();
     this.#listing.grace(status);
     this.#listing.stand();
+    this.standby?.();
     if (this.#attached) this.#host.emit("status", this.id, status);
   }
 }

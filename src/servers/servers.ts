@@ -23,6 +23,7 @@ import { gone, loginRequired } from "./connections/refusals.ts";
 import { StartQueue } from "./connections/start-queue.ts";
 import type { ServerEvents, SoleClient, Subscribers } from "./events.ts";
 import { Arrivals } from "./lists/arrivals.ts";
+import type { Owner, OwnRequest, Subscribing } from "./owner.ts";
 import { Roster, type RosterOptions, type ServersOptions } from "./roster.ts";
 import type { Server } from "./server.ts";
 import { warnOfTemplates } from "./template-problems.ts";
@@ -34,25 +35,6 @@ export interface ServerInfo {
 }
 
 const nobody: Subscribers = { restored: async () => {}, moved: () => {}, wantsConnection: () => false };
-
-/** A request that the gateway makes itself. */
-export interface OwnRequest {
-  readonly method: string;
-  readonly params: string;
-}
-
-/**
- * Whose connection is meant: a client's, the one of all clients with a session, or, under its key,
- * a principal's. Undefined: the one that all clients share.
- */
-export type Owner = Client | string | undefined;
-
-/** Whose connection may carry a subscription. */
-export interface Subscribing {
-  readonly clientKey: string;
-  readonly principal?: string | undefined;
-  readonly hasSession: boolean;
-}
 
 export class Servers extends EventEmitter<ServerEvents> {
   /** Set by `Subscriptions`, which is built after the servers. */
@@ -150,6 +132,11 @@ export class Servers extends EventEmitter<ServerEvents> {
   /** Returns a capability that the connected server declared. */
   capability(serverId: string, name: string): unknown {
     return this.#roster.get(serverId)?.backend.peer?.info.capabilities[name];
+  }
+
+  /** Restarts of servers, and new versions of them that have not taken over. */
+  get versions(): Pick<Roster, "upgrade" | "switchTo" | "restart"> {
+    return this.#roster;
   }
 
   backend(serverId: string): Backend | undefined {

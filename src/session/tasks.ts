@@ -16,7 +16,8 @@ import type { Client } from "../protocol/call.ts";
 import { notificationText } from "../protocol/json-rpc.ts";
 import { SESSIONS } from "../servers/backend-options.ts";
 import type { TaskNote } from "../servers/events.ts";
-import type { Owner, Servers } from "../servers/servers.ts";
+import type { Owner } from "../servers/owner.ts";
+import type { Servers } from "../servers/servers.ts";
 import type { Sealer } from "./seal.ts";
 import type { SessionStore } from "./store.ts";
 

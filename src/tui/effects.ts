@@ -119,6 +119,19 @@ export function createEffects(options: EffectsOptions): Effects {
     });
   };
 
+  /** Lets a new version take over that is shown, without an approval. */
+  const switchToShown = ({ mode }: State): void => {
+    const server = mode.name === "lock" ? mode.servers[mode.index] : undefined;
+    if (server?.state !== "upgrade") return notify("There is no new version to switch to", "bad");
+    const { id, current: expect } = server;
+    attempt(async () => {
+      if (expect === null) throw new Error(`The new version of ${id} does not run: there is nothing to switch to`);
+      await client.request(adminRoutes.switchServer, { params: { id }, body: { expect } });
+      await showLock();
+      return `Switched ${id} to its new version`;
+    });
+  };
+
   const copySelected = (state: State): void => {
     const text = copyText(state);
     if (text === undefined) return;
@@ -189,6 +202,8 @@ export function createEffects(options: EffectsOptions): Effects {
         return;
       case "lock-approve":
         return approveShown(before);
+      case "lock-switch":
+        return switchToShown(before);
       case "reload":
         attempt(async () => {
           const { added, removed, changed } = await client.request(adminRoutes.reload, { body: {} });

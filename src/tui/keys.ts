@@ -133,6 +133,7 @@ const lockBindings = [
   bind("tab", { type: "lock-step", by: 1 }, "next"),
   bind("shift-tab", { type: "lock-step", by: -1 }, "previous"),
   bind("Y", { type: "lock-approve" }, "approve all of it"),
+  bind("X", { type: "lock-switch" }, "switch to the new version without an approval"),
   bind("escape q left", { type: "back" }, "back, without an approval"),
 ];
 const imageBindings = [...always, bind("escape enter q h left v", { type: "back" }, "back")];

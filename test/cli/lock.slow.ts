@@ -1,7 +1,9 @@
 /** `goblin lock` for programs, and what bad input gets. Each command starts the servers. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { afterEach, expect, test } from "vitest";
-import { disposeAll } from "../fixtures/peers.ts";
+import { commandHome } from "../fixtures/command.ts";
+import { lockFile, lockServer, reloadLocked, startLocked } from "../fixtures/locked-gateway.ts";
+import { disposeAll, startScripted, until } from "../fixtures/peers.ts";
 import { lockScene as scene, nowTool as tool } from "./lock-scene.ts";
 
 afterEach(disposeAll);
@@ -73,4 +75,36 @@ test("a new server with an attack in it is not added", async () => {
   expect(ran).toMatchObject({ code: 1, err: expect.stringContaining("the scanner found something") });
   expect(existsSync(file)).toBe(false);
   expect((await lock("diff")).out).toContain("instructs-model: it tells the model to ignore its instructions");
+});
+
+test("a new version that waits is shown, switched to and approved at a running gateway", async () => {
+  const file = lockFile();
+  const mode = "enforce";
+  const versionWith = (...names: string[]) =>
+    startScripted({ name: "one", script: { lists: { tools: names.map((name) => ({ ...tool, name })) } } });
+  const old = await versionWith("now");
+  await lockServer(old, file);
+  const goblin = await startLocked(old, { mode, file });
+  const home = commandHome();
+  const lock = (...args: string[]) => home.goblin("lock", ...args, "--url", goblin.url);
+  await reloadLocked(goblin, await versionWith("now", "later"), { mode, file });
+  expect((await home.goblin("status", "--url", goblin.url)).out).toContain(
+    "A new version of one has not taken over: 1 difference is not approved: goblin lock diff one",
+  );
+  expect(await lock("verify")).toMatchObject({
+    code: 1,
+    out: expect.stringMatching(/one +approved +0 +sha256:.* waiting/),
+  });
+  const { code, out } = await lock("diff");
+  expect(code).toBe(1);
+  expect(out).toContain("one tool later: added, widening, hidden");
+  const [, digest] = /goblin lock switch one --expect (sha256:[0-9a-f]{64})/.exec(out)!;
+  expect((await lock("switch", "one")).err).toContain("--expect is missing");
+  expect((await lock("switch", "one", "--expect", "sha256:0")).err).toContain("No new version of server");
+  expect((await lock("switch", "one", "--expect", digest!)).out).toBe("switched one to the new version\n");
+  await reloadLocked(goblin, await versionWith("now", "later", "never"), { mode, file });
+  const [, next] = /goblin lock approve one --expect (sha256:[0-9a-f]{64})/.exec((await lock("diff")).out)!;
+  expect((await lock("approve", "one", "--expect", next!)).code).toBe(0);
+  await until(() => goblin.gateway.snapshot().tools.entries.length === 3);
+  expect((await lock("verify")).code).toBe(0);
 });

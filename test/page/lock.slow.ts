@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 import { chromiumPath, closeChromium, openTab } from "../fixtures/chromium.ts";
-import { lockFile, lockServer, lockState, startLocked } from "../fixtures/locked-gateway.ts";
+import { lockFile, lockServer, lockState, reloadLocked, startLocked } from "../fixtures/locked-gateway.ts";
 import { disposeAll, startScripted, until } from "../fixtures/peers.ts";
 
 afterEach(disposeAll);
@@ -45,5 +45,24 @@ describe.skipIf(chromiumPath === undefined)("the page", () => {
     expect(readFileSync(file, "utf8")).toContain("Something else.");
     await page.getByRole("link", { name: "Lock", exact: true }).first().waitFor();
     expect(problems.filter((text) => !/409|ERR_FAILED/.test(text))).toEqual([]);
+  });
+
+  test("shows a new version that waits, and approves it", async () => {
+    const file = lockFile();
+    const lock = { mode: "enforce", file };
+    const server = await startScripted({ name: "one", script: { lists: { tools: [send] } } });
+    await lockServer(server, file);
+    const goblin = await startLocked(server, lock);
+    const tools = [send, { ...send, name: "more" }];
+    await reloadLocked(goblin, await startScripted({ name: "one", script: { lists: { tools } } }), lock);
+    const { page, problems } = await openTab();
+    await page.goto(`${goblin.origin}/ui/servers/one`);
+    await page.getByText("A new version has not taken over").waitFor();
+    await page.getByRole("link", { name: "Look at it" }).click();
+    await page.getByRole("region", { name: "new version: tool more" }).getByText("is new").waitFor();
+    await page.getByRole("button", { name: "Approve the new version" }).click();
+    await until(() => goblin.gateway.snapshot().tools.entries.length === 2);
+    await page.getByText("A new version has not taken over").waitFor({ state: "detached" });
+    expect(problems).toEqual([]);
   });
 });

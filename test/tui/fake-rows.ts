@@ -36,6 +36,7 @@ export function server(id: string, more: Partial<schema.ServerRow> = {}): schema
     queue: 0,
     latency: { p50Ms: 12.4, p99Ms: 180 },
     restarts: 0,
+    upgrade: null,
     ...more,
   };
 }

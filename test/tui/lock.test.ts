@@ -1,7 +1,7 @@
 /** The lock on the dashboard, in a real terminal, at a real gateway. */
 import { readFileSync } from "node:fs";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
-import { lockFile, lockServer, lockState, startLocked } from "../fixtures/locked-gateway.ts";
+import { lockFile, lockServer, lockState, reloadLocked, startLocked } from "../fixtures/locked-gateway.ts";
 import { disposeAll, startScripted, until } from "../fixtures/peers.ts";
 import { closeAll, terminal } from "./dashboard.ts";
 import { build, command, hasTmux } from "./pty.ts";
@@ -43,6 +43,23 @@ describe.skipIf(!hasTmux)("in a terminal", () => {
     term.keys("Y");
     await term.until((screen) => !screen.includes("not as approved"));
     expect(readFileSync(file, "utf8")).toContain("Something else.");
+    // A new version that waits.
+    const wider = [
+      { ...send, description: "Something else." },
+      { ...send, name: "more" },
+    ];
+    const next = await startScripted({ name: "one", script: { lists: { tools: wider } } });
+    await reloadLocked(goblin, next, { mode: "enforce", file });
+    await term.until("1 not as approved: D");
+    term.keys("D");
+    const upgrade = await term.until("one has a new version that has not taken over");
+    expect(upgrade).toContain("waits     1 difference is not approved: goblin lock diff one");
+    expect(upgrade).toContain("tool more: added, widening, hidden");
+    term.keys("X");
+    await term.until("one is not as it was approved");
+    term.keys("Y");
+    await until(() => goblin.gateway.snapshot().tools.entries.length === 2);
+    await term.until((screen) => !screen.includes("not as approved"));
     term.keys("q");
     await term.until("exit=0");
   });

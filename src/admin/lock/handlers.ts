@@ -3,11 +3,12 @@ import { isInvalid, type ServerConfig } from "../../config/schema/server.ts";
 import type { Drift } from "../../lock/drift.ts";
 import { effectOf } from "../../lock/effect.ts";
 import type { Comparison } from "../../lock/lock.ts";
+import type { Source } from "../../lock/source.ts";
 import { messageOf } from "../../protocol/errors.ts";
 import type { Principal } from "../../protocol/principal.ts";
 import { apiFailure } from "../failure.ts";
 import type { AdminParts } from "../parts.ts";
-import type { DriftRow, LockedServerRow, LockState } from "./schema.ts";
+import type { DriftRow, LockedServerRow, LockState, UpgradeRow } from "./schema.ts";
 
 interface Asked {
   readonly params: Record<string, unknown>;
@@ -15,7 +16,8 @@ interface Asked {
   readonly principal: Principal;
 }
 
-export function lockHandlers({ lock, config, log }: Pick<AdminParts, "lock" | "config" | "log">) {
+export function lockHandlers(parts: Pick<AdminParts, "lock" | "config" | "log" | "servers" | "logs">) {
+  const { lock, config, log, servers, logs } = parts;
   const rowOf = (id: string, comparison: Comparison | undefined, isConfigured: boolean): LockedServerRow => {
     const approved = lock.file.servers.get(id);
     const drifts = comparison?.drifts ?? [];
@@ -28,9 +30,18 @@ export function lockHandlers({ lock, config, log }: Pick<AdminParts, "lock" | "c
       line: lock.file.lines.get(id) ?? null,
       approved: approved?.digest ?? null,
       current: comparison?.current.digest ?? null,
-      source: Object.fromEntries(Object.entries(source).filter(([, value]) => value !== undefined)),
+      source: sourceRow(source),
       drifts: drifts.map(driftRow),
+      upgrade: upgradeOf(id),
     };
+  };
+  const upgradeOf = (id: string): UpgradeRow | null => {
+    const upgrade = servers.versions.upgrade(id);
+    if (!upgrade) return null;
+    const { state: where, reason, offer } = upgrade;
+    const { current, drifts = [], digest = null } = offer ?? {};
+    const shown = { state: where, reason: logs.masker.text(reason), digest };
+    return { ...shown, source: sourceRow(current?.source ?? {}), drifts: drifts.map(driftRow) };
   };
   const driftRow = ({ before, after, changes, ...drift }: Drift): DriftRow => ({
     ...drift,
@@ -43,13 +54,13 @@ export function lockHandlers({ lock, config, log }: Pick<AdminParts, "lock" | "c
     config.current.servers.filter((server) => server.enabled && !isInvalid(server));
   const state = async (): Promise<LockState> => {
     await lock.upToDate();
-    const servers = await Promise.all(
+    const rows = await Promise.all(
       configured().map(async (server) => rowOf(server.id, await lock.compare(server), true)),
     );
     const ids = new Set(config.current.servers.map(({ id }) => id));
     const gone = [...lock.file.lines.keys()].filter((id) => !ids.has(id)).map((id) => rowOf(id, undefined, false));
     const problems = lock.file.problems.map(({ line, message }) => ({ line, message }));
-    return { file: lock.path, mode: config.current.lock.mode, problems, servers: [...servers, ...gone] };
+    return { file: lock.path, mode: config.current.lock.mode, problems, servers: [...rows, ...gone] };
   };
   const acting = async <Result>(act: () => Promise<Result>): Promise<Result> => {
     try {
@@ -70,6 +81,15 @@ export function lockHandlers({ lock, config, log }: Pick<AdminParts, "lock" | "c
       log.info({ server: id, surface: expect, by: principal.name }, "A server was approved");
       return rowOf(id, approved, true);
     },
+    switchServer: async ({ params, body, principal }: Asked) => {
+      const id = String(params["id"]);
+      const { expect } = body as { readonly expect: string };
+      if (!(await servers.versions.switchTo(id, expect))) {
+        throw apiFailure("LOCK_CONFLICT", `No new version of server "${id}" with this digest waits: look again`);
+      }
+      log.warn({ server: id, offer: expect, by: principal.name }, "A new version took over without an approval");
+      return state();
+    },
     removeLockedServer: async ({ params, principal }: Asked) => {
       const id = String(params["id"]);
       await lock.upToDate();
@@ -79,4 +99,8 @@ export function lockHandlers({ lock, config, log }: Pick<AdminParts, "lock" | "c
       return state();
     },
   };
+}
+
+function sourceRow(source: Source): LockedServerRow["source"] {
+  return Object.fromEntries(Object.entries(source).filter(([, value]) => value !== undefined));
 }

@@ -17,11 +17,24 @@ export const lockRoutes = {
     path: "/api/lock/:id",
     tag: "servers",
     summary: "Approve what a server offers now",
-    description: "Writes it to the lock file. 409: it offers something else than `expect`, or nothing is known of it.",
+    description:
+      "Writes it to the lock file. With the digest of a new version that waits, that version is approved and takes " +
+      "over. 409: it offers something else than `expect`, or nothing is known of it.",
     params: ServerParams,
     request: Approval,
     response: LockedServerRow,
     errors: [400, 404, 409],
+  },
+  switchServer: {
+    method: "post",
+    path: "/api/lock/:id/switch",
+    tag: "servers",
+    summary: "Let a new version of a server take over without an approval",
+    description: "What is not approved of it is pinned or hidden. 409: no version with the digest `expect` waits.",
+    params: ServerParams,
+    request: Approval,
+    response: LockState,
+    errors: [400, 409],
   },
   removeLockedServer: {
     method: "delete",

@@ -21,6 +21,17 @@ export const DriftRow = z.object({
 });
 export type DriftRow = z.infer<typeof DriftRow>;
 
+const source = z.partialRecord(z.enum(sourceKeys), z.string());
+
+export const UpgradeRow = z.object({
+  state: z.enum(["starting", "failed", "waiting"]).describe("failed: it does not run, and the old one stays"),
+  reason: z.string().describe("why it has not taken over"),
+  digest: digest.nullable().describe("of what it offers and where it comes from, to approve it or to switch to it"),
+  source,
+  drifts: z.array(DriftRow).describe("compared with what was approved"),
+});
+export type UpgradeRow = z.infer<typeof UpgradeRow>;
+
 export const LockedServerRow = z.object({
   id: z.string(),
   state: z
@@ -29,8 +40,9 @@ export const LockedServerRow = z.object({
   line: count.nullable().describe("its line in the file"),
   approved: digest.nullable().describe("the digest of what was approved"),
   current: digest.nullable().describe("the digest of what it offers now"),
-  source: z.partialRecord(z.enum(sourceKeys), z.string()).describe("where it comes from, now or when it was approved"),
+  source: source.describe("where it comes from, now or when it was approved"),
   drifts: z.array(DriftRow),
+  upgrade: UpgradeRow.nullable().describe("a new version that runs beside it and has not taken over"),
 });
 export type LockedServerRow = z.infer<typeof LockedServerRow>;
 

@@ -44,6 +44,9 @@ export function status(options: TargetOptions & { readonly json?: boolean | unde
         console.log(`${many(nobodys, "call")} went to no server, ${formatCount(Math.max(0, failed))} failed`);
       console.log("");
       printTable(servers, serverColumns);
+      for (const { id, upgrade } of servers) {
+        if (upgrade !== null) console.log(clean(`\nA new version of ${id} has not taken over: ${upgrade}`));
+      }
     }
     return healthy ? 0 : 1;
   });

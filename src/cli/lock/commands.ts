@@ -34,4 +34,12 @@ export function addLockCommands(program: Command, done: (action: Promise<number>
     .action((server, _, command: Command) =>
       done(import("./lock.ts").then((it) => it.approve(server, command.optsWithGlobals()))),
     );
+  lock
+    .command("switch")
+    .argument("<server>", "its id")
+    .description("let a new version of a server take over that waits for an approval, without one")
+    .option("--expect <digest>", "its digest, as goblin lock diff shows it")
+    .action((server, _, command: Command) =>
+      done(import("./lock.ts").then((it) => it.switchTo(server, command.optsWithGlobals()))),
+    );
 }

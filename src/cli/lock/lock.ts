@@ -36,6 +36,7 @@ const columns: Column<LockedServerRow>[] = [
   { title: "DIFFERENCES", text: ({ drifts, state }) => (state === "new" ? "all" : String(drifts.length)) },
   { title: "SURFACE", text: ({ current, approved }) => (current ?? approved ?? "–").slice(0, 19) },
   { title: "SOURCE", text: ({ source }) => sourceText(source) },
+  { title: "UPGRADE", text: ({ upgrade }) => upgrade?.state ?? "–" },
 ];
 
 /** Approves servers that are new, unless the scanner found an attack. */
@@ -75,12 +76,20 @@ export function diff(only: string | undefined, options: LockOptions): Promise<nu
     const paint = painter(process.stdout);
     const width = process.stdout.isTTY ? process.stdout.columns : 160;
     const changed = state.servers.filter(({ drifts }) => drifts.length > 0);
+    const upgrades = state.servers.flatMap(({ id, upgrade }) => (upgrade ? [{ id, upgrade }] : []));
+    for (const { id, upgrade } of upgrades) {
+      console.log(clean(`A new version of ${id}, ${sourceText(upgrade.source) || "not known yet"}: ${upgrade.reason}`));
+      for (const line of driftLines({ id, drifts: upgrade.drifts }, { paint, width })) console.log(line);
+      if (upgrade.digest === null) continue;
+      console.log(`To approve it: goblin lock approve ${clean(id)} --expect ${upgrade.digest}`);
+      console.log(`To take it without an approval: goblin lock switch ${clean(id)} --expect ${upgrade.digest}\n`);
+    }
     for (const server of changed) {
       for (const line of driftLines(server, { paint, width })) console.log(line);
       const command = `goblin lock approve ${clean(server.id)} --expect ${server.current}`;
       console.log(`To approve all of it: ${command}\n`);
     }
-    if (changed.length === 0) printState(state);
+    if (changed.length + upgrades.length === 0) printState(state);
     else printProblems(state);
   });
 }
@@ -106,6 +115,22 @@ export async function approve(id: string, options: LockOptions): Promise<number>
     const approved = await approveAt(target, id, options.expect);
     if (options.json) printJson({ id, surface: approved.current });
     else console.log(`approved ${clean(id)}, ${approved.current}`);
+    return 0;
+  });
+}
+
+/** Lets a new version take over that waits. */
+export async function switchTo(id: string, options: LockOptions): Promise<number> {
+  const { expect } = options;
+  if (expect === undefined) throw new UsageError(`switch ${id}: --expect is missing; goblin lock diff ${id} shows it`);
+  return withTarget({ ...options, only: undefined, quiet: true }, async (target) => {
+    const { servers } = await stateOf(target);
+    requireServer(
+      id,
+      servers.map((server) => server.id),
+    );
+    await target.request({ ...adminRoutes.switchServer, path: `${pathOf(id)}/switch` }, { expect });
+    if (!options.json) console.log(`switched ${clean(id)} to the new version`);
     return 0;
   });
 }
@@ -139,7 +164,7 @@ function pathOf(id: string): string {
 
 function codeOf({ servers, problems }: LockState): number {
   if (problems.length > 0 || servers.some(({ state }) => state === "unknown")) return 2;
-  return servers.every(({ state }) => state === "approved") ? 0 : 1;
+  return servers.every(({ state, upgrade }) => state === "approved" && !upgrade) ? 0 : 1;
 }
 
 function printState(state: LockState): void {

@@ -22,7 +22,7 @@ const colours: Readonly<Record<DriftRow["class"], Colour>> = {
 const LEAST_WIDTH = 60;
 const BAR = " │ ";
 
-export function driftLines({ id, drifts }: LockedServerRow, look: Look): string[] {
+export function driftLines({ id, drifts }: Pick<LockedServerRow, "id" | "drifts">, look: Look): string[] {
   return drifts.flatMap((drift) => [...headOf(id, drift, look), ...bodyOf(drift, look), ""]);
 }
 

@@ -4,7 +4,7 @@
  * as text, with what is hidden in them made visible, and never cut.
  */
 import { useEffect, useState } from "preact/hooks";
-import type { DriftRow, LockedServerRow, LockState } from "../../admin/lock/schema.ts";
+import type { DriftRow, LockedServerRow, LockState, UpgradeRow } from "../../admin/lock/schema.ts";
 import { nearChanges, sideBySide } from "../../admin/lock/side-by-side.ts";
 import { sourceText } from "../../admin/lock/source-text.ts";
 import { post, request } from "../api.ts";
@@ -70,6 +70,7 @@ export function Lock() {
                   </th>
                   <td>
                     <State state={server.state} />
+                    {server.upgrade && <small class="why">new version {server.upgrade.state}</small>}
                   </td>
                   <td class="number">{server.state === "new" ? "all" : server.drifts.length}</td>
                   <td>{visible(sourceText(server.source))}</td>
@@ -96,6 +97,7 @@ export function LockedServer({ id }: { id: string }) {
       <h1>
         {visible(id)} <State state={server.state} />
       </h1>
+      {server.upgrade && <Upgrade id={id} upgrade={server.upgrade} />}
       <Approve server={server} />
       <Section title="The server">
         <Facts
@@ -114,12 +116,52 @@ export function LockedServer({ id }: { id: string }) {
   );
 }
 
-function Approve({ server: { id, state, current, drifts } }: { server: LockedServerRow }) {
+/** A new version that runs beside the one that clients see. */
+function Upgrade({ id, upgrade }: { id: string; upgrade: UpgradeRow }) {
+  const { problem, act } = useAction();
+  const { digest, drifts } = upgrade;
+  const path = `/api/lock/${encodeURIComponent(id)}`;
+  return (
+    <>
+      <Section title="A new version has not taken over">
+        <Facts
+          rows={[
+            ["Why", upgrade.reason],
+            ["Source", sourceText(upgrade.source)],
+            ["Offers", digest ?? ""],
+          ]}
+        />
+        {digest !== null && (
+          <div class="actions" role="group" aria-label="New version">
+            <button type="button" class="primary" onClick={act(() => post(path, { expect: digest }))}>
+              Approve the new version
+            </button>
+            <button type="button" onClick={act(() => post(`${path}/switch`, { expect: digest }))}>
+              Switch without an approval
+            </button>
+          </div>
+        )}
+        {problem && <Problem>{visible(problem)}</Problem>}
+      </Section>
+      {drifts.map((drift, place) => (
+        <Drift key={`${drift.kind} ${drift.name}`} drift={drift} isOpen={place < OPEN_AT_FIRST} of="new version: " />
+      ))}
+    </>
+  );
+}
+
+/** Returns what makes an action of a button, and why the last one failed. */
+function useAction() {
   const [problem, setProblem] = useState("");
-  const act = (work: () => Promise<unknown>) => async (): Promise<void> => {
+  const act = (work: () => Promise<unknown>) => (): void => {
     setProblem("");
-    await work().catch((error: Error) => setProblem(error.message));
+    work().catch((error: Error) => setProblem(error.message));
   };
+  return { problem, act };
+}
+
+function Approve({ server: { id, state, current, drifts } }: { server: LockedServerRow }) {
+  const { problem, act } = useAction();
   const path = `/api/lock/${encodeURIComponent(id)}`;
   const isAttack = drifts.some((drift) => drift.class === "suspicious");
   return (
@@ -128,13 +170,13 @@ function Approve({ server: { id, state, current, drifts } }: { server: LockedSer
         <button
           type="button"
           class={isAttack ? "danger" : "primary"}
-          onClick={() => void act(() => post(path, { expect: current }))()}
+          onClick={act(() => post(path, { expect: current }))}
         >
           {isAttack ? "Approve what looks like an attack" : `Approve ${plural(drifts.length, "difference")}`}
         </button>
       )}
       {state === "gone" && (
-        <button type="button" onClick={() => void act(() => request(path, { method: "DELETE" }))()}>
+        <button type="button" onClick={act(() => request(path, { method: "DELETE" }))}>
           Remove it from the lock file
         </button>
       )}
@@ -143,9 +185,9 @@ function Approve({ server: { id, state, current, drifts } }: { server: LockedSer
   );
 }
 
-function Drift({ drift, isOpen }: { drift: DriftRow; isOpen: boolean }) {
+function Drift({ drift, isOpen, of = "" }: { drift: DriftRow; isOpen: boolean; of?: string }) {
   const [open, setOpen] = useState(isOpen);
-  const title = visible(drift.name === "" ? drift.kind : `${drift.kind} ${drift.name}`);
+  const title = of + visible(drift.name === "" ? drift.kind : `${drift.kind} ${drift.name}`);
   const isBad = drift.class === "widening" || drift.class === "suspicious";
   return (
     <Section

@@ -92,6 +92,11 @@ export function Server({ id }: { id: string }) {
         {id} <State state={row.state} />
       </h1>
       {row.reason !== null && <Problem>{visible(row.reason)}</Problem>}
+      {row.upgrade !== null && (
+        <Problem>
+          A new version has not taken over: {visible(row.upgrade)}. <a href={href(["lock", id])}>Look at it</a>
+        </Problem>
+      )}
       <Actions row={row} />
       <div class="figures">
         <Figure label="In this state" value={duration(Date.now() - row.since)} note={plural(row.restarts, "restart")} />

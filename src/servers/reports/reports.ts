@@ -11,7 +11,7 @@ import type { Backend } from "../backend.ts";
 import { SESSIONS } from "../backend-options.ts";
 import type { ServerEvents, SoleClient, Subscribers } from "../events.ts";
 import type { ListFetcher } from "../list-fetcher.ts";
-import { LogLimit } from "../log-limit.ts";
+import { LogLimit } from "./log-limit.ts";
 import { ask, linksIn, linksInRefusal, type Question } from "./questions.ts";
 
 export interface ReportsHost {
@@ -32,6 +32,8 @@ export interface ReportsParts {
   /** Whether the server is the one that clients see, or ever was. */
   readonly isAttached: () => boolean;
   readonly wasAttached: () => boolean;
+  /** Whether it waits for an approval, unseen by clients. */
+  readonly isStandby: () => boolean;
   /** Returns what follows the lists of the client's own connection, or of the shared ones. */
   readonly lists: (owner: Client | undefined) => ListFetcher | undefined;
 }
@@ -58,11 +60,11 @@ export class Reports {
         if (wasAttached()) host.emit("updated", { serverId, uri, params, ownerKey });
       },
       log: (level, params, to) => {
-        if (!this.#logs.pass()) return;
+        if (!wasAttached() || !this.#logs.pass()) return;
         host.emit("log", { serverId, level, params, to: owner && !(to instanceof Call) ? owner : to });
       },
       notified: (method, params, to) => {
-        if (!this.#logs.pass()) return;
+        if (!wasAttached() || !this.#logs.pass()) return;
         host.emit("notified", { serverId, method, params, to: owner && !(to instanceof Call) ? owner : to });
       },
       missed: () => {
@@ -71,7 +73,9 @@ export class Reports {
         if (ownerKey !== undefined) host.emit("ownRestored", serverId, ownerKey);
         else void host.subscribers.restored(serverId);
       },
-      task: (note) => void host.emit("taskStatus", serverId, note, owner),
+      task: (note) => {
+        if (wasAttached()) host.emit("taskStatus", serverId, note, owner);
+      },
       ask: (method, params, asked) => this.#ask({ serverId, method, params, owner, ...asked }),
       problem: (message, detail = "") => {
         if (this.#parts.isNews(`${message} ${detail}`)) this.#logs.problem(message, detail || undefined);
@@ -86,9 +90,10 @@ export class Reports {
   }
 
   #ask(question: Omit<Question, "sole">): Promise<Answer> {
-    const { serverId, host, backend } = this.#parts;
+    const { serverId, host, backend, isStandby } = this.#parts;
     const { method, origin, owner } = question;
-    const { sole } = host;
+    // Who was not approved asks nobody. Roots it needs for what it lists.
+    const sole = isStandby() && method !== "roots/list" ? undefined : host.sole;
     const asked = typeof origin === "object" ? origin.client : owner;
     if (asked) for (const id of linksIn(question)) host.emit("linked", serverId, id, asked);
     if (sole && !asked) host.asksSole(serverId);

@@ -70,6 +70,7 @@ function serverLines(page: Page, server: ServerRow, state: State): Line[] {
         stateTone(server.state, state),
       ],
       ["reason", server.reason ?? undefined, "bad"],
+      ["upgrade", server.upgrade ?? undefined, "warn"],
       ...originLines(about),
       ["transport", server.transport],
       ["protocol", [server.protocolVersion, server.era].filter((part) => part !== null).join(", ")],

@@ -2,12 +2,13 @@
  * A server that is not as it was approved, as lines: each difference with its class and its effect,
  * and both texts side by side. Nothing is cut or hidden, since a person approves by it.
  */
-import type { DriftRow, LockedServerRow } from "../../admin/lock/schema.ts";
+import type { DriftRow } from "../../admin/lock/schema.ts";
 import { nearChanges, sideBySide } from "../../admin/lock/side-by-side.ts";
 import { sourceText } from "../../admin/lock/source-text.ts";
 import { wrapped } from "../../admin/lock/wrapped-rows.ts";
 import { visibleJson } from "../../text/clean.ts";
 import { pad, wrap } from "../../text/width.ts";
+import type { LockItem } from "../state/model.ts";
 import { type Line, line, span, type Tone } from "../text/line.ts";
 
 const tones: Readonly<Record<DriftRow["class"], Tone>> = {
@@ -21,19 +22,20 @@ const tones: Readonly<Record<DriftRow["class"], Tone>> = {
 const LEAST_COLUMNS = 60;
 const BAR = " │ ";
 
-let last: { readonly server: LockedServerRow; readonly columns: number; readonly lines: readonly Line[] } | undefined;
+let last: { readonly server: LockItem; readonly columns: number; readonly lines: readonly Line[] } | undefined;
 
 /** Computed once for a server and a width: every frame needs them. */
-export function lockLines(server: LockedServerRow, columns: number): readonly Line[] {
+export function lockLines(server: LockItem, columns: number): readonly Line[] {
   if (last?.server !== server || last.columns !== columns) last = { server, columns, lines: linesOf(server, columns) };
   return last.lines;
 }
 
-function linesOf(server: LockedServerRow, columns: number): Line[] {
+function linesOf(server: LockItem, columns: number): Line[] {
   const facts: [string, string][] = [
     ["source", sourceText(server.source) || "–"],
     ["approved", server.approved ?? "nothing"],
     ["now", server.current ?? "nothing is known: it has not been listed"],
+    ...(server.reason === undefined ? [] : [["waits", server.reason] as [string, string]]),
   ];
   return [
     ...facts.map(([name, value]) => [span(`  ${name.padEnd(10)}`, "quiet"), span(value)]),
@@ -68,8 +70,9 @@ function driftLines(drift: DriftRow, columns: number): Line[] {
   ];
 }
 
-export function lockTitle({ id, state, drifts }: LockedServerRow, place: number, all: number): Line {
+export function lockTitle({ id, state, drifts }: LockItem, place: number, all: number): Line {
   const what = {
+    upgrade: "has a new version that has not taken over",
     new: "is not in the lock file",
     gone: "is not in the config any more",
     unknown: "has not been listed",

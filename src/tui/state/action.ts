@@ -69,6 +69,7 @@ export type KeyAction =
   | { readonly type: "lock" }
   | { readonly type: "lock-step"; readonly by: number }
   | { readonly type: "lock-approve" }
+  | { readonly type: "lock-switch" }
   | { readonly type: "ask-toggle" }
   | { readonly type: "answer"; readonly yes: boolean }
   | { readonly type: "call-open" }

@@ -57,6 +57,13 @@ interface Pending {
   readonly serverId: string;
 }
 
+/** A server that is not as it was approved, or a new version of it that has not taken over. */
+export interface LockItem extends Pick<LockedServerRow, "id" | "source" | "approved" | "current" | "drifts"> {
+  readonly state: LockedServerRow["state"] | "upgrade";
+  /** Why a new version has not taken over. */
+  readonly reason?: string;
+}
+
 export type Mode =
   | { readonly name: "browse" }
   | { readonly name: "search" }
@@ -72,7 +79,7 @@ export type Mode =
   /** A server that is not as it was approved; the others with it. `top`: as above. */
   | {
       readonly name: "lock";
-      readonly servers: readonly LockedServerRow[];
+      readonly servers: readonly LockItem[];
       readonly index: number;
       readonly top: number;
     }

@@ -26,7 +26,7 @@ import {
   suggested,
 } from "./calling.ts";
 import { layoutOf } from "./layout.ts";
-import { browse, type ListName, type Notice, type Panel, panels, type State } from "./model.ts";
+import { browse, type ListName, type LockItem, type Notice, type Panel, panels, type State } from "./model.ts";
 import { move, place, reselect } from "./navigate.ts";
 import { choose, editQuery, openPicker, setQuery, sortBy, sortReverse, sortStep } from "./refine.ts";
 import { cursorIndex, keyOf, type Rows, selectedItem, selectRows } from "./select.ts";
@@ -159,6 +159,7 @@ export function reduce(state: State, action: Action): State {
     case "approval-answer":
     case "lock":
     case "lock-approve":
+    case "lock-switch":
     case "reload":
     case "redraw":
     case "quit":
@@ -285,7 +286,14 @@ function stepApproval(state: State, by: number): State {
 
 /** Shows the first server that is not as it was approved. */
 function showLock(state: State, { servers, mode }: LockState): State {
-  const others = servers.filter((server) => server.state !== "approved");
+  const others = servers.flatMap((server): LockItem[] => {
+    const { id, approved, upgrade } = server;
+    const { reason = "", digest: current = null, source = {}, drifts = [] } = upgrade ?? {};
+    return [
+      ...(upgrade ? [{ id, approved, state: "upgrade" as const, reason, current, source, drifts }] : []),
+      ...(server.state === "approved" ? [] : [server]),
+    ];
+  });
   if (others.length === 0) return notify({ ...state, mode: browse }, "Every server is as it was approved", "good");
   const shown: State = { ...state, mode: { name: "lock", servers: others, index: 0, top: 0 } };
   return mode === "off" ? notify(shown, "The lock is off: nothing of this is enforced", "plain") : shown;

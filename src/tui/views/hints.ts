@@ -50,6 +50,7 @@ export function hintsOf(state: State): readonly Hint[] {
     case "lock":
       return [
         ["Y", "approve all of it"],
+        ...(mode.servers[mode.index]?.state === "upgrade" ? ([["X", "switch without an approval"]] as const) : []),
         ["Tab", "next"],
         ["↑↓", "scroll"],
         ["Esc", "back"],

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createStderrLevels } from "../../../src/servers/stderr-level.ts";
+import { createStderrLevels } from "../../../src/servers/reports/stderr-level.ts";
 
 it.each([
   ["Secure MCP Filesystem Server running on stdio", "info"],

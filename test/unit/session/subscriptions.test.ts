@@ -4,7 +4,7 @@ import { Call, type Client } from "../../../src/protocol/call.ts";
 import { Flight } from "../../../src/protocol/flight.ts";
 import { type Answer, failure } from "../../../src/protocol/json-rpc.ts";
 import type { ServerEvents } from "../../../src/servers/events.ts";
-import type { OwnRequest } from "../../../src/servers/servers.ts";
+import type { OwnRequest } from "../../../src/servers/owner.ts";
 import type { SessionEvents } from "../../../src/session/store.ts";
 import type { SubscriptionRecord } from "../../../src/session/subscription-book.ts";
 import { type SubscriptionParts, Subscriptions } from "../../../src/session/subscriptions.ts";

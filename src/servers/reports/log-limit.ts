@@ -3,9 +3,9 @@
  * problems, which reach the gateway's log. What is dropped is counted and reported. What a program
  * prints at each start in place of messages is said once until it changes.
  */
-import { LONGEST_PROBLEM, logText } from "../protocol/log-text.ts";
-import type { Logger } from "../telemetry/logger.ts";
-import { Throttle } from "../timing/throttle.ts";
+import { LONGEST_PROBLEM, logText } from "../../protocol/log-text.ts";
+import type { Logger } from "../../telemetry/logger.ts";
+import { Throttle } from "../../timing/throttle.ts";
 
 const PER_SECOND = 1000;
 /** How many of the quoted texts are remembered. */

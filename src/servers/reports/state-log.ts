@@ -5,9 +5,9 @@
  * on stderr. Numbers do not make a reason new: process ids and times differ at each start. A start
  * that takes long is reported from time to time with the time that is left.
  */
-import { isStarting } from "../protocol/server-states.ts";
-import type { Logger } from "../telemetry/logger.ts";
-import type { BackendStatus } from "./backend-options.ts";
+import { isStarting } from "../../protocol/server-states.ts";
+import type { Logger } from "../../telemetry/logger.ts";
+import type { BackendStatus } from "../backend-options.ts";
 import { createStderrLevels } from "./stderr-level.ts";
 
 const REMEMBERED_LINES = 200;
