@@ -65,7 +65,7 @@ export function createGateway(options: GatewayOptions) {
   const relay = new Relay({ ...core, ...clients, ...records, ...stages, approvals });
   const reloading = { configPath, reloads, reload, preview };
   const access = { guards, connect, logins, pairing, address, approvals };
-  const admin = createAdmin({ ...core, ...clients, ...records, ...reloading, ...access, relay, directory });
+  const admin = createAdmin({ ...core, ...clients, ...records, ...reloading, ...access, relay, directory, cluster });
   const metrics = new MetricsPage({ meters, limits, reloads, sessions, subscriptions, servers, catalog });
   const context = { ...core, ...clients, relay, directory, subscriptions: clients.resourceSubscriptions };
   const front = createHttpFront({ context, guards, servers, admin, metrics, connect, pairing, cluster, configPath });
@@ -81,8 +81,7 @@ export function createGateway(options: GatewayOptions) {
     callTool: (input: ToolCallInput, caller: Caller) => callTool({ relay, servers }, input, caller),
     fetch: front.fetch,
     snapshot: () => catalog.snapshot,
-    /** How many exchanges other replicas hold for clients of this one. */
-    handedOver: () => cluster?.handedOver ?? 0,
+    cluster: () => cluster?.state(),
     /** Starts the servers. Resolves when each has connected or failed once. */
     start: () => servers.start(),
 
@@ -125,7 +124,9 @@ export function createGateway(options: GatewayOptions) {
     /** With `drain`, calls in flight may finish within `timeouts.drainMs`. */
     async close({ drain = false }: { readonly drain?: boolean } = {}): Promise<void> {
       http?.stopAccepting();
-      await relay.drain(drain ? config.current.timeouts.drainMs : undefined);
+      cluster?.leave();
+      const drainMs = drain ? config.current.timeouts.drainMs : undefined;
+      await Promise.all([relay.drain(drainMs), cluster?.drain(drainMs ?? 0)]);
       await continuity.close();
       stdioFront?.refuse();
       admin.close();

@@ -15,7 +15,7 @@ export const layers: Record<string, readonly string[]> = {
   "http-client": ["structures", "text"],
   protocol: ["json", "structures", "timing", "text"],
   outbound: ["protocol"],
-  cluster: ["config", "protocol", "structures", "timing"],
+  cluster: ["session", "config", "protocol", "structures", "timing"],
   identity: ["access", "protocol", "structures", "text"],
   identifiers: ["json", "uri-template", "timing"],
   policy: ["protocol", "json", "structures", "text"],
@@ -73,7 +73,7 @@ export const layers: Record<string, readonly string[]> = {
   admin: [
     ...["outbound", "identity", "access", "policy", "connect", "pairing", "front", "calls", "session", "routing"],
     ...["servers", "catalog", "doctor", "recording", "telemetry", "config", "protocol", "json", "structures", "text"],
-    ...["approvals", "lock", "login", "timing", "own-file.ts", "version.ts"],
+    ...["approvals", "cluster", "lock", "login", "timing", "own-file.ts", "version.ts"],
   ],
   page: ["admin", "tui", "uri-template"],
   tui: ["admin", "http-client", "protocol", "structures", "uri-template", "text"],

@@ -1,8 +1,10 @@
 /** The parts of a running gateway that the admin API reads and controls. */
+
 import type { Access } from "../access/access.ts";
 import type { Approvals } from "../approvals/approvals.ts";
 import type { Relay } from "../calls/relay.ts";
 import type { Catalog } from "../catalog/catalog.ts";
+import type { Cluster } from "../cluster/cluster.ts";
 import type { LiveConfig } from "../config/live-config.ts";
 import type { ReloadHistory } from "../config/reload-history.ts";
 import type { Config } from "../config/schema/config.ts";
@@ -46,6 +48,8 @@ export interface AdminParts {
   readonly approvals: Approvals;
   /** Decides which event streams may stay open when the tokens change. */
   readonly guards: LiveGuards;
+  /** The other replicas. */
+  readonly cluster?: Pick<Cluster, "state"> | undefined;
   /** Lets clients in. Undefined: it cannot be turned on. */
   readonly pairing: Pick<Pairing, "issuer" | "grants" | "revoke" | "newCode"> | undefined;
   /** Where people log in to servers. Undefined: nowhere. */

@@ -92,6 +92,23 @@ export const LockFigures = z.object({
   differing: count.describe("servers that are not as they were approved"),
 });
 
+export const RedisState = z.enum(["connected", "lost"]);
+export const ReplicaRow = z.object({
+  id: z.string(),
+  address: z.string(),
+  version: z.string(),
+  revision: z.string().describe("the same for replicas that run on the same config"),
+  sessions: count,
+  since: time.describe("when it started, epoch milliseconds"),
+});
+export const ClusterState = z.object({
+  id: z.string().describe("the number of this replica"),
+  address: z.string().describe("where other replicas reach it"),
+  handedOver: count.describe("requests and streams of its clients that other replicas hold"),
+  redis: RedisState.nullable().describe("null without cluster.redis"),
+  replicas: z.array(ReplicaRow).describe("all replicas, as Redis knows them"),
+});
+
 export const GatewayState = z.object({
   version: z.string(),
   uptimeMs: z.number().nonnegative(),
@@ -106,6 +123,7 @@ export const GatewayState = z.object({
   exposure: z.enum(["all", "search", "auto"]).describe("how tools are listed to clients"),
   tokens: TokenTotals,
   lock: LockFigures,
+  cluster: ClusterState.optional().describe("absent without cluster.listen"),
 });
 export type GatewayState = z.infer<typeof GatewayState>;
 
@@ -302,5 +320,8 @@ export const Programs = z.object({
   items: z.array(ProgramRow),
 });
 export type Programs = z.infer<typeof Programs>;
-export const Health = z.object({ status: z.enum(["ok", "ready", "starting"]) });
+export const Health = z.object({
+  status: z.enum(["ok", "ready", "starting"]),
+  redis: RedisState.optional().describe("absent without cluster.redis"),
+});
 export const OpenApi = z.looseObject({ openapi: z.string() });

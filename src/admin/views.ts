@@ -32,7 +32,7 @@ export class Views {
   }
 
   state(): schema.GatewayState {
-    const { address, configPath, config } = this.#parts;
+    const { address, configPath, config, cluster } = this.#parts;
     return {
       version,
       endpoint: address.url,
@@ -41,6 +41,7 @@ export class Views {
       exposure: config.current.tools.expose,
       lock: this.lock(),
       ...this.totals(),
+      ...(cluster && { cluster: cluster.state() }),
     };
   }
 

@@ -22,8 +22,10 @@ const MOST_IDLE = 64;
 /** The headers of a hand-over. The public side drops them from what clients send. */
 export const OWNER_HEADER = "goblin-owner";
 export const NETWORK_HEADER = "goblin-network";
-/** The owner's answer to what is not its own. */
+/** The answer of a process that is not the owner. */
 export const NOT_MINE = 421;
+/** The owner's answer if it has left the session to another replica. */
+export const MOVED = 410;
 
 export function listeningTls(secret: string): ServerOptions {
   const key = clusterKey(secret, "channel");

@@ -3,18 +3,25 @@
  *
  * A session, a parked call or a stream belongs to the replica that began it, and its id says which
  * one that is. A request for it that reaches another replica is handed to the owner. If the owner's
- * process has ended, the replica that got the request goes on with the session by itself. If the
- * owner is silent, the client gets an error that says so: an owner that only slept must not find
- * its session in two places. What was handed over is never handed over again.
+ * process has ended, the replica that got the request goes on with the session. With a store, all
+ * replicas agree on which one that is. If the owner is silent, the client gets an error that says
+ * so: an owner that only slept must not find its session in two places. Only the store can tell
+ * that it slept too long. What was handed over is never handed over again.
  */
+import type { IncomingMessage } from "node:http";
 import { GoblinError } from "../protocol/errors.ts";
 import { limitExceeded, type OnLimit } from "../protocol/limit-exceeded.ts";
+import type { SessionJournal } from "../session/journal.ts";
 import { Throttle } from "../timing/throttle.ts";
 import { createAgent } from "./channel.ts";
 import type { Exchange } from "./hand-over.ts";
 import { type HandedOver, type Listener, openListener } from "./listener.ts";
 import { newOwnerId, type Owner, OwnerTags } from "./owners.ts";
 import { Peers } from "./peers.ts";
+import type { SharedStore, StoreUser } from "./store.ts";
+
+/** A session is passed on when replicas end one after the other. Then its client tries again. */
+const MOST_HOLDERS = 4;
 
 export interface ClusterOptions {
   readonly secret: string;
@@ -23,6 +30,8 @@ export interface ClusterOptions {
   readonly timeoutMs: number;
   readonly headerBytes: number;
   readonly receiveMs: number;
+  /** Makes the store, if there is one. */
+  readonly storeFor?: ((self: Owner, isOwn: (id: string) => boolean) => SharedStore) | undefined;
   readonly log: Record<"info" | "warn", (fields: object, message: string) => void>;
 }
 
@@ -38,9 +47,11 @@ export interface Misplaced extends Exchange {
 }
 
 /** What the gateway tells the cluster. */
-export interface ClusterUser {
+export interface ClusterUser extends StoreUser {
   /** Serves a request that another replica handed over. */
   serve(request: HandedOver): void;
+  /** Whether the session that a request is for was left to another replica. */
+  hasMoved(incoming: IncomingMessage): boolean;
   /** `limits.handOvers`. */
   limit(): number;
   readonly onLimit: OnLimit;
@@ -54,6 +65,7 @@ export class Cluster {
   readonly #peers: Peers;
   readonly #listener: Listener;
   readonly #waiting: { user: ClusterUser | undefined };
+  readonly #store: SharedStore | undefined;
   readonly #log: ClusterOptions["log"];
   /** Every request for a silent replica would be a line. */
   readonly #lines = new Throttle({ burst: 3, everyMs: 10_000 });
@@ -64,6 +76,7 @@ export class Cluster {
     this.#log = options.log;
     this.#tags = new OwnerTags(secret);
     this.tag = this.#tags.tagOf(self);
+    this.#store = options.storeFor?.(self, (id) => this.#tags.ownerIn(id)?.id === self.id);
     this.#listener = parts.listener;
     this.#waiting = parts.waiting;
     this.#peers = new Peers({ agent: createAgent(secret), timeoutMs, limit: () => parts.waiting.user?.limit() ?? 0 });
@@ -76,6 +89,7 @@ export class Cluster {
     const listener = await openListener({
       ...options,
       ownerId,
+      hasMoved: (incoming) => waiting.user?.hasMoved(incoming) === true,
       serve(request) {
         if (waiting.user) waiting.user.serve(request);
         else request.outgoing.destroy();
@@ -89,10 +103,23 @@ export class Cluster {
   /** Begins to serve the other replicas. */
   use(user: ClusterUser): void {
     this.#waiting.user = user;
+    this.#store?.use(user);
   }
 
-  get handedOver(): number {
-    return this.#peers.size;
+  /** Where the state of sessions is kept for the replica that takes them over. */
+  get journal(): SessionJournal | undefined {
+    return this.#store?.journal;
+  }
+
+  /** Undefined without Redis. */
+  get redis(): "connected" | "lost" | undefined {
+    return this.#store && (this.#store.isUp ? "connected" : "lost");
+  }
+
+  /** What there is to show of it. */
+  state() {
+    const replicas = (this.#store?.members ?? []).map((member) => ({ ...member }));
+    return { ...this.self, handedOver: this.#peers.size, redis: this.redis ?? null, replicas };
   }
 
   /** Marks an id as one of this replica. */
@@ -112,25 +139,80 @@ export class Cluster {
     return owner && owner.id !== this.self.id && !this.#peers.isGone(owner) ? owner : undefined;
   }
 
+  /** Whether another replica may have the session with this id, which this process does not have. */
+  isElsewhere(id: string): boolean {
+    return this.#store ? this.#tags.ownerIn(id) !== undefined : this.ownerOf(id) !== undefined;
+  }
+
   /**
    * Hands a request to the owner. Resolves to true if it is answered for, and to false if the
    * owner's process has ended: nothing of the request was read then.
    */
   async handOver(request: Misplaced, owner: Owner): Promise<boolean> {
+    const outcome = await this.#pass(request, owner);
+    if (outcome === "silent") request.refuse(silent(owner));
+    return outcome === "done" || outcome === "silent";
+  }
+
+  /**
+   * Hands a request for a session to the replica that has the session. Resolves to false if this
+   * one is to go on with it: nothing of the request was read then.
+   */
+  async handOverSession(request: Misplaced, id: string): Promise<boolean> {
+    let owner = this.#tags.ownerIn(id);
+    for (let tries = 0; owner && tries < MOST_HOLDERS; tries++) {
+      const outcome =
+        this.#peers.isGone(owner) || owner.id === this.self.id ? "gone" : await this.#pass(request, owner);
+      if (outcome === "done") return true;
+      const holder = await this.#holderAfter(outcome, id, owner);
+      if (holder === "unknown") {
+        request.refuse(silent(owner));
+        return true;
+      }
+      if (holder.id === this.self.id) return false;
+      owner = holder;
+    }
+    return false;
+  }
+
+  /** Returns who has a session that its last known owner does not serve. */
+  async #holderAfter(outcome: "gone" | "moved" | "silent", id: string, owner: Owner): Promise<Owner | "unknown"> {
+    if (!this.#store) return outcome === "silent" ? "unknown" : this.self;
+    try {
+      // Its own sessions that it does not have are over, or others took them over.
+      if (owner.id === this.self.id) return (await this.#store.holder(id)) ?? this.self;
+      if (outcome === "silent" && (await this.#store.isAlive(owner))) return "unknown";
+      return await this.#store.claim(id, owner);
+    } catch {
+      return outcome === "silent" ? "unknown" : this.self;
+    }
+  }
+
+  async #pass(request: Misplaced, owner: Owner): Promise<"done" | "gone" | "moved" | "silent"> {
     const { refuse } = request;
     const failed = (): void => refuse(endedMeanwhile(owner));
     const outcome = await this.#peers.pass(request, owner, { ...request, failed });
-    if (outcome.kind === "silent") {
-      this.#complain(owner, outcome.why);
-      refuse(silent(owner));
-    }
-    if (outcome.kind === "full") refuse(this.#full());
-    return outcome.kind !== "gone";
+    if (outcome.kind === "silent") this.#complain(owner, outcome.why);
+    if (outcome.kind !== "full") return outcome.kind;
+    refuse(this.#full());
+    return "done";
+  }
+
+  /** Tells the others, and the clients with streams at others, that this replica will end. */
+  leave(): void {
+    void this.#store?.leave();
+    this.#peers.leave();
+  }
+
+  /** Resolves when other replicas hold nothing for clients of this one, or after this time. */
+  drain(ms: number): Promise<void> {
+    return this.#peers.drain(ms);
   }
 
   close(): void {
     this.#peers.close();
     this.#listener.close();
+    this.#store?.close();
   }
 
   #complain({ id, address }: Owner, why: string): void {

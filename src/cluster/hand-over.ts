@@ -10,7 +10,7 @@
  */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { type Agent, request } from "node:https";
-import { connectTo, NETWORK_HEADER, NOT_MINE, OWNER_HEADER } from "./channel.ts";
+import { connectTo, MOVED, NETWORK_HEADER, NOT_MINE, OWNER_HEADER } from "./channel.ts";
 import type { Owner } from "./owners.ts";
 
 export interface HandOverOptions {
@@ -28,12 +28,13 @@ export interface HandOverOptions {
 }
 
 /**
- * `done`: the owner serves it, or its client has left. `gone`: that process has ended. `silent`: it says nothing, so nobody
- * knows whether it has. Nothing was sent in the last two cases.
+ * `done`: the owner serves it, or its client has left. `gone`: that process has ended. `moved`: it
+ * has left the session to another replica. `silent`: it says nothing, so nobody knows whether it
+ * has ended. Nothing of the body was sent, except if it is done.
  */
 export type Outcome =
   | { readonly kind: "done"; readonly cut: () => void }
-  | { readonly kind: "gone" }
+  | { readonly kind: "gone" | "moved" }
   | { readonly kind: "silent"; readonly why: string };
 
 export interface Exchange {
@@ -116,7 +117,9 @@ function attempt(
       if (isAgreed) return pass(answer, outgoing, options);
       answer.resume();
       outgoing.off("close", left);
-      resolve(answer.statusCode === NOT_MINE ? { kind: "gone" } : { kind: "silent", why: "it did not agree" });
+      if (answer.statusCode === NOT_MINE) resolve({ kind: "gone" });
+      else if (answer.statusCode === MOVED) resolve({ kind: "moved" });
+      else resolve({ kind: "silent", why: "it did not agree" });
     });
     sent.on("error", (error: NodeJS.ErrnoException) => {
       clearTimeout(timer);

@@ -10,7 +10,7 @@ import { chmodSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { connectTo, listeningTls, NETWORK_HEADER, NOT_MINE, OWNER_HEADER } from "./channel.ts";
+import { connectTo, listeningTls, MOVED, NETWORK_HEADER, NOT_MINE, OWNER_HEADER } from "./channel.ts";
 
 export interface HandedOver {
   readonly incoming: IncomingMessage;
@@ -24,6 +24,8 @@ export interface ListenerOptions {
   /** `host:port`, or `unix:` and a path. */
   readonly listen: string;
   readonly ownerId: string;
+  /** Whether what the request is for was left to another replica. */
+  readonly hasMoved: (incoming: IncomingMessage) => boolean;
   readonly serve: (request: HandedOver) => void;
   readonly headerBytes: number;
   readonly receiveMs: number;
@@ -53,8 +55,9 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   });
   // Every hand-over asks first, and sends its body only when it may.
   server.on("checkContinue", (incoming, outgoing) => {
-    if (incoming.headers[OWNER_HEADER] !== ownerId)
-      return void outgoing.writeHead(NOT_MINE, { connection: "close" }).end();
+    const isMine = incoming.headers[OWNER_HEADER] === ownerId;
+    if (!isMine || options.hasMoved(incoming))
+      return void outgoing.writeHead(isMine ? MOVED : NOT_MINE, { connection: "close" }).end();
     outgoing.writeContinue();
     // Asks only whether the owner is there.
     if (incoming.method === "HEAD") return void outgoing.writeHead(204).end();

@@ -2,6 +2,7 @@
 import type { Config } from "../config/schema/config.ts";
 import { GoblinError, messageOf } from "../protocol/errors.ts";
 import { Cluster, type ClusterOptions } from "./cluster.ts";
+import type { RedisStoreOptions } from "./redis/store.ts";
 
 export interface OpenOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -17,7 +18,7 @@ export function clusterSecret({ cluster }: Pick<Config, "cluster">, env: OpenOpt
 
 /** Returns undefined if this gateway has no address for other replicas. */
 export async function openCluster(config: Sections, { env, log }: OpenOptions): Promise<Cluster | undefined> {
-  const { listen, address, timeoutMs } = config.cluster;
+  const { listen, address, timeoutMs, redis } = config.cluster;
   if (listen === undefined) return undefined;
   const secret = clusterSecret(config, env);
   if (secret === undefined) {
@@ -27,8 +28,15 @@ export async function openCluster(config: Sections, { env, log }: OpenOptions): 
   const { headerBytes } = config.limits;
   const { receiveMs } = config.timeouts;
   try {
-    return await Cluster.open({ secret, listen, address, timeoutMs, headerBytes, receiveMs, log });
+    const storeFor = redis === undefined ? undefined : await redisStore({ url: redis, secret, timeoutMs, log });
+    return await Cluster.open({ secret, listen, address, timeoutMs, headerBytes, receiveMs, log, storeFor });
   } catch (error) {
     throw new GoblinError("INVALID_REQUEST", `cluster.listen: cannot listen on ${listen} (${messageOf(error)})`);
   }
+}
+
+/** Loads the code for Redis, which most gateways never need. */
+async function redisStore(options: Omit<RedisStoreOptions, "self" | "isOwn">): Promise<ClusterOptions["storeFor"]> {
+  const { RedisStore } = await import("./redis/store.ts");
+  return (self, isOwn) => new RedisStore({ ...options, self, isOwn });
 }

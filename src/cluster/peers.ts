@@ -7,6 +7,7 @@
  * stream, and do not wait for ever. No account takes more than its share of all hand-overs.
  */
 import type { Agent } from "node:https";
+import { setTimeout as pause } from "node:timers/promises";
 import { Shares } from "../structures/shares.ts";
 import { type Exchange, type HandOverOptions, handOver, isThere, type Outcome } from "./hand-over.ts";
 import type { Owner } from "./owners.ts";
@@ -24,13 +25,14 @@ export interface Passing extends Omit<HandOverOptions, "agent" | "owner" | "time
 }
 
 interface Peer {
-  /** Ends each exchange that it holds. */
-  readonly held: Set<() => void>;
+  /** Ends each exchange that it holds; the value says whether it is a standing stream. */
+  readonly held: Map<() => void, boolean>;
   readonly timer: NodeJS.Timeout;
 }
 
 /** Owners are never used again, so only recent ones matter. */
 const MOST_GONE = 1000;
+const DRAIN_MS = 20;
 
 export class Peers {
   readonly #options: PeersOptions;
@@ -64,22 +66,33 @@ export class Peers {
     return outcome;
   }
 
+  /** Ends the streams that go on for ever, so that their clients open them elsewhere. */
+  leave(): void {
+    for (const { held } of this.#peers.values()) for (const [cut, isStream] of held) if (isStream) cut();
+  }
+
+  /** Resolves when no exchange is under way, or after this time. */
+  async drain(ms: number): Promise<void> {
+    const end = Date.now() + ms;
+    while (this.size > 0 && Date.now() < end) await pause(DRAIN_MS);
+  }
+
   close(): void {
     for (const { held, timer } of this.#peers.values()) {
       clearInterval(timer);
-      for (const cut of held) cut();
+      for (const cut of held.keys()) cut();
     }
     this.#peers.clear();
     this.#options.agent.destroy();
   }
 
   #hold(
-    { outgoing }: Exchange,
+    { incoming, outgoing }: Exchange,
     owner: Owner,
     { cut, account }: { readonly cut: () => void; readonly account: string },
-  ) {
+  ): void {
     const peer = this.#peers.get(owner.id) ?? this.#watch(owner);
-    peer.held.add(cut);
+    peer.held.set(cut, incoming.method === "GET");
     const over = (): void => {
       this.#shares.giveBack(account);
       peer.held.delete(cut);
@@ -101,9 +114,9 @@ export class Peers {
       isAsking = false;
       if (state === "there") return;
       if (state === "gone") this.#ended(owner);
-      for (const cut of [...peer.held]) cut();
+      for (const cut of [...peer.held.keys()]) cut();
     }, timeoutMs).unref();
-    const peer: Peer = { held: new Set(), timer };
+    const peer: Peer = { held: new Map(), timer };
     this.#peers.set(owner.id, peer);
     return peer;
   }

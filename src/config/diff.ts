@@ -52,6 +52,8 @@ const RESTART_KEYS: ReadonlySet<string> = new Set([
   "cluster.secret",
   "cluster.listen",
   "cluster.address",
+  "cluster.redis",
+  "cluster.timeoutMs",
   "otel.endpoint",
   "otel.headers",
   "otel.sample",

@@ -24,6 +24,7 @@ export function logSecrets(config: Pick<Config, "servers" | "gateway" | "otel" |
       [introspect?.clientSecret, login?.clientSecret].filter((secret) => secret !== undefined),
     ),
     cluster.secret ?? "",
+    ...(cluster.redis === undefined ? [] : passwordsIn(cluster.redis)),
     ...Object.values(otel.headers),
     ...servers.flatMap(({ transport, auth }) => [
       ...keysOf(transport),
@@ -60,6 +61,11 @@ export function secretsOf(transport: ServerTransport): string[] {
 function pathKeys(url: string): string[] {
   const { pathname, search } = new URL(url);
   return [...pathname.split("/"), search.slice(1)].filter((part) => !PLAIN_SEGMENT.test(part));
+}
+
+function passwordsIn(url: string): string[] {
+  const { password } = new URL(url);
+  return [password, decodeURIComponent(password)];
 }
 
 function keysOf(transport: ServerTransport): string[] {

@@ -6,6 +6,7 @@ import type { Cluster } from "../cluster/cluster.ts";
 import { errorTable, type GoblinError } from "../protocol/errors.ts";
 import { answerText, failure, type Id } from "../protocol/json-rpc.ts";
 import type { Principal } from "../protocol/principal.ts";
+import type { Continuity } from "../session/continuity.ts";
 import { type HttpExchange, JSON_HEADERS, type Serve } from "./http/exchange.ts";
 import { replyError } from "./http/reply.ts";
 
@@ -33,23 +34,29 @@ export class ToOwner {
     this.#cluster = cluster;
   }
 
-  /** Returns a route that hands over requests for what other replicas have, unread. */
-  first({ idOf, isOpen }: Named, serve: Serve): Serve {
+  /** Returns a route that hands over requests for sessions that other replicas have, unread. */
+  session({ idOf, isOpen }: Named, continuity: Pick<Continuity, "prepare">, serve: Serve): Serve {
+    return (x, principal) => {
+      const id = idOf(x);
+      const isHere = id === undefined || x.isHandedOver || isOpen(id) || !this.#cluster.isElsewhere(id);
+      if (isHere || !x.node) return serve(x, principal);
+      const request = requestOf(x, principal, null);
+      const passed = this.#cluster.handOverSession({ ...x.node, ...request }, id).then(async (isDone) => {
+        if (!isDone) await continuity.prepare(id);
+        return isDone;
+      });
+      serveUnless(passed, x, () => serve(x, principal));
+    };
+  }
+
+  /** Returns a route that hands over requests for streams that other replicas have, unread. */
+  stream({ idOf, isOpen }: Named, serve: Serve): Serve {
     return (x, principal) => {
       const id = idOf(x);
       const owner = id === undefined || x.isHandedOver || isOpen(id) ? undefined : this.#cluster.ownerOf(id);
       if (!owner || !x.node) return serve(x, principal);
-      const account = principal.id || x.network;
-      const { network, shared } = x;
-      const refuse = (error: GoblinError): void => replyLater(x, error, null);
-      void this.#cluster.handOver({ ...x.node, network, account, shared, refuse }, owner).then((isDone) => {
-        if (isDone) return;
-        try {
-          serve(x, principal);
-        } catch (error) {
-          replyError(x, error);
-        }
-      });
+      const passed = this.#cluster.handOver({ ...x.node, ...requestOf(x, principal, null) }, owner);
+      serveUnless(passed, x, () => serve(x, principal));
     };
   }
 
@@ -58,11 +65,19 @@ export class ToOwner {
     const owner = named === undefined || x.isHandedOver ? undefined : this.#cluster.ownerOf(named);
     if (!owner || !x.node) return undefined;
     const { principal, id, body } = request;
-    const account = principal.id || x.network;
-    const { network, shared } = x;
-    const refuse = (error: GoblinError): void => replyLater(x, error, id);
-    return this.#cluster.handOver({ ...x.node, network, account, shared, refuse, body }, owner);
+    return this.#cluster.handOver({ ...x.node, ...requestOf(x, principal, id), body }, owner);
   }
+}
+
+function requestOf(x: HttpExchange, principal: Principal, id: Id | null) {
+  const { network, shared } = x;
+  const refuse = (error: GoblinError): void => replyLater(x, error, id);
+  return { network, shared, account: principal.id || network, refuse };
+}
+
+/** Serves what no other replica answers for. */
+function serveUnless(passed: Promise<boolean>, x: HttpExchange, serve: () => void): void {
+  void passed.then((isDone) => isDone || serve()).catch((error: unknown) => replyError(x, error));
 }
 
 /** The client may try again: the other replica may be back by then. */

@@ -36,7 +36,7 @@ export function createClientState(given: ClientStateParts) {
   const subscriptions = new Subscriptions({ servers, sessions, config, onLimit });
   const continuity = new Continuity({
     sealer,
-    journal,
+    journal: cluster?.journal ?? journal,
     config,
     sessions,
     subscriptions,

@@ -13,7 +13,7 @@ import type { LiveConfig } from "../config/live-config.ts";
 import { stateFolder } from "../config/state-folder.ts";
 import { readStateKey } from "../config/state-key.ts";
 import { messageOf } from "../protocol/errors.ts";
-import { type Journal, type JournaledSubscription, MAX_ENDED, openJournal, type Remembered } from "./journal.ts";
+import { type JournaledSubscription, MAX_ENDED, openJournal, type Remembered, type SessionJournal } from "./journal.ts";
 import { createSealer, type Sealer, type SessionClaims } from "./seal.ts";
 import type { SessionStore } from "./store.ts";
 import type { Subscriptions } from "./subscriptions.ts";
@@ -24,7 +24,7 @@ const KEY_BYTES = 32;
 
 export interface ContinuityOptions {
   readonly sealer: Sealer;
-  readonly journal: Journal | undefined;
+  readonly journal: SessionJournal | undefined;
   /**
    * `limits.sessionIdleMs` limits the idle time of a session, including the time without a process.
    */
@@ -39,6 +39,8 @@ export interface ContinuityOptions {
 /** This process among others that hand each other what they own. */
 export interface Replica {
   readonly self: { readonly id: string };
+  /** Where all replicas find the state of sessions. */
+  readonly journal: SessionJournal | undefined;
   /** Marks an id as one of this replica. */
   own(id: string): string;
   /** Returns an id without its mark, and the replica that the mark names. */
@@ -46,7 +48,7 @@ export interface Replica {
 }
 
 export class Continuity {
-  readonly journal: Journal | undefined;
+  readonly journal: SessionJournal | undefined;
   readonly #sealer: Sealer;
   readonly #config: Pick<LiveConfig, "current">;
   readonly #isShared: boolean;
@@ -55,7 +57,9 @@ export class Continuity {
   readonly #started = Date.now();
   /** Sessions of other processes that go on in this one. */
   readonly #resumed = new Set<string>();
-  /** Those of them that have ended. Used only without a journal. */
+  /** Sessions of this process that others took over. */
+  readonly #surrendered = new Set<string>();
+  /** Resumed sessions that have ended. Used only without a journal. */
   readonly #ended = new Set<string>();
   /** The sessions whose ids were sealed or opened here, so a later process can resume them. */
   readonly #kept = new Set<string>();
@@ -108,7 +112,23 @@ export class Continuity {
     if (now - lastSeen > this.#idleMs || now - claims.issued > MAX_AGE_MS) return undefined;
     this.#kept.add(claims.key);
     this.#resumed.add(claims.key);
+    this.#surrendered.delete(claims.key);
     return claims;
+  }
+
+  /** Looks up what another process knew of a session, before it is opened here. */
+  async prepare(id: string): Promise<void> {
+    const key = this.journal?.load && this.#claims(id)?.key;
+    if (key !== undefined) await this.journal?.load?.(key);
+  }
+
+  /** Leaves a session to another process: its end here is not its end. */
+  surrender(key: string): void {
+    this.#kept.delete(key);
+    this.#resumed.delete(key);
+    this.#surrendered.add(key);
+    if (this.#surrendered.size > MAX_ENDED) this.#surrendered.delete(this.#surrendered.values().next().value!);
+    this.journal?.released?.(key);
   }
 
   #claims(id: string): SessionClaims | undefined {
@@ -118,7 +138,8 @@ export class Continuity {
     return marked && claims?.replica !== marked.owner ? undefined : claims;
   }
 
-  #isOwn({ replica, issued }: SessionClaims): boolean {
+  #isOwn({ key, replica, issued }: SessionClaims): boolean {
+    if (this.#surrendered.has(key)) return false;
     return replica === undefined ? issued >= this.#started : replica === this.#process;
   }
 
@@ -139,7 +160,7 @@ export class Continuity {
   }
 
   ended(key: string): void {
-    this.#kept.delete(key);
+    if (!this.#kept.delete(key)) return;
     if (this.#resumed.delete(key) && !this.journal) this.#remember(key);
     this.journal?.ended(key);
   }
@@ -177,7 +198,7 @@ export interface StateOptions {
 
 export interface SessionState {
   readonly sealer: Sealer;
-  readonly journal: Journal | undefined;
+  readonly journal: SessionJournal | undefined;
   /** Other processes with the same key run at the same time. */
   readonly isShared?: boolean;
 }

@@ -22,6 +22,28 @@ export interface Remembered {
   readonly logLevel: string | undefined;
 }
 
+/** Where the state of sessions is kept for the process that goes on with them. */
+export interface SessionJournal {
+  /** When an earlier process was last known to run; 0 if there was none. */
+  readonly lastAlive: number;
+  /** Looks a session up that another process had. Needed first where that takes time. */
+  load?(key: string): Promise<void>;
+  remembered(key: string): Remembered | undefined;
+  hasEnded(key: string): boolean;
+  subscribed(key: string, subscription: JournaledSubscription): void;
+  unsubscribed(key: string, serverId: string, uri: string): void;
+  level(key: string, level: string): void;
+  ended(key: string): void;
+  /** Leaves a session to another process. */
+  released?(key: string): void;
+  /** Resolves when all events so far were written, or failed to be. */
+  written(): Promise<void>;
+  /** Drops sessions that are not open. */
+  forget(isOpen: (key: string) => boolean): void;
+  /** Stops writing: the next process must resume the sessions that end from now on. */
+  close(): Promise<void>;
+}
+
 export interface JournalOptions {
   readonly file: string;
   readonly failed: (message: string) => void;
@@ -56,7 +78,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
   return journal;
 }
 
-export class Journal {
+export class Journal implements SessionJournal {
   readonly #options: JournalOptions;
   readonly #sessions = new Map<string, Kept>();
   readonly #ended = new Map<string, number>();

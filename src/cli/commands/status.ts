@@ -4,6 +4,7 @@
  */
 import { problemLine } from "../../admin/config-problem.ts";
 import { adminRoutes } from "../../admin/routes.ts";
+import type { GatewayState } from "../../admin/schema.ts";
 import { clean } from "../../text/clean.ts";
 import { formatCount, formatDuration } from "../../text/format.ts";
 import { type TargetOptions, withTarget } from "../gateway/target.ts";
@@ -42,6 +43,7 @@ export function status(options: TargetOptions & { readonly json?: boolean | unde
       // Calls that went to no server are in the sum, and in no row of the table.
       if (nobodys > 0)
         console.log(`${many(nobodys, "call")} went to no server, ${formatCount(Math.max(0, failed))} failed`);
+      if (state.cluster) console.log(clean(clusterLine(state.cluster)));
       console.log("");
       printTable(servers, serverColumns);
       for (const { id, upgrade } of servers) {
@@ -50,6 +52,14 @@ export function status(options: TargetOptions & { readonly json?: boolean | unde
     }
     return healthy ? 0 : 1;
   });
+}
+
+function clusterLine({ id, redis, replicas, handedOver }: NonNullable<GatewayState["cluster"]>): string {
+  const revisions = new Set(replicas.map(({ revision }) => revision)).size;
+  const known = redis === "connected" ? ` of ${many(replicas.length, "replica")}` : "";
+  const differ = revisions > 1 ? `; ${revisions} different configs` : "";
+  const lost = redis === "lost" ? "; Redis cannot be reached" : "";
+  return `Replica ${id}${known}; ${many(handedOver, "request")} handed over${differ}${lost}`;
 }
 
 function many(count: number, noun: string): string {

@@ -23,13 +23,23 @@ export const clusterSchema = z
       .describe(
         "What other replicas reach cluster.listen at. Default: the same. Needed where that is 0.0.0.0 or [::].",
       ),
+    redis: z
+      .string()
+      .regex(/^rediss?:\/\/[^\s]+$/, "expected an address such as redis://redis.internal:6379")
+      .refine((text) => URL.canParse(text), "expected an address such as redis://redis.internal:6379")
+      .optional()
+      .describe(
+        "A Redis or Valkey that all replicas use: sessions of a replica that ends go on with their subscriptions, and stay ended once ended. It may hold a user and a password.",
+      ),
     timeoutMs: positiveMs
       .default(5000)
       .describe("How long another replica may be silent before requests for its sessions are answered with an error."),
   })
-  .superRefine(({ listen, address }, context) => {
-    const problem = (message: string): void => context.addIssue({ code: "custom", path: ["address"], message });
+  .superRefine(({ listen, address, redis }, context) => {
+    const problem = (message: string, key = "address"): void =>
+      context.addIssue({ code: "custom", path: [key], message });
     if (address !== undefined && listen === undefined) problem("has no effect without cluster.listen");
+    if (redis !== undefined && listen === undefined) problem("has no effect without cluster.listen", "redis");
     if (listen !== undefined && address === undefined && isWildcard(listen))
       problem(`is needed: other replicas cannot connect to ${listen}`);
   });

@@ -890,6 +890,11 @@ export interface ClusterSettings {
    */
   readonly address?: string | undefined;
   /**
+   * A Redis or Valkey that all replicas use: sessions of a replica that ends go on with their
+   * subscriptions, and stay ended once ended. It may hold a user and a password.
+   */
+  readonly redis?: string | undefined;
+  /**
    * How long another replica may be silent before requests for its sessions are answered with an
    * error. Default 5000.
    */

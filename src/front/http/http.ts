@@ -10,6 +10,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { endpointOf } from "../../access/endpoints.ts";
 import type { HandedOver } from "../../cluster/listener.ts";
+import { revisionOf } from "../../config/cluster/revision.ts";
 import { errorTable, GoblinError, messageOf } from "../../protocol/errors.ts";
 import type { Principal } from "../../protocol/principal.ts";
 import { lazy } from "../../structures/lazy.ts";
@@ -92,7 +93,7 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
   };
 
   const reading = { ...context, bodies, answersHere: true };
-  const bySession = (serve: Serve): Serve => toOwner?.first(legacy.named, serve) ?? serve;
+  const bySession = (serve: Serve): Serve => toOwner?.session(legacy.named, context.continuity, serve) ?? serve;
   const post = bySession((x, principal) => {
     readJson({ x, principal }, reading, (body) => {
       const incoming = classifyIncoming(body, x.header(VERSION_HEADER));
@@ -105,7 +106,7 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
   const get = bySession((x, principal) => legacy.get(x, principal));
   const end = bySession((x, principal) => legacy.delete(x, principal));
   const sent: Serve = (x, principal) => sse.post(x, principal);
-  const message = toOwner?.first(sse.named, sent) ?? sent;
+  const message = toOwner?.stream(sse.named, sent) ?? sent;
   const endpointRoutes = {
     post,
     get: (x: HttpExchange, principal: Principal) => (isModern(x) ? postOnly(x) : get(x, principal)),
@@ -160,6 +161,14 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
     serve: serveHandedOver,
     limit: () => context.config.current.limits.handOvers,
     onLimit: context.onLimit,
+    hasMoved: (incoming) => legacy.hasMoved(incoming),
+    open: () => legacy.ids(),
+    surrender: (id) => legacy.surrender(id),
+    describe: () => ({
+      version: String(context.directory.serverInfo["version"]),
+      revision: revisionOf(context.config.current),
+      sessions: context.sessions.size,
+    }),
   });
 
   return {
@@ -171,7 +180,10 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
       } else admit(exchange(incoming, outgoing), endpoint === "" ? mainPost : { serve: post, endpoint });
     },
     attach: (incoming, socket, head) => attached.connect(incoming, socket, head),
-    drain: () => attached.drain(),
+    drain() {
+      attached.drain();
+      if (cluster) legacy.leave();
+    },
     serveAdmin: (incoming, outgoing) => void serveByApp("admin", incoming, outgoing),
     async fetch(request) {
       // From now on there are others besides the client of a channel.
@@ -180,6 +192,7 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
     },
     close() {
       guards.close();
+      legacy.close();
       modern.close();
       sse.close();
       attached.close();

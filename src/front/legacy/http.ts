@@ -8,6 +8,7 @@
  * request; only `notifications/cancelled` does.
  */
 
+import type { IncomingMessage } from "node:http";
 import { Outbox } from "../../outbound/outbox.ts";
 import { UnreadBudget } from "../../outbound/unread-budget.ts";
 import { legacyVersions } from "../../protocol/envelope.ts";
@@ -26,6 +27,8 @@ import { attach, PostReply, SESSION_HEADER, type Streams } from "./reply.ts";
 import { answerRequest, type OpenOptions, openSession, resumeSession, takeMessage } from "./requests.ts";
 
 const VERSION_HEADER = "mcp-protocol-version";
+const MOST_MOVED = 10_000;
+const LEAVE_MS = 20;
 
 export class LegacyHttp {
   readonly #context: FrontContext;
@@ -34,6 +37,9 @@ export class LegacyHttp {
   readonly #kept = new KeptStreams();
   /** Of messages that are being read, or were. */
   readonly #early = new WeakMap<HttpExchange, EarlyCancels>();
+  #leaving: NodeJS.Timeout | undefined;
+  /** Sessions that other replicas took over. */
+  readonly #moved = new Set<string>();
   /** What names a session, and whether this process has it. */
   readonly named = {
     idOf: (x: HttpExchange): string | undefined => x.header(SESSION_HEADER),
@@ -42,6 +48,41 @@ export class LegacyHttp {
 
   constructor(context: FrontContext) {
     this.#context = context;
+  }
+
+  /** The ids of the sessions that this process has. */
+  ids(): Iterable<string> {
+    return this.#sessions.keys();
+  }
+
+  /** Ends a session here that goes on at another replica. */
+  surrender(id: string): void {
+    const session = this.#sessions.get(id);
+    if (!session) return;
+    this.#moved.add(id);
+    if (this.#moved.size > MOST_MOVED) this.#moved.delete(this.#moved.values().next().value!);
+    this.#context.continuity.surrender(session.key);
+    session.close();
+  }
+
+  /** Leaves all sessions to other replicas, each as soon as none of its calls is under way. */
+  leave(): void {
+    this.#leaving ??= setInterval(() => {
+      for (const [id, session] of this.#sessions) if (session.inFlight === 0) this.surrender(id);
+    }, LEAVE_MS);
+  }
+
+  /** Whether the session of a request was left to another replica. */
+  hasMoved({ headers }: IncomingMessage): boolean {
+    const id = headers[SESSION_HEADER];
+    return typeof id === "string" && (this.#moved.has(id) || (this.#leaving !== undefined && !this.#sessions.has(id)));
+  }
+
+  /** Leaves what is left. */
+  close(): void {
+    if (this.#leaving === undefined) return;
+    clearInterval(this.#leaving);
+    for (const id of [...this.#sessions.keys()]) this.surrender(id);
   }
 
   /** A large message is being read. Its request can be cancelled before it is known. */
@@ -140,6 +181,7 @@ export class LegacyHttp {
     try {
       const streams = this.#newStreams();
       const session = resumeSession(this.#context, claims, { principal, place, ...sinkFor(streams) });
+      this.#moved.delete(id);
       this.#register(session, streams, id);
       return session;
     } catch {

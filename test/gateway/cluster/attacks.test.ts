@@ -132,6 +132,7 @@ describe("a request that is handed over", () => {
       secret: SECRET,
       listen: "127.0.0.1:0",
       ownerId: "newer",
+      hasMoved: () => false,
       serve: ({ incoming, outgoing }) =>
         outgoing.end(JSON.stringify([incoming.method, incoming.headers["mcp-session-id"]])),
       headerBytes: 16_384,
@@ -211,7 +212,7 @@ describe("limits.handOvers", () => {
     expect((await bob.call("ping")).status).toBe(200);
     for (const stream of streams) await stream.close();
     const { gateway } = replicas.all[1]!;
-    await until(() => gateway.handedOver() === 0, { what: "all of them to end" });
+    await until(() => gateway.cluster()!.handedOver === 0, { what: "all of them to end" });
     expect((await ada[5]!.call("ping")).status).toBe(200);
   });
 });

@@ -77,7 +77,7 @@ describe("a session", () => {
     const lastId = stream.events.at(-1)!.id!;
     await stream.close();
     // The owner learns of the end through the replica that had the stream.
-    await until(() => replicas.all[2]!.gateway.handedOver() === 0, { what: "the end of the hand-over" });
+    await until(() => replicas.all[2]!.gateway.cluster()!.handedOver === 0, { what: "the end of the hand-over" });
     await server.control("touch", { uri: "text:///hello" });
     const again = await second!.stream({ verb: "GET", headers: { "last-event-id": lastId } });
     await again.next(({ method }) => method === "notifications/resources/updated");

@@ -82,6 +82,7 @@ const ELSEWHERE = 'Served at its own address: see "gateway.admin" in the config'
 export function createApp(options: AppOptions) {
   const { address, servers } = options;
   const guard = () => options.guards[address];
+  const redis = () => options.cluster?.redis;
   const app = new Hono<Env>();
   app.use("*", (c, next) => {
     const { incoming } = c.env ?? {};
@@ -112,7 +113,7 @@ export function createApp(options: AppOptions) {
     if (!metadata) return c.json(notFound(NO_OAUTH), 404);
     return c.json(metadata, 200, { "access-control-allow-origin": "*" });
   });
-  app.get("/health", (c) => c.json({ status: "ok" }));
+  app.get("/health", (c) => c.json({ status: "ok", ...(redis() && { redis: redis() }) }));
   app.get("/ready", (c) => (servers.settled ? c.json({ status: "ready" }) : c.json({ status: "starting" }, 503)));
   app.notFound((c) => c.json(address === "main" ? NOTHING : notFound(NOT_THE_API), 404));
   app.onError((error, c) => c.json({ error: { code: "INTERNAL_ERROR", message: error.message } }, 500));

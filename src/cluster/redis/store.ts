@@ -1,0 +1,201 @@
+/**
+ * The common knowledge of replicas in Redis: a lease for each replica, and the holder of each
+ * session that was taken over.
+ *
+ * A replica renews its lease all the time. One that finds its lease gone was asleep, or Redis lost
+ * its memory. Then it looks up who holds its sessions, gives up those that others took over, and
+ * writes down again what it holds itself. What is in Redis names no client: keys are digests.
+ */
+import { createHash } from "node:crypto";
+import type { Owner } from "../owners.ts";
+import { clusterKey } from "../owners.ts";
+import type { Member, SharedStore, StoreUser } from "../store.ts";
+import { RedisJournal } from "./journal.ts";
+import { Redis } from "./redis.ts";
+import type { Reply } from "./resp.ts";
+
+export interface RedisStoreOptions {
+  readonly url: string;
+  readonly secret: string;
+  readonly self: Owner;
+  /** Whether this process issued the id. */
+  readonly isOwn: (id: string) => boolean;
+  /** How long a replica may be silent. */
+  readonly timeoutMs: number;
+  readonly log: Record<"info" | "warn", (fields: object, message: string) => void>;
+}
+
+/** The maximum age of a session. */
+const SESSION_MS = 7 * 24 * 3_600_000;
+const COMMAND_MS = 500;
+const AT_ONCE = 500;
+const SCRIPT = `local held = redis.call("GET", KEYS[1])
+if held == false or held == ARGV[1] or cjson.decode(held)[1] == ARGV[2] then
+  redis.call("SET", KEYS[1], ARGV[1], "PX", ARGV[3])
+  return ARGV[1]
+end
+return held`;
+
+export class RedisStore implements SharedStore {
+  readonly journal: RedisJournal;
+  readonly #options: RedisStoreOptions;
+  readonly #redis: Redis;
+  readonly #prefix: string;
+  readonly #leaseMs: number;
+  readonly #timer: NodeJS.Timeout;
+  readonly #since = Date.now();
+  #user: StoreUser | undefined;
+  #members: readonly Member[] = [];
+  #isBeating = false;
+  /** What this process has in Redis may be gone. */
+  #mustWriteAgain = false;
+  #hasLeft = false;
+
+  constructor(options: RedisStoreOptions) {
+    this.#options = options;
+    const { secret, timeoutMs, log } = options;
+    // Two clusters can share a Redis.
+    this.#prefix = `goblin:${clusterKey(secret, "keys").toString("base64url").slice(0, 12)}:`;
+    this.#leaseMs = 2 * timeoutMs;
+    this.#redis = new Redis({
+      url: options.url,
+      timeoutMs: Math.min(COMMAND_MS, timeoutMs),
+      connected: () => {
+        log.info({}, "Redis is connected");
+        void this.#beat();
+      },
+      failed: (reason) => {
+        this.#mustWriteAgain = true;
+        this.#members = [];
+        log.warn(
+          { reason },
+          "Redis cannot be reached: sessions of replicas that end lose their subscriptions until it is back",
+        );
+      },
+    });
+    this.journal = new RedisJournal(this.#redis, { prefix: this.#prefix, keepMs: SESSION_MS });
+    this.#timer = setInterval(() => void this.#beat(), timeoutMs / 2).unref();
+  }
+
+  get isUp(): boolean {
+    return this.#redis.isReady;
+  }
+
+  get members(): readonly Member[] {
+    return this.#members;
+  }
+
+  use(user: StoreUser): void {
+    this.#user = user;
+    void this.#beat();
+  }
+
+  async holder(id: string): Promise<Owner | undefined> {
+    return ownerIn(await this.#redis.command("GET", this.#holderKey(id)));
+  }
+
+  async claim(id: string, from: Owner): Promise<Owner> {
+    const own = ownerText(this.#options.self);
+    const key = this.#holderKey(id);
+    const reply = await this.#redis.command("EVAL", SCRIPT, 1, key, own, from.id, SESSION_MS);
+    return ownerIn(reply) ?? this.#options.self;
+  }
+
+  async isAlive({ id }: Owner): Promise<boolean> {
+    return (await this.#redis.command("EXISTS", this.#memberKey(id))) === 1;
+  }
+
+  async leave(): Promise<void> {
+    this.#hasLeft = true;
+    clearInterval(this.#timer);
+    const { id } = this.#options.self;
+    const left = [this.#redis.command("DEL", this.#memberKey(id)), this.#redis.command("SREM", this.#setKey, id)];
+    await Promise.allSettled(left);
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#redis.close();
+  }
+
+  /** Renews the lease, and looks who else has one. */
+  async #beat(): Promise<void> {
+    if (this.#isBeating || this.#hasLeft || !this.#redis.isReady || !this.#user) return;
+    this.#isBeating = true;
+    try {
+      const { self } = this.#options;
+      const about: Omit<Member, "id"> = { ...this.#user.describe(), address: self.address, since: this.#since };
+      const key = this.#memberKey(self.id);
+      const [before] = await Promise.all([
+        this.#redis.command("GET", key),
+        this.#redis.command("SET", key, JSON.stringify(about), "PX", this.#leaseMs),
+        this.#redis.command("SADD", this.#setKey, self.id),
+      ]);
+      const isFirst = this.#members.length === 0;
+      if (this.#mustWriteAgain || (before === null && !isFirst)) await this.#writeAgain();
+      await this.#look();
+    } catch {
+      // Redis says so itself, once.
+    } finally {
+      this.#isBeating = false;
+    }
+  }
+
+  async #look(): Promise<void> {
+    const ids = textsIn(await this.#redis.command("SMEMBERS", this.#setKey));
+    const found = ids.length === 0 ? [] : await this.#redis.command("MGET", ...ids.map((id) => this.#memberKey(id)));
+    const texts = Array.isArray(found) ? found : [];
+    const gone = ids.filter((_, i) => texts[i] === null);
+    if (gone.length > 0) await this.#redis.command("SREM", this.#setKey, ...gone);
+    this.#members = ids.flatMap((id, i) => {
+      const text = texts[i];
+      return typeof text === "string" ? [{ ...(JSON.parse(text) as Omit<Member, "id">), id }] : [];
+    });
+  }
+
+  /** Gives up what others took over meanwhile, and writes the rest down again. */
+  async #writeAgain(): Promise<void> {
+    const { self, isOwn } = this.#options;
+    const ids = [...this.#user!.open()];
+    for (let i = 0; i < ids.length; i += AT_ONCE) {
+      const some = ids.slice(i, i + AT_ONCE);
+      const held = await this.#redis.command("MGET", ...some.map((id) => this.#holderKey(id)));
+      const owners = Array.isArray(held) ? held.map(ownerIn) : [];
+      for (const [n, id] of some.entries()) {
+        const owner = owners[n];
+        if (owner && owner.id !== self.id) this.#user!.surrender(id);
+        // Otherwise another replica could take over what this one took over.
+        else if (!owner && !isOwn(id))
+          await this.#redis.command("SET", this.#holderKey(id), ownerText(self), "PX", SESSION_MS, "NX");
+      }
+    }
+    await this.journal.writeAgain();
+    this.#mustWriteAgain = false;
+  }
+
+  get #setKey(): string {
+    return `${this.#prefix}members`;
+  }
+
+  #memberKey(id: string): string {
+    return `${this.#prefix}member:${id}`;
+  }
+
+  #holderKey(id: string): string {
+    return `${this.#prefix}holder:${createHash("sha256").update(id).digest("base64url").slice(0, 24)}`;
+  }
+}
+
+function ownerText({ id, address }: Owner): string {
+  return JSON.stringify([id, address]);
+}
+
+function ownerIn(reply: Reply | undefined): Owner | undefined {
+  if (typeof reply !== "string") return undefined;
+  const [id, address] = JSON.parse(reply) as [string, string];
+  return { id, address };
+}
+
+function textsIn(reply: Reply): string[] {
+  return Array.isArray(reply) ? reply.filter((one): one is string => typeof one === "string") : [];
+}

@@ -1,0 +1,45 @@
+/**
+ * What replicas know in common beyond a secret, if there is a place to keep it: who is alive, and
+ * who took over a session of a replica that is not.
+ *
+ * Every answer may be wrong by a moment, and there may be none at all. So nothing here is needed to
+ * serve a session that is where its id says.
+ */
+import type { SessionJournal } from "../session/journal.ts";
+import type { Owner } from "./owners.ts";
+
+export interface Member extends Owner {
+  readonly version: string;
+  /** Identifies the config that it runs on. */
+  readonly revision: string;
+  readonly sessions: number;
+  /** When it started, in milliseconds since 1970. */
+  readonly since: number;
+}
+
+/** What the store needs to know of this process. */
+export interface StoreUser {
+  /** The ids of the sessions that this process has. */
+  open(): Iterable<string>;
+  /** Ends a session here that goes on elsewhere. Its client is told nothing more. */
+  surrender(id: string): void;
+  describe(): Pick<Member, "version" | "revision" | "sessions">;
+}
+
+export interface SharedStore {
+  readonly journal: SessionJournal;
+  /** Whether it answers. */
+  readonly isUp: boolean;
+  /** The replicas, as they were a moment ago. */
+  readonly members: readonly Member[];
+  use(user: StoreUser): void;
+  /** Returns who took the session over from the replica that its id names. Rejects without answer. */
+  holder(id: string): Promise<Owner | undefined>;
+  /** Takes a session over from a replica. Returns who has it now. Rejects without answer. */
+  claim(id: string, from: Owner): Promise<Owner>;
+  /** Rejects without answer. */
+  isAlive(owner: Owner): Promise<boolean>;
+  /** Leaves the other replicas. */
+  leave(): Promise<void>;
+  close(): void;
+}
