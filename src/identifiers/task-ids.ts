@@ -1,6 +1,7 @@
 /**
  * Ids of tasks that a server runs for a client: the server's URI prefix, `+`, a seal, `.`, and the
- * server's own id.
+ * server's own id. Where there are replicas, `~` and the tag of the one that started the task
+ * follow the seal.
  *
  * The prefix makes the id routable, even through another gateway process. The seal proves
  * ownership: it is valid for one owner, one server and one task, and cannot be guessed. So the
@@ -11,19 +12,22 @@ import { applyEdits, type Edit, elementSpans, memberSpan, memberText, type Span 
 export interface TaskIdParts {
   readonly prefix: string;
   readonly seal: string;
+  /** Names the replica that started the task; empty without replicas. */
+  readonly tag: string;
   /** The server's own id. */
   readonly taskId: string;
 }
 
-export function joinTaskId({ prefix, seal, taskId }: TaskIdParts): string {
-  return `${prefix}+${seal}.${taskId}`;
+export function joinTaskId({ prefix, seal, tag, taskId }: TaskIdParts): string {
+  return `${prefix}+${seal}${tag === "" ? "" : `~${tag}`}.${taskId}`;
 }
 
 export function splitTaskId(exposed: string): TaskIdParts | undefined {
   const plus = exposed.indexOf("+");
   const dot = exposed.indexOf(".", plus + 1);
   if (plus < 1 || dot === -1) return undefined;
-  return { prefix: exposed.slice(0, plus), seal: exposed.slice(plus + 1, dot), taskId: exposed.slice(dot + 1) };
+  const [seal = "", tag = ""] = exposed.slice(plus + 1, dot).split("~", 2);
+  return { prefix: exposed.slice(0, plus), seal, tag, taskId: exposed.slice(dot + 1) };
 }
 
 const RELATED = "io.modelcontextprotocol/related-task";

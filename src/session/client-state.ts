@@ -45,7 +45,9 @@ export function createClientState(given: ClientStateParts) {
   });
   const parts = { catalog, servers, waiting, seen, sessions, continuity, subscriptions };
   const resourceSubscriptions = new ResourceSubscriptions(parts);
-  const tasks = new Tasks({ servers, sessions, catalog, sealer });
+  const isProgram = (serverId: string): boolean =>
+    config.current.servers.some(({ id, transport }) => id === serverId && transport.kind === "stdio");
+  const tasks = new Tasks({ servers, sessions, catalog, sealer, tag: cluster?.tag, isProgram });
   new ServerMessages(servers, sessions, catalog);
   sessions.on("opened", (session) => session.onEnd(access.follow(session)));
   access.on("changed", () => catalog.lookAgain());

@@ -39,6 +39,8 @@ export interface ContinuityOptions {
 /** This process among others that hand each other what they own. */
 export interface Replica {
   readonly self: { readonly id: string };
+  /** Begins the ids that it issues. */
+  readonly tag: string;
   /** Where all replicas find the state of sessions. */
   readonly journal: SessionJournal | undefined;
   /** Marks an id as one of this replica. */

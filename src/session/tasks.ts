@@ -27,7 +27,14 @@ export interface TaskParts {
   readonly sessions: Pick<SessionStore, "on" | "get">;
   readonly catalog: Pick<Catalog, "snapshot" | "view">;
   readonly sealer: Pick<Sealer, "mark">;
+  /** Names this replica, which has the connections that run its tasks. Undefined: there are none. */
+  readonly tag?: string | undefined;
+  /** Whether each replica runs a program of its own as this server, which knows only its own tasks. */
+  readonly isProgram?: (serverId: string) => boolean;
 }
+
+/** What a client shows of a task. */
+type Shown = Pick<TaskIdParts, "seal" | "tag" | "taskId">;
 
 /** The client that uses a task. */
 export type TaskClient = Pick<Client, "key" | "scope" | "taskOwner" | "visibility">;
@@ -38,6 +45,8 @@ export interface Task {
   readonly serverId: string;
   readonly taskId: string;
   readonly owner: string;
+  /** Names the replica that started it. */
+  readonly tag: string;
   /** Its position among the owner's tasks. */
   readonly number: number;
   /** The client that used it last and gets its notifications. */
@@ -78,7 +87,7 @@ export class Tasks {
 
   started(serverId: string, taskId: string, client: TaskClient): Task {
     const key = this.#key(serverId, taskId, client);
-    const task = this.#enter({ serverId, taskId }, client);
+    const task = this.#enter({ serverId, taskId, tag: this.#parts.tag ?? "" }, client);
     if (client.scope === client.key) void this.#watch(task);
     const early = this.#early.get(key);
     if (!early) return task;
@@ -100,9 +109,9 @@ export class Tasks {
    * Whether the id belongs to this client. If so, the client gets the task's notifications from now
    * on.
    */
-  opens(serverId: string, { seal, taskId }: Pick<TaskIdParts, "seal" | "taskId">, client: TaskClient): boolean {
-    if (!this.#owns(serverId, { seal, taskId }, client)) return false;
-    const task = this.#enter({ serverId, taskId }, client);
+  opens(serverId: string, { seal, tag, taskId }: Shown, client: TaskClient): boolean {
+    if (!this.#owns(serverId, { seal, tag, taskId }, client)) return false;
+    const task = this.#enter({ serverId, taskId, tag }, client);
     if (client.scope === client.key && !task.isWatched) void this.#watch(task);
     return true;
   }
@@ -122,8 +131,9 @@ export class Tasks {
     const serverId = split && snapshot.resources.serverOfPrefix(split.prefix);
     if (!split || serverId === undefined || !this.#owns(serverId, split, client)) return undefined;
     if (snapshot.standing(serverId).kind === "disabled") return undefined;
-    const { taskId } = split;
-    const task = this.#tasks.get(this.#key(serverId, taskId, client)) ?? this.#enter({ serverId, taskId }, client);
+    const { taskId, tag } = split;
+    const known = this.#tasks.get(this.#key(serverId, taskId, client));
+    const task = known ?? this.#enter({ serverId, taskId, tag }, client);
     task.streams.add(deliver);
     const stop = (): void => {
       task.streams.delete(deliver);
@@ -155,9 +165,11 @@ export class Tasks {
     return { page: behind, more: false };
   }
 
-  #owns(serverId: string, { seal, taskId }: Pick<TaskIdParts, "seal" | "taskId">, client: TaskClient): boolean {
+  #owns(serverId: string, { seal, tag, taskId }: Shown, client: TaskClient): boolean {
     const known = this.#tasks.get(this.#key(serverId, taskId, client));
-    const fits = isEqual(seal, this.#seal(serverId, taskId, client.taskOwner));
+    const fits = isEqual(seal, this.#seal({ serverId, taskId, tag, owner: client.taskOwner }));
+    // Here, another replica's id would mean another task.
+    if (tag !== (this.#parts.tag ?? "") && this.#parts.isProgram?.(serverId)) return false;
     return fits && (!known || known.owner === client.taskOwner);
   }
 
@@ -227,7 +239,7 @@ export class Tasks {
     for (const key of this.#early.keys()) if (key.startsWith(`[${JSON.stringify(serverId)},`)) this.#early.delete(key);
   }
 
-  #enter({ serverId, taskId }: Pick<Task, "serverId" | "taskId">, client: TaskClient): Task {
+  #enter({ serverId, taskId, tag }: Pick<Task, "serverId" | "taskId" | "tag">, client: TaskClient): Task {
     const { key: clientKey, taskOwner } = client;
     const key = this.#key(serverId, taskId, client);
     const known = this.#tasks.get(key);
@@ -243,6 +255,7 @@ export class Tasks {
       serverId,
       taskId,
       owner: taskOwner,
+      tag,
       clientKey,
       number,
       streams: new Set(),
@@ -265,17 +278,25 @@ export class Tasks {
     return keyOf(serverId, taskId, hasOwn ? key : "");
   }
 
-  #exposed({ serverId, taskId, owner }: Task): string {
+  #exposed({ serverId, taskId, owner, tag }: Task): string {
     return joinTaskId({
       prefix: this.#parts.catalog.snapshot.resources.prefixOf(serverId),
-      seal: this.#seal(serverId, taskId, owner),
+      seal: this.#seal({ serverId, taskId, owner, tag }),
+      tag,
       taskId,
     });
   }
 
-  #seal(serverId: string, taskId: string, owner: string): string {
-    return this.#parts.sealer.mark(JSON.stringify(["task", serverId, taskId, owner]));
+  #seal({ serverId, taskId, owner, tag }: Pick<Task, "serverId" | "taskId" | "owner" | "tag">): string {
+    const subject = ["task", serverId, taskId, owner, ...(tag === "" ? [] : [tag])];
+    return this.#parts.sealer.mark(JSON.stringify(subject));
   }
+}
+
+/** Returns an id that begins with the mark of the replica that started the task. */
+export function taskPlace(exposed: unknown): string | undefined {
+  const split = typeof exposed === "string" ? splitTaskId(exposed) : undefined;
+  return split && split.tag !== "" ? `${split.tag}.` : undefined;
 }
 
 function keyOf(serverId: string, taskId: string, connection: string): string {

@@ -7,11 +7,13 @@ import { AccountBudgets } from "../../outbound/account-budgets.ts";
 import { Outbox } from "../../outbound/outbox.ts";
 import { metaOf, PROTOCOL_VERSION } from "../../protocol/envelope.ts";
 import { errorTable, GoblinError } from "../../protocol/errors.ts";
-import { type Answer, answerText, failure, type Id, type Inbound } from "../../protocol/json-rpc.ts";
+import { type Answer, answerText, failure, type Id, type Inbound, type Params } from "../../protocol/json-rpc.ts";
 import { lookUp } from "../../protocol/methods.ts";
 import { decodeHeader, MIRROR_PREFIX, mirroredValue, mirrorsOf, nameFields } from "../../protocol/mirrors.ts";
 import type { Principal } from "../../protocol/principal.ts";
 import { parkedId } from "../../session/parked.ts";
+import { taskPlace } from "../../session/tasks.ts";
+import { isRecord } from "../../structures/record.ts";
 import type { FrontContext } from "../context.ts";
 import { openEventStream } from "../event-stream.ts";
 import type { HttpExchange } from "../http/exchange.ts";
@@ -68,13 +70,14 @@ export class ModernHttp {
         const problem =
           versionMismatch(x, message) ?? envelopeProblem(message.params) ?? headerProblem(x, message, schemaOf);
         if (problem) return replyError(x, problem, message.id);
-        if (message.method === "subscriptions/listen") return this.#listen(x, message, principal);
-        if (!this.#front.knows(message.method, viewer)) {
+        const isListen = message.method === "subscriptions/listen";
+        if (!isListen && !this.#front.knows(message.method, viewer)) {
           const error = new GoblinError("METHOD_NOT_FOUND", `Method not found: ${message.method.slice(0, 100)}`);
           return replyError(x, error, message.id);
         }
-        const serve = (): void => this.#request(x, message, principal);
-        const passed = this.#toOwner?.read(x, parkedId(message.params["requestState"]), {
+        const serve = (): void =>
+          isListen ? this.#listen(x, message, principal) : this.#request(x, message, principal);
+        const passed = this.#toOwner?.read(x, placeOf(message.params), {
           principal,
           id: message.id,
           body: message.text,
@@ -187,6 +190,15 @@ export class ModernHttp {
     });
     this.#listens.set(listen, principal);
   }
+}
+
+/**
+ * Returns an id that begins with the mark of the replica that has what a request is about: a call
+ * that waits, or a task. A stream for several tasks goes where the first one is.
+ */
+function placeOf({ requestState, taskId, notifications }: Params): string | undefined {
+  const listened = isRecord(notifications) ? notifications["taskIds"] : undefined;
+  return parkedId(requestState) ?? taskPlace(Array.isArray(listened) ? listened[0] : taskId);
 }
 
 /** Checked before version support: if header and body disagree, neither is authoritative. */

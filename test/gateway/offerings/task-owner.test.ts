@@ -284,7 +284,7 @@ describe("the book", () => {
     } as unknown as TaskParts);
   };
   const [me, you] = ["me", "you"].map((key) => ({ key, scope: key, taskOwner: key })) as [never, never];
-  const parts = (exposed: string | undefined) => ({ seal: exposed!.slice(2, 24), taskId: exposed!.slice(25) });
+  const parts = (exposed: string | undefined) => ({ seal: exposed!.slice(2, 24), tag: "", taskId: exposed!.slice(25) });
 
   test("what falls out of it, or was begun in an earlier process, still opens for its owner and for nobody else", () => {
     const tasks = book();

@@ -31,8 +31,10 @@ test("a task begins in a member of its own, or as the result itself; a result th
 
 test("an id comes apart as it was joined, whatever the server's own id has in it", () => {
   for (const taskId of ["a", "a+b.c", ".", "+", ""]) {
-    const parts = { prefix: "one", seal: "s-_", taskId };
-    expect(splitTaskId(joinTaskId(parts))).toEqual(parts);
+    for (const tag of ["", "t-_"]) {
+      const parts = { prefix: "one", seal: "s-_", tag, taskId };
+      expect(splitTaskId(joinTaskId(parts))).toEqual(parts);
+    }
   }
   for (const none of ["nothing", "+s.x", "one+x", "one.x"]) expect(splitTaskId(none)).toBeUndefined();
 });

@@ -1,0 +1,67 @@
+/** Tasks of a program that every replica runs for itself: each is where it was started. */
+import { afterEach, expect, it } from "vitest";
+import { disposeAll } from "../../fixtures/peers.ts";
+import { startReplicas } from "../../fixtures/replicas.ts";
+import { stateless } from "../../matrix/stateless.ts";
+
+afterEach(disposeAll);
+
+/** Every process of it counts its tasks from 1. */
+const SERVER = `
+  let count = 0;
+  const tasks = new Map();
+  const out = (m) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", ...m }) + "\\n");
+  const answers = {
+    initialize: () => ({ protocolVersion: "2025-11-25", serverInfo: { name: "w", version: "1" },
+      capabilities: { tools: {}, tasks: { cancel: {}, requests: { tools: { call: {} } } } } }),
+    "tools/list": () => ({ tools: [{ name: "work", inputSchema: { type: "object" } }] }),
+    "tools/call": ({ arguments: { text } }) => {
+      const task = { taskId: "t" + ++count, status: "working", statusMessage: text, createdAt: "2026-01-01T00:00:00Z" };
+      tasks.set(task.taskId, task);
+      return { task };
+    },
+    "tasks/get": ({ taskId }) => tasks.get(taskId),
+    "tasks/cancel": ({ taskId }) => tasks.has(taskId) && Object.assign(tasks.get(taskId), { status: "cancelled" }),
+  };
+  require("node:readline").createInterface(process.stdin).on("line", (line) => {
+    const { id, method, params } = JSON.parse(line);
+    if (id === undefined) return;
+    const result = answers[method]?.(params ?? {});
+    out(result ? { id, result } : { id, error: { code: -32602, message: "unknown here" } });
+  });`;
+const worker = { command: process.execPath, args: ["-e", SERVER], share: "all" };
+const capabilities = { extensions: { "io.modelcontextprotocol/tasks": {} } };
+
+it("a task is reached from any replica, by its owner alone, and no other task in its place", async () => {
+  const tokens = ["token-of-ada", "token-of-bob"];
+  const replicas = await startReplicas(3, { mcpServers: { w: worker }, gateway: { auth: { tokens } } });
+  const as = (token: string) => replicas.all.map(({ url }) => stateless(url, { token, capabilities }));
+  const [ada, bob] = [as("token-of-ada"), as("token-of-bob")];
+  const started = async (client: (typeof ada)[number], text: string): Promise<string> => {
+    const { message } = await client.call("tools/call", { name: "w_work", arguments: { text }, task: {} });
+    return message.result.taskId ?? message.result.task.taskId;
+  };
+  const asks = (client: (typeof ada)[number], method: string, taskId: string) =>
+    client.call(method, { taskId }, { headers: { "mcp-name": taskId } });
+  // Both are the first task of their process.
+  const hers = await started(ada[0]!, "of Ada");
+  const his = await started(bob[1]!, "of Bob");
+  for (const client of ada) {
+    const { message } = await asks(client, "tasks/get", hers);
+    expect([message.result.taskId, message.result.statusMessage]).toEqual([hers, "of Ada"]);
+    expect((await asks(client, "tasks/get", his)).message.error.code).toBe(-32602);
+  }
+  for (const client of bob) expect((await asks(client, "tasks/get", hers)).message.error.code).toBe(-32602);
+  // Her own seal with the mark of his replica names no task.
+  const tagOf = (id: string) => /~([^.]+)\./.exec(id)![1]!;
+  const mixed = hers.replace(tagOf(hers), tagOf(his));
+  for (const client of ada) expect((await asks(client, "tasks/get", mixed)).message.error.code).toBe(-32602);
+  expect((await asks(ada[2]!, "tasks/cancel", hers)).message.error).toBeUndefined();
+  expect((await asks(ada[1]!, "tasks/get", hers)).message.result.status).toBe("cancelled");
+  // The first task of the other processes is somebody else's.
+  await replicas.all[0]!.gateway.close();
+  for (const client of ada.slice(1)) {
+    const { message } = await asks(client, "tasks/get", hers);
+    expect(message.error.code).toBe(-32602);
+  }
+});
