@@ -44,7 +44,8 @@ function settingsOf({
       tools.expose === "auto" ||
       Object.keys({ ...profiles, ...clients }).length > 0 ||
       policy.default === "deny" ||
-      policy.rules.length > 0,
+      policy.rules.length > 0 ||
+      servers.some(({ auth }) => auth?.as === "caller"),
     exposure: { mode: tools.expose, budgetTokens: tools.budgetTokens },
   };
 }
