@@ -8,8 +8,9 @@ import { type RunningGoblin, startGoblin } from "../fixtures/goblin.ts";
 import { type GuardedServer, startGuarded } from "../fixtures/guarded.ts";
 import { logIn, loginsOf, stateEnv, targetOf } from "../fixtures/logins.ts";
 import { type AuthorizationServer, startOidc } from "../fixtures/oidc.ts";
-import { type Scripted, startScripted } from "../fixtures/scripted.ts";
+import { type Scripted, type ScriptedOptions, startScripted } from "../fixtures/scripted.ts";
 import { until } from "../fixtures/until.ts";
+import { stateless } from "../matrix/stateless.ts";
 
 afterEach(disposeAll);
 
@@ -28,8 +29,8 @@ interface Scene {
   start(auth?: Record<string, unknown>): Promise<RunningGoblin>;
 }
 
-async function scene(): Promise<Scene> {
-  const [oidc, behind] = await Promise.all([startOidc(), startScripted({ transport: "http" })]);
+async function scene(kind: ScriptedOptions = {}): Promise<Scene> {
+  const [oidc, behind] = await Promise.all([startOidc(), startScripted({ transport: "http", ...kind })]);
   const guarded = await startGuarded({ behind: behind.url, issuer: oidc.url, scope: "mcp:use" });
   const env = stateEnv();
   const start = async (auth: Record<string, unknown> = { as: "caller" }) =>
@@ -84,6 +85,16 @@ test("each principal logs in for itself, and sees and uses nothing of another", 
     state: "ready",
     reason: "each caller logs in for itself; 2 are connected",
   });
+});
+
+test("no list is for all, although the server says that of its own", async () => {
+  const here = await scene({ era: "modern", script: { ttlMs: 9000, cacheScope: "public" } });
+  const goblin = await here.start();
+  await logInAs("alice", goblin, here);
+  expect(await ask(goblin, "alice")).toBe('{"text":"hello"}');
+  const { result } = (await stateless(goblin.url, clients.alice).call("prompts/list")).message;
+  expect(result.prompts).not.toEqual([]);
+  expect([result.ttlMs, result.cacheScope]).toEqual([9000, "private"]);
 });
 
 test("a client hears that its lists have changed when its principal has logged in, and nobody else does", async () => {

@@ -175,12 +175,10 @@ describe("how long an answer may be kept", () => {
     ["profiles", { profiles: { small: { servers: ["a"] } } }],
     ["rules", { policy: { rules: [{ effect: "deny", tools: ["a/nothing"] }] } }],
     ["clients that get other lists", { clients: { "some-client": { expose: "search" } } }],
-    ["logins of each caller", { mcpServers: { far: { url: "https://127.0.0.1:9/mcp", auth: { as: "caller" } } } }],
   ])("with %s, clients may see different things, so no list is for all", async (_, more) => {
     const script = { ttlMs: 9000, cacheScope: "public" };
     const a = await startScripted({ transport: "http", era: "modern", name: "a", script });
-    const { mcpServers, ...settings } = more as Record<string, Record<string, unknown>>;
-    const { url } = await startGoblin({ ...settings, mcpServers: { a: a.entry, ...mcpServers } });
+    const { url } = await startGoblin({ ...more, mcpServers: { a: a.entry } });
     const result = (await stateless(url).call("prompts/list")).message.result;
     expect(result.prompts).not.toEqual([]);
     expect(result.cacheScope).toBe("private");
