@@ -16,10 +16,13 @@ afterEach(disposeAll);
 
 const BIN = fileURLToPath(new URL("../../bin/goblin.js", import.meta.url));
 
+/** Made at a signal, when the gateway listens: on a busy machine that takes its time. */
 const MISTAKES = `
-  setTimeout(() => { throw new Error("thrown by mistake"); }, 1000);
-  setTimeout(() => { Promise.reject(new Error("rejected by mistake")); }, 1000);
-  setTimeout(() => { throw { toString: 1 }; }, 1000);`;
+  process.once("SIGUSR2", () => {
+    setTimeout(() => { throw new Error("thrown by mistake"); }, 1);
+    setTimeout(() => { Promise.reject(new Error("rejected by mistake")); }, 1);
+    setTimeout(() => { throw { toString: 1 }; }, 1);
+  });`;
 
 test("what nobody catches is logged with its place; sessions stay", async () => {
   const home = await serveHome({ mcpServers: {} });
@@ -27,6 +30,7 @@ test("what nobody catches is logged with its place; sessions stay", async () => 
     NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(MISTAKES)}`,
   });
   const { client } = await connectV2({ url: served.url });
+  served.signal("SIGUSR2");
   await until(() => served.log().split("Unexpected error").length === 4);
   const lines = served
     .log()
