@@ -24,6 +24,7 @@ import { resources } from "./scenarios/resources.js";
 import { search } from "./scenarios/search.js";
 import { sizes } from "./scenarios/sizes.js";
 import { start } from "./scenarios/start.js";
+import { trust } from "./scenarios/trust.js";
 
 /** @typedef {import("./report.js").Table} Table */
 /** @typedef {import("./report.js").Bar} Bar */
@@ -36,7 +37,21 @@ import { start } from "./scenarios/start.js";
  */
 
 /** @type {Scenario[]} */
-const SCENARIOS = [calls, sizes, lists, resources, search, fanOut, growth, isolation, policy, recording, memory, start];
+const SCENARIOS = [
+  calls,
+  sizes,
+  lists,
+  resources,
+  search,
+  fanOut,
+  growth,
+  isolation,
+  policy,
+  trust,
+  recording,
+  memory,
+  start,
+];
 /**
  * What a run may take, in seconds. A machine that is behind the plan gets fewer rounds, at least
  * one.
