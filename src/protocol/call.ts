@@ -2,7 +2,7 @@
  * A client's request, and the client that sent it.
  *
  * A front makes one Call for each request. A Call never changes, except that it can be cancelled
- * once, and can remember its notifications or have them heard. Progress, log messages and questions
+ * once, can wait for a person, and can remember its notifications or have them heard. Progress, log messages and questions
  * to the client go through this object, so nothing is looked up by an id that two clients may
  * share. The Flight holds the gateway's own state of the call.
  */
@@ -110,6 +110,8 @@ export class Call {
   trace: Readonly<Record<string, string>> | undefined;
   /** Undefined: it was asked to open none. */
   readonly links: LinkOutcome | undefined;
+  /** How long it waited for a person's approval. No clock counts that. */
+  heldMs = 0;
   /** Set if the call's notifications are looked at after it ended. */
   keepsEmitted = false;
   readonly #emit: (notification: string) => void;

@@ -37,8 +37,6 @@ export class Flight {
   sentAt = 0;
   /** When the server answered; 0 before that. */
   answeredAt = 0;
-  /** How long it waited for a person's approval. */
-  heldMs = 0;
   /** The server that the call belongs to; undefined if it is not yet resolved or has none. */
   serverId: string | undefined;
   /** The server's own identifier of the tool, prompt or resource. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { askAdd, operator, runsOf } from "../fixtures/approvals.ts";
 import { commandHome } from "../fixtures/command.ts";
-import { connectV1, disposeAll, startScripted } from "../fixtures/peers.ts";
+import { connectV1, connectV2, disposeAll, startScripted, until } from "../fixtures/peers.ts";
 import { serveHome, startServe } from "../fixtures/serve.ts";
 
 afterEach(disposeAll);
@@ -52,12 +52,19 @@ test("a person lists, shows, allows, denies and revokes; what was granted outliv
 
   // Killed while a call is held: the call fails, and never runs.
   const other = failed(client.callTool({ name: "web_add", arguments: { a: 5, b: 5 } }));
-  const [waiting] = await ops.held();
+  const { client: modern } = await connectV2({ url: first.url, era: "modern", name: "daily" });
+  const third = failed(modern.callTool({ name: "web_add", arguments: { a: 6, b: 6 } }));
+  const [waiting, also] = await ops.held(2);
+  const folder = join(home.folder, "state", "goblin");
+  const file = join(folder, readdirSync(folder).find((name) => name.startsWith("approvals-"))!);
+  await until(() => [waiting, also].every((one) => readFileSync(file, "utf8").includes(one!.id)));
   first.child.kill("SIGKILL");
   await first.exited;
   const second = await startServe(home);
   const rows = await ops.list();
   expect(rows.find((one) => one.id === waiting!.id)).toMatchObject({ state: "ended", ended: "restart" });
+  expect(rows.find((one) => one.id === also!.id)).toMatchObject({ state: "ended", ended: "restart" });
+  expect(await third).not.toBe("it ran");
   expect(rows.find((one) => one.id === id)).toMatchObject({ state: "allowed", by: "operator", runs: 1, outcome: "ok" });
   expect((await run("allow", waiting!.id)).err).toContain("This came too late");
   const { client: again } = await connectV1({ url: second.url, name: "nightly" });
@@ -75,8 +82,6 @@ test("a person lists, shows, allows, denies and revokes; what was granted outliv
   // The record is private, and whole until somebody edits it.
   second.signal("SIGTERM");
   await second.exited;
-  const folder = join(home.folder, "state", "goblin");
-  const file = join(folder, readdirSync(folder).find((name) => name.startsWith("approvals-"))!);
   if (process.platform !== "win32") expect(statSync(file).mode & 0o777).toBe(0o600);
   const text = readFileSync(file, "utf8");
   const events = text

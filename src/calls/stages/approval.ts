@@ -119,7 +119,7 @@ export class Approval {
     } finally {
       over.abort("the question was answered elsewhere, or is over");
       deadline?.release();
-      flight.heldMs += performance.now() - began;
+      call.heldMs += performance.now() - began;
     }
     if (record.state !== "allowed") {
       flight.rule = asked.rule;

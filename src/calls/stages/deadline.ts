@@ -45,8 +45,8 @@ export class Deadlines implements Stage {
   }
 }
 
-function timeout({ call, startedAt, heldMs }: Flight, { serverId, name, spec }: Route, timeoutMs: number): Answer {
-  const ms = Math.round(performance.now() - startedAt - heldMs);
+function timeout({ call, startedAt }: Flight, { serverId, name, spec }: Route, timeoutMs: number): Answer {
+  const ms = Math.round(performance.now() - startedAt - call.heldMs);
   const message = `Timeout: ${name} of server "${serverId}" gave no answer within ${ms} ms`;
   return failure(new GoblinError(spec.timeout, message, { data: { serverId, timeoutMs } }), {
     requestId: call.requestId,

@@ -35,9 +35,11 @@ export async function settleWithClient(
   }: { readonly context: Pick<FrontContext, "relay" | "directory" | "config">; readonly startedAt: number },
 ): Promise<Answer> {
   let current = call;
+  let heldMs = 0;
   const outputs: Outputs = { directory: context.directory, viewer: call.client };
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const answer = round === 0 ? first : await context.relay.handle(current);
+    heldMs += current.heldMs;
     if (answer.ok && call.method === "tools/list") return { ok: true, raw: withObjectOutputs(answer.raw, outputs) };
     if (!answer.ok || isSettled(call, answer)) return answer;
     const text = rawText(answer.raw);
@@ -46,7 +48,7 @@ export async function settleWithClient(
     if (kind !== '"input_required"')
       return { ok: true, raw: kind === '"complete"' ? withoutMarks(text, call, outputs) : answer.raw };
     const limit = context.config.current.timeouts.maxCallMs;
-    const left = Math.max(0, startedAt + limit - performance.now());
+    const left = Math.max(0, startedAt + heldMs + limit - performance.now());
     const responses = await withTimeout(askAll(text, current), left, undefined);
     if (!responses) return unanswered(call, limit, context.directory.ownerOf(call));
     if (!responses.ok) return responses;

@@ -3,8 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 /** Calls that a person must allow, with real clients of both eras and an operator at the API. */
 import { afterEach, describe, expect, test } from "vitest";
-import { askAdd, runsOf, startAsking } from "../../fixtures/approvals.ts";
-import { connectV1, connectV2, disposeAll, until } from "../../fixtures/peers.ts";
+import { askAdd, operator, runsOf, startAsking } from "../../fixtures/approvals.ts";
+import { startGoblin } from "../../fixtures/goblin.ts";
+import { connectV1, connectV2, disposeAll, startScripted, until } from "../../fixtures/peers.ts";
 
 afterEach(disposeAll);
 
@@ -106,6 +107,25 @@ test("progress keeps the client's own timer alive, and the gateway's clock stand
   expect(new Set(seen)).toEqual(new Set(["Waiting for a person to approve web_add"]));
   await ops.allow(row!.id);
   expect(await call).toMatchObject({ content: [{ text: "3" }] });
+});
+
+test("the time that a call was held is not taken from the client's time for a server's question", async () => {
+  const web = await startScripted({ name: "web", transport: "http", era: "modern" });
+  const { url, origin } = await startGoblin({
+    mcpServers: { web: web.entry },
+    policy: { rules: [{ effect: "ask", tools: ["web/ask"] }] },
+    approvals: { progressMs: 100 },
+    timeouts: { callMs: 1000, maxCallMs: 1000 },
+  });
+  const ops = operator(origin);
+  const { client } = await connectV1({ url, elicitation: () => ({ action: "accept", content: { name: "Ada" } }) });
+  let heard = 0;
+  const asking = { name: "web_ask", arguments: { kind: "elicitation" } };
+  const call = client.callTool(asking, undefined, { timeout: 60_000, onprogress: () => heard++ });
+  const [row] = await ops.held();
+  await until(() => heard > 12);
+  await ops.allow(row!.id);
+  expect(JSON.stringify(await call)).toContain("Ada");
 });
 
 test("a held call takes no place at its server", async () => {

@@ -54,6 +54,8 @@ test("a client's token is no operator's, and who asked cannot answer", async () 
   const answers = await Promise.all([ops.allow(row!.id, { expect: row!.digest }), ops.deny(row!.id)]);
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
   await call;
+  // Answered once, and never again.
+  expect((await ops.allow(row!.id, { expect: row!.digest })).status).toBe(409);
   const read = () => (existsSync(audit) ? readFileSync(audit, "utf8") : "");
   await until(() => read().includes('"event":"returned"') || read().includes('"event":"denied"'));
   const { lines, broken } = readChain(read());
@@ -159,6 +161,20 @@ test("what is shown to people and kept has no secret, and what runs is what was 
   expect(body.rule).toBeNull();
   expect(await call).toMatchObject({ structuredContent: args });
   expect(await runsOf(web, "echo")).toMatchObject([{ arguments: args }]);
+});
+
+test("each principal has its own share of calls that wait", async () => {
+  const { url, ops } = await startAsking({ gateway, limits: { heldCalls: 4 } }, token.ops);
+  const [ada, bob] = await Promise.all([as(url, "ada"), as(url, "bob")]);
+  const calls = [1, 2, 3].map((a) => add(ada, { a, b: 1 }));
+  await ops.held(2);
+  expect(JSON.stringify(await Promise.race(calls))).toContain("limits.heldCalls is 4");
+  const other = add(bob, { a: 7, b: 7 });
+  const rows = await ops.held(3);
+  expect(rows.map(({ who }) => who).sort()).toEqual(["ada", "ada", "bob"]);
+  for (const { id } of rows) await ops.deny(id);
+  expect(JSON.stringify(await other)).toContain("a person denied it");
+  await Promise.all(calls);
 });
 
 test("1000 calls that wait move nobody else", async () => {
