@@ -15,15 +15,15 @@ import { writeTemporary } from "../subjects.js";
 const MOST_RING = 1.02;
 const MOST_RECORDER = 1.1;
 const CONNECTIONS = 16;
-const WARM_MS = 1_500;
-const TURN_MS = 150;
-/** A difference of one in fifty is seen in the median of many short turns, not of three. */
-const LEAST_ROUNDS = 15;
+const WARM_MS = 2_000;
+const TURN_MS = 400;
+/** A difference of one in fifty is seen in the median of many turns, not of three. */
+const LEAST_ROUNDS = 9;
 
 /** @type {import("../run.js").Scenario} */
 export const recording = {
   name: "recording",
-  seconds: { full: 14, short: 0 },
+  seconds: { full: 17, short: 0 },
   least: LEAST_ROUNDS,
   async run(lab) {
     const dir = `${writeTemporary("recordings", "")}.d`;

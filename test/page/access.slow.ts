@@ -114,8 +114,8 @@ describe.skipIf(chromiumPath === undefined)("the page", () => {
     await page.getByText("No client was let in yet").waitFor();
     await page.getByRole("button", { name: "New pairing code" }).click();
     expect(await page.locator(".code").textContent()).toMatch(/^\d{4}\D?\d{4}$/);
+    // A client that is let in shows up by itself.
     await paired.store.change((book) => ({ ...book, grants: [...book.grants, grant] }));
-    await page.reload();
     await page.getByText("<img src=x").waitFor();
     await page.getByRole("button", { name: "End" }).click();
     await page.getByRole("alertdialog").getByRole("button", { name: "End" }).click();

@@ -3,12 +3,18 @@ import { useState } from "preact/hooks";
 import type { GrantRow, PairingCodeRow } from "../../admin/schema.ts";
 import { post, request } from "../api.ts";
 import { clock, plural, visible } from "../format.ts";
+import { useLive } from "../live.ts";
 import { Confirm } from "../parts/confirm.tsx";
 import { Copy, Empty, Problem, Section } from "../parts/small.tsx";
 import { useRead } from "../parts/use-read.ts";
 
+/** How often the list is read: a client that somebody lets in shows up by itself. */
+const READ_MS = 3000;
+
 export function Grants() {
-  const { value, problem, again } = useRead<{ items: GrantRow[] }>("/api/grants");
+  const { state } = useLive();
+  const turn = Math.floor((state?.uptimeMs ?? 0) / READ_MS);
+  const { value, problem, again } = useRead<{ items: GrantRow[] }>("/api/grants", [turn]);
   const [code, setCode] = useState<PairingCodeRow>();
   const [failure, setFailure] = useState("");
   const act = async (action: () => Promise<unknown>): Promise<void> => {
