@@ -23,6 +23,7 @@ import { createHttpFront } from "./front/http/http.ts";
 import { SoleClient } from "./front/sole-client.ts";
 import { type StdioOptions, serveStdio } from "./front/stdio.ts";
 import type { GatewayOptions } from "./gateway-options.ts";
+import { Masking } from "./masking/masking.ts";
 import { LocalTools } from "./meta/registry.ts";
 import { Directory } from "./routing/directory.ts";
 import { SeenUris } from "./routing/seen-uris.ts";
@@ -61,7 +62,8 @@ export function createGateway(options: GatewayOptions) {
   const guards = new LiveGuards(config, log, { mark: clients.mark, pairing });
   const connect = logins && createConnect(logins, { config, guards, pairing, address });
   const approvals = createApprovals({ ...core, sessions, address }, options.approvals);
-  const stages = { masker: logs.masker, loginLinks: connect, localTools, waiting, seen, results };
+  const masking = new Masking({ config, masker: logs.masker, count: (...of) => meters.countMasked(...of) });
+  const stages = { masker: logs.masker, masking, loginLinks: connect, localTools, waiting, seen, results };
   const relay = new Relay({ ...core, ...clients, ...records, ...stages, approvals });
   const reloading = { configPath, reloads, reload, preview };
   const access = { guards, connect, logins, pairing, address, approvals };

@@ -43,6 +43,7 @@ export const layers: Record<string, readonly string[]> = {
     ...["timing", "text", "version.ts"],
   ],
   doctor: ["access", "secrets", "http-client", "protocol", "structures", "timing"],
+  masking: ["routing", "telemetry", "config", "protocol", "json", "timing", "text"],
   meta: ["results", "identifiers", "servers", "catalog", "config", "protocol", "json", "structures", "text"],
   routing: ["servers", "peers", "catalog", "identifiers", "protocol", "json", "structures", "timing", "uri-template"],
   results: [...["routing", "catalog", "identifiers", "telemetry", "protocol", "json", "structures", "timing", "text"]],
@@ -53,6 +54,7 @@ export const layers: Record<string, readonly string[]> = {
   calls: [
     ...[
       "session",
+      "masking",
       "results",
       "routing",
       "meta",
@@ -94,7 +96,7 @@ export const layers: Record<string, readonly string[]> = {
   ],
   "gateway.ts": [
     ...["front", "admin", "calls", "session", "routing", "meta", "servers", "catalog", "config", "assembly"],
-    ...["gateway-options.ts", "version.ts"],
+    ...["masking", "gateway-options.ts", "version.ts"],
   ],
   "cards.ts": [],
   "given-config.ts": ["config"],

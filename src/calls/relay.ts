@@ -12,7 +12,7 @@ import type { Approvals } from "../approvals/approvals.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Snapshot } from "../catalog/snapshot.ts";
 import type { LiveConfig } from "../config/live-config.ts";
-import { resultIdOf } from "../identifiers/result-ids.ts";
+import type { Masking } from "../masking/masking.ts";
 import type { LocalTools } from "../meta/registry.ts";
 import { createOtel, type Otel } from "../otel/otel.ts";
 import type { Call } from "../protocol/call.ts";
@@ -68,6 +68,7 @@ export interface RelayParts {
   readonly recorder: Recorder;
   readonly masker: Masker;
   readonly results: Results;
+  readonly masking: Masking;
   readonly seen: SeenUris;
   readonly onLimit: OnLimit;
   readonly log: Logger;
@@ -132,6 +133,7 @@ export class Relay {
       new FailureLog(log),
       new ClientLimits(config, onLimit),
       parts.results,
+      parts.masking,
     ];
     const send: Send = (flight, route) =>
       route instanceof LateRoute ? this.#sendLate(flight, route) : this.#forward(flight, route);
@@ -214,13 +216,13 @@ export class Relay {
   }
 
   #answer(flight: Flight): Promise<Answer> {
-    const { localTools, servers, catalog } = this.#parts;
+    const { localTools, servers, catalog, results } = this.#parts;
     const { call } = flight;
     const routed = lookUp(routedMethods, call.method);
     if (routed) {
       const tool = routed.names === "tool" ? localTools.find(call) : undefined;
       if (tool) return this.#answerLocally(flight, () => tool(call, this));
-      const kept = routed.names === "resource" ? this.#keptResult(call) : undefined;
+      const kept = routed.names === "resource" ? results.answer(call, catalog.view(call.client)) : undefined;
       if (kept) return this.#answerLocally(flight, () => kept);
       return this.#send(flight, this.#find(call, routed));
     }
@@ -235,15 +237,6 @@ export class Relay {
     if (this.#owners(call).length > 0 || mayBeDeclared(call.method, catalog.view(call.client)))
       return this.#send(flight, this.#find(call, EXTENSION));
     throw new GoblinError("METHOD_NOT_FOUND", `Method not found: ${call.method.slice(0, 100)}`);
-  }
-
-  /** Undefined: the URI is not one of a result that is kept for this client. */
-  #keptResult(call: Call): Promise<Answer> | undefined {
-    const { uri } = call.params;
-    const id = typeof uri === "string" ? resultIdOf(uri) : undefined;
-    const { results, catalog } = this.#parts;
-    const kept = id === undefined ? undefined : results.find(id, call, catalog.view(call.client));
-    return kept && results.readWhole(kept);
   }
 
   #list(flight: Flight, { kind }: ListMethod): Answer {
@@ -301,7 +294,12 @@ export class Relay {
     return this.#route(flight, route);
   }
 
-  #forward(flight: Flight, route: Route): Promise<Answer> {
+  #forward(flight: Flight, found: Route): Promise<Answer> {
+    const masked = this.#parts.masking.admit(flight, found);
+    return masked instanceof Promise ? masked.then((route) => this.#admit(flight, route)) : this.#admit(flight, masked);
+  }
+
+  #admit(flight: Flight, route: Route): Promise<Answer> {
     const params = this.#admission.params(flight, route);
     return typeof params === "string"
       ? this.#sendNow(flight, route, params)

@@ -43,6 +43,8 @@ export class Flight {
   target: string | undefined;
   /** The rule of the policy that refused it. */
   rule: string | undefined;
+  /** How many keys and tokens were masked in its arguments and its result. */
+  masked = 0;
   /** Undefined for a call without its own timeout. */
   deadline: Deadline | undefined;
   /** The index in the list of flights in progress. */

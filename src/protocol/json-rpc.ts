@@ -228,6 +228,18 @@ export function answerText(id: Id | null, answer: Answer): string {
   return `${answerHead(id, answer)}${rawText(answer.raw)}}`;
 }
 
+/** Answers of at least this size stay bytes. */
+const LARGE = 16 * 1024;
+
+/** The bytes of an answer that was changed, in the form that answers have. */
+export function rawOf(bytes: Buffer): Raw {
+  return bytes.length >= LARGE ? bytes : bytes.toString("utf8");
+}
+
+export function rawBytes(raw: Raw): Buffer {
+  return typeof raw === "string" ? Buffer.from(raw) : raw;
+}
+
 export function rawText(raw: Raw): string {
   return typeof raw === "string" ? raw : raw.toString("utf8");
 }

@@ -2,9 +2,8 @@
  * What a result says, in one piece: its structured content, or the JSON in its only text, or its
  * text. Previews and `read_result` look at this.
  */
-import { OPEN_BRACE, OPEN_BRACKET } from "../json/characters.ts";
+import { jsonIn } from "../json/embedded-json.ts";
 import { joinInSlices, unescapeInSlices } from "../json/json-bytes.ts";
-import { scanInSlices, skipBlank } from "../json/json-scan.ts";
 import type { Sliced } from "../timing/slices.ts";
 import type { ResultParts } from "./result-parts.ts";
 
@@ -27,12 +26,4 @@ export function* documentOf(parts: ResultParts): Sliced<ResultDocument> {
   const bytes = texts[0]!;
   const start = yield* jsonIn(bytes);
   return start === -1 ? { kind: "text", bytes } : { kind: "json", bytes, start };
-}
-
-/** Returns where the object or array that the whole text is begins; -1 if it is none. */
-export function* jsonIn(bytes: Buffer): Sliced<number> {
-  const start = skipBlank(bytes, 0, bytes.length);
-  if (bytes[start] !== OPEN_BRACE && bytes[start] !== OPEN_BRACKET) return -1;
-  const scanned = yield* scanInSlices(bytes, start);
-  return scanned && skipBlank(bytes, scanned.end, bytes.length) === bytes.length ? start : -1;
 }

@@ -6,7 +6,7 @@
  * is never lost: if it cannot be kept, it is passed on whole.
  */
 import type { Snapshot } from "../catalog/snapshot.ts";
-import { resultUri } from "../identifiers/result-ids.ts";
+import { resultIdOf, resultUri } from "../identifiers/result-ids.ts";
 import { membersOf } from "../json/byte-values.ts";
 import { OPEN_BRACE } from "../json/characters.ts";
 import { joinInSlices } from "../json/json-bytes.ts";
@@ -14,7 +14,7 @@ import type { Call } from "../protocol/call.ts";
 import { knowsLinks } from "../protocol/envelope.ts";
 import { GoblinError } from "../protocol/errors.ts";
 import type { Flight } from "../protocol/flight.ts";
-import type { Answer, Raw } from "../protocol/json-rpc.ts";
+import { type Answer, type Raw, rawBytes, rawOf } from "../protocol/json-rpc.ts";
 import type { ResultRules } from "../protocol/results/result-rules.ts";
 import type { Route } from "../routing/resolve.ts";
 import { finish, inSlices, type Sliced } from "../timing/slices.ts";
@@ -32,8 +32,6 @@ export const READER = "read_result";
 
 /** Larger results are looked at in slices. */
 const LARGE = 256 * 1024;
-/** Answers of at least this size stay bytes. */
-const BYTES = 16 * 1024;
 
 /** What became of a result: `others` were passed on. */
 export type ResultFate = "spilled" | "cut" | "refused" | "shaped" | "not kept";
@@ -65,13 +63,13 @@ export class Results {
 
   /** The state of a task that is done has its result in it. */
   async #shapeWithin(answer: Answer & { readonly ok: true }, about: About): Promise<Answer> {
-    const bytes = bytesOf(answer.raw);
+    const bytes = rawBytes(answer.raw);
     const [span] = await run(membersOf(bytes, 0, ["result"]), bytes.length);
     if (!span || bytes[span.start] !== OPEN_BRACE) return answer;
     const given = { ok: true, raw: bytes.subarray(span.start, span.end) } as const;
     const shaped = await this.#shape(given, about);
     if (shaped === given) return answer;
-    const parts = [bytes.subarray(0, span.start), bytesOf(shaped.raw), bytes.subarray(span.end)];
+    const parts = [bytes.subarray(0, span.start), rawBytes(shaped.raw), bytes.subarray(span.end)];
     return okAnswer(await run(joinInSlices(parts), bytes.length));
   }
 
@@ -126,8 +124,16 @@ export class Results {
     return kept;
   }
 
+  /** Answers a read of a kept result. Undefined: the URI is not one of a result of this client. */
+  answer(call: Call, view: Pick<Snapshot, "tools" | "shows">): Promise<Answer> | undefined {
+    const { uri } = call.params;
+    const id = typeof uri === "string" ? resultIdOf(uri) : undefined;
+    const kept = id === undefined ? undefined : this.find(id, call, view);
+    return kept && this.#readWhole(kept);
+  }
+
   /** Resolves with the result of `resources/read`. */
-  async readWhole(kept: KeptResult): Promise<Answer> {
+  async #readWhole(kept: KeptResult): Promise<Answer> {
     const uri = resultUri(kept.id);
     const { mimeType } = kept;
     const contents = await this.#reading(kept, (parts) => contentsOf(parts, { uri, mimeType }));
@@ -180,7 +186,7 @@ interface Decided {
 
 function* decide(raw: Raw, { route, rules }: About): Sliced<Decided> {
   const { over, maxTokens } = rules;
-  const given = yield* partsOf(bytesOf(raw));
+  const given = yield* partsOf(rawBytes(raw));
   if (!given) return { raw, tooLong: undefined };
   const shaped = shapesAll(rules) ? yield* shapeResult(given, rules) : undefined;
   const parts = shaped ? (yield* partsOf(shaped))! : given;
@@ -198,12 +204,4 @@ function run<Result>(work: Sliced<Result>, bytes: number): Promise<Result> {
 
 function okAnswer(bytes: Buffer): Answer {
   return { ok: true, raw: rawOf(bytes) };
-}
-
-function rawOf(bytes: Buffer): Raw {
-  return bytes.length >= BYTES ? bytes : bytes.toString("utf8");
-}
-
-function bytesOf(raw: Raw): Buffer {
-  return typeof raw === "string" ? Buffer.from(raw) : raw;
 }

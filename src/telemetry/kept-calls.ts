@@ -25,6 +25,8 @@ export interface KeptCall {
   readonly serverMs: number | null;
   /** The notifications that the client got during the call. */
   readonly emitted: readonly string[];
+  /** How many keys and tokens were masked. */
+  readonly masked: number;
   /** How many bytes it keeps alive, roughly. */
   readonly bytes: number;
 }
@@ -115,6 +117,7 @@ function kept(options: {
     beforeMs: sentAt === 0 ? null : sentAt - startedAt,
     serverMs: sentAt === 0 || answeredAt === 0 ? null : answeredAt - sentAt,
     emitted,
+    masked: flight.masked,
     bytes: (keepsParams ? call.text.length : 0) + (keepsAnswer ? weight : 0) + sizeOf(call),
   };
 }

@@ -75,6 +75,14 @@ export interface ResultCount {
   count: number;
 }
 
+/** Keys and tokens that were masked. */
+export interface MaskedCount {
+  readonly serverId: string;
+  readonly side: string;
+  readonly format: string;
+  count: number;
+}
+
 export class Meters {
   readonly #byServer = new Map<string, Map<string, Meter>>();
   readonly #reads = new Map<string, ReadCount>();
@@ -141,6 +149,20 @@ export class Meters {
 
   results(): Iterable<ResultCount> {
     return this.#results.values();
+  }
+
+  readonly #masked = new Map<string, MaskedCount>();
+
+  /** Counts keys and tokens that were masked. */
+  countMasked(of: Omit<MaskedCount, "count">, count: number): void {
+    const key = JSON.stringify([of.serverId, of.side, of.format]);
+    const known = this.#masked.get(key) ?? { ...of, count: 0 };
+    known.count += count;
+    this.#masked.set(key, known);
+  }
+
+  masked(): Iterable<MaskedCount> {
+    return this.#masked.values();
   }
 
   /** Frames of the recording that were written, and frames that were lost. */

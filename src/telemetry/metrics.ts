@@ -138,6 +138,13 @@ export function createMetrics(sources: MetricSources): Metrics {
       for (const { serverId, fate, count } of meters.results()) add({ serverId, fate }, count);
     },
   );
+  counter(
+    "mcpMaskedTotal",
+    { help: "Keys and tokens that were masked", labels: ["serverId", "side", "format"] },
+    (add) => {
+      for (const { serverId, side, format, count } of meters.masked()) add({ serverId, side, format }, count);
+    },
+  );
   const requests = { name: "mcpRequestDurationSeconds", help: "Time from a request to its answer", registers };
   new LatencyHistogram(requests, function* () {
     for (const { serverId, method, latency } of meters.all()) yield [{ serverId, method }, latency];

@@ -228,6 +228,7 @@ export function callDetails(row: schema.CallRow, more: Partial<CallDetails> = {}
     ...row,
     params: { name: row.name, arguments: { path: "/etc/hosts", depth: 2 } },
     paramsBytes: 61,
+    masked: 0,
     ...(row.code === null
       ? { result: { content: [{ type: "text", text: "fine" }] } }
       : { error: { code: -32001, message: "The tool did not answer in time", data: { code: row.code } } }),

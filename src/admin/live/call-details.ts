@@ -36,6 +36,7 @@ export function callDetails(kept: KeptCall, logs: LogBook): string {
   const rest = {
     ...record,
     // Of a text that is not kept, only its length is known.
+    masked: kept.masked,
     paramsBytes: kept.params === undefined ? kept.paramsBytes : Buffer.byteLength(kept.params),
     answerBytes: kept.answer === undefined ? kept.answerBytes : Buffer.byteLength(kept.answer),
     timing: { beforeMs, serverMs, afterMs },

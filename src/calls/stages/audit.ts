@@ -47,7 +47,7 @@ export class Audit implements Stage {
   }
 
   /** Writes the line of a call that ended. */
-  record({ call, startedAt, serverId, rule }: Flight, answer: Answer): void {
+  record({ call, startedAt, serverId, rule, masked: hidden }: Flight, answer: Answer): void {
     const { client } = call;
     const args = this.#config.current.log.auditArguments ? call.params["arguments"] : undefined;
     this.#file.write(
@@ -70,6 +70,7 @@ export class Audit implements Stage {
         outcome: outcomeOf(call, answer),
         code: answer.ok ? undefined : shownCode(answer),
         rule,
+        masked: hidden || undefined,
         requestBytes: Buffer.byteLength(call.text),
         answerBytes: Buffer.byteLength(answer.raw),
         arguments: args === undefined ? undefined : masked(args),

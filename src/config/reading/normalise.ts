@@ -10,6 +10,7 @@ import type { KeyPath } from "../problems/locate.ts";
 import type { Report } from "../problems/report.ts";
 import type { ServerConfig, ServerEntry, ServerToolsConfig, ServerTransport, ToolOverride } from "../schema/server.ts";
 import type { ServerAuth } from "../schema/server-auth.ts";
+import { type MaskingConfig, sidesOf } from "../traffic/masking.ts";
 import { type ResultsConfig, rulesFrom } from "../traffic/results.ts";
 import { warnOfOpenCredentials, warnOfVisibleSecrets } from "../weak.ts";
 import { type SecretPlace, secretTextsOf } from "./secret-texts.ts";
@@ -32,6 +33,7 @@ export interface NormaliseContext extends FailureContext {
   readonly inheritEnv: boolean | readonly string[] | undefined;
   /** What becomes of results where an entry says nothing. Undefined: the config is not valid. */
   readonly results: ResultsConfig | undefined;
+  readonly masking: MaskingConfig | undefined;
   /** The texts of all entries that are complete only when their server starts. */
   readonly secretPlaces: readonly SecretPlace[];
 }
@@ -57,6 +59,7 @@ export function normaliseServer(fields: Fields, context: NormaliseContext): Serv
     context.report.error([...path, "auth", "as"], problem, { at: "key" });
   }
   const secretTexts = secretTextsOf({ path, transport, home: context.home }, context.secretPlaces);
+  const masking = context.masking && sidesOf(context.masking, entry.masking);
   warnUnused(transport, fields, context.report);
   if (isEnabled(entry)) {
     warnOfOpenCredentials(transport, path, context.report);
@@ -74,6 +77,7 @@ export function normaliseServer(fields: Fields, context: NormaliseContext): Serv
     ...(entry.timeoutMs === undefined ? {} : { timeoutMs: entry.timeoutMs }),
     ...(entry.expose === undefined ? {} : { expose: entry.expose }),
     tools,
+    ...(masking && { masking }),
     ...(auth === undefined ? {} : { auth }),
   };
 }

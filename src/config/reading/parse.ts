@@ -120,6 +120,7 @@ export function parseConfig(source: string, options: ParseOptions): ParsedConfig
     probe: options.probe,
     inheritEnv: settings.success ? settings.data.backends.inheritEnv : undefined,
     results: settings.success ? settings.data.results : undefined,
+    masking: settings.success ? settings.data.masking : undefined,
     secretPlaces,
   };
   const servers = readServers(root, value, context);
@@ -222,7 +223,7 @@ function isUnused(root: Node, path: KeyPath, variables: Variables): boolean {
 
 function assemble(file: ConfigFile, servers: readonly ServerConfig[], context: NormaliseContext): Config {
   const { gateway, profiles, clients, oauth, tools, metaTools, names, prompts, resources, policy, lists } = file;
-  const { approvals, lock, results } = file;
+  const { approvals, lock, results, masking } = file;
   const { limits, timeouts, backends, calls, record, log, otel, cluster, registry } = file;
   const audit = log.audit === undefined ? {} : { audit: resolvePath(log.audit, context) };
   const recordings = record?.dir === undefined ? {} : { dir: resolvePath(record.dir, context) };
@@ -244,6 +245,7 @@ function assemble(file: ConfigFile, servers: readonly ServerConfig[], context: N
     approvals,
     lock: { ...lock, ...locked },
     results,
+    masking,
     lists,
     limits,
     timeouts,

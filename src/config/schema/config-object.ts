@@ -85,6 +85,8 @@ export interface ConfigObject {
   readonly lock?: LockSettings | undefined;
   /** What becomes of tools' results ([results](results.md)). */
   readonly results?: ResultsSettings | undefined;
+  /** Where keys and tokens are masked ([masking](masking.md)). */
+  readonly masking?: MaskingSettings | undefined;
   /** How lists are made and served ([lists](lists.md)). */
   readonly lists?: ListsSettings | undefined;
   /** Limits on what clients and servers may use. */
@@ -282,6 +284,16 @@ export interface ServerObject {
     readonly compact?: boolean | undefined;
     /** Replaces results.dedupe. */
     readonly dedupe?: boolean | undefined;
+  } | undefined;
+  /**
+   * Where keys and tokens are masked; see [masking](masking.md). Replaces the section masking, key
+   * by key.
+   */
+  readonly masking?: {
+    /** Replaces masking.arguments. */
+    readonly arguments?: boolean | undefined;
+    /** Replaces masking.results. */
+    readonly results?: boolean | undefined;
   } | undefined;
   /** Windsurf's and Roo's name for tools.deny. */
   readonly disabledTools?: readonly string[] | undefined;
@@ -646,6 +658,16 @@ export interface ResultsSettings {
    * the others leave; its own oldest results go first. Default 1073741824.
    */
   readonly keptBytes?: number | undefined;
+}
+
+/** Where keys and tokens are masked ([masking](masking.md)). */
+export interface MaskingSettings {
+  /** Whether servers get arguments with keys and tokens masked. Default false. */
+  readonly arguments?: boolean | undefined;
+  /** Whether clients get results with keys and tokens masked. Default false. */
+  readonly results?: boolean | undefined;
+  /** Formats that are not masked. The gateway's own secrets always are. */
+  readonly except?: readonly ("aws-access-key" | "github-token" | "gitlab-token" | "slack-token" | "slack-webhook" | "anthropic-key" | "openai-key" | "stripe-key" | "google-key" | "npm-token" | "pypi-token" | "huggingface-token" | "sendgrid-key" | "goblin-token" | "jwt" | "private-key")[] | undefined;
 }
 
 /** How lists are made and served ([lists](lists.md)). */

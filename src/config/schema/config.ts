@@ -10,6 +10,7 @@ import * as z from "zod";
 import { type ClusterConfig, clusterSchema } from "../cluster/schema.ts";
 import { type ApprovalsConfig, approvalsSchema } from "../policy/approvals-schema.ts";
 import { type PolicyConfig, policySchema } from "../policy/schema.ts";
+import { type MaskingConfig, maskingSchema } from "../traffic/masking.ts";
 import { type ResultsConfig, resultsSchema } from "../traffic/results.ts";
 import { type LimitsConfig, limitsSchema, type TimeoutsConfig, timeoutsSchema } from "./limits.ts";
 import {
@@ -76,6 +77,7 @@ export const configFileSchema = z.strictObject({
     .describe("How people answer for calls that a rule asks about ([approvals](approvals.md))."),
   lock: lockSchema.prefault({}).describe("What servers may change without approval ([lock](lock.md))."),
   results: resultsSchema.prefault({}).describe("What becomes of tools' results ([results](results.md))."),
+  masking: maskingSchema.prefault({}).describe("Where keys and tokens are masked ([masking](masking.md))."),
   lists: listsSchema.prefault({}).describe("How lists are made and served ([lists](lists.md))."),
   limits: limitsSchema.prefault({}).describe("Limits on what clients and servers may use."),
   timeouts: timeoutsSchema.prefault({}).describe("Timeouts, in milliseconds."),
@@ -107,6 +109,7 @@ export interface Config {
   readonly approvals: ApprovalsConfig;
   readonly lock: LockConfig;
   readonly results: ResultsConfig;
+  readonly masking: MaskingConfig;
   readonly lists: ListsConfig;
   readonly limits: LimitsConfig;
   readonly timeouts: TimeoutsConfig;

@@ -9,6 +9,7 @@ import type { ResultRules } from "../../protocol/results/result-rules.ts";
 import { framingHeaders, HEADER_NAME, HEADER_VALUE } from "../../text/header-rules.ts";
 import type { Problem } from "../problems/problem.ts";
 import type { SecretText } from "../secret-reference.ts";
+import { type MaskedSides, serverMaskingSchema } from "../traffic/masking.ts";
 import { resultRulesSchema } from "../traffic/results.ts";
 import { positiveMs } from "./limits.ts";
 import { type ServerAuth, serverAuthSchema } from "./server-auth.ts";
@@ -147,6 +148,9 @@ export const serverEntrySchema = z.strictObject({
     .describe(
       "What becomes of its tools' results; see [results](results.md). Replaces the section results, key by key.",
     ),
+  masking: serverMaskingSchema
+    .optional()
+    .describe("Where keys and tokens are masked; see [masking](masking.md). Replaces the section masking, key by key."),
   disabledTools: z.array(pattern).default([]).describe("Windsurf's and Roo's name for tools.deny."),
 });
 export type ServerEntry = z.output<typeof serverEntrySchema>;
@@ -194,6 +198,8 @@ export interface ServerConfig {
   readonly timeoutMs?: number;
   readonly expose?: ServerExpose;
   readonly tools: ServerToolsConfig;
+  /** Where keys and tokens are masked. Undefined: nowhere. */
+  readonly masking?: MaskedSides;
   /** The login; undefined if there can be none: a program, or a remote server with a key. */
   readonly auth?: ServerAuth;
   /** Why its entry cannot be used; the server then keeps its names but is never started. */
