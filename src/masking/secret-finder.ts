@@ -79,7 +79,7 @@ export const LOOKAHEAD = LONGEST_SECRET;
 
 const NEVER = "(?!)";
 
-export function maskOf(kind: SecretKind): string {
+function maskOf(kind: SecretKind): string {
   return kind === "known" ? "[masked secret]" : `[masked ${kind}]`;
 }
 
