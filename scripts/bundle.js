@@ -37,6 +37,8 @@ const { output } = await build.write({
   format: "esm",
   entryFileNames: "[name].js",
   comments: false,
+  // Names and statements stay as they are, for those who read a stack.
+  minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
   // One file for the modules that several commands share: dozens of small files cost 3 MB at idle.
   codeSplitting: {
     groups: [
