@@ -75,11 +75,17 @@ export function createGuard(config: GuardConfig, credentials: Credentials, pages
   const anyOrigin = origins.has("*");
   const hasAdmins = config.admin.tokens.length > 0 || Object.values(config.auth.clients).some(({ admin }) => admin);
 
+  /** The Host header that was allowed last. Nearly all requests have the same one. */
+  let allowed: string | undefined;
+
   const place = (asked: Pick<Asked, "header">): Denial | undefined => {
     const host = asked.header("host");
-    const name = host === undefined ? undefined : hostName(host);
-    if (!anyHost && (name === undefined || !(isLoopback(name) || hosts.has(name)))) {
-      return refuse(403, name === undefined ? NO_HOST : `Host ${quoted(name)} not allowed: ${ALLOW_HOST}`);
+    if (!anyHost && (host === undefined || host !== allowed)) {
+      const name = host === undefined ? undefined : hostName(host);
+      if (name === undefined || !(isLoopback(name) || hosts.has(name))) {
+        return refuse(403, name === undefined ? NO_HOST : `Host ${quoted(name)} not allowed: ${ALLOW_HOST}`);
+      }
+      allowed = host;
     }
     const origin = asked.header("origin")?.toLowerCase();
     if (origin !== undefined && !anyOrigin && !origins.has(origin) && !isLoopbackOrigin(origin)) {

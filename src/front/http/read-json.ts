@@ -42,7 +42,8 @@ export function readJson(
   { config, onLimit, bodies, answersHere = false }: ReadOptions,
   take: (body: IncomingBody) => void,
 ): void {
-  if (!JSON_TYPE.test(x.header("content-type") ?? "")) {
+  const type = x.header("content-type") ?? "";
+  if (type !== "application/json" && !JSON_TYPE.test(type)) {
     return replyError(x, new GoblinError("UNSUPPORTED_MEDIA_TYPE", "Content-Type must be application/json"));
   }
   const { bodyBytes } = config.current.limits;

@@ -62,6 +62,13 @@ describe("Host", () => {
     expect(verdict({ allowedHosts: ["goblin.example"] }, { host: "other.example" })).toBe(403);
   });
 
+  test("one that was allowed makes no other one allowed", () => {
+    const one = guard({});
+    const hosts = ["localhost", "evil.example", "localhost", "localhost.evil.example", "localhost:1", "evil.example"];
+    const judged = [...hosts.map((host) => ({ host })), {}].map((headers) => atOnce(one.client(asked(headers))).ok);
+    expect(judged).toEqual([true, false, true, false, true, false, false]);
+  });
+
   test("on another interface any name reaches it, until names are given", () => {
     expect(verdict({ host: "0.0.0.0" }, { host: "whatever.example" })).toBe(200);
     expect(verdict({ host: "0.0.0.0", allowedHosts: ["goblin.example"] }, { host: "whatever.example" })).toBe(403);
