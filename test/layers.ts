@@ -12,7 +12,7 @@ export const layers: Record<string, readonly string[]> = {
   "own-file.ts": [],
   "version.ts": ["own-file.ts"],
   demo: ["protocol"],
-  "http-client": ["structures", "text"],
+  "http-client": ["structures", "timing", "text"],
   protocol: ["json", "structures", "timing", "text"],
   outbound: ["protocol"],
   cluster: ["session", "config", "protocol", "structures", "timing"],

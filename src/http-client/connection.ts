@@ -4,6 +4,7 @@
  */
 import { connect, isIP, type Socket, type TcpSocketConnectOpts } from "node:net";
 import { type ConnectionOptions, connect as connectSecurely } from "node:tls";
+import { atTurnEnd, type TurnEndTask } from "../timing/turn-end.ts";
 import { type AnswerHead, ResponseParser } from "./response-parser.ts";
 import { openProxy, Tunnel } from "./tunnel.ts";
 
@@ -67,14 +68,15 @@ export interface ConnectionOwner {
   onClose(how: "unready" | "hung up" | "closed"): void;
 }
 
-export class Connection implements RequestHandle {
+export class Connection implements RequestHandle, TurnEndTask {
   readonly #socket: Socket;
   readonly #reader: ResponseParser;
   readonly #owner: ConnectionOwner;
   #user: RequestHandler | undefined;
   #error: Error | undefined;
-  /** Sends the first request once the connection is established. */
-  #first: (() => void) | undefined;
+  /** The request that is still to be sent. */
+  #head: string | undefined;
+  #body: string | undefined;
   #ready = false;
   #dead = false;
   /** When the last response ended; 0 before the first one. */
@@ -106,7 +108,7 @@ export class Connection implements RequestHandle {
       // Set here because a TLS connection does not pass these options on to its TCP socket.
       socket.setNoDelay(true).setKeepAlive(true, PROBE_AFTER_MS);
       this.#ready = true;
-      this.#first?.();
+      if (this.#head !== undefined) this.atTurnEnd();
     });
     socket.on("error", (error) => this.#broken(error));
     socket.on("end", () => this.#ended());
@@ -121,12 +123,23 @@ export class Connection implements RequestHandle {
     this.#user = user;
     this.idleUntil = 0;
     this.#reader.next();
-    if (this.#ready) this.#write(head, body);
-    else this.#first = () => this.#write(head, body);
+    this.#head = head;
+    this.#body = body;
+    if (this.#ready) atTurnEnd(this);
+  }
+
+  /** Sends the request, with those of other connections. */
+  atTurnEnd(): void {
+    const head = this.#head;
+    const body = this.#body;
+    this.#head = this.#body = undefined;
+    if (head !== undefined && !this.#dead) this.#write(head, body);
   }
 
   abort(error: Error): void {
     this.#givenUp = true;
+    // What was given to the connection is sent, as on any socket.
+    if (this.#ready) this.atTurnEnd();
     this.destroy(error);
   }
 
@@ -155,7 +168,6 @@ export class Connection implements RequestHandle {
   }
 
   #write(head: string, body: string | undefined): void {
-    this.#first = undefined;
     if (body === undefined) {
       this.#socket.write(`${head}\r\n`, "latin1");
       return;
@@ -172,7 +184,8 @@ export class Connection implements RequestHandle {
   }
 
   #take(bytes: Buffer): void {
-    if (!this.#user) return this.destroy();
+    // Bytes that come before the request was sent are not its answer.
+    if (!this.#user || this.#head !== undefined) return this.destroy();
     const used = this.#reader.read(bytes);
     if (!this.#reader.complete || this.#dead) return;
     // A server that responds before it has read the whole request may never read the rest.

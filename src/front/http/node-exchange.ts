@@ -6,6 +6,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { errorTable } from "../../protocol/errors.ts";
 import { EVERYWHERE } from "../../protocol/principal.ts";
 import { Pieces } from "../../structures/pieces.ts";
+import { atTurnEnd, type TurnEndTask } from "../../timing/turn-end.ts";
 import type { BodyHold } from "../body-budget.ts";
 import { EDGE, Oversized, READ_ON } from "../oversized.ts";
 import { pacedReads } from "../paced-reads.ts";
@@ -16,6 +17,8 @@ import { StallWatch, type Unread } from "./stall-watch.ts";
 
 /** Larger answers do not fit into the socket's buffers. */
 const LARGE = 256 * 1024;
+/** Smaller answers are sent together with those to other clients. */
+const SMALL = 16 * 1024;
 const EMPTY = Buffer.alloc(0);
 /**
  * The chunks of a body with many must not be tiny, on average. Node makes an event of every chunk,
@@ -42,13 +45,16 @@ export interface ExchangeOptions {
   readonly handedFrom?: string | undefined;
 }
 
-export class NodeExchange implements HttpExchange {
+export class NodeExchange implements HttpExchange, TurnEndTask {
   shared: Readonly<Record<string, string>> | undefined;
   place = EVERYWHERE;
   hold: BodyHold | undefined;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #options: ExchangeOptions;
+  /** The body of an answer that is still to be sent. */
+  #unsent: string | undefined;
+  #encoding: "latin1" | "utf8" = "latin1";
 
   constructor(request: IncomingMessage, response: ServerResponse, options: ExchangeOptions) {
     this.#request = request;
@@ -107,6 +113,7 @@ export class NodeExchange implements HttpExchange {
       if (hold && ++chunks > MANY_CHUNKS && size < chunks * TINY_BYTES) {
         request.off("data", take);
         this.reply(400, JSON_HEADERS, TINY_CHUNKS);
+        this.atTurnEnd();
         request.socket.destroySoon();
         return;
       }
@@ -140,7 +147,7 @@ export class NodeExchange implements HttpExchange {
 
   reply(status: number, headers: Readonly<Record<string, string>>, body: Body = ""): void {
     const response = this.#response;
-    if (response.headersSent || response.destroyed) return;
+    if (response.headersSent) return;
     const parts = typeof body === "string" ? undefined : body;
     let length = 0;
     if (typeof body === "string") length = Buffer.byteLength(body);
@@ -152,8 +159,12 @@ export class NodeExchange implements HttpExchange {
     // Node would read the rest of this body as the next request on the connection.
     if (!this.#request.complete) lines.push("connection", "close");
     response.writeHead(status, lines);
-    if (!parts) this.#end(body as string, length);
-    else {
+    if (!parts) {
+      this.#unsent = body as string;
+      if (length !== body.length) this.#encoding = "utf8";
+      if (length > SMALL) this.atTurnEnd();
+      else atTurnEnd(this);
+    } else {
       response.cork();
       for (const part of parts) response.write(part);
       response.end();
@@ -166,12 +177,15 @@ export class NodeExchange implements HttpExchange {
    * Sends head and body in one write. `end(body)` would append an empty chunk and make the system
    * call take a list: 5 % of a small call.
    */
-  #end(body: string, length: number): void {
+  atTurnEnd(): void {
     const response = this.#response;
     const { socket } = response;
-    if (!socket || length === 0) return void response.end(body);
+    const body = this.#unsent;
+    this.#unsent = undefined;
+    if (body === undefined || response.destroyed) return;
+    if (!socket || body === "") return void response.end(body);
     socket.cork();
-    response.write(body, length === body.length ? "latin1" : "utf8");
+    response.write(body, this.#encoding);
     socket.uncork();
     response.end();
   }

@@ -1,0 +1,94 @@
+/** Small answers are sent together at the end of a turn. Until then, anything may happen. */
+import { createServer, type ServerResponse } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { afterEach, expect, test } from "vitest";
+import { LiveConfig } from "../../../src/config/live-config.ts";
+import { parseConfig } from "../../../src/config/reading/parse.ts";
+import { JSON_HEADERS } from "../../../src/front/http/exchange.ts";
+import { NodeExchange } from "../../../src/front/http/node-exchange.ts";
+import { TrustedProxies } from "../../../src/front/trusted-proxies.ts";
+import { disposeAll, onDispose } from "../../fixtures/dispose.ts";
+import { until } from "../../fixtures/until.ts";
+
+afterEach(disposeAll);
+
+const proxies = new TrustedProxies(new LiveConfig(parseConfig("{}", { file: "test.json", env: {} }).config));
+
+async function listen(serve: (x: NodeExchange, response: ServerResponse) => void) {
+  const server = createServer((request, response) => {
+    serve(new NodeExchange(request, response, { unread: { ms: 60_000, cut: () => {} }, proxies }), response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onDispose(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { server, port: (server.address() as AddressInfo).port };
+}
+
+async function answersTo(port: number, requests: string): Promise<() => string> {
+  const socket = connect(port, "127.0.0.1");
+  onDispose(() => void socket.destroy());
+  socket.on("error", () => {});
+  let got = "";
+  socket.setEncoding("utf8").on("data", (text: string) => {
+    got += text;
+  });
+  socket.write(requests);
+  return () => got;
+}
+
+const GET = "GET / HTTP/1.1\r\nhost: localhost\r\n\r\n";
+
+test.each([
+  ["a connection that ends", (response: ServerResponse) => response.socket!.destroy()],
+  ["an answer that is given up", (response: ServerResponse) => response.destroy()],
+])("%s in the turn of its answer harms nobody", async (_, end) => {
+  let asked = 0;
+  const { port } = await listen((x, response) => {
+    x.reply(200, JSON_HEADERS, '{"n":1}');
+    if (++asked === 1) end(response);
+  });
+  const first = await answersTo(port, GET);
+  await until(() => asked === 1);
+  const second = await answersTo(port, GET);
+  await until(() => second().endsWith('{"n":1}'));
+  expect(first()).toBe("");
+});
+
+test("only the first answer to a request is sent", async () => {
+  const { port } = await listen((x) => {
+    x.reply(200, JSON_HEADERS, '{"n":1}');
+    x.reply(500, JSON_HEADERS, '{"n":2}');
+    setImmediate(() => x.reply(500, JSON_HEADERS, '{"n":3}'));
+  });
+  const got = await answersTo(port, GET);
+  await until(() => got().includes("{"));
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(got().match(/\{.*\}/g)).toEqual(['{"n":1}']);
+});
+
+test("requests in one packet are answered in their order, whatever the order and size of the answers", async () => {
+  const waiting: NodeExchange[] = [];
+  const sizes = [10, 20_000, 300_000, 5];
+  const { port } = await listen((x) => {
+    waiting.push(x);
+    if (waiting.length < sizes.length) return;
+    for (const [n, one] of [...waiting.entries()].reverse())
+      one.reply(200, JSON_HEADERS, JSON.stringify({ n, text: "é".repeat(sizes[n]!) }));
+  });
+  const got = await answersTo(port, GET.repeat(sizes.length));
+  await until(() => (got().match(/\}/g) ?? []).length === sizes.length);
+  const answers = [...got().matchAll(/\{.*?\}/g)].map(([text]) => JSON.parse(text) as { n: number; text: string });
+  expect(answers.map(({ n, text }) => [n, text.length])).toEqual([...sizes.entries()]);
+});
+
+test("a server that is closed in the turn of an answer still sends it", async () => {
+  const { server, port } = await listen((x) => {
+    x.reply(200, JSON_HEADERS, '{"n":1}');
+    server.close();
+    server.closeIdleConnections();
+  });
+  const got = await answersTo(port, GET);
+  await until(() => got().endsWith('{"n":1}'));
+});
