@@ -1,6 +1,6 @@
 // @ts-check
-// A soak: `npm run soak -- --minutes N [--seed N] [--share all|session] [--known kind,…] [--until
-// kind] [--verbose] [--mutant NAME]`.
+// A soak: `npm run soak -- --minutes N [--seed N] [--replicas N] [--share all|session] [--known
+// kind,…] [--until kind] [--verbose] [--mutant NAME]`.
 //
 // The built gateway over servers of both eras on all transports that break at random, with clients
 // of all kinds that come and go, a config that changes, restarts and kills. Servers keep a book of
@@ -15,6 +15,8 @@ const { values } = parseArgs({
   options: {
     minutes: { type: "string", default: "2" },
     seed: { type: "string", default: String(Date.now() % 1e6) },
+    /** So many gateways share the clients, with a Redis: they are killed, stopped and restarted. */
+    replicas: { type: "string", default: "1" },
     /**
      * Which servers ask and tell: all, or only those where a stream or a connection of the client's
      * own says whose it is.
@@ -41,6 +43,7 @@ for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"]))
 const { problems, counts, calmReasons, updates, faults, lives, readings } = await runSoak({
   minutes: Number(values.minutes),
   seed: Number(values.seed),
+  replicas: Number(values.replicas),
   share: values.share === "session" ? "session" : "all",
   known: values.known.split(",").filter((kind) => kind !== ""),
   ...(values.until !== undefined && { until: values.until }),

@@ -9,9 +9,9 @@ import { renameSync, writeFileSync } from "node:fs";
 
 /**
  * @param {{ path: string, servers: readonly import("./servers.js").Server[], port: number, tokens:
- *   readonly string[] }} options
+ *   readonly string[], cluster?: object | undefined }} options
  */
-export function createConfigFile({ path, servers, port, tokens }) {
+export function createConfigFile({ path, servers, port, tokens, cluster }) {
   /** @type {Settings} */
   const settings = { generations: {}, pageSize: 1000, callMs: 2500 };
 
@@ -35,6 +35,7 @@ export function createConfigFile({ path, servers, port, tokens }) {
         // Half of the clients vanish, and their sessions hold connections until they have ended.
         limits: { resultBytes: 500_000, sessionIdleMs: 60_000 },
         log: { level: "warn", format: "json" },
+        ...(cluster && { cluster }),
       };
       put(JSON.stringify(config));
     },

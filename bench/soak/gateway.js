@@ -17,8 +17,10 @@ const RACE_MS = 150;
 
 /** @typedef {{ how: "SIGTERM" | "SIGKILL", from: number, to: number }} Outage */
 /**
+ * `name`: of one replica among others; `port`: instead of the config's.
  * @typedef {{ configFile: string, folder: string, imports: readonly string[], problems:
- *   import("./problems.js").Problems }} GatewayOptions
+ *   import("./problems.js").Problems, name?: string, port?: number, env?: Record<string, string> }}
+ *   GatewayOptions
  */
 /** @typedef {ReturnType<typeof createGateway>} Gateway */
 
@@ -85,9 +87,10 @@ export async function freePort() {
 }
 
 /** @param {GatewayOptions} options */
-export function createGateway({ configFile, folder, imports, problems }) {
+export function createGateway({ configFile, folder, imports, problems, name = "main", port, env: own = {} }) {
   const loaded = [COLLECT, ...imports].flatMap((file) => ["--import", file]);
   const args = ["--expose-gc", ...loaded, BIN, "serve", "--config", configFile];
+  if (port !== undefined) args.push("--port", String(port));
   const outages = createOutages();
   /** @type {import("node:child_process").ChildProcess} */
   let child;
@@ -97,7 +100,7 @@ export function createGateway({ configFile, folder, imports, problems }) {
   let planned = false;
 
   const gateway = {
-    name: "main",
+    name,
     outages,
     get pid() {
       return child.pid ?? 0;
@@ -108,13 +111,13 @@ export function createGateway({ configFile, folder, imports, problems }) {
     async start() {
       lives++;
       planned = false;
-      const env = { ...process.env, XDG_STATE_HOME: folder };
+      const env = { ...process.env, XDG_STATE_HOME: folder, ...own };
       const started = spawn(process.execPath, args, { env, stdio: ["ignore", "pipe", "pipe", "ipc"] });
       child = started;
-      started.stderr?.on("data", logReader(problems, "main"));
+      started.stderr?.on("data", logReader(problems, name));
       exited = new Promise((resolve) => started.once("exit", (code, signal) => resolve(code ?? signal)));
       void exited.then((code) => {
-        if (!planned) problems.add("ending", `the gateway ended by itself (${code})`);
+        if (!planned) problems.add("ending", `the gateway ${name} ended by itself (${code})`);
       });
       await new Promise((resolve, reject) => {
         let output = "";
@@ -142,6 +145,8 @@ export function createGateway({ configFile, folder, imports, problems }) {
       await gateway.start();
       back();
     },
+    /** @param {NodeJS.Signals} name */
+    signal: (name) => void child.kill(name),
     kill() {
       planned = true;
       child?.kill("SIGKILL");

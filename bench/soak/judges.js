@@ -59,18 +59,19 @@ export function judgeParts({ progress, logs, questions, tasks, updates }, proble
 /**
  * @param {{ before: Reading, warm: Reading, after: Reading, peakRss: number }} readings
  * @param {Problems} problems
+ * @param {number} [gateways] whose sums the readings are
  */
-export function judgeResources({ before, warm, after, peakRss }, problems) {
-  const most = warm.heap * HEAP_FACTOR + HEAP_MB * MB;
+export function judgeResources({ before, warm, after, peakRss }, problems, gateways = 1) {
+  const most = warm.heap * HEAP_FACTOR + HEAP_MB * MB * gateways;
   const mb = (/** @type {number} */ bytes) => `${(bytes / MB).toFixed(1)} MB`;
   if (!(after.heap <= most))
     problems.add("resources", `heap: ${mb(after.heap)} at the end, ${mb(warm.heap)} after a quarter of that life`);
-  if (after.descriptors > before.descriptors + DESCRIPTORS) {
+  if (after.descriptors > before.descriptors + DESCRIPTORS * gateways) {
     problems.add(
       "resources",
       `descriptors: ${after.descriptors} at the end without clients, ${before.descriptors} at the start`,
     );
   }
-  if (peakRss > RSS_MB * MB)
-    problems.add("resources", `resident memory: ${mb(peakRss)} at its peak; ${RSS_MB} MB is the most`);
+  if (peakRss > RSS_MB * MB * gateways)
+    problems.add("resources", `resident memory: ${mb(peakRss)} at its peak; ${RSS_MB * gateways} MB is the most`);
 }

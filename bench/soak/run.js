@@ -17,6 +17,7 @@ import { judgeFloor, judgeParts, judgeResources } from "./judges.js";
 import { createLedger } from "./ledger.js";
 import { createProblems } from "./problems.js";
 import { createRandom } from "./random.js";
+import { clusterConfig, createRedis, createReplicas } from "./replicas.js";
 import { KINDS, startServer } from "./servers.js";
 import { createUpdates } from "./updates.js";
 import { pause, until } from "./wait.js";
@@ -41,8 +42,8 @@ const GONE_MS = 8000;
 
 /** @typedef {import("./client.js").Client} Client */
 /**
- * @typedef {{ minutes: number, seed: number, share: "all" | "session", known: string[], until?:
- *   string, trace?: (line: string) => void, between?: import("./client.js").Between, imports?:
+ * @typedef {{ minutes: number, seed: number, share: "all" | "session", known: string[], replicas?:
+ *   number, until?: string, trace?: (line: string) => void, between?: import("./client.js").Between, imports?:
  *   string[], log?: (line: string) => void }} SoakOptions
  */
 
@@ -52,6 +53,7 @@ export async function runSoak({
   seed,
   share,
   known,
+  replicas = 1,
   until: wanted,
   between,
   imports = [],
@@ -63,7 +65,8 @@ export async function runSoak({
   const chaos = createRandom(seed);
   const random = createRandom(seed + 1);
   const problems = createProblems(known, trace);
-  const personal = KINDS.filter((kind) => kind.share === "session").map(({ name }) => name);
+  // Each replica has its own connections: one that works says nothing about those of the others.
+  const personal = KINDS.filter((kind) => replicas > 1 || kind.share === "session").map(({ name }) => name);
   const weather = createWeather(new Set(personal));
   const folder = mkdtempSync(join(tmpdir(), "goblin-soak-"));
   const hub = await openHub();
@@ -75,11 +78,14 @@ export async function runSoak({
   const port = await freePort();
   const origin = `http://127.0.0.1:${port}`;
   const address = { port, tokens: TOKENS };
-  const config = createConfigFile({ path: join(folder, "goblin.json"), servers, ...address });
+  const redis = replicas === 1 ? undefined : await createRedis();
+  const cluster = redis && clusterConfig(redis.url);
+  const config = createConfigFile({ path: join(folder, "goblin.json"), servers, ...address, cluster });
   const ofStdio = servers.filter(({ name }) => STDIO_SERVERS.includes(name));
   const stdioConfig = createConfigFile({ path: join(folder, "stdio.json"), servers: ofStdio, ...address });
 
-  const gateway = createGateway({ configFile: config.path, folder, imports, problems });
+  const one = { configFile: config.path, folder, imports, problems };
+  const gateway = redis ? await createReplicas({ ...one, count: replicas, port, redis }) : createGateway(one);
   /** @type {Map<string, ReturnType<typeof createOutages>>} */
   const outages = new Map([["main", gateway.outages]]);
   const outagesOf = (/** @type {string} */ name) => {
@@ -138,7 +144,10 @@ export async function runSoak({
       if (wanted === "floor" && ledger.counts.calm > ENOUGH) judgeFloor(ledger.counts, ledger.calmFailures, problems);
       if (performance.now() > end || isFound()) isOver = true;
     }, 250);
+    const isCalm = () => performance.now() > start + length / 2 || isOver;
+    const shaken = "shake" in gateway ? gateway.shake(isCalm, strikeAll) : undefined;
     await restart(start + length / 2);
+    await shaken;
     // However long the restarts took, there is time for the last life to be judged by.
     end = Math.max(start + length, performance.now() + length * LAST_LIFE);
     await Promise.race([pause((end - performance.now()) / 4), found]);
@@ -161,7 +170,7 @@ export async function runSoak({
     const readings = { before, warm, after, peakRss };
     judgeFloor(ledger.counts, ledger.calmFailures, problems);
     judgeParts({ ...ledger.counts, ...updates.counts }, problems);
-    judgeResources(readings, problems);
+    judgeResources(readings, problems, replicas);
     await gateway.stop("SIGTERM");
     const left = () => servers.filter(({ wire }) => wire === "stdio").flatMap(({ name }) => hub.of(name));
     await until(() => left().length === 0, GONE_MS);
@@ -176,6 +185,7 @@ export async function runSoak({
   function endAll() {
     for (const client of clients) client.vanish();
     gateway.kill();
+    redis?.kill();
     for (const server of servers) server.stop();
     hub.close();
   }
@@ -240,15 +250,23 @@ export async function runSoak({
     for (let n = 0; n < LEAST_RESTARTS || performance.now() + every < until; n++) {
       await Promise.race([pause(every), over()]);
       if (isOver) return;
-      const struck = servers.map(({ name }) => weather.disturb(["main"], name, { armed: true }));
+      const strike = strikeAll();
       config.mayBreak = false;
       config.write();
       trace(`${Math.round(performance.now())} ms: the gateway: ${n % 2 === 0 ? "SIGTERM" : "SIGKILL"}`);
       await gateway.restart(n % 2 === 0 ? "SIGTERM" : "SIGKILL", () => pause(500 * Math.random()));
       trace(`${Math.round(performance.now())} ms: the gateway is back`);
-      for (const strike of struck) strike();
+      strike();
       config.mayBreak = true;
     }
+  }
+
+  /** All calls meet bad weather, until after the returned function was called. */
+  function strikeAll() {
+    const struck = servers.map(({ name }) => weather.disturb(["main"], name, { armed: true }));
+    return () => {
+      for (const strike of struck) strike();
+    };
   }
 
   async function settleUpdates() {

@@ -59,6 +59,11 @@ export function httpWire({ url, headers }, user) {
           user.ended(message.id, error.code ?? error.message);
         });
         req.on("response", (res) => {
+          // The gateway says that nothing was done, and when to try again.
+          if (res.statusCode === 503 && res.headers["retry-after"] !== undefined) {
+            res.resume();
+            return void setTimeout(post, 1000 * Number(res.headers["retry-after"]));
+          }
           const session = res.headers["mcp-session-id"];
           if (typeof session === "string") wire.headers["mcp-session-id"] = session;
           if ((res.statusCode ?? 0) >= 400) user.status(res.statusCode ?? 0);
