@@ -32,13 +32,19 @@ export class Client {
   }
 
   /**
-   * Connects and, in the legacy era, opens a session.
+   * Connects and, in the legacy era, opens a session. A port in place of the address's user is that
+   * of another replica, where the session is opened.
    * @param {string} at
    * @param {Era} era
    * @returns {Promise<Client>}
    */
   static async open(at, era) {
     const url = new URL(at);
+    if (url.username !== "") {
+      const home = Object.assign(new URL(at), { port: url.username, username: "" });
+      const first = await Client.open(home.href, era);
+      return first.sibling(at).finally(() => first.close());
+    }
     const client = new Client(await Connection.open(url), url, era);
     try {
       if (era === "legacy") await client.#initialize();

@@ -1,6 +1,6 @@
 // @ts-check
 // The benchmark: everything on loopback, in under 90 seconds, with nothing left behind.
-//   node bench/run.js [--short] [--json | --markdown] [--only calls,sizes] [--subject
+//   node bench/run.js [--short] [--json | --markdown] [--only calls,sizes | --replicas] [--subject
 //   goblin|proxy|glue] [--bin path]
 // The exit code says whether every answer was right; it never depends on time. --subject puts
 // something else in Goblin's place: the proxy against itself must give about 1.0, or the benchmark
@@ -20,6 +20,7 @@ import { lists } from "./scenarios/lists.js";
 import { memory } from "./scenarios/memory.js";
 import { policy } from "./scenarios/policy.js";
 import { recording } from "./scenarios/recording.js";
+import { replicas } from "./scenarios/replicas.js";
 import { resources } from "./scenarios/resources.js";
 import { search } from "./scenarios/search.js";
 import { sizes } from "./scenarios/sizes.js";
@@ -68,6 +69,8 @@ const { values } = parseArgs({
     json: { type: "boolean", default: false },
     markdown: { type: "boolean", default: false },
     only: { type: "string" },
+    /** Measures several gateways that share a secret, and nothing else. */
+    replicas: { type: "boolean", default: false },
     subject: { type: "string", default: "goblin" },
     bin: { type: "string", default: fileURLToPath(new URL("../bin/goblin.js", import.meta.url)) },
   },
@@ -84,6 +87,7 @@ const print = (/** @type {string} */ text) => {
 
 /** @returns {Scenario[]} */
 function chosen() {
+  if (values.replicas) return [replicas];
   const names = values.only?.split(",");
   const unknown = names?.find((name) => !SCENARIOS.some((scenario) => scenario.name === name));
   if (unknown !== undefined) {
