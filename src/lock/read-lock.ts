@@ -8,7 +8,6 @@ import type { Definition } from "../catalog/definitions.ts";
 import { depthOf } from "../json/json-elements.ts";
 import { parseInSlices } from "../json/json-parse.ts";
 import { memberSpan, skipSpace, skipValue } from "../json/json-text.ts";
-import { firstMember, memberAfter, memberAt } from "../json/walk-members.ts";
 import { messageOf } from "../protocol/errors.ts";
 import { isRecord } from "../structures/record.ts";
 import type { Sliced } from "../timing/slices.ts";
@@ -25,6 +24,7 @@ import {
   type SurfaceKind,
   surfaceKinds,
 } from "./surface.ts";
+import { firstMember, memberAfter, memberAt } from "./walk-members.ts";
 
 /** As in the lists of servers. */
 const MAX_DEPTH = 100;

@@ -2,8 +2,8 @@
  * Walks through the members of an object without skipping their values first, so that a long object
  * can be read a part at a time: who reads a value tells where it ends. The text must be valid JSON.
  */
-import { COMMA, OPEN_BRACE, QUOTE } from "./characters.ts";
-import { skipSpace, skipValue } from "./json-text.ts";
+import { COMMA, OPEN_BRACE, QUOTE } from "../json/characters.ts";
+import { skipSpace, skipValue } from "../json/json-text.ts";
 
 export interface Member {
   readonly key: string;
