@@ -125,7 +125,7 @@ function Upgrade({ id, upgrade }: { id: string; upgrade: UpgradeRow }) {
     <>
       <Section title="A new version has not taken over">
         <Facts
-          rows={[
+          facts={[
             ["Why", upgrade.reason],
             ["Source", sourceText(upgrade.source)],
             ["Offers", digest ?? ""],
