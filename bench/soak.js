@@ -15,7 +15,7 @@ const { values } = parseArgs({
   options: {
     minutes: { type: "string", default: "2" },
     seed: { type: "string", default: String(Date.now() % 1e6) },
-    /** So many gateways share the clients, with a Redis: they are killed, stopped and restarted. */
+    /** How many gateways share the clients, with a Redis. They are killed and restarted. */
     replicas: { type: "string", default: "1" },
     /**
      * Which servers ask and tell: all, or only those where a stream or a connection of the client's

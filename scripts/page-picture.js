@@ -9,7 +9,7 @@ import { startDemo } from "./pictures/demo.js";
 const TARGET = new URL("../docs/page.png", import.meta.url).pathname;
 const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
 const [WIDTH, HEIGHT] = [1280, 860];
-/** The charts show the last seconds: so many calls fill them. */
+/** The charts show the last seconds. This number of calls fills them. */
 const CALLS = 190;
 
 const demo = await startDemo();

@@ -97,7 +97,9 @@ export async function createNativeLab(era) {
     /** @returns {Promise<Path>} */
     proxy: async () => ({ name: "proxy", subject: keep(await startBeside("proxy", backend.url)), tool: "echo" }),
 
-    /** @param {string} bin @param {Record<string, unknown>} [settings] @returns {Promise<Path[]>} */
+    /**
+     * @param {string} bin @param {Record<string, unknown>} [settings] @returns {Promise<Path[]>}
+     */
     async goblin(bin, settings = {}) {
       const stdio = tools ? { command: tools.backend, args: [answersFile(era), "--stdio"] } : stdioServer({ era });
       const servers = { http: { type: /** @type {const} */ ("http"), url: backend.url }, stdio };

@@ -50,7 +50,10 @@ export const recording = {
     }
     /** @param {number} index @param {keyof Sample} key */
     const of = (index, key) => median((samples[index] ?? []).map((sample) => sample[key]));
-    /** The median of the rounds' ratios. @param {number} to @param {number} from @param {"cpuUs" | "mainUs"} key */
+    /**
+     * The median of the rounds' ratios. @param {number} to @param {number} from @param {"cpuUs" |
+     * "mainUs"} key
+     */
     const ratio = (to, from, key) =>
       median((samples[to] ?? []).map((sample, round) => sample[key] / (samples[from]?.[round]?.[key] ?? NaN)));
     const rows = ["neither", "ring", "ring and recorder"].map((name, index) => {

@@ -63,8 +63,10 @@ async function calls(lab) {
 async function together(lab) {
   const servers = { http: httpServer(lab.backendUrl({ tag: "together", era: "legacy" })) };
   const load = {
-    ...{ era: /** @type {const} */ ("legacy"), connections: CONNECTIONS },
-    ...{ ask: { kind: /** @type {const} */ ("echo"), tool: "http_echo" }, durationMs: lab.short ? 500 : 2_000 },
+    era: /** @type {const} */ ("legacy"),
+    connections: CONNECTIONS,
+    ask: { kind: /** @type {const} */ ("echo"), tool: "http_echo" },
+    durationMs: lab.short ? 500 : 2_000,
   };
   const replicas = [
     await lab.goblin({ servers, settings: { cluster } }),

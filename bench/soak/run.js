@@ -43,8 +43,8 @@ const GONE_MS = 8000;
 /** @typedef {import("./client.js").Client} Client */
 /**
  * @typedef {{ minutes: number, seed: number, share: "all" | "session", known: string[], replicas?:
- *   number, until?: string, trace?: (line: string) => void, between?: import("./client.js").Between, imports?:
- *   string[], log?: (line: string) => void }} SoakOptions
+ *   number, until?: string, trace?: (line: string) => void, between?:
+ *   import("./client.js").Between, imports?: string[], log?: (line: string) => void }} SoakOptions
  */
 
 /** @param {SoakOptions} options */

@@ -3,8 +3,8 @@ import { messageOf } from "../protocol/errors.ts";
 import type { ApiError } from "./schema.ts";
 
 /**
- * The failures of the API's own, with their HTTP statuses; those of a call have the call's. Each has
- * its place in docs/errors.md.
+ * The failures of the API's own, with their HTTP statuses; those of a call have the call's. Each
+ * has its place in docs/errors.md.
  */
 export const apiStatuses = {
   UNAUTHORIZED: 401,

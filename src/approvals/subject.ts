@@ -6,11 +6,11 @@
  * arguments, never from what is shown to people.
  */
 import { createHash } from "node:crypto";
-import { canonicalJson, NotCanonical } from "../json/canonical-json.ts";
 import { memberText } from "../json/json-text.ts";
 import type { Client } from "../protocol/call.ts";
 import { GoblinError } from "../protocol/errors.ts";
 import type { AskFirst, Principal } from "../protocol/principal.ts";
+import { canonicalJson, NotCanonical } from "./canonical-json.ts";
 
 export interface Subject {
   /** The principal's id. */

@@ -1,4 +1,6 @@
-/** Makes what a gateway keeps about its own work: meters, recent calls, recordings, the log's book. */
+/**
+ * Makes what a gateway keeps about its own work: meters, recent calls, recordings, the log's book.
+ */
 import type { LiveConfig } from "../config/live-config.ts";
 import { createRecorder } from "../recorder-settings.ts";
 import { Activity } from "../telemetry/activity.ts";

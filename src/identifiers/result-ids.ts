@@ -1,8 +1,8 @@
 /**
  * Ids and URIs of results that the gateway keeps: `goblin://result/<id>`.
  *
- * An id cannot be guessed: whoever has no token proves by it that the result was shown to them. It
- * is only ever looked up, and never becomes a part of a path.
+ * An id cannot be guessed: a client without a token proves by it that the result was shown to it.
+ * It is only ever looked up, and never becomes a part of a path.
  */
 import { randomBytes } from "node:crypto";
 

@@ -138,8 +138,8 @@ export class Lock extends EventEmitter<LockEvents> {
   }
 
   /**
-   * Returns the lists that clients get. `lists` are all that the server has. `isStandby`: clients do
-   * not see this server yet.
+   * Returns the lists that clients get. `lists` are all that the server has. `isStandby`: clients
+   * do not see this server yet.
    */
   async admit(server: ServerConfig, { lists, info }: Listed, isStandby = false): Promise<ServerLists> {
     if (!this.isOn) return lists;

@@ -1,7 +1,8 @@
 /**
  * Reads a lock file, in slices: a file of some megabytes must not stop the gateway.
  *
- * Invariant: never throws. Whatever cannot be used is a problem with its line, and approves nothing.
+ * Invariant: never throws. Whatever cannot be used is a problem with its line, and approves
+ * nothing.
  * An entry that was edited by hand has digests that do not fit: it is named, and not approved.
  */
 import type { Definition } from "../catalog/definitions.ts";

@@ -1,8 +1,8 @@
 /**
  * What a new version of a server offers before it takes over, and whether the lock lets it. Pure.
  *
- * Invariant: a new version takes over by itself only if nothing in it is held: neither compared with
- * what was approved, nor, where the running one has the same, already hidden from clients.
+ * Invariant: a new version takes over by itself only if nothing in it is held: neither compared
+ * with what was approved, nor, where the running one has the same, already hidden from clients.
  */
 import type { Drift } from "./drift.ts";
 import { actionOf, type LockActions } from "./effect.ts";
@@ -21,7 +21,9 @@ export function offerOf(comparison: Comparison): Offer {
   return { ...comparison, digest: digestOf(`${digest} ${sourceKeys.map((key) => source[key] ?? "").join("\n")}`) };
 }
 
-/** The differences because of which the offer must wait. `running`: what the running version has. */
+/**
+ * The differences because of which the offer must wait. `running`: what the running version has.
+ */
 export function heldBack(offer: Comparison, running: readonly Drift[], actions: LockActions | undefined): Drift[] {
   if (!actions) return [];
   const known = new Set(running.map(keyOf));

@@ -23,7 +23,9 @@ export function memberAt(text: string, at: number): Member | undefined {
   return { key: JSON.parse(text.slice(at, end)) as string, start: skipSpace(text, skipSpace(text, end) + 1) };
 }
 
-/** Where the member after a value that ends at `end` would be: the object's end if it was the last. */
+/**
+ * Where the member after a value that ends at `end` would be: the object's end if it was the last.
+ */
 export function memberAfter(text: string, end: number): number {
   const at = skipSpace(text, end);
   return text.charCodeAt(at) === COMMA ? skipSpace(text, at + 1) : at;

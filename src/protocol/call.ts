@@ -2,9 +2,9 @@
  * A client's request, and the client that sent it.
  *
  * A front makes one Call for each request. A Call never changes, except that it can be cancelled
- * once, can wait for a person, and can remember its notifications or have them heard. Progress, log messages and questions
- * to the client go through this object, so nothing is looked up by an id that two clients may
- * share. The Flight holds the gateway's own state of the call.
+ * once, can wait for a person, and can remember its notifications or have them heard. Progress, log
+ * messages and questions to the client go through this object, so nothing is looked up by an id
+ * that two clients may share. The Flight holds the gateway's own state of the call.
  */
 import type { Span } from "../json/json-text.ts";
 import type { Answer, Params } from "./json-rpc.ts";

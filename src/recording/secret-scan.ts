@@ -1,5 +1,6 @@
 /**
- * Finds the places in JSON that may hold a secret, and line breaks: one pass over bytes, without decoding them.
+ * Finds the places in JSON that may hold a secret, and line breaks: one pass over bytes, without
+ * decoding them.
  *
  * Invariant: it is never wrong about a no. Where masking would change something (`masked` in
  * `calls/stages/audit-mask.ts`, or a known secret), it says yes; a closer look decides then.

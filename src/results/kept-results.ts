@@ -33,7 +33,7 @@ export interface ResultOrigin {
 
 export interface KeptResult {
   readonly id: string;
-  /** The principal that may read it. Empty: whoever knows the id. */
+  /** The principal that may read it. Empty: every client that knows the id. */
   readonly owner: string;
   readonly account: string;
   readonly serverId: string;

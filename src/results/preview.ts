@@ -12,7 +12,7 @@ import { outlineOf } from "./outline.ts";
 /** The structure may take half of the preview. */
 const OUTLINE_SHARE = 2;
 const MOST_ELEMENTS = 100;
-/** No estimate is lower: so many bytes are enough for a token. */
+/** The bytes that are enough for a token. No estimate is lower. */
 const BYTES_PER_TOKEN = 16;
 const LONGEST_ELEMENT = 1000;
 /** The characters that are estimated at once. */

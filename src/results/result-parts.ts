@@ -73,7 +73,7 @@ export function isMedia({ type }: Block): boolean {
   return type === "image" || type === "audio";
 }
 
-/** Types are short; a longer text is none. */
+/** Types are short; a longer text is not a type. */
 const LONGEST_TYPE = 100;
 
 function textAt(bytes: Buffer, { start, end }: Span): string {

@@ -87,7 +87,10 @@ export class Roster {
     return true;
   }
 
-  /** While the lock is enforced, what a package runner runs may be another version: it runs aside first. */
+  /**
+   * While the lock is enforced, what a package runner runs may be another version: it runs aside
+   * first.
+   */
   async restart(id: string): Promise<void> {
     const server = this.#entries.get(id);
     if (server && this.#upgrades?.concerns(server, server.config)) return this.#replace(server.config);

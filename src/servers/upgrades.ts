@@ -95,7 +95,9 @@ export class Upgrades {
   }
 }
 
-/** Whether something else may run than before. Other credentials and settings make no other server. */
+/**
+ * Whether something else may run than before. Other credentials and settings make no other server.
+ */
 function isOther(old: ServerConfig, next: ServerConfig): boolean {
   // What a package runner runs may be another thing each time.
   return programOf(old) !== programOf(next) || installs(next.transport);

@@ -50,7 +50,10 @@ export interface Parking {
   readonly known?: string | undefined;
 }
 
-/** Returns the id behind a state, which begins with the mark of its replica; undefined if it is no state. */
+/**
+ * Returns the id behind a state, which begins with the mark of its replica; undefined if it is no
+ * state.
+ */
 export function parkedId(state: unknown): string | undefined {
   return typeof state === "string" && state.startsWith(PREFIX) ? state.slice(PREFIX.length) : undefined;
 }

@@ -27,9 +27,13 @@ export interface TaskParts {
   readonly sessions: Pick<SessionStore, "on" | "get">;
   readonly catalog: Pick<Catalog, "snapshot" | "view">;
   readonly sealer: Pick<Sealer, "mark">;
-  /** Names this replica, which has the connections that run its tasks. Undefined: there are none. */
+  /**
+   * Names this replica, which has the connections that run its tasks. Undefined: there are none.
+   */
   readonly tag?: string | undefined;
-  /** Whether each replica runs a program of its own as this server, which knows only its own tasks. */
+  /**
+   * Whether each replica runs a program of its own as this server, which knows only its own tasks.
+   */
   readonly isProgram?: (serverId: string) => boolean;
 }
 

@@ -43,7 +43,9 @@ export function isPrivateAddress(address: string): boolean {
   return blocked6.check(address, "ipv6") || (inner !== undefined && isPrivateAddress(inner));
 }
 
-/** Returns the IPv4 address that packets to this IPv6 address end up at, if a translator does it. */
+/**
+ * Returns the IPv4 address that packets to this IPv6 address end up at, if a translator does it.
+ */
 function translated(address: string): string | undefined {
   const groups = groupsOf(address);
   const isNat64 = groups[0] === 0x64 && groups[1] === 0xff9b;

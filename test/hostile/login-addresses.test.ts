@@ -62,7 +62,8 @@ test("a public server cannot lead to plain HTTP at its own name", async () => {
 
 test("a name that is public first and private later leads nowhere inside", async () => {
   const { port } = new URL(inside.origin);
-  // Nothing listens at the public address of the test, so the request fails; it must not arrive inside.
+  // Nothing listens at the public address of the test, so the request fails; it must not arrive
+  // inside.
   const look = namesOf({ "mcp.example": [["192.0.2.1"], INSIDE] });
   const guard = await createGuard(["https://mcp.example/mcp"], { look, timeoutMs: 300 });
   await expect(guard.fetch(`https://mcp.example:${port}/token`, { method: "POST" })).rejects.toThrow();

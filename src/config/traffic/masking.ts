@@ -1,4 +1,6 @@
-/** The config's section about keys and tokens in arguments and results, and a server's part of it. */
+/**
+ * The config's section about keys and tokens in arguments and results, and a server's part of it.
+ */
 import * as z from "zod";
 import { SECRET_FORMATS } from "../../text/secrets/formats.ts";
 

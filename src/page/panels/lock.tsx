@@ -1,7 +1,7 @@
 /**
  * What servers offer now beside what was approved of them, and the approval of it. An approval
- * carries the digest of what was shown, so that nothing else is approved. Texts of servers are shown
- * as text, with what is hidden in them made visible, and never cut.
+ * carries the digest of what was shown, so that nothing else is approved. Texts of servers are
+ * shown as text, with what is hidden in them made visible, and never cut.
  */
 import { useEffect, useState } from "preact/hooks";
 import type { DriftRow, LockedServerRow, LockState, UpgradeRow } from "../../admin/lock/schema.ts";

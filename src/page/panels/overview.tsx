@@ -6,7 +6,7 @@ import { Chart } from "../parts/chart.tsx";
 import { Copy, Empty, Figure, Loading, Outcome, Section, State } from "../parts/small.tsx";
 import { href } from "../router.ts";
 
-/** The charts show so many seconds at least, and grow with what is known. */
+/** The seconds that the charts show at least. They grow with what is known. */
 const LEAST_SLOTS = 30;
 
 export function Overview() {

@@ -44,7 +44,7 @@ describe.skipIf(!hasProgram("redis-server"))("with Redis", () => {
     expect(stream.messages.map(({ params }) => params.uri)).toEqual([HELLO, HELLO, HELLO]);
   });
 
-  it("a session that was ended stays ended, whoever is asked", async () => {
+  it("a session that was ended stays ended at every replica", async () => {
     const redis = await startRedis();
     const replicas = await startReplicas(3, { mcpServers: {} }, { redis: redis.url });
     await met(replicas);

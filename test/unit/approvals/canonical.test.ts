@@ -1,9 +1,9 @@
 /** What is the same question, and what is another one. */
 import { describe, expect, test } from "vitest";
+import { canonicalJson } from "../../../src/approvals/canonical-json.ts";
 import { shownArguments } from "../../../src/approvals/shown-arguments.ts";
 import { keyOf, subjectOf } from "../../../src/approvals/subject.ts";
 import { masked, mayHoldSecret } from "../../../src/calls/stages/audit-mask.ts";
-import { canonicalJson } from "../../../src/json/canonical-json.ts";
 import { ANYONE } from "../../../src/protocol/principal.ts";
 import { visibleJson } from "../../../src/text/clean.ts";
 

@@ -1,4 +1,6 @@
-/** Lines for the recorder's thread: what is put together as text is the same bytes as line by line. */
+/**
+ * Lines for the recorder's thread: what is put together as text is the same bytes as line by line.
+ */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Batches, type Opening } from "../../../src/recording/batch.ts";
