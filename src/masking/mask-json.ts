@@ -3,10 +3,10 @@
  * that is JSON again is searched within: no escape hides a value. Only strings with a secret
  * change, and the result is valid JSON.
  */
-import { skipLong, skipShort, skipSpaces } from "../json/byte-values.ts";
+import { skipLong, skipShort, skipSpaces } from "../json/bytes/byte-values.ts";
+import { jsonIn } from "../json/bytes/embedded-json.ts";
+import { escapeInSlices, joinInSlices, unescapeInSlices } from "../json/bytes/json-bytes.ts";
 import { BACKSLASH, COLON, LOWER_U, QUOTE } from "../json/characters.ts";
-import { jsonIn } from "../json/embedded-json.ts";
-import { escapeInSlices, joinInSlices, unescapeInSlices } from "../json/json-bytes.ts";
 import type { Sliced } from "../timing/slices.ts";
 import { LOOKAHEAD, type MaskCounts, type SecretFinder, WINDOW } from "./secret-finder.ts";
 

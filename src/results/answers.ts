@@ -4,8 +4,8 @@
  * except in an error.
  */
 import { resultUri } from "../identifiers/result-ids.ts";
-import { byteKey, unescapeInSlices } from "../json/json-bytes.ts";
-import { withoutSpaces } from "../json/shape-json.ts";
+import { byteKey, unescapeInSlices } from "../json/bytes/json-bytes.ts";
+import { withoutSpaces } from "../json/bytes/shape-json.ts";
 import { estimateTokens } from "../text/token-estimate.ts";
 import type { Sliced } from "../timing/slices.ts";
 import type { KeptResult } from "./kept-results.ts";

@@ -2,9 +2,9 @@
  * A kept result as the contents of a resource: each block as the server sent it, texts as text and
  * data as blobs, and then the structured content as JSON. Their strings are copied, not read.
  */
-import { membersOf } from "../json/byte-values.ts";
+import { membersOf } from "../json/bytes/byte-values.ts";
+import { escapeInSlices, joinInSlices } from "../json/bytes/json-bytes.ts";
 import { OPEN_BRACE, QUOTE } from "../json/characters.ts";
-import { escapeInSlices, joinInSlices } from "../json/json-bytes.ts";
 import type { Span } from "../json/json-text.ts";
 import type { Sliced } from "../timing/slices.ts";
 import { type Block, isMedia, type ResultParts } from "./result-parts.ts";

@@ -2,8 +2,8 @@
  * What a result says, in one piece: its structured content, or the JSON in its only text, or its
  * text. Previews and `read_result` look at this.
  */
-import { jsonIn } from "../json/embedded-json.ts";
-import { joinInSlices, unescapeInSlices } from "../json/json-bytes.ts";
+import { jsonIn } from "../json/bytes/embedded-json.ts";
+import { joinInSlices, unescapeInSlices } from "../json/bytes/json-bytes.ts";
 import type { Sliced } from "../timing/slices.ts";
 import type { ResultParts } from "./result-parts.ts";
 

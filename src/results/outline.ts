@@ -5,7 +5,7 @@
  * An array is described by its first element and its length. Depth, members and characters are
  * bounded.
  */
-import { afterComma, skipLong, skipShort, skipSpaces, valueAfter } from "../json/byte-values.ts";
+import { afterComma, skipLong, skipShort, skipSpaces, valueAfter } from "../json/bytes/byte-values.ts";
 import {
   CLOSE_BRACE,
   CLOSE_BRACKET,

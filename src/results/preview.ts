@@ -2,8 +2,8 @@
  * The beginning of a result that is kept: of JSON its structure and the first elements of its
  * longest array, of a text its first lines. It never has more tokens than it may, roughly.
  */
-import { elementsOf, skipLong } from "../json/byte-values.ts";
-import { withoutSpaces } from "../json/shape-json.ts";
+import { elementsOf, skipLong } from "../json/bytes/byte-values.ts";
+import { withoutSpaces } from "../json/bytes/shape-json.ts";
 import { estimateTokens } from "../text/token-estimate.ts";
 import type { Sliced } from "../timing/slices.ts";
 import type { ResultDocument } from "./document.ts";

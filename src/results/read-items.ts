@@ -2,9 +2,9 @@
  * The items of a value, one by one: the elements of an array, the members of an object, or the
  * lines of a text. An item is only looked at if it is asked for.
  */
-import { afterComma, skipLong, skipShort, skipSpaces, valueAfter } from "../json/byte-values.ts";
+import { afterComma, skipLong, skipShort, skipSpaces, valueAfter } from "../json/bytes/byte-values.ts";
+import { unescapeInSlices } from "../json/bytes/json-bytes.ts";
 import { CLOSE_BRACE, CLOSE_BRACKET, NEWLINE, OPEN_BRACE, OPEN_BRACKET, QUOTE, RETURN } from "../json/characters.ts";
-import { unescapeInSlices } from "../json/json-bytes.ts";
 import type { Span } from "../json/json-text.ts";
 import type { Sliced } from "../timing/slices.ts";
 import type { ResultDocument } from "./document.ts";

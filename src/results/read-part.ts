@@ -3,8 +3,8 @@
  * that have a text in them. What is returned never has more tokens than a result may have, roughly,
  * and says how to go on.
  */
-import { skipLong } from "../json/byte-values.ts";
-import { withoutSpaces } from "../json/shape-json.ts";
+import { skipLong } from "../json/bytes/byte-values.ts";
+import { withoutSpaces } from "../json/bytes/shape-json.ts";
 import { GoblinError } from "../protocol/errors.ts";
 import { estimateTokens } from "../text/token-estimate.ts";
 import type { Sliced } from "../timing/slices.ts";

@@ -1,7 +1,7 @@
 /** Finds the value that a path such as `items[3].title` names. */
-import { afterComma, skipLong, skipShort, skipSpaces, valueAfter } from "../json/byte-values.ts";
+import { afterComma, skipLong, skipShort, skipSpaces, valueAfter } from "../json/bytes/byte-values.ts";
+import { byteForm, byteKey } from "../json/bytes/json-bytes.ts";
 import { CLOSE_BRACE, CLOSE_BRACKET, OPEN_BRACE, OPEN_BRACKET } from "../json/characters.ts";
-import { byteForm, byteKey } from "../json/json-bytes.ts";
 import type { Sliced } from "../timing/slices.ts";
 
 const STEP = /^(?:\[(\d{1,12})\]|\.?([^.[\]"]+)|\.?("(?:[^"\\]|\\.)*"))/;

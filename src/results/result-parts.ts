@@ -5,9 +5,17 @@
  * Invariant: the work is done in slices, and the number of blocks is bounded. What comes after the
  * last one is a part of the result, but no block.
  */
-import { afterComma, elementsOf, membersOf, skipLong, skipShort, skipSpaces, valueAfter } from "../json/byte-values.ts";
+import {
+  afterComma,
+  elementsOf,
+  membersOf,
+  skipLong,
+  skipShort,
+  skipSpaces,
+  valueAfter,
+} from "../json/bytes/byte-values.ts";
+import { byteKey } from "../json/bytes/json-bytes.ts";
 import { CLOSE_BRACE, OPEN_BRACE, OPEN_BRACKET, QUOTE } from "../json/characters.ts";
-import { byteKey } from "../json/json-bytes.ts";
 import type { Span } from "../json/json-text.ts";
 import type { Sliced } from "../timing/slices.ts";
 

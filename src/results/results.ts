@@ -7,9 +7,9 @@
  */
 import type { Snapshot } from "../catalog/snapshot.ts";
 import { resultIdOf, resultUri } from "../identifiers/result-ids.ts";
-import { membersOf } from "../json/byte-values.ts";
+import { membersOf } from "../json/bytes/byte-values.ts";
+import { joinInSlices } from "../json/bytes/json-bytes.ts";
 import { OPEN_BRACE } from "../json/characters.ts";
-import { joinInSlices } from "../json/json-bytes.ts";
 import type { Call } from "../protocol/call.ts";
 import { knowsLinks } from "../protocol/envelope.ts";
 import { GoblinError } from "../protocol/errors.ts";

@@ -4,13 +4,13 @@
  * bytes, and a result in which nothing is to be changed stays as it is.
  */
 
-import { afterComma, membersOf, skipLong, skipSpaces, valueAfter } from "../json/byte-values.ts";
+import { afterComma, membersOf, skipLong, skipSpaces, valueAfter } from "../json/bytes/byte-values.ts";
+import { jsonIn } from "../json/bytes/embedded-json.ts";
+import { byteKey, escapeInSlices, joinInSlices, unescapeInSlices } from "../json/bytes/json-bytes.ts";
+import { type Fields, fieldsOf, keepFields, withoutSpaces } from "../json/bytes/shape-json.ts";
 import { canonical } from "../json/canonical.ts";
 import { CLOSE_BRACE, QUOTE } from "../json/characters.ts";
-import { jsonIn } from "../json/embedded-json.ts";
-import { byteKey, escapeInSlices, joinInSlices, unescapeInSlices } from "../json/json-bytes.ts";
 import type { Span } from "../json/json-text.ts";
-import { type Fields, fieldsOf, keepFields, withoutSpaces } from "../json/shape-json.ts";
 import type { ResultRules } from "../protocol/results/result-rules.ts";
 import type { Sliced } from "../timing/slices.ts";
 import type { Block, ResultParts } from "./result-parts.ts";

@@ -4,7 +4,7 @@
  * these before those of the gateway, key by key.
  */
 import * as z from "zod";
-import { compilePatterns, PatternSyntaxError } from "../../json/field-patterns.ts";
+import { compilePatterns, PatternSyntaxError } from "../../json/bytes/field-patterns.ts";
 import { isPlain, type ResultRules } from "../../protocol/results/result-rules.ts";
 import { countFromOne, positiveMs } from "../schema/limits.ts";
 

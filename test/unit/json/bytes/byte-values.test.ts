@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { elementsOf, membersOf, skipLong, skipShort } from "../../../src/json/byte-values.ts";
-import { finish } from "../../../src/timing/slices.ts";
+import { elementsOf, membersOf, skipLong, skipShort } from "../../../../src/json/bytes/byte-values.ts";
+import { finish } from "../../../../src/timing/slices.ts";
 
 test("the end of any value is found, at once or in slices", () => {
   fc.assert(

@@ -3,9 +3,9 @@
  *
  * Invariant: nothing here takes long. A short value is skipped at once, a long one in slices.
  */
-import type { Sliced } from "../timing/slices.ts";
-import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE, SPACE } from "./characters.ts";
-import type { Span } from "./json-text.ts";
+import type { Sliced } from "../../timing/slices.ts";
+import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE, SPACE } from "../characters.ts";
+import type { Span } from "../json-text.ts";
 
 /** Longer values are skipped in slices. */
 const SHORT = 4096;

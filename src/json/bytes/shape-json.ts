@@ -4,12 +4,12 @@
  *
  * The bytes must be valid JSON. Nothing recurses, and the work is done in slices.
  */
-import type { Sliced } from "../timing/slices.ts";
+import type { Sliced } from "../../timing/slices.ts";
+import { CLOSE_BRACE, CLOSE_BRACKET, OPEN_BRACE, OPEN_BRACKET, QUOTE, SPACE } from "../characters.ts";
+import type { Span } from "../json-text.ts";
 import { afterComma, skipLong, skipShort, skipSpaces, valueAfter } from "./byte-values.ts";
-import { CLOSE_BRACE, CLOSE_BRACKET, OPEN_BRACE, OPEN_BRACKET, QUOTE, SPACE } from "./characters.ts";
 import { compilePatterns, inElements, inMember, isMatched, type PatternStates } from "./field-patterns.ts";
 import { byteKey, joinInSlices } from "./json-bytes.ts";
-import type { Span } from "./json-text.ts";
 
 export interface Fields {
   /** What is kept; everything, if this is empty. */

@@ -1,7 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { byteForm, byteKey, escapeInSlices, joinInSlices, unescapeInSlices } from "../../../src/json/json-bytes.ts";
-import { finish } from "../../../src/timing/slices.ts";
+import {
+  byteForm,
+  byteKey,
+  escapeInSlices,
+  joinInSlices,
+  unescapeInSlices,
+} from "../../../../src/json/bytes/json-bytes.ts";
+import { finish } from "../../../../src/timing/slices.ts";
 
 const escaped = (text: string): string => Buffer.concat(finish(escapeInSlices(Buffer.from(text)))).toString();
 

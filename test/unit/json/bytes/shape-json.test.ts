@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { compilePatterns, PatternSyntaxError } from "../../../src/json/field-patterns.ts";
-import { fieldsOf, keepFields, withoutSpaces } from "../../../src/json/shape-json.ts";
-import { finish } from "../../../src/timing/slices.ts";
+import { compilePatterns, PatternSyntaxError } from "../../../../src/json/bytes/field-patterns.ts";
+import { fieldsOf, keepFields, withoutSpaces } from "../../../../src/json/bytes/shape-json.ts";
+import { finish } from "../../../../src/timing/slices.ts";
 
 const kept = (text: string, { pick = [] as string[], drop = [] as string[] }): string =>
   finish(keepFields(Buffer.from(text), text.search(/\S/), fieldsOf(pick, drop)))?.toString() ?? text;

@@ -1,9 +1,9 @@
 /**
  * Reads and writes JSON strings of any length as UTF-8, in slices, and joins large parts.
  */
-import type { Sliced } from "../timing/slices.ts";
-import { BACKSLASH, LOWER_U, QUOTE, SPACE } from "./characters.ts";
-import type { Span } from "./json-text.ts";
+import type { Sliced } from "../../timing/slices.ts";
+import { BACKSLASH, LOWER_U, QUOTE, SPACE } from "../characters.ts";
+import type { Span } from "../json-text.ts";
 
 /** A name as `byteKey` returns it: one character for each byte. */
 export function byteForm(name: string): string {

@@ -1,7 +1,7 @@
 /** Finds JSON in a text that is nothing else: tools often give their result as such a text. */
-import type { Sliced } from "../timing/slices.ts";
-import { OPEN_BRACE, OPEN_BRACKET, QUOTE } from "./characters.ts";
-import { scanInSlices, skipBlank } from "./json-scan.ts";
+import type { Sliced } from "../../timing/slices.ts";
+import { OPEN_BRACE, OPEN_BRACKET, QUOTE } from "../characters.ts";
+import { scanInSlices, skipBlank } from "../json-scan.ts";
 
 /**
  * Returns where the object, array or string that the whole text is begins; -1 if it is none. The
