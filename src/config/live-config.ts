@@ -20,6 +20,9 @@ interface Switch {
   readonly inFile: boolean;
 }
 
+/** Each part of a gateway listens at most once. More listeners are a leak. */
+const MOST_LISTENERS = 30;
+
 export class LiveConfig extends EventEmitter<LiveConfigEvents> {
   #current: Config;
   /** The config from the file, without manual switches. */
@@ -28,6 +31,7 @@ export class LiveConfig extends EventEmitter<LiveConfigEvents> {
 
   constructor(config: Config) {
     super();
+    this.setMaxListeners(MOST_LISTENERS);
     this.#current = config;
     this.#file = config;
   }

@@ -57,6 +57,7 @@ describe("the OpenAPI document", () => {
       "get /api/lock",
       "post /api/lock/{id}",
       "delete /api/lock/{id}",
+      "post /api/lock/{id}/switch",
       "get /api/access",
       "post /api/access/view",
       "get /api/logins",
@@ -122,6 +123,7 @@ describe("the OpenAPI document", () => {
       "sessions",
       "config",
       "approvals",
+      "lock",
     ]);
     expect(text).not.toContain('additionalProperties":false');
     expect(schemas.ApiError).toEqual({
