@@ -58,7 +58,8 @@ it("a task is reached from any replica, by its owner alone, and no other task in
   for (const client of ada) expect((await asks(client, "tasks/get", mixed)).message.error.code).toBe(-32602);
   expect((await asks(ada[2]!, "tasks/cancel", hers)).message.error).toBeUndefined();
   expect((await asks(ada[1]!, "tasks/get", hers)).message.result.status).toBe("cancelled");
-  // The first task of the other processes is somebody else's.
+  // The first task of the other processes is somebody else's, or another one of hers.
+  await started(ada[2]!, "another one of Ada");
   await replicas.all[0]!.gateway.close();
   for (const client of ada.slice(1)) {
     const { message } = await asks(client, "tasks/get", hers);

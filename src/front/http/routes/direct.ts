@@ -13,13 +13,16 @@ import { type HttpExchange, JSON_HEADERS } from "../exchange.ts";
 import { denialCodes } from "../guard.ts";
 import type { AppOptions, Route } from "./app.ts";
 
-export type DirectOptions = Pick<AppOptions, "admit" | "exchange" | "endpoint" | "sse" | "guards" | "servers">;
+export type DirectOptions = Pick<
+  AppOptions,
+  "admit" | "exchange" | "endpoint" | "sse" | "guards" | "servers" | "cluster"
+>;
 
 /** Serves a request if it is one of these. */
 export type ServeDirectly = (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
 
 export function createDirectRoutes(options: DirectOptions): ServeDirectly {
-  const { admit, exchange, endpoint, sse, guards, servers } = options;
+  const { admit, exchange, endpoint, sse, guards, servers, cluster } = options;
   const methods = {
     "/mcp": new Map([
       ["POST", endpoint.post],
@@ -47,7 +50,7 @@ export function createDirectRoutes(options: DirectOptions): ServeDirectly {
     x.shared = cors.answer(x.header("origin"));
     const refused = place(x);
     if (refused) reply(x, refused.status, { error: { code: denialCodes[refused.status], message: refused.message } });
-    else if (path === "/health") reply(x, 200, { status: "ok" });
+    else if (path === "/health") reply(x, 200, { status: "ok", redis: cluster?.redis });
     else if (servers.settled) reply(x, 200, { status: "ready" });
     else reply(x, 503, { status: "starting" });
   };
