@@ -15,7 +15,7 @@ const { values } = parseArgs({
   options: {
     minutes: { type: "string", default: "2" },
     seed: { type: "string", default: String(Date.now() % 1e6) },
-    /** How many gateways share the clients, with a Redis. They are killed and restarted. */
+    /** The number of gateways that share the clients, with a Redis from two on. */
     replicas: { type: "string", default: "1" },
     /**
      * Which servers ask and tell: all, or only those where a stream or a connection of the client's

@@ -100,7 +100,7 @@ export async function createReplicas({ count, port, redis, ...options }) {
       await meanwhile();
       await replica.gateway.start();
       replica.isOut = false;
-      // A client with calls there tries again, and finds the replica that took over.
+      // A client that had its calls there tries again, and finds the replica that took over.
       if (how === "SIGKILL") await pause(TIMEOUT_MS);
       back();
     },

@@ -139,9 +139,7 @@ export class Cluster {
     return owner && owner.id !== this.self.id && !this.#peers.isGone(owner) ? owner : undefined;
   }
 
-  /**
-   * Whether another replica may have the session with this id, which this process does not have.
-   */
+  /** Whether another replica may have a session that this process does not have. */
   isElsewhere(id: string): boolean {
     return this.#store ? this.#tags.ownerIn(id) !== undefined : this.ownerOf(id) !== undefined;
   }

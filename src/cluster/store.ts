@@ -33,9 +33,7 @@ export interface SharedStore {
   /** The replicas, as they were a moment ago. */
   readonly members: readonly Member[];
   use(user: StoreUser): void;
-  /**
-   * Returns who took the session over from the replica that its id names. Rejects without answer.
-   */
+  /** Returns who took the session over from the owner in its id. Rejects without answer. */
   holder(id: string): Promise<Owner | undefined>;
   /** Takes a session over from a replica. Returns who has it now. Rejects without answer. */
   claim(id: string, from: Owner): Promise<Owner>;

@@ -27,13 +27,9 @@ export interface TaskParts {
   readonly sessions: Pick<SessionStore, "on" | "get">;
   readonly catalog: Pick<Catalog, "snapshot" | "view">;
   readonly sealer: Pick<Sealer, "mark">;
-  /**
-   * Names this replica, which has the connections that run its tasks. Undefined: there are none.
-   */
+  /** Names this replica, whose connections run its tasks. Undefined: there are no replicas. */
   readonly tag?: string | undefined;
-  /**
-   * Whether each replica runs a program of its own as this server, which knows only its own tasks.
-   */
+  /** Whether the server is a program, which every replica runs for itself. */
   readonly isProgram?: (serverId: string) => boolean;
 }
 
