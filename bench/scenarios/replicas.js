@@ -77,6 +77,8 @@ async function together(lab) {
     const jobs = await Promise.all(used.map(({ url }) => lab.generator.prepare("load", { ...load, url })));
     const results = await Promise.all(jobs.map((job) => job.start()));
     for (const job of jobs) await job.close();
+    for (const { wrong, firstWrong } of results)
+      if (wrong > 0) lab.wrong.push(`replicas at once: ${wrong} wrong, the first: ${firstWrong}`);
     return results.reduce((sum, result) => sum + result.perSecond, 0);
   };
   const rows = [
