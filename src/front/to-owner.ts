@@ -38,14 +38,17 @@ export class ToOwner {
   session({ idOf, isOpen }: Named, continuity: Pick<Continuity, "prepare">, serve: Serve): Serve {
     return (x, principal) => {
       const id = idOf(x);
-      const isHere = id === undefined || x.isHandedOver || isOpen(id) || !this.#cluster.isElsewhere(id);
+      const isHere = id === undefined || isOpen(id) || !this.#cluster.isElsewhere(id);
       if (isHere || !x.node) return serve(x, principal);
-      const request = requestOf(x, principal, null);
-      const passed = this.#cluster.handOverSession({ ...x.node, ...request }, id).then(async (isDone) => {
+      // The replica that took the session over may get a request of another one before its own.
+      const passed = x.isHandedOver
+        ? Promise.resolve(false)
+        : this.#cluster.handOverSession({ ...x.node, ...requestOf(x, principal, null) }, id);
+      const prepared = passed.then(async (isDone) => {
         if (!isDone) await continuity.prepare(id);
         return isDone;
       });
-      serveUnless(passed, x, () => serve(x, principal));
+      serveUnless(prepared, x, () => serve(x, principal));
     };
   }
 

@@ -148,7 +148,9 @@ describe.skipIf(!hasAll)("three processes behind nginx", () => {
     const failed = await slow;
     expect([failed.status, failed.json.error.data.code]).toEqual([502, "REPLICA_UNAVAILABLE"]);
     await until(() => stream.ended, { what: "the end of the stream" });
-    const answers = await Promise.all([1, 2, 1, 2].map((i) => at(i, first.headers).call("tools/call", echo(`${i}`))));
+    const answers = await Promise.all(
+      [1, 2, 1, 2].map((i, n) => at(i, first.headers).call("tools/call", echo(`${i}`), `own ${n}`)),
+    );
     expect(answers.map(({ message }) => message.result.structuredContent.text)).toEqual(["1", "2", "1", "2"]);
     const streams = [await at(2, first.headers).stream({ verb: "GET" })];
     await streams[0]!.next(isUpdate);
