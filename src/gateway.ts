@@ -128,7 +128,9 @@ export function createGateway(options: GatewayOptions) {
       http?.stopAccepting();
       cluster?.leave();
       const drainMs = drain ? config.current.timeouts.drainMs : undefined;
-      await Promise.all([relay.drain(drainMs), cluster?.drain(drainMs ?? 0)]);
+      await Promise.all([relay.drain(drainMs), cluster?.drain(drainMs ?? 0), cluster && front.left(drainMs ?? 0)]);
+      // Until its session was left to another replica, a client could still call.
+      if (cluster) await relay.drain(drainMs);
       await continuity.close();
       stdioFront?.refuse();
       admin.close();

@@ -63,7 +63,7 @@ test("a token is sent when it is given, in the environment or in the config of t
   ).toBe("[]\n");
   expect(await goblin("list", "servers", "--token", "client-1", ...at)).toMatchObject({
     code: 1,
-    err: "goblin: This token does not open the API: use an admin token\n",
+    err: "goblin: This token does not open the API: use an admin token\nWhat to do: docs/errors.md#forbidden\n",
   });
   expect(
     (await home.goblinWith({ env: { GOBLIN_TOKEN: "wrong-token" } }, "list", "servers", "--json", ...at)).code,

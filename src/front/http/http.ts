@@ -41,6 +41,8 @@ export interface HttpFront {
   attach(incoming: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** The gateway will close: asks the clients that can go elsewhere to do so. */
   drain(): void;
+  /** Resolves when other replicas have all sessions, or after this time. */
+  left(ms: number): Promise<void>;
   /** Serves a web Request. */
   fetch(request: Request): Promise<Response>;
   close(): void;
@@ -93,7 +95,13 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
   };
 
   const reading = { ...context, bodies, answersHere: true };
-  const bySession = (serve: Serve): Serve => toOwner?.session(legacy.named, context.continuity, serve) ?? serve;
+  const bySession = (serve: Serve): Serve => {
+    if (!toOwner) return serve;
+    return toOwner.session(legacy.named, context.continuity, (x, principal) => {
+      if (!x.isHandedOver) legacy.hold(x);
+      serve(x, principal);
+    });
+  };
   const post = bySession((x, principal) => {
     readJson({ x, principal }, reading, (body) => {
       const incoming = classifyIncoming(body, x.header(VERSION_HEADER));
@@ -149,6 +157,8 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
 
   const serveHandedOver = ({ incoming, outgoing, network }: HandedOver): void => {
     const x = new NodeExchange(incoming, outgoing, { ...shared, handedFrom: network });
+    // At once: whether it is admitted may take a while to know.
+    legacy.hold(x);
     const method = x.method.toLowerCase();
     const endpoint = endpointOf(x.path, "/mcp");
     const serve = Object.hasOwn(endpointRoutes, method) ? endpointRoutes[method as "post"] : undefined;
@@ -184,6 +194,7 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
       attached.drain();
       if (cluster) legacy.leave();
     },
+    left: (ms) => legacy.left(ms),
     serveAdmin: (incoming, outgoing) => void serveByApp("admin", incoming, outgoing),
     async fetch(request) {
       // From now on there are others besides the client of a channel.

@@ -38,6 +38,9 @@ export class LegacyHttp {
   /** Of messages that are being read, or were. */
   readonly #early = new WeakMap<HttpExchange, EarlyCancels>();
   #leaving: NodeJS.Timeout | undefined;
+  /** How many requests of a session are read or answered, by the session's id. */
+  readonly #underWay = new Map<string, number>();
+  #left: (() => void) | undefined;
   /** Sessions that other replicas took over. */
   readonly #moved = new Set<string>();
   /** What names a session, and whether this process has it. */
@@ -65,17 +68,50 @@ export class LegacyHttp {
     session.close();
   }
 
-  /** Leaves all sessions to other replicas, each as soon as none of its calls is under way. */
-  leave(): void {
-    this.#leaving ??= setInterval(() => {
-      for (const [id, session] of this.#sessions) if (session.inFlight === 0) this.surrender(id);
-    }, LEAVE_MS);
+  /** Counts a request of a session as under way until it is answered. */
+  hold(x: HttpExchange): void {
+    const id = x.header(SESSION_HEADER);
+    if (id === undefined || x.method === "GET") return;
+    this.#underWay.set(id, (this.#underWay.get(id) ?? 0) + 1);
+    x.onDone(() => {
+      const others = this.#underWay.get(id)! - 1;
+      if (others > 0) this.#underWay.set(id, others);
+      else this.#underWay.delete(id);
+    });
   }
 
-  /** Whether the session of a request was left to another replica. */
+  /** Leaves all sessions to other replicas, each as soon as none of its requests is under way. */
+  leave(): void {
+    this.#leaving ??= setInterval(() => this.#leaveIdle(), LEAVE_MS);
+  }
+
+  /** Resolves when all sessions were left to others, or after this time. */
+  async left(ms: number): Promise<void> {
+    if (this.#leaving === undefined || this.#sessions.size === 0) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#left = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  #leaveIdle(): void {
+    for (const id of this.#sessions.keys()) if (this.#isIdle(id)) this.surrender(id);
+    if (this.#sessions.size === 0) this.#left?.();
+  }
+
+  #isIdle(id: string): boolean {
+    return this.#sessions.get(id)?.inFlight === 0 && !this.#underWay.has(id);
+  }
+
+  /** Whether the session of a request was left to another replica. An idle one is left now. */
   hasMoved({ headers }: IncomingMessage): boolean {
     const id = headers[SESSION_HEADER];
-    return typeof id === "string" && (this.#moved.has(id) || (this.#leaving !== undefined && !this.#sessions.has(id)));
+    if (typeof id !== "string") return false;
+    if (this.#leaving !== undefined && this.#isIdle(id)) this.surrender(id);
+    return this.#moved.has(id) || (this.#leaving !== undefined && !this.#sessions.has(id));
   }
 
   /** Leaves what is left. */
