@@ -14,6 +14,7 @@ import { parseSyntax } from "../../config/reading/document.ts";
 import { parseConfig } from "../../config/reading/parse.ts";
 import { recordOf } from "../../structures/record.ts";
 import { clean } from "../../text/clean.ts";
+import { counted } from "../terminal/counted.ts";
 import { type Column, printJson, printTable } from "../terminal/table.ts";
 import { namedClients, ownConfig, thisMachine } from "./machine.ts";
 import { planSecrets } from "./move-secrets.ts";
@@ -111,10 +112,6 @@ function tell(
   else if (dryRun) console.log(clean(`${what} would be added to ${file}`));
   else if (count === 0) console.log(clean(`${file} has all of them already`));
   else console.log(clean(`${what} added to ${file}; to take it back: goblin undo ${id}`));
-}
-
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? "" : "s"}`;
 }
 
 function serversOf(text: string, file: string): Map<string, Entry> {

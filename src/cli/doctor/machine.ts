@@ -11,6 +11,7 @@ import { examineStateFolder } from "../../doctor/state-files.ts";
 import { formatDuration } from "../../text/format.ts";
 import { version } from "../../version.ts";
 import { namedAddress } from "../environment.ts";
+import { counted } from "../terminal/counted.ts";
 import type { Patient } from "./patient.ts";
 
 const INSTALL: Readonly<Record<string, string>> = {
@@ -71,7 +72,10 @@ export async function configSection({ running, target, file }: Patient): Promise
   ];
   if (findings.length > 0) return { title, findings };
   const count = file.loaded?.config.servers.length ?? 0;
-  return { title, findings: [{ level: "ok", code: "config", where: path, what: `valid, ${many(count, "server")}` }] };
+  return {
+    title,
+    findings: [{ level: "ok", code: "config", where: path, what: `valid, ${counted(count, "server")}` }],
+  };
 }
 
 async function runningConfig({ running, target }: Required<Pick<Patient, "running" | "target">>): Promise<Finding[]> {
@@ -136,8 +140,4 @@ function portFinding(host: string, port: number): Promise<Finding> {
       server.close(() => resolve({ level: "note", code: "port", where, what, remedy: "goblin serve starts one" }));
     });
   });
-}
-
-export function many(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

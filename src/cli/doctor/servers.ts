@@ -13,7 +13,7 @@ import { formatDuration } from "../../text/format.ts";
 import type { Target } from "../gateway/target.ts";
 import { storedLogins } from "../logins/auth.ts";
 import { requireServer } from "../suggest.ts";
-import { many } from "./machine.ts";
+import { counted } from "../terminal/counted.ts";
 import type { Patient } from "./patient.ts";
 
 const SHOWN_STDERR = 3;
@@ -97,7 +97,7 @@ function stateFindings(row: ServerRow, { target, details }: Known): Finding[] {
     case "degraded": {
       const { tools, prompts, resources, templates } = counts;
       const name = [row.serverInfo?.name, row.serverInfo?.version].filter(Boolean).join(" ");
-      const offers = [many(tools, "tool"), many(prompts, "prompt"), many(resources, "resource")].join(", ");
+      const offers = [counted(tools, "tool"), counted(prompts, "prompt"), counted(resources, "resource")].join(", ");
       const what = `${name}, MCP ${row.protocolVersion ?? "?"} over ${row.transport}: ${offers}`;
       const found: Finding[] = [{ level: "ok", code: "server", where, what }];
       if (state === "degraded") {

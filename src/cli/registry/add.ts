@@ -11,6 +11,7 @@ import { recordOf } from "../../structures/record.ts";
 import { clean } from "../../text/clean.ts";
 import { startTarget } from "../gateway/target.ts";
 import { hasTerminal } from "../secrets/hidden-prompt.ts";
+import { counted } from "../terminal/counted.ts";
 import { createStatusLine } from "../terminal/status-line.ts";
 import { printJson } from "../terminal/table.ts";
 import { UsageError } from "../usage-error.ts";
@@ -67,7 +68,7 @@ export async function add(typed: string, args: readonly string[], options: AddOp
   } else {
     console.log(clean(`Added to ${place.file}; to take it back: goblin undo ${undo}`));
     if (state === "needs-login") console.log(clean(`It needs a login: goblin login ${id}`));
-    else if (works) console.log(`It works, with ${tools} tools.`);
+    else if (works) console.log(`It works, with ${counted(tools, "tool")}.`);
     else note(`It does not work yet: ${reason ?? state}`);
   }
   return works ? 0 : 1;

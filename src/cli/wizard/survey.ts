@@ -11,6 +11,7 @@ import type { ServerState } from "../../protocol/server-states.ts";
 import { isPossible } from "../clients/import.ts";
 import { namedClients, thisMachine } from "../clients/machine.ts";
 import { startTarget } from "../gateway/target.ts";
+import { counted } from "../terminal/counted.ts";
 
 /** A server that could be taken over. */
 export interface Candidate extends Import {
@@ -111,10 +112,6 @@ export function summary({ candidates, clients, duplicates, plainSecrets: plain }
 /** Whether it should run but does not. */
 export function isFailing({ server }: Candidate): boolean {
   return server !== "ready" && server !== "degraded" && server !== "needs-login" && server !== "disabled";
-}
-
-export function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? "" : "s"}`;
 }
 
 /** `a`, `a and b`, `a, b and c`. */

@@ -20,10 +20,11 @@ import { undo } from "../clients/undo.ts";
 import { serve } from "../commands/serve.ts";
 import { namedAddress } from "../environment.ts";
 import { startingServers } from "../gateway/target.ts";
+import { counted } from "../terminal/counted.ts";
 import { createStatusLine } from "../terminal/status-line.ts";
 import { Cancelled, openPrompts, type Prompts } from "./prompts.ts";
 import { planSetup, type Setup, type Wanted, writeSetup } from "./setup.ts";
-import { type Candidate, counted, findImports, isFailing, listed, type Survey, summary, survey } from "./survey.ts";
+import { type Candidate, findImports, isFailing, listed, type Survey, summary, survey } from "./survey.ts";
 
 const USUAL_PORT = 3000;
 const AGAIN_MS = 200;
