@@ -97,15 +97,6 @@ export class LegacyHttp {
     });
   }
 
-  #leaveIdle(): void {
-    for (const id of this.#sessions.keys()) if (this.#isIdle(id)) this.surrender(id);
-    if (this.#sessions.size === 0) this.#left?.();
-  }
-
-  #isIdle(id: string): boolean {
-    return this.#sessions.get(id)?.inFlight === 0 && !this.#underWay.has(id);
-  }
-
   /** Whether the session of a request was left to another replica. An idle one is left now. */
   hasMoved({ headers }: IncomingMessage): boolean {
     const id = headers[SESSION_HEADER];
@@ -271,6 +262,15 @@ export class LegacyHttp {
     const reply = new PostReply(x, this.#streamsOf(session));
     const work = answerBatch(this.#context, batch.messages(), { session, reply, early: this.#early.get(x) });
     x.hold?.until(work);
+  }
+
+  #leaveIdle(): void {
+    for (const id of this.#sessions.keys()) if (this.#isIdle(id)) this.surrender(id);
+    if (this.#sessions.size === 0) this.#left?.();
+  }
+
+  #isIdle(id: string): boolean {
+    return this.#sessions.get(id)?.inFlight === 0 && !this.#underWay.has(id);
   }
 
   #streamsOf(session: Session): Streams {
