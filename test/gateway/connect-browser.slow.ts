@@ -12,7 +12,7 @@ import { startScripted } from "../fixtures/scripted.ts";
 afterEach(disposeAll);
 afterAll(closeChromium);
 
-const isThere = chromiumPath !== undefined && !process.env["CI"];
+const isThere = chromiumPath !== undefined;
 
 test.skipIf(!isThere)(
   "a person follows the link of a call, logs in, and the call goes on",
