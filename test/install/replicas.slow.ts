@@ -61,7 +61,10 @@ test.runIf(canRun)("three replicas behind nginx are one gateway, while one ends"
   let text = readFileSync(join(compose, "nginx.conf"), "utf8").replace("listen 8080;", `listen 127.0.0.1:${front};`);
   for (const [i, port] of ports.entries()) text = text.replace(`goblin-${i + 1}:3000`, `127.0.0.1:${port}`);
   const file = join(folder, "nginx.conf");
-  writeFileSync(file, `daemon off;\npid ${folder}/nginx.pid;\nerror_log ${folder}/error.log;\n${text}`);
+  writeFileSync(
+    file,
+    `daemon off;\nmaster_process off;\npid ${folder}/nginx.pid;\nerror_log ${folder}/error.log;\n${text}`,
+  );
   run("nginx", "-e", join(folder, "error.log"), "-p", folder, "-c", file);
   const origin = `http://127.0.0.1:${front}`;
   await until(
