@@ -226,6 +226,7 @@ export class Approvals extends EventEmitter<ApprovalsEvents> {
 
   /** Ends all questions. Their calls are answered and not run. */
   async close(): Promise<void> {
+    if (this.#isClosed) return;
     this.#isClosed = true;
     for (const id of [...this.#held.keys()]) this.end(id, "shutdown");
     clearInterval(this.#telling);
