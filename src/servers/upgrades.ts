@@ -59,7 +59,10 @@ export class Upgrades {
     if (!listed || state !== "ready") {
       const isOver = state === "down" || state === "needs-login" || state === "invalid" || state === "degraded";
       const why = `the new version does not run: ${reason ?? state}`;
-      if (isOver && this.#upgrades.get(id)?.state !== "failed") {
+      const hasFailed = this.#upgrades.get(id)?.state === "failed";
+      // One that is tried again has failed until it runs.
+      if (hasFailed && !isOver) return false;
+      if (isOver && !hasFailed) {
         log.error({ server: id, reason: reason ?? state }, "A new version of the server failed; the old one stays");
       }
       this.#set(id, isOver ? { state: "failed", reason: why } : { state: "starting", reason: "it starts" });
