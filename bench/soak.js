@@ -1,6 +1,6 @@
 // @ts-check
 // A soak: `npm run soak -- --minutes N [--seed N] [--replicas N] [--share all|session] [--known
-// kind,…] [--until kind] [--verbose] [--mutant NAME]`.
+// kind,…] [--until kind] [--pause MS] [--verbose] [--mutant NAME]`.
 //
 // The built gateway over servers of both eras on all transports that break at random, with clients
 // of all kinds that come and go, a config that changes, restarts and kills. Servers keep a book of
@@ -24,6 +24,8 @@ const { values } = parseArgs({
     share: { type: "string", default: "all" },
     /** Kinds of problems that are counted and shown, but fail nothing. */
     known: { type: "string", default: "" },
+    /** The longest pause of a caller between two calls; longer beside other work. */
+    pause: { type: "string" },
     /** Ends as soon as a problem of this kind was found. */
     until: { type: "string" },
     /** Prints every fault as it is put in, and every problem as it is found. */
@@ -46,6 +48,7 @@ const { problems, counts, calmReasons, updates, faults, lives, readings } = awai
   replicas: Number(values.replicas),
   share: values.share === "session" ? "session" : "all",
   known: values.known.split(",").filter((kind) => kind !== ""),
+  ...(values.pause !== undefined && { pauseMs: Number(values.pause) }),
   ...(values.until !== undefined && { until: values.until }),
   log: console.log,
   ...(values.verbose && { trace: console.log }),

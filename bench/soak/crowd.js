@@ -15,6 +15,9 @@ export const SIZE = COMING.length + STAYING.length;
 const CALLERS = 3;
 const SUBSCRIPTIONS = 3;
 const PATIENCE_MS = 20_000;
+/** The longest pause of a caller between two calls, and after one without a result. */
+const PAUSE_MS = 15;
+const REFUSED_MS = 200;
 /** A server that was away is back by then. */
 const BACK_MS = 60_000;
 
@@ -22,11 +25,11 @@ const BACK_MS = 60_000;
 /** @typedef {import("./servers.js").Server} Server */
 /**
  * @typedef {{ street: import("./traffic.js").Street, servers: readonly Server[], tokens: readonly
- *   string[], isOver: () => boolean }} CrowdOptions
+ *   string[], isOver: () => boolean, pauseMs?: number }} CrowdOptions
  */
 
 /** @param {CrowdOptions} options */
-export function createCrowd({ street, servers, tokens, isOver }) {
+export function createCrowd({ street, servers, tokens, isOver, pauseMs = PAUSE_MS }) {
   const { clients, random, problems, weather, ledger } = street;
   const ofStdio = servers.filter(({ name }) => STDIO_SERVERS.includes(name));
   /** @type {Client[]} */
@@ -149,7 +152,7 @@ export function createCrowd({ street, servers, tokens, isOver }) {
         // ago.
         if (!isUp && !client.excuse(from)) problems.add("ending", `${client.id} (${client.kind}) cannot connect`);
         const hasResult = await anyCall(client, random.pick(reachable), street);
-        await pause(random.next() * (hasResult ? 15 : 200));
+        await pause(random.next() * (hasResult ? pauseMs : REFUSED_MS));
       }
     });
     await Promise.all(callers);

@@ -43,7 +43,7 @@ const GONE_MS = 8000;
 /** @typedef {import("./client.js").Client} Client */
 /**
  * @typedef {{ minutes: number, seed: number, share: "all" | "session", known: string[], replicas?:
- *   number, until?: string, trace?: (line: string) => void, between?:
+ *   number, pauseMs?: number, until?: string, trace?: (line: string) => void, between?:
  *   import("./client.js").Between, imports?: string[], log?: (line: string) => void }} SoakOptions
  */
 
@@ -55,6 +55,7 @@ export async function runSoak({
   known,
   replicas = 1,
   until: wanted,
+  pauseMs,
   between,
   imports = [],
   log = () => {},
@@ -107,7 +108,13 @@ export async function runSoak({
     between: between ?? plain,
     share,
   };
-  const crowd = createCrowd({ street, servers, tokens: TOKENS, isOver: () => isOver });
+  const crowd = createCrowd({
+    street,
+    servers,
+    tokens: TOKENS,
+    isOver: () => isOver,
+    ...(pauseMs !== undefined && { pauseMs }),
+  });
   let faults = 0;
   let peakRss = 0;
   let isOver = false;
