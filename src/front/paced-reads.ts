@@ -6,20 +6,17 @@ import type { IncomingMessage } from "node:http";
 
 /** The bodies of which a part is read in one turn. */
 const PER_TURN = 16;
-/** One part ends at either limit. */
 const PART_BYTES = 32 * 1024;
-const PART_CHUNKS = 256;
 
 const waiting: IncomingMessage[] = [];
 
 /** Returns a function to call with the size of each chunk. It pauses the request until its turn. */
 export function pacedReads(request: IncomingMessage): (bytes: number) => void {
   let bytes = 0;
-  let chunks = 0;
   return (more) => {
     bytes += more;
-    if (bytes < PART_BYTES && ++chunks < PART_CHUNKS) return;
-    bytes = chunks = 0;
+    if (bytes < PART_BYTES) return;
+    bytes = 0;
     request.pause();
     if (waiting.push(request) === 1) setImmediate(turn);
   };

@@ -108,10 +108,14 @@ export class NodeExchange implements HttpExchange, TurnEndTask {
     let over: Oversized | undefined;
     let size = 0;
     let chunks = 0;
+    let isTiny = false;
     const take = (chunk: Buffer): void => {
+      if (isTiny) return;
       size += chunk.length;
       if (hold && ++chunks > MANY_CHUNKS && size < chunks * TINY_BYTES) {
-        request.off("data", take);
+        // What was read comes here to the end: without a listener, Node would keep it.
+        isTiny = true;
+        request.socket.pause();
         this.reply(400, JSON_HEADERS, TINY_CHUNKS);
         this.atTurnEnd();
         request.socket.destroySoon();
