@@ -2,11 +2,17 @@
  * A buffer that collects chunks of bytes.
  *
  * Invariant: memory stays close to the number of bytes, however small the chunks. Large chunks are
- * kept without a copy and must not change afterwards; small ones are copied into blocks.
+ * kept without a copy and must not change afterwards; small ones are copied into blocks. No call takes
+ * long: what many chunks add up to is copied as it grows, not at the end.
  */
 const BLOCK = 8 * 1024;
+/** More than this is moved to the buffer that grows. */
+const LOOSE = 4 * 1024 * 1024;
 
 export class Pieces {
+  /** The first bytes, if there are very many, and how many these are. Memory beyond is not used. */
+  #grown: Buffer | undefined;
+  #moved = 0;
   #kept: Buffer[] = [];
   /** The block for small chunks, and its fill level. */
   #block: Buffer | undefined;
@@ -24,6 +30,7 @@ export class Pieces {
       this.#seal();
       this.#kept.push(piece);
     } else this.#copy(piece);
+    if (this.#size - this.#moved > LOOSE) this.#move();
   }
 
   /** Adds borrowed bytes: only a copy is kept. */
@@ -34,18 +41,23 @@ export class Pieces {
   /** Returns the first bytes as text. Of three chunks kept in a row, at least one is large. */
   head(length: number): string {
     this.#seal();
-    return Buffer.concat(this.#kept.slice(0, 3)).toString("latin1", 0, Math.min(length, BLOCK));
+    const first = this.#grown ?? Buffer.concat(this.#kept.slice(0, 3));
+    return first.toString("latin1", 0, Math.min(length, BLOCK));
   }
 
   /** Returns all bytes and empties the buffer. */
   take(): Buffer {
     this.#seal();
-    const all = this.#kept.length === 1 ? this.#kept[0]! : Buffer.concat(this.#kept, this.#size);
+    if (this.#grown) this.#move();
+    const loose = (): Buffer => (this.#kept.length === 1 ? this.#kept[0]! : Buffer.concat(this.#kept, this.#size));
+    const all = this.#grown?.subarray(0, this.#size) ?? loose();
     this.clear();
     return all;
   }
 
   clear(): void {
+    this.#grown = undefined;
+    this.#moved = 0;
     this.#kept = [];
     this.#block = undefined;
     this.#filled = 0;
@@ -61,6 +73,19 @@ export class Pieces {
       from += copied;
       if (this.#filled === BLOCK) this.#seal();
     }
+  }
+
+  #move(): void {
+    this.#seal();
+    // A single chunk stays as it is until others follow.
+    if (!this.#grown && this.#kept.length === 1) return;
+    if (!this.#grown || this.#grown.length < this.#size) {
+      const grown = Buffer.allocUnsafeSlow(2 * this.#size);
+      this.#grown?.copy(grown, 0, 0, this.#moved);
+      this.#grown = grown;
+    }
+    for (const piece of this.#kept) this.#moved += piece.copy(this.#grown, this.#moved);
+    this.#kept = [];
   }
 
   #seal(): void {
