@@ -1,4 +1,4 @@
-/** Commands that were typed wrongly: each is told what would be right, and ends with exit code 2. */
+/** Commands that were typed wrongly: each is told what would be right, and ends with code 2. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
