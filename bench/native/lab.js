@@ -14,7 +14,8 @@ import { answersFile, compileTools, requestsFile } from "./tools.js";
 
 /** @typedef {import("../client.js").Era} Era */
 /** @typedef {import("../subjects.js").Subject} Subject */
-/** @typedef {{ name: string, subject: Subject, tool: string }} Path */
+/** `url`: where the calls go, if not to the subject's own. */
+/** @typedef {{ name: string, subject: Subject, tool: string, url?: string }} Path */
 /**
  * `mainUs`: the main thread's part of `cpuUs`; NaN where the system does not tell.
  * @typedef {{ busy: number, perSecond: number, cpuUs: number, mainUs: number, p50: number, p99:
@@ -63,12 +64,13 @@ export async function createNativeLab(era) {
   }
 
   /** @param {Path} path @param {Load} wanted @returns {Promise<Result>} */
-  async function load({ name, subject, tool }, { connections, ms }) {
-    if (!tools) return loadByNode({ name, subject, tool }, { connections, ms });
-    const clients = await Promise.all(Array.from({ length: connections }, () => Client.open(subject.url, era)));
+  async function load(path, { connections, ms }) {
+    if (!tools) return loadByNode(path, { connections, ms });
+    const { name, subject, tool, url = subject.url } = path;
+    const clients = await Promise.all(Array.from({ length: connections }, () => Client.open(url, era)));
     try {
       const file = requestsFile(clients.map((client) => requestOf(client, tool)));
-      const port = new URL(subject.url).port;
+      const port = new URL(url).port;
       const { stdout } = await run(...onOurCore(tools.generator, [port, file, String(ms)]));
       const result = JSON.parse(stdout);
       if (result.wrong > 0) throw new Error(`${name}: ${result.wrong} wrong, the first: ${result.firstWrong}`);
@@ -79,9 +81,9 @@ export async function createNativeLab(era) {
   }
 
   /** @param {Path} path @param {Load} wanted @returns {Promise<Result>} */
-  async function loadByNode({ name, subject, tool }, { connections, ms }) {
+  async function loadByNode({ name, subject, tool, url = subject.url }, { connections, ms }) {
     if (!generator) throw new Error("there is no load generator");
-    const job = { era, connections, ask: { kind: "echo", tool }, url: subject.url, durationMs: ms };
+    const job = { era, connections, ask: { kind: "echo", tool }, url, durationMs: ms };
     const prepared = await generator.prepare("load", job);
     const { requests, perSecond, p50, p99, wrong, firstWrong } = await prepared.start();
     await prepared.close();
@@ -98,10 +100,12 @@ export async function createNativeLab(era) {
     proxy: async () => ({ name: "proxy", subject: keep(await startBeside("proxy", backend.url)), tool: "echo" }),
 
     /**
-     * @param {string} bin @param {Record<string, unknown>} [settings] @returns {Promise<Path[]>}
+     * @param {string} bin @param {Record<string, unknown>} [settings] @param {string} [share]
+     * @returns {Promise<Path[]>}
      */
-    async goblin(bin, settings = {}) {
-      const stdio = tools ? { command: tools.backend, args: [answersFile(era), "--stdio"] } : stdioServer({ era });
+    async goblin(bin, settings = {}, share) {
+      const program = tools ? { command: tools.backend, args: [answersFile(era), "--stdio"] } : stdioServer({ era });
+      const stdio = share === undefined ? program : { ...program, share };
       const servers = { http: { type: /** @type {const} */ ("http"), url: backend.url }, stdio };
       const subject = keep(await startGoblin(bin, { servers, settings }));
       const name = bin.split("/").at(-3) ?? "goblin";

@@ -4,15 +4,15 @@
 
 import { createServer } from "node:http";
 import * as jose from "jose";
-import { stdioServer } from "../subjects.js";
+import { compareVariants } from "../native/compare.js";
 
 /** @typedef {import("../client.js").Era} Era */
-/** @typedef {import("../lab.js").Cell} Cell */
 
 const RULES = 1_000;
 const AUDIENCE = "http://127.0.0.1/mcp";
 /** What the issue of identity and policy allows. */
 const MOST_CPU = 1.1;
+const LEAST_ROUNDS = 9;
 
 /** An issuer: its keys, and one token. */
 async function startIssuer() {
@@ -49,50 +49,38 @@ function rules() {
 
 /** @typedef {Awaited<ReturnType<typeof startIssuer>>} Issuer */
 /** @param {import("../lab.js").Lab} lab @param {Era} era @param {Issuer} given */
-async function runEra(lab, era, { issuer, token }) {
-  // With several principals, each session would have a process of its own.
-  const servers = { stdio: { ...stdioServer({ era, tag: "policy" }), share: "all" } };
-  const plain = await lab.goblin({ servers });
+async function runEra({ bin, rounds }, era, { issuer, token }) {
   const oauth = { issuers: [{ issuer, jwksUri: `${issuer}/keys`, audience: [AUDIENCE], requiredScopes: ["mcp:use"] }] };
-  const governed = await lab.goblin({
-    servers,
-    settings: {
-      gateway: { auth: { oauth } },
-      profiles: { bench: { servers: ["stdio"], tools: { deny: ["w*"] } } },
-      policy: { rules: rules() },
-    },
-  });
-  /** @type {Cell["load"]} */
-  const load = { era, connections: 16, ask: { kind: "echo", tool: plain.tool("stdio", "echo") } };
-  const address = new URL(`${governed.url}/p/bench`);
-  address.password = token;
-  /** @type {Cell[]} */
-  const cells = [
-    { subject: plain, load },
-    { subject: governed, load, url: address.href },
-  ];
-  const samples = await lab.compare(cells, { warmCalls: 3_000, duration: lab.short ? 400 : 600 });
-  const [without, under] = /** @type {[import("../lab.js").Sample, import("../lab.js").Sample]} */ (samples);
-  await lab.clear();
-  const row = (/** @type {string} */ path, /** @type {import("../lab.js").Sample} */ own) => [
-    ...[path, era, own.perSecond, own.cpuUs, own.cpuUs / without.cpuUs, own.p50, own.p99],
-  ];
-  return {
-    rows: [row("without", without), row(`access token, profile, ${RULES} rules`, under)],
-    bar: { name: `CPU under ${RULES} rules, ${era}`, value: under.cpuUs / without.cpuUs, most: MOST_CPU },
+  const governed = {
+    gateway: { auth: { oauth } },
+    profiles: { bench: { servers: ["stdio"], tools: { deny: ["w*"] } } },
+    policy: { rules: rules() },
   };
+  /** @param {string} url */
+  const at = (url) => Object.assign(new URL(`${url}/p/bench`), { password: token }).href;
+  // With several principals, each session would have a process of its own.
+  const common = { era, bin, rounds, share: "all" };
+  const { note, of, ratio } = await compareVariants([{ settings: {} }, { settings: governed, at }], common);
+  const rows = ["without", `access token, profile, ${RULES} rules`].map((path, index) => [
+    ...[path, era, of(index, "perSecond"), of(index, "cpuUs"), ratio(index, 0, "cpuUs")],
+    ...[of(index, "p50"), of(index, "p99")],
+  ]);
+  const bar = { name: `CPU under ${RULES} rules, ${era}`, value: ratio(1, 0, "cpuUs"), most: MOST_CPU };
+  return { rows, bar, note };
 }
 
 /** @type {import("../run.js").Scenario} */
 export const policy = {
   name: "policy",
-  seconds: { full: 9, short: 0 },
+  seconds: { full: 20, short: 0 },
+  least: LEAST_ROUNDS,
   async run(lab) {
     const given = await startIssuer();
     try {
       const eras = [await runEra(lab, "legacy", given), await runEra(lab, "modern", given)];
       const columns = ["calls, stdio server", "era", "calls/s", "CPU µs", "× without", "p50 ms", "p99 ms"];
-      const table = { title: "tools/call by somebody who may", columns, rows: eras.flatMap(({ rows }) => rows) };
+      const notes = [eras[0]?.note ?? ""];
+      const table = { title: "tools/call by somebody who may", columns, rows: eras.flatMap(({ rows }) => rows), notes };
       return { tables: [table], bars: eras.map(({ bar }) => bar) };
     } finally {
       given.stop();

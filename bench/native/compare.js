@@ -1,0 +1,62 @@
+// @ts-check
+// What a setting costs: the same calls to gateways that differ in it alone, each alone on a core
+// where the system can pin processes, with a backend and a load that cost a fraction of it. A round
+// measures all of them, one right after the other; the median of the rounds' ratios counts, so that
+// a slow second of the machine says nothing.
+
+import { median } from "../lab.js";
+import { createNativeLab } from "./lab.js";
+
+/** @typedef {import("./lab.js").Sample} Sample */
+/** @typedef {import("./lab.js").Path} Path */
+/**
+ * `at`: another address for the calls, from the gateway's. `ready`: called once it runs.
+ * @typedef {{ settings: Record<string, unknown>, at?: (url: string) => string, ready?: (url:
+ *   string) => Promise<void> }} Variant
+ */
+/**
+ * @typedef {{ era: import("../client.js").Era, bin: string, rounds: number, server?: "stdio" |
+ *   "http", share?: string }} Common
+ */
+
+const CONNECTIONS = 16;
+const WARM_MS = 2_000;
+const TURN_MS = 400;
+
+/** @param {Variant[]} variants @param {Common} common */
+export async function compareVariants(variants, { era, bin, rounds, server = "stdio", share }) {
+  const lab = await createNativeLab(era);
+  /** @type {Sample[][]} */
+  const samples = variants.map(() => []);
+  try {
+    const paths = [];
+    for (const { settings, at, ready } of variants) {
+      const found = await lab.goblin(bin, settings, share);
+      const path = /** @type {Path} */ (found.find(({ name }) => name.endsWith(server)));
+      await ready?.(path.subject.url);
+      paths.push(at ? { ...path, url: at(path.subject.url) } : path);
+    }
+    for (const path of paths) await lab.measure(path, { connections: CONNECTIONS, ms: WARM_MS });
+    for (let round = 0; round < rounds; round += 1) {
+      const order = [...paths.entries()];
+      if (round % 2 === 1) order.reverse();
+      for (const [index, path] of order)
+        samples[index]?.push(await lab.measure(path, { connections: CONNECTIONS, ms: TURN_MS }));
+    }
+  } finally {
+    await lab.close();
+  }
+  return {
+    note: lab.note,
+
+    /** @param {number} index @param {keyof Sample} key */
+    of: (index, key) => median((samples[index] ?? []).map((sample) => sample[key])),
+
+    /**
+     * The median of the rounds' ratios.
+     * @param {number} to @param {number} from @param {"cpuUs" | "mainUs"} key
+     */
+    ratio: (to, from, key) =>
+      median((samples[to] ?? []).map((sample, round) => sample[key] / (samples[from]?.[round]?.[key] ?? NaN))),
+  };
+}
