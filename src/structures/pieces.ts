@@ -2,8 +2,8 @@
  * A buffer that collects chunks of bytes.
  *
  * Invariant: memory stays close to the number of bytes, however small the chunks. Large chunks are
- * kept without a copy and must not change afterwards; small ones are copied into blocks. No call takes
- * long: what many chunks add up to is copied as it grows, not at the end.
+ * kept without a copy and must not change afterwards; small ones are copied into blocks. No call
+ * takes long: what many chunks add up to is copied as it grows, not at the end.
  */
 const BLOCK = 8 * 1024;
 /** More than this is moved to the buffer that grows. */
