@@ -126,6 +126,7 @@ export class Tracing {
         endTimeUnixNano: nanoseconds(flight.answeredAt || endedAt),
         attributes: attributes({
           ...shared,
+          "jsonrpc.request.id": flight.sentId === 0 ? undefined : String(flight.sentId),
           "goblin.server.id": flight.serverId,
           ...this.#parts.network(flight.serverId),
         }),

@@ -50,6 +50,7 @@ export class Pending {
 
   add(id: number, flight: Flight | undefined, resolve: (answer: Answer) => void): void {
     this.#entries.set(id, { flight, resolve });
+    if (flight) flight.sentId = id;
     const party = flight?.call.client.party;
     if (party !== undefined && this.#soleUser !== party) this.#soleUser = this.#soleUser === undefined ? party : null;
   }

@@ -35,6 +35,8 @@ export class Flight {
   readonly startedAt = performance.now();
   /** When the request went to its server, on the same clock; 0 before that. */
   sentAt = 0;
+  /** The id of the newest request for it on the server's connection; 0 before that. */
+  sentId = 0;
   /** When the server answered; 0 before that. */
   answeredAt = 0;
   /** The server that the call belongs to; undefined if it is not yet resolved or has none. */
