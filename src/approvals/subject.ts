@@ -6,11 +6,11 @@
  * arguments, never from what is shown to people.
  */
 import { createHash } from "node:crypto";
+import { NotCanonical, unambiguous } from "../json/canonical.ts";
 import { memberText } from "../json/json-text.ts";
 import type { Client } from "../protocol/call.ts";
 import { GoblinError } from "../protocol/errors.ts";
 import type { AskFirst, Principal } from "../protocol/principal.ts";
-import { canonicalJson, NotCanonical } from "./canonical-json.ts";
 
 export interface Subject {
   /** The principal's id. */
@@ -91,7 +91,7 @@ function canonicalArguments(params: string, kind: Subject["kind"]): string {
   const text = memberText(params, "arguments");
   if (text === undefined || text === "null") return "{}";
   try {
-    return canonicalJson(text);
+    return unambiguous(text);
   } catch (error) {
     if (!(error instanceof NotCanonical)) throw error;
     throw new GoblinError("INVALID_PARAMS", `Invalid params: "arguments": ${error.message}`);
