@@ -21,7 +21,7 @@ export const layers: Record<string, readonly string[]> = {
   policy: ["protocol", "json", "structures", "text"],
   config: ["policy", "protocol", "json", "structures", "text"],
   access: ["policy", "config", "protocol", "text"],
-  approvals: ["policy", "config", "protocol", "json", "structures", "timing"],
+  approvals: ["policy", "config", "protocol", "json", "structures", "timing", "text"],
   telemetry: ["config", "protocol", "structures", "timing", "text"],
   recording: ["links", "protocol", "json", "text"],
   replay: ["recording", "calls", "protocol", "json", "structures", "text", "version.ts"],

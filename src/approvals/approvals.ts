@@ -9,23 +9,22 @@
 import { randomBytes } from "node:crypto";
 import { EventEmitter } from "node:events";
 import { GoblinError, messageOf } from "../protocol/errors.ts";
-import { limitExceeded, type OnLimit } from "../protocol/limit-exceeded.ts";
-import { Shares } from "../structures/shares.ts";
+import type { OnLimit } from "../protocol/limit-exceeded.ts";
 import { type Alarm, Alarms } from "../timing/alarms.ts";
 import { type Answering, AnswerRefused, checkAnswer, type RefusalReason } from "./answering.ts";
+import { grantFor } from "./grant-for.ts";
 import { Grants } from "./grants.ts";
 import { Ledger, type OpenedLedger } from "./ledger.ts";
+import { type Placed, type PlaceLimits, Places } from "./places.ts";
 import type { ApprovalRecord, EndReason, Grant, Span } from "./record.ts";
 import { restore } from "./restore.ts";
 import { keptArguments } from "./shown-arguments.ts";
 import { keyOf, type Subject } from "./subject.ts";
 
-export interface ApprovalsSettings {
+export interface ApprovalsSettings extends PlaceLimits {
   readonly timeoutMs: number;
   /** How often a client that waits is told so. */
   readonly progressMs: number;
-  readonly heldCalls: number;
-  readonly heldBytes: number;
 }
 
 export interface ApprovalsOptions {
@@ -44,14 +43,10 @@ export interface ApprovalsEvents {
 }
 
 /** A call that waits. */
-export interface Waiting {
+export interface Waiting extends Placed {
   readonly subject: Subject;
   /** In canonical form. */
   readonly args: string;
-  /** The size of the whole request. */
-  readonly bytes: number;
-  /** Whom it is counted for. */
-  readonly account: string;
   /** Tells the client that it still waits. */
   readonly tell: (record: ApprovalRecord) => void;
   /** Its place is free: the call goes on, or is refused, as the record says. */
@@ -63,9 +58,6 @@ interface Held extends Waiting, Alarm {
   readonly key: string;
 }
 
-const HOUR_MS = 3_600_000;
-/** A session cannot be resumed for longer. */
-const SESSION_MS = 7 * 24 * HOUR_MS;
 const MOST_RECORDS = 1000;
 
 export class Approvals extends EventEmitter<ApprovalsEvents> {
@@ -75,8 +67,7 @@ export class Approvals extends EventEmitter<ApprovalsEvents> {
   readonly #held = new Map<string, Held>();
   /** Oldest first; those that are held, too. */
   readonly #records: Map<string, ApprovalRecord>;
-  readonly #calls = new Shares();
-  readonly #bytes = new Shares();
+  readonly #places: Places;
   readonly #alarms = new Alarms();
   #telling: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -90,6 +81,7 @@ export class Approvals extends EventEmitter<ApprovalsEvents> {
   constructor(options: ApprovalsOptions) {
     super();
     this.#options = options;
+    this.#places = new Places(options.settings, options.onLimit);
     const { records, grants } = restore(options.opened?.lines ?? []);
     this.#ledger = options.opened?.ledger ?? new Ledger();
     this.#records = records;
@@ -126,6 +118,11 @@ export class Approvals extends EventEmitter<ApprovalsEvents> {
     return this.#held.size;
   }
 
+  /** The size of the calls that wait. */
+  get heldBytes(): number {
+    return this.#places.bytes;
+  }
+
   /** Uses a grant for a call. The call must be reported with `executed` before it is sent. */
   take(subject: Subject): Grant | undefined {
     return this.#grants.take(keyOf(subject), subject.session, Date.now());
@@ -134,7 +131,7 @@ export class Approvals extends EventEmitter<ApprovalsEvents> {
   /** Holds a call until `end` is called. @throws GoblinError if too many wait */
   hold(waiting: Waiting): ApprovalRecord {
     if (this.#isClosed) throw new GoblinError("NOT_APPROVED", "The gateway is shutting down: nobody can approve calls");
-    this.#takePlace(waiting);
+    this.#places.take(waiting);
     const { timeoutMs, progressMs } = this.#options.settings();
     const now = Date.now();
     const { subject, args, bytes } = waiting;
@@ -169,7 +166,8 @@ export class Approvals extends EventEmitter<ApprovalsEvents> {
     const { span, by } = answering;
     const { record } = held;
     if (span === "session" && record.subject.session === null) throw this.#refuse(answering, "no-session");
-    const grant = this.#grantFor(held, span, by.name || "operator");
+    const onceMs = this.#options.settings().timeoutMs;
+    const grant = grantFor(held, { span, by: by.name || "operator", onceMs });
     await this.#answer(held, { state: "allowed", span, by: grant.by }, { event: "approved", grant });
     this.#grants.add(grant);
     this.#release(held);
@@ -234,15 +232,6 @@ export class Approvals extends EventEmitter<ApprovalsEvents> {
     this.emit("closed");
   }
 
-  #grantFor({ record, key }: Held, span: Span, by: string): Grant {
-    const at = Date.now();
-    const lasts = { once: this.#options.settings().timeoutMs, hour: HOUR_MS, session: SESSION_MS };
-    const expiresAt = at + lasts[span === "always" ? "once" : span];
-    const uses = span === "hour" || span === "session" ? null : 1;
-    const { id: approval, subject } = record;
-    return { id: randomBytes(5).toString("hex"), approval, key, subject, span, by, at, expiresAt, uses };
-  }
-
   /** Records an answer before it counts. */
   async #answer(
     held: Held,
@@ -289,26 +278,12 @@ export class Approvals extends EventEmitter<ApprovalsEvents> {
     this.#release(held);
   }
 
-  #takePlace({ account, bytes }: Waiting): void {
-    const { heldCalls, heldBytes } = this.#options.settings();
-    const refuse = (limit: "heldCalls" | "heldBytes", value: number): GoblinError => {
-      this.#options.onLimit(limit);
-      const what = "too many calls of this token or address wait for a person's approval";
-      return limitExceeded({ limit, value, what, advice: "wait until some are answered" });
-    };
-    if (!this.#calls.take(account, heldCalls)) throw refuse("heldCalls", heldCalls);
-    if (this.#bytes.take(account, heldBytes, bytes)) return;
-    this.#calls.giveBack(account);
-    throw refuse("heldBytes", heldBytes);
-  }
-
   #release(held: Held): void {
-    const { account, bytes, record } = held;
+    const { record } = held;
     if (!this.#held.delete(record.id)) return;
     this.#alarms.clear(held);
     record.shown = keptArguments(record.shown);
-    this.#calls.giveBack(account);
-    this.#bytes.giveBack(account, bytes);
+    this.#places.giveBack(held);
     if (this.#held.size === 0) {
       clearInterval(this.#telling);
       this.#telling = undefined;

@@ -10,6 +10,7 @@
 import type { Access } from "../../access/access.ts";
 import type { Approvals } from "../../approvals/approvals.ts";
 import type { ApprovalRecord, Grant } from "../../approvals/record.ts";
+import { gone, nobodyThere, notApproved, refusal } from "../../approvals/refusal.ts";
 import { type Subject, subjectOf } from "../../approvals/subject.ts";
 import { memberText } from "../../json/json-text.ts";
 import { GoblinError } from "../../protocol/errors.ts";
@@ -17,7 +18,6 @@ import type { Flight } from "../../protocol/flight.ts";
 import { type Answer, notificationText, rawText } from "../../protocol/json-rpc.ts";
 import { type AskFirst, type Visibility, visibilityAt } from "../../protocol/principal.ts";
 import type { Route } from "../../routing/resolve.ts";
-import { formatDuration } from "../../text/format.ts";
 import type { Admission } from "../admission.ts";
 import { outcomeOf } from "../outcome.ts";
 import { askClient, maySelfAnswer } from "./approval-question.ts";
@@ -163,30 +163,4 @@ function wasNotRun(answer: Answer): boolean {
   if (!answer.ok)
     return answer.unsent === true || answer.symbol === "LOGIN_REQUIRED" || answer.symbol === "LIMIT_EXCEEDED";
   return answer.raw.includes(INPUT_REQUIRED) && memberText(rawText(answer.raw), "resultType") === INPUT_REQUIRED;
-}
-
-function refusal(record: ApprovalRecord): GoblinError {
-  const { state, words, ended, proposedAt, expiresAt } = record;
-  if (state === "denied") return notApproved(record, `a person denied it${words === undefined ? "" : ` (${words})`}`);
-  if (ended === "cancelled") return new GoblinError("CANCELLED", "Cancelled by the client");
-  if (ended === "shutdown") return notApproved(record, "the gateway stopped while it waited");
-  return notApproved(record, `nobody answered within ${formatDuration(expiresAt - proposedAt)}`);
-}
-
-function notApproved({ id, subject, state, ended }: ApprovalRecord, why: string): GoblinError {
-  const message =
-    `Not approved: ${subject.shownName} needs a person's approval, and ${why}. It was not run. ` +
-    "Do not try it again, and do not try to reach the same in another way: tell the user.";
-  return new GoblinError("NOT_APPROVED", message, { data: { approval: id, why: ended ?? state, retry: false } });
-}
-
-function nobodyThere(name: string): GoblinError {
-  const message =
-    `Not approved: ${name} needs a person's approval, and nobody can give it here. It was not run. ` +
-    "Do not try it again: tell the user to run goblin serve, and this client with goblin stdio --attach.";
-  return new GoblinError("NOT_APPROVED", message, { data: { why: "alone", retry: false } });
-}
-
-function gone(name: string): GoblinError {
-  return new GoblinError("NOT_APPROVED", `Not approved: ${name} may not be used any more. It was not run.`);
 }
