@@ -61,7 +61,7 @@ export function createGateway(options: GatewayOptions) {
   const address = { url: "" };
   const guards = new LiveGuards(config, log, { mark: clients.mark, pairing });
   const connect = logins && createConnect(logins, { config, guards, pairing, address });
-  const approvals = createApprovals({ ...core, sessions, address }, options.approvals);
+  const approvals = createApprovals({ ...core, ...clients, address }, options.approvals);
   const masking = new Masking({ config, masker: logs.masker, count: (...of) => meters.countMasked(...of) });
   const stages = { masker: logs.masker, masking, loginLinks: connect, localTools, waiting, seen, results };
   const relay = new Relay({ ...core, ...clients, ...records, ...stages, approvals });

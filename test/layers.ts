@@ -48,8 +48,8 @@ export const layers: Record<string, readonly string[]> = {
   routing: ["servers", "peers", "catalog", "identifiers", "protocol", "json", "structures", "timing", "uri-template"],
   results: [...["routing", "catalog", "identifiers", "telemetry", "protocol", "json", "structures", "timing", "text"]],
   session: [
-    ...["access", "routing", "servers", "catalog", "identifiers", "config", "protocol", "json", "structures"],
-    "timing",
+    ...["access", "approvals", "routing", "servers", "catalog", "identifiers", "config", "protocol", "json"],
+    ...["structures", "timing"],
   ],
   calls: [
     ...[

@@ -43,11 +43,13 @@ function patternsFor(kind: VisibleEntry["kind"], { tools, prompts, resources }: 
   return kind === "tool" ? tools : kind === "prompt" ? prompts : resources;
 }
 
-export interface VisibilityOptions extends Pick<Visibility, "profile" | "server" | "expose" | "shape" | "admit"> {
+export interface VisibilityOptions
+  extends Pick<Visibility, "profile" | "server" | "expose" | "shape" | "admit" | "mayAsk"> {
   readonly conditions: readonly Condition[];
 }
 
-export function visibilityOf({ conditions, profile, server, expose, shape, admit }: VisibilityOptions): Visibility {
+export function visibilityOf(options: VisibilityOptions): Visibility {
+  const { conditions, profile, server, expose, shape, admit, mayAsk } = options;
   const parts = JSON.stringify([server, expose, ...conditions.map(({ key }) => key)]);
   return {
     key: createHash("sha256").update(parts).digest("base64url"),
@@ -59,5 +61,6 @@ export function visibilityOf({ conditions, profile, server, expose, shape, admit
     shows: (entry) => conditions.every((condition) => condition.shows(entry)),
     shape,
     admit,
+    mayAsk,
   };
 }

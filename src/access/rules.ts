@@ -19,9 +19,10 @@ export function underRules(scope: Scope): Condition {
 }
 
 /** What rules do with the arguments of tools; nothing if none does anything. */
-export function argumentRules(scope: Scope | undefined): Pick<Visibility, "shape" | "admit"> {
+export function argumentRules(scope: Scope | undefined): Pick<Visibility, "shape" | "admit" | "mayAsk"> {
   if (!scope?.needsArguments) return {};
   return {
+    mayAsk: scope.rules.some(({ effect }) => effect === "ask"),
     shape(entry, text) {
       const { sets, hides } = decisionOn(entry, scope);
       if (sets.length + hides.length === 0) return text;

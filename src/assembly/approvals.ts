@@ -7,12 +7,14 @@ import { masked, mayHoldSecret } from "../calls/stages/audit-mask.ts";
 import type { LiveConfig } from "../config/live-config.ts";
 import type { Lock } from "../lock/lock.ts";
 import type { OnLimit } from "../protocol/limit-exceeded.ts";
+import type { HeldTasks } from "../session/held/held-tasks.ts";
 import type { SessionStore } from "../session/store.ts";
 import { type Logger, logBookOf } from "../telemetry/logger.ts";
 
 export interface ApprovalsParts {
   readonly config: Pick<LiveConfig, "current">;
   readonly sessions: Pick<SessionStore, "on">;
+  readonly heldTasks: Pick<HeldTasks, "recordOf">;
   readonly onLimit: OnLimit;
   readonly log: Logger;
   readonly lock: Pick<Lock, "isOn" | "file">;
@@ -49,5 +51,6 @@ export function createApprovals(parts: ApprovalsParts, opened: OpenedLedger | un
   approvals.on("changed", (record) => webhook.changed(record));
   approvals.on("closed", () => webhook.close());
   sessions.on("ended", ({ key }) => approvals.sessionEnded(key));
+  parts.heldTasks.recordOf = (id) => approvals.find(id);
   return approvals;
 }

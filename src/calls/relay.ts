@@ -30,8 +30,8 @@ import type { Route } from "../routing/resolve.ts";
 import { resolveSeen, type SeenUris } from "../routing/seen-uris.ts";
 import type { Servers } from "../servers/servers.ts";
 import type { Waiting } from "../servers/waiting.ts";
+import type { HeldTasks } from "../session/held/held-tasks.ts";
 import type { ResourceSubscriptions } from "../session/resource-subscriptions.ts";
-import { listTasks } from "../session/task-list.ts";
 import type { Tasks } from "../session/tasks.ts";
 import type { Activity } from "../telemetry/activity.ts";
 import type { KeptCalls } from "../telemetry/kept-calls.ts";
@@ -53,6 +53,7 @@ import { LoginLink, type LoginLinks } from "./stages/login-link.ts";
 import { LoginWait } from "./stages/login-wait.ts";
 import { CallMetrics } from "./stages/metrics.ts";
 import { Output } from "./stages/output.ts";
+import { TaskMethods } from "./task-methods.ts";
 
 export interface RelayParts {
   readonly config: LiveConfig;
@@ -61,6 +62,7 @@ export interface RelayParts {
   readonly localTools: LocalTools;
   readonly resourceSubscriptions: ResourceSubscriptions;
   readonly tasks: Tasks;
+  readonly heldTasks: HeldTasks;
   readonly waiting: Waiting;
   readonly meters: Meters;
   readonly activity: Activity;
@@ -82,7 +84,7 @@ type Respond = (flight: Flight) => Promise<Answer>;
 
 export class Relay {
   readonly #parts: RelayParts;
-  /** Requests about the client's own subscriptions and tasks. */
+  /** Requests about the client's own subscriptions. */
   readonly #clientMethods: Readonly<Record<string, Respond>>;
   readonly #inFlight = new InFlight();
   /** Undefined unless there is a collector. */
@@ -92,6 +94,7 @@ export class Relay {
   readonly #loginLink: LoginLink | undefined;
   readonly #loginWait: LoginWait | undefined;
   readonly #admission: Admission;
+  readonly #taskMethods: TaskMethods;
   readonly #approval: Approval;
   readonly #route: Send;
   /**
@@ -104,26 +107,29 @@ export class Relay {
     this.#parts = parts;
     parts.recorder.offers = () => offersOf(parts.catalog, servers);
     this.#otel = createOtel(parts);
-    const { activity, keptCalls } = parts;
-    this.#metrics = new CallMetrics({ meters, activity, keptCalls, tracing: this.#otel?.tracing });
+    this.#metrics = new CallMetrics({ ...parts, tracing: this.#otel?.tracing });
     const file = config.current.log.audit;
     this.#audit = file ? new Audit({ file, config, meters, log }) : undefined;
     parts.approvals.begin(this.#audit && ((text, whole) => this.#audit?.chained(text, whole)));
-    const admission = new Admission(log);
-    this.#admission = admission;
-    const { approvals, access } = parts;
+    this.#admission = new Admission(log);
     this.#approval = new Approval({
-      approvals,
-      access,
-      admission,
+      ...parts,
+      admission: this.#admission,
       trusted: () => config.current.approvals.trustClients,
       send: (...call) => this.#sendNow(...call),
     });
     this.#clientMethods = {
       "resources/subscribe": (flight) => resourceSubscriptions.subscribeSession(flight),
       "resources/unsubscribe": (flight) => resourceSubscriptions.unsubscribeSession(flight),
-      "tasks/list": (flight) => this.#listTasks(flight),
     };
+    this.#taskMethods = new TaskMethods({
+      tasks,
+      heldTasks: parts.heldTasks,
+      send: (call) => this.#sendInner(call),
+      offered: (call) =>
+        parts.waiting.found((newest) => this.#assertOffered(call, newest), { client: call.client, call }),
+      mayBeServers: (call) => this.#hasOwners(call),
+    });
     this.#loginLink = parts.loginLinks && new LoginLink(parts.loginLinks, servers);
     const stages = [
       ...(this.#loginLink ? [this.#loginLink] : []),
@@ -234,8 +240,9 @@ export class Relay {
     }
     const respond = lookUp(this.#clientMethods, call.method);
     if (respond) return this.#answerLocally(flight, respond);
-    if (this.#owners(call).length > 0 || mayBeDeclared(call.method, catalog.view(call.client)))
-      return this.#send(flight, this.#find(call, EXTENSION));
+    const ofTask = this.#taskMethods.find(call);
+    if (ofTask) return this.#answerLocally(flight, async () => ofTask(call));
+    if (this.#hasOwners(call)) return this.#send(flight, this.#find(call, EXTENSION));
     throw new GoblinError("METHOD_NOT_FOUND", `Method not found: ${call.method.slice(0, 100)}`);
   }
 
@@ -252,7 +259,7 @@ export class Relay {
     const snapshot = this.#parts.catalog.view(call.client);
     const find = (newest: Snapshot): Route =>
       spec === EXTENSION
-        ? this.#findExtension(call, newest)
+        ? resolveExtension(call, { owners: this.#owners(call), snapshot: newest, tasks: this.#parts.tasks })
         : resolveSeen(call, spec, { snapshot: newest, seen: this.#parts.seen });
     try {
       return find(snapshot);
@@ -263,29 +270,27 @@ export class Relay {
     }
   }
 
-  #findExtension(call: Call, snapshot: Snapshot): Route {
-    return resolveExtension(call, { owners: this.#owners(call), snapshot, tasks: this.#parts.tasks });
-  }
-
   /** Returns the servers that an extension's method can be meant for. */
   #owners({ method, client }: Call): string[] {
     return extensionOwners(method, shownTo(client, this.#parts.servers.infos()));
   }
 
-  /** `tasks/list`: lists the tasks in the book, each with its current state from its server. */
-  async #listTasks({ call }: Flight): Promise<Answer> {
-    const offered = (snapshot: Snapshot): void => {
-      if (this.#owners(call).length === 0) notOffered(call.method, snapshot);
-    };
-    await this.#parts.waiting.found(offered, { client: call.client, call });
-    return listTasks(call, this.#parts.tasks, async (get) => {
-      try {
-        const flight = new Flight(get);
-        return await this.#routeInner(flight, this.#find(get, EXTENSION));
-      } catch (error) {
-        return failure(error);
-      }
-    });
+  /** Whether a server has the extension of this method, or may have it when it has started. */
+  #hasOwners(call: Call): boolean {
+    return this.#owners(call).length > 0 || mayBeDeclared(call.method, this.#parts.catalog.view(call.client));
+  }
+
+  #assertOffered(call: Call, snapshot: Snapshot): void {
+    if (this.#owners(call).length === 0) notOffered(call.method, snapshot);
+  }
+
+  /** Sends a request that the gateway makes for another one. Never rejects. */
+  async #sendInner(call: Call): Promise<Answer> {
+    try {
+      return await this.#routeInner(new Flight(call), this.#find(call, EXTENSION));
+    } catch (error) {
+      return failure(error);
+    }
   }
 
   #send(flight: Flight, route: Route): Promise<Answer> {
@@ -300,10 +305,8 @@ export class Relay {
   }
 
   #admit(flight: Flight, route: Route): Promise<Answer> {
-    const params = this.#admission.params(flight, route);
-    return typeof params === "string"
-      ? this.#sendNow(flight, route, params)
-      : this.#approval.send(flight, route, params);
+    const given = this.#admission.params(flight, route);
+    return typeof given === "string" ? this.#sendNow(flight, route, given) : this.#approval.send(flight, route, given);
   }
 
   #sendNow(flight: Flight, route: Route, params: string): Promise<Answer> {

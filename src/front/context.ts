@@ -5,6 +5,7 @@ import type { LiveConfig } from "../config/live-config.ts";
 import type { OnLimit } from "../protocol/limit-exceeded.ts";
 import type { Directory } from "../routing/directory.ts";
 import type { Continuity } from "../session/continuity.ts";
+import type { HeldTasks } from "../session/held/held-tasks.ts";
 import type { ResourceSubscriptions } from "../session/resource-subscriptions.ts";
 import type { SessionStore } from "../session/store.ts";
 import type { Tasks } from "../session/tasks.ts";
@@ -20,6 +21,7 @@ export interface FrontContext {
   readonly continuity: Continuity;
   readonly subscriptions: ResourceSubscriptions;
   readonly tasks: Tasks;
+  readonly heldTasks: HeldTasks;
   readonly config: LiveConfig;
   readonly onLimit: OnLimit;
   /** The client of the only channel. */

@@ -18,6 +18,9 @@ export interface TaskIdParts {
   readonly taskId: string;
 }
 
+/** The prefix of the gateway's own tasks. No server has it: a colon is in no server's prefix. */
+export const OWN_TASKS = "goblin:approval";
+
 export function joinTaskId({ prefix, seal, tag, taskId }: TaskIdParts): string {
   return `${prefix}+${seal}${tag === "" ? "" : `~${tag}`}.${taskId}`;
 }

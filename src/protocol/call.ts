@@ -2,9 +2,10 @@
  * A client's request, and the client that sent it.
  *
  * A front makes one Call for each request. A Call never changes, except that it can be cancelled
- * once, can wait for a person, and can remember its notifications or have them heard. Progress, log
- * messages and questions to the client go through this object, so nothing is looked up by an id
- * that two clients may share. The Flight holds the gateway's own state of the call.
+ * once, can wait for a person and become a task, and can remember its notifications or have them
+ * heard. Progress, log messages and questions to the client go through this object, so nothing is
+ * looked up by an id that two clients may share. The Flight holds the gateway's own state of the
+ * call.
  */
 import type { Span } from "../json/json-text.ts";
 import type { Answer, Params } from "./json-rpc.ts";
@@ -76,6 +77,23 @@ export type LinkOutcome = "opened" | "refused";
 /** Why a call was cancelled before its answer. */
 export type CancelReason = "client" | "timeout" | "shutdown";
 
+/** What a client that takes tasks is told of a call that waits for a person. */
+export interface HeldNotice {
+  /** The id of the question. */
+  readonly approval: string;
+  readonly message: string;
+}
+
+/** The task that a call became, because it had to wait for a person. */
+export interface CallTask {
+  /** As the client knows it. */
+  readonly id: string;
+  /** The call goes on: a person has allowed it. */
+  goesOn(): void;
+  /** The client is asked something, until the returned function is called. */
+  asks(): () => void;
+}
+
 export interface CallOptions {
   /** The id that the client gave its request. Two clients may use the same. */
   readonly id?: string | number | undefined;
@@ -112,6 +130,10 @@ export class Call {
   readonly links: LinkOutcome | undefined;
   /** How long it waited for a person's approval. No clock counts that. */
   heldMs = 0;
+  /** Present if the client takes a task for a call that waits: it makes the call one. */
+  whenHeld: ((held: HeldNotice) => void) | undefined;
+  /** The task that it became. */
+  task: CallTask | undefined;
   /** Set if the call's notifications are looked at after it ended. */
   keepsEmitted = false;
   readonly #emit: (notification: string) => void;
@@ -199,6 +221,13 @@ export class Call {
       ...(this.trace && { trace: this.trace }),
     });
     this.onCancel((reason) => call.cancel(reason, this.#cancelWords));
+    call.task = this.task;
+    if (this.whenHeld) {
+      call.whenHeld = (held) => {
+        this.whenHeld?.(held);
+        call.task = this.task;
+      };
+    }
     return call;
   }
 }

@@ -31,6 +31,11 @@ export function knowsLinks(version: string): boolean {
   return version >= "2025-06-18";
 }
 
+/** Whether a client of this version may ask for a task in the request itself. */
+export function knowsTasks(version: string): boolean {
+  return version >= "2025-11-25";
+}
+
 export function metaOf(params: unknown): Readonly<Record<string, unknown>> | undefined {
   const meta = recordOf(params)["_meta"];
   return isRecord(meta) ? meta : undefined;

@@ -1,11 +1,12 @@
 /**
  * The gateway's description of itself to a client: its own features, its servers' capabilities, and
  * their instructions under their names. An extension is listed only if both the client and at least
- * one server have it.
+ * one server have it; tasks also if calls may wait for a person.
  */
 
 import type { NamedEntry } from "../catalog/named.ts";
 import type { PeerInfo } from "../peers/peer.ts";
+import { TASKS } from "../protocol/envelope.ts";
 import type { ServerInfo } from "../servers/servers.ts";
 import { recordOf } from "../structures/record.ts";
 import { type Behind, instructionsOf } from "./instructions.ts";
@@ -21,20 +22,23 @@ export interface DescribeOptions {
   readonly isAlone: boolean;
   readonly client: Readonly<Record<string, unknown>>;
   readonly behind: Behind;
+  /** Whether calls of this client may wait for a person, which the gateway has tasks for. */
+  readonly mayAsk: boolean;
 }
 
 export function describeServers(servers: readonly ServerInfo[], options: DescribeOptions): Described {
-  const { settled, isAlone, client, behind } = options;
+  const { settled, isAlone, client, behind, mayAsk } = options;
   const infos = servers.flatMap(({ info }) => (info ? [info] : []));
   // A server that is still starting may support completion. A client never asks for a capability
   // that it was not told of at the start.
   const completes = !settled || infos.some(({ capabilities }) => "completions" in capabilities);
   const extensions = sharedExtensions(infos, client);
+  if (mayAsk && Object.hasOwn(extensionsOf(client), TASKS)) extensions[TASKS] ??= {};
   const experimental = Object.assign(
     {},
     ...infos.map(({ capabilities }) => recordOf(capabilities["experimental"])).reverse(),
   ) as Record<string, unknown>;
-  const tasks = "tasks" in client && infos.some(({ capabilities }) => "tasks" in capabilities);
+  const tasks = "tasks" in client && (mayAsk || infos.some(({ capabilities }) => "tasks" in capabilities));
   return {
     capabilities: {
       tools: { listChanged: true },

@@ -37,6 +37,7 @@ export class Directory {
       isAlone,
       client: capabilities,
       behind: this.#catalog.view(client),
+      mayAsk: visibility?.mayAsk === true,
     });
   }
 

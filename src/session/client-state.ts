@@ -10,6 +10,7 @@ import type { SeenUris } from "../routing/seen-uris.ts";
 import type { Servers } from "../servers/servers.ts";
 import type { Waiting } from "../servers/waiting.ts";
 import { Continuity, ephemeralSealer, type Replica, type SessionState } from "./continuity.ts";
+import { HeldTasks } from "./held/held-tasks.ts";
 import { ResourceSubscriptions } from "./resource-subscriptions.ts";
 import { ServerMessages } from "./server-messages.ts";
 import { SessionStore } from "./store.ts";
@@ -48,8 +49,16 @@ export function createClientState(given: ClientStateParts) {
   const isProgram = (serverId: string): boolean =>
     config.current.servers.some(({ id, transport }) => id === serverId && transport.kind === "stdio");
   const tasks = new Tasks({ servers, sessions, catalog, sealer, tag: cluster?.tag, isProgram });
+  const heldTasks = new HeldTasks({
+    sessions,
+    sealer,
+    tasks,
+    tag: cluster?.tag,
+    limits: () => config.current.limits,
+    timeoutMs: () => config.current.approvals.timeoutMs,
+  });
   new ServerMessages(servers, sessions, catalog);
   sessions.on("opened", (session) => session.onEnd(access.follow(session)));
   access.on("changed", () => catalog.lookAgain());
-  return { access, sessions, subscriptions, continuity, resourceSubscriptions, tasks, mark: sealer.mark };
+  return { access, sessions, subscriptions, continuity, resourceSubscriptions, tasks, heldTasks, mark: sealer.mark };
 }

@@ -29,6 +29,8 @@ export class Dialogue {
   #count = 0;
   #answer: Answer | undefined;
   #wake: ((next: Answer | readonly Question[]) => void) | undefined;
+  /** Hears of each change of the open questions, and of the answer. */
+  #follower: ((next: Answer | readonly Question[]) => void) | undefined;
 
   /** The call that was started. */
   get call(): Call {
@@ -62,7 +64,12 @@ export class Dialogue {
       const key = `q${++this.#count}`;
       this.#open ??= new Map();
       this.#open.set(key, { key, method, params, resolve });
-      signal?.addEventListener("abort", () => this.#open?.delete(key) && resolve(over()), { once: true });
+      const takeBack = (): void => {
+        if (!this.#open?.delete(key)) return;
+        resolve(over());
+        this.#tellChange();
+      };
+      signal?.addEventListener("abort", takeBack, { once: true });
       // Waits briefly, so that questions asked together reach the client together.
       setImmediate(() => this.#tellQuestions());
     });
@@ -75,6 +82,15 @@ export class Dialogue {
       this.#open?.delete(key);
       question?.resolve({ ok: true, raw });
     }
+    this.#tellChange();
+  }
+
+  /** Has the listener told of all that comes, instead of in rounds. */
+  follow(listener: (next: Answer | readonly Question[]) => void): void {
+    this.#wake = undefined;
+    this.#follower = listener;
+    if (this.#answer) listener(this.#answer);
+    else this.#tellQuestions();
   }
 
   /** Waits for the answer or for open questions. */
@@ -98,11 +114,24 @@ export class Dialogue {
     if (this.#open && this.#open.size > 0) this.#tell([...this.#open.values()]);
   }
 
+  #tellChange(): void {
+    if (!this.#answer) this.#follower?.([...(this.#open?.values() ?? [])]);
+  }
+
   #tell(next: Answer | readonly Question[]): void {
+    if (this.#follower) return this.#follower(next);
     const wake = this.#wake;
     this.#wake = undefined;
     wake?.(next);
   }
+}
+
+/** The questions by key, as clients read them. */
+export function questionsText(questions: readonly Question[]): string {
+  const requests = questions.map(
+    ({ key, method, params }) => `${JSON.stringify(key)}:{"method":"${method}","params":${params}}`,
+  );
+  return `{${requests.join(",")}}`;
 }
 
 /** The answer to a question that can no longer be answered: the asker must always get one. */

@@ -15,7 +15,7 @@ import { type Answer, failure } from "../protocol/json-rpc.ts";
 import { limitExceeded, type OnLimit } from "../protocol/limit-exceeded.ts";
 import { type ByteSealer, createByteSealer } from "../structures/byte-sealer.ts";
 import { Shares } from "../structures/shares.ts";
-import type { Dialogue, Question } from "./dialogue.ts";
+import { type Dialogue, type Question, questionsText } from "./dialogue.ts";
 
 interface Parked {
   readonly dialogue: Dialogue;
@@ -159,12 +159,7 @@ export function bindingOf(call: Call): string {
 }
 
 function inputRequired(questions: readonly Question[], requestState: string): Answer {
-  const requests = questions.map(
-    ({ key, method, params }) => `${JSON.stringify(key)}:{"method":"${method}","params":${params}}`,
-  );
   const state = JSON.stringify(requestState);
-  return {
-    ok: true,
-    raw: `{"resultType":"input_required","inputRequests":{${requests.join(",")}},"requestState":${state}}`,
-  };
+  const questionsByKey = questionsText(questions);
+  return { ok: true, raw: `{"resultType":"input_required","inputRequests":${questionsByKey},"requestState":${state}}` };
 }

@@ -13,6 +13,7 @@ import type { LogLevel } from "../protocol/log-levels.ts";
 import { canBeAsked, cannotBeAsked, isQuestion } from "../protocol/methods.ts";
 import { ownerAt, type Place, type Principal, type Visibility, visibilityAt } from "../protocol/principal.ts";
 import { SmallMap } from "../structures/small-map.ts";
+import { relatedTo } from "./held/task-text.ts";
 
 /** The most cancellations that are kept for one message, and their longest id. */
 const MOST_EARLY = 100;
@@ -161,8 +162,13 @@ export class Session implements Client {
     if (call?.cancelled) return Promise.resolve(failure(callIsOver()));
     return new Promise((resolve) => {
       const id = `goblin-${PROCESS}-${++this.#questionCount}`;
-      this.#questions.set(id, resolve);
-      this.#send(requestText(id, method, params), call);
+      const { task } = call ?? {};
+      const answered = task?.asks();
+      this.#questions.set(id, (answer) => {
+        answered?.();
+        resolve(answer);
+      });
+      this.#send(requestText(id, method, task ? relatedTo(task.id, params) : params), call);
       const cancelled = (): void => {
         if (call?.cancelled && !others?.some((other) => !other.cancelled))
           this.#takeBack(id, callIsOver().message, call);

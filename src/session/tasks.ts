@@ -57,6 +57,8 @@ export interface Task {
   isWatched: boolean;
   /** The tool that started it, by the name that clients know; undefined if that is not known. */
   tool: string | undefined;
+  /** The id of the gateway's task that it goes on for: its client knows no other. */
+  alias: string | undefined;
 }
 
 interface Owned {
@@ -97,6 +99,14 @@ export class Tasks {
       for (const note of early) this.#tell(key, note);
     });
     return task;
+  }
+
+  /** Has a task of this client known by another id from now on. */
+  rename(exposed: string, client: TaskClient, alias: string): void {
+    const split = splitTaskId(exposed);
+    const serverId = split && this.#parts.catalog.view(client).resources.serverOfPrefix(split.prefix);
+    const task = serverId === undefined ? undefined : this.#tasks.get(this.#key(serverId, split!.taskId, client));
+    if (task?.owner === client.taskOwner) task.alias = alias;
   }
 
   /** Returns the tool that started a task of this client, if that is known. */
@@ -261,6 +271,7 @@ export class Tasks {
       streams: new Set(),
       isWatched: false,
       tool: undefined,
+      alias: undefined,
     };
     this.#owners.set(taskOwner, owned);
     owned.tasks.set(key, task);
@@ -278,7 +289,8 @@ export class Tasks {
     return keyOf(serverId, taskId, hasOwn ? key : "");
   }
 
-  #exposed({ serverId, taskId, owner, tag }: Task): string {
+  #exposed({ serverId, taskId, owner, tag, alias }: Task): string {
+    if (alias !== undefined) return alias;
     return joinTaskId({
       prefix: this.#parts.catalog.snapshot.resources.prefixOf(serverId),
       seal: this.#seal({ serverId, taskId, owner, tag }),

@@ -12,12 +12,13 @@ import type { Approvals } from "../../approvals/approvals.ts";
 import type { ApprovalRecord, Grant } from "../../approvals/record.ts";
 import { gone, nobodyThere, notApproved, refusal } from "../../approvals/refusal.ts";
 import { type Subject, subjectOf } from "../../approvals/subject.ts";
-import { memberText } from "../../json/json-text.ts";
+import { dropMembers, memberText } from "../../json/json-text.ts";
 import { GoblinError } from "../../protocol/errors.ts";
 import type { Flight } from "../../protocol/flight.ts";
 import { type Answer, notificationText, rawText } from "../../protocol/json-rpc.ts";
 import { type AskFirst, type Visibility, visibilityAt } from "../../protocol/principal.ts";
 import type { Route } from "../../routing/resolve.ts";
+import { recordOf } from "../../structures/record.ts";
 import type { Admission } from "../admission.ts";
 import { outcomeOf } from "../outcome.ts";
 import { askClient, maySelfAnswer } from "./approval-question.ts";
@@ -48,7 +49,7 @@ export class Approval {
     const { approvals, send } = this.#parts;
     let asked: string | AskFirst = first;
     for (;;) {
-      if (typeof asked === "string") return send(flight, route, asked);
+      if (typeof asked === "string") return send(flight, route, forServer(flight, route, asked));
       const asker = askerOf(flight, route);
       const lock = approvals.lockOf?.({ server: asker.serverId, kind: asker.kind, name: asker.name });
       const { subject, args } = subjectOf({ ...asker, asked, lock });
@@ -74,7 +75,7 @@ export class Approval {
         outcome = "cancelled";
         throw new GoblinError("CANCELLED", "Cancelled by the client");
       }
-      const answer = await send(flight, route, params);
+      const answer = await send(flight, route, forServer(flight, route, params));
       isUndone = wasNotRun(answer);
       outcome = outcomeOf(call, answer);
       return answer;
@@ -92,13 +93,14 @@ export class Approval {
     if (approvals.isAlone && !maySelfAnswer(call, trusted())) throw nobodyThere(subject.shownName);
     const began = performance.now();
     const over = new AbortController();
+    const waiting = `Waiting for a person to approve ${subject.shownName}`;
     let steps = 0;
     const tell = (): void => {
       const progressToken = call.progressToken;
       if (progressToken === undefined) return;
       const progress = ++steps * PROGRESS_STEP;
-      const message = `Waiting for a person to approve ${subject.shownName}`;
-      call.emit(notificationText("notifications/progress", JSON.stringify({ progressToken, progress, message })));
+      const params = { progressToken, progress, message: waiting };
+      call.emit(notificationText("notifications/progress", JSON.stringify(params)));
     };
     deadline?.hold();
     let record: ApprovalRecord | undefined;
@@ -113,6 +115,7 @@ export class Approval {
           tell,
           end: () => resolve(held),
         });
+        call.whenHeld?.({ approval: held.id, message: waiting });
         askClient(call, held, { approvals, trusted, signal: over.signal });
         call.onCancel((reason) => approvals.end(held.id, reason === "shutdown" ? "shutdown" : "cancelled"));
       });
@@ -127,6 +130,7 @@ export class Approval {
     }
     if (call.cancelled) throw new GoblinError("CANCELLED", "Cancelled by the client");
     if (call.who.expiresAt <= Date.now()) throw notApproved(record, "the client's token has expired meanwhile");
+    call.task?.goesOn();
   }
 
   /** Asks the rules again: they may have changed while the call waited. */
@@ -146,6 +150,17 @@ export class Approval {
     if (visibility && !(visibility.showsServer(serverId) && visibility.shows(entry))) throw gone(name);
     return this.#parts.admission.params(flight, route, visibility);
   }
+}
+
+/**
+ * Returns the params for the server. A call that is a task of the gateway is one of its server too
+ * only if the tool says that it can be.
+ */
+function forServer({ call }: Flight, { snapshot, name }: Route, params: string): string {
+  if (!call.task) return params;
+  const { taskSupport } = recordOf(snapshot.tools.find(name)?.definition.value["execution"]);
+  const isTask = taskSupport === "optional" || taskSupport === "required";
+  return isTask ? params : dropMembers(params, (key) => key === "task");
 }
 
 function askerOf({ call }: Flight, route: Route) {

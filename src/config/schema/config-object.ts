@@ -771,13 +771,14 @@ export interface LimitsSettings {
    */
   readonly handOvers?: number | undefined;
   /**
-   * Calls that may wait for a person's approval; further ones are rejected. One account may hold
-   * half of what the others leave. Default 2000.
+   * Calls that may wait for a person's approval; further ones are rejected. Of tasks that were such
+   * calls, as many are kept again. One account may hold half of what the others leave. Default
+   * 2000.
    */
   readonly heldCalls?: number | undefined;
   /**
-   * The size of these calls together; beyond it, further ones are rejected. One account may hold
-   * half of what the others leave. Default 33554432.
+   * The size of these calls together; beyond it, further ones are rejected. Results of tasks may
+   * take as much again. One account may hold half of what the others leave. Default 33554432.
    */
   readonly heldBytes?: number | undefined;
 }

@@ -86,12 +86,12 @@ export const limitsSchema = z.strictObject({
   heldCalls: countFromOne
     .default(2_000)
     .describe(
-      "Calls that may wait for a person's approval; further ones are rejected. One account may hold half of what the others leave.",
+      "Calls that may wait for a person's approval; further ones are rejected. Of tasks that were such calls, as many are kept again. One account may hold half of what the others leave.",
     ),
   heldBytes: countFromOne
     .default(33_554_432)
     .describe(
-      "The size of these calls together; beyond it, further ones are rejected. One account may hold half of what the others leave.",
+      "The size of these calls together; beyond it, further ones are rejected. Results of tasks may take as much again. One account may hold half of what the others leave.",
     ),
 });
 export type LimitsConfig = z.output<typeof limitsSchema>;

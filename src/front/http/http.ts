@@ -60,6 +60,7 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
   guards.on("changed", () => {
     const isValid = (principal: Principal): boolean => guards.main.admits(principal, "client");
     for (const front of [legacy, modern, sse, attached]) front.revoke(isValid);
+    context.heldTasks.revoke(isValid);
   });
   guards.on("expired", (isLive) => {
     legacy.disconnect(isLive);

@@ -6,7 +6,7 @@
 import { randomUUID } from "node:crypto";
 import { toDisplayText } from "../../json/json-text.ts";
 import { Call } from "../../protocol/call.ts";
-import { legacyVersions } from "../../protocol/envelope.ts";
+import { knowsTasks, legacyVersions } from "../../protocol/envelope.ts";
 import { GoblinError } from "../../protocol/errors.ts";
 import {
   type Answer,
@@ -24,7 +24,7 @@ import type { Place, Principal } from "../../protocol/principal.ts";
 import { boundedCapabilities, boundedInfo } from "../../session/bounded.ts";
 import type { SessionClaims } from "../../session/seal.ts";
 import { type EarlyCancels, Session } from "../../session/session.ts";
-import { recordOf } from "../../structures/record.ts";
+import { isRecord, recordOf } from "../../structures/record.ts";
 import { cancelWords } from "../cancel-words.ts";
 import type { FrontContext } from "../context.ts";
 import { isSettled, settleWithClient } from "./result.ts";
@@ -149,6 +149,10 @@ export async function answerRequest(
     session.begin(id, call, early);
     begun = call;
     if (call.cancelled) return undefined;
+    if (wantsTask(call)) {
+      const answer = await asTask(call, { context, startedAt });
+      return !call.task && call.cancelled === "client" && !session.ended ? undefined : answer;
+    }
     const first = await context.relay.handle(call);
     const answer = isSettled(call, first) ? first : await settleWithClient(call, first, { context, startedAt });
     return call.cancelled === "client" && !session.ended ? undefined : answer;
@@ -157,6 +161,21 @@ export async function answerRequest(
   } finally {
     if (begun) session.end(id);
   }
+}
+
+/** Whether the client asks for a task in the request itself. */
+function wantsTask({ method, params, client }: Call): boolean {
+  return method === "tools/call" && isRecord(params["task"]) && knowsTasks(client.protocolVersion);
+}
+
+/** Answers with a task of the gateway if the call has to wait for a person. */
+function asTask(call: Call, given: { context: FrontContext; startedAt: number }): Promise<Answer> {
+  const { relay, heldTasks } = given.context;
+  const { ttl } = recordOf(call.params["task"]);
+  return heldTasks.run(call, { ttlMs: typeof ttl === "number" ? ttl : undefined }, async () => {
+    const first = await relay.handle(call);
+    return isSettled(call, first) ? first : settleWithClient(call, first, given);
+  });
 }
 
 function initialized({ sessions }: FrontContext, session: Session): void {

@@ -4,17 +4,15 @@
  * version does not know.
  */
 import { randomUUID } from "node:crypto";
-import { dropMembers, eachMember, memberSpan, memberText, setMember, toDisplayText } from "../../json/json-text.ts";
+import { askAll, MAX_ROUNDS, retry, tooManyRounds, unanswered } from "../../calls/server-questions.ts";
+import { dropMembers, memberSpan, memberText, setMember } from "../../json/json-text.ts";
 import type { Call } from "../../protocol/call.ts";
 import { META_PREFIX } from "../../protocol/envelope.ts";
-import { GoblinError } from "../../protocol/errors.ts";
-import { type Answer, failure, type Params, type Raw, rawText } from "../../protocol/json-rpc.ts";
+import { type Answer, type Raw, rawText } from "../../protocol/json-rpc.ts";
 import { withTimeout } from "../../timing/with-timeout.ts";
 import type { FrontContext } from "../context.ts";
 import { type Outputs, withObjectOutputs, wrapsOutput } from "./tools.ts";
 
-const MAX_QUESTIONS = 32;
-const MAX_ROUNDS = 20;
 const CACHE_MEMBERS = new Set(["resultType", "ttlMs", "cacheScope"]);
 
 /** Whether the client may get this answer unchanged. */
@@ -49,45 +47,12 @@ export async function settleWithClient(
       return { ok: true, raw: kind === '"complete"' ? withoutMarks(text, call, outputs) : answer.raw };
     const limit = context.config.current.timeouts.maxCallMs;
     const left = Math.max(0, startedAt + heldMs + limit - performance.now());
-    const responses = await withTimeout(askAll(text, current), left, undefined);
+    const responses = await withTimeout(askAll(text, current, withElicitationId), left, undefined);
     if (!responses) return unanswered(call, limit, context.directory.ownerOf(call));
     if (!responses.ok) return responses;
-    current = retry(call, rawText(responses.raw), memberText(text, "requestState"));
+    current = retry(call, responses, text);
   }
-  return failure(new GoblinError("BACKEND_ERROR", `The server still asks for input after ${MAX_ROUNDS} rounds`));
-}
-
-/** Gives up on a client that does not answer in time, and withdraws its questions. */
-function unanswered(call: Call, limit: number, serverId: string | undefined): Answer {
-  call.cancel("timeout");
-  const message = `Timeout: the client did not answer the server's questions within ${limit} ms (timeouts.maxCallMs)`;
-  const data = { timeoutMs: limit, ...(serverId !== undefined && { serverId }) };
-  return failure(new GoblinError("TIMEOUT", message, { data }), { requestId: call.requestId });
-}
-
-/** Asks the client all questions. Returns the responses by key, or the first refusal. */
-async function askAll(text: string, call: Call): Promise<Answer> {
-  const asked: Promise<{ key: string; answer: Answer }>[] = [];
-  const requests = memberSpan(text, 0, "inputRequests");
-  if (requests) {
-    let count = 0;
-    eachMember(text, requests.start, () => void count++);
-    if (count > MAX_QUESTIONS) {
-      const message = `The server asks ${count} questions at once; at most ${MAX_QUESTIONS} are allowed`;
-      return failure(new GoblinError("BACKEND_ERROR", message));
-    }
-    eachMember(text, requests.start, (key, start, end) => {
-      const request = text.slice(start, end);
-      const { method } = JSON.parse(request) as { method?: unknown };
-      const params = withElicitationId(memberText(request, "params") ?? "{}");
-      asked.push(call.client.ask(toDisplayText(method), params, { call }).then((answer) => ({ key, answer })));
-    });
-  }
-  const answers = await Promise.all(asked);
-  const refused = answers.find(({ answer }) => !answer.ok);
-  if (refused) return refused.answer;
-  const members = answers.map(({ key, answer }) => `${JSON.stringify(key)}:${rawText(answer.raw)}`);
-  return { ok: true, raw: `{${members.join(",")}}` };
+  return tooManyRounds();
 }
 
 /** Adds the id that earlier versions use to tell questions with a link apart. */
@@ -96,12 +61,6 @@ function withElicitationId(params: string): string {
   return mode === "url" && elicitationId === undefined
     ? setMember(params, "elicitationId", JSON.stringify(randomUUID()))
     : params;
-}
-
-function retry(call: Call, responses: string, state: string | undefined): Call {
-  let text = setMember(call.text, "inputResponses", responses);
-  if (state !== undefined) text = setMember(text, "requestState", state);
-  return call.derive({ method: call.method, params: JSON.parse(text) as Params, text });
 }
 
 function withoutMarks(text: string, { method, params }: Call, outputs: Outputs): Raw {

@@ -16,7 +16,7 @@ import { allChangeKinds, type ChangeKind, changeFilters, changeNotifications } f
 import { ownerAt, type Place, type Principal, type Viewer, visibilityAt } from "../../protocol/principal.ts";
 import { isRecord, recordOf } from "../../structures/record.ts";
 import type { FrontContext } from "../context.ts";
-import { hasTasks, missingTasks } from "./requests.ts";
+import { hasTasks, missingTasks } from "./as-task.ts";
 
 export interface ListenOptions {
   readonly id: Id;
@@ -135,7 +135,8 @@ export function openListen(
     const owner = ownerAt(principal, endpoint);
     return async (taskId) => {
       const client = { key: clientKey, scope: owner, taskOwner: owner, visibility: viewer.visibility };
-      const unwatch = await context.tasks.listen(taskId, client, told);
+      const own = await context.heldTasks.listen(taskId, client, told);
+      const unwatch = own ?? (await context.tasks.listen(taskId, client, told));
       if (!unwatch) return false;
       if (open) stops.push(unwatch);
       else unwatch();

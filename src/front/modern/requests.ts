@@ -17,7 +17,6 @@ import {
   metaOf,
   modernVersions,
   PROTOCOL_VERSION,
-  TASKS,
 } from "../../protocol/envelope.ts";
 import { GoblinError } from "../../protocol/errors.ts";
 import { type Answer, failure, type Inbound, type Params, requestParams, success } from "../../protocol/json-rpc.ts";
@@ -36,6 +35,7 @@ import { bindingOf, ParkedCalls } from "../../session/parked.ts";
 import { isRecord } from "../../structures/record.ts";
 import type { BodyHold } from "../body-budget.ts";
 import type { FrontContext } from "../context.ts";
+import { hasTasks, mayBeTask, missingTasks, runAsTask } from "./as-task.ts";
 import { linkQuestions, toModern } from "./result.ts";
 
 type RequestMessage = Extract<Inbound, { kind: "request" }>;
@@ -58,6 +58,9 @@ export interface RoundOptions {
 
 /** Methods of the experimental tasks in 2025-11-25, which the extension does not have. */
 const removedMethods = new Set(["tasks/list", "tasks/result"]);
+
+/** Methods that the gateway's own tasks have. */
+const ownMethods = new Set(["tasks/get", "tasks/update", "tasks/cancel"]);
 
 export class ModernFront {
   readonly #context: FrontContext;
@@ -82,7 +85,8 @@ export class ModernFront {
       method === "server/discover" ||
       lookUp(listMethods, method) !== undefined ||
       lookUp(routedMethods, method) !== undefined ||
-      (this.#context.directory.routesExtension(method, viewer) && !removedMethods.has(method))
+      (this.#context.directory.routesExtension(method, viewer) && !removedMethods.has(method)) ||
+      (ownMethods.has(method) && this.#context.heldTasks.isOffered(viewer))
     );
   }
 
@@ -127,13 +131,17 @@ export class ModernFront {
     const opened = this.#parked.open(call.params["requestState"], () => bindingOf(call));
     let dialogue = fresh;
     let id: string | undefined;
+    let asked: Call | undefined;
+    let begun: Promise<Answer> | undefined;
     if (typeof opened === "object") {
       ({ dialogue, id } = opened);
       dialogue.give(responsesIn(call.text));
     } else {
       const again = opened === "again" ? withoutRetry(call, linksOf(responsesIn(call.text))) : call;
+      if (mayBeTask(call)) begun = this.#context.heldTasks.watch(again, { give: (given) => fresh.give(given) });
+      asked = again;
       fresh.run(call, () => {
-        const work = this.#context.relay.handle(again);
+        const work = begun ? runAsTask(again, this.#context) : this.#context.relay.handle(again);
         options.hold?.until(work);
         return work;
       });
@@ -143,13 +151,26 @@ export class ModernFront {
     options.onAbort((words) => {
       if (waiting) dialogue.call.cancel("client", words);
     });
-    const next = await dialogue.next();
+    const next = await (begun ? Promise.race([begun, dialogue.next()]) : dialogue.next());
     waiting = false;
     dialogue.rest();
+    if (begun && asked?.task) {
+      this.#goOn(asked, dialogue);
+      return begun;
+    }
     if (!("ok" in next)) return this.#parked.park(dialogue, next, { binding: bindingOf(call), known: id });
     if (id !== undefined) this.#parked.forget(id);
     const questions = next.ok ? undefined : linkQuestions(next, call.client);
     return questions ? this.#parked.again(questions, bindingOf(call)) : next;
+  }
+
+  /** Has what comes of a call that is a task now go to the task. */
+  #goOn(call: Call, dialogue: Dialogue): void {
+    const { heldTasks } = this.#context;
+    dialogue.follow((next) => {
+      if ("ok" in next) heldTasks.ended(call, this.#finish(call.client, call.method, next));
+      else heldTasks.needs(call, next);
+    });
   }
 
   #discover(client: Client): Answer {
@@ -164,17 +185,6 @@ export class ModernFront {
 }
 
 let requests = 0;
-
-/** Whether the client declared the extension for tasks. */
-export function hasTasks({ capabilities }: Pick<Client, "capabilities">): boolean {
-  const { extensions } = capabilities;
-  return typeof extensions === "object" && extensions !== null && TASKS in extensions;
-}
-
-export function missingTasks(): GoblinError {
-  const data = { requiredCapabilities: { extensions: { [TASKS]: {} } } };
-  return new GoblinError("MISSING_CLIENT_CAPABILITY", `The client did not declare ${TASKS}`, { data });
-}
 
 /** The client of one request, as the request describes it. */
 class RequestClient implements Client {

@@ -3,13 +3,12 @@
  * everybody, Goblin to their owner alone.
  */
 import { EventEmitter } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { ephemeralSealer } from "../../../src/session/continuity.ts";
 import { type TaskParts, Tasks } from "../../../src/session/tasks.ts";
+import { extensionServer } from "../../fixtures/extension-server.ts";
 import { startGoblin } from "../../fixtures/goblin.ts";
-import { disposeAll, onDispose, rawHttp } from "../../fixtures/peers.ts";
+import { disposeAll, rawHttp } from "../../fixtures/peers.ts";
 import { stateless } from "../../matrix/stateless.ts";
 
 afterEach(disposeAll);
@@ -158,44 +157,6 @@ test("a long list comes in pages, without tasks that their server has forgotten"
   const { result } = await client.call("tasks/list");
   expect(result.tasks).toEqual([]);
 });
-
-/** A server without handshake that has the tasks extension. */
-async function extensionServer(): Promise<string> {
-  const tasks = new Map<string, { taskId: string; status: string }>();
-  const base = { resultType: "complete", ttlMs: 0, cacheScope: "private" };
-  const answers: Record<string, (params: { taskId: string }) => object | undefined> = {
-    "server/discover": () => ({
-      ...base,
-      supportedVersions: ["2026-07-28"],
-      capabilities: { tools: {}, extensions: { "io.modelcontextprotocol/tasks": {} } },
-    }),
-    "tools/list": () => ({ ...base, tools: [{ name: "work", inputSchema: { type: "object" } }] }),
-    "tools/call": () => {
-      const task = { taskId: `t${tasks.size + 1}`, status: "working" };
-      tasks.set(task.taskId, task);
-      return { ...task, resultType: "task" };
-    },
-    "tasks/get": ({ taskId }) => ({ ...tasks.get(taskId), resultType: "complete" }),
-    "tasks/update": () => ({ resultType: "complete" }),
-    "tasks/cancel": ({ taskId }) => {
-      tasks.get(taskId)!.status = "cancelled";
-      return { resultType: "complete" };
-    },
-  };
-  const server = createServer(async (request, response) => {
-    let body = "";
-    for await (const chunk of request) body += chunk;
-    const { id, method, params } = JSON.parse(body || "{}");
-    const result = answers[method]?.(params);
-    response.writeHead(result ? 200 : 404, { "content-type": "application/json" });
-    response.end(
-      JSON.stringify({ jsonrpc: "2.0", id, ...(result ? { result } : { error: { code: -32601, message: "no" } }) }),
-    );
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onDispose(() => void server.close(() => {}).closeAllConnections());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
-}
 
 describe("clients without a handshake", () => {
   const capabilities = { extensions: { "io.modelcontextprotocol/tasks": {} } };
