@@ -71,6 +71,52 @@ test("a client's token is no operator's, and who asked cannot answer", async () 
   expect(read()).not.toContain('"arguments"');
 });
 
+test("an answer that is replayed or comes too late is refused, and is a line of the chain", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "approvals-"));
+  onDispose(() => rmSync(folder, { recursive: true, force: true }));
+  const audit = join(folder, "audit.jsonl");
+  const { url, ops, web } = await startAsking({ gateway, log: { audit } }, token.ops);
+  const ada = await as(url, "ada");
+  const call = add(ada);
+  const [row] = await ops.held();
+  const answer = { expect: row!.digest };
+  await ops.allow(row!.id, answer);
+  expect((await call).message.result.content[0].text).toBe("3");
+  for (const replay of [ops.allow(row!.id, answer), ops.deny(row!.id)])
+    expect(await replay).toMatchObject({ status: 409, body: { error: { code: "APPROVAL_ANSWERED" } } });
+  const other = add(ada, { a: 5, b: 5 });
+  const [second] = await ops.held();
+  await ada.delete();
+  await other;
+  await until(async () => (await ops.list())[1]?.state === "ended");
+  for (const late of [ops.allow(second!.id), ops.deny(second!.id)])
+    expect(await late).toMatchObject({ status: 409, body: { error: { code: "APPROVAL_ENDED" } } });
+  const read = () => (existsSync(audit) ? readFileSync(audit, "utf8") : "");
+  await until(() => read().split('"why":"late"').length === 3);
+  const { lines, broken } = readChain(read());
+  expect(broken).toBeUndefined();
+  const told = lines.map(({ value }) => [value["event"], value["id"], value["why"]].filter(Boolean).join(" "));
+  const { id } = row!;
+  expect(told.filter((line) => line.includes(id)).sort()).toEqual([
+    `approved ${id}`,
+    `executed ${id}`,
+    `proposed ${id}`,
+    `refused ${id} answered`,
+    `refused ${id} answered`,
+    `returned ${id}`,
+  ]);
+  expect(told.filter((line) => line.includes(second!.id))).toEqual([
+    `proposed ${second!.id}`,
+    `ended ${second!.id} cancelled`,
+    `refused ${second!.id} late`,
+    `refused ${second!.id} late`,
+  ]);
+  expect(told).toHaveLength(10);
+  const refused = lines.filter(({ value }) => value["event"] === "refused");
+  expect(refused.map(({ value }) => String(value["by"]).startsWith("token:"))).toEqual([true, true, true, true]);
+  expect(await runsOf(web)).toHaveLength(1);
+});
+
 test("a grant is nobody else's: not of another principal, endpoint's client or tool", async () => {
   const profiles = { small: { servers: ["web"] } };
   const { url, ops, web } = await startAsking({ gateway, profiles, metaTools: { enabled: ["call_tool"] } }, token.ops);
@@ -191,6 +237,8 @@ test("1000 calls that wait move nobody else", async () => {
   );
   const rows = await ops.held(1000);
   expect(new Set(rows.map(({ digest }) => digest)).size).toBe(1000);
+  // What they hold is counted: a hundred bytes each, far from the limit.
+  expect(rows.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(100_000);
   for (let i = 0; i < 20; i++)
     expect(await other.callTool({ name: "web_echo", arguments: { text: "x" } })).toMatchObject({
       structuredContent: { text: "x" },

@@ -13,9 +13,9 @@ afterEach(disposeAll);
 
 const settings = { timeoutMs: 60_000, progressMs: 10_000, heldCalls: 10, heldBytes: 10_000_000 };
 
-function store(ledger?: Ledger): Approvals {
+function store(ledger?: Ledger, limits = {}): Approvals {
   const made = new Approvals({
-    settings: () => settings,
+    settings: () => ({ ...settings, ...limits }),
     show: (args) => args,
     opened: ledger && { ledger, lines: [] },
     onLimit: () => {},
@@ -26,12 +26,12 @@ function store(ledger?: Ledger): Approvals {
   return made;
 }
 
-function held(approvals: Approvals, text: string) {
+function held(approvals: Approvals, text: string, account = "a") {
   const asked = { params: JSON.stringify({ arguments: { text } }), rule: "r", reason: undefined, revision: "1" };
   const client = { key: "s", hasSession: true, info: {} };
   const names = { serverId: "web", kind: "tool" as const, name: "x", shownName: "web_x" };
   const { subject, args } = subjectOf({ client, who: ANYONE, asked, ...names });
-  const record = approvals.hold({ subject, args, bytes: args.length, account: "a", tell: () => {}, end: () => {} });
+  const record = approvals.hold({ subject, args, bytes: args.length, account, tell: () => {}, end: () => {} });
   return { subject, record };
 }
 
@@ -41,6 +41,28 @@ test("keeps all arguments while a call waits, and a part of long ones afterwards
   expect(record.shown.length).toBeGreaterThan(100_000);
   await approvals.deny({ id: record.id, by: ANYONE });
   expect(approvals.find(record.id)?.shown.length).toBeLessThan(20_000);
+});
+
+test("what 1000 calls keep while they wait, and afterwards, is counted and bounded", async () => {
+  const approvals = store(undefined, { heldCalls: 4000, heldBytes: 33_554_432 });
+  // 16 000 characters and 11 around them.
+  const calls = Array.from({ length: 1000 }, () => held(approvals, "x".repeat(16_000)));
+  expect([approvals.heldCount, approvals.heldBytes]).toEqual([1000, 16_011_000]);
+  const shown = (): number => approvals.records().reduce((sum, record) => sum + record.shown.length, 0);
+  expect(shown()).toBe(16_011_000);
+  // Half of what others leave is this account's share; another one finds room.
+  expect(() => held(approvals, "x".repeat(2_000_000))).toThrow("limits.heldBytes is 33554432");
+  expect([approvals.heldCount, approvals.heldBytes]).toEqual([1000, 16_011_000]);
+  held(approvals, "x".repeat(2_000_000), "b");
+  expect(approvals.heldBytes).toBe(18_011_011);
+  for (const { record } of calls) approvals.end(record.id, "cancelled");
+  expect([approvals.heldCount, approvals.heldBytes]).toEqual([1, 2_000_011]);
+  // Of those that are over, the last 1001 are shown (one was held then), and of each a part.
+  for (let i = 0; i < 1000; i++) approvals.end(held(approvals, "y".repeat(100_000)).record.id, "cancelled");
+  expect(approvals.records()).toHaveLength(1002);
+  expect(shown()).toBeLessThanOrEqual(1001 * 16_385 + 2_000_011);
+  await approvals.close();
+  expect([approvals.heldCount, approvals.heldBytes]).toEqual([0, 0]);
 });
 
 test("an answer that cannot be recorded does not count, not even after a restart", async () => {
