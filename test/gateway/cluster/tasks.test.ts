@@ -1,7 +1,9 @@
 /** Tasks of a program that every replica runs for itself: each is where it was started. */
 import { afterEach, expect, it } from "vitest";
-import { disposeAll } from "../../fixtures/peers.ts";
+import { askAdd, operator } from "../../fixtures/approvals.ts";
+import { disposeAll, startScripted, until } from "../../fixtures/peers.ts";
 import { startReplicas } from "../../fixtures/replicas.ts";
+import { withoutSession } from "../../fixtures/task-clients.ts";
 import { stateless } from "../../matrix/stateless.ts";
 
 afterEach(disposeAll);
@@ -65,4 +67,25 @@ it("a task is reached from any replica, by its owner alone, and no other task in
     const { message } = await asks(client, "tasks/get", hers);
     expect(message.error.code).toBe(-32602);
   }
+});
+
+it("a task for a call that waits for a person is reached from any replica, by its owner alone", async () => {
+  const web = await startScripted({ name: "web", transport: "http" });
+  const auth = { clients: { ada: { token: "the-long-token-of-ada" }, bob: { token: "the-long-token-of-bob" } } };
+  const replicas = await startReplicas(2, {
+    mcpServers: { web: web.entry },
+    policy: { rules: [askAdd] },
+    gateway: { auth, admin: { tokens: ["the-long-token-of-ops"] } },
+  });
+  const as = (token: string) => replicas.all.map(({ url }) => withoutSession(url, { token }));
+  const [ada, bob] = [as(auth.clients.ada.token), as(auth.clients.bob.token)];
+  const { taskId } = await ada[0]!.begin("web_add", { a: 1, b: 2 });
+  expect(await ada[1]!.get(taskId)).toMatchObject({ taskId, status: "working" });
+  for (const client of bob) expect((await client.call("tasks/get", { taskId })).error.code).toBe(-32602);
+  const ops = operator(replicas.all[0]!.origin, "the-long-token-of-ops");
+  await ops.allow((await ops.held())[0]!.id);
+  await until(async () => (await ada[1]!.get(taskId)).result?.content[0].text === "3");
+  const held = await ada[1]!.begin("web_add", { a: 2, b: 2 });
+  await ada[0]!.call("tasks/cancel", { taskId: held.taskId });
+  expect(await ada[1]!.get(held.taskId)).toMatchObject({ status: "cancelled" });
 });
