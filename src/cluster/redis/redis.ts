@@ -130,7 +130,12 @@ export class Redis {
 
   /** A connection whose replies come late is not one to wait for. */
   #sweep(): void {
-    if (this.#waiting[0] && this.#waiting[0].expires < Date.now()) this.#drop("it does not answer");
+    const [oldest] = this.#waiting;
+    if (!oldest || oldest.expires >= Date.now()) return;
+    // If it was this process that slept, the reply is here and will be read in this turn.
+    setImmediate(() => {
+      if (this.#waiting[0] === oldest) this.#drop("it does not answer");
+    });
   }
 
   #drop(reason: string, socket = this.#socket): void {
