@@ -15,7 +15,7 @@ export const layers: Record<string, readonly string[]> = {
   "http-client": ["structures", "timing", "text"],
   protocol: ["json", "structures", "timing", "text"],
   outbound: ["protocol"],
-  cluster: ["session", "config", "protocol", "structures", "timing"],
+  cluster: ["secrets", "session", "config", "protocol", "structures", "timing"],
   identity: ["access", "protocol", "structures", "text"],
   identifiers: ["json", "uri-template", "timing"],
   policy: ["protocol", "json", "structures", "text"],

@@ -11,6 +11,7 @@
 import type { IncomingMessage } from "node:http";
 import { GoblinError } from "../protocol/errors.ts";
 import { limitExceeded, type OnLimit } from "../protocol/limit-exceeded.ts";
+import type { SharedPlaces } from "../secrets/shared/shared-place.ts";
 import type { SessionJournal } from "../session/journal.ts";
 import { Throttle } from "../timing/throttle.ts";
 import { createAgent } from "./channel.ts";
@@ -109,6 +110,11 @@ export class Cluster {
   /** Where the state of sessions is kept for the replica that takes them over. */
   get journal(): SessionJournal | undefined {
     return this.#store?.journal;
+  }
+
+  /** Where logins and grants are kept for all replicas. */
+  get books(): SharedPlaces | undefined {
+    return this.#store?.books;
   }
 
   /** Undefined without Redis. */

@@ -5,6 +5,7 @@
  * Every answer may be wrong by a moment, and there may be none at all. So nothing here is needed to
  * serve a session that is where its id says.
  */
+import type { SharedPlaces } from "../secrets/shared/shared-place.ts";
 import type { SessionJournal } from "../session/journal.ts";
 import type { Owner } from "./owners.ts";
 
@@ -28,6 +29,8 @@ export interface StoreUser {
 
 export interface SharedStore {
   readonly journal: SessionJournal;
+  /** What every replica must have. */
+  readonly books: SharedPlaces;
   /** Whether it answers. */
   readonly isUp: boolean;
   /** The replicas, as they were a moment ago. */

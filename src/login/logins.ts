@@ -234,6 +234,7 @@ export class Logins {
     this.#closed = true;
     clearTimeout(this.#keychain);
     for (const server of this.#servers) server.close();
+    this.#store.close();
     (await this.#watch)?.close();
   }
 

@@ -9,6 +9,9 @@ import { withFileLock } from "../secrets/file-lock.ts";
 import { openKeychain } from "../secrets/keychain.ts";
 import { KeychainKeys } from "../secrets/keychain-keys.ts";
 import { openStateFolder, SealedFile } from "../secrets/sealed-file.ts";
+import { SharedFile } from "../secrets/shared/shared-file.ts";
+import type { Hold, SharedPlaces } from "../secrets/shared/shared-place.ts";
+import type { BookForm } from "../secrets/shared/stamped-book.ts";
 
 /** The gateway as an authorization server knows it. */
 export interface Registration {
@@ -40,6 +43,8 @@ export interface Login {
   readonly loggedInAt: number;
   readonly accessToken: string;
   readonly refreshToken?: string | undefined;
+  /** Whether the last renewal gave another refresh token; undefined: there was none. */
+  readonly rotates?: boolean | undefined;
   readonly obtainedAt: number;
   /** In milliseconds since 1970; undefined: unknown. */
   readonly expiresAt?: number | undefined;
@@ -63,6 +68,27 @@ export function wantedKey(url: string, principal: string): string {
   return principal === "" ? url : `${url} ${principal}`;
 }
 
+const FORM: BookForm<LoginBook> = {
+  entries: ({ registrations, logins, wanted }) =>
+    new Map([
+      ...Object.entries(registrations).map(([key, one]) => [`r ${key}`, JSON.stringify(one)] as const),
+      ...logins.map((one) => [`l ${wantedKey(one.url, one.principal)}`, JSON.stringify(one)] as const),
+      ...Object.entries(wanted).map(([key, one]) => [`w ${key}`, JSON.stringify(one)] as const),
+    ]),
+  content(entries) {
+    const of = (kind: string): [string, unknown][] =>
+      [...entries].flatMap(([name, text]) => (name.startsWith(kind) ? [[name.slice(2), JSON.parse(text)]] : []));
+    return {
+      registrations: Object.fromEntries(of("r ")) as LoginBook["registrations"],
+      logins: of("l ").map(([, one]) => one as Login),
+      wanted: Object.fromEntries(of("w ")) as LoginBook["wanted"],
+    };
+  },
+};
+
+/** On one machine, a lock between processes is enough. */
+const ALONE: Hold = { use: async () => undefined, used: async () => {} };
+
 export function isSameLogin(a: Login, b: Login): boolean {
   return a.issuer === b.issuer && a.resource === b.resource && a.principal === b.principal && a.url === b.url;
 }
@@ -71,6 +97,8 @@ export class LoginStore {
   readonly #folder: string;
   readonly #key: Buffer;
   readonly #sealed: SealedFile<LoginBook>;
+  #shared: SharedFile<LoginBook> | undefined;
+  #places: SharedPlaces | undefined;
 
   /** `keys`: undefined if no keychain is to be used. */
   constructor(folder: string, key: Buffer, keys?: KeychainKeys) {
@@ -85,6 +113,19 @@ export class LoginStore {
     return new LoginStore(folder, key, new KeychainKeys(() => openKeychain(env, "keys")));
   }
 
+  /** Shares the store with the other replicas, from now until it is closed. */
+  async share(places: SharedPlaces, warn: (message: string) => void): Promise<void> {
+    this.#places = places;
+    const place = places.book("logins");
+    this.#shared = new SharedFile({ sealed: this.#sealed, form: FORM, place, warn });
+    await place.settled();
+    await this.#shared.look();
+  }
+
+  close(): void {
+    this.#shared?.close();
+  }
+
   get file(): string {
     return this.#sealed.file;
   }
@@ -96,6 +137,7 @@ export class LoginStore {
 
   /** Returns a key that is good for this purpose only. */
   keyFor(purpose: string): Buffer {
+    if (this.#places) return this.#places.keyFor(`logins ${purpose}`);
     return createHmac("sha256", this.#key).update(`goblin ${purpose}`).digest();
   }
 
@@ -106,7 +148,7 @@ export class LoginStore {
 
   /** Replaces the content. `change` gets what the file holds now. */
   change(change: (book: LoginBook) => LoginBook): Promise<LoginBook> {
-    return this.#sealed.change(change);
+    return (this.#shared ?? this.#sealed).change(change);
   }
 
   /** Adds a login. A server has one of a principal: one at another issuer is replaced too. */
@@ -121,22 +163,28 @@ export class LoginStore {
 
   /**
    * Replaces the tokens of a login. One that was removed meanwhile stays removed, and one that
-   * somebody made anew stays as it is.
+   * somebody made anew stays as it is, as does one that has another refresh token than the spent
+   * one: who lost the lock does not overwrite what came after.
    */
-  replace(login: Login): Promise<LoginBook> {
-    const isOlder = (one: Login): boolean => isSameLogin(one, login) && one.loggedInAt === login.loggedInAt;
+  replace(login: Login, spent?: Pick<Login, "refreshToken">): Promise<LoginBook> {
+    const isOlder = (one: Login): boolean =>
+      isSameLogin(one, login) &&
+      one.loggedInAt === login.loggedInAt &&
+      (!spent || one.refreshToken === spent.refreshToken);
     return this.change((book) => ({ ...book, logins: book.logins.map((one) => (isOlder(one) ? login : one)) }));
   }
 
-  /** Runs work that only one process may do at a time for one login. */
-  exclusively<T>(login: Login, work: () => Promise<T>): Promise<T> {
+  /** Runs work that only one process of all replicas may do at a time for one login. */
+  exclusively<T>(login: Login, work: (hold: Hold) => Promise<T>): Promise<T> {
     return this.exclusivelyBy([login.issuer, login.resource, login.principal, login.url], work);
   }
 
   /** Runs work that only one process may do at a time under this name. */
-  exclusivelyBy<T>(parts: readonly string[], work: () => Promise<T>): Promise<T> {
+  exclusivelyBy<T>(parts: readonly string[], work: (hold: Hold) => Promise<T>): Promise<T> {
     const name = JSON.stringify(parts);
     const digest = createHmac("sha256", "goblin lock").update(name).digest("hex").slice(0, 16);
-    return withFileLock(join(this.#folder, `login-${digest}.lock`), work);
+    return withFileLock(join(this.#folder, `login-${digest}.lock`), () =>
+      this.#shared ? this.#shared.exclusively(name, work) : work(ALONE),
+    );
   }
 }

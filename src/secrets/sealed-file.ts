@@ -69,12 +69,12 @@ export class SealedFile<Content extends object> {
   }
 
   /** Replaces the content. `change` gets what the file holds now; the same is not written again. */
-  async change(change: (content: Content) => Content): Promise<Content> {
+  async change(change: (content: Content) => Content | Promise<Content>): Promise<Content> {
     // A keychain may ask its user first: not while others wait for the lock.
     const made = (await this.#keyOf(await this.#bytes())) ?? (await this.#options.keys?.make());
     return withFileLock(`${this.file}.lock`, async () => {
       const { content, kept } = await this.#open();
-      const next = change(content);
+      const next = await change(content);
       if (next !== content) await this.#write(next, kept ?? made);
       return next;
     });

@@ -64,6 +64,7 @@ export async function serve(options: ServeOptions): Promise<number> {
   const { host, port } = config.gateway;
   const endpoint = port === 0 ? undefined : `${host}:${port}`;
   const warn = (message: string): void => log.warn(message);
+  const cluster = await openCluster(config, { env: process.env, log });
   const gateway = createGateway({
     config,
     log,
@@ -71,10 +72,10 @@ export async function serve(options: ServeOptions): Promise<number> {
     reload: follower && (() => follower.reload()),
     preview: follower && ((current) => follower.preview(current)),
     state: await openState({ env: process.env, endpoint, warn, secret: clusterSecret(config, process.env) }),
-    cluster: await openCluster(config, { env: process.env, log }),
+    cluster,
     approvals: await openApprovals({ env: process.env, endpoint, warn }),
     kept: await openKeptLists(process.env, log),
-    logins: await openLogins({ env: process.env, warn }),
+    logins: await openLogins({ env: process.env, warn, books: cluster?.books }),
     pairing: new Pairing({ env: process.env, warn }),
   });
   running = gateway;

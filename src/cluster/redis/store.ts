@@ -10,6 +10,7 @@ import { createHash } from "node:crypto";
 import type { Owner } from "../owners.ts";
 import { clusterKey } from "../owners.ts";
 import type { Member, SharedStore, StoreUser } from "../store.ts";
+import { RedisBooks } from "./books.ts";
 import { RedisJournal } from "./journal.ts";
 import { Redis } from "./redis.ts";
 import type { Reply } from "./resp.ts";
@@ -38,6 +39,7 @@ return held`;
 
 export class RedisStore implements SharedStore {
   readonly journal: RedisJournal;
+  readonly books: RedisBooks;
   readonly #options: RedisStoreOptions;
   readonly #redis: Redis;
   readonly #prefix: string;
@@ -62,17 +64,22 @@ export class RedisStore implements SharedStore {
       timeoutMs: Math.min(COMMAND_MS, timeoutMs),
       connected: () => {
         log.info({}, "Redis is connected");
+        this.books.up();
         void this.#beat();
       },
       failed: (reason) => {
         this.#mustWriteAgain = true;
         this.#members = [];
+        this.books.down();
         log.warn(
           { reason },
-          "Redis cannot be reached: sessions of replicas that end lose their subscriptions until it is back",
+          "Redis cannot be reached: until it is back, sessions of replicas that end lose their subscriptions, " +
+            "and new logins and grants stay at their replica",
         );
       },
     });
+    const { id } = options.self;
+    this.books = new RedisBooks({ redis: this.#redis, prefix: this.#prefix, secret, self: id });
     this.journal = new RedisJournal(this.#redis, { prefix: this.#prefix, keepMs: SESSION_MS });
     this.#timer = setInterval(() => void this.#beat(), timeoutMs / 2).unref();
   }

@@ -34,7 +34,8 @@ export async function renew(login: Login, guard: Guard): Promise<Login> {
     });
     // An ID token says nothing that is needed here, and need not be valid.
     const tokens = await processRefreshTokenResponse(server, as, await withoutIdToken(answer));
-    return { ...login, ...tokenFields(tokens, Date.now()) };
+    const next = { ...login, ...tokenFields(tokens, Date.now()) };
+    return { ...next, rotates: next.refreshToken !== refreshToken };
   } catch (error) {
     // A failure of the server or the network says nothing about the token.
     const code = errorCodeOf(error);

@@ -3,10 +3,12 @@
  * person.
  *
  * However many calls wait for a token, there is one request for it: one flight in this process, and
- * a lock between the processes of this machine. Who gets the lock reads the store first, because
- * another process may have renewed the token meanwhile.
+ * a lock between the processes of this machine and of all replicas. Who gets the lock reads the
+ * store first, because another process may have renewed the token meanwhile. A refresh token that
+ * another replica may use at the same time is left alone, unless it is known to stay good.
  */
 import { messageOf } from "../../protocol/errors.ts";
+import type { Hold } from "../../secrets/shared/shared-place.ts";
 import { canonicalUrl, type LoginTarget } from "../discovery.ts";
 import { isOnBehalf, type Subject } from "../grants/on-behalf.ts";
 import { obtain } from "../grants/unattended.ts";
@@ -42,7 +44,7 @@ export class Renewals {
   /** Returns the login with other tokens than the known ones. */
   renew(target: LoginTarget, login: Login): Promise<Login> {
     const key = JSON.stringify([login.issuer, login.resource, login.principal, login.url]);
-    return this.#once(key, () => this.#store.exclusively(login, () => this.#renew(target, login)));
+    return this.#once(key, () => this.#store.exclusively(login, (hold) => this.#renew(target, login, hold)));
   }
 
   /** Returns tokens that nobody logs in for, other ones than the known. */
@@ -76,19 +78,31 @@ export class Renewals {
     return login;
   }
 
-  async #renew(target: LoginTarget, known: Login): Promise<Login> {
+  async #renew(target: LoginTarget, known: Login, hold: Hold): Promise<Login> {
     const current = await this.#stored(known);
     if (current.accessToken !== known.accessToken) return current;
     const guard = await guardFor(target);
     try {
-      return await this.#keep(await renew(current, guard));
+      return await this.#spend(current, guard, hold);
     } catch (error) {
       if (!(error instanceof RenewalError) || error.code !== "invalid_grant") throw error;
       // A process that does not use the lock may have used the refresh token first.
       const next = await this.#stored(known);
       if (next.refreshToken === current.refreshToken) throw error;
-      return next.accessToken === current.accessToken ? this.#keep(await renew(next, guard)) : next;
+      return next.accessToken === current.accessToken ? this.#spend(next, guard, hold) : next;
     }
+  }
+
+  /** Uses the refresh token up, if no other replica may do so at the same time. */
+  async #spend(login: Login, guard: Guard, hold: Hold): Promise<Login> {
+    const { refreshToken = "", rotates } = login;
+    const why = await hold.use(refreshToken);
+    if (why !== undefined && rotates !== false) {
+      throw new RenewalError(`its login is not renewed here: ${why}`, { isFinal: false });
+    }
+    const renewed = await this.#keep(await renew(login, guard), login);
+    await hold.used(refreshToken);
+    return renewed;
   }
 
   /** The token that the caller came with last. It is never stored. */
@@ -114,9 +128,9 @@ export class Renewals {
    * Tokens that cannot be stored are still good for this process. Somebody who logged in meanwhile
    * may have agreed to more, so those tokens count.
    */
-  async #keep(login: Login): Promise<Login> {
+  async #keep(login: Login, spent: Login): Promise<Login> {
     try {
-      const { logins } = await this.#store.replace(login);
+      const { logins } = await this.#store.replace(login, spent);
       return logins.find((one) => isSameLogin(one, login)) ?? login;
     } catch (error) {
       this.#warn(`A renewed login cannot be stored, and will be lost: ${messageOf(error)}`);

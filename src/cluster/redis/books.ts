@@ -1,0 +1,193 @@
+/**
+ * Books of secrets in Redis that all replicas have: logins at servers, and what pairing remembers.
+ *
+ * Redis sees neither names nor texts: a field is a digest of a name, and a value is sealed, together
+ * with its name, with a key of the cluster's secret. What does not open counts as not there. So who
+ * can write to Redis can remove entries and bring old ones back, and no more; replicas write newer
+ * ones again.
+ */
+import { createHmac, randomBytes } from "node:crypto";
+import type { Hold, Pulled, SharedPlace, SharedPlaces, Stamped } from "../../secrets/shared/shared-place.ts";
+import { isForgotten } from "../../secrets/shared/stamped-book.ts";
+import { type ByteSealer, createByteSealer } from "../../structures/byte-sealer.ts";
+import { clusterKey } from "../owners.ts";
+import { RedisLocks } from "./locks.ts";
+import type { Redis } from "./redis.ts";
+import type { Reply } from "./resp.ts";
+
+export interface RedisBooksOptions {
+  readonly redis: Redis;
+  readonly prefix: string;
+  readonly secret: string;
+  /** The number of this replica. */
+  readonly self: string;
+}
+
+/** The version is a random word and a number: a Redis that lost everything begins another word. */
+const PULL = `local found = redis.call("ZRANGEBYSCORE", KEYS[2], "(" .. ARGV[1], "+inf", "LIMIT", ARGV[2], ARGV[3])
+local out = {redis.call("GET", KEYS[1]) or ""}
+for _, field in ipairs(found) do
+  out[#out + 1] = field
+  out[#out + 1] = redis.call("HGET", KEYS[3], field) or ""
+end
+return out`;
+const PUSH = `if (redis.call("GET", KEYS[1]) or "") ~= ARGV[1] then return 0 end
+for i = 4, #ARGV, 2 do
+  redis.call("HSET", KEYS[3], ARGV[i], ARGV[i + 1])
+  redis.call("ZADD", KEYS[2], ARGV[3], ARGV[i])
+end
+redis.call("SET", KEYS[1], ARGV[2])
+return 1`;
+const AT_ONCE = 200;
+
+export class RedisBooks implements SharedPlaces {
+  readonly #options: RedisBooksOptions;
+  readonly #locks: RedisLocks;
+  readonly #listeners: (() => void)[] = [];
+  readonly #settled: Promise<void>;
+  #settle: () => void = () => {};
+
+  constructor(options: RedisBooksOptions) {
+    this.#options = options;
+    this.#locks = new RedisLocks(options);
+    this.#settled = new Promise((resolve) => {
+      this.#settle = resolve;
+    });
+  }
+
+  /** Redis is there. */
+  up(): void {
+    this.#settle();
+    this.#locks.up();
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** Redis is not there. */
+  down(): void {
+    this.#settle();
+  }
+
+  keyFor(purpose: string): Buffer {
+    return clusterKey(this.#options.secret, purpose);
+  }
+
+  book(name: string): SharedPlace {
+    const { redis } = this.#options;
+    const book = new RedisBook(this.#options, name);
+    return {
+      get isUp() {
+        return redis.isReady;
+      },
+      pull: (options) => book.pull(options?.isFull === true),
+      hasChanged: () => book.hasChanged(),
+      hold: <T>(of: string, work: (hold: Hold) => Promise<T>) => this.#locks.hold(`${name} ${of}`, work),
+      onUp: (listener) => {
+        this.#listeners.push(listener);
+        if (redis.isReady) listener();
+      },
+      settled: () => this.#settled,
+    };
+  }
+}
+
+class RedisBook {
+  readonly #redis: Redis;
+  readonly #keys: readonly [version: string, order: string, values: string];
+  readonly #sealer: ByteSealer;
+  readonly #digestKey: Buffer;
+  readonly #entries = new Map<string, Stamped>();
+  #version = "";
+
+  constructor({ redis, prefix, secret }: RedisBooksOptions, name: string) {
+    this.#redis = redis;
+    const key = `${prefix}book:${name}:`;
+    this.#keys = [`${key}version`, `${key}order`, `${key}values`];
+    this.#sealer = createByteSealer(clusterKey(secret, `book ${name}`));
+    this.#digestKey = clusterKey(secret, `book names ${name}`);
+  }
+
+  async hasChanged(): Promise<boolean> {
+    return ((await this.#redis.command("GET", this.#keys[0])) ?? "") !== this.#version;
+  }
+
+  async pull(isFull: boolean): Promise<Pulled> {
+    const version = await this.#read(isFull ? "" : this.#version);
+    return { entries: this.#entries, push: (entries) => this.#push(entries, version) };
+  }
+
+  /** Reads what changed since a version. Returns the version now. */
+  async #read(known: string): Promise<string> {
+    const since = known === "" ? 0 : numberOf(known);
+    const fields: [string, string][] = [];
+    let version: string | undefined;
+    for (let at = 0; ; at += AT_ONCE) {
+      const reply = await this.#redis.command("EVAL", PULL, 3, ...this.#keys, since, at, AT_ONCE);
+      const [head, ...rest] = textsIn(reply);
+      if (head === undefined) throw new Error("Redis gave no book");
+      // Somebody wrote between two pages, or Redis is another one: once more from the start.
+      if (known !== "" && (wordOf(head) !== wordOf(known) || numberOf(head) < since)) return this.#read("");
+      if (version !== undefined && head !== version) return this.#read(known);
+      version = head;
+      for (let i = 0; i + 1 < rest.length; i += 2) fields.push([rest[i]!, rest[i + 1]!]);
+      if (rest.length < 2 * AT_ONCE) break;
+    }
+    if (known === "") this.#entries.clear();
+    const forgotten: string[] = [];
+    for (const [field, value] of fields) {
+      const [name, entry] = this.#open(field, value) ?? [];
+      if (!entry) continue;
+      if (isForgotten(entry, Date.now())) forgotten.push(field);
+      this.#entries.set(name!, entry);
+    }
+    this.#version = version;
+    if (forgotten.length > 0) await this.#forget(forgotten);
+    return version;
+  }
+
+  async #push(entries: ReadonlyMap<string, Stamped>, version: string): Promise<boolean> {
+    const number = numberOf(version) + 1;
+    const next = `${wordOf(version) || randomBytes(6).toString("hex")}:${number}`;
+    const fields = [...entries].flatMap(([name, entry]) => [this.#field(name), this.#seal(name, entry)]);
+    const done = await this.#redis.command("EVAL", PUSH, 3, ...this.#keys, version, next, number, ...fields);
+    if (done !== 1) return false;
+    for (const [name, entry] of entries) this.#entries.set(name, entry);
+    this.#version = next;
+    return true;
+  }
+
+  async #forget(fields: readonly string[]): Promise<void> {
+    const [, order, values] = this.#keys;
+    await Promise.all([this.#redis.command("HDEL", values, ...fields), this.#redis.command("ZREM", order, ...fields)]);
+  }
+
+  #field(name: string): string {
+    return createHmac("sha256", this.#digestKey).update(name).digest("base64url").slice(0, 24);
+  }
+
+  #seal(name: string, { stamp, text }: Stamped): string {
+    return this.#sealer.seal(JSON.stringify([name, stamp, text])).toString("base64");
+  }
+
+  /** Returns undefined for what no replica of this cluster wrote there. */
+  #open(field: string, value: string): [string, Stamped] | undefined {
+    try {
+      const bytes = Buffer.from(value, "base64");
+      const [name, stamp, text] = JSON.parse(this.#sealer.open(bytes).toString("utf8")) as [string, number, string];
+      return this.#field(name) === field ? [name, { stamp, text }] : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+function wordOf(version: string): string {
+  return /^([0-9a-f]{12}):\d{1,15}$/.exec(version)?.[1] ?? "";
+}
+
+function numberOf(version: string): number {
+  return Number(/^[0-9a-f]{12}:(\d{1,15})$/.exec(version)?.[1] ?? 0);
+}
+
+function textsIn(reply: Reply): string[] {
+  return Array.isArray(reply) ? reply.map((one) => String(one ?? "")) : [];
+}
