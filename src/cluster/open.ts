@@ -2,6 +2,7 @@
 import type { Config } from "../config/schema/config.ts";
 import { GoblinError, messageOf } from "../protocol/errors.ts";
 import { Cluster, type ClusterOptions } from "./cluster.ts";
+import { clusterKey } from "./owners.ts";
 import type { RedisStoreOptions } from "./redis/store.ts";
 
 export interface OpenOptions {
@@ -14,6 +15,16 @@ type Sections = Pick<Config, "cluster" | "limits" | "timeouts">;
 /** Returns the secret that replicas share. */
 export function clusterSecret({ cluster }: Pick<Config, "cluster">, env: OpenOptions["env"]): string | undefined {
   return cluster.secret ?? (env["GOBLIN_SECRET"] || undefined);
+}
+
+/** Returns the keys that all replicas have, if they share what they know through Redis. */
+export function sharedKeys(
+  config: Pick<Config, "cluster">,
+  env: OpenOptions["env"],
+): ((purpose: string) => Buffer) | undefined {
+  const { listen, redis } = config.cluster;
+  const secret = listen === undefined || redis === undefined ? undefined : clusterSecret(config, env);
+  return secret === undefined ? undefined : (purpose) => clusterKey(secret, purpose);
 }
 
 /** Returns undefined if this gateway has no address for other replicas. */

@@ -50,6 +50,8 @@ export interface Attempt {
 export async function tryCode(store: PairingStore, attempt: Attempt): Promise<CodeResult> {
   let result: CodeResult = "wrong";
   await store.change((book) => {
+    // It runs again if another replica changed the book meanwhile.
+    result = "wrong";
     const open = book.codes.find((one) => one.issuer === attempt.issuer && isOpen(one, attempt.now));
     const typed = attempt.typed.replace(/[\s-]/g, "");
     if (!open || typed.length !== CODE_DIGITS) return book;

@@ -24,6 +24,12 @@ export class Grants {
     return this.#in(this.#book.current, id);
   }
 
+  /** Looks also for what another replica knows since a moment. */
+  async findAnywhere(id: string): Promise<Grant | undefined> {
+    const found = this.find(id);
+    return found ?? ((await this.#book.catchUp()) ? this.find(id) : undefined);
+  }
+
   list(): Grant[] {
     return this.#book.current.grants.filter((grant) => this.#isOwn(grant));
   }
@@ -36,7 +42,7 @@ export class Grants {
       const clients = book.clients.map((one) => (one.id === grant.clientId ? { ...one, usedAt: this.#now() } : one));
       return { ...book, clients, grants: [...kept, grant] };
     });
-    return next.grants.includes(grant);
+    return next.grants.some(({ id }) => id === grant.id);
   }
 
   async revoke(id: string): Promise<void> {
@@ -49,6 +55,7 @@ export class Grants {
     let renewal: Renewal | undefined;
     await this.#book.change((book) => {
       const grant = this.#in(book, id);
+      renewal = undefined;
       if (!grant) return book;
       renewal = renew(grant);
       if (renewal.kind === "reuse") return withoutGrants(book, [id]);

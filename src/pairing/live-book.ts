@@ -15,6 +15,7 @@ export class LiveBook extends EventEmitter<{ changed: [] }> {
   #book: PairingBook;
   #changes = 0;
   #watch: ConfigWatch | undefined;
+  #catching: Promise<void> | undefined;
   #closed = false;
 
   private constructor(store: PairingStore, book: PairingBook, warn: (message: string) => void) {
@@ -43,8 +44,22 @@ export class LiveBook extends EventEmitter<{ changed: [] }> {
     return next;
   }
 
+  /** Returns whether there may be something now that other replicas know and this one did not. */
+  async catchUp(): Promise<boolean> {
+    if (!this.store.isShared) return false;
+    this.#catching ??= this.store
+      .lookElsewhere()
+      .then(() => this.#load())
+      .finally(() => {
+        this.#catching = undefined;
+      });
+    await this.#catching;
+    return true;
+  }
+
   close(): void {
     this.#closed = true;
+    this.store.close();
     this.#watch?.close();
   }
 

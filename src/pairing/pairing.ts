@@ -7,6 +7,7 @@
 import { EventEmitter } from "node:events";
 import { Unavailable } from "../identity/issuer-metadata.ts";
 import { messageOf } from "../protocol/errors.ts";
+import type { SharedPlaces } from "../secrets/shared/shared-place.ts";
 import { Throttle } from "../timing/throttle.ts";
 import type { LiveBook } from "./live-book.ts";
 import type { AuthorizationServer } from "./server/authorization-server.ts";
@@ -17,6 +18,8 @@ export interface PairingOptions {
   readonly warn: (message: string) => void;
   /** Hosts of clients' documents that may be private. */
   readonly privateHosts?: readonly string[];
+  /** Where the grants of all replicas are. */
+  readonly books?: SharedPlaces | undefined;
 }
 
 export interface PairingConfig {
@@ -153,13 +156,15 @@ export class Pairing extends EventEmitter<{ ended: [] }> {
   }
 
   async #open(issuer: string): Promise<Loaded> {
-    const { env, warn, privateHosts = [] } = this.#options;
+    const { env, warn, privateHosts = [], books } = this.#options;
     const [{ PairingStore }, { LiveBook }, { AuthorizationServer }] = await Promise.all([
       import("./store.ts"),
       import("./live-book.ts"),
       import("./server/authorization-server.ts"),
     ]);
-    const book = await LiveBook.open(await PairingStore.open(env), warn);
+    const store = await PairingStore.open(env);
+    if (books) await store.share(books, warn);
+    const book = await LiveBook.open(store, warn);
     // A flood of bad requests must not flood the log.
     const lines = new Throttle({ burst: 10, everyMs: 60_000 });
     const refused = (reason: string): void => {

@@ -8,6 +8,9 @@
 import { createHmac } from "node:crypto";
 import type { JWK } from "jose";
 import { openStateFolder, SealedFile } from "../secrets/sealed-file.ts";
+import { SharedFile } from "../secrets/shared/shared-file.ts";
+import type { SharedPlaces } from "../secrets/shared/shared-place.ts";
+import type { BookForm } from "../secrets/shared/stamped-book.ts";
 
 export interface StoredKey {
   readonly kid: string;
@@ -65,18 +68,52 @@ export interface PairingCode {
   readonly grant?: string | undefined;
 }
 
+/** An authorization code that was exchanged, by its digest. Only replicas keep these here. */
+export interface RedeemedCode {
+  readonly digest: string;
+  readonly grant: string;
+  readonly at: number;
+}
+
 export interface PairingBook {
   readonly keys: readonly StoredKey[];
   readonly clients: readonly RegisteredClient[];
   readonly grants: readonly Grant[];
   readonly codes: readonly PairingCode[];
+  readonly redeemed: readonly RedeemedCode[];
 }
 
-const EMPTY_BOOK: PairingBook = { keys: [], clients: [], grants: [], codes: [] };
+const EMPTY_BOOK: PairingBook = { keys: [], clients: [], grants: [], codes: [], redeemed: [] };
+
+const FORM: BookForm<PairingBook> = {
+  entries: ({ keys, clients, grants, codes, redeemed }) =>
+    new Map([
+      ...keys.map((one) => [`k ${one.kid}`, JSON.stringify(one)] as const),
+      ...clients.map((one) => [`c ${one.id}`, JSON.stringify(one)] as const),
+      ...grants.map((one) => [`g ${one.id}`, JSON.stringify(one)] as const),
+      ...codes.map((one) => [`p ${one.id}`, JSON.stringify(one)] as const),
+      ...redeemed.map((one) => [`r ${one.digest}`, JSON.stringify(one)] as const),
+    ]),
+  content(entries) {
+    const of = <One>(kind: string): One[] =>
+      [...entries].flatMap(([name, text]) => (name.startsWith(kind) ? [JSON.parse(text) as One] : []));
+    const byAge = <One extends { readonly createdAt: number }>(all: One[]): One[] =>
+      all.sort((a, b) => a.createdAt - b.createdAt);
+    return {
+      keys: byAge(of<StoredKey>("k ")),
+      clients: byAge(of<RegisteredClient>("c ")),
+      grants: byAge(of<Grant>("g ")),
+      codes: of<PairingCode>("p "),
+      redeemed: of<RedeemedCode>("r ").sort((a, b) => a.at - b.at),
+    };
+  },
+};
 
 export class PairingStore {
   readonly #file: SealedFile<PairingBook>;
   readonly #key: Buffer;
+  #shared: SharedFile<PairingBook> | undefined;
+  #keyFor: ((purpose: string) => Buffer) | undefined;
 
   constructor(folder: string, key: Buffer) {
     const remedy = "pair your clients again";
@@ -90,6 +127,33 @@ export class PairingStore {
     return new PairingStore(folder, key);
   }
 
+  /** Takes keys that all replicas have, in place of those of the state folder. */
+  takeKeys(keyFor: (purpose: string) => Buffer): void {
+    this.#keyFor = keyFor;
+  }
+
+  /** Shares the store with the other replicas, from now until it is closed. */
+  async share(places: SharedPlaces, warn: (message: string) => void): Promise<void> {
+    this.takeKeys((purpose) => places.keyFor(purpose));
+    const place = places.book("pairing");
+    this.#shared = new SharedFile({ sealed: this.#file, form: FORM, place, warn });
+    await place.settled();
+    await this.#shared.look();
+  }
+
+  /** Takes over what other replicas changed, before something counts as unknown. */
+  async lookElsewhere(): Promise<void> {
+    await this.#shared?.lookSoon();
+  }
+
+  get isShared(): boolean {
+    return this.#shared !== undefined;
+  }
+
+  close(): void {
+    this.#shared?.close();
+  }
+
   get path(): string {
     return this.#file.file;
   }
@@ -99,11 +163,12 @@ export class PairingStore {
   }
 
   change(change: (book: PairingBook) => PairingBook): Promise<PairingBook> {
-    return this.#file.change(change);
+    return (this.#shared ?? this.#file).change(change);
   }
 
-  /** A key for one purpose, the same after a restart. */
+  /** A key for one purpose, the same after a restart and at all replicas. */
   derive(purpose: string): Buffer {
+    if (this.#keyFor) return this.#keyFor(`pairing ${purpose}`);
     return createHmac("sha256", this.#key).update(`goblin pairing ${purpose}`).digest();
   }
 }

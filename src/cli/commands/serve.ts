@@ -76,7 +76,7 @@ export async function serve(options: ServeOptions): Promise<number> {
     approvals: await openApprovals({ env: process.env, endpoint, warn }),
     kept: await openKeptLists(process.env, log),
     logins: await openLogins({ env: process.env, warn, books: cluster?.books }),
-    pairing: new Pairing({ env: process.env, warn }),
+    pairing: new Pairing({ env: process.env, warn, books: cluster?.books }),
   });
   running = gateway;
   const { url, port: actual, adminUrl, whenIdle } = await gateway.listen();

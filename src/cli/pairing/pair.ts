@@ -3,6 +3,7 @@
  * Needs no running gateway: the code goes into the state folder, which only its user can read.
  */
 import { setTimeout as pause } from "node:timers/promises";
+import { sharedKeys } from "../../cluster/open.ts";
 import { CODE_LIFE_MS, isOpen, newCode, withdrawCode } from "../../pairing/codes.ts";
 import { issuerOf } from "../../pairing/pairing.ts";
 import { PairingStore } from "../../pairing/store.ts";
@@ -44,7 +45,10 @@ export async function openPairing(config: string | undefined): Promise<{ store: 
   if (issuer === undefined) {
     throw new UsageError('pairing is off: set "gateway.auth.pairing" to true, and "gateway.publicUrl", in the config');
   }
-  return { store: await PairingStore.open(process.env), issuer };
+  const store = await PairingStore.open(process.env);
+  const keys = sharedKeys(chosen, process.env);
+  if (keys) store.takeKeys(keys);
+  return { store, issuer };
 }
 
 async function outcome(store: PairingStore, id: string): Promise<number> {

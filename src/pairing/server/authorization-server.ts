@@ -42,6 +42,7 @@ export class AuthorizationServer {
   readonly issuer: string;
   readonly grants: Grants;
   readonly browsers: Browsers;
+  readonly #book: LiveBook;
   readonly #keys: SigningKeys;
   readonly #resources: Resources;
   readonly #routes: ReadonlyMap<string, Handler>;
@@ -49,10 +50,11 @@ export class AuthorizationServer {
   constructor(options: AuthorizationServerOptions) {
     const { issuer, book, now, refused, privateHosts, profiles } = options;
     this.issuer = issuer;
+    this.#book = book;
     this.grants = new Grants({ book, issuer, now });
     this.#keys = new SigningKeys(book, now);
     this.#resources = new Resources(issuer, profiles);
-    const codes = new AuthorizationCodes(now);
+    const codes = new AuthorizationCodes(book, now);
     const clients = new Clients({ book, now, refused, guard: createPublicGuard(privateHosts) });
     const { store } = book;
     const refreshTokens = new RefreshTokens({ chain: store.derive("refresh"), tag: store.derive("tag") });
@@ -93,6 +95,16 @@ export class AuthorizationServer {
 
   /** Returns the claims of an access token of a grant that has not ended. Rejects any other. */
   async verify(token: string): Promise<Readonly<Record<string, unknown>>> {
+    try {
+      return await this.#verify(token);
+    } catch (error) {
+      // Another replica may have let the client in a moment ago.
+      if (!(await this.#book.catchUp())) throw error;
+      return this.#verify(token);
+    }
+  }
+
+  async #verify(token: string): Promise<Readonly<Record<string, unknown>>> {
     const claims = await this.#keys.verify(token, { issuer: this.issuer, audience: [...this.#resources.all] });
     const grant = this.grants.find(claims.sub!);
     if (grant?.clientId !== claims["client_id"])

@@ -63,7 +63,9 @@ export class Clients {
   async find(id: string, network: string): Promise<Client> {
     if (id.length > MAX_ID) throw new OAuthProblem("invalid_client", "The client id is too long");
     if (/^https?:\/\//i.test(id)) return this.#document(id, network);
-    const found = this.#options.book.current.clients.find((one) => one.id === id);
+    const { book } = this.#options;
+    const known = (): RegisteredClient | undefined => book.current.clients.find((one) => one.id === id);
+    const found = known() ?? ((await book.catchUp()) ? known() : undefined);
     if (found) return found;
     throw new OAuthProblem(
       "invalid_client",

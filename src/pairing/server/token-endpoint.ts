@@ -55,7 +55,7 @@ export class TokenEndpoint {
     const audience = [...resources.all];
     const id =
       refreshTokens.read(token)?.grant ?? (await keys.verify(token, { issuer, audience }).catch(() => undefined))?.sub;
-    const grant = id === undefined ? undefined : grants.find(id);
+    const grant = id === undefined ? undefined : await grants.findAnywhere(id);
     const client = form.get("client_id");
     if (grant && client !== null && client !== grant.clientId) {
       throw new OAuthProblem("invalid_client", "The token is of another client");
@@ -66,7 +66,7 @@ export class TokenEndpoint {
 
   async #exchange(form: URLSearchParams): Promise<Response> {
     const { codes, grants, now, issuer, refused } = this.#options;
-    const redeemed = codes.redeem(form.get("code") ?? "");
+    const redeemed = await codes.redeem(form.get("code") ?? "");
     if (redeemed?.kind === "used") {
       refused(`an authorization code came twice; grant ${redeemed.grant} is revoked`);
       await grants.revoke(redeemed.grant);
@@ -102,7 +102,7 @@ export class TokenEndpoint {
     const { grants, refreshTokens, now, refused } = this.#options;
     const given = refreshTokens.read(form.get("refresh_token") ?? "");
     if (!given) throw badGrant();
-    const known = grants.find(given.grant);
+    const known = await grants.findAnywhere(given.grant);
     if (!known || clientOf(form) !== known.clientId) throw badGrant();
     this.#checkResource(form, known);
     const renewed = await grants.renew(given, (grant) => refreshTokens.renew(grant, given, now()));
