@@ -9,6 +9,7 @@ import type { HeldTasks } from "../session/held/held-tasks.ts";
 import type { ResourceSubscriptions } from "../session/resource-subscriptions.ts";
 import type { SessionStore } from "../session/store.ts";
 import type { Tasks } from "../session/tasks.ts";
+import type { RetryHint } from "./http/retry-hint.ts";
 import type { SoleClient } from "./sole-client.ts";
 
 export interface FrontContext {
@@ -24,6 +25,8 @@ export interface FrontContext {
   readonly heldTasks: HeldTasks;
   readonly config: LiveConfig;
   readonly onLimit: OnLimit;
+  /** What event streams say before they end with the gateway. */
+  readonly retryHint?: RetryHint | undefined;
   /** The client of the only channel. */
   readonly sole?: Pick<SoleClient, "hasNoSession"> | undefined;
 }

@@ -6,6 +6,7 @@
 import { oneLine } from "../json/json-text.ts";
 import type { Outbox, Sink } from "../outbound/outbox.ts";
 import { type HttpExchange, type RawStream, STREAM_HEADERS } from "./http/exchange.ts";
+import type { RetryHint } from "./http/retry-hint.ts";
 
 export interface EventStreamOptions {
   readonly headers?: Readonly<Record<string, string>>;
@@ -15,6 +16,8 @@ export interface EventStreamOptions {
   readonly greeting?: string;
   /** The last event that the client says it received. */
   readonly lastEventId?: string | undefined;
+  /** What its client is told before the gateway ends it. */
+  readonly retryHint?: RetryHint | undefined;
   readonly closed?: () => void;
   /** Runs when everything was sent and the connection stayed open for a while afterwards. */
   readonly delivered?: () => void;
@@ -32,7 +35,7 @@ export function openEventStream(x: HttpExchange, outbox: Outbox, options: EventS
     },
     ...(delivered && { delivered }),
   });
-  const sink = eventSink(stream);
+  const sink = eventSink(stream, options.retryHint);
   if (keepAliveMs !== undefined) {
     timer = setInterval(() => stream.isFull || stream.write(": keep-alive\n\n"), keepAliveMs).unref();
   }
@@ -40,7 +43,7 @@ export function openEventStream(x: HttpExchange, outbox: Outbox, options: EventS
   outbox.open(sink, lastEventId);
 }
 
-function eventSink(stream: RawStream): Sink {
+function eventSink(stream: RawStream, retryHint: RetryHint | undefined): Sink {
   return {
     get isFull() {
       return stream.isFull;
@@ -51,7 +54,11 @@ function eventSink(stream: RawStream): Sink {
         id === undefined ? `event: message\ndata: ${data}\n\n` : `event: message\nid: ${id}\ndata: ${data}\n\n`,
       );
     },
-    end: () => stream.end(),
+    end() {
+      const hint = retryHint?.text;
+      if (hint && !stream.isFull) stream.write(hint);
+      stream.end();
+    },
     cut: () => stream.cut(),
   };
 }

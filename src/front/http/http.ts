@@ -27,6 +27,7 @@ import type { Denial, Verdict } from "./guard.ts";
 import { NodeExchange } from "./node-exchange.ts";
 import { readJson } from "./read-json.ts";
 import { replyError } from "./reply.ts";
+import { RetryHint } from "./retry-hint.ts";
 import type { AddressName, App, AppOptions, HttpFrontOptions, Route } from "./routes/app.ts";
 import { createDirectRoutes } from "./routes/direct.ts";
 
@@ -49,7 +50,9 @@ export interface HttpFront {
 }
 
 export function createHttpFront(options: HttpFrontOptions): HttpFront {
-  const { context, guards, cluster } = options;
+  const { guards, cluster } = options;
+  const retryHint = new RetryHint();
+  const context = { ...options.context, retryHint };
   const toOwner = cluster && new ToOwner(cluster);
   const legacy = new LegacyHttp(context);
   const modern = new ModernHttp(context, toOwner);
@@ -193,6 +196,7 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
     attach: (incoming, socket, head) => attached.connect(incoming, socket, head),
     drain() {
       attached.drain();
+      retryHint.begin(cluster !== undefined);
       if (cluster) legacy.leave();
     },
     left: (ms) => legacy.left(ms),

@@ -221,7 +221,8 @@ export class LegacyHttp {
     const prefix = `s${Math.floor(Math.random() * 36 ** 4).toString(36)}`;
     const budget = UnreadBudget.of(this.#context);
     const standing = new Outbox({ budget, name: prefix });
-    return { prefix, standing, requests: new Map(), count: 0, budget, kept: this.#kept };
+    const { retryHint } = this.#context;
+    return { prefix, standing, requests: new Map(), count: 0, budget, kept: this.#kept, retryHint };
   }
 
   #register(session: Session, opened: Omit<Streams, "id">, id: string): void {

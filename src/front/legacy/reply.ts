@@ -12,6 +12,7 @@ import { type Answer, answerText, failure, type Id } from "../../protocol/json-r
 import { openEventStream } from "../event-stream.ts";
 import { type HttpExchange, JSON_HEADERS, STREAM_HEADERS } from "../http/exchange.ts";
 import { accepts, replyAnswer } from "../http/reply.ts";
+import type { RetryHint } from "../http/retry-hint.ts";
 import type { KeptStreams } from "./kept-streams.ts";
 
 export const SESSION_HEADER = "mcp-session-id";
@@ -30,6 +31,7 @@ export interface Streams {
   readonly budget: UnreadBudget;
   /** The streams of answered requests, of all sessions. */
   readonly kept: KeptStreams;
+  readonly retryHint?: RetryHint | undefined;
 }
 
 export class PostReply {
@@ -117,6 +119,8 @@ export function attach(x: HttpExchange, { outbox, streams, lastEventId }: Attach
   openEventStream(x, outbox, {
     headers: { [SESSION_HEADER]: streams.id },
     lastEventId,
+    // The stream of a request ends with its answer: there is nothing to come back for.
+    retryHint: outbox === streams.standing ? streams.retryHint : undefined,
     delivered: () => streams.kept.drop(outbox),
   });
 }

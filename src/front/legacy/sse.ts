@@ -66,6 +66,7 @@ export class SseFront {
     this.#open.set(id, { channel, outbox, principal, endpoint: place.endpoint });
     openEventStream(x, outbox, {
       keepAliveMs: KEEP_ALIVE_MS,
+      retryHint: this.#context.retryHint,
       greeting: `event: endpoint\ndata: /messages${place.endpoint}?sessionId=${id}\n\n`,
       closed: () => {
         clearTimeout(unused);

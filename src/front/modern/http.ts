@@ -169,6 +169,7 @@ export class ModernHttp {
     const stream = new Outbox({ budget });
     openEventStream(x, stream, {
       keepAliveMs: KEEP_ALIVE_MS,
+      retryHint: this.#context.retryHint,
       closed: () => {
         slot();
         leave();
