@@ -11,6 +11,7 @@ import { createCatalog } from "./assembly/catalog.ts";
 import { createConnect } from "./assembly/connect.ts";
 import { createRecords } from "./assembly/records.ts";
 import { createResults } from "./assembly/results.ts";
+import { sharedLimits } from "./assembly/shared-limits.ts";
 import { Relay } from "./calls/relay.ts";
 import { feedSearch } from "./catalog/search/feed.ts";
 import { createSearchIndex } from "./catalog/search/index.ts";
@@ -65,6 +66,7 @@ export function createGateway(options: GatewayOptions) {
   const masking = new Masking({ config, masker: logs.masker, count: (...of) => meters.countMasked(...of) });
   const stages = { masker: logs.masker, masking, loginLinks: connect, localTools, waiting, seen, results };
   const relay = new Relay({ ...core, ...clients, ...records, ...stages, approvals });
+  cluster?.divide(sharedLimits(servers, relay));
   const reloading = { configPath, reloads, reload, preview };
   const access = { guards, connect, logins, pairing, address, approvals };
   const admin = createAdmin({ ...core, ...clients, ...records, ...reloading, ...access, relay, directory, cluster });

@@ -81,7 +81,7 @@ export const layers: Record<string, readonly string[]> = {
   tui: ["admin", "http-client", "protocol", "structures", "uri-template", "text"],
   assembly: [
     ...["approvals", "calls", "catalog", "config", "connect", "front", "lock", "login", "meta", "pairing", "protocol"],
-    ...["results", "session", "telemetry", "recorder-settings.ts"],
+    ...["results", "servers", "session", "structures", "telemetry", "recorder-settings.ts"],
   ],
   "gateway-options.ts": [
     "approvals",

@@ -83,6 +83,7 @@ export interface RelayParts {
 type Respond = (flight: Flight) => Promise<Answer>;
 
 export class Relay {
+  readonly limits: ClientLimits;
   readonly #parts: RelayParts;
   /** Requests about the client's own subscriptions. */
   readonly #clientMethods: Readonly<Record<string, Respond>>;
@@ -105,6 +106,7 @@ export class Relay {
   constructor(parts: RelayParts) {
     const { config, servers, resourceSubscriptions, tasks, meters, masker, seen, onLimit, log } = parts;
     this.#parts = parts;
+    this.limits = new ClientLimits(config, onLimit);
     parts.recorder.offers = () => offersOf(parts.catalog, servers);
     this.#otel = createOtel(parts);
     this.#metrics = new CallMetrics({ ...parts, tracing: this.#otel?.tracing });
@@ -137,7 +139,7 @@ export class Relay {
       this.#metrics,
       ...(this.#audit ? [this.#audit] : []),
       new FailureLog(log),
-      new ClientLimits(config, onLimit),
+      this.limits,
       parts.results,
       parts.masking,
     ];

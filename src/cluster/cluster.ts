@@ -13,6 +13,7 @@ import { GoblinError } from "../protocol/errors.ts";
 import { limitExceeded, type OnLimit } from "../protocol/limit-exceeded.ts";
 import type { SharedPlaces } from "../secrets/shared/shared-place.ts";
 import type { SessionJournal } from "../session/journal.ts";
+import type { BudgetUser } from "../structures/shared-budget.ts";
 import { Throttle } from "../timing/throttle.ts";
 import { createAgent } from "./channel.ts";
 import type { Exchange } from "./hand-over.ts";
@@ -115,6 +116,11 @@ export class Cluster {
   /** Where logins and grants are kept for all replicas. */
   get books(): SharedPlaces | undefined {
     return this.#store?.books;
+  }
+
+  /** Divides limits among the replicas, if they can tell each other what they need. */
+  divide(user: BudgetUser): void {
+    this.#store?.budgets.use(user);
   }
 
   /** Undefined without Redis. */

@@ -7,6 +7,7 @@
  */
 import type { SharedPlaces } from "../secrets/shared/shared-place.ts";
 import type { SessionJournal } from "../session/journal.ts";
+import type { BudgetUser } from "../structures/shared-budget.ts";
 import type { Owner } from "./owners.ts";
 
 export interface Member extends Owner {
@@ -31,6 +32,8 @@ export interface SharedStore {
   readonly journal: SessionJournal;
   /** What every replica must have. */
   readonly books: SharedPlaces;
+  /** Where limits of all replicas are divided. */
+  readonly budgets: { use(user: BudgetUser): void };
   /** Whether it answers. */
   readonly isUp: boolean;
   /** The replicas, as they were a moment ago. */

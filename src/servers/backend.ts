@@ -8,6 +8,7 @@
 import type { Peer } from "../peers/peer.ts";
 import type { Flight } from "../protocol/flight.ts";
 import { type Answer, failure } from "../protocol/json-rpc.ts";
+import type { SharedBudget } from "../structures/shared-budget.ts";
 import type { BackendLimits, BackendOptions, BackendStatus } from "./backend-options.ts";
 import { Breaker, type BreakerStanding } from "./breaker.ts";
 import { Bulkhead } from "./bulkhead.ts";
@@ -67,6 +68,19 @@ export class Backend {
   async drained(ms: number): Promise<void> {
     const end = Date.now() + ms;
     while (this.#bulkhead.active > 0 && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+
+  /** Its places for calls, as all gateways share them. */
+  get budget(): SharedBudget {
+    const { active, queued } = this.#bulkhead;
+    return {
+      name: `server ${this.id}`,
+      limit: this.#limits.inFlight,
+      demand: active + queued,
+      inUse: active,
+      isWhole: true,
+      grant: (part) => this.#bulkhead.grant(part),
+    };
   }
 
   configure(limits: BackendLimits): void {

@@ -33,6 +33,10 @@ const MANY = 1024;
 export class Bulkhead {
   readonly #onLimit: OnLimit;
   #limits: BulkheadLimits;
+  /** The part of the places that this gateway has, if it shares them with others. */
+  #part = Number.POSITIVE_INFINITY;
+  /** How many requests may be under way now. */
+  #most: number;
   #active = 0;
   #queued = 0;
   readonly #accounts = new Map<string, Account>();
@@ -44,6 +48,7 @@ export class Bulkhead {
 
   constructor(limits: BulkheadLimits, onLimit: OnLimit) {
     this.#limits = limits;
+    this.#most = limits.inFlight;
     this.#onLimit = onLimit;
   }
 
@@ -57,6 +62,18 @@ export class Bulkhead {
 
   configure(limits: BulkheadLimits): void {
     this.#limits = limits;
+    this.#resize();
+  }
+
+  /** Limits this gateway to its part of the places. */
+  grant(part: number): void {
+    if (part === this.#part) return;
+    this.#part = part;
+    this.#resize();
+  }
+
+  #resize(): void {
+    this.#most = Math.min(this.#limits.inFlight, this.#part);
     this.#serve();
   }
 
@@ -66,7 +83,7 @@ export class Bulkhead {
    */
   enter(call: Call, serverId: string): Promise<void> | undefined {
     const account = this.#accountOf(call.client.account);
-    if (this.#active < this.#limits.inFlight) {
+    if (this.#active < this.#most) {
       this.#active++;
       account.inFlight++;
       return undefined;
@@ -94,7 +111,7 @@ export class Bulkhead {
   }
 
   #serve(): void {
-    while (this.#queued > 0 && this.#active < this.#limits.inFlight) {
+    while (this.#queued > 0 && this.#active < this.#most) {
       const account = this.#next();
       const [next] = account.waiting;
       account.waiting.delete(next!);
@@ -111,7 +128,7 @@ export class Bulkhead {
   #next(): Account {
     let first: Account | undefined;
     for (const account of this.#turns) {
-      if (account.inFlight * 2 < this.#limits.inFlight) return account;
+      if (account.inFlight * 2 < this.#most) return account;
       first ??= account;
     }
     return first!;

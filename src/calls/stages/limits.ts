@@ -12,22 +12,33 @@ import type { Flight } from "../../protocol/flight.ts";
 import { type Answer, failure } from "../../protocol/json-rpc.ts";
 import { limitExceeded, type OnLimit, tooManyUnderWay } from "../../protocol/limit-exceeded.ts";
 import type { Route } from "../../routing/resolve.ts";
+import type { BudgetUser, SharedBudget } from "../../structures/shared-budget.ts";
 import type { Stage } from "../compose.ts";
 
 interface Use {
   inFlight: number;
   tokens: number;
+  /** The part of the calls in a second that this gateway has, if it shares them with others. */
+  share: number;
+  /** Calls since the parts were given last. */
+  calls: number;
   /** When the tokens were counted. */
   at: number;
 }
 
 const MANY = 4096;
 const FORGOTTEN_MS = 10_000;
+/** Who called nothing for so long has no part of what gateways share. */
+const QUIET_MS = 2000;
 
-export class ClientLimits implements Stage {
+export class ClientLimits implements Stage, BudgetUser {
   readonly #config: Pick<LiveConfig, "current">;
   readonly #onLimit: OnLimit;
   readonly #uses = new Map<string, Use>();
+  /** Those that other gateways may count too. Undefined: there are no others. */
+  #shared: Map<string, Use> | undefined;
+  #equalShare = 1;
+  #countedAt = 0;
 
   constructor(config: Pick<LiveConfig, "current">, onLimit: OnLimit) {
     this.#config = config;
@@ -36,12 +47,14 @@ export class ClientLimits implements Stage {
 
   enter({ call }: Flight): Answer | undefined {
     const { inFlightPerSession, callsPerSecond } = this.#config.current.limits;
-    const use = this.#countsOf(call.client.meter);
+    const { meter, account } = call.client;
+    const use = this.#countsOf(meter);
+    if (this.#shared !== undefined && meter === account) this.#count(use, meter);
     if (use.inFlight >= inFlightPerSession) {
       this.#onLimit("inFlightPerSession");
       return failure(tooManyUnderWay(inFlightPerSession), { requestId: call.requestId });
     }
-    const wait = callsPerSecond > 0 ? spend(use, callsPerSecond, performance.now()) : 0;
+    const wait = callsPerSecond > 0 ? spend(use, callsPerSecond * use.share, performance.now()) : 0;
     if (wait > 0) {
       this.#onLimit("callsPerSecond");
       const error = limitExceeded({
@@ -62,12 +75,50 @@ export class ClientLimits implements Stage {
     return answer;
   }
 
+  /** Each of so many gateways has an equal part. */
+  split(gateways: number): void {
+    this.#equalShare = 1 / gateways;
+    this.#shared ??= new Map();
+    for (const use of this.#shared.values()) use.share = this.#equalShare;
+  }
+
+  /** The calls of clients without a session, which come to all gateways. */
+  budgets(): SharedBudget[] {
+    const { callsPerSecond: limit } = this.#config.current.limits;
+    const now = performance.now();
+    const seconds = Math.max(0.001, (now - this.#countedAt) / 1000);
+    this.#countedAt = now;
+    const found: SharedBudget[] = [];
+    for (const [meter, use] of this.#shared ?? []) {
+      const demand = use.calls / seconds;
+      use.calls = 0;
+      if (now - use.at > QUIET_MS || limit === 0) {
+        use.share = this.#equalShare;
+        this.#shared!.delete(meter);
+        continue;
+      }
+      const grant = (part: number): void => {
+        use.share = part / limit;
+      };
+      found.push({ name: `calls ${meter}`, limit, demand, inUse: 0, isWhole: false, grant });
+    }
+    return found;
+  }
+
+  /** A session has all its calls at one gateway. Everybody else may call at others too. */
+  #count(use: Use, meter: string): void {
+    use.calls++;
+    if (this.#shared!.has(meter)) return;
+    use.share = this.#equalShare;
+    this.#shared!.set(meter, use);
+  }
+
   #countsOf(meter: string): Use {
     const known = this.#uses.get(meter);
     if (known) return known;
     const now = performance.now();
     if (this.#uses.size >= MANY) this.#forgetIdle(now);
-    const use = { inFlight: 0, tokens: Number.POSITIVE_INFINITY, at: now };
+    const use = { inFlight: 0, tokens: Number.POSITIVE_INFINITY, share: 1, calls: 0, at: now };
     this.#uses.set(meter, use);
     return use;
   }

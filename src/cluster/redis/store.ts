@@ -11,6 +11,7 @@ import type { Owner } from "../owners.ts";
 import { clusterKey } from "../owners.ts";
 import type { Member, SharedStore, StoreUser } from "../store.ts";
 import { RedisBooks } from "./books.ts";
+import { RedisBudgets } from "./budgets.ts";
 import { RedisJournal } from "./journal.ts";
 import { Redis } from "./redis.ts";
 import type { Reply } from "./resp.ts";
@@ -40,6 +41,7 @@ return held`;
 export class RedisStore implements SharedStore {
   readonly journal: RedisJournal;
   readonly books: RedisBooks;
+  readonly budgets: RedisBudgets;
   readonly #options: RedisStoreOptions;
   readonly #redis: Redis;
   readonly #prefix: string;
@@ -71,15 +73,19 @@ export class RedisStore implements SharedStore {
         this.#mustWriteAgain = true;
         this.#members = [];
         this.books.down();
+        this.budgets.down();
         log.warn(
           { reason },
           "Redis cannot be reached: until it is back, sessions of replicas that end lose their subscriptions, " +
-            "and new logins and grants stay at their replica",
+            "new logins and grants stay at their replica, and each replica has an equal part of common limits",
         );
       },
     });
     const { id } = options.self;
-    this.books = new RedisBooks({ redis: this.#redis, prefix: this.#prefix, secret, self: id });
+    const shared = { redis: this.#redis, prefix: this.#prefix, secret, self: id };
+    this.books = new RedisBooks(shared);
+    const warn = (message: string): void => log.warn({}, message);
+    this.budgets = new RedisBudgets({ ...shared, warn, replicas: () => this.#members.length });
     this.journal = new RedisJournal(this.#redis, { prefix: this.#prefix, keepMs: SESSION_MS });
     this.#timer = setInterval(() => void this.#beat(), timeoutMs / 2).unref();
   }
@@ -122,6 +128,7 @@ export class RedisStore implements SharedStore {
 
   close(): void {
     clearInterval(this.#timer);
+    this.budgets.close();
     this.#redis.close();
   }
 

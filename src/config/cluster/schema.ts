@@ -29,7 +29,7 @@ export const clusterSchema = z
       .refine((text) => URL.canParse(text), "expected an address such as redis://redis.internal:6379")
       .optional()
       .describe(
-        "A Redis or Valkey that all replicas use: sessions of a replica that ends go on with their subscriptions, and stay ended once ended; logins and pairing are shared. It may hold a user and a password.",
+        "A Redis or Valkey that all replicas use: sessions of a replica that ends go on with their subscriptions, and stay ended once ended; logins, pairing and common limits are shared. It may hold a user and a password.",
       ),
     timeoutMs: positiveMs
       .default(5000)

@@ -914,8 +914,8 @@ export interface ClusterSettings {
   readonly address?: string | undefined;
   /**
    * A Redis or Valkey that all replicas use: sessions of a replica that ends go on with their
-   * subscriptions, and stay ended once ended; logins and pairing are shared. It may hold a user and
-   * a password.
+   * subscriptions, and stay ended once ended; logins, pairing and common limits are shared. It may
+   * hold a user and a password.
    */
   readonly redis?: string | undefined;
   /**
