@@ -80,7 +80,20 @@ export const layers: Record<string, readonly string[]> = {
   page: ["admin", "tui", "uri-template"],
   tui: ["admin", "http-client", "protocol", "structures", "uri-template", "text"],
   assembly: [
-    ...["approvals", "calls", "catalog", "config", "connect", "front", "lock", "login", "meta", "pairing", "protocol"],
+    ...[
+      "approvals",
+      "calls",
+      "catalog",
+      "cluster",
+      "config",
+      "connect",
+      "front",
+      "lock",
+      "login",
+      "meta",
+      "pairing",
+      "protocol",
+    ],
     ...["results", "servers", "session", "structures", "telemetry", "recorder-settings.ts"],
   ],
   "gateway-options.ts": [
@@ -95,7 +108,7 @@ export const layers: Record<string, readonly string[]> = {
     "config",
   ],
   "gateway.ts": [
-    ...["front", "admin", "calls", "session", "routing", "meta", "servers", "catalog", "config", "assembly"],
+    ...["front", "admin", "session", "routing", "meta", "servers", "catalog", "config", "assembly"],
     ...["masking", "gateway-options.ts", "version.ts"],
   ],
   "cards.ts": [],

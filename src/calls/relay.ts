@@ -21,10 +21,9 @@ import { Flight } from "../protocol/flight.ts";
 import { type Answer, failure } from "../protocol/json-rpc.ts";
 import type { OnLimit } from "../protocol/limit-exceeded.ts";
 import { type ListMethod, listMethods, lookUp, type RoutedMethod, routedMethods } from "../protocol/methods.ts";
-import { shownTo } from "../protocol/principal.ts";
 import type { Recorder } from "../recording/recorder.ts";
 import type { Results } from "../results/results.ts";
-import { EXTENSION, extensionOwners, mayBeDeclared, notOffered, resolveExtension } from "../routing/extension.ts";
+import { EXTENSION, resolveExtension } from "../routing/extension.ts";
 import { LateRoute } from "../routing/late-route.ts";
 import type { Route } from "../routing/resolve.ts";
 import { resolveSeen, type SeenUris } from "../routing/seen-uris.ts";
@@ -40,6 +39,7 @@ import type { Masker } from "../telemetry/masker.ts";
 import type { Meters } from "../telemetry/meters.ts";
 import { Admission } from "./admission.ts";
 import { compose, type Send } from "./compose.ts";
+import { ExtensionOwners } from "./extension-owners.ts";
 import { offersOf } from "./offers.ts";
 import { outcomeOf } from "./outcome.ts";
 import { Approval } from "./stages/approval.ts";
@@ -95,6 +95,7 @@ export class Relay {
   readonly #loginLink: LoginLink | undefined;
   readonly #loginWait: LoginWait | undefined;
   readonly #admission: Admission;
+  readonly #owners: ExtensionOwners;
   readonly #taskMethods: TaskMethods;
   readonly #approval: Approval;
   readonly #route: Send;
@@ -124,13 +125,12 @@ export class Relay {
       "resources/subscribe": (flight) => resourceSubscriptions.subscribeSession(flight),
       "resources/unsubscribe": (flight) => resourceSubscriptions.unsubscribeSession(flight),
     };
+    this.#owners = new ExtensionOwners(parts);
     this.#taskMethods = new TaskMethods({
       tasks,
       heldTasks: parts.heldTasks,
       send: (call) => this.#sendInner(call),
-      offered: (call) =>
-        parts.waiting.found((newest) => this.#assertOffered(call, newest), { client: call.client, call }),
-      mayBeServers: (call) => this.#hasOwners(call),
+      owners: this.#owners,
     });
     this.#loginLink = parts.loginLinks && new LoginLink(parts.loginLinks, servers);
     const stages = [
@@ -244,7 +244,7 @@ export class Relay {
     if (respond) return this.#answerLocally(flight, respond);
     const ofTask = this.#taskMethods.find(call);
     if (ofTask) return this.#answerLocally(flight, async () => ofTask(call));
-    if (this.#hasOwners(call)) return this.#send(flight, this.#find(call, EXTENSION));
+    if (this.#owners.has(call)) return this.#send(flight, this.#find(call, EXTENSION));
     throw new GoblinError("METHOD_NOT_FOUND", `Method not found: ${call.method.slice(0, 100)}`);
   }
 
@@ -261,7 +261,7 @@ export class Relay {
     const snapshot = this.#parts.catalog.view(call.client);
     const find = (newest: Snapshot): Route =>
       spec === EXTENSION
-        ? resolveExtension(call, { owners: this.#owners(call), snapshot: newest, tasks: this.#parts.tasks })
+        ? resolveExtension(call, { owners: this.#owners.of(call), snapshot: newest, tasks: this.#parts.tasks })
         : resolveSeen(call, spec, { snapshot: newest, seen: this.#parts.seen });
     try {
       return find(snapshot);
@@ -270,20 +270,6 @@ export class Relay {
       if (serverId === undefined) throw error;
       return new LateRoute(call, spec, { serverId, snapshot, find });
     }
-  }
-
-  /** Returns the servers that an extension's method can be meant for. */
-  #owners({ method, client }: Call): string[] {
-    return extensionOwners(method, shownTo(client, this.#parts.servers.infos()));
-  }
-
-  /** Whether a server has the extension of this method, or may have it when it has started. */
-  #hasOwners(call: Call): boolean {
-    return this.#owners(call).length > 0 || mayBeDeclared(call.method, this.#parts.catalog.view(call.client));
-  }
-
-  #assertOffered(call: Call, snapshot: Snapshot): void {
-    if (this.#owners(call).length === 0) notOffered(call.method, snapshot);
   }
 
   /** Sends a request that the gateway makes for another one. Never rejects. */

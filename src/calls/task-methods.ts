@@ -15,16 +15,15 @@ import type { HeldTasks } from "../session/held/held-tasks.ts";
 import { plainTask, relatedResult, wholeTask } from "../session/held/task-text.ts";
 import { listTasks } from "../session/task-list.ts";
 import type { Tasks } from "../session/tasks.ts";
+import type { ExtensionOwners } from "./extension-owners.ts";
 
 export interface TaskMethodsParts {
   readonly tasks: Tasks;
   readonly heldTasks: HeldTasks;
   /** Sends a request about a server's task to its server. Never rejects. */
   readonly send: (call: Call) => Promise<Answer>;
-  /** Resolves when the servers that have tasks are known. @throws GoblinError if none has */
-  readonly offered: (call: Call) => Promise<unknown>;
-  /** Whether a server may have tasks. */
-  readonly mayBeServers: (call: Call) => boolean;
+  /** The servers that have tasks. */
+  readonly owners: Pick<ExtensionOwners, "has" | "known">;
 }
 
 type Respond = (call: Call) => Promise<Answer> | Answer;
@@ -47,7 +46,9 @@ export class TaskMethods {
     };
   }
 
-  /** Returns what answers the request; undefined: it is not about one of the gateway's own tasks. */
+  /**
+   * Returns what answers the request; undefined: it is not about one of the gateway's own tasks.
+   */
   find(call: Call): Respond | undefined {
     const { method, params, client } = call;
     if (!method.startsWith("tasks/")) return undefined;
@@ -56,8 +57,8 @@ export class TaskMethods {
     if (!respond) return undefined;
     const { taskId } = params;
     const isOwn = typeof taskId === "string" && taskId.startsWith(`${OWN_TASKS}+`);
-    const { heldTasks, mayBeServers } = this.#parts;
-    if (!isOwn && (mayBeServers(call) || !heldTasks.isOffered(client))) return undefined;
+    const { heldTasks, owners } = this.#parts;
+    if (!isOwn && (owners.has(call) || !heldTasks.isOffered(client))) return undefined;
     return (asking) => this.#answer(asking, respond);
   }
 
@@ -90,12 +91,12 @@ export class TaskMethods {
 
   /** The gateway's own tasks come first. */
   async #list(call: Call): Promise<Answer> {
-    const { heldTasks, offered, mayBeServers } = this.#parts;
+    const { heldTasks, owners } = this.#parts;
     const { cursor } = call.params;
     const own = typeof cursor === "string" ? OWN_CURSOR.exec(cursor) : undefined;
     const isOffered = heldTasks.isOffered(call.client);
-    const isAlone = isOffered && !mayBeServers(call);
-    if (!isAlone) await offered(call);
+    const isAlone = isOffered && !owners.has(call);
+    if (!isAlone) await owners.known(call);
     if (cursor !== undefined && !own && !isAlone) return this.#listServers(call);
     if (cursor !== undefined && !own)
       throw new GoblinError("INVALID_PARAMS", "Invalid cursor for tasks: use the nextCursor of an earlier page");

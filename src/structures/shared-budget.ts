@@ -19,7 +19,7 @@ export interface SharedBudget {
 
 export interface BudgetUser {
   budgets(): readonly SharedBudget[];
-  /** Without word from the others, each of so many gateways has an equal part. */
+  /** Without word from the others, each of the gateways has an equal part. */
   split(gateways: number): void;
 }
 

@@ -75,7 +75,7 @@ export class ClientLimits implements Stage, BudgetUser {
     return answer;
   }
 
-  /** Each of so many gateways has an equal part. */
+  /** Each of the gateways has an equal part. */
   split(gateways: number): void {
     this.#equalShare = 1 / gateways;
     this.#shared ??= new Map();

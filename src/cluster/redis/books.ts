@@ -1,10 +1,10 @@
 /**
  * Books of secrets in Redis that all replicas have: logins at servers, and what pairing remembers.
  *
- * Redis sees neither names nor texts: a field is a digest of a name, and a value is sealed, together
- * with its name, with a key of the cluster's secret. What does not open counts as not there. So who
- * can write to Redis can remove entries and bring old ones back, and no more; replicas write newer
- * ones again.
+ * Redis sees neither names nor texts: a field is a digest of a name, and a value is sealed,
+ * together with its name, with a key of the cluster's secret. What does not open counts as not
+ * there. So who can write to Redis can remove entries and bring old ones back, and no more;
+ * replicas write newer ones again.
  */
 import { createHmac, randomBytes } from "node:crypto";
 import type { Hold, Pulled, SharedPlace, SharedPlaces, Stamped } from "../../secrets/shared/shared-place.ts";

@@ -25,7 +25,9 @@ const LOOK_MS = 500;
 /** What somebody else wrote into the place by hand is noticed, too. */
 const FULL_MS = 60_000;
 const MOST_TRIES = 20;
-/** A request that asks for what is not known yet may make the gateway look, but not all the time. */
+/**
+ * A request that asks for what is not known yet may make the gateway look, but not all the time.
+ */
 const LEAST_LOOK_MS = 100;
 
 export class SharedFile<Content extends object> {

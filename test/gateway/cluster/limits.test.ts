@@ -84,7 +84,8 @@ describe.skipIf(!hasProgram("redis-server"))("limits of replicas", () => {
     }
     const seconds = (performance.now() - began) / 1000;
     expect(refused).toBeGreaterThan(0);
-    // One bucket that is full at first. Three gateways that know nothing of each other: three times.
+    // One bucket that is full at first. Three gateways that know nothing of each other: three
+    // times.
     expect(passed).toBeLessThanOrEqual(20 * (seconds + 1) * 1.25);
     expect(passed).toBeGreaterThanOrEqual(20 * seconds * 0.5);
   });

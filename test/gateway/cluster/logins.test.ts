@@ -1,4 +1,6 @@
-/** Logins at servers, shared by replicas with a state folder each: one login, one renewal for all. */
+/**
+ * Logins at servers, shared by replicas with a state folder each: one login, one renewal for all.
+ */
 import { execFileSync } from "node:child_process";
 import { afterEach, describe, expect, it } from "vitest";
 import { disposeAll } from "../../fixtures/dispose.ts";

@@ -1,4 +1,6 @@
-/** Pairing among replicas with a state folder each: every request of a client goes to another one. */
+/**
+ * Pairing among replicas with a state folder each: every request of a client goes to another one.
+ */
 import { afterEach, describe, expect, it } from "vitest";
 import { parseConfig } from "../../../src/config/reading/parse.ts";
 import { Pairing } from "../../../src/pairing/pairing.ts";

@@ -1,15 +1,23 @@
-/**
- * The limits that replicas have together: the places of each remote server, and calls in a second.
- * Each replica runs its own program of a stdio server, which has all its places.
- */
-import type { Relay } from "../calls/relay.ts";
+/** Makes the relay, and divides its limits among replicas. */
+import { Relay, type RelayParts } from "../calls/relay.ts";
+import type { Cluster } from "../cluster/cluster.ts";
 import type { Backend } from "../servers/backend.ts";
 import type { Servers } from "../servers/servers.ts";
 import { type BudgetUser, equalPart } from "../structures/shared-budget.ts";
 
 type Reachable = Pick<Servers, "ids" | "backend" | "config">;
 
-export function sharedLimits(servers: Reachable, { limits }: Pick<Relay, "limits">): BudgetUser {
+export function createRelay({ cluster, ...parts }: RelayParts & { readonly cluster: Cluster | undefined }): Relay {
+  const relay = new Relay(parts);
+  cluster?.divide(sharedLimits(parts.servers, relay));
+  return relay;
+}
+
+/**
+ * The limits that replicas have together: the places of each remote server, and calls in a second.
+ * Each replica runs its own program of a stdio server, which has all its places.
+ */
+function sharedLimits(servers: Reachable, { limits }: Pick<Relay, "limits">): BudgetUser {
   const isRemote = (id: string): boolean => servers.config(id)?.transport.kind !== "stdio";
   const backends = (): Backend[] =>
     servers
