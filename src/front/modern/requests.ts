@@ -86,7 +86,7 @@ export class ModernFront {
       lookUp(listMethods, method) !== undefined ||
       lookUp(routedMethods, method) !== undefined ||
       (this.#context.directory.routesExtension(method, viewer) && !removedMethods.has(method)) ||
-      (ownMethods.has(method) && this.#context.heldTasks.isOffered(viewer))
+      (ownMethods.has(method) && this.#hasOwnTasks(viewer))
     );
   }
 
@@ -162,6 +162,12 @@ export class ModernFront {
     if (id !== undefined) this.#parked.forget(id);
     const questions = next.ok ? undefined : linkQuestions(next, call.client);
     return questions ? this.#parked.again(questions, bindingOf(call)) : next;
+  }
+
+  /** Whether there may be tasks of the gateway, also after the rules have changed. */
+  #hasOwnTasks(viewer: Viewer): boolean {
+    const { heldTasks } = this.#context;
+    return heldTasks.isOffered(viewer) || heldTasks.size > 0;
   }
 
   /** Has what comes of a call that is a task now go to the task. */

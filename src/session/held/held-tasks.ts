@@ -63,9 +63,9 @@ export class HeldTasks {
     parts.sessions.on("ended", ({ key }) => this.#sessionEnded(key));
   }
 
-  /** Whether this client may have such tasks, so that it must be told of the methods. */
+  /** Whether calls of this client may become such tasks. */
   isOffered({ visibility }: Pick<Viewer, "visibility">): boolean {
-    return this.#tasks.size > 0 || visibility?.mayAsk === true;
+    return visibility?.mayAsk === true;
   }
 
   /** The size of the results that are kept. */

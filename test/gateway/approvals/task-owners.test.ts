@@ -129,6 +129,22 @@ test("a change of the rules while a task waits is a new question of the same tas
   expect(result.content[0].text).toBe("41");
 });
 
+test("who cannot have tasks does not learn that others have them; a task outlives the rule that asked", async () => {
+  const rules = [{ ...askAdd, who: { principals: ["ada"] } }];
+  const { url, ops, web, gateway: running } = await startAsking({ gateway, policy: { rules } }, token.ops);
+  const bob = [await withSession(url, { token: token.bob }), withoutSession(url, { token: token.bob })];
+  const codes = () => Promise.all(bob.map(async (one) => (await one.call("tasks/get", { taskId: "x" })).error.code));
+  expect(await codes()).toEqual([-32601, -32601]);
+  const ada = withoutSession(url, { token: token.ada });
+  const { taskId } = await ada.begin("web_add", sum);
+  expect(await codes()).toEqual([-32601, -32601]);
+  await ops.allow((await ops.held())[0]!.id);
+  await until(async () => (await ada.get(taskId)).status === "completed");
+  const config = { mcpServers: { web: web.entry }, gateway: { port: 0, ...gateway } };
+  running.reload(parseConfig(JSON.stringify(config), { file: "test.json", env: process.env }).config);
+  expect((await ada.get(taskId)).result.content[0].text).toBe("3");
+});
+
 test("its states are told to a session, and to who listens; the operator's link and a trusted user's consent come by the task", async () => {
   const { url, origin, ops } = await startAsking({ gateway, approvals: { trustClients: ["bob"] } }, token.ops);
   const session = await withSession(url, { token: token.ada });
