@@ -26,3 +26,22 @@ test.skipIf(chromiumPath === undefined)(
     await page.locator(".run .result").first().waitFor();
   },
 );
+
+test.skipIf(chromiumPath === undefined)("a call says how many keys and tokens were masked", async () => {
+  const server = await startScripted({ name: "one" });
+  const masking = { arguments: true, results: true };
+  const { origin, url } = await startGoblin({ mcpServers: { one: server.entry }, masking });
+  const raw = rawHttp(url);
+  await raw.initialize();
+  const token = `gh${"p_"}${"a1B2".repeat(9)}`;
+  await raw.call("tools/call", { name: "one_echo", arguments: { text: `${token} ${token}` } });
+  await raw.call("tools/call", { name: "one_add", arguments: { a: 1, b: 2 } });
+  const { page } = await openTab();
+  await page.goto(`${origin}/ui/calls`);
+  await page.locator(".call").getByText("one_echo").click();
+  await page.getByText("masked on the way: 2 keys or tokens").waitFor();
+  await page.goto(`${origin}/ui/calls`);
+  await page.locator(".call").getByText("one_add").click();
+  await page.getByRole("heading", { name: "Answered" }).waitFor();
+  expect(await page.getByText("masked on the way").count()).toBe(0);
+});

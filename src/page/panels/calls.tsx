@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { CallDetails, CallText } from "../../admin/live/schema.ts";
 import type { CallRow } from "../../admin/schema.ts";
 import { ApiProblem, request } from "../api.ts";
-import { bytes, clock, ms, visible } from "../format.ts";
+import { bytes, clock, ms, plural, visible } from "../format.ts";
 import { useLive } from "../live.ts";
 import { Result } from "../parts/content.tsx";
 import { JsonView } from "../parts/json-view.tsx";
@@ -142,6 +142,7 @@ function Details({ call }: { call: CallDetails }) {
             with <code>{String(call.code)}</code>
           </>
         )}
+        {call.masked > 0 && `; masked on the way: ${plural(call.masked, "key or token", "keys or tokens")}`}
       </p>
       <Waterfall call={call} />
       <div class="actions">

@@ -18,6 +18,7 @@ export function callLines(page: Page, row: CallRow, about: About | undefined): L
       ["ended", formatClock(row.time)],
       ["took", formatMs(row.ms)],
       ...timing(call),
+      ["masked", maskedText(call?.masked ?? 0), "warn"],
       ["method", row.method],
       ["server", row.serverId ?? "none"],
       ["client", row.client ?? undefined],
@@ -29,6 +30,10 @@ export function callLines(page: Page, row: CallRow, about: About | undefined): L
       ? [line(""), line(about?.error ?? "loading …", about?.error === undefined ? "quiet" : "warn")]
       : bodyLines(page, call)),
   ];
+}
+
+function maskedText(count: number): string | undefined {
+  return count === 0 ? undefined : `${count} ${count === 1 ? "key or token" : "keys or tokens"}`;
 }
 
 function timing(call: CallDetails | undefined): Fact[] {
