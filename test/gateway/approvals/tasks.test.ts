@@ -117,6 +117,26 @@ describe.each(kinds)("a client %s", (kind, connect) => {
     await until(async () => (await web.received("notifications/cancelled")).length === 1);
   });
 
+  test("gets a task for a call through a meta tool, too", async () => {
+    const { url, ops, web } = await startAsking();
+    const client = await connect(url);
+    const { taskId } = await client.begin("call_tool", { name: "web_add", arguments: sum });
+    expect(await client.get(taskId)).toMatchObject({ status: "working", statusMessage: waits });
+    await ops.allow((await ops.held())[0]!.id);
+    const { status, result } = await ending(client, taskId);
+    expect([status, result.content[0].text]).toEqual(["completed", "3"]);
+    expect(await runsOf(web)).toMatchObject([{ name: "add", arguments: sum }]);
+  });
+
+  test("gets a large result whole", async () => {
+    const { url, ops } = await startAsking({ policy: { rules: [{ effect: "ask", tools: ["web/big"] }] } });
+    const client = await connect(url);
+    const { taskId } = await client.begin("web_big", { bytes: 3_000_000 });
+    await ops.allow((await ops.held())[0]!.id);
+    const { status, result } = await ending(client, taskId);
+    expect([status, result.content[0].text.length]).toEqual(["completed", 3_000_000]);
+  });
+
   test("gets the answer itself where nobody is asked, or where the call was granted", async () => {
     const { url, ops } = await startAsking();
     const client = await connect(url);
