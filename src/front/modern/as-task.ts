@@ -1,16 +1,21 @@
 /**
  * The extension for tasks: which clients have it, and how a call runs that may become a task. A
- * server's questions in a result cannot be the answer then, so they are asked through the task.
+ * server's questions, and links to open first, cannot be the answer then: they are asked through
+ * the task.
  */
 
 import { askAll, MAX_ROUNDS, retry, tooManyRounds, unanswered } from "../../calls/server-questions.ts";
 import { memberText } from "../../json/json-text.ts";
-import type { Call, Client } from "../../protocol/call.ts";
+import { Call, type Client } from "../../protocol/call.ts";
 import { TASKS } from "../../protocol/envelope.ts";
 import { GoblinError } from "../../protocol/errors.ts";
 import { type Answer, rawText } from "../../protocol/json-rpc.ts";
+import type { Question } from "../../session/dialogue.ts";
 import { withTimeout } from "../../timing/with-timeout.ts";
 import type { FrontContext } from "../context.ts";
+import { linkQuestions } from "./result.ts";
+
+const INPUT_REQUIRED = '"input_required"';
 
 /** Whether the client declared the extension for tasks. */
 export function hasTasks({ capabilities }: Pick<Client, "capabilities">): boolean {
@@ -28,19 +33,36 @@ export function mayBeTask({ method, client }: Call): boolean {
   return method === "tools/call" && client.visibility?.mayAsk === true && hasTasks(client);
 }
 
-/** Runs the call; if it became a task, until the server asks nothing more. */
+/** Runs the call; if it became a task, until neither server nor gateway asks anything more. */
 export async function runAsTask(call: Call, context: FrontContext): Promise<Answer> {
   let current = call;
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const answer = await context.relay.handle(current);
-    if (!call.task || !answer.ok || !answer.raw.includes('"input_required"')) return answer;
-    const text = rawText(answer.raw);
-    if (memberText(text, "resultType") !== '"input_required"') return answer;
+    if (!call.task) return answer;
     const limit = context.config.current.timeouts.maxCallMs;
-    const responses = await withTimeout(askAll(text, current), limit, undefined);
-    if (!responses) return unanswered(call, limit, context.directory.ownerOf(call));
-    if (!responses.ok) return responses;
-    current = retry(call, responses, text);
+    const next = await withTimeout(askedAgain(call, current, answer), limit, undefined);
+    if (!next) return unanswered(call, limit, context.directory.ownerOf(call));
+    if (!(next instanceof Call)) return next;
+    current = next;
   }
   return tooManyRounds();
+}
+
+/** Asks the client what the answer asks. Returns the request to make then, or the answer. */
+async function askedAgain(call: Call, current: Call, answer: Answer): Promise<Answer | Call> {
+  if (!answer.ok) {
+    const links = current.links === "refused" ? undefined : linkQuestions(answer, call.client);
+    if (!links) return answer;
+    const { method, params, text } = call;
+    const ask = (question: Question): Promise<Answer> =>
+      call.client.ask(question.method, question.params, { call: current });
+    const answers = await Promise.all(links.map(ask));
+    const isOpened = answers.every((one) => one.ok && memberText(rawText(one.raw), "action") === '"accept"');
+    return call.derive({ method, params, text, links: isOpened ? "opened" : "refused" });
+  }
+  if (!answer.raw.includes(INPUT_REQUIRED)) return answer;
+  const text = rawText(answer.raw);
+  if (memberText(text, "resultType") !== INPUT_REQUIRED) return answer;
+  const responses = await askAll(text, current);
+  return responses.ok ? retry(call, responses, text) : responses;
 }

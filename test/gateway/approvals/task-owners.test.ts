@@ -187,3 +187,28 @@ test("its states are told to a session, and to who listens; the operator's link 
   await bob.call("tasks/update", { taskId: own.taskId, inputResponses: { q1: { action: "accept", content: {} } } });
   await until(async () => (await bob.get(own.taskId)).result?.content[0].text === "6");
 });
+
+test("a link that the server wants opened first is a question of the task", async () => {
+  const { url, ops, web } = await startAsking({ policy: { rules: [{ effect: "ask", tools: ["web/fail"] }] } });
+  const client = withoutSession(url, { capabilities: { elicitation: { url: {} } } });
+  const link = { mode: "url", elicitationId: "e1", url: "https://example.com/open", message: "Open this" };
+  const args = { code: -32042, message: "open the link", data: { elicitations: [link] } };
+  const { taskId } = await client.begin("web_fail", args);
+  await ops.allow((await ops.held())[0]!.id, { for: "hour" });
+  const asked = async (key: string) => {
+    const task = await until(async () => {
+      const state = await client.get(taskId);
+      return state.inputRequests?.[key]?.params.url === link.url ? state : undefined;
+    });
+    return task.inputRequests[key].params;
+  };
+  const answer = (key: string, action: string) =>
+    client.call("tasks/update", { taskId, inputResponses: { [key]: { action } } });
+  // The first question was the operator's link.
+  expect(await asked("q2")).toMatchObject({ mode: "url", message: "Open this" });
+  await answer("q2", "accept");
+  await asked("q3");
+  expect(await runsOf(web, "fail")).toHaveLength(2);
+  await answer("q3", "decline");
+  await until(async () => (await client.get(taskId)).status === "failed");
+});
