@@ -3,9 +3,13 @@
  *
  * It is written as things happen and waited for only where a session ends. What this process wrote
  * is kept here too, so that it can be written again when Redis has lost it. It holds no
- * credentials, and names sessions by their internal keys, which no client can use.
+ * credentials, and names sessions by their internal keys, which no client can use. What a session
+ * subscribed to is sealed for that session: who can write to Redis can make it forget, and no more.
  */
+import { createHmac } from "node:crypto";
 import type { JournaledSubscription, Remembered, SessionJournal } from "../../session/journal.ts";
+import { type ByteSealer, createByteSealer } from "../../structures/byte-sealer.ts";
+import { clusterKey } from "../owners.ts";
 import type { Redis } from "./redis.ts";
 
 interface Kept {
@@ -17,7 +21,17 @@ interface Loaded extends Remembered {
   readonly hasEnded: boolean;
 }
 
-const LEVEL = "level";
+export interface RedisJournalOptions {
+  readonly prefix: string;
+  readonly keepMs: number;
+  readonly secret: string;
+}
+
+/** What a field says, with the session that it is of. */
+type Field =
+  | readonly [key: string, kind: "subscription", serverId: string, uri: string, form: string]
+  | readonly [key: string, kind: "level", level: string];
+
 const UNKNOWN: Loaded = { subscriptions: [], logLevel: undefined, hasEnded: false };
 /** The ends of sessions that are written again if Redis lost them. */
 const MOST_ENDED = 10_000;
@@ -28,16 +42,20 @@ export class RedisJournal implements SessionJournal {
   /** Leases say that, not the journal. */
   readonly lastAlive = 0;
   readonly #redis: Redis;
-  readonly #options: { readonly prefix: string; readonly keepMs: number };
+  readonly #options: RedisJournalOptions;
+  readonly #sealer: ByteSealer;
+  readonly #nameKey: Buffer;
   readonly #sessions = new Map<string, Kept>();
   readonly #ended = new Set<string>();
   readonly #loaded = new Map<string, Loaded>();
   #last: Promise<unknown> = Promise.resolve();
   #closed = false;
 
-  constructor(redis: Redis, options: { readonly prefix: string; readonly keepMs: number }) {
+  constructor(redis: Redis, options: RedisJournalOptions) {
     this.#redis = redis;
     this.#options = options;
+    this.#sealer = createByteSealer(clusterKey(options.secret, "journal"));
+    this.#nameKey = clusterKey(options.secret, "journal names");
   }
 
   /** Looks a session up, for `remembered` and `hasEnded`. */
@@ -48,7 +66,7 @@ export class RedisJournal implements SessionJournal {
         this.#redis.command("EXISTS", this.#endKey(key)),
         this.#redis.command("HGETALL", this.#key(key)),
       ]);
-      found = { hasEnded: ended === 1, ...rememberedIn(Array.isArray(fields) ? fields : []) };
+      found = { hasEnded: ended === 1, ...this.#rememberedIn(key, Array.isArray(fields) ? fields : []) };
     } catch {
       // Without Redis, the session goes on without its subscriptions.
     }
@@ -73,17 +91,17 @@ export class RedisJournal implements SessionJournal {
   subscribed(key: string, subscription: JournaledSubscription): void {
     const { serverId, uri, form } = subscription;
     this.#kept(key).subscriptions.set(topic(serverId, uri), subscription);
-    this.#set(key, JSON.stringify([serverId, uri]), form);
+    this.#set([key, "subscription", serverId, uri, form]);
   }
 
   unsubscribed(key: string, serverId: string, uri: string): void {
     if (!this.#sessions.get(key)?.subscriptions.delete(topic(serverId, uri))) return;
-    this.#do("HDEL", this.#key(key), JSON.stringify([serverId, uri]));
+    this.#do("HDEL", this.#key(key), this.#name([key, "subscription", serverId, uri]));
   }
 
   level(key: string, level: string): void {
     this.#kept(key).logLevel = level;
-    this.#set(key, LEVEL, level);
+    this.#set([key, "level", level]);
   }
 
   ended(key: string): void {
@@ -111,8 +129,8 @@ export class RedisJournal implements SessionJournal {
   async writeAgain(): Promise<void> {
     for (const [key, { subscriptions, logLevel }] of this.#sessions) {
       for (const { serverId, uri, form } of subscriptions.values())
-        this.#set(key, JSON.stringify([serverId, uri]), form);
-      if (logLevel !== undefined) this.#set(key, LEVEL, logLevel);
+        this.#set([key, "subscription", serverId, uri, form]);
+      if (logLevel !== undefined) this.#set([key, "level", logLevel]);
       await this.#last;
     }
     for (const key of this.#ended) this.#do("SET", this.#endKey(key), 1, "PX", this.#options.keepMs);
@@ -124,9 +142,37 @@ export class RedisJournal implements SessionJournal {
     this.#closed = true;
   }
 
-  #set(key: string, field: string, value: string): void {
-    this.#do("HSET", this.#key(key), field, value);
+  #set(field: Field): void {
+    const [key, kind, ...rest] = field;
+    const name = kind === "level" ? this.#name([key, kind]) : this.#name([key, kind, rest[0]!, rest[1]!]);
+    this.#do("HSET", this.#key(key), name, this.#sealer.seal(JSON.stringify(field)).toString("base64"));
     this.#do("PEXPIRE", this.#key(key), this.#options.keepMs);
+  }
+
+  #name(parts: readonly string[]): string {
+    return createHmac("sha256", this.#nameKey).update(JSON.stringify(parts)).digest("base64url").slice(0, 24);
+  }
+
+  /** Reads the fields of a hash, which come as names and values in turn. */
+  #rememberedIn(key: string, fields: readonly unknown[]): Remembered {
+    const subscriptions: JournaledSubscription[] = [];
+    let logLevel: string | undefined;
+    for (let i = 0; i + 1 < fields.length; i += 2) {
+      const field = this.#open(String(fields[i + 1]));
+      if (field?.[0] !== key) continue;
+      if (field[1] === "level") logLevel = field[2];
+      else subscriptions.push({ serverId: field[2], uri: field[3], form: field[4] });
+    }
+    return { subscriptions, logLevel };
+  }
+
+  /** Returns undefined for what no replica of this cluster wrote. */
+  #open(text: string): Field | undefined {
+    try {
+      return JSON.parse(this.#sealer.open(Buffer.from(text, "base64")).toString("utf8")) as Field;
+    } catch {
+      return undefined;
+    }
   }
 
   #do(...parts: readonly (string | number)[]): void {
@@ -146,21 +192,6 @@ export class RedisJournal implements SessionJournal {
   #endKey(key: string): string {
     return `${this.#options.prefix}ended:${key}`;
   }
-}
-
-/** Reads the fields of a hash, which come as names and values in turn. */
-function rememberedIn(fields: readonly unknown[]): Remembered {
-  const subscriptions: JournaledSubscription[] = [];
-  let logLevel: string | undefined;
-  for (let i = 0; i + 1 < fields.length; i += 2) {
-    const [field, value] = [String(fields[i]), String(fields[i + 1])];
-    if (field === LEVEL) logLevel = value;
-    else {
-      const [serverId, uri] = JSON.parse(field) as [string, string];
-      subscriptions.push({ serverId, uri, form: value });
-    }
-  }
-  return { subscriptions, logLevel };
 }
 
 function topic(serverId: string, uri: string): string {

@@ -7,6 +7,7 @@
  * writes down again what it holds itself. What is in Redis names no client: keys are digests.
  */
 import { createHash } from "node:crypto";
+import { isRecord } from "../../structures/record.ts";
 import type { Owner } from "../owners.ts";
 import { clusterKey } from "../owners.ts";
 import type { Member, SharedStore, StoreUser } from "../store.ts";
@@ -32,7 +33,8 @@ const SESSION_MS = 7 * 24 * 3_600_000;
 const COMMAND_MS = 500;
 const AT_ONCE = 500;
 const SCRIPT = `local held = redis.call("GET", KEYS[1])
-if held == false or held == ARGV[1] or cjson.decode(held)[1] == ARGV[2] then
+local isOwner, owner = pcall(cjson.decode, held or "")
+if not isOwner or type(owner) ~= "table" or type(owner[1]) ~= "string" or held == ARGV[1] or owner[1] == ARGV[2] then
   redis.call("SET", KEYS[1], ARGV[1], "PX", ARGV[3])
   return ARGV[1]
 end
@@ -86,7 +88,7 @@ export class RedisStore implements SharedStore {
     this.books = new RedisBooks(shared);
     const warn = (message: string): void => log.warn({}, message);
     this.budgets = new RedisBudgets({ ...shared, warn, replicas: () => this.#members.length });
-    this.journal = new RedisJournal(this.#redis, { prefix: this.#prefix, keepMs: SESSION_MS });
+    this.journal = new RedisJournal(this.#redis, { prefix: this.#prefix, keepMs: SESSION_MS, secret });
     this.#timer = setInterval(() => void this.#beat(), timeoutMs / 2).unref();
   }
 
@@ -162,8 +164,8 @@ export class RedisStore implements SharedStore {
     const gone = ids.filter((_, i) => texts[i] === null);
     if (gone.length > 0) await this.#redis.command("SREM", this.#setKey, ...gone);
     this.#members = ids.flatMap((id, i) => {
-      const text = texts[i];
-      return typeof text === "string" ? [{ ...(JSON.parse(text) as Omit<Member, "id">), id }] : [];
+      const about = parsed(texts[i]);
+      return isRecord(about) ? [{ ...(about as unknown as Omit<Member, "id">), id }] : [];
     });
   }
 
@@ -205,9 +207,19 @@ function ownerText({ id, address }: Owner): string {
 }
 
 function ownerIn(reply: Reply | undefined): Owner | undefined {
-  if (typeof reply !== "string") return undefined;
-  const [id, address] = JSON.parse(reply) as [string, string];
-  return { id, address };
+  const owner = parsed(reply);
+  if (!Array.isArray(owner)) return undefined;
+  const [id, address] = owner as readonly unknown[];
+  return typeof id === "string" && typeof address === "string" ? { id, address } : undefined;
+}
+
+/** Returns undefined for what is no JSON: anybody with access to Redis may have written it. */
+function parsed(reply: Reply | undefined): unknown {
+  try {
+    return typeof reply === "string" ? JSON.parse(reply) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function textsIn(reply: Reply): string[] {

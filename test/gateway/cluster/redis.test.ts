@@ -1,7 +1,8 @@
 /** Replicas with a real Redis: what outlives the replica that held a session, and what does not. */
+import { execFileSync } from "node:child_process";
 import { afterEach, describe, expect, it } from "vitest";
 import { disposeAll, type RawHttp, rawHttp, startScripted, until } from "../../fixtures/peers.ts";
-import { hasProgram, startRedis } from "../../fixtures/redis.ts";
+import { hasProgram, type RunningRedis, startRedis } from "../../fixtures/redis.ts";
 import { type Replicas, startReplicas } from "../../fixtures/replicas.ts";
 
 afterEach(disposeAll);
@@ -98,4 +99,71 @@ describe.skipIf(!hasProgram("redis-server"))("with Redis", () => {
     expect((await at(replicas, 2, first).call("ping")).status).toBe(200);
     expect(replicas.all[2]!.gateway.views.sessions()).toEqual([]);
   });
+});
+
+describe.skipIf(!hasProgram("redis-server"))("a Redis that somebody else writes to", () => {
+  const cli = ({ url }: RunningRedis, ...words: string[]): string =>
+    execFileSync("redis-cli", ["-u", url, ...words], { encoding: "utf8" }).trim();
+  const keysOf = (redis: RunningRedis, kind: string): string[] =>
+    cli(redis, "KEYS", `goblin:*:${kind}:*`)
+      .split("\n")
+      .filter((key) => key !== "");
+
+  it("names nothing that a session subscribed to, and cannot give one session what another had", async () => {
+    const redis = await startRedis();
+    const server = await startScripted({ name: "one", transport: "http" });
+    const replicas = await startReplicas(2, { mcpServers: { one: server.entry } }, { redis: redis.url });
+    await met(replicas);
+    const [ada, eve] = [rawHttp(replicas.all[0]!.url), rawHttp(replicas.all[0]!.url)];
+    await ada.initialize();
+    await ada.call("resources/subscribe", { uri: HELLO });
+    await until(() => keysOf(redis, "session").length === 1, { what: "the journal of Ada" });
+    const [hers] = keysOf(redis, "session");
+    await eve.initialize();
+    await eve.call("logging/setLevel", { level: "error" });
+    await until(() => keysOf(redis, "session").length === 2, { what: "the journal of Eve" });
+    const his = keysOf(redis, "session").find((key) => key !== hers)!;
+    const fields = cli(redis, "HGETALL", hers!).split("\n");
+    expect(fields.join()).not.toContain("hello");
+    // What Ada subscribed to, and what nobody wrote.
+    cli(redis, "HSET", his, fields[0]!, fields[1]!, "level", "debug", '["one","text:///hello"]', "x");
+    cli(redis, "HSET", hers!, "odd", "%%%");
+    await replicas.all[0]!.gateway.close();
+    const [toAda, toEve] = [
+      await at(replicas, 1, ada).stream({ verb: "GET" }),
+      await at(replicas, 1, eve).stream({ verb: "GET" }),
+    ];
+    await toAda.next(isUpdate);
+    await server.control("touch", { uri: "text:///hello" });
+    await until(() => toAda.messages.filter(isUpdate).length === 2, { what: "the update of Ada" });
+    expect((await at(replicas, 1, eve).call("ping")).status).toBe(200);
+    expect(toEve.messages).toEqual([]);
+  });
+
+  it.each(["garbage", "{}", "[1,2]", "null", '["only-one"]'])(
+    "goes on with %s in place of all it wrote",
+    async (bad) => {
+      const redis = await startRedis();
+      const server = await startScripted({ name: "one", transport: "http" });
+      const replicas = await startReplicas(
+        3,
+        { mcpServers: { one: server.entry } },
+        { redis: redis.url, timeoutMs: 500 },
+      );
+      await met(replicas);
+      const raw = rawHttp(replicas.all[0]!.url);
+      await raw.initialize();
+      await replicas.all[0]!.gateway.close();
+      expect((await at(replicas, 1, raw).call("ping")).status).toBe(200);
+      const [holder] = keysOf(redis, "holder");
+      cli(redis, "SET", holder!, bad);
+      cli(redis, "SET", keysOf(redis, "member")[0]!, bad);
+      cli(redis, "SET", `${keysOf(redis, "member")[0]!}x`, bad);
+      // One of them has the session; the other one must not lose a request.
+      for (const i of [2, 1, 2]) expect((await at(replicas, i, raw).call("ping")).status).toBe(200);
+      const params = { name: "one_echo", arguments: { text: "hi" } };
+      expect(JSON.stringify((await at(replicas, 1, raw).call("tools/call", params)).message)).toContain("hi");
+      await until(() => replicas.all[1]!.gateway.cluster()!.replicas.length === 2, { what: "the members again" });
+    },
+  );
 });
