@@ -1,7 +1,7 @@
 /** Tasks of a program that every replica runs for itself: each is where it was started. */
 import { afterEach, expect, it } from "vitest";
 import { askAdd, operator } from "../../fixtures/approvals.ts";
-import { disposeAll, startScripted, until } from "../../fixtures/peers.ts";
+import { disposeAll, type RawHttp, rawHttp, startScripted, until } from "../../fixtures/peers.ts";
 import { startReplicas } from "../../fixtures/replicas.ts";
 import { withoutSession } from "../../fixtures/task-clients.ts";
 import { stateless } from "../../matrix/stateless.ts";
@@ -88,4 +88,31 @@ it("a task for a call that waits for a person is reached from any replica, by it
   const held = await ada[1]!.begin("web_add", { a: 2, b: 2 });
   await ada[0]!.call("tasks/cancel", { taskId: held.taskId });
   expect(await ada[1]!.get(held.taskId)).toMatchObject({ status: "cancelled" });
+});
+
+it("a session at another replica than its task's learns that the task is not there, and no other one", async () => {
+  const gateway = { auth: { tokens: ["token-of-ada", "token-of-bob"] } };
+  const replicas = await startReplicas(2, { mcpServers: { w: worker }, gateway });
+  const open = async (i: number, token: string) => {
+    const raw = rawHttp(replicas.all[i]!.url);
+    raw.headers["authorization"] = `Bearer ${token}`;
+    await raw.initialize("2025-11-25", { tasks: { list: {}, cancel: {} } });
+    return raw;
+  };
+  const started = async (raw: RawHttp, text: string): Promise<string> =>
+    (await raw.call("tools/call", { name: "w_work", arguments: { text }, task: {} })).message.result.task.taskId;
+  const [first, second] = [await open(0, "token-of-ada"), await open(1, "token-of-ada")];
+  const other = await open(1, "token-of-bob");
+  // Each is the first task of its process, so the server's own ids are equal.
+  const hers = await started(first, "of Ada");
+  await started(other, "of Bob");
+  const again = await open(0, "token-of-ada");
+  expect((await again.call("tasks/get", { taskId: hers })).message.result.statusMessage).toBe("of Ada");
+  for (const method of ["tasks/get", "tasks/cancel", "tasks/result"]) {
+    const { message } = await second.call(method, { taskId: hers });
+    expect(message.error.code).toBe(-32602);
+    expect(message.error.message).toContain(hers);
+  }
+  // Nothing happened to the tasks of this name.
+  expect((await first.call("tasks/get", { taskId: hers })).message.result.status).toBe("working");
 });
