@@ -2,7 +2,9 @@
  * Pairing among replicas with a state folder each: every request of a client goes to another one.
  */
 import { afterEach, describe, expect, it } from "vitest";
+import { openPairing } from "../../../src/cli/pairing/pair.ts";
 import { parseConfig } from "../../../src/config/reading/parse.ts";
+import { newCode } from "../../../src/pairing/codes.ts";
 import { Pairing } from "../../../src/pairing/pairing.ts";
 import { PairingStore } from "../../../src/pairing/store.ts";
 import { disposeAll } from "../../fixtures/dispose.ts";
@@ -10,7 +12,8 @@ import { stateEnv } from "../../fixtures/logins.ts";
 import { Browser, handMade, type Tokens } from "../../fixtures/pairing.ts";
 import { until } from "../../fixtures/peers.ts";
 import { hasProgram, startRedis } from "../../fixtures/redis.ts";
-import { startReplicas } from "../../fixtures/replicas.ts";
+import { SECRET, startReplicas } from "../../fixtures/replicas.ts";
+import { serveHome } from "../../fixtures/serve.ts";
 
 afterEach(disposeAll);
 
@@ -48,6 +51,22 @@ async function scene() {
   return { redis, envs, pairings, replicas, issuer, ask };
 }
 
+/** A code as `goblin pair` makes it, beside the replica with this state folder. */
+async function commandCode(env: Record<string, string>, { issuer, redis }: { issuer: string; redis: string }) {
+  const gateway = { publicUrl: issuer, auth: { pairing: true } };
+  const cluster = { secret: SECRET, listen: "127.0.0.1:0", redis };
+  const { configFile } = await serveHome({ mcpServers: {}, gateway, cluster });
+  const before = { ...process.env };
+  Object.assign(process.env, env);
+  try {
+    const { store, issuer: of } = await openPairing(configFile);
+    return (await newCode(store, of, Date.now())).code;
+  } finally {
+    for (const name of Object.keys(env)) delete process.env[name];
+    Object.assign(process.env, before);
+  }
+}
+
 describe.skipIf(!hasProgram("redis-server"))("pairing of replicas", () => {
   it("a client that hops at every step is let in, renews anywhere, and is out everywhere at once", async () => {
     const { pairings, replicas, issuer, ask } = await scene();
@@ -78,10 +97,14 @@ describe.skipIf(!hasProgram("redis-server"))("pairing of replicas", () => {
   });
 
   it("an old refresh token ends the grant at all replicas, and one code lets one client in", async () => {
-    const { pairings, issuer, ask } = await scene();
+    const { redis, envs, issuer, ask } = await scene();
     const client = handMade({ issuer });
     const clientId = await client.register();
-    const { code: typed } = await pairings[1]!.newCode();
+    const typed = await commandCode(envs[1]!, { issuer, redis: redis.url });
+    const stores = await Promise.all(envs.map((env) => PairingStore.open(env)));
+    const known = async () =>
+      (await Promise.all(stores.map((store) => store.read()))).every(({ codes }) => codes.length > 0);
+    await until(known, { what: "the code to be known everywhere" });
     const browsers = [new Browser(), new Browser(), new Browser()];
     const tried = await Promise.allSettled(
       browsers.map((one) => one.consent(client.authorizationUrl(clientId), typed)),
