@@ -8,6 +8,7 @@ import type { Pairing } from "./pairing/pairing.ts";
 import type { KeptLists } from "./servers/lists/kept-lists.ts";
 import type { SessionState } from "./session/continuity.ts";
 import type { Logger } from "./telemetry/logger.ts";
+import type { Worker } from "./workers/worker.ts";
 
 export interface GatewayOptions {
   readonly config: Config;
@@ -22,6 +23,8 @@ export interface GatewayOptions {
   readonly state?: SessionState | undefined;
   /** The other gateways that serve the same clients. */
   readonly cluster?: Cluster | undefined;
+  /** The other workers of this gateway. */
+  readonly workers?: Worker | undefined;
   /** Lets approvals outlive the process. */
   readonly approvals?: OpenedLedger | undefined;
   /** Lets the servers' lists outlive the process. */

@@ -38,7 +38,7 @@ export type Gateway = ReturnType<typeof createGateway>;
 const serverInfo = { name: "goblin", title: "Goblin", version };
 
 export function createGateway(options: GatewayOptions) {
-  const { log, configPath, reload, preview, state, kept, logins, pairing, env, cluster } = options;
+  const { log, configPath, reload, preview, state, kept, logins, pairing, env, cluster, workers } = options;
   const config = new LiveConfig(options.config);
   const reloads = new ReloadHistory();
   const records = createRecords({ config, log, env });
@@ -70,7 +70,18 @@ export function createGateway(options: GatewayOptions) {
   const admin = createAdmin({ ...core, ...clients, ...records, ...reloading, ...access, relay, directory, cluster });
   const metrics = new MetricsPage({ meters, limits, reloads, sessions, subscriptions, servers, catalog });
   const context = { ...core, ...clients, relay, directory, subscriptions: clients.resourceSubscriptions };
-  const front = createHttpFront({ context, guards, servers, admin, metrics, connect, pairing, cluster, configPath });
+  const front = createHttpFront({
+    context,
+    guards,
+    servers,
+    admin,
+    metrics,
+    connect,
+    pairing,
+    cluster,
+    workers,
+    configPath,
+  });
   let http: Addresses | undefined;
   let stdioFront: ReturnType<typeof serveStdio> | undefined;
 
@@ -91,7 +102,8 @@ export function createGateway(options: GatewayOptions) {
     async listen() {
       servers.sole = undefined;
       if (config.current.cluster.listen !== undefined && !cluster) log.warn("cluster.listen needs goblin serve");
-      http = await openAddresses({ front, config: config.current, onLimit, log });
+      const isFirst = workers?.isFirst !== false;
+      http = await openAddresses({ front, config: config.current, onLimit, log, isFirst });
       address.url = http.url;
       void servers.start();
       return { url: http.url, port: http.port, adminUrl: http.adminUrl, whenIdle: http.whenIdle };

@@ -28,17 +28,19 @@ export interface ChooseOptions extends Address {
 }
 
 /**
- * Loads the config. `permit` decides about a found file and may ask the user. @throws ConfigError
+ * Loads the config. `permit` decides about a found file and may ask the user. `isQuiet`: another
+ * process prints the warnings. @throws ConfigError
  */
 export async function chooseConfig(
   options: ChooseOptions,
   permit: (file: ConfigText) => Promise<void> = requireTrust,
+  { isQuiet = false }: { readonly isQuiet?: boolean } = {},
 ): Promise<ChosenConfig> {
   const named = namedConfig(options.config, process.env);
   const path = named === undefined ? findConfig(process.cwd(), process.env) : resolve(named);
   const found = named === undefined && path !== undefined && isFound(path, process.cwd(), process.env);
   const file = path === undefined ? undefined : await loadConfig(path, process.env, found ? { found, permit } : {});
-  for (const warning of file?.warnings ?? []) console.error(clean(formatWarning(warning)));
+  for (const warning of isQuiet ? [] : (file?.warnings ?? [])) console.error(clean(formatWarning(warning)));
   const config = file?.config ?? demoConfig();
   return { file, found, config: withAddress(config, options) };
 }

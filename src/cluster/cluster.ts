@@ -120,12 +120,13 @@ export class Cluster {
 
   /** Divides limits among the replicas, if they can tell each other what they need. */
   divide(user: BudgetUser): void {
-    this.#store?.budgets.use(user);
+    this.#store?.budgets?.use(user);
   }
 
   /** Undefined without Redis. */
   get redis(): "connected" | "lost" | undefined {
-    return this.#store && (this.#store.isUp ? "connected" : "lost");
+    const isUp = this.#store?.isUp;
+    return isUp === undefined ? undefined : isUp ? "connected" : "lost";
   }
 
   /** What there is to show of it. */

@@ -70,12 +70,13 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   server.on("clientError", (_error, socket) => socket.destroy());
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    server.listen(where(listen), () => {
+    // A worker listens by itself, not through its primary process.
+    server.listen({ ...where(listen), exclusive: true }, () => {
       server.off("error", reject);
       resolve();
     });
   });
-  if (listen.startsWith("unix:")) chmodSync(listen.slice("unix:".length), 0o600);
+  if (listen.startsWith("unix:") && process.platform !== "win32") chmodSync(listen.slice("unix:".length), 0o600);
   const { port } = server.address() as AddressInfo;
   return {
     address: port === undefined ? listen : `${listen.slice(0, listen.lastIndexOf(":"))}:${port}`,

@@ -29,13 +29,14 @@ export interface StoreUser {
 }
 
 export interface SharedStore {
-  readonly journal: SessionJournal;
-  /** What every replica must have. */
-  readonly books: SharedPlaces;
-  /** Where limits of all replicas are divided. */
-  readonly budgets: { use(user: BudgetUser): void };
-  /** Whether it answers. */
-  readonly isUp: boolean;
+  /** Undefined: it keeps no state of sessions. */
+  readonly journal: SessionJournal | undefined;
+  /** What every replica must have. Undefined: all have the same state folder. */
+  readonly books: SharedPlaces | undefined;
+  /** Where limits of all replicas are divided. Undefined: each has its share already. */
+  readonly budgets: { use(user: BudgetUser): void } | undefined;
+  /** Whether it answers. Undefined: there is no connection that could be lost. */
+  readonly isUp: boolean | undefined;
   /** The replicas, as they were a moment ago. */
   readonly members: readonly Member[];
   use(user: StoreUser): void;

@@ -3,7 +3,8 @@
  * this, and routes are served as they are.
  */
 import type { Cluster } from "../cluster/cluster.ts";
-import { errorTable, type GoblinError } from "../protocol/errors.ts";
+import type { Owner } from "../cluster/owners.ts";
+import { errorTable, GoblinError } from "../protocol/errors.ts";
 import { answerText, failure, type Id } from "../protocol/json-rpc.ts";
 import type { Principal } from "../protocol/principal.ts";
 import type { Continuity } from "../session/continuity.ts";
@@ -17,6 +18,14 @@ export interface Named {
   readonly isOpen: (id: string) => boolean;
 }
 
+/** The worker that serves all but MCP. */
+export interface FirstWorker {
+  /** Whether it is this one. */
+  readonly isFirst: boolean;
+  /** Resolves with it when it serves; rejects after this time. */
+  first(ms: number): Promise<Owner>;
+}
+
 export interface ReadRequest {
   readonly principal: Principal;
   readonly id: Id;
@@ -24,6 +33,8 @@ export interface ReadRequest {
   readonly body: string;
 }
 
+/** How long a request waits for a first worker that has just ended. */
+const FIRST_MS = 10_000;
 /** The most that a client waits before it tries again. */
 const RETRY_AFTER = "1";
 
@@ -63,6 +74,20 @@ export class ToOwner {
     };
   }
 
+  /** Returns a route that hands every request to the first worker, unread. That one checks it. */
+  first(workers: Pick<FirstWorker, "first">): (x: HttpExchange) => void {
+    const pass = async (x: HttpExchange): Promise<void> => {
+      if (!x.node) return;
+      const request = { ...x.node, ...requestOf(x, NOBODY, null) };
+      // It may end, and be replaced, while it is asked.
+      for (let tries = 0; tries < 2; tries++)
+        if (await this.#cluster.handOver(request, await workers.first(FIRST_MS))) return;
+      throw new Error("it ended again");
+    };
+    const absent = "The worker that serves this is about to start again; try again later";
+    return (x) => void pass(x).catch(() => replyLater(x, new GoblinError("REPLICA_UNAVAILABLE", absent), null));
+  }
+
   /** Hands over a request that was read. Returns undefined if it is to be served here. */
   read(x: HttpExchange, named: string | undefined, request: ReadRequest): Promise<boolean> | undefined {
     const owner = named === undefined || x.isHandedOver ? undefined : this.#cluster.ownerOf(named);
@@ -72,7 +97,10 @@ export class ToOwner {
   }
 }
 
-function requestOf(x: HttpExchange, principal: Principal, id: Id | null) {
+/** Who sends the request is for the first worker to say. */
+const NOBODY = { id: "" };
+
+function requestOf(x: HttpExchange, principal: Pick<Principal, "id">, id: Id | null) {
   const { network, shared } = x;
   const refuse = (error: GoblinError): void => replyLater(x, error, id);
   return { network, shared, account: principal.id || network, refuse };

@@ -7,6 +7,8 @@
  * A group leaves the list when its server has ended, so a recycled group id is never killed. The
  * watchdog is optional: everything else works without a shell and on Windows. Windows has no
  * process groups: there the tree of a program's processes is ended with taskkill.
+ *
+ * Goblin's own workers are in its own group, so the watchdog ends each of them by itself.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import type { Socket } from "node:net";
@@ -27,11 +29,11 @@ while read -r what group; do
 done
 some() {
   kept=
-  for g in $led; do kill -s 0 -- "-$g" 2>/dev/null && kept="$kept $g"; done
+  for g in $led; do kill -s 0 -- "$g" 2>/dev/null && kept="$kept $g"; done
   led=$kept
   [ -n "$led" ]
 }
-each() { for g in $led; do kill -s "$1" -- "-$g" 2>/dev/null; done; }
+each() { for g in $led; do kill -s "$1" -- "$g" 2>/dev/null; done; }
 for signal in TERM KILL; do
   for second in 1 2; do some || exit 0; sleep 1; done
   some && each $signal
@@ -39,6 +41,7 @@ done
 `;
 
 const groups = new Set<number>();
+const workers = new Set<number>();
 let watchesExit = false;
 let watchdog: ChildProcess | undefined;
 let hasNoShell = process.platform === "win32";
@@ -46,9 +49,7 @@ let hasNoShell = process.platform === "win32";
 /** Ties the child's whole process group to Goblin: it ends when Goblin ends. */
 export function endWithProcess(pid: number): void {
   groups.add(pid);
-  if (watchdog) tell(watchdog, "+", pid);
-  // Deferred, so that servers that start at the same time do not wait for the shell.
-  else if (!hasNoShell) setImmediate(watch);
+  follow(-pid);
   if (watchesExit) return;
   watchesExit = true;
   process.on("exit", () => {
@@ -57,9 +58,26 @@ export function endWithProcess(pid: number): void {
   });
 }
 
+/** Ties one process to Goblin that notices Goblin's end by itself, unless it hangs. */
+export function endWorkerWithProcess(pid: number): void {
+  workers.add(pid);
+  follow(pid);
+}
+
 /** Stops tracking a group whose processes have ended. */
 export function hasEnded(pid: number): void {
-  if (groups.delete(pid) && watchdog) tell(watchdog, "-", pid);
+  if (groups.delete(pid) && watchdog) tell(watchdog, "-", -pid);
+}
+
+export function workerHasEnded(pid: number): void {
+  if (workers.delete(pid) && watchdog) tell(watchdog, "-", pid);
+}
+
+/** `target`: a process, or a group as a negative number. */
+function follow(target: number): void {
+  if (watchdog) tell(watchdog, "+", target);
+  // Deferred, so that servers that start at the same time do not wait for the shell.
+  else if (!hasNoShell) setImmediate(watch);
 }
 
 /**
@@ -96,7 +114,7 @@ export function taskkillArgs(pids: Iterable<number>): string[] {
 }
 
 function watch(): void {
-  if (watchdog || groups.size === 0) return;
+  if (watchdog || groups.size + workers.size === 0) return;
   // `detached` puts the watchdog into its own session, so Ctrl-C in the terminal does not reach it.
   const started = spawn(SHELL, ["-c", SCRIPT, "goblin-watchdog"], {
     stdio: ["pipe", "ignore", "ignore"],
@@ -117,9 +135,10 @@ function watch(): void {
   started.unref();
   // A pipe to a child is a Socket at run time; the declared type is wider.
   (started.stdin as Socket).unref();
-  for (const pid of groups) tell(started, "+", pid);
+  for (const pid of groups) tell(started, "+", -pid);
+  for (const pid of workers) tell(started, "+", pid);
 }
 
-function tell({ stdin }: ChildProcess, what: "+" | "-", pid: number): void {
-  if (stdin?.writable) stdin.write(`${what} ${pid}\n`);
+function tell({ stdin }: ChildProcess, what: "+" | "-", target: number): void {
+  if (stdin?.writable) stdin.write(`${what} ${target}\n`);
 }

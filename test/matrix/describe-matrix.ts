@@ -8,13 +8,16 @@ import { startGoblin } from "../fixtures/goblin.ts";
 import { disposeAll, type Scripted, startScripted } from "../fixtures/peers.ts";
 import { startReplicas } from "../fixtures/replicas.ts";
 import { type Backend, type Feature, features, impossible } from "./features.ts";
-import { connectSpeaker, type Speaker, versions, ways } from "./speakers.ts";
+import { connectSpeaker, type Speaker, type SpeakerOptions, versions, ways } from "./speakers.ts";
+
+type Start = (count: number, config: Record<string, unknown>) => Promise<SpeakerOptions["goblin"]>;
 
 const everyClient = ways.flatMap((way) =>
   versions.map((version) => ({ way, version, title: `${version} over ${way}` })),
 );
 
-export function describeMatrix(backend: Backend, replicas = 1): void {
+/** `start`: starts so many gateways behind one address. */
+export function describeMatrix(backend: Backend, replicas = 1, start: Start = startReplicas): void {
   const clients = everyClient.filter(({ way }) => replicas === 1 || way === "http");
   const speakers = new Map<string, Speaker>();
   let server: Scripted;
@@ -26,7 +29,7 @@ export function describeMatrix(backend: Backend, replicas = 1): void {
     // from all others.
     server = await startScripted({ ...backend, name: "b", script: { rules, answersCancelled: true } });
     const config = { mcpServers: { b: server.entry } };
-    const goblin = replicas === 1 ? await startGoblin(config) : await startReplicas(replicas, config);
+    const goblin = replicas === 1 ? await startGoblin(config) : await start(replicas, config);
     for (const { way, version, title } of clients) {
       speakers.set(title, await connectSpeaker({ goblin, way, version, name: title }));
     }

@@ -49,7 +49,7 @@ export interface Speaker {
 }
 
 export interface SpeakerOptions {
-  readonly goblin: RunningGoblin;
+  readonly goblin: Pick<RunningGoblin, "url" | "sseUrl"> & Partial<Pick<RunningGoblin, "gateway">>;
   readonly version: Version;
   readonly way: Way;
   readonly name?: string;
@@ -216,6 +216,6 @@ function capabilitiesOf(version: Version): Record<string, unknown> {
 }
 
 async function wireOf({ goblin, version, way }: SpeakerOptions, take: Parameters<typeof httpWire>[1]): Promise<Wire> {
-  if (way === "stdio") return stdioWire(goblin.gateway, take);
+  if (way === "stdio") return stdioWire(goblin.gateway!, take);
   return version === "2024-11-05" ? sseWire(goblin.sseUrl, take) : httpWire(goblin.url, take);
 }

@@ -19,6 +19,8 @@ export interface AddressesOptions {
   readonly config: Config;
   readonly onLimit: OnLimit;
   readonly log: Logger;
+  /** One worker of several opens the address of the API, and warns. */
+  readonly isFirst: boolean;
 }
 
 export interface Addresses extends Omit<HttpServer, "renew" | "watchConnections"> {
@@ -30,7 +32,8 @@ export interface Addresses extends Omit<HttpServer, "renew" | "watchConnections"
 
 const ADMIN_HOST = "127.0.0.1";
 
-export async function openAddresses({ front, config, log, onLimit }: AddressesOptions): Promise<Addresses> {
+export async function openAddresses(options: AddressesOptions): Promise<Addresses> {
+  const { front, config, log, onLimit, isFirst } = options;
   const { host, port, tls, admin } = config.gateway;
   const { headerBytes } = config.limits;
   const { receiveMs } = config.timeouts;
@@ -41,13 +44,14 @@ export async function openAddresses({ front, config, log, onLimit }: AddressesOp
   const adminHost = admin.host ?? ADMIN_HOST;
   let own: HttpServer | undefined;
   try {
-    if (admin.port !== undefined) own = await listen({ serve: front.serveAdmin, host: adminHost, port: admin.port });
+    if (admin.port !== undefined && isFirst)
+      own = await listen({ serve: front.serveAdmin, host: adminHost, port: admin.port });
   } catch (error) {
     await main.close();
     throw error;
   }
   const { isOpen, isAdminOpen } = new Credentials(config.gateway, { now: Date.now, refused() {} });
-  if (!isLoopback(host) && isOpen) {
+  if (!isLoopback(host) && isOpen && isFirst) {
     log.warn(`Listening on ${host} without gateway.auth: anyone who can reach this address can use every server`);
   }
   if (own && !isLoopback(adminHost) && isAdminOpen) {

@@ -20,6 +20,7 @@ import { classifyIncoming, headerEra } from "../classify.ts";
 import { LegacyHttp } from "../legacy/http.ts";
 import { SseFront } from "../legacy/sse.ts";
 import { ModernHttp } from "../modern/http.ts";
+import { pathOf } from "../path.ts";
 import { ToOwner } from "../to-owner.ts";
 import { TrustedProxies } from "../trusted-proxies.ts";
 import { type HttpExchange, JSON_HEADERS, NOTHING, notAllowed, type Serve } from "./exchange.ts";
@@ -50,10 +51,11 @@ export interface HttpFront {
 }
 
 export function createHttpFront(options: HttpFrontOptions): HttpFront {
-  const { guards, cluster } = options;
+  const { guards, cluster, workers } = options;
   const retryHint = new RetryHint();
   const context = { ...options.context, retryHint };
   const toOwner = cluster && new ToOwner(cluster);
+  const toFirst = workers && !workers.isFirst ? toOwner?.first(workers) : undefined;
   const legacy = new LegacyHttp(context);
   const modern = new ModernHttp(context, toOwner);
   const bodies = new BodyBudget(context.config);
@@ -137,9 +139,13 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
   } satisfies Pick<AppOptions, "admit" | "exchange" | "endpoint" | "sse">;
   const serveDirectly = createDirectRoutes({ ...options, ...routes });
 
+  /** Where requests came from that another worker handed over. */
+  const handedFrom = new WeakMap<IncomingMessage, string>();
+  const networkOf: AppOptions["networkOf"] = (incoming, request) =>
+    handedFrom.get(incoming) ?? proxies.networkOf(incoming.socket, request);
   const load = async (address: AddressName): Promise<App> => {
     const { createApp } = await import("./routes/app.ts");
-    return createApp({ ...options, ...routes, address, proxies });
+    return createApp({ ...options, ...routes, address, networkOf });
   };
   const apps = { main: lazy(() => load("main")), admin: lazy(() => load("admin")) };
 
@@ -160,6 +166,12 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
   };
 
   const serveHandedOver = ({ incoming, outgoing, network }: HandedOver): void => {
+    if (workers?.isFirst && !isMcp(incoming)) {
+      handedFrom.set(incoming, network);
+      // The scheme is the client's, not that of the channel between workers.
+      Object.assign(incoming.socket, { encrypted: context.config.current.gateway.tls !== undefined });
+      return void serveByApp("main", incoming, outgoing);
+    }
     const x = new NodeExchange(incoming, outgoing, { ...shared, handedFrom: network });
     // At once: whether it is admitted may take a while to know.
     legacy.hold(x);
@@ -190,7 +202,9 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
       const { method, url = "/" } = incoming;
       const endpoint = method === "POST" ? endpointOf(url, "/mcp") : undefined;
       if (endpoint === undefined) {
-        if (!serveDirectly(incoming, outgoing)) void serveByApp("main", incoming, outgoing);
+        if (serveDirectly(incoming, outgoing)) return;
+        if (toFirst) toFirst(exchange(incoming, outgoing));
+        else void serveByApp("main", incoming, outgoing);
       } else admit(exchange(incoming, outgoing), endpoint === "" ? mainPost : { serve: post, endpoint });
     },
     attach: (incoming, socket, head) => attached.connect(incoming, socket, head),
@@ -214,6 +228,13 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
       attached.close();
     },
   };
+}
+
+/** Whether another replica may hand over a request for this path. */
+function isMcp({ method, url = "/" }: IncomingMessage): boolean {
+  const path = pathOf(url);
+  if (method === "POST" && endpointOf(path, "/messages") !== undefined) return true;
+  return ["POST", "GET", "DELETE"].includes(method ?? "") && endpointOf(path, "/mcp") !== undefined;
 }
 
 /** Without a body, the header is all there is to go by. */

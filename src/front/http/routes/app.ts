@@ -16,7 +16,7 @@ import type { Principal } from "../../../protocol/principal.ts";
 import { metricNames } from "../../../telemetry/metric-names.ts";
 import type { Metrics } from "../../../telemetry/metrics.ts";
 import type { FrontContext } from "../../context.ts";
-import type { TrustedProxies } from "../../trusted-proxies.ts";
+import type { FirstWorker } from "../../to-owner.ts";
 import { type HttpExchange, NOTHING, notAllowed, type Serve } from "../exchange.ts";
 import { denialCodes, type Guard, type LiveGuards, type Verdict } from "../guard.ts";
 import { WebExchange, webHeader } from "../web-exchange.ts";
@@ -46,13 +46,16 @@ export interface HttpFrontOptions {
   readonly pairing?: Pairing | undefined;
   /** The other replicas. */
   readonly cluster?: Cluster | undefined;
+  /** The workers of this gateway, if there are several. */
+  readonly workers?: FirstWorker | undefined;
   readonly configPath?: string | undefined;
 }
 
 export interface AppOptions extends HttpFrontOptions {
   /** The address that this app serves. */
   readonly address: AddressName;
-  readonly proxies: TrustedProxies;
+  /** Returns the key that the sender of a request is counted under. */
+  readonly networkOf: (incoming: IncomingMessage, request: { header(name: string): string | undefined }) => string;
   /** Runs the guard, then the route. */
   readonly admit: (x: HttpExchange, route: Route) => void;
   readonly exchange: (incoming: IncomingMessage, outgoing: ServerResponse) => HttpExchange;
@@ -86,7 +89,7 @@ export function createApp(options: AppOptions) {
   const app = new Hono<Env>();
   app.use("*", (c, next) => {
     const { incoming } = c.env ?? {};
-    c.set("network", () => (incoming ? options.proxies.networkOf(incoming.socket, c.req) : ""));
+    c.set("network", () => (incoming ? options.networkOf(incoming as IncomingMessage, c.req) : ""));
     return next();
   });
   for (const path of [...ENDPOINT_PATHS.flatMap(routesUnder), ...API_PATHS]) app.options(path, preflight(guard));
