@@ -12,6 +12,7 @@ import { createConnect } from "./assembly/connect.ts";
 import { createRecords } from "./assembly/records.ts";
 import { createRelay } from "./assembly/relay.ts";
 import { createResults } from "./assembly/results.ts";
+import { createWhole } from "./assembly/whole.ts";
 import { feedSearch } from "./catalog/search/feed.ts";
 import { createSearchIndex } from "./catalog/search/index.ts";
 import { LiveConfig } from "./config/live-config.ts";
@@ -70,18 +71,9 @@ export function createGateway(options: GatewayOptions) {
   const admin = createAdmin({ ...core, ...clients, ...records, ...reloading, ...access, relay, directory, cluster });
   const metrics = new MetricsPage({ meters, limits, reloads, sessions, subscriptions, servers, catalog });
   const context = { ...core, ...clients, relay, directory, subscriptions: clients.resourceSubscriptions };
-  const front = createHttpFront({
-    context,
-    guards,
-    servers,
-    admin,
-    metrics,
-    connect,
-    pairing,
-    cluster,
-    workers,
-    configPath,
-  });
+  const whole = workers && cluster ? createWhole({ admin, metrics, cluster, workers }) : { admin, metrics };
+  const addressed = { connect, pairing, cluster, workers, configPath };
+  const front = createHttpFront({ context, guards, servers, ...addressed, ...whole });
   let http: Addresses | undefined;
   let stdioFront: ReturnType<typeof serveStdio> | undefined;
 

@@ -95,7 +95,7 @@ export const layers: Record<string, readonly string[]> = {
       "pairing",
       "protocol",
     ],
-    ...["results", "servers", "session", "structures", "telemetry", "recorder-settings.ts"],
+    ...["results", "servers", "session", "structures", "telemetry", "recorder-settings.ts", "admin", "workers"],
   ],
   "gateway-options.ts": [
     "approvals",

@@ -22,6 +22,8 @@ const MOST_IDLE = 64;
 /** The headers of a hand-over. The public side drops them from what clients send. */
 export const OWNER_HEADER = "goblin-owner";
 export const NETWORK_HEADER = "goblin-network";
+/** A question of another worker, and on whose behalf. */
+export const ASKED_HEADER = "goblin-asked";
 /** The answer of a process that is not the owner. */
 export const NOT_MINE = 421;
 /** The owner's answer if it has left the session to another replica. */

@@ -9,12 +9,14 @@
  * that it slept too long. What was handed over is never handed over again.
  */
 import type { IncomingMessage } from "node:http";
+import type { Agent } from "node:https";
 import { GoblinError } from "../protocol/errors.ts";
 import { limitExceeded, type OnLimit } from "../protocol/limit-exceeded.ts";
 import type { SharedPlaces } from "../secrets/shared/shared-place.ts";
 import type { SessionJournal } from "../session/journal.ts";
 import type { BudgetUser } from "../structures/shared-budget.ts";
 import { Throttle } from "../timing/throttle.ts";
+import { ask, type Question } from "./ask.ts";
 import { createAgent } from "./channel.ts";
 import type { Exchange } from "./hand-over.ts";
 import { type HandedOver, type Listener, openListener } from "./listener.ts";
@@ -64,6 +66,7 @@ export class Cluster {
   /** Begins the ids that this replica issues. */
   readonly tag: string;
   readonly #tags: OwnerTags;
+  readonly #agent: Agent;
   readonly #peers: Peers;
   readonly #listener: Listener;
   readonly #waiting: { user: ClusterUser | undefined };
@@ -81,7 +84,8 @@ export class Cluster {
     this.#store = options.storeFor?.(self, (id) => this.#tags.ownerIn(id)?.id === self.id);
     this.#listener = parts.listener;
     this.#waiting = parts.waiting;
-    this.#peers = new Peers({ agent: createAgent(secret), timeoutMs, limit: () => parts.waiting.user?.limit() ?? 0 });
+    this.#agent = createAgent(secret);
+    this.#peers = new Peers({ agent: this.#agent, timeoutMs, limit: () => parts.waiting.user?.limit() ?? 0 });
   }
 
   /** Listens at once, and serves once the gateway is there. */
@@ -209,6 +213,11 @@ export class Cluster {
     if (outcome.kind !== "full") return outcome.kind;
     refuse(this.#full());
     return "done";
+  }
+
+  /** Asks another worker about itself. */
+  ask(owner: Owner, question: Question): Promise<IncomingMessage> {
+    return ask(this.#agent, owner, question);
   }
 
   /** Tells the others, and the clients with streams at others, that this replica will end. */

@@ -10,7 +10,7 @@
  */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { type Agent, request } from "node:https";
-import { connectTo, MOVED, NETWORK_HEADER, NOT_MINE, OWNER_HEADER } from "./channel.ts";
+import { ASKED_HEADER, connectTo, MOVED, NETWORK_HEADER, NOT_MINE, OWNER_HEADER } from "./channel.ts";
 import type { Owner } from "./owners.ts";
 
 export interface HandOverOptions {
@@ -45,7 +45,7 @@ export interface Exchange {
 /** Headers that concern one connection only (RFC 9110, 7.6.1), and those of a hand-over. */
 const DROPPED = new Set([
   ...["connection", "keep-alive", "proxy-connection", "proxy-authenticate", "proxy-authorization", "te", "trailer"],
-  ...["transfer-encoding", "upgrade", "expect", OWNER_HEADER, NETWORK_HEADER],
+  ...["transfer-encoding", "upgrade", "expect", OWNER_HEADER, NETWORK_HEADER, ASKED_HEADER],
 ]);
 /** Nobody listens there any more. */
 const REFUSED = new Set(["ECONNREFUSED", "ENOENT"]);

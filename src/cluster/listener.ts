@@ -10,13 +10,15 @@ import { chmodSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { connectTo, listeningTls, MOVED, NETWORK_HEADER, NOT_MINE, OWNER_HEADER } from "./channel.ts";
+import { ASKED_HEADER, connectTo, listeningTls, MOVED, NETWORK_HEADER, NOT_MINE, OWNER_HEADER } from "./channel.ts";
 
 export interface HandedOver {
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
   /** Where the request came from, as the first replica established it. */
   readonly network: string;
+  /** On whose behalf another worker asks. Undefined: it is a client's request. */
+  readonly asked?: string | undefined;
 }
 
 export interface ListenerOptions {
@@ -61,8 +63,8 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     outgoing.writeContinue();
     // Asks only whether the owner is there.
     if (incoming.method === "HEAD") return void outgoing.writeHead(204).end();
-    const network = incoming.headers[NETWORK_HEADER];
-    options.serve({ incoming, outgoing, network: typeof network === "string" ? network : "" });
+    const { [NETWORK_HEADER]: network, [ASKED_HEADER]: asked } = incoming.headers;
+    options.serve({ incoming, outgoing, network: oneOf(network) ?? "", asked: oneOf(asked) });
   });
   server.on("request", (_incoming, outgoing) => void outgoing.writeHead(NOT_MINE, { connection: "close" }).end());
   // A stranger without the key, or a broken connection, concerns nobody.
@@ -85,6 +87,10 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
       server.closeAllConnections();
     },
   };
+}
+
+function oneOf(value: string | string[] | undefined): string | undefined {
+  return typeof value === "string" ? value : undefined;
 }
 
 function where(listen: string): { path: string } | { host: string; port: number } {

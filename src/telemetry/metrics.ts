@@ -6,7 +6,19 @@
  * lists the metrics; a test compares. The first scrape loads this file, so a gateway that is never
  * scraped does not load prom-client.
  */
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import {
+  type Aggregator,
+  AggregatorRegistry,
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  Histogram,
+  type MetricObjectWithValues,
+  type MetricType,
+  type MetricValue,
+  type MetricValueWithName,
+  Registry,
+} from "prom-client";
 import { outcomes } from "../protocol/outcomes.ts";
 import { serverStates } from "../protocol/server-states.ts";
 import { askedDurations, type Labels, servedDurations } from "./conventional-durations.ts";
@@ -45,12 +57,22 @@ export interface MetricSources {
 
 export interface Metrics {
   readonly contentType: string;
-  /** Returns the whole page, with both names of each metric, or one. */
-  text(names?: MetricNames): Promise<string>;
+  /**
+   * Returns the whole page, with both names of each metric, or one. `others`: the families of other
+   * processes, which are added.
+   */
+  text(names?: MetricNames, others?: readonly Families[]): Promise<string>;
+  /** Returns all metrics as values, for another process. */
+  families(): Promise<Families>;
 }
+
+/** The metrics of one process. */
+export type Families = MetricObjectWithValues<MetricValue<string>>[];
 
 interface Family<Label extends string> {
   readonly help: string;
+  /** What the values of several processes become; they are added unless told. */
+  readonly together?: Aggregator;
   readonly labels?: readonly Label[];
 }
 
@@ -61,10 +83,15 @@ export function createMetrics(sources: MetricSources): Metrics {
   const registry = new Registry();
   const registers = [registry];
   const { meters } = sources;
-  const gauge = <Label extends string>(name: string, { help, labels = [] }: Family<Label>, read: Read<Label>): void => {
+  const gauge = <Label extends string>(
+    name: string,
+    { help, labels = [], together = "sum" }: Family<Label>,
+    read: Read<Label>,
+  ): void => {
     const made: Gauge<Label> = new Gauge({
       name,
       help,
+      aggregator: together,
       labelNames: labels,
       registers,
       collect() {
@@ -75,12 +102,13 @@ export function createMetrics(sources: MetricSources): Metrics {
   };
   const counter = <Label extends string>(
     name: string,
-    { help, labels = [] }: Family<Label>,
+    { help, labels = [], together = "sum" }: Family<Label>,
     read: Read<Label>,
   ): void => {
     const made: Counter<Label> = new Counter({
       name,
       help,
+      aggregator: together,
       labelNames: labels,
       registers,
       collect() {
@@ -174,7 +202,7 @@ export function createMetrics(sources: MetricSources): Metrics {
   gauge("mcpSessions", { help: "Client sessions that are open" }, (set) => set({}, sources.sessions.size));
   gauge(
     "mcpBackendState",
-    { help: "1 for the state that a server is in, 0 for the others", labels: ["serverId", "state"] },
+    { help: "1 for the state that a server is in, 0 for the others", labels: ["serverId", "state"], together: "max" },
     (set) => {
       for (const { serverId, state } of sources.backends.read()) {
         for (const one of serverStates) set({ serverId, state: one }, one === state ? 1 : 0);
@@ -198,14 +226,15 @@ export function createMetrics(sources: MetricSources): Metrics {
       for (const { serverId, queued } of sources.backends.read()) set({ serverId }, queued);
     },
   );
-  gauge("mcpCatalogEntries", { help: "What a server offers, by kind", labels: ["serverId", "kind"] }, (set) => {
+  const entries = { help: "What a server offers, by kind", labels: ["serverId", "kind"], together: "max" } as const;
+  gauge("mcpCatalogEntries", entries, (set) => {
     for (const { serverId, entries } of sources.backends.read()) {
       for (const [kind, count] of Object.entries(entries)) set({ serverId, kind }, count);
     }
   });
   counter(
     "mcpConfigReloadsTotal",
-    { help: "How often the config was read again, by whether it was applied", labels: ["outcome"] },
+    { help: "How often the config was read again, by whether it was applied", labels: ["outcome"], together: "max" },
     (add) => {
       add({ outcome: "ok" }, sources.reloads.applied);
       add({ outcome: "failed" }, sources.reloads.refused);
@@ -213,17 +242,25 @@ export function createMetrics(sources: MetricSources): Metrics {
   );
   gauge(
     "mcpConfigLastReloadOk",
-    { help: "1 while the config in use is the one in the file, 0 while an edit is refused" },
+    { help: "1 while the config in use is the one in the file, 0 while an edit is refused", together: "min" },
     (set) => set({}, sources.reloads.refusal ? 0 : 1),
   );
-  gauge("mcpBuildInfo", { help: "Always 1; the version is a label", labels: ["version"] }, (set) =>
+  gauge("mcpBuildInfo", { help: "Always 1; the version is a label", labels: ["version"], together: "max" }, (set) =>
     set({ version: sources.version }, 1),
   );
 
+  const families = async (): Promise<Families> => [
+    ...(await registry.getMetricsAsJSON()),
+    ...(await processMetrics().getMetricsAsJSON()),
+  ];
   return {
     contentType: registry.contentType,
-    async text(names) {
-      const page = `${await registry.metrics()}\n${await processMetrics().metrics()}`;
+    families,
+    async text(names, others = []) {
+      const page =
+        others.length === 0
+          ? `${await registry.metrics()}\n${await processMetrics().metrics()}`
+          : await AggregatorRegistry.aggregate([await families(), ...others]).metrics();
       // prom-client spells it as Prometheus does not: its event-loop lag is not a number at first.
       return withNames(page.replace(/ Nan$/gm, " NaN"), names);
     },
@@ -254,7 +291,7 @@ interface HistogramOptions {
 
 /** A histogram whose buckets the meters keep. */
 class LatencyHistogram extends Histogram<string> {
-  readonly #family: { readonly name: string; readonly help: string; readonly type: "histogram" };
+  readonly #family: { readonly name: string; readonly help: string; readonly type: MetricType };
   readonly #read: () => Iterable<[Labels, Latency]>;
   readonly #bounds: readonly number[];
 
@@ -262,14 +299,19 @@ class LatencyHistogram extends Histogram<string> {
     const { name, help, registers, bounds = exposedBoundsMs } = options;
     super({ name, help, registers });
     this.#bounds = bounds;
-    this.#family = { name: options.name, help: options.help, type: "histogram" };
+    // The package declares an enum that it does not have; its values are these words.
+    this.#family = { name: options.name, help: options.help, type: "histogram" as unknown as MetricType };
     this.#read = read;
   }
 
   /** The registry calls this when it writes the page. The package's types omit it. */
-  async getForPromString() {
+  getForPromString() {
+    return this.get();
+  }
+
+  override async get() {
     const { name } = this.#family;
-    const values = [];
+    const values: MetricValueWithName<string>[] = [];
     for (const [labels, latency] of this.#read()) {
       const bucket = (le: number | string, value: number) =>
         values.push({ metricName: `${name}_bucket`, labels: { ...labels, le }, value });
@@ -280,6 +322,6 @@ class LatencyHistogram extends Histogram<string> {
       values.push({ metricName: `${name}_sum`, labels, value: latency.sumMs / 1000 });
       values.push({ metricName: `${name}_count`, labels, value: latency.count });
     }
-    return { ...this.#family, values };
+    return { ...this.#family, aggregator: "sum" as const, values, collect() {} };
   }
 }

@@ -165,7 +165,12 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
     if (!outgoing.destroyed) await listener(incoming, outgoing);
   };
 
-  const serveHandedOver = ({ incoming, outgoing, network }: HandedOver): void => {
+  const serveHandedOver = ({ incoming, outgoing, network, asked }: HandedOver): void => {
+    if (asked !== undefined) {
+      if (options.answerWorker) options.answerWorker({ incoming, outgoing, by: asked });
+      else outgoing.destroy();
+      return;
+    }
     if (workers?.isFirst && !isMcp(incoming)) {
       handedFrom.set(incoming, network);
       // The scheme is the client's, not that of the channel between workers.

@@ -40,7 +40,7 @@ export interface HttpFrontOptions {
     /** The page for browsers. `authorize`: checks the request's own right to administer. */
     page(request: Request, authorize: () => Verdict | Promise<Verdict>): Promise<Response>;
   };
-  readonly metrics: { load(): Promise<Metrics> };
+  readonly metrics: { load(): Promise<Pick<Metrics, "contentType" | "text">> };
   /** The pages for logins, under `/connect/`, which check for themselves who asks. */
   readonly connect?: { fetch(request: Request): Promise<Response> } | undefined;
   readonly pairing?: Pairing | undefined;
@@ -48,7 +48,15 @@ export interface HttpFrontOptions {
   readonly cluster?: Cluster | undefined;
   /** The workers of this gateway, if there are several. */
   readonly workers?: FirstWorker | undefined;
+  /** Answers a question of another worker. `by`: on whose behalf it is asked. */
+  readonly answerWorker?: ((question: WorkerQuestion) => void) | undefined;
   readonly configPath?: string | undefined;
+}
+
+export interface WorkerQuestion {
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+  readonly by: string;
 }
 
 export interface AppOptions extends HttpFrontOptions {
