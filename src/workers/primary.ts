@@ -3,8 +3,8 @@
  * the connections and passes each to the next worker; what is in them only workers read.
  *
  * The first worker starts alone: what keeps a gateway from starting is said once. In turns, not by
- * the system's choice: connections last long here, and the system gives most of them to whoever
- * woke up last. Invariant: no worker outlives this process. Node ends a worker whose channel
+ * the system's choice: connections last long here, and the system gives most of them to the worker
+ * that woke up last. Invariant: no worker outlives this process. Node ends a worker whose channel
  * closes, and the watchdog those that cannot notice.
  */
 import cluster, { type Worker as Child } from "node:cluster";

@@ -13,7 +13,7 @@ import { isRunning } from "../structures/is-running.ts";
 
 const PREFIX = "goblin-workers-";
 const NAME = /^goblin-workers-(\d+)-/;
-/** The address of a socket has room for 103 bytes on every system; a worker's name takes the rest. */
+/** A socket's address has room for 103 bytes on every system; a worker's name takes the rest. */
 const LONGEST = 80;
 const SOCKET = /[/-](\d+)-\d+$/;
 
@@ -36,7 +36,7 @@ export function socketAddress({ folder, number, pid, platform = process.platform
   return platform === "win32" ? `unix:\\\\.\\pipe\\${basename(folder)}-${name}` : `unix:${join(folder, name)}`;
 }
 
-/** Returns the number of the worker with this address, of this primary process or an earlier one. */
+/** Returns the number of the worker with this address, of this primary or an earlier one. */
 export function numberIn(address: string): number | undefined {
   const number = SOCKET.exec(address)?.[1];
   return number === undefined ? undefined : Number(number);

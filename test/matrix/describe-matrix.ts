@@ -16,7 +16,7 @@ const everyClient = ways.flatMap((way) =>
   versions.map((version) => ({ way, version, title: `${version} over ${way}` })),
 );
 
-/** `start`: starts so many gateways behind one address. */
+/** `start`: starts a number of gateways behind one address. */
 export function describeMatrix(backend: Backend, replicas = 1, start: Start = startReplicas): void {
   const clients = everyClient.filter(({ way }) => replicas === 1 || way === "http");
   const speakers = new Map<string, Speaker>();

@@ -5,7 +5,7 @@ import { callDetails, plausibleData } from "../../tui/fake-rows.ts";
 
 const row = plausibleData().calls[0]!;
 
-/** The facts about a call of which so many keys and tokens were masked. */
+/** The facts about a call with this number of masked keys and tokens. */
 function shown(masked: number): string[] {
   const about = { key: "calls", version: "1", call: callDetails(row, { masked }) };
   return callLines({ width: 60, terms: [] }, row, about).map((line) => line.map(({ text }) => text).join(""));
