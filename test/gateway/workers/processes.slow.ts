@@ -48,11 +48,11 @@ describe("workers", () => {
     const workers = await startWorkers(2, { mcpServers: { one: server.entry } });
     const url = workers.hopping;
     const sessions = [rawHttp(url), rawHttp(url)];
+    // Each takes an odd number of requests, so that one of them is at the worker that is killed.
     for (const raw of sessions) {
       await raw.initialize();
       await raw.call("resources/subscribe", { uri: HELLO });
     }
-    // One of them is at this worker.
     const killed = workers.pidOf(2);
     process.kill(killed, "SIGKILL");
     await until(() => workers.pidOf(2) !== killed, { what: "another worker" });
@@ -60,9 +60,16 @@ describe("workers", () => {
       const { message } = await raw.call("tools/call", echo("after"));
       expect(message.result.structuredContent).toEqual({ text: "after" });
     }
-    const streams = [await sessions[0]!.stream({ verb: "GET" }), await sessions[1]!.stream({ verb: "GET" })];
-    await server.control("touch", { uri: "text:///hello" });
-    for (const stream of streams) await stream.next(isUpdate);
+    // Each stream comes through the one worker, then through the other.
+    for (let i = 0; i < 2; i++) {
+      const streams = [await sessions[0]!.stream({ verb: "GET" }), await sessions[1]!.stream({ verb: "GET" })];
+      await server.control("touch", { uri: "text:///hello" });
+      for (const stream of streams) {
+        await stream.next(isUpdate);
+        await stream.close();
+      }
+      await fetch(`${workers.origin}/health`, { headers: { connection: "close" } });
+    }
     const line = workers.lines().find(({ msg }) => msg === "A worker ended; another one takes its place");
     expect(line).toMatchObject({ worker: 2, pid: killed, signal: "SIGKILL" });
     workers.signal("SIGTERM");
