@@ -77,7 +77,7 @@ export class RedisBudgets {
   #isAsking = false;
   #replicas = 1;
   #problem = "";
-  /** How often in a row a budget got nothing that was needed. */
+  /** How often in a row a budget of places got none that was needed. */
   #waits = new Map<string, number>();
 
   constructor(options: RedisBudgetsOptions) {
@@ -119,7 +119,7 @@ export class RedisBudgets {
       const waits = new Map<string, number>();
       for (const [i, budget] of budgets.entries()) {
         const part = this.#bounded(parts[i], budget);
-        if (part < 1 && budget.demand > 0) waits.set(budget.name, (this.#waits.get(budget.name) ?? 0) + 1);
+        if (budget.isWhole && part < 1 && budget.demand > 0) waits.set(budget.name, (this.#waits.get(budget.name) ?? 0) + 1);
         budget.grant(part);
       }
       this.#waits = waits;
