@@ -102,7 +102,7 @@ export class Backend {
       if (place) await place;
     } catch (error) {
       this.#breaker.abandoned();
-      return failure(error);
+      return { ...failure(error), unsent: true };
     }
     try {
       const shared = connections.shared.peer;

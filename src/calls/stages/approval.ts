@@ -175,7 +175,6 @@ function kindOf({ spec }: Route): Subject["kind"] {
 
 /** Whether the server surely did nothing: it must be asked again, and nobody about it. */
 function wasNotRun(answer: Answer): boolean {
-  if (!answer.ok)
-    return answer.unsent === true || answer.symbol === "LOGIN_REQUIRED" || answer.symbol === "LIMIT_EXCEEDED";
+  if (!answer.ok) return answer.unsent === true || answer.symbol === "LOGIN_REQUIRED";
   return answer.raw.includes(INPUT_REQUIRED) && memberText(rawText(answer.raw), "resultType") === INPUT_REQUIRED;
 }

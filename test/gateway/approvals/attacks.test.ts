@@ -149,6 +149,21 @@ test("a grant is nobody else's: not of another principal, endpoint's client or t
   expect(await runsOf(web)).toHaveLength(before);
 });
 
+test("a call whose answer is too large has run: the same call is a new question", async () => {
+  const policy = { rules: [{ effect: "ask", tools: ["web/big"] }] };
+  const { url, ops, web } = await startAsking({ policy, limits: { resultBytes: 100_000 } });
+  const raw = rawHttp(url);
+  await raw.initialize();
+  const big = () => raw.call("tools/call", { name: "web_big", arguments: { bytes: 200_000 } });
+  const first = big();
+  await ops.allow((await ops.held())[0]!.id);
+  expect((await first).message.error.message).toContain("limits.resultBytes is 100000");
+  const second = big();
+  await ops.deny((await ops.held())[0]!.id);
+  expect((await second).message.error.message).toContain("a person denied it");
+  expect(await runsOf(web, "big")).toHaveLength(1);
+});
+
 test("arguments that two readers could understand differently are no question at all", async () => {
   const { url, ops, web } = await startAsking();
   const raw = rawHttp(url);
