@@ -36,7 +36,7 @@ export class Finished {
   /** Keeps a task with what it ends with. Returns that, or what is kept instead. */
   keep(task: HeldTask, answer: Answer): Answer {
     const { length } = answer.raw;
-    if (this.#takeRoom(task, length)) return answer;
+    if (this.#takeRoom(task, length)) return ownCopy(answer);
     const value = this.#limits().heldBytes;
     const what = `the call has run, but its result of ${length} characters is too large to be kept for a task`;
     const instead = failure(limitExceeded({ limit: "heldBytes", value, what, advice: "see what it did" }));
@@ -58,15 +58,15 @@ export class Finished {
     const size = this.#kept.get(task);
     if (size === undefined) return;
     this.#kept.delete(task);
-    const { account } = task.call.client;
+    const { account } = task;
     this.#tasks.giveBack(account);
     this.#bytes.giveBack(account, size);
   }
 
   #takeRoom(task: HeldTask, size: number): boolean {
-    const { account } = task.call.client;
+    const { account } = task;
     while (!this.#take(account, size)) {
-      const own = [...this.#kept.keys()].find(({ call }) => call.client.account === account);
+      const own = [...this.#kept.keys()].find((one) => one.account === account);
       if (!own) return false;
       this.#forget(own);
     }
@@ -81,4 +81,10 @@ export class Finished {
     this.#tasks.giveBack(account);
     return false;
   }
+}
+
+/** The result may be a part of a longer message, which would be kept with it. */
+function ownCopy(answer: Answer): Answer {
+  if (answer.ok) return { ok: true, raw: Buffer.from(answer.raw) };
+  return { ...answer, raw: Buffer.from(answer.raw).toString() };
 }

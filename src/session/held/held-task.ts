@@ -2,11 +2,13 @@
  * One call that waits for a person, as a task of the gateway: it works while it is held and while
  * it runs, needs input while its client is asked something, and ends once.
  *
- * Invariant: what it ended with never changes.
+ * Invariants: what it ended with never changes. When it is over, nothing is left of the request:
+ * its arguments may be large, and only the result is counted then.
  */
 import type { Call, CallTask } from "../../protocol/call.ts";
 import { GoblinError } from "../../protocol/errors.ts";
 import type { Answer } from "../../protocol/json-rpc.ts";
+import type { Principal } from "../../protocol/principal.ts";
 import type { Question } from "../dialogue.ts";
 
 export type TaskStatus = "working" | "input_required" | "completed" | "failed" | "cancelled";
@@ -46,7 +48,10 @@ export class HeldTask implements TaskState, CallTask {
   readonly approval: string;
   readonly owner: string;
   readonly number: number;
-  readonly call: Call;
+  /** The key of the client that made the call. */
+  readonly clientKey: string;
+  readonly account: string;
+  readonly who: Principal;
   readonly createdAt = Date.now();
   updatedAt = this.createdAt;
   ttlMs: number;
@@ -57,7 +62,8 @@ export class HeldTask implements TaskState, CallTask {
   follows: string | undefined;
   /** The owner's streams that were opened for it. Each gets its state. */
   readonly streams = new Set<() => void>();
-  readonly give: HeldTaskOptions["give"];
+  #call: Call | undefined;
+  #give: HeldTaskOptions["give"] | undefined;
   readonly #changed: (task: HeldTask) => void;
   readonly #waiting = new Set<() => void>();
   #asking = 0;
@@ -68,10 +74,13 @@ export class HeldTask implements TaskState, CallTask {
     this.approval = options.approval;
     this.owner = options.owner;
     this.number = options.number;
-    this.call = options.call;
+    this.clientKey = options.call.client.key;
+    this.account = options.call.client.account;
+    this.who = options.call.who;
+    this.#call = options.call;
     this.message = options.message;
     this.ttlMs = options.ttlMs;
-    this.give = options.give;
+    this.#give = options.give;
     this.#changed = options.changed;
   }
 
@@ -113,6 +122,11 @@ export class HeldTask implements TaskState, CallTask {
     this.#change();
   }
 
+  /** Delivers the client's answers to questions. */
+  give(responses: ReadonlyMap<string, string>): void {
+    this.#give?.(responses);
+  }
+
   /** `message`: what is said of the end. */
   end(answer: Answer, message: string): void {
     if (this.isOver) return;
@@ -129,9 +143,10 @@ export class HeldTask implements TaskState, CallTask {
 
   cancel(message: string): void {
     if (this.isOver) return;
+    const call = this.#call;
     this.#isCancelled = true;
     this.#finish(message);
-    this.call.cancel("client");
+    call?.cancel("client");
   }
 
   /** Resolves when it is over. Rejects if the request that waits for that is cancelled. */
@@ -150,6 +165,8 @@ export class HeldTask implements TaskState, CallTask {
   #finish(message: string): void {
     this.questions = [];
     this.#asking = 0;
+    this.#call = undefined;
+    this.#give = undefined;
     this.#change(message, true);
     for (const resolve of this.#waiting) resolve();
     this.#waiting.clear();

@@ -19,7 +19,7 @@ import type { Sealer } from "../seal.ts";
 import type { SessionStore } from "../store.ts";
 import type { TaskClient, Tasks } from "../tasks.ts";
 import { Finished, type FinishedLimits } from "./finished.ts";
-import { HeldTask, type TaskState } from "./held-task.ts";
+import { HeldTask, type HeldTaskOptions, type TaskState } from "./held-task.ts";
 import { pastTask } from "./past-task.ts";
 import { createdTask, plainTask, wholeTask } from "./task-text.ts";
 
@@ -38,7 +38,7 @@ export interface TaskWish {
   /** How long the client wants the task to be kept. */
   readonly ttlMs?: number | undefined;
   /** Delivers the client's answers to questions, as raw JSON by key. */
-  readonly give?: HeldTask["give"];
+  readonly give?: HeldTaskOptions["give"];
 }
 
 /** How long a task is kept at least when it is over, and at most altogether. */
@@ -163,14 +163,14 @@ export class HeldTasks {
   /** Ends the tasks of principals that are no longer admitted. */
   revoke(isValid: (principal: Principal) => boolean): void {
     for (const task of [...this.#tasks.values()]) {
-      if (isValid(task.call.who)) continue;
+      if (isValid(task.who)) continue;
       task.cancel("Its principal is no longer admitted");
       this.#forget(task);
     }
   }
 
   #begin(call: Call, { approval, message }: HeldNotice, { ttlMs = 0, give = () => {} }: TaskWish): HeldTask {
-    const { taskOwner: owner, hasSession } = call.client;
+    const { taskOwner: owner, hasSession, key } = call.client;
     const { timeoutMs, sessions } = this.#parts;
     const task = new HeldTask({
       id: this.#exposed(approval, owner),
@@ -183,7 +183,7 @@ export class HeldTasks {
       give,
       changed: (changed) => {
         if (changed.isOver) this.#over(changed);
-        const session = hasSession && changed.follows === undefined ? sessions.get(call.client.key) : undefined;
+        const session = hasSession && changed.follows === undefined ? sessions.get(key) : undefined;
         session?.notify(notificationText("notifications/tasks/status", plainTask(changed)));
       },
     });
@@ -216,7 +216,7 @@ export class HeldTasks {
 
   #sessionEnded(key: string): void {
     for (const task of [...this.#tasks.values()]) {
-      if (task.call.client.key !== key) continue;
+      if (task.clientKey !== key) continue;
       task.cancel("Its session has ended");
       if (task.owner === key) this.#forget(task);
     }

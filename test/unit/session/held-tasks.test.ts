@@ -1,5 +1,7 @@
 /** The gateway's own tasks by themselves: what is kept of them, for how long, and what survives. */
 import { EventEmitter } from "node:events";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { ApprovalRecord } from "../../../src/approvals/record.ts";
 import { Call, type Client } from "../../../src/protocol/call.ts";
@@ -63,6 +65,63 @@ test("results are bounded for each account and overall: who needs room loses its
     expect.stringContaining("the call has run, but its result of 900 characters is too large to be kept for a task"),
   ]);
   expect(held.find(yours.taskId, you)?.status).toBe("completed");
+});
+
+/** Collects garbage. */
+async function collect() {
+  vi.useRealTimers();
+  setFlagsFromString("--expose-gc");
+  const gc = runInNewContext("gc") as () => void;
+  for (let i = 0; i < 3; i++) {
+    await new Promise((resolve) => setImmediate(resolve));
+    gc();
+  }
+}
+
+test("nothing is kept of the request of a task that is over, however it ended", async () => {
+  const held = book();
+  const ends: readonly ((call: Call) => void)[] = [
+    (call) => held.ended(call, text(10)),
+    (call) => call.cancel("client"),
+    (call) => held.ended(call, { ok: true, raw: '{"task":{"taskId":"web+x.1"}}' }),
+  ];
+  const calls: WeakRef<Call>[] = [];
+  for (const end of ends) {
+    await (async () => {
+      // As with clients without a session, who are asked through the call.
+      let own: Call | undefined;
+      const client = { ...clientOf("me"), ask: async () => ({ ok: true, raw: own!.text }) } as Client;
+      const call = new Call({ method: "tools/call", params: {}, text: "{}", client, emit: () => {} });
+      own = call;
+      const created = held.watch(call, { give: () => void call.text });
+      call.whenHeld!({ approval: `a${++count}`, message: "Waiting" });
+      await created;
+      end(call);
+      held.ended(call, { ok: false, raw: "{}", code: 1 });
+      calls.push(new WeakRef(call));
+    })();
+  }
+  await collect();
+  expect(held.size).toBe(3);
+  expect(calls.map((call) => call.deref())).toEqual([undefined, undefined, undefined]);
+});
+
+test("a short result does not keep the long message that it came in", async () => {
+  const held = book({ heldCalls: 400, heldBytes: 100_000 });
+  const me = clientOf("me");
+  await collect();
+  const before = process.memoryUsage();
+  for (let i = 0; i < 60; i++) {
+    const [one, two] = [await begin(held, me), await begin(held, me)];
+    const message = Buffer.alloc(1_000_000, "x");
+    held.ended(one.call, { ok: true, raw: message.toString("latin1").slice(0, 100) });
+    held.ended(two.call, { ok: true, raw: message.subarray(0, 100) });
+  }
+  await collect();
+  const after = process.memoryUsage();
+  expect(held.size).toBe(120);
+  const grown = after.heapUsed + after.arrayBuffers - before.heapUsed - before.arrayBuffers;
+  expect(grown).toBeLessThan(20_000_000);
 });
 
 test("a task lasts as long as a person may take, and ten minutes more when it is over", async () => {
