@@ -53,7 +53,6 @@ export class HeldTasks {
   readonly #alarms = new Alarms();
   readonly #ends = new WeakMap<HeldTask, Alarm>();
   readonly #startedAt = Date.now();
-  #count = 0;
   /** Finds a question, also one of an earlier process. */
   recordOf: (approval: string) => ApprovalRecord | undefined = () => undefined;
 
@@ -176,7 +175,7 @@ export class HeldTasks {
       id: this.#exposed(approval, owner),
       approval,
       owner,
-      number: ++this.#count,
+      number: this.#lastNumber(owner) + 1,
       call,
       message,
       ttlMs: Math.max(timeoutMs() + KEPT_MS, Math.min(ttlMs, LONGEST_MS)),
@@ -220,6 +219,13 @@ export class HeldTasks {
       task.cancel("Its session has ended");
       if (task.owner === key) this.#forget(task);
     }
+  }
+
+  /** Counted for each owner: a cursor must not tell how many tasks others have. */
+  #lastNumber(owner: string): number {
+    let last = 0;
+    for (const task of this.#tasks.values()) if (task.owner === owner) last = task.number;
+    return last;
   }
 
   #byId(id: string): HeldTask | undefined {

@@ -67,6 +67,14 @@ test("results are bounded for each account and overall: who needs room loses its
   expect(held.find(yours.taskId, you)?.status).toBe("completed");
 });
 
+test("the positions in an owner's list tell nothing of others' tasks", async () => {
+  const held = book();
+  const [me, you] = [clientOf("me"), clientOf("you")];
+  for (const client of [you, me, you, you, me, me]) await begin(held, client);
+  expect(held.page("me", 0, 2)).toMatchObject({ page: [{ number: 1 }, { number: 2 }], more: true });
+  expect(held.page("me", 2, 2)).toMatchObject({ page: [{ number: 3 }], more: false });
+});
+
 /** Collects garbage. */
 async function collect() {
   vi.useRealTimers();
