@@ -15,6 +15,13 @@ export function tooManyRounds(): Answer {
   return failure(new GoblinError("BACKEND_ERROR", `The server still asks for input after ${MAX_ROUNDS} rounds`));
 }
 
+/** Returns the refusal of a server that asks more at once than a client is asked. */
+export function tooManyQuestions(count: number): Answer | undefined {
+  if (count <= MAX_QUESTIONS) return undefined;
+  const message = `The server asks ${count} questions at once; at most ${MAX_QUESTIONS} are allowed`;
+  return failure(new GoblinError("BACKEND_ERROR", message));
+}
+
 /**
  * Asks the client all questions of a result. Returns the responses by key, or the first refusal.
  * `prepared`: the params of a question in the form of the client's version.
@@ -25,10 +32,8 @@ export async function askAll(text: string, call: Call, prepared = (params: strin
   if (requests) {
     let count = 0;
     eachMember(text, requests.start, () => void count++);
-    if (count > MAX_QUESTIONS) {
-      const message = `The server asks ${count} questions at once; at most ${MAX_QUESTIONS} are allowed`;
-      return failure(new GoblinError("BACKEND_ERROR", message));
-    }
+    const refused = tooManyQuestions(count);
+    if (refused) return refused;
     eachMember(text, requests.start, (key, start, end) => {
       const request = text.slice(start, end);
       const { method } = JSON.parse(request) as { method?: unknown };

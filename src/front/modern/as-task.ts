@@ -4,7 +4,14 @@
  * the task.
  */
 
-import { askAll, MAX_ROUNDS, retry, tooManyRounds, unanswered } from "../../calls/server-questions.ts";
+import {
+  askAll,
+  MAX_ROUNDS,
+  retry,
+  tooManyQuestions,
+  tooManyRounds,
+  unanswered,
+} from "../../calls/server-questions.ts";
 import { memberText } from "../../json/json-text.ts";
 import { Call, type Client } from "../../protocol/call.ts";
 import { TASKS } from "../../protocol/envelope.ts";
@@ -53,6 +60,8 @@ async function askedAgain(call: Call, current: Call, answer: Answer): Promise<An
   if (!answer.ok) {
     const links = current.links === "refused" ? undefined : linkQuestions(answer, call.client);
     if (!links) return answer;
+    const refused = tooManyQuestions(links.length);
+    if (refused) return refused;
     const { method, params, text } = call;
     const ask = (question: Question): Promise<Answer> =>
       call.client.ask(question.method, question.params, { call: current });

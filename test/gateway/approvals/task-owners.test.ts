@@ -212,3 +212,16 @@ test("a link that the server wants opened first is a question of the task", asyn
   await answer("q3", "decline");
   await until(async () => (await client.get(taskId)).status === "failed");
 });
+
+test("a server that wants thousands of links opened is refused, as with questions", async () => {
+  const { url, ops } = await startAsking({ policy: { rules: [{ effect: "ask", tools: ["web/fail"] }] } });
+  const client = withoutSession(url, { capabilities: { elicitation: { url: {} } } });
+  const elicitations = Array.from({ length: 3000 }, (_, i) => ({ mode: "url", url: `https://example.com/${i}` }));
+  const { taskId } = await client.begin("web_fail", { code: -32042, message: "open these", data: { elicitations } });
+  await ops.allow((await ops.held())[0]!.id);
+  const { error } = await until(async () => {
+    const task = await client.get(taskId);
+    return task.status === "failed" ? task : undefined;
+  });
+  expect(error.message).toContain("The server asks 3000 questions at once; at most 32 are allowed");
+});
