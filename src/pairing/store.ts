@@ -85,7 +85,12 @@ export interface PairingBook {
 
 const EMPTY_BOOK: PairingBook = { keys: [], clients: [], grants: [], codes: [], redeemed: [] };
 
+const HOUR_MS = 3_600_000;
+const YEAR_MS = 365 * 24 * HOUR_MS;
+
 const FORM: BookForm<PairingBook> = {
+  // The rest has an end of its own, and anybody can have clients made and removed without end.
+  removedMs: (name) => (name.startsWith("g ") ? YEAR_MS : HOUR_MS),
   entries: ({ keys, clients, grants, codes, redeemed }) =>
     new Map([
       ...keys.map((one) => [`k ${one.kid}`, JSON.stringify(one)] as const),
@@ -135,7 +140,7 @@ export class PairingStore {
   /** Shares the store with the other replicas, from now until it is closed. */
   async share(places: SharedPlaces, warn: (message: string) => void): Promise<void> {
     this.takeKeys((purpose) => places.keyFor(purpose));
-    const place = places.book("pairing");
+    const place = places.book("pairing", FORM.removedMs);
     this.#shared = new SharedFile({ sealed: this.#file, form: FORM, place, warn });
     await place.settled();
     await this.#shared.look();

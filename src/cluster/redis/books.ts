@@ -7,8 +7,8 @@
  * replicas write newer ones again.
  */
 import { createHmac, randomBytes } from "node:crypto";
-import type { Hold, Pulled, SharedPlace, SharedPlaces, Stamped } from "../../secrets/shared/shared-place.ts";
-import { isForgotten } from "../../secrets/shared/stamped-book.ts";
+import type { Hold, Pulled, RemovedMs, SharedPlace, SharedPlaces, Stamped } from "../../secrets/shared/shared-place.ts";
+import { forgets } from "../../secrets/shared/stamped-book.ts";
 import { type ByteSealer, createByteSealer } from "../../structures/byte-sealer.ts";
 import { clusterKey } from "../owners.ts";
 import { RedisLocks } from "./locks.ts";
@@ -71,9 +71,9 @@ export class RedisBooks implements SharedPlaces {
     return clusterKey(this.#options.secret, purpose);
   }
 
-  book(name: string): SharedPlace {
+  book(name: string, removedMs?: RemovedMs): SharedPlace {
     const { redis } = this.#options;
-    const book = new RedisBook(this.#options, name);
+    const book = new RedisBook(this.#options, name, removedMs);
     return {
       get isUp() {
         return redis.isReady;
@@ -95,15 +95,17 @@ class RedisBook {
   readonly #keys: readonly [version: string, order: string, values: string];
   readonly #sealer: ByteSealer;
   readonly #digestKey: Buffer;
+  readonly #removedMs: RemovedMs | undefined;
   readonly #entries = new Map<string, Stamped>();
   #version = "";
 
-  constructor({ redis, prefix, secret }: RedisBooksOptions, name: string) {
+  constructor({ redis, prefix, secret }: RedisBooksOptions, name: string, removedMs: RemovedMs | undefined) {
     this.#redis = redis;
     const key = `${prefix}book:${name}:`;
     this.#keys = [`${key}version`, `${key}order`, `${key}values`];
     this.#sealer = createByteSealer(clusterKey(secret, `book ${name}`));
     this.#digestKey = clusterKey(secret, `book names ${name}`);
+    this.#removedMs = removedMs;
   }
 
   async hasChanged(): Promise<boolean> {
@@ -133,11 +135,12 @@ class RedisBook {
     }
     if (known === "") this.#entries.clear();
     const forgotten: string[] = [];
+    const isForgotten = forgets(Date.now(), this.#removedMs);
     for (const [field, value] of fields) {
-      const [name, entry] = this.#open(field, value) ?? [];
-      if (!entry) continue;
-      if (isForgotten(entry, Date.now())) forgotten.push(field);
-      this.#entries.set(name!, entry);
+      const opened = this.#open(field, value);
+      if (!opened) continue;
+      if (isForgotten(...opened)) forgotten.push(field);
+      this.#entries.set(...opened);
     }
     this.#version = version;
     if (forgotten.length > 0) await this.#forget(forgotten);

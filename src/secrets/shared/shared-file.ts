@@ -12,7 +12,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { messageOf } from "../../protocol/errors.ts";
 import type { SealedFile } from "../sealed-file.ts";
 import type { Hold, Pulled, SharedPlace } from "./shared-place.ts";
-import { ahead, type BookForm, bookOf, entriesOf, newest } from "./stamped-book.ts";
+import { ahead, type BookForm, bookOf, entriesOf, forgets, newest } from "./stamped-book.ts";
 
 export interface SharedFileOptions<Content extends object> {
   readonly sealed: SealedFile<Content>;
@@ -136,7 +136,7 @@ export class SharedFile<Content extends object> {
     const { form } = this.#options;
     const now = Date.now();
     const others = pulled?.entries ?? new Map();
-    const merged = newest(entriesOf(content, form, now), others, now);
+    const merged = newest(entriesOf(content, form, now), others, forgets(now, form.removedMs));
     const before = bookOf(merged, form);
     const changed = change(before);
     const entries = changed === before ? merged : entriesOf(changed, form, now);

@@ -12,6 +12,9 @@ export interface Stamped {
   readonly text: string | null;
 }
 
+/** For how many milliseconds it is known that an entry of this name was removed. */
+export type RemovedMs = (name: string) => number;
+
 export interface Pulled {
   /** What the place holds now, by name. */
   readonly entries: ReadonlyMap<string, Stamped>;
@@ -47,7 +50,7 @@ export interface SharedPlace {
 
 /** Opens a book of this name. Other purposes have other keys. */
 export interface SharedPlaces {
-  book(name: string): SharedPlace;
+  book(name: string, removedMs?: RemovedMs): SharedPlace;
   /** Returns a key that all gateways have, and that is good for this purpose only. */
   keyFor(purpose: string): Buffer;
 }

@@ -6,12 +6,14 @@
  * entry's digest differs from the one in the stamp, and the entry counts as changed now.
  */
 import { createHash } from "node:crypto";
-import type { Stamped } from "./shared-place.ts";
+import type { RemovedMs, Stamped } from "./shared-place.ts";
 
 /** How a kind of book is taken apart. Names are unique in a book. */
 export interface BookForm<Content> {
   entries(content: Content): Map<string, string>;
   content(entries: ReadonlyMap<string, string>): Content;
+  /** Undefined: as long as an old entry could do harm if somebody brought it back. */
+  readonly removedMs?: RemovedMs;
 }
 
 /** By name: the stamp, and the digest of the text; null: the entry was removed. */
@@ -21,12 +23,13 @@ type Entries = ReadonlyMap<string, Stamped>;
 
 /** What was there before replicas shared it gives way to what they share. */
 const BEFORE_ALL = 1;
-/** For how long it is known that an entry was removed. */
-const REMOVED_MS = 30 * 24 * 3_600_000;
+/** Longer than anything in a book is good for that nobody uses, such as a grant of pairing. */
+const REMOVED_MS = 400 * 24 * 3_600_000;
 
 /** Returns the entries of a book with their stamps. */
 export function entriesOf<Content extends object>(content: Content, form: BookForm<Content>, now: number): Entries {
   const { stamps } = content as { stamps?: Stamps };
+  const isForgotten = forgets(now, form.removedMs);
   const found = new Map<string, Stamped>();
   for (const [name, text] of form.entries(content)) {
     const [stamp, digest] = stamps?.[name] ?? [];
@@ -36,7 +39,7 @@ export function entriesOf<Content extends object>(content: Content, form: BookFo
   for (const [name, [stamp, digest]] of Object.entries(stamps ?? {})) {
     if (found.has(name)) continue;
     const removed = { text: null, stamp: digest === null ? stamp : after(stamp, now) };
-    if (!isForgotten(removed, now)) found.set(name, removed);
+    if (!isForgotten(name, removed)) found.set(name, removed);
   }
   return found;
 }
@@ -52,12 +55,12 @@ export function bookOf<Content extends object>(entries: Entries, form: BookForm<
   return { ...form.content(texts), stamps };
 }
 
-/** Returns the newest of each entry. */
-export function newest(own: Entries, others: Entries, now: number): Entries {
+/** Returns the newest of each entry, without those that are forgotten. */
+export function newest(own: Entries, others: Entries, isForgotten: Forgets): Entries {
   const all = new Map(own);
   for (const [name, other] of others) {
     const known = all.get(name);
-    if ((!known || isNewer(other, known)) && !isForgotten(other, now)) all.set(name, other);
+    if ((!known || isNewer(other, known)) && !isForgotten(name, other)) all.set(name, other);
   }
   return all;
 }
@@ -67,9 +70,11 @@ export function ahead(own: Entries, others: Entries): Entries {
   return new Map([...own].filter(([name, one]) => !others.has(name) || isNewer(one, others.get(name)!)));
 }
 
-/** Whether somebody removed it so long ago that nobody needs to know. */
-export function isForgotten({ stamp, text }: Stamped, now: number): boolean {
-  return text === null && now - stamp > REMOVED_MS;
+type Forgets = (name: string, entry: Stamped) => boolean;
+
+/** Tells whether somebody removed an entry so long ago that nobody needs to know. */
+export function forgets(now: number, removedMs: RemovedMs = () => REMOVED_MS): Forgets {
+  return (name, { stamp, text }) => text === null && now - stamp > removedMs(name);
 }
 
 function isNewer(one: Stamped, other: Stamped): boolean {
