@@ -25,10 +25,11 @@ export interface RedisBooksOptions {
 
 /** The version is a random word and a number: a Redis that lost everything begins another word. */
 const PULL = `local found = redis.call("ZRANGEBYSCORE", KEYS[2], "(" .. ARGV[1], "+inf", "LIMIT", ARGV[2], ARGV[3])
-local out = {redis.call("GET", KEYS[1]) or ""}
+local out = {redis.call("GET", KEYS[1]) or "", redis.call("ZCARD", KEYS[2])}
 for _, field in ipairs(found) do
-  out[#out + 1] = field
-  out[#out + 1] = redis.call("HGET", KEYS[3], field) or ""
+  local isOurs = #field <= 24 and redis.call("HSTRLEN", KEYS[3], field) <= tonumber(ARGV[4])
+  out[#out + 1] = isOurs and field or ""
+  out[#out + 1] = isOurs and redis.call("HGET", KEYS[3], field) or ""
 end
 return out`;
 const PUSH = `if (redis.call("GET", KEYS[1]) or "") ~= ARGV[1] then return 0 end
@@ -38,7 +39,12 @@ for i = 4, #ARGV, 2 do
 end
 redis.call("SET", KEYS[1], ARGV[2])
 return 1`;
-const AT_ONCE = 200;
+/** A page of the longest values is a reply that can be read. */
+const AT_ONCE = 50;
+const LONGEST = 256 * 1024;
+/** Somebody may fill a book with garbage, or change it all the time. */
+const MOST_ENTRIES = 100_000;
+const MOST_TRIES = 20;
 
 export class RedisBooks implements SharedPlaces {
   readonly #options: RedisBooksOptions;
@@ -118,29 +124,32 @@ class RedisBook {
   }
 
   /** Reads what changed since a version. Returns the version now. */
-  async #read(known: string): Promise<string> {
+  async #read(known: string, tries = 0): Promise<string> {
+    if (tries === MOST_TRIES) throw new Error("somebody changes the book all the time");
     const since = known === "" ? 0 : numberOf(known);
-    const fields: [string, string][] = [];
+    const found: [field: string, name: string, entry: Stamped][] = [];
     let version: string | undefined;
     for (let at = 0; ; at += AT_ONCE) {
-      const reply = await this.#redis.command("EVAL", PULL, 3, ...this.#keys, since, at, AT_ONCE);
-      const [head, ...rest] = textsIn(reply);
+      const reply = await this.#redis.command("EVAL", PULL, 3, ...this.#keys, since, at, AT_ONCE, LONGEST);
+      const [head, count, ...rest] = textsIn(reply);
       if (head === undefined) throw new Error("Redis gave no book");
+      if (Number(count) > MOST_ENTRIES) throw new Error(`the book has more than ${MOST_ENTRIES} entries`);
       // Somebody wrote between two pages, or Redis is another one: once more from the start.
-      if (known !== "" && (wordOf(head) !== wordOf(known) || numberOf(head) < since)) return this.#read("");
-      if (version !== undefined && head !== version) return this.#read(known);
+      if (known !== "" && (wordOf(head) !== wordOf(known) || numberOf(head) < since)) return this.#read("", tries + 1);
+      if (version !== undefined && head !== version) return this.#read(known, tries + 1);
       version = head;
-      for (let i = 0; i + 1 < rest.length; i += 2) fields.push([rest[i]!, rest[i + 1]!]);
+      for (let i = 0; i + 1 < rest.length; i += 2) {
+        const opened = this.#open(rest[i]!, rest[i + 1]!);
+        if (opened) found.push([rest[i]!, ...opened]);
+      }
       if (rest.length < 2 * AT_ONCE) break;
     }
     if (known === "") this.#entries.clear();
     const forgotten: string[] = [];
     const isForgotten = forgets(Date.now(), this.#removedMs);
-    for (const [field, value] of fields) {
-      const opened = this.#open(field, value);
-      if (!opened) continue;
-      if (isForgotten(...opened)) forgotten.push(field);
-      this.#entries.set(...opened);
+    for (const [field, name, entry] of found) {
+      if (isForgotten(name, entry)) forgotten.push(field);
+      this.#entries.set(name, entry);
     }
     this.#version = version;
     if (forgotten.length > 0) await this.#forget(forgotten);

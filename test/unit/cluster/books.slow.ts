@@ -149,6 +149,33 @@ describe.skipIf(!hasProgram("redis-server"))("books in Redis", () => {
     },
   );
 
+  it("neither huge values, nor garbage without end, nor long names keep replicas from their book", async () => {
+    const redis = await startRedis();
+    const one = await replica(redis);
+    await one.put("a", "1");
+    const fill = `for i = 1, 100 do
+      redis.call("HSET", "${VALUES}", "field" .. i, string.rep("A", 1000000))
+      redis.call("ZADD", "t:book:words:order", 1, "field" .. i)
+    end
+    redis.call("ZADD", "t:book:words:order", 1, string.rep("n", 20000000))`;
+    cli(redis, "EVAL", fill, "0");
+    const two = await replica(redis);
+    expect(await two.words()).toEqual({ a: "1" });
+    await two.put("b", "2");
+    await holds(one, { a: "1", b: "2" });
+    expect([...one.warnings, ...two.warnings]).toEqual([]);
+  });
+
+  it("a book that is full of garbage costs the sharing and nothing else", async () => {
+    const redis = await startRedis();
+    const fill = 'for i = 1, 100001 do redis.call("ZADD", "t:book:words:order", 1, i) end';
+    cli(redis, "EVAL", fill, "0");
+    const one = await replica(redis);
+    await one.put("a", "1");
+    expect(await one.words()).toEqual({ a: "1" });
+    expect(one.warnings[0]).toContain("the book has more than 100000 entries");
+  });
+
   it("an old value that comes back is replaced by the newer one that a replica knows", async () => {
     const redis = await startRedis();
     const one = await replica(redis);
