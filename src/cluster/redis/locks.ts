@@ -20,11 +20,17 @@ const USE_MS = 12_000;
 const MARK_MS = 120_000;
 const WAIT_MS = 40_000;
 const RETRY_MS = 50;
+/** Who did not write it with a lease that fits is no replica: nobody would wait for its end. */
+const TAKE = `local left = redis.call("PTTL", KEYS[1])
+if left >= 0 and left <= tonumber(ARGV[2]) then return 0 end
+redis.call("SET", KEYS[1], ARGV[1], "PX", ARGV[2])
+return 1`;
 const RELEASE = `if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end
 return 0`;
 const USE = `if redis.call("GET", KEYS[1]) ~= ARGV[1] then return "lost" end
-local by = redis.call("GET", KEYS[2])
-if by and by ~= ARGV[2] then return "marked" end
+local left = redis.call("PTTL", KEYS[2])
+local isMarked = left >= 0 and left <= tonumber(ARGV[3])
+if isMarked and redis.call("GET", KEYS[2]) ~= ARGV[2] then return "marked" end
 redis.call("SET", KEYS[2], ARGV[2], "PX", ARGV[3])
 return "own"`;
 const WHY: Readonly<Record<string, string>> = {
@@ -76,8 +82,8 @@ export class RedisLocks {
       if (!redis.isReady) throw new Error("Redis is not connected");
       return undefined;
     }
-    const reply = await redis.command("SET", key, token, "NX", "PX", LEASE_MS);
-    return reply === "OK" ? asked + LEASE_MS : undefined;
+    const reply = await redis.command("EVAL", TAKE, 1, key, token, LEASE_MS);
+    return reply === 1 ? asked + LEASE_MS : undefined;
   }
 
   #holdOf(key: string, token: string, until: number): Hold {

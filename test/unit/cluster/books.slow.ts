@@ -264,6 +264,29 @@ describe.skipIf(!hasProgram("redis-server"))("locks in Redis", () => {
     await second.hold("x", async (next) => expect(await next.use("token")).toBeUndefined());
   });
 
+  it.each(["never ends", "ends in a year", "is a list"])(
+    "a lock, and a mark, that no replica wrote and that %s, blocks nobody",
+    async (kind) => {
+      const redis = await startRedis();
+      const one = await replica(redis);
+      const book = one.books.book("words");
+      const keys: string[] = [];
+      await book.hold("x", async (hold) => {
+        await hold.use("token");
+        keys.push(...cli(redis, "KEYS", "t:lock:*").split("\n"), ...cli(redis, "KEYS", "t:used:*").split("\n"));
+      });
+      expect(keys).toHaveLength(2);
+      for (const key of keys) {
+        cli(redis, "DEL", key);
+        if (kind === "is a list") cli(redis, "LPUSH", key, "evil");
+        else cli(redis, "SET", key, "evil", ...(kind === "never ends" ? [] : ["EX", "31536000"]));
+      }
+      const said = await one.file.exclusively("x", (hold) => hold.use("token"));
+      expect(said).toBeUndefined();
+    },
+    20_000,
+  );
+
   it("without Redis, nothing is used up", async () => {
     const redis = await startRedis();
     const one = await replica(redis);
