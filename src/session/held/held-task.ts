@@ -9,6 +9,7 @@ import type { Call, CallTask } from "../../protocol/call.ts";
 import { GoblinError } from "../../protocol/errors.ts";
 import type { Answer } from "../../protocol/json-rpc.ts";
 import type { Principal } from "../../protocol/principal.ts";
+import { each, inSlices, type Sliced } from "../../timing/slices.ts";
 import type { Question } from "../dialogue.ts";
 
 export type TaskStatus = "working" | "input_required" | "completed" | "failed" | "cancelled";
@@ -177,6 +178,16 @@ export class HeldTask implements TaskState, CallTask {
     this.message = message;
     this.updatedAt = Date.now();
     this.#changed(this);
-    for (const tell of this.streams) tell();
+    const { answer, streams } = this;
+    if (!answer) for (const tell of streams) tell();
+    else if (streams.size > 0) void inSlices(tellEach(streams, answer.raw.length));
   }
+}
+
+/** Each stream gets the result, which may be long. */
+function tellEach(streams: ReadonlySet<() => void>, length: number): Sliced<void> {
+  const tell = (one: () => void): void => {
+    if (streams.has(one)) one();
+  };
+  return each([...streams], tell, () => 1 + (length >> 7));
 }

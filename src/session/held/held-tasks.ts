@@ -44,6 +44,8 @@ export interface TaskWish {
 /** How long a task is kept at least when it is over, and at most altogether. */
 const KEPT_MS = 600_000;
 const LONGEST_MS = 24 * 3_600_000;
+/** Streams for one task. Each is told of every change, with the whole result. */
+const MOST_STREAMS = 32;
 
 export class HeldTasks {
   readonly #parts: HeldTasksParts;
@@ -143,7 +145,8 @@ export class HeldTasks {
 
   /**
    * Delivers the states of a task to a stream of its owner, until the returned function is called.
-   * Undefined: it is not one of these tasks, or not this client's.
+   * Undefined: it is not one of these tasks, or not this client's, or has too many streams already:
+   * others must ask for it.
    */
   async listen(id: string, client: TaskClient, deliver: (params: string) => void): Promise<(() => void) | undefined> {
     const task = this.find(id, client);
@@ -154,6 +157,7 @@ export class HeldTasks {
       return () => {};
     }
     if (task.follows !== undefined) return this.#parts.tasks.listen(task.follows, client, deliver);
+    if (task.streams.size >= MOST_STREAMS) return undefined;
     if (task.isOver) tell();
     task.streams.add(tell);
     return () => void task.streams.delete(tell);

@@ -75,6 +75,27 @@ test("the positions in an owner's list tell nothing of others' tasks", async () 
   expect(held.page("me", 2, 2)).toMatchObject({ page: [{ number: 3 }], more: false });
 });
 
+test("streams for one task are bounded, and each gets a long result in a turn of its own", async () => {
+  vi.useRealTimers();
+  const held = book({ heldCalls: 8, heldBytes: 10_000_000 });
+  const me = clientOf("me");
+  const { call, taskId } = await begin(held, me);
+  const told: string[] = [];
+  const stops: ((() => void) | undefined)[] = [];
+  for (let i = 0; i < 40; i++) stops.push(await held.listen(taskId, me, (params) => told.push(params)));
+  expect(stops.filter(Boolean)).toHaveLength(32);
+  held.ended(call, text(1_000_000));
+  stops[5]!();
+  const turns: number[] = [];
+  while (told.length < 31) {
+    const before = told.length;
+    await new Promise((resolve) => setImmediate(resolve));
+    turns.push(told.length - before);
+  }
+  expect(Math.max(...turns)).toBe(1);
+  expect(told.every((params) => params.length > 1_000_000)).toBe(true);
+});
+
 /** Collects garbage. */
 async function collect() {
   vi.useRealTimers();
