@@ -122,7 +122,7 @@ export class Redis {
   async #greet(): Promise<void> {
     const { username, password, pathname } = this.#url;
     const given = [username, password].filter((part) => part !== "").map(decodeURIComponent);
-    if (given.length > 0) await this.#send(["AUTH", ...given]);
+    if (given.length > 0) await this.#send(["AUTH", ...given]).catch((error) => Promise.reject(masked(error, given)));
     const database = pathname.slice(1);
     if (database !== "" && database !== "0") await this.#send(["SELECT", database]);
     await this.#send(["PING"]);
@@ -152,4 +152,10 @@ export class Redis {
     this.#retry = setTimeout(() => this.#connect(), this.#retryMs * (0.5 + Math.random() / 2)).unref();
     this.#retryMs = Math.min(MOST_RETRY_MS, this.#retryMs * 2);
   }
+}
+
+/** A Redis that does not know a command repeats what came with it, or the beginning of that. */
+function masked(error: unknown, secrets: readonly string[]): Error {
+  const [said = ""] = messageOf(error).split(", with args", 1);
+  return new Error(secrets.reduce((text, secret) => text.replaceAll(secret, "***"), said));
 }

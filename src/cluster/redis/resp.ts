@@ -16,6 +16,7 @@ export class ReplyError {
 }
 
 const LONGEST = 16 * 1024 * 1024;
+const LONGEST_ERROR = 500;
 const MOST = 1_000_000;
 const DEEPEST = 4;
 
@@ -62,7 +63,7 @@ export class ReplyParser {
       case 0x2b:
         return { reply: line, end };
       case 0x2d:
-        return { reply: new ReplyError(line), end };
+        return { reply: new ReplyError(line.slice(0, LONGEST_ERROR)), end };
       case 0x3a:
         return { reply: numberIn(line), end };
       case 0x24:

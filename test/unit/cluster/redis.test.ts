@@ -79,4 +79,20 @@ describe.skipIf(!hasProgram("redis-server"))("the client for Redis", () => {
     expect(locked.failures[0]).not.toContain("wrong@");
     expect(locked.redis.isReady).toBe(false);
   });
+
+  it.each([
+    ["ERR unknown command 'AUTH', with args beginning with: 'ada' 'hunter/22' ", "ERR unknown command 'AUTH'"],
+    ["WRONGPASS hunter/22 is not the password of ada", "WRONGPASS *** is not the password of ***"],
+    [`ERR ${"x".repeat(100_000)}`, `ERR ${"x".repeat(496)}`],
+  ])("says nothing of the password, nor more than a line, though Redis does: %s", async (told, said) => {
+    const other = createServer((socket) => {
+      socket.on("error", () => {});
+      socket.end(`-${told}\r\n`);
+    });
+    await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+    onDispose(() => other.close());
+    const { failures } = open(`redis://ada:hunter%2F22@127.0.0.1:${(other.address() as { port: number }).port}`);
+    await until(() => failures.length > 0, { what: "a failure" });
+    expect(failures[0]).toBe(said);
+  });
 });
