@@ -131,6 +131,8 @@ export class Relay {
       heldTasks: parts.heldTasks,
       send: (call) => this.#sendInner(call),
       owners: this.#owners,
+      mostWaiting: () => config.current.limits.inFlightPerSession,
+      onLimit,
     });
     this.#loginLink = parts.loginLinks && new LoginLink(parts.loginLinks, servers);
     const stages = [

@@ -10,6 +10,7 @@ import { eachMember, memberSpan, memberText, setMember } from "../json/json-text
 import type { Call } from "../protocol/call.ts";
 import { GoblinError } from "../protocol/errors.ts";
 import { type Answer, rawText } from "../protocol/json-rpc.ts";
+import { type OnLimit, tooManyUnderWay } from "../protocol/limit-exceeded.ts";
 import { HeldTask, type TaskState } from "../session/held/held-task.ts";
 import type { HeldTasks } from "../session/held/held-tasks.ts";
 import { plainTask, relatedResult, wholeTask } from "../session/held/task-text.ts";
@@ -24,6 +25,9 @@ export interface TaskMethodsParts {
   readonly send: (call: Call) => Promise<Answer>;
   /** The servers that have tasks. */
   readonly owners: Pick<ExtensionOwners, "has" | "known">;
+  /** How many requests of one client may wait for the ends of tasks. */
+  readonly mostWaiting: () => number;
+  readonly onLimit: OnLimit;
 }
 
 type Respond = (call: Call) => Promise<Answer> | Answer;
@@ -34,6 +38,8 @@ const EMPTY: Answer = { ok: true, raw: "{}" };
 
 export class TaskMethods {
   readonly #parts: TaskMethodsParts;
+  /** Requests that wait for the ends of tasks, by the client that they are counted for. */
+  readonly #waiting = new Map<string, number>();
   readonly #methods: Readonly<Record<string, (task: TaskState, call: Call) => Promise<Answer> | Answer>>;
 
   constructor(parts: TaskMethodsParts) {
@@ -81,12 +87,31 @@ export class TaskMethods {
 
   async #result(task: TaskState, call: Call): Promise<Answer> {
     if (task instanceof HeldTask) {
-      await task.over(call);
+      if (!task.isOver) await this.#over(task, call);
       if (task.follows !== undefined) return this.#forward(call, task);
     }
     const { answer, message } = task;
     if (task.status === "cancelled" || !answer) throw new GoblinError("CANCELLED", message);
     return answer.ok ? { ok: true, raw: await relatedResult(task.id, rawText(answer.raw)) } : answer;
+  }
+
+  /** The tasks themselves are counted as calls, so that these are counted apart. */
+  async #over(task: HeldTask, call: Call): Promise<void> {
+    const { meter } = call.client;
+    const waiting = this.#waiting.get(meter) ?? 0;
+    const most = this.#parts.mostWaiting();
+    if (waiting >= most) {
+      this.#parts.onLimit("inFlightPerSession");
+      throw tooManyUnderWay(most);
+    }
+    this.#waiting.set(meter, waiting + 1);
+    try {
+      await task.over(call);
+    } finally {
+      const left = this.#waiting.get(meter)! - 1;
+      if (left > 0) this.#waiting.set(meter, left);
+      else this.#waiting.delete(meter);
+    }
   }
 
   /** The gateway's own tasks come first. */

@@ -225,3 +225,25 @@ test("a server that wants thousands of links opened is refused, as with question
   });
   expect(error.message).toContain("The server asks 3000 questions at once; at most 32 are allowed");
 });
+
+test("no client waits for results with requests without end; asking for the state goes on", async () => {
+  const { url, ops } = await startAsking({ limits: { inFlightPerSession: 3 } });
+  const client = await withSession(url);
+  const { taskId } = await client.begin("web_add", sum);
+  const [row] = await ops.held();
+  const ended: string[] = [];
+  const waits = Array.from({ length: 5 }, async () => {
+    const { result, error } = await client.call("tasks/result", { taskId });
+    ended.push(result?.content[0].text ?? error.message);
+  });
+  const refusal = expect.stringContaining(
+    "too many calls of this client are under way (limits.inFlightPerSession is 3)",
+  );
+  await until(() => ended.length === 2);
+  expect(ended).toEqual([refusal, refusal]);
+  expect(await client.get(taskId)).toMatchObject({ status: "working" });
+  await ops.allow(row!.id);
+  await Promise.all(waits);
+  expect(ended.slice(2)).toEqual(["3", "3", "3"]);
+  expect((await client.call("tasks/result", { taskId })).result.content[0].text).toBe("3");
+});
