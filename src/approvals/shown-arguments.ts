@@ -31,5 +31,7 @@ export function shownArguments(args: string, masks: Masks): string {
 const LONGEST_KEPT = 16_384;
 
 export function keptArguments(shown: string): string {
-  return shown.length > LONGEST_KEPT ? `${shown.slice(0, LONGEST_KEPT)}…` : shown;
+  if (shown.length <= LONGEST_KEPT) return shown;
+  // A copy: a part of a text keeps the whole text in memory.
+  return Buffer.from(`${shown.slice(0, LONGEST_KEPT)}…`).toString();
 }

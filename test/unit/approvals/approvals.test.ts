@@ -2,6 +2,8 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { afterEach, expect, test } from "vitest";
 import { Approvals } from "../../../src/approvals/approvals.ts";
 import { Ledger, openLedger } from "../../../src/approvals/ledger.ts";
@@ -63,6 +65,22 @@ test("what 1000 calls keep while they wait, and afterwards, is counted and bound
   expect(shown()).toBeLessThanOrEqual(1001 * 16_385 + 2_000_011);
   await approvals.close();
   expect([approvals.heldCount, approvals.heldBytes]).toEqual([0, 0]);
+});
+
+test("long arguments are not kept behind the part that is shown", async () => {
+  setFlagsFromString("--expose-gc");
+  const gc = runInNewContext("gc") as () => void;
+  const approvals = store();
+  gc();
+  const before = process.memoryUsage().heapUsed;
+  for (let i = 0; i < 100; i++) {
+    const text = Buffer.alloc(1_000_000, "x").toString("latin1");
+    approvals.end(held(approvals, text).record.id, "cancelled");
+  }
+  await new Promise((resolve) => setImmediate(resolve));
+  gc();
+  expect(approvals.records()).toHaveLength(100);
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(20_000_000);
 });
 
 test("an answer that cannot be recorded does not count, not even after a restart", async () => {
