@@ -119,7 +119,8 @@ export class RedisBudgets {
       const waits = new Map<string, number>();
       for (const [i, budget] of budgets.entries()) {
         const part = this.#bounded(parts[i], budget);
-        if (budget.isWhole && part < 1 && budget.demand > 0) waits.set(budget.name, (this.#waits.get(budget.name) ?? 0) + 1);
+        if (budget.isWhole && part < 1 && budget.demand > 0)
+          waits.set(budget.name, (this.#waits.get(budget.name) ?? 0) + 1);
         budget.grant(part);
       }
       this.#waits = waits;
