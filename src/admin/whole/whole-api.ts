@@ -48,7 +48,9 @@ export function createWholeApi(own: Fetch, siblings: Siblings): Fetch {
     const { pathname, search, searchParams } = new URL(request.url);
     if (pathname === "/api/events") {
       const stream = await own(request, principal);
-      return stream.ok ? new WholeFeed(siblings, principal).open(stream) : stream;
+      const ownList = async (name: string): Promise<string> =>
+        (await own(new Request(new URL(`/api/${name}`, request.url)), principal)).text();
+      return stream.ok ? new WholeFeed(siblings, principal, ownList).open(stream) : stream;
     }
     const merge = request.method === "GET" ? MERGED.find(([path]) => path.test(pathname))?.[1] : undefined;
     const isWherever = !merge && WHEREVER.test(pathname);

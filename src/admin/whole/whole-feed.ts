@@ -26,17 +26,23 @@ const LOOK_MS = 1000;
 const MOST_UNREAD = 1024 * 1024;
 const LISTS = ["servers", "sessions", "subscriptions"] as const;
 
+/** Returns a list of one worker as JSON. */
+type ReadList = (name: (typeof LISTS)[number]) => Promise<string>;
+
 export class WholeFeed {
   readonly #siblings: Siblings;
   readonly #principal: Principal;
+  readonly #ownList: ReadList;
   readonly #ending = new AbortController();
   readonly #last = new Map<string, Last>();
   #send: (event: AdminEvent) => void = () => {};
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(siblings: Siblings, principal: Principal) {
+  /** `ownList`: reads a list of the first worker. */
+  constructor(siblings: Siblings, principal: Principal, ownList: ReadList) {
     this.#siblings = siblings;
     this.#principal = principal;
+    this.#ownList = ownList;
   }
 
   /** `own`: the stream of the first worker. */
@@ -55,7 +61,10 @@ export class WholeFeed {
             controller.enqueue(encoder.encode(`event: ${type}\ndata: ${JSON.stringify(data)}\n\n`));
             if ((controller.desiredSize ?? 0) <= 0) end();
           };
-          void this.#follow("", FIRST, own.body!).finally(end);
+          const first = this.#begin("", FIRST);
+          void this.#follow(first, own.body!).finally(end);
+          // Its stream tells what is missing sooner or later.
+          void this.#fill(first, this.#ownList).catch(() => {});
           this.#look();
           this.#timer = setInterval(() => this.#look(), LOOK_MS).unref();
         },
@@ -81,16 +90,31 @@ export class WholeFeed {
     const asked = { method: "GET", principal: this.#principal, signal: this.#ending.signal };
     try {
       const stream = await this.#siblings.stream(id, { ...asked, path: "/api/events" });
-      const lists = LISTS.map(async (name) => (await this.#siblings.one(id, { ...asked, path: `/api/${name}` })).text);
-      const [servers, sessions, subscriptions] = await Promise.all(lists);
-      for (const row of (JSON.parse(servers!) as List<ServerRow>).items) last.servers.set(row.id, row);
-      last.sessions ??= JSON.parse(sessions!) as List<SessionRow>;
-      last.subscriptions ??= JSON.parse(subscriptions!) as List<SubscriptionRow>;
-      await this.#follow(id, worker, stream);
+      await this.#fill(last, async (name) => (await this.#siblings.one(id, { ...asked, path: `/api/${name}` })).text);
+      await this.#follow(last, stream);
     } catch {
       // It has ended, or says nothing. The next look tries again.
     }
     this.#last.delete(id);
+    this.#tellLists();
+  }
+
+  /** Reads what a worker had before its stream began. */
+  async #fill(last: Last, read: ReadList): Promise<void> {
+    const [servers, sessions, subscriptions] = await Promise.all(LISTS.map(read));
+    for (const row of (JSON.parse(servers!) as List<ServerRow>).items) last.servers.set(row.id, row);
+    last.sessions ??= JSON.parse(sessions!) as List<SessionRow>;
+    last.subscriptions ??= JSON.parse(subscriptions!) as List<SubscriptionRow>;
+    this.#tellLists();
+  }
+
+  /** Tells the lists of all, as soon as each worker has told its own. */
+  #tellLists(): void {
+    const all = [...this.#last.values()];
+    if (all.every(({ sessions }) => sessions))
+      this.#send({ type: "sessions", data: mutable(union(this.#said(({ sessions }) => sessions))) });
+    if (all.every(({ subscriptions }) => subscriptions))
+      this.#send({ type: "subscriptions", data: mutable(union(this.#said(({ subscriptions }) => subscriptions))) });
   }
 
   #begin(id: string, worker: number): Last {
@@ -99,8 +123,7 @@ export class WholeFeed {
     return last;
   }
 
-  async #follow(id: string, worker: number, stream: AsyncIterable<Uint8Array>): Promise<void> {
-    const last = this.#last.get(id) ?? this.#begin(id, worker);
+  async #follow(last: Last, stream: AsyncIterable<Uint8Array>): Promise<void> {
     const decoder = new TextDecoder();
     let text = "";
     for await (const chunk of stream) {
@@ -128,10 +151,10 @@ export class WholeFeed {
       this.#send({ type: "server", data: { id, server: this.#server(id) } });
     } else if (event.type === "sessions") {
       last.sessions = event.data;
-      this.#send({ type: "sessions", data: mutable(union(this.#said(({ sessions }) => sessions))) });
+      this.#tellLists();
     } else if (event.type === "subscriptions") {
       last.subscriptions = event.data;
-      this.#send({ type: "subscriptions", data: mutable(union(this.#said(({ subscriptions }) => subscriptions))) });
+      this.#tellLists();
     } else if (event.type === "approvals") {
       last.held = event.data.held;
       this.#send({
