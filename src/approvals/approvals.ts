@@ -131,6 +131,10 @@ export class Approvals extends EventEmitter<ApprovalsEvents> {
   /** Holds a call until `end` is called. @throws GoblinError if too many wait */
   hold(waiting: Waiting): ApprovalRecord {
     if (this.#isClosed) throw new GoblinError("NOT_APPROVED", "The gateway is shutting down: nobody can approve calls");
+    if (this.#ledger.isBehind) {
+      this.#ledger.retry();
+      throw new GoblinError("NOT_APPROVED", "The call was not run: approvals cannot be recorded now");
+    }
     this.#places.take(waiting);
     const { timeoutMs, progressMs } = this.#options.settings();
     const now = Date.now();

@@ -22,6 +22,8 @@ export interface LedgerOptions {
 
 const MAX_BYTES = 8 * 1024 * 1024;
 const KEPT_FILES = 3;
+/** The lines that may wait for a disk that takes none. */
+const MOST_WAITING = 2000;
 
 interface Waiter {
   readonly done: () => void;
@@ -40,6 +42,8 @@ export class Ledger {
   #waiting: string[] = [];
   #waiters: Waiter[] = [];
   #work: Promise<void> | undefined;
+  /** How many lines could not be written the last time. */
+  #unwritten = 0;
 
   constructor({ file, lines = [], maxBytes = MAX_BYTES, bytes = 0 }: LedgerOptions = {}) {
     this.#file = file;
@@ -60,6 +64,18 @@ export class Ledger {
     });
   }
 
+  /** Whether too many lines wait for a disk that takes none: no more calls should be held. */
+  get isBehind(): boolean {
+    return this.#unwritten > MOST_WAITING;
+  }
+
+  /** Tries again to write the lines that wait. */
+  retry(): void {
+    if (this.#work || this.#file === undefined) return;
+    this.#waiters.push({ done: () => {}, failed: () => {} });
+    this.#work = this.#run(this.#file);
+  }
+
   /** Resolves when nothing waits to be written. */
   async settled(): Promise<void> {
     await this.#work;
@@ -76,9 +92,11 @@ export class Ledger {
         const text = batch.join("");
         await appendFile(file, text, { mode: 0o600 });
         this.#bytes += Buffer.byteLength(text);
+        this.#unwritten = 0;
         for (const { done } of waiters) done();
       } catch (error) {
-        this.#waiting.unshift(...batch);
+        this.#unwritten = batch.length;
+        this.#waiting = batch.concat(this.#waiting);
         for (const { failed } of waiters) failed(error);
       }
     }

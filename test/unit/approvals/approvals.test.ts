@@ -83,6 +83,30 @@ test("long arguments are not kept behind the part that is shown", async () => {
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(20_000_000);
 });
 
+test("while nothing can be recorded, no more calls are held than lines can wait", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "approvals-"));
+  onDispose(() => rmSync(folder, { recursive: true, force: true }));
+  const file = join(folder, "later", "approvals.jsonl");
+  const ledger = new Ledger({ file });
+  const approvals = store(ledger);
+  const hold = async (): Promise<void> => {
+    approvals.end(held(approvals, "x").record.id, "cancelled");
+    await ledger.settled();
+  };
+  let calls = 0;
+  const many = (async () => {
+    for (; calls < 2000; calls++) await hold();
+  })();
+  await expect(many).rejects.toThrow("approvals cannot be recorded now");
+  expect(calls).toBeLessThan(1100);
+  expect(approvals.heldCount).toBe(0);
+  mkdirSync(join(folder, "later"));
+  await expect(hold()).rejects.toThrow("approvals cannot be recorded now");
+  await ledger.settled();
+  await hold();
+  expect(readFileSync(file, "utf8").split("\n").length).toBeGreaterThan(2000);
+});
+
 test("an answer that cannot be recorded does not count, not even after a restart", async () => {
   const folder = mkdtempSync(join(tmpdir(), "approvals-"));
   onDispose(() => rmSync(folder, { recursive: true, force: true }));
