@@ -88,7 +88,7 @@ export const defects: readonly Defect[] = [
     id: "H6",
     what: "the current folder is trusted",
     tests: [
-      ...proofs("test/cli/trust.test.ts", [
+      ...proofs("test/cli/trust.slow.ts", [
         "goblin.json of the folder runs nothing before it is trusted",
         "a config of the folder leads to this machine only, trusted or not",
         "127.0.0.1.example.com is not this machine",

@@ -1,6 +1,6 @@
 /**
  * What is true of every config that was found in the current folder, whatever its name and form:
- * checked for a few of each kind in trust.test.ts, for all of them in trust.slow.ts.
+ * checked in trust.slow.ts.
  */
 import { once } from "node:events";
 import { statSync } from "node:fs";
