@@ -49,7 +49,7 @@ export class ClientLimits implements Stage, BudgetUser {
     const { inFlightPerSession, callsPerSecond } = this.#config.current.limits;
     const { meter, account } = call.client;
     const use = this.#countsOf(meter);
-    if (this.#shared !== undefined && meter === account) this.#count(use, meter);
+    if (this.#shared !== undefined && callsPerSecond > 0 && meter === account) this.#count(use, meter);
     if (use.inFlight >= inFlightPerSession) {
       this.#onLimit("inFlightPerSession");
       return failure(tooManyUnderWay(inFlightPerSession), { requestId: call.requestId });
@@ -93,7 +93,6 @@ export class ClientLimits implements Stage, BudgetUser {
       const demand = use.calls / seconds;
       use.calls = 0;
       if (now - use.at > QUIET_MS || limit === 0) {
-        use.share = this.#equalShare;
         this.#shared!.delete(meter);
         continue;
       }
@@ -108,9 +107,13 @@ export class ClientLimits implements Stage, BudgetUser {
   /** A session has all its calls at one gateway. Everybody else may call at others too. */
   #count(use: Use, meter: string): void {
     use.calls++;
-    if (this.#shared!.has(meter)) return;
+    const shared = this.#shared!;
+    if (shared.get(meter) === use) return;
+    // Nobody asks for the budgets while the others cannot be reached. All begin with an equal part
+    // again.
+    if (shared.size >= MANY) shared.clear();
     use.share = this.#equalShare;
-    this.#shared!.set(meter, use);
+    shared.set(meter, use);
   }
 
   #countsOf(meter: string): Use {
