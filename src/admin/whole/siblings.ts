@@ -6,6 +6,7 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { ANYONE, type Principal } from "../../protocol/principal.ts";
+import { Pieces } from "../../structures/pieces.ts";
 
 /** A question on behalf of somebody. */
 export interface SiblingQuestion {
@@ -70,13 +71,17 @@ export class Siblings {
   }
 }
 
+/** What the first worker asked. */
+export interface Asked {
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+  /** On whose behalf. */
+  readonly by: string;
+}
+
 /** Answers the first worker. */
 export async function answerSibling(
-  {
-    incoming,
-    outgoing,
-    by,
-  }: { readonly incoming: IncomingMessage; readonly outgoing: ServerResponse; readonly by: string },
+  { incoming, outgoing, by }: Asked,
   fetch: (request: Request, principal: Principal) => Promise<Response>,
 ): Promise<void> {
   const { method = "GET", url = "/" } = incoming;
@@ -99,14 +104,12 @@ export async function answerSibling(
 }
 
 async function read(stream: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
+  const pieces = new Pieces();
   for await (const chunk of stream) {
-    chunks.push(chunk as Buffer);
-    size += (chunk as Buffer).length;
-    if (size > MOST) throw new Error("the answer is too long");
+    pieces.add(chunk as Buffer);
+    if (pieces.size > MOST) throw new Error("the answer is too long");
   }
-  return Buffer.concat(chunks).toString("utf8");
+  return pieces.take().toString("utf8");
 }
 
 function written({ id, name, client, groups, isAdmin }: Principal): string {
