@@ -5,16 +5,13 @@
  * established by the first worker, and the others take its word.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Question } from "../../cluster/ask.ts";
 import { ANYONE, type Principal } from "../../protocol/principal.ts";
 import { Pieces } from "../../structures/pieces.ts";
 
 /** A question on behalf of somebody. */
-export interface SiblingQuestion {
-  readonly method: string;
-  readonly path: string;
+export interface SiblingQuestion extends Omit<Question, "by" | "timeoutMs"> {
   readonly principal: Principal;
-  readonly body?: string | undefined;
-  readonly signal?: AbortSignal | undefined;
 }
 
 export interface SiblingAnswer {
@@ -27,10 +24,7 @@ export interface SiblingAnswer {
 export interface Reach {
   /** The numbers and ids of those that serve. */
   readonly others: () => readonly { readonly number: number; readonly id: string }[];
-  readonly ask: (
-    id: string,
-    question: Omit<SiblingQuestion, "principal"> & { readonly by: string },
-  ) => Promise<IncomingMessage>;
+  readonly ask: (id: string, question: Omit<Question, "timeoutMs">) => Promise<IncomingMessage>;
 }
 
 /** Longer answers are not for people. */
