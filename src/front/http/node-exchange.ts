@@ -2,7 +2,7 @@
  * An exchange on Node's IncomingMessage and ServerResponse: no web streams, no copies, and one
  * write for a small answer.
  */
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { IncomingMessage, type ServerResponse } from "node:http";
 import { errorTable } from "../../protocol/errors.ts";
 import { EVERYWHERE } from "../../protocol/principal.ts";
 import { Pieces } from "../../structures/pieces.ts";
@@ -36,6 +36,56 @@ const TINY_CHUNKS = JSON.stringify({
 });
 /** If the connection stays open this long after the last byte, the answer counts as delivered. */
 const DELIVERED_MS = 1000;
+
+/**
+ * A request whose body can be read without Node's stream, which costs four ticks and their objects:
+ * 6 % of a small call. The parser goes on reading meanwhile, so it is for bodies that are small.
+ */
+export class DirectRequest extends IncomingMessage {
+  /** Whether the body was read without the stream. */
+  isRead = false;
+  #done: ((body: Buffer) => void) | undefined;
+  #body: Buffer | Pieces = EMPTY;
+
+  static {
+    // A request that has not ended is an aborted one for Node, when its connection closes. As a
+    // member of the class, TypeScript would not allow this getter.
+    Object.defineProperty(DirectRequest.prototype, "readableEnded", {
+      get(this: DirectRequest) {
+        return this.isRead || Reflect.get(IncomingMessage.prototype, "readableEnded", this);
+      },
+    });
+  }
+
+  /** Returns false if the body is on its way through the stream. */
+  readBody(done: (body: Buffer) => void): boolean {
+    if (this.complete || this.readableLength > 0) return false;
+    this.#done = done;
+    // Else Node would read the rest of the stream after the answer.
+    Object.assign(this, { _consuming: true });
+    return true;
+  }
+
+  /** Node's parser calls it with each part of the body, and with null at its end. */
+  override push(chunk: Buffer | null): boolean {
+    const done = this.#done;
+    if (!done) return super.push(chunk);
+    const body = this.#body;
+    if (chunk === null) {
+      this.isRead = true;
+      this.#body = EMPTY;
+      done(body instanceof Pieces ? body.take() : body);
+    } else if (body instanceof Pieces) body.add(chunk);
+    else if (body.length === 0) this.#body = chunk;
+    else {
+      const all = new Pieces();
+      all.add(body);
+      all.add(chunk);
+      this.#body = all;
+    }
+    return true;
+  }
+}
 
 /** What all exchanges share. */
 export interface ExchangeOptions {
@@ -99,6 +149,8 @@ export class NodeExchange implements HttpExchange, TurnEndTask {
     const length = Number(request.headers["content-length"]);
     if (length > most) return done(undefined);
     const { hold } = this;
+    const isSmall = !hold && length <= bodyBytes;
+    if (isSmall && request instanceof DirectRequest && request.readBody(done)) return;
     // Without a length, it is counted as it comes.
     const grows = Number.isNaN(length) ? hold : undefined;
     let limit = hold && !grows && !hold.take(Math.min(length, bodyBytes)) ? 0 : bodyBytes;

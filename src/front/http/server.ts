@@ -12,6 +12,7 @@ import type { OnLimit } from "../../protocol/limit-exceeded.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { withTimeout } from "../../timing/with-timeout.ts";
 import type { Certificate } from "./certificate.ts";
+import { DirectRequest } from "./node-exchange.ts";
 import { refuseConnection } from "./refuse-connection.ts";
 
 export interface HttpServerOptions {
@@ -52,6 +53,7 @@ const FLUSH_MS = 1000;
 export async function listenHttp(options: HttpServerOptions): Promise<HttpServer> {
   const { serve, host, port, receiveMs, certificate } = options;
   const limits = {
+    IncomingMessage: DirectRequest,
     maxHeaderSize: options.headerBytes,
     connectionsCheckingInterval: Math.min(CHECK_MS, receiveMs),
     requestTimeout: receiveMs,

@@ -1,11 +1,11 @@
 /** Small answers are sent together at the end of a turn. Until then, anything may happen. */
-import { createServer, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type AddressInfo, connect } from "node:net";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { LiveConfig } from "../../../src/config/live-config.ts";
 import { parseConfig } from "../../../src/config/reading/parse.ts";
 import { JSON_HEADERS } from "../../../src/front/http/exchange.ts";
-import { NodeExchange } from "../../../src/front/http/node-exchange.ts";
+import { DirectRequest, NodeExchange } from "../../../src/front/http/node-exchange.ts";
 import { TrustedProxies } from "../../../src/front/trusted-proxies.ts";
 import { disposeAll, onDispose } from "../../fixtures/dispose.ts";
 import { until } from "../../fixtures/until.ts";
@@ -15,7 +15,7 @@ afterEach(disposeAll);
 const proxies = new TrustedProxies(new LiveConfig(parseConfig("{}", { file: "test.json", env: {} }).config));
 
 async function listen(serve: (x: NodeExchange, response: ServerResponse) => void) {
-  const server = createServer((request, response) => {
+  const server = createServer({ IncomingMessage: DirectRequest }, (request, response) => {
     serve(new NodeExchange(request, response, { unread: { ms: 60_000, cut: () => {} }, proxies }), response);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -91,4 +91,99 @@ test("a server that is closed in the turn of an answer still sends it", async ()
   });
   const got = await answersTo(port, GET);
   await until(() => got().endsWith('{"n":1}'));
+});
+
+const BODY_BYTES = 100;
+const posted = (body: string): string =>
+  `POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+const chunked = (...chunks: string[]): string =>
+  `POST / HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n${[...chunks, ""]
+    .map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`)
+    .join("")}`;
+
+/** Reads the bodies, each after `wait`, and answers with their order. */
+async function listenForBodies(wait?: () => Promise<unknown>) {
+  const bodies: (string | undefined)[] = [];
+  const { port } = await listen(async (x) => {
+    await wait?.();
+    x.body(BODY_BYTES, (body) => {
+      bodies.push(body?.toString());
+      x.reply(200, JSON_HEADERS, JSON.stringify({ n: bodies.length }));
+    });
+  });
+  return { port, bodies };
+}
+
+describe.each([
+  ["at once", undefined],
+  ["when its body is there", () => new Promise((resolve) => setTimeout(resolve, 30))],
+])("a request that is read %s", (_, wait) => {
+  test.each([
+    ["an empty body", posted(""), [""]],
+    ["a body", posted("first"), ["first"]],
+    [
+      "bodies in one packet",
+      posted("first") + posted("") + chunked("sec", "ond") + posted("third"),
+      ["first", "", "second", "third"],
+    ],
+    ["the largest body", posted("x".repeat(BODY_BYTES)), ["x".repeat(BODY_BYTES)]],
+    [
+      "a body that is too large, then one that is not",
+      posted("x".repeat(BODY_BYTES + 1)) + posted("next"),
+      [undefined, "next"],
+    ],
+  ])("%s", async (_name, requests, expected) => {
+    const { port, bodies } = await listenForBodies(wait);
+    const got = await answersTo(port, requests);
+    await until(() => got().includes(`{"n":${expected.length}}`));
+    expect(bodies).toEqual(expected);
+  });
+
+  test("bodies whose bytes come one by one", async () => {
+    const { port, bodies } = await listenForBodies(wait);
+    const socket = connect({ port, host: "127.0.0.1", noDelay: true });
+    onDispose(() => void socket.destroy());
+    for (const byte of Buffer.from(posted("grün") + posted("second"))) {
+      socket.write(Buffer.of(byte));
+      await new Promise(setImmediate);
+    }
+    await until(() => bodies.length === 2);
+    expect(bodies).toEqual(["grün", "second"]);
+  });
+
+  test("a client that has sent all and disconnects counts as gone", async () => {
+    let aborted = 0;
+    let read = 0;
+    const { port } = await listen(async (x) => {
+      await wait?.();
+      x.onAbort(() => aborted++);
+      x.body(BODY_BYTES, () => read++);
+    });
+    const socket = connect(port, "127.0.0.1");
+    socket.write(posted("first"));
+    await until(() => read === 1);
+    socket.destroy();
+    await until(() => aborted === 1);
+  });
+
+  test("a client that leaves in the middle of its body affects nobody else", async () => {
+    const { port, bodies } = await listenForBodies(wait);
+    const socket = connect(port, "127.0.0.1");
+    socket.resume().end(posted("first").slice(0, -2));
+    await new Promise((resolve) => socket.once("close", resolve));
+    const got = await answersTo(port, posted("second"));
+    await until(() => got().includes('{"n":1}'));
+    expect(bodies).toEqual(["second"]);
+  });
+});
+
+test("a small body does not go through Node's stream", async () => {
+  let request: IncomingMessage | undefined;
+  const { port } = await listen((x) => {
+    request = x.node.incoming;
+    x.body(BODY_BYTES, () => x.reply(200, JSON_HEADERS, "{}"));
+  });
+  const got = await answersTo(port, posted("first"));
+  await until(() => got().endsWith("{}"));
+  expect([request?.readableFlowing, request?.readableEnded]).toEqual([null, true]);
 });
