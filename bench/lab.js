@@ -78,6 +78,8 @@ export async function createLab({ short, bin, subject, wrong }) {
   return {
     short,
     rounds: 3,
+    /** How many processes of a gateway are measured, where that counts. */
+    starts: 1,
     generator,
     backends,
     wrong,

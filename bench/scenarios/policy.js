@@ -49,7 +49,7 @@ function rules() {
 
 /** @typedef {Awaited<ReturnType<typeof startIssuer>>} Issuer */
 /** @param {import("../lab.js").Lab} lab @param {Era} era @param {Issuer} given */
-async function runEra({ bin, rounds }, era, { issuer, token }) {
+async function runEra({ bin, rounds, starts }, era, { issuer, token }) {
   const oauth = { issuers: [{ issuer, jwksUri: `${issuer}/keys`, audience: [AUDIENCE], requiredScopes: ["mcp:use"] }] };
   const governed = {
     gateway: { auth: { oauth } },
@@ -59,7 +59,7 @@ async function runEra({ bin, rounds }, era, { issuer, token }) {
   /** @param {string} url */
   const at = (url) => Object.assign(new URL(`${url}/p/bench`), { password: token }).href;
   // With several principals, each session would have a process of its own.
-  const common = { era, bin, rounds, share: "all" };
+  const common = { era, bin, rounds, starts, share: "all" };
   const { note, of, ratio } = await compareVariants([{ settings: {} }, { settings: governed, at }], common);
   const rows = ["without", `access token, profile, ${RULES} rules`].map((path, index) => [
     ...[path, era, of(index, "perSecond"), of(index, "cpuUs"), ratio(index, 0, "cpuUs")],

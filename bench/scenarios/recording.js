@@ -16,10 +16,10 @@ export const recording = {
   name: "recording",
   seconds: { full: 17, short: 0 },
   least: LEAST_ROUNDS,
-  async run({ bin, rounds }) {
+  async run({ bin, rounds, starts }) {
     const dir = `${writeTemporary("recordings", "")}.d`;
     const variants = [{ calls: { keep: 0 } }, {}, { record: { dir } }].map((settings) => ({ settings }));
-    const { note, of, ratio } = await compareVariants(variants, { era: "legacy", bin, rounds });
+    const { note, of, ratio } = await compareVariants(variants, { era: "legacy", bin, rounds, starts });
     rmSync(dir, { recursive: true, force: true });
     const rows = ["neither", "ring", "ring and recorder"].map((name, index) => {
       const times = [of(index, "cpuUs"), ratio(index, 0, "cpuUs"), of(index, "mainUs"), ratio(index, 0, "mainUs")];

@@ -30,7 +30,7 @@ async function approve(url) {
 }
 
 /** @param {import("../lab.js").Lab} lab @param {Era} era */
-async function runEra({ bin, rounds }, era) {
+async function runEra({ bin, rounds, starts }, era) {
   const folder = mkdtempSync(join(tmpdir(), "goblin-bench-lock-"));
   const file = join(folder, "goblin.lock");
   const rules = Array.from({ length: RULES }, (_, n) => ({ effect: "ask", server: "stdio", tools: [`tool_${n}`] }));
@@ -41,7 +41,7 @@ async function runEra({ bin, rounds }, era) {
   };
   try {
     const variants = [{ settings: { lock: { file } }, ready: approve }, { settings }];
-    const { note, of, ratio } = await compareVariants(variants, { era, bin, rounds });
+    const { note, of, ratio } = await compareVariants(variants, { era, bin, rounds, starts });
     const rows = ["without", `lock enforced, ${RULES} rules that ask, results`].map((path, index) => [
       ...[path, era, of(index, "perSecond"), of(index, "cpuUs"), ratio(index, 0, "cpuUs")],
       ...[of(index, "p50"), of(index, "p99")],
