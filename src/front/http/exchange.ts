@@ -15,6 +15,8 @@ export interface HttpExchange {
   place: Place;
   /** The remote address, or its /64 network for IPv6; the empty string if it is unknown. */
   readonly network: string;
+  /** The connection that it came on, if that is known. */
+  readonly connection?: object | undefined;
   /** Whether another replica handed it over. */
   readonly isHandedOver?: boolean | undefined;
   /** Node's own objects, if there are any. */

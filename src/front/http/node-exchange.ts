@@ -120,6 +120,10 @@ export class NodeExchange implements HttpExchange, TurnEndTask {
     return { incoming: this.#request, outgoing: this.#response };
   }
 
+  get connection(): object {
+    return this.#request.socket;
+  }
+
   get network(): string {
     const { handedFrom } = this.#options;
     if (handedFrom !== undefined) return handedFrom;
