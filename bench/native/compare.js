@@ -16,8 +16,8 @@ import { createNativeLab } from "./lab.js";
  *   string) => Promise<void> }} Variant
  */
 /**
- * @typedef {{ era: import("../client.js").Era, bin: string, rounds: number, starts: number, server?: "stdio" |
- *   "http", share?: string }} Common
+ * @typedef {{ era: import("../client.js").Era, bin: string, rounds: number, starts: number,
+ *   server?: "stdio" | "http", share?: string }} Common
  */
 
 const CONNECTIONS = 16;
