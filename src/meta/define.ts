@@ -16,6 +16,7 @@ import type { Results } from "../results/results.ts";
 import type { Health } from "../servers/health.ts";
 import type { Servers } from "../servers/servers.ts";
 import type { Waiting } from "../servers/waiting.ts";
+import { lazy } from "../structures/lazy.ts";
 import { isRecord } from "../structures/record.ts";
 import { readArguments } from "./arguments.ts";
 
@@ -37,7 +38,7 @@ export interface CallHandler {
 
 export interface MetaTool {
   readonly name: MetaToolName;
-  readonly definition: Definition;
+  readonly definition: () => Definition;
   /** Throws on errors. `relay` handles the calls that the tool passes on. */
   readonly answer: (call: Call, context: MetaContext, relay: CallHandler) => Promise<Answer>;
 }
@@ -80,7 +81,7 @@ export function defineMetaTool<In extends z.ZodObject, Out extends z.ZodObject>(
 ): MetaTool {
   return {
     name: spec.name,
-    definition: definitionOf({ ...spec, annotations: READ_ONLY }),
+    definition: lazy(() => definitionOf({ ...spec, annotations: READ_ONLY })),
     answer: async (call, context) => {
       const result = await spec.run(readArguments(spec.name, spec.input, call), context, call);
       const text = result instanceof JsonText ? result.text : JSON.stringify(result);
