@@ -6,6 +6,8 @@
  * gateway runs on: the servers in file order, in one spelling, and every other section with all its
  * defaults.
  */
+
+import "../jitless.ts";
 import * as z from "zod";
 import { type ClusterConfig, clusterSchema } from "../cluster/schema.ts";
 import { type ApprovalsConfig, approvalsSchema } from "../policy/approvals-schema.ts";
