@@ -16,6 +16,8 @@ import { sbom } from "./sbom.js";
 const fromRoot = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
 rmSync(fromRoot("bundle"), { recursive: true, force: true });
+/** What each module imports when it is loaded. @type {Map<string, readonly string[]>} */
+const imports = new Map();
 const build = await rolldown({
   input: {
     goblin: fromRoot("dist/cli/run.js"),
@@ -30,7 +32,10 @@ const build = await rolldown({
   resolve: { mainFields: ["module", "main"] },
   // Of React the one without its checks, of Ink the one without developer tools.
   transform: { define: { "process.env.NODE_ENV": '"production"' } },
-  plugins: [{ name: "no-devtools", load: (id) => (/\/ink\/build\/devtools\.js$/.test(id) ? "export {};" : null) }],
+  plugins: [
+    { name: "no-devtools", load: (id) => (/\/ink\/build\/devtools\.js$/.test(id) ? "export {};" : null) },
+    { name: "imports", moduleParsed: ({ id, importedIds }) => void imports.set(id, importedIds) },
+  ],
 });
 const { output } = await build.write({
   dir: fromRoot("bundle"),
@@ -39,9 +44,21 @@ const { output } = await build.write({
   comments: false,
   // Names and statements stay as they are, for those who read a stack.
   minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
-  // One file for the modules that several commands share: dozens of small files cost 3 MB at idle.
+  // One file for what every command loads, one for what every gateway loads, one for what else
+  // several commands share: dozens of small files cost 3 MB at idle.
   codeSplitting: {
     groups: [
+      { name: "base", test: isLoadedWith("cli/run.js") },
+      {
+        name: "gateway",
+        test: isLoadedWith(
+          "cli/commands/serve.js",
+          "gateway.js",
+          "telemetry/logger.js",
+          "login/logins.js",
+          "login/book/open-logins.js",
+        ),
+      },
       { name: "shared", test: /\/dist\/(config|json|outbound|protocol|structures|text|timing)\//, minShareCount: 2 },
     ],
   },
@@ -56,6 +73,25 @@ copyTypes(fromRoot("dist/index.d.ts"), new Set());
 const packages = packagesOf(output.flatMap((file) => ("moduleIds" in file ? file.moduleIds : [])));
 writeFileSync(fromRoot("bundle/LICENSES.txt"), licences(packages));
 writeFileSync(fromRoot("bundle/sbom.cdx.json"), JSON.stringify(sbom(manifest("package.json"), packages)));
+
+/**
+ * Returns a test for the modules that one of these imports, itself or through others. The command's
+ * own modules are left out: programs with the library need none of them.
+ * @param {string[]} modules
+ */
+function isLoadedWith(...modules) {
+  /** @type {Set<string>} */
+  const found = new Set();
+  const visit = (/** @type {string} */ id) => {
+    if (found.has(id)) return;
+    found.add(id);
+    imports.get(id)?.forEach(visit);
+  };
+  return (/** @type {string} */ id) => {
+    if (found.size === 0) for (const module of modules) visit(fromRoot(`dist/${module}`));
+    return found.has(id) && !id.includes("/dist/cli/");
+  };
+}
 
 /**
  * Escapes all other characters. A source with one of them needs two bytes for each of its
