@@ -1,11 +1,10 @@
 /** GOBLIN_CONFIG, GOBLIN_HOST and GOBLIN_PORT: below the options, above the config. */
 
-import type { AddressInfo } from "node:net";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { type CommandHome, commandHome } from "../fixtures/command.ts";
 import { disposeAll, until } from "../fixtures/peers.ts";
+import { freePort } from "../fixtures/serve.ts";
 
 afterEach(disposeAll);
 
@@ -16,14 +15,6 @@ async function listening(home: CommandHome, args: string[], env: Record<string, 
     out += chunk;
   });
   return until(() => /listening on (\S+)/.exec(out)?.[1], { what: "goblin serve to listen" });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 test("a variable wins over the config, an option over the variable, and commands find the gateway", async () => {

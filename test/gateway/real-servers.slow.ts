@@ -4,9 +4,7 @@
  * URI, and subscriptions that outlive the server's process.
  */
 import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -16,18 +14,11 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type RunningGoblin, startGoblin } from "../fixtures/goblin.ts";
 import { type Connected, connectV1, connectV2, disposeAll, onDispose, until } from "../fixtures/peers.ts";
 import { descendants } from "../fixtures/processes.ts";
+import { freePort } from "../fixtures/serve.ts";
 import { asked, type Listener, startListener } from "./offerings/rig.ts";
 
 const program = (name: string): string =>
   fileURLToPath(new URL(`../../node_modules/@modelcontextprotocol/server-${name}/dist/index.js`, import.meta.url));
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port } = probe.address() as { port: number };
-  probe.close();
-  return port;
-}
 
 /** The everything server as a web server of its own. */
 async function startEverything(mode: "streamableHttp" | "sse"): Promise<number> {
