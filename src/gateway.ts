@@ -66,7 +66,7 @@ export function createGateway(options: GatewayOptions) {
   const masking = new Masking({ config, masker: logs.masker, count: (...of) => meters.countMasked(...of) });
   const stages = { masker: logs.masker, masking, loginLinks: connect, localTools, waiting, seen, results };
   const relay = createRelay({ ...core, ...clients, ...records, ...stages, approvals, cluster });
-  const reloading = { configPath, reloads, reload, preview };
+  const reloading = { configPath, reloads, reload, preview, wholeOf: workers?.wholeOf };
   const access = { guards, connect, logins, pairing, address, approvals };
   const admin = createAdmin({ ...core, ...clients, ...records, ...reloading, ...access, relay, directory, cluster });
   const metrics = new MetricsPage({ meters, limits, reloads, sessions, subscriptions, servers, catalog });

@@ -124,7 +124,10 @@ function handlersOf(parts: AdminParts, { views, feed, calls, watches }: Sources)
   };
   return {
     getState: () => views.state(),
-    getConfig: () => shownConfig(config.current, (text) => logs.masker.text(String(masked(text)))),
+    getConfig: () => {
+      const { current } = config;
+      return shownConfig(parts.wholeOf?.(current) ?? current, (text) => logs.masker.text(String(masked(text))));
+    },
     getConfigChanges: async () => {
       const { preview } = parts;
       if (!preview) throw apiFailure("NO_CONFIG_FILE", "There is no config file to read again");

@@ -35,6 +35,8 @@ export interface AdminParts {
   readonly reload: (() => Promise<ReloadResult>) | undefined;
   /** Reads the config, and returns what a reload would change. */
   readonly preview: ((current: Config) => Promise<ConfigChanges>) | undefined;
+  /** Returns the config of the gateway as a whole, if this process runs on a share of it. */
+  readonly wholeOf?: ((config: Config) => Config) | undefined;
   /** The endpoint for MCP clients; the URL is empty while nothing listens. */
   readonly address: { readonly url: string };
   readonly access: Pick<Access, "placeOf">;

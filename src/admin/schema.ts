@@ -109,6 +109,13 @@ export const ClusterState = z.object({
   replicas: z.array(ReplicaRow).describe("all replicas, as Redis knows them"),
 });
 
+export const WorkerRow = z.object({
+  worker: count.describe("its number, from 1"),
+  uptimeMs: z.number().nonnegative(),
+  sessions: count,
+  calls: CallTotals,
+});
+
 export const GatewayState = z.object({
   version: z.string(),
   uptimeMs: z.number().nonnegative(),
@@ -124,6 +131,7 @@ export const GatewayState = z.object({
   tokens: TokenTotals,
   lock: LockFigures,
   cluster: ClusterState.optional().describe("absent without cluster.listen"),
+  workers: z.array(WorkerRow).optional().describe("the workers that answer; absent without --workers"),
 });
 export type GatewayState = z.infer<typeof GatewayState>;
 

@@ -12,6 +12,13 @@ const DIVIDED = [
   ...["handOvers", "heldCalls", "heldBytes"],
 ] as const;
 
+const wholes = new WeakMap<Config, Config>();
+
+/** Returns the config that this one is a share of, or itself. */
+export function wholeOf(config: Config): Config {
+  return wholes.get(config) ?? config;
+}
+
 export function shareOfConfig(config: Config, workers: number): Config {
   const divided = (value: number): number => Math.ceil(value / workers);
   const limits: Record<string, number> = { ...config.limits };
@@ -19,5 +26,7 @@ export function shareOfConfig(config: Config, workers: number): Config {
   const { memoryBytes, keptBytes } = config.results;
   const results = { ...config.results, memoryBytes: divided(memoryBytes), keptBytes: divided(keptBytes) };
   // Only values of known keys were replaced, by numbers like them.
-  return { ...config, limits: limits as unknown as Config["limits"], results };
+  const share = { ...config, limits: limits as unknown as Config["limits"], results };
+  wholes.set(share, config);
+  return share;
 }

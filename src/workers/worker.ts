@@ -7,6 +7,7 @@
 import { EventEmitter } from "node:events";
 import type { Owner } from "../cluster/owners.ts";
 import type { FromWorker, Listening, Member, Setup, ToWorker } from "./messages.ts";
+import { wholeOf } from "./share-of-config.ts";
 
 /** The worker that serves everything but MCP itself. */
 const FIRST = 1;
@@ -25,6 +26,7 @@ export class Worker extends EventEmitter<WorkerEvents> {
   readonly count: number;
   readonly secret: string;
   readonly folder: string;
+  readonly wholeOf = wholeOf;
   #members: readonly Member[] = [];
   #isEnding = false;
 

@@ -5,6 +5,7 @@
  * all workers, the worst state is shown, and the reason names the worker.
  */
 import type { ServerState } from "../../protocol/server-states.ts";
+import type { RecordingRow } from "../live/schema.ts";
 import type { Counts, GatewayState, PromptRow, ResourceRow, ServerRow, ToolRow } from "../schema.ts";
 
 /** What one worker says. The first one comes first. */
@@ -32,7 +33,11 @@ const SEVERITY: Readonly<Record<ServerState, number>> = {
 
 export function mergeState(said: readonly Said<GatewayState>[]): GatewayState {
   const states = said.map(({ value }) => value);
-  return { ...states[0]!, ...mergeTotals(states) };
+  const workers = said.map(({ worker, value }) => {
+    const { uptimeMs, counts, calls } = value;
+    return { worker, uptimeMs, sessions: counts.sessions, calls };
+  });
+  return { ...states[0]!, ...mergeTotals(states), workers };
 }
 
 type Totals = Pick<GatewayState, "calls"> & { readonly counts: Counts };
@@ -74,6 +79,18 @@ export function mergeServer(said: readonly Said<ServerRow>[]): ServerRow {
     },
     upgrade: rows.find(({ upgrade }) => upgrade !== null)?.upgrade ?? null,
   };
+}
+
+/** All workers record, or none does: the first one tells what and where. */
+export function mergeRecording(said: readonly Said<{ recording: RecordingRow | null }>[]) {
+  const rows = said.flatMap(({ value }) => value.recording ?? []);
+  const recording = rows[0] && {
+    ...rows[0],
+    frames: sum(rows, ({ frames }) => frames),
+    lost: sum(rows, ({ lost }) => lost),
+    bytes: sum(rows, ({ bytes }) => bytes),
+  };
+  return { recording: recording ?? null };
 }
 
 export const mergeServers = (said: readonly Said<List<ServerRow>>[]): List<ServerRow> =>

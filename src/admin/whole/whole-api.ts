@@ -7,6 +7,7 @@ import type { GatewayState, PromptRow, ResourceRow, ServerRow, ToolRow } from ".
 import {
   type List,
   mergePrompts,
+  mergeRecording,
   mergeResources,
   mergeServer,
   mergeServers,
@@ -34,6 +35,7 @@ const MERGED: readonly (readonly [path: RegExp, merge: Merge])[] = [
   [/^\/api\/resources$/, (said: readonly Said<List<ResourceRow>>[]) => mergeResources(said)],
   [/^\/api\/(sessions|subscriptions|approvals|approval-grants)$/, union],
   [/^\/api\/calls$/, (said) => timeline(said)],
+  [/^\/api\/recording$/, mergeRecording],
   [/^\/api\/logs$/, (said, query) => timeline(said, Number(query.get("limit") ?? LINES))],
 ];
 const LINES = 1000;

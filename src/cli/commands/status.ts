@@ -44,6 +44,7 @@ export function status(options: TargetOptions & { readonly json?: boolean | unde
       if (nobodys > 0)
         console.log(`${many(nobodys, "call")} went to no server, ${formatCount(Math.max(0, failed))} failed`);
       if (state.cluster) console.log(clean(clusterLine(state.cluster)));
+      if (state.workers) console.log(workersLine(state.workers));
       console.log("");
       printTable(servers, serverColumns);
       for (const { id, upgrade } of servers) {
@@ -60,6 +61,11 @@ function clusterLine({ id, redis, replicas, handedOver }: NonNullable<GatewaySta
   const differ = revisions > 1 ? `; ${revisions} different configs` : "";
   const lost = redis === "lost" ? "; Redis cannot be reached" : "";
   return `Replica ${id}${known}; ${many(handedOver, "request")} handed over${differ}${lost}`;
+}
+
+function workersLine(workers: NonNullable<GatewayState["workers"]>): string {
+  const each = workers.map(({ worker, sessions, calls }) => `${worker}: ${sessions} and ${calls.inFlight}`).join(", ");
+  return `${many(workers.length, "worker")}, with sessions and calls in flight: ${each}`;
 }
 
 function many(count: number, noun: string): string {

@@ -55,7 +55,11 @@ export function Overview() {
           value={count(state.counts.sessions)}
           note={plural(state.counts.subscriptions, "subscription")}
         />
-        <Figure label="Up for" value={duration(state.uptimeMs)} note={`version ${state.version}`} />
+        <Figure
+          label="Up for"
+          value={duration(state.uptimeMs)}
+          note={`version ${state.version}${state.workers ? `, ${plural(state.workers.length, "worker")}` : ""}`}
+        />
       </div>
       <div class="charts">
         <Chart

@@ -44,6 +44,7 @@ export function headLine(state: State, columns: number): Line {
   const config = gateway.configPath === null ? "demo" : gateway.configPath;
   const facts = [
     `up ${formatAge(gateway.uptimeMs)}`,
+    ...(gateway.workers ? [`${gateway.workers.length} workers`] : []),
     `${formatCount(gateway.tokens.listed)} tokens`,
     `expose ${gateway.exposure}`,
     `log ${gateway.logLevel}`,

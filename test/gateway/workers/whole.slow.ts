@@ -82,6 +82,27 @@ it("lists, figures and metrics are those of all workers, at each of them", async
   }
 });
 
+it("workers, the config and the figures of a recording are shown for the whole gateway", async () => {
+  const server = await startScripted({ name: "one", transport: "http" });
+  const workers = await startWorkers(2, { mcpServers: { one: server.entry }, limits: { sessions: 10 } });
+  await api(workers, "recording", { forMs: 60_000, servers: ["one"] });
+  const sessions = await openSessions(workers, 4);
+  for (const raw of sessions) await raw.call("tools/call", echo("recorded"));
+  const { workers: rows } = await api(workers, "state");
+  expect(rows.map(({ worker }: { worker: number }) => worker)).toEqual([1, 2]);
+  const held = rows.map(({ sessions }: { sessions: number }) => sessions);
+  expect([Math.min(...held) > 0, held[0] + held[1]]).toEqual([true, 4]);
+  expect((await api(workers, "config")).limits.sessions).toBe(10);
+  const changes = await api(workers, "config/changes");
+  expect(changes.changed ?? []).toEqual([]);
+  // A request and its answer of each client, at whichever worker.
+  const frames = async (): Promise<number> => (await api(workers, "recording")).recording.frames;
+  await until(async () => (await frames()) >= 8, { what: "messages of all workers" });
+  const { recording } = await api(workers, "recording/stop", {});
+  expect(recording).not.toBeNull();
+  expect(await api(workers, "recording")).toEqual({ recording: null });
+});
+
 it("counters do not fall when a worker is replaced", async () => {
   const server = await startScripted({ name: "one", transport: "http" });
   const workers = await startWorkers(2, { mcpServers: { one: server.entry } });
