@@ -37,7 +37,9 @@ export function mergeState(said: readonly Said<GatewayState>[]): GatewayState {
     const { uptimeMs, counts, calls } = value;
     return { worker, uptimeMs, sessions: counts.sessions, calls };
   });
-  return { ...states[0]!, ...mergeTotals(states), workers };
+  // How workers reach each other is nobody else's business.
+  const { cluster: _, ...first } = states[0]!;
+  return { ...first, ...mergeTotals(states), workers };
 }
 
 type Totals = Pick<GatewayState, "calls"> & { readonly counts: Counts };

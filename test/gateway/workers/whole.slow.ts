@@ -88,7 +88,8 @@ it("workers, the config and the figures of a recording are shown for the whole g
   await api(workers, "recording", { forMs: 60_000, servers: ["one"] });
   const sessions = await openSessions(workers, 4);
   for (const raw of sessions) await raw.call("tools/call", echo("recorded"));
-  const { workers: rows } = await api(workers, "state");
+  const { workers: rows, cluster } = await api(workers, "state");
+  expect(cluster).toBeUndefined();
   expect(rows.map(({ worker }: { worker: number }) => worker)).toEqual([1, 2]);
   const held = rows.map(({ sessions }: { sessions: number }) => sessions);
   expect([Math.min(...held) > 0, held[0] + held[1]]).toEqual([true, 4]);
