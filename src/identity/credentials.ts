@@ -146,7 +146,7 @@ export class Credentials {
     const latest = connection && this.#latest.get(connection);
     if (latest?.header === header) return latest;
     const shown = this.#headers.get(header) ?? this.#takenApart(header);
-    if (shown && connection) this.#latest.set(connection, shown);
+    if (shown && connection && header.length <= LONGEST_HEADER) this.#latest.set(connection, shown);
     return shown;
   }
 
