@@ -124,4 +124,7 @@ function refuse(socket: Duplex, { status, message, challenge }: Refusal): void {
     ...(challenge === undefined ? [] : [`www-authenticate: ${challenge}`]),
   ];
   socket.end(`${lines.join("\r\n")}\r\n\r\n${body}`);
+  // Node has left the socket alone: with bytes that nobody reads, it would never be closed.
+  socket.resume();
+  setTimeout(() => socket.destroy(), FLUSH_MS).unref();
 }
