@@ -15,13 +15,24 @@ export interface RefuseOptions {
   readonly onLimit: OnLimit;
 }
 
+/** `_headerSent`: whether the head was written, not only made. */
+interface Answering extends ServerResponse {
+  readonly _headerSent?: boolean;
+}
+
 /** Handles the server's `clientError` event. */
 export function refuseConnection(error: NodeJS.ErrnoException, socket: Socket, options: RefuseOptions): void {
   const reason = refusalOf(error, options);
   const status = errorTable[reason.code].http;
   // Node keeps the answer under way here. Words in the middle of one would be taken for a part of
   // it.
-  const underWay = (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage;
+  const underWay = (socket as Socket & { _httpMessage?: Answering | null })._httpMessage;
+  if (socket.writable && underWay?.headersSent && !underWay._headerSent && !underWay.writableEnded) {
+    // What follows a request in the same packet is not HTTP. Its answer leaves at the end of this
+    // turn, in an immediate before this one.
+    socket.pause();
+    return void setImmediate(() => socket.destroySoon());
+  }
   if (!socket.writable || underWay?.headersSent) return void socket.destroy();
   const body = answerText(null, failure(reason));
   const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json\r\n`;

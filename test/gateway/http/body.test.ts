@@ -2,10 +2,11 @@
  * The body of a POST, however it arrives: at the limit it is taken, over it refused, and one that
  * never ends leaves nothing behind.
  */
+import { connect } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { bare, postText } from "../../fixtures/bare.ts";
 import { type RunningGoblin, startGoblin } from "../../fixtures/goblin.ts";
-import { disposeAll, rawHttp, startScripted, until } from "../../fixtures/peers.ts";
+import { disposeAll, onDispose, rawHttp, startScripted, until } from "../../fixtures/peers.ts";
 
 afterEach(disposeAll);
 
@@ -89,4 +90,39 @@ test("a client that vanishes half-way costs nothing, and nothing of its request 
   expect(await send(goblin, session, [text], 300)).toMatchObject(taken);
   expect(await server.received("tools/call")).toHaveLength(1);
   expect(goblin.gateway.servers.status("one")?.inFlight).toBe(0);
+});
+
+test("a request is answered, and only it, if what follows it in the same packet is not HTTP", async () => {
+  const goblin = await startGoblin({ mcpServers: {} });
+  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "grün", version: "1" } };
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params });
+  const cases: [packet: string, status: string][] = [
+    [`${postText("/mcp", {}, body)} `, "200 OK"],
+    [`${postText("/mcp", {}, body)}\u0000\r\n`, "200 OK"],
+    // Its length is counted in characters, so the last byte is not in it.
+    [postText("/mcp", {}, body, body.length), "400 Bad Request"],
+  ];
+  for (const [packet, status] of cases) {
+    const { socket, text, closed } = await bare(goblin.url);
+    socket.write(packet);
+    await until(closed);
+    expect(text().match(/^HTTP\/1\.1 .*$/gm)).toEqual([`HTTP/1.1 ${status}`]);
+  }
+});
+
+test("a refused tunnel is closed, whatever its client sends on", async () => {
+  const goblin = await startGoblin({ mcpServers: {} });
+  const socket = connect({ port: Number(new URL(goblin.url).port), host: "127.0.0.1", allowHalfOpen: true });
+  onDispose(() => void socket.destroy());
+  let isClosed = false;
+  socket.on("error", () => {});
+  socket.once("close", () => {
+    isClosed = true;
+  });
+  socket.write("CONNECT example.com:443 HTTP/1.1\r\nhost: localhost\r\n\r\n");
+  await new Promise((resolve) => socket.once("data", resolve));
+  await until(() => {
+    socket.write("more");
+    return isClosed;
+  });
 });
