@@ -88,9 +88,16 @@ function isLoadedWith(...modules) {
     imports.get(id)?.forEach(visit);
   };
   return (/** @type {string} */ id) => {
-    if (found.size === 0) for (const module of modules) visit(fromRoot(`dist/${module}`));
+    if (found.size === 0) for (const module of modules) visit(knownModule(module));
     return found.has(id) && !id.includes("/dist/cli/");
   };
+}
+
+/** @param {string} path */
+function knownModule(path) {
+  const id = fromRoot(`dist/${path}`);
+  if (!imports.has(id)) throw new Error(`there is no module ${path}: name the one that has its place in the groups`);
+  return id;
 }
 
 /**
