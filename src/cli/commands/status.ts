@@ -64,8 +64,10 @@ function clusterLine({ id, redis, replicas, handedOver }: NonNullable<GatewaySta
 }
 
 function workersLine(workers: NonNullable<GatewayState["workers"]>): string {
-  const each = workers.map(({ worker, sessions, calls }) => `${worker}: ${sessions} and ${calls.inFlight}`).join(", ");
-  return `${many(workers.length, "worker")}, with sessions and calls in flight: ${each}`;
+  const each = workers.map(
+    ({ worker, sessions, calls }) => `${worker} (${many(sessions, "session")}, ${calls.inFlight} in flight)`,
+  );
+  return `Workers: ${each.join(", ")}`;
 }
 
 function many(count: number, noun: string): string {
