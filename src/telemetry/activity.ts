@@ -7,26 +7,9 @@
  * object.
  */
 
-import type { Outcome } from "../protocol/outcomes.ts";
 import { Ring } from "../structures/ring.ts";
+import type { CallRecord } from "./call-record.ts";
 import { bucketOf, Latency } from "./latency.ts";
-
-export interface CallRecord {
-  /** When the call ended. */
-  readonly time: number;
-  readonly method: string;
-  /** The name that the client used. */
-  readonly name: string | null;
-  readonly serverId: string | null;
-  readonly ms: number;
-  readonly outcome: Outcome;
-  readonly client: string | null;
-  /** The principal's name. */
-  readonly who: string | null;
-  readonly profile: string | null;
-  readonly code: string | number | null;
-  readonly requestId: string;
-}
 
 export class Figures {
   readonly latency = new Latency();

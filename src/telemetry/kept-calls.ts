@@ -8,9 +8,9 @@
 import type { Call } from "../protocol/call.ts";
 import type { Flight } from "../protocol/flight.ts";
 import type { Answer, Raw } from "../protocol/json-rpc.ts";
-import type { CallRecord } from "./activity.ts";
+import type { CallRecord } from "./call-record.ts";
 
-export interface KeptCall {
+export class KeptCall {
   readonly record: CallRecord;
   /** The raw params; undefined if they are too large to keep. */
   readonly params: string | undefined;
@@ -29,6 +29,32 @@ export interface KeptCall {
   readonly masked: number;
   /** How many bytes it keeps alive, roughly. */
   readonly bytes: number;
+
+  /** `largest`: of a text that is kept. */
+  constructor(record: CallRecord, { flight, answer, largest }: Ended) {
+    const { call, startedAt, sentAt, answeredAt } = flight;
+    const keepsParams = call.text.length <= largest;
+    // A buffer keeps the memory alive that it is a part of.
+    const weight = typeof answer.raw === "string" ? answer.raw.length : answer.raw.buffer.byteLength;
+    const keepsAnswer = weight <= largest;
+    this.record = record;
+    this.params = keepsParams ? call.text : undefined;
+    this.paramsBytes = call.text.length;
+    this.ok = answer.ok;
+    this.answer = keepsAnswer ? answer.raw : undefined;
+    this.answerBytes = answer.raw.length;
+    this.beforeMs = sentAt === 0 ? null : sentAt - startedAt;
+    this.serverMs = sentAt === 0 || answeredAt === 0 ? null : answeredAt - sentAt;
+    this.emitted = call.emitted ?? NOTHING;
+    this.masked = flight.masked;
+    this.bytes = (keepsParams ? call.text.length : 0) + (keepsAnswer ? weight : 0) + sizeOf(call);
+  }
+}
+
+interface Ended {
+  readonly flight: Flight;
+  readonly answer: Answer;
+  readonly largest: number;
 }
 
 export interface KeepLimits {
@@ -42,9 +68,10 @@ const NOTHING: readonly string[] = [];
 
 export class KeptCalls {
   readonly #limits: () => KeepLimits;
-  /** Oldest first from `#first`; the places before it are empty. */
-  #calls: (KeptCall | undefined)[] = [];
-  #first = 0;
+  /** A ring: places are reused, so that the array does not grow and move with each call. */
+  #places: (KeptCall | undefined)[] = [];
+  #oldest = 0;
+  #size = 0;
   #bytes = 0;
 
   constructor(limits: () => KeepLimits) {
@@ -58,12 +85,18 @@ export class KeptCalls {
 
   add(record: CallRecord, flight: Flight, answer: Answer): void {
     const { keep, keepBytes } = this.#limits();
-    if (keep > 0) this.#push(kept({ record, flight, answer, largest: keepBytes / LARGEST_PART }));
-    while (this.size > keep || (this.#bytes > keepBytes && this.size > 0)) this.#drop();
+    if (keep !== this.#places.length) this.#resize(keep);
+    if (keep === 0) return;
+    const call = new KeptCall(record, { flight, answer, largest: keepBytes / LARGEST_PART });
+    if (this.#size === keep) this.#drop();
+    this.#places[this.#at(this.#size)] = call;
+    this.#size++;
+    this.#bytes += call.bytes;
+    while (this.#bytes > keepBytes && this.#size > 0) this.#drop();
   }
 
   get size(): number {
-    return this.#calls.length - this.#first;
+    return this.#size;
   }
 
   get bytes(): number {
@@ -72,54 +105,32 @@ export class KeptCalls {
 
   /** Finds a call by its request id. */
   find(requestId: string): KeptCall | undefined {
-    for (let index = this.#calls.length - 1; index >= this.#first; index--) {
-      const call = this.#calls[index];
+    for (let index = this.#size - 1; index >= 0; index--) {
+      const call = this.#places[this.#at(index)];
       if (call?.record.requestId === requestId) return call;
     }
     return undefined;
   }
 
-  #push(call: KeptCall): void {
-    this.#calls.push(call);
-    this.#bytes += call.bytes;
+  /** The place of a call; the oldest is call 0. */
+  #at(index: number): number {
+    const place = this.#oldest + index;
+    return place < this.#places.length ? place : place - this.#places.length;
   }
 
   #drop(): void {
-    this.#bytes -= this.#calls[this.#first]?.bytes ?? 0;
-    this.#calls[this.#first++] = undefined;
-    // Half of the places are empty: move once, so that a drop costs little on average.
-    if (this.#first * 2 < this.#calls.length) return;
-    this.#calls = this.#calls.slice(this.#first);
-    this.#first = 0;
+    this.#bytes -= this.#places[this.#oldest]?.bytes ?? 0;
+    this.#places[this.#oldest] = undefined;
+    this.#oldest = this.#at(1);
+    this.#size--;
   }
-}
 
-function kept(options: {
-  readonly record: CallRecord;
-  readonly flight: Flight;
-  readonly answer: Answer;
-  readonly largest: number;
-}): KeptCall {
-  const { record, flight, answer, largest } = options;
-  const { call, startedAt, sentAt, answeredAt } = flight;
-  const emitted = call.emitted ?? NOTHING;
-  const keepsParams = call.text.length <= largest;
-  // A buffer keeps the memory alive that it is a part of.
-  const weight = typeof answer.raw === "string" ? answer.raw.length : answer.raw.buffer.byteLength;
-  const keepsAnswer = weight <= largest;
-  return {
-    record,
-    params: keepsParams ? call.text : undefined,
-    paramsBytes: call.text.length,
-    ok: answer.ok,
-    answer: keepsAnswer ? answer.raw : undefined,
-    answerBytes: answer.raw.length,
-    beforeMs: sentAt === 0 ? null : sentAt - startedAt,
-    serverMs: sentAt === 0 || answeredAt === 0 ? null : answeredAt - sentAt,
-    emitted,
-    masked: flight.masked,
-    bytes: (keepsParams ? call.text.length : 0) + (keepsAnswer ? weight : 0) + sizeOf(call),
-  };
+  #resize(keep: number): void {
+    while (this.#size > keep) this.#drop();
+    const calls = Array.from({ length: this.#size }, (_, index) => this.#places[this.#at(index)]);
+    this.#places = calls.concat(new Array(keep - calls.length).fill(undefined));
+    this.#oldest = 0;
+  }
 }
 
 function sizeOf({ emitted }: Call): number {

@@ -4,20 +4,18 @@
  */
 
 import type { Tracing } from "../../otel/tracing.ts";
-import type { Call } from "../../protocol/call.ts";
 import type { Flight } from "../../protocol/flight.ts";
-import { type Answer, shownCode } from "../../protocol/json-rpc.ts";
+import type { Answer } from "../../protocol/json-rpc.ts";
 import type { Outcome } from "../../protocol/outcomes.ts";
 import { LateRoute } from "../../routing/late-route.ts";
 import type { Route } from "../../routing/resolve.ts";
 import type { Activity } from "../../telemetry/activity.ts";
+import { CallRecord } from "../../telemetry/call-record.ts";
 import type { KeptCalls } from "../../telemetry/kept-calls.ts";
 import { codeLabel, errorTypeLabel, GATEWAY, methodLabel, mimeLabel, NO_SERVER } from "../../telemetry/labels.ts";
 import type { Failure, Meter, Meters } from "../../telemetry/meters.ts";
 import type { Stage } from "../compose.ts";
 import { outcomeOf } from "../outcome.ts";
-
-const SHOWN_NAME = 200;
 
 export interface CallMetricsParts {
   readonly meters: Meters;
@@ -97,26 +95,14 @@ export class CallMetrics implements Stage {
     meter.end(outcome, ms, failure);
     const { sentAt, answeredAt } = flight;
     if (sentAt !== 0) meter.ask((answeredAt || startedAt + ms) - sentAt, failure);
-    const profile = call.client.visibility?.profile;
-    this.#meters.countCaller(call.who, profile, outcome);
+    this.#meters.countCaller(call.who, call.client.visibility?.profile, outcome);
     this.#tracing?.end(flight, answer, outcome);
     if (route && call.method === "resources/read") {
       this.#meters.countRead(route.serverId, mimeLabel(route.mimeType), answer.ok ? "success" : "failure");
     }
     const isListed = (route?.spec.names === "tool" || route?.spec.names === "prompt") && route.name !== "";
-    const record = {
-      time: Date.now(),
-      method: call.method,
-      name: nameOf(call),
-      serverId: meter.serverId === NO_SERVER ? null : meter.serverId,
-      ms,
-      outcome,
-      client: clientName(call),
-      who: call.who.name || null,
-      profile: profile ?? null,
-      code: answer.ok ? null : shownCode(answer),
-      requestId: call.requestId,
-    };
+    const serverId = meter.serverId === NO_SERVER ? null : meter.serverId;
+    const record = new CallRecord(call, { answer, outcome, serverId, ms });
     // First, so that listeners that hear of the call can look at it.
     this.#keptCalls.add(record, flight, answer);
     this.#activity.record(record, isListed ? route.name : undefined);
@@ -127,16 +113,4 @@ function failureOf(answer: Answer, outcome: Outcome): Failure | undefined {
   const type = errorTypeLabel(answer, outcome);
   if (type === undefined) return undefined;
   return { type, code: answer.ok ? undefined : codeLabel(answer) };
-}
-
-/** Returns the name or URI in the request, cut to a bounded length. */
-function nameOf({ params }: Call): string | null {
-  const { name, uri } = params as { name?: unknown; uri?: unknown };
-  const given = typeof name === "string" ? name : uri;
-  return typeof given === "string" ? given.slice(0, SHOWN_NAME) : null;
-}
-
-function clientName({ client }: Call): string | null {
-  const { name } = client.info;
-  return typeof name === "string" ? name.slice(0, SHOWN_NAME) : null;
 }
