@@ -59,7 +59,11 @@ export function createClient(who, world) {
 
   const wire = world.wireFor(who, gateway, {
     take: (message) => between.toClient(client, message, handle),
-    ended: (ended, why) => settle(ended, { cut: why }),
+    ended(ended, why) {
+      // It may have arrived all the same, and this wire has its answers on a stream of their own.
+      if (wireKind === "sse" && /^POST: (?:HTTP 502|E)/.test(why)) givenUp.add(ended);
+      settle(ended, { cut: why });
+    },
     unsent: (ended) => settle(ended, { givenUp: true }),
     status: (code) => speaker.status?.(code),
     broken: (text) => problems.add("broken", `${id} (${client.kind}) got ${text}`),

@@ -74,6 +74,7 @@ export class Session implements Client {
   readonly #questions = new Map<Id, (answer: Answer) => void>();
   readonly #endings: (() => void)[] = [];
   #questionCount = 0;
+  #isRetired = false;
   #ended = false;
 
   constructor(options: SessionOptions) {
@@ -100,6 +101,11 @@ export class Session implements Client {
 
   get ended(): boolean {
     return this.#ended;
+  }
+
+  /** Whether it goes on in another process. */
+  get isRetired(): boolean {
+    return this.#isRetired;
   }
 
   /** Who sends its messages from now on: the same principal, perhaps with another token. */
@@ -152,13 +158,14 @@ export class Session implements Client {
   }
 
   notify(text: string, call?: Call): void {
-    if (!this.#ended) this.#send(text, call);
+    if (!this.#ended && (call || !this.#isRetired)) this.#send(text, call);
   }
 
   ask(method: string, params: string, { call, others, signal }: About): Promise<Answer> {
     if (isQuestion(method) && !canBeAsked(this.capabilities, method))
       return Promise.resolve(failure(cannotBeAsked(method)));
-    if (this.#ended) return Promise.resolve(failure(new GoblinError("CANCELLED", "The client has gone")));
+    if (this.#ended || this.#isRetired)
+      return Promise.resolve(failure(new GoblinError("CANCELLED", "The client has gone")));
     if (call?.cancelled) return Promise.resolve(failure(callIsOver()));
     return new Promise((resolve) => {
       const id = `goblin-${PROCESS}-${++this.#questionCount}`;
@@ -191,6 +198,15 @@ export class Session implements Client {
   onEnd(ending: () => void): void {
     if (this.#ended) ending();
     else this.#endings.push(ending);
+  }
+
+  /**
+   * The session goes on in another process, which gets the client's messages from now on. Calls
+   * under way are still answered from here; questions cannot be.
+   */
+  retire(): void {
+    this.#isRetired = true;
+    for (const id of [...this.#questions.keys()]) this.#abandonQuestion(id);
   }
 
   close(): void {

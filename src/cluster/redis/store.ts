@@ -7,6 +7,7 @@
  * writes down again what it holds itself. What is in Redis names no client: keys are digests.
  */
 import { createHash } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
 import { isRecord } from "../../structures/record.ts";
 import type { Owner } from "../owners.ts";
 import { clusterKey } from "../owners.ts";
@@ -31,6 +32,12 @@ export interface RedisStoreOptions {
 /** The maximum age of a session. */
 const SESSION_MS = 7 * 24 * 3_600_000;
 const COMMAND_MS = 500;
+/**
+ * A Redis that is back may have lost what replicas hold. Until all have connected again and written
+ * that down, which takes them two seconds at most, who wants to take a session over waits.
+ */
+const SETTLE_MS = 3000;
+const LOOK_MS = 50;
 const AT_ONCE = 500;
 const SCRIPT = `local held = redis.call("GET", KEYS[1])
 local isOwner, owner = pcall(cjson.decode, held or "")
@@ -55,6 +62,8 @@ export class RedisStore implements SharedStore {
   #isBeating = false;
   /** What this process has in Redis may be gone. */
   #mustWriteAgain = false;
+  /** When the others have written theirs. */
+  #settledAt = 0;
   #hasLeft = false;
 
   constructor(options: RedisStoreOptions) {
@@ -68,6 +77,7 @@ export class RedisStore implements SharedStore {
       timeoutMs: Math.min(COMMAND_MS, timeoutMs),
       connected: () => {
         log.info({}, "Redis is connected");
+        if (this.#mustWriteAgain) this.#settledAt = performance.now() + SETTLE_MS;
         this.books.up();
         void this.#beat();
       },
@@ -112,6 +122,8 @@ export class RedisStore implements SharedStore {
   async claim(id: string, from: Owner): Promise<Owner> {
     const own = ownerText(this.#options.self);
     const key = this.#holderKey(id);
+    // One that leaves does not wait: its clients would.
+    while (performance.now() < this.#settledAt && !this.#hasLeft) await pause(LOOK_MS);
     const reply = await this.#redis.command("EVAL", SCRIPT, 1, key, own, from.id, SESSION_MS);
     return ownerIn(reply) ?? this.#options.self;
   }

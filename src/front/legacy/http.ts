@@ -23,11 +23,11 @@ import { accepts, replyAnswer, replyError } from "../http/reply.ts";
 import { traceOf } from "../http/trace.ts";
 import { answerBatch, batchProblem } from "./batch.ts";
 import { KeptStreams } from "./kept-streams.ts";
+import { MovedSessions } from "./moved-sessions.ts";
 import { attach, PostReply, SESSION_HEADER, type Streams } from "./reply.ts";
 import { answerRequest, type OpenOptions, openSession, resumeSession, takeMessage } from "./requests.ts";
 
 const VERSION_HEADER = "mcp-protocol-version";
-const MOST_MOVED = 10_000;
 const LEAVE_MS = 20;
 
 export class LegacyHttp {
@@ -41,8 +41,7 @@ export class LegacyHttp {
   /** How many requests of a session are read or answered, by the session's id. */
   readonly #underWay = new Map<string, number>();
   #left: (() => void) | undefined;
-  /** Sessions that other replicas took over. */
-  readonly #moved = new Set<string>();
+  readonly #moved = new MovedSessions((id, { inFlight }) => inFlight === 0 && !this.#underWay.has(id));
   /** What names a session, and whether this process has it. */
   readonly named = {
     idOf: (x: HttpExchange): string | undefined => x.header(SESSION_HEADER),
@@ -58,14 +57,14 @@ export class LegacyHttp {
     return this.#sessions.keys();
   }
 
-  /** Ends a session here that goes on at another replica. */
+  /** Ends a session here that goes on at another replica. What is under way is still answered. */
   surrender(id: string): void {
     const session = this.#sessions.get(id);
     if (!session) return;
-    this.#moved.add(id);
-    if (this.#moved.size > MOST_MOVED) this.#moved.delete(this.#moved.values().next().value!);
+    this.#sessions.delete(id);
     this.#context.continuity.surrender(session.key);
-    session.close();
+    this.#streamsOf(session).standing.end();
+    this.#moved.add(id, session);
   }
 
   /** Counts a request of a session as under way until it is answered. */
@@ -110,6 +109,7 @@ export class LegacyHttp {
     if (this.#leaving === undefined) return;
     clearInterval(this.#leaving);
     for (const id of [...this.#sessions.keys()]) this.surrender(id);
+    this.#moved.close();
   }
 
   /** A large message is being read. Its request can be cancelled before it is known. */
@@ -166,7 +166,8 @@ export class LegacyHttp {
 
   /** Ends the sessions of principals that are no longer admitted, with their streams and calls. */
   revoke(isValid: (principal: Principal) => boolean): void {
-    for (const session of this.#sessions.values()) if (!isValid(session.who)) session.close();
+    for (const session of [...this.#sessions.values(), ...this.#moved.resting])
+      if (!isValid(session.who)) session.close();
   }
 
   /** Closes the standing streams of other principals. Their sessions stay, and can be resumed. */
@@ -205,10 +206,11 @@ export class LegacyHttp {
   #resume(id: string, principal: Principal, place: Place): Session | undefined {
     const claims = this.#context.continuity.open(id, { principal: principal.id, endpoint: place.endpoint });
     if (!claims) return undefined;
+    this.#moved.end(id);
     try {
       const streams = this.#newStreams();
       const session = resumeSession(this.#context, claims, { principal, place, ...sinkFor(streams) });
-      this.#moved.delete(id);
+      this.#moved.forget(id);
       this.#register(session, streams, id);
       return session;
     } catch {
@@ -231,7 +233,7 @@ export class LegacyHttp {
     this.#streams.set(session, streams);
     session.onEnd(() => {
       this.#sessions.delete(id);
-      this.#context.continuity.ended(session.key);
+      if (!session.isRetired) this.#context.continuity.ended(session.key);
       streams.standing.end();
       for (const outbox of streams.requests.values()) {
         this.#kept.drop(outbox);

@@ -168,6 +168,8 @@ describe.skipIf(!hasAll)("three processes behind nginx", () => {
     await first.initialize();
     await first.call("resources/subscribe", { uri: HELLO });
     const old = await at(0, first.headers).stream({ verb: "GET" });
+    const slow = at(0, first.headers).call("tools/call", { name: "one_sleep", arguments: { ms: 12_000 } });
+    await server.waitFor((record) => record.message?.params?.name === "sleep");
     replicas[0]!.signal("SIGSTOP");
     const second = at(1, first.headers);
     const early = await second.call("tools/call", echo("early"));
@@ -181,6 +183,8 @@ describe.skipIf(!hasAll)("three processes behind nginx", () => {
     await server.control("touch", { uri: "text:///hello" });
     await until(() => stream.messages.filter(isUpdate).length === 2, { what: "a real update" });
     expect(old.messages.filter(isUpdate)).toHaveLength(heard);
+    // Except for the answer to what was under way, which nobody else can give.
+    expect((await slow).message.result.isError).not.toBe(true);
     // The old owner hands the session on, like everybody else.
     for (const i of [0, 1, 2]) {
       const { message } = await at(i, first.headers).call("tools/call", echo(`${i}`));
