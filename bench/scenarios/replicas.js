@@ -3,13 +3,15 @@
 // sides, how long an update takes to subscribers whose streams are handed over, and how many calls
 // two replicas take together. Only with --replicas: the rest of the benchmark knows one gateway.
 
+import { spawnSync } from "node:child_process";
 import { Client } from "../client.js";
+import { compareVariants } from "../native/compare.js";
 import { whole } from "../report.js";
+import { createRedis } from "../soak/replicas.js";
 import { httpServer, stdioServer } from "../subjects.js";
 import { usageOf } from "../usage.js";
 
 /** @typedef {import("../lab.js").Lab} Lab */
-/** @typedef {import("../lab.js").Cell} Cell */
 /** @typedef {import("../lab.js").Sample} Sample */
 /** @typedef {import("../subjects.js").Subject} Subject */
 
@@ -17,6 +19,11 @@ const SECRET = "the secret of the benchmark's replicas";
 const cluster = { secret: SECRET, listen: "127.0.0.1:0" };
 const CONNECTIONS = 16;
 const SUBSCRIBERS = 1_000;
+/** What the issue of replicas allows. */
+const MOST_CPU = 1.1;
+const LEAST_ROUNDS = 9;
+const WARM_MS = 3_000;
+const TURN_MS = 700;
 
 /** An address whose sessions are opened at another one. @param {string} url @param {string} home */
 function through(url, home) {
@@ -25,38 +32,63 @@ function through(url, home) {
   return address.href;
 }
 
-/** @param {Lab} lab */
-async function calls(lab) {
-  /** @type {{ name: string, cell: Cell }[]} */
-  const paths = [];
-  for (const era of /** @type {const} */ (["legacy", "modern"])) {
-    const servers = { http: httpServer(lab.backendUrl({ tag: `replicas-${era}`, era })) };
-    const alone = await lab.goblin({ servers });
-    const one = await lab.goblin({ servers, settings: { cluster } });
-    const two = await lab.goblin({ servers, settings: { cluster } });
-    const load = { era, connections: CONNECTIONS, ask: { kind: /** @type {const} */ ("echo"), tool: "http_echo" } };
-    paths.push({ name: `${era}, one gateway`, cell: { subject: alone, load } });
-    paths.push({ name: `${era}, a replica, at the owner`, cell: { subject: one, load } });
-    if (era === "modern") continue;
-    const url = through(two.url, one.url);
-    paths.push({ name: "handed over: the replica that got it", cell: { subject: two, load, url } });
-    paths.push({ name: "handed over: the owner", cell: { subject: one, load, url } });
+/**
+ * The same calls to a gateway alone, to a replica, and to one with Redis if there is one. All of
+ * them are at their owner: this is what every call pays.
+ * @param {Lab} lab
+ */
+async function costs({ bin, rounds, starts }) {
+  const hasRedis = spawnSync("redis-server", ["--version"]).status === 0;
+  const redis = hasRedis ? await createRedis() : undefined;
+  const settings = [{}, { cluster }, ...(redis ? [{ cluster: { ...cluster, redis: redis.url } }] : [])];
+  const names = ["one gateway", "a replica", "a replica, with Redis"];
+  /** @type {(string | number)[][]} */
+  const rows = [];
+  const bars = [];
+  let note = "";
+  try {
+    for (const era of /** @type {const} */ (["legacy", "modern"])) {
+      const variants = settings.map((one) => ({ settings: one }));
+      const measured = await compareVariants(variants, { era, bin, rounds, starts, server: "http" });
+      note = measured.note;
+      for (const [i] of settings.entries()) {
+        const ratio = measured.ratio(i, 0, "cpuUs");
+        rows.push([names[i] ?? "", era, measured.of(i, "perSecond"), measured.of(i, "cpuUs"), ratio]);
+        if (i > 0) bars.push({ name: `CPU of a call at ${names[i]}, ${era}`, value: ratio, most: MOST_CPU });
+      }
+    }
+  } finally {
+    redis?.kill();
   }
-  const samples = await lab.compare(paths.map(({ cell }) => cell));
+  const columns = ["calls, HTTP server", "era", "calls/s", "CPU µs", "× one"];
+  const notes = redis ? [note] : [note, "there is no redis-server here"];
+  return { table: { title: `tools/call at their owner, ${CONNECTIONS} connections`, columns, rows, notes }, bars };
+}
+
+/** What a call costs both replicas if it is handed over. @param {Lab} lab */
+async function handOvers(lab) {
+  const servers = { http: httpServer(lab.backendUrl({ tag: "handed", era: "legacy" })) };
+  const alone = await lab.goblin({ servers });
+  const one = await lab.goblin({ servers, settings: { cluster } });
+  const two = await lab.goblin({ servers, settings: { cluster } });
+  const era = /** @type {const} */ ("legacy");
+  const load = { era, connections: CONNECTIONS, ask: { kind: /** @type {const} */ ("echo"), tool: "http_echo" } };
+  const url = through(two.url, one.url);
+  const paths = [
+    { name: "one gateway", cell: { subject: alone, load } },
+    { name: "handed over: the replica that got it", cell: { subject: two, load, url } },
+    { name: "handed over: the owner", cell: { subject: one, load, url } },
+  ];
+  const cells = paths.map(({ cell }) => cell);
+  const samples = await lab.compare(cells, { warmCalls: 20_000, limit: WARM_MS, duration: TURN_MS });
+  await lab.clear();
+  const columns = ["path, legacy", "calls/s", "CPU µs", "p50 ms", "p99 ms"];
   const rows = paths.map(({ name }, i) => {
     const own = /** @type {Sample} */ (samples[i]);
     return [name, own.perSecond, own.cpuUs, own.p50, own.p99];
   });
-  const cpu = (/** @type {string} */ name) =>
-    samples[paths.findIndex((path) => path.name === name)]?.cpuUs ?? Number.NaN;
-  const bars = ["legacy", "modern"].map((era) => ({
-    name: `CPU of a call at a replica against one gateway, ${era}`,
-    value: cpu(`${era}, a replica, at the owner`) / cpu(`${era}, one gateway`),
-    most: 1.1,
-  }));
-  await lab.clear();
-  const columns = ["path", "calls/s", "CPU µs", "p50 ms", "p99 ms"];
-  return { table: { title: `tools/call with replicas, ${CONNECTIONS} connections`, columns, rows }, bars };
+  const notes = ["the load and the server are Node programs beside the gateways"];
+  return { title: `Hand-overs, ${CONNECTIONS} connections`, columns, rows, notes };
 }
 
 /** Both replicas at once, each with its own clients, beside one with as many. @param {Lab} lab */
@@ -122,9 +154,10 @@ async function updates(lab) {
 /** @type {import("../run.js").Scenario} */
 export const replicas = {
   name: "replicas",
-  seconds: { full: 25, short: 12 },
+  seconds: { full: 80, short: 12 },
+  least: LEAST_ROUNDS,
   async run(lab) {
-    const { table, bars } = await calls(lab);
-    return { tables: [table, await together(lab), await updates(lab)], bars };
+    const { table, bars } = await costs(lab);
+    return { tables: [table, await handOvers(lab), await together(lab), await updates(lab)], bars };
   },
 };
