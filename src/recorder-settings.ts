@@ -1,6 +1,5 @@
 /** Makes the flight recorder: connects it with the config, the masker and the meters. */
 import { join } from "node:path";
-import { Worker } from "node:worker_threads";
 import type { LiveConfig } from "./config/live-config.ts";
 import type { RecordConfig } from "./config/schema/settings.ts";
 import { stateFolder } from "./config/state-folder.ts";
@@ -54,6 +53,7 @@ function startThread(data: ThreadData): Thread {
   // A thread finds no file inside of the single executable, so it gets the text.
   const source = isSingleExecutable ? ownFile(program).toString() : program;
   const options = { eval: isSingleExecutable, workerData: data, execArgv: [], env: {}, name: "recorder" };
+  const { Worker } = process.getBuiltinModule("node:worker_threads");
   const worker = new Worker(source, options);
   worker.unref();
   return worker;

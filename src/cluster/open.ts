@@ -1,7 +1,7 @@
 /** Opens the cluster that a config describes. */
 import type { Config } from "../config/schema/config.ts";
 import { GoblinError, messageOf } from "../protocol/errors.ts";
-import { Cluster, type ClusterOptions } from "./cluster.ts";
+import type { Cluster, ClusterOptions } from "./cluster.ts";
 import { clusterKey } from "./owners.ts";
 import type { RedisStoreOptions } from "./redis/store.ts";
 
@@ -39,6 +39,7 @@ export async function openCluster(config: Sections, { env, log }: OpenOptions): 
   const { headerBytes } = config.limits;
   const { receiveMs } = config.timeouts;
   try {
+    const { Cluster } = await import("./cluster.ts");
     const storeFor = redis === undefined ? undefined : await redisStore({ url: redis, secret, timeoutMs, log });
     return await Cluster.open({ secret, listen, address, timeoutMs, headerBytes, receiveMs, log, storeFor });
   } catch (error) {

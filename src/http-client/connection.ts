@@ -3,10 +3,10 @@
  * shared buffer; handlers copy the bytes that they keep.
  */
 import { connect, isIP, type Socket, type TcpSocketConnectOpts } from "node:net";
-import { type ConnectionOptions, connect as connectSecurely } from "node:tls";
+import type { ConnectionOptions } from "node:tls";
 import { atTurnEnd, type TurnEndTask } from "../timing/turn-end.ts";
 import { type AnswerHead, ResponseParser } from "./response-parser.ts";
-import { openProxy, Tunnel } from "./tunnel.ts";
+import { connectSecurely, openProxy, Tunnel } from "./tunnel.ts";
 
 /**
  * Receives the events of one request. Either `complete` or `failed` is called, exactly once and

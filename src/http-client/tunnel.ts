@@ -5,7 +5,7 @@
  */
 import { connect, type Socket } from "node:net";
 import { Duplex } from "node:stream";
-import { connect as connectSecurely } from "node:tls";
+import type { ConnectionOptions, TLSSocket } from "node:tls";
 import { proxyAuthorization } from "./proxy.ts";
 
 const MAX_HEAD = 16 * 1024;
@@ -84,6 +84,11 @@ export function openProxy({ protocol, hostname, port }: URL, options: object = {
   const host = hostname.replace(/^\[|\]$/g, "");
   const address = { ...options, host, port: Number(port) || (isSecure ? 443 : 80) };
   return isSecure ? connectSecurely({ ...address, servername: host }) : connect(address);
+}
+
+/** TLS takes memory, so it is loaded with the first connection that needs it. */
+export function connectSecurely(options: ConnectionOptions): TLSSocket {
+  return process.getBuiltinModule("node:tls").connect(options);
 }
 
 function refused({ host }: URL, what: string): Error {

@@ -9,8 +9,7 @@
  * redirect is followed.
  */
 import { type LookupAddress, lookup } from "node:dns";
-import { type IncomingMessage, request as requestPlain } from "node:http";
-import { request as requestSecure } from "node:https";
+import http, { type IncomingMessage } from "node:http";
 import { isIP, type LookupFunction } from "node:net";
 import { readBounded } from "../structures/read-bounded.ts";
 import { isPrivateAddress } from "../text/private-address.ts";
@@ -155,7 +154,7 @@ interface Sending {
 
 function send(url: URL, { method = "GET", headers = {}, body }: GuardedInit, how: Sending): Promise<Response> {
   const { look, timeoutMs } = how;
-  const request = url.protocol === "https:" ? requestSecure : requestPlain;
+  const { request } = url.protocol === "https:" ? process.getBuiltinModule("node:https") : http;
   const text = body === undefined || body === null ? undefined : String(body);
   return new Promise((resolve, reject) => {
     const late = setTimeout(() => sent.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);

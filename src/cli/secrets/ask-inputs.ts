@@ -2,7 +2,6 @@
  * Asks for the inputs of a config that nobody has answered yet, once, and keeps the answers with
  * the user's secrets. Without a terminal nothing is asked: the servers then say what they need.
  */
-import { createInterface } from "node:readline/promises";
 import type { Config } from "../../config/schema/config.ts";
 import type { InputReference } from "../../config/secret-reference.ts";
 import { SecretStore } from "../../secrets/secret-store.ts";
@@ -63,6 +62,7 @@ async function choose(question: string, options: readonly string[], usual?: stri
 
 /** Returns undefined at the end of the input. */
 async function readLine(question: string): Promise<string | undefined> {
+  const { createInterface } = await import("node:readline/promises");
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   // The terminal is in raw mode while a line is read, so ctrl-c must be forwarded.
   lines.on("SIGINT", () => process.kill(process.pid, "SIGINT"));

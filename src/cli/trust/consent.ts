@@ -6,7 +6,6 @@
  * shows the commands and asks once. Everywhere else the file is rejected, and the error names the
  * command that trusts it.
  */
-import { createInterface } from "node:readline/promises";
 import { ConfigError } from "../../config/problems/problem.ts";
 import type { ConfigText } from "../../config/reading/load.ts";
 import { type Outline, outlineConfig, type ServerOutline } from "../../config/reading/outline.ts";
@@ -25,6 +24,7 @@ export async function askForTrust(file: ConfigText): Promise<void> {
   if (store.isTrusted(file.path, file.digest)) return;
   if (!process.stdin.isTTY || !process.stderr.isTTY) throw untrusted(file.path);
   console.error(`${describeConfig(file)}\n`);
+  const { createInterface } = await import("node:readline/promises");
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   // End of input counts as no.
   const ended = new Promise<string>((resolve) => lines.once("close", () => resolve("")));

@@ -4,7 +4,6 @@
  * they match, the previous pair stays in use.
  */
 import { readFile } from "node:fs/promises";
-import { createSecureContext } from "node:tls";
 import { messageOf } from "../../protocol/errors.ts";
 
 export interface CertificateFiles {
@@ -31,6 +30,7 @@ export interface FollowCertificateOptions {
 export async function readCertificate(files: CertificateFiles): Promise<Certificate> {
   const cert = await read(files.cert, "gateway.tls.cert");
   const key = await read(files.key, "gateway.tls.key");
+  const { createSecureContext } = await import("node:tls");
   const fits = (parts: Partial<Certificate>, message: string): void => {
     try {
       createSecureContext(parts);

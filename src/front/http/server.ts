@@ -5,7 +5,6 @@
  * Until then, the client holds only its socket.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { OnLimit } from "../../protocol/limit-exceeded.ts";
@@ -59,7 +58,8 @@ export async function listenHttp(options: HttpServerOptions): Promise<HttpServer
     requestTimeout: receiveMs,
     headersTimeout: Math.min(HEADERS_MS, receiveMs),
   };
-  const secure = certificate && createSecureServer({ ...limits, ...certificate, handshakeTimeout: receiveMs }, serve);
+  const https = certificate && (await import("node:https"));
+  const secure = https?.createServer({ ...limits, ...certificate, handshakeTimeout: receiveMs }, serve);
   const server = secure ?? createServer(limits, serve);
   server.keepAliveTimeout = IDLE_MS;
   server.on("clientError", (error, socket) => refuseConnection(error, socket as Socket, options));
