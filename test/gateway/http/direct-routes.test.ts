@@ -60,27 +60,34 @@ test("the answers are those of the routes with Hono", async () => {
   }
 });
 
-test("a gateway that serves clients and probes loads Node's web objects only for another route", async () => {
-  const one = await startScripted({ name: "one" });
-  const home = await serveHome({ mcpServers: { one: one.entry } });
-  const report = `
-    process.on("SIGUSR2", () => console.log(process.moduleLoadList.includes("NativeModule internal/deps/undici/undici")));
+const WEB = "NativeModule internal/deps/undici/undici";
+/** From 22 on, Node loads them with its HTTP server. */
+const comesWithHttp = Number(process.versions.node.split(".")[0]) >= 22;
+
+test.skipIf(comesWithHttp)(
+  "a gateway that serves clients and probes loads Node's web objects only for another route",
+  async () => {
+    const one = await startScripted({ name: "one" });
+    const home = await serveHome({ mcpServers: { one: one.entry } });
+    const report = `
+    process.on("SIGUSR2", () => console.log(process.moduleLoadList.includes(${JSON.stringify(WEB)})));
   `;
-  const goblin = await startServe(home, {
-    NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(report)}`,
-  });
-  const reported = async (count: number): Promise<string[]> => {
-    goblin.signal("SIGUSR2");
-    const lines = (): string[] => goblin.out().match(/^(true|false)$/gm) ?? [];
-    await until(() => lines().length === count, { what: "the report" });
-    return lines();
-  };
-  await until(async () => (await fetch(`${goblin.origin}/ready`)).ok, { what: "/ready" });
-  const raw = rawHttp(goblin.url);
-  await raw.initialize();
-  expect((await raw.call("tools/list")).message.result.tools).not.toEqual([]);
-  expect((await fetch(`${goblin.origin}/health`)).status).toBe(200);
-  expect(await reported(1)).toEqual(["false"]);
-  expect((await fetch(`${goblin.origin}/api/servers`)).status).toBe(200);
-  expect(await reported(2)).toEqual(["false", "true"]);
-});
+    const goblin = await startServe(home, {
+      NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(report)}`,
+    });
+    const reported = async (count: number): Promise<string[]> => {
+      goblin.signal("SIGUSR2");
+      const lines = (): string[] => goblin.out().match(/^(true|false)$/gm) ?? [];
+      await until(() => lines().length === count, { what: "the report" });
+      return lines();
+    };
+    await until(async () => (await fetch(`${goblin.origin}/ready`)).ok, { what: "/ready" });
+    const raw = rawHttp(goblin.url);
+    await raw.initialize();
+    expect((await raw.call("tools/list")).message.result.tools).not.toEqual([]);
+    expect((await fetch(`${goblin.origin}/health`)).status).toBe(200);
+    expect(await reported(1)).toEqual(["false"]);
+    expect((await fetch(`${goblin.origin}/api/servers`)).status).toBe(200);
+    expect(await reported(2)).toEqual(["false", "true"]);
+  },
+);

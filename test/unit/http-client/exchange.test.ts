@@ -85,8 +85,8 @@ describe("an answer", () => {
       response.writeHead(200, json);
       response.cork();
       for (let i = 0; i < 5; i++) response.write("x".repeat(600));
-      response.end();
       response.uncork();
+      response.end();
     });
     const { told, ended } = ask(pool);
     await ended;
