@@ -11,7 +11,7 @@ export const layers: Record<string, readonly string[]> = {
   "uri-template": [],
   "own-file.ts": [],
   "version.ts": ["own-file.ts"],
-  demo: ["protocol"],
+  demo: ["protocol", "structures"],
   "http-client": ["structures", "timing", "text"],
   protocol: ["json", "structures", "timing", "text"],
   outbound: ["protocol"],

@@ -4,11 +4,11 @@
  * Invariant: every request is answered exactly once, unless the client cancelled it. When the input
  * ends, running calls are aborted and the returned promise resolves.
  */
-import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { legacyVersions } from "../protocol/envelope.ts";
 import { errorTable } from "../protocol/errors.ts";
 import { type LogLevel, logLevels } from "../protocol/log-levels.ts";
+import { eachLine } from "../structures/lines.ts";
 import { type Demo, type Fields, type Json, ToolFailure, type Turn, text } from "./demo.ts";
 
 const { INVALID_PARAMS, RESOURCE_NOT_FOUND, METHOD_NOT_FOUND, INTERNAL_ERROR, PARSE_ERROR } = errorTable;
@@ -196,7 +196,7 @@ export function serveLines(demo: Demo, input: Readable, output: Writable): Promi
       ended.abort();
       resolve();
     };
-    createInterface({ input }).on("line", receive).on("close", end);
+    eachLine(input, receive, end);
     // The client disconnected while we were writing.
     output.on("error", end);
   });

@@ -8,6 +8,7 @@
  * Used for stdio on both sides and for event streams. Node's readline does not fit: it also ends a
  * line at U+2028, which JSON allows in strings.
  */
+import type { Readable } from "node:stream";
 import { Pieces } from "./pieces.ts";
 
 const NEWLINE = 10;
@@ -105,4 +106,18 @@ export function idsAtEdges(bytes: Buffer): number[] {
   const head = ID_FIRST.exec(bytes.toString("latin1", 0, EDGE));
   const tail = ENVELOPE_LAST.exec(bytes.toString("latin1", Math.max(0, bytes.length - EDGE)));
   return [head, tail].flatMap((found) => (found ? [Number(found[1])] : []));
+}
+
+/** Reads the lines of a stream whose writer is trusted with their length, then calls `ended`. */
+export function eachLine(input: Readable, line: (text: string) => void, ended: () => void): void {
+  const lines = new LineSplitter({
+    cap: Number.POSITIVE_INFINITY,
+    line: (bytes) => line(bytes.toString("utf8")),
+    overflow: () => {},
+  });
+  input.on("data", (chunk: Buffer) => lines.push(chunk));
+  input.once("end", () => {
+    lines.end();
+    ended();
+  });
 }

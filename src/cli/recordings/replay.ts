@@ -2,10 +2,10 @@
  * `goblin replay`: a server that answers as recorded, on stdin and stdout or over HTTP; with
  * --against, a comparison with a real server.
  */
-import { createInterface } from "node:readline";
 import { oneLine } from "../../json/json-text.ts";
 import { serveReplay } from "../../replay/http.ts";
 import { Replay } from "../../replay/replay.ts";
+import { eachLine } from "../../structures/lines.ts";
 import { clean } from "../../text/clean.ts";
 import type { TargetOptions } from "../gateway/target.ts";
 import { UsageError } from "../usage-error.ts";
@@ -43,12 +43,11 @@ export async function replay(path: string, options: ReplayOptions): Promise<numb
 
 function overStdio(served: Replay): Promise<number> {
   return new Promise((resolve) => {
-    createInterface({ input: process.stdin })
-      .on("line", (line) => {
-        if (line.trim() === "") return;
-        for (const message of served.receive(line)) process.stdout.write(`${oneLine(message)}\n`);
-      })
-      .on("close", () => resolve(0));
+    const receive = (line: string): void => {
+      if (line.trim() === "") return;
+      for (const message of served.receive(line)) process.stdout.write(`${oneLine(message)}\n`);
+    };
+    eachLine(process.stdin, receive, () => resolve(0));
     // The client is gone.
     process.stdout.on("error", () => resolve(0));
   });

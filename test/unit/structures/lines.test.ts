@@ -1,6 +1,7 @@
+import { Readable } from "node:stream";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { idAtEdges, LineSplitter } from "../../../src/structures/lines.ts";
+import { eachLine, idAtEdges, LineSplitter } from "../../../src/structures/lines.ts";
 
 function split(chunks: readonly Buffer[], cap = 1000) {
   const lines: string[] = [];
@@ -60,4 +61,18 @@ test("the id of a dropped answer is read from its edges, if it is there", () => 
   expect(idAtEdges('{"result":{', 'x},"jsonrpc":"2.0","id":13}')).toBe(13);
   expect(idAtEdges('{"jsonrpc":"2.0","id":"text","result":{', "xx}}")).toBeUndefined();
   expect(idAtEdges('{"jsonrpc":"2.0","method":"m","params":{', "}}")).toBeUndefined();
+});
+
+test("a stream's lines end at line feeds alone, also the last one, and then its end is told", async () => {
+  const told: (string | undefined)[] = [];
+  const text = Buffer.from('"a\u2028b"\r\n"ü\u2029"\nlast');
+  const pieces = [text.subarray(0, 4), text.subarray(4, 13), text.subarray(13)];
+  await new Promise<void>((resolve) => {
+    eachLine(
+      Readable.from(pieces),
+      (line) => told.push(line),
+      () => resolve(void told.push(undefined)),
+    );
+  });
+  expect(told).toEqual(['"a\u2028b"', '"ü\u2029"', "last", undefined]);
 });
