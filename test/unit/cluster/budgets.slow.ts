@@ -16,6 +16,8 @@ interface Part {
   part: number;
   demand: number;
   inUse: number;
+  /** How often Redis did not answer in time. */
+  downs: number;
   readonly warnings: string[];
 }
 
@@ -27,12 +29,15 @@ interface Scene {
 async function scene(limit: number, { isWhole = true, count = 3 } = {}): Promise<Scene> {
   const redis = await startRedis();
   const all = Array.from({ length: count }, (_, i) => {
-    const one: Part = { self: `replica-${i}`, part: Number.NaN, demand: 0, inUse: 0, warnings: [] };
+    const one: Part = { self: `replica-${i}`, part: Number.NaN, demand: 0, inUse: 0, downs: 0, warnings: [] };
     const connection: Redis = new Redis({
       url: redis.url,
       timeoutMs: 500,
       connected: () => {},
-      failed: () => budgets.down(),
+      failed: () => {
+        one.downs++;
+        budgets.down();
+      },
     });
     const budgets: RedisBudgets = new RedisBudgets({
       redis: connection,
@@ -78,19 +83,28 @@ describe.skipIf(!hasProgram("redis-server"))("a budget of three replicas", () =>
   it("is never in more hands than it has places, while it moves", async () => {
     const here = await scene(12);
     await become(here, "4,4,4");
-    const sums: number[] = [];
-    for (let i = 0; i < 30; i++) {
-      for (const one of here.all) {
-        one.demand = Math.floor(Math.random() * 40);
-        // Calls that run go on when the part becomes smaller.
-        one.inUse = Math.max(Math.min(one.demand, one.part), one.inUse - 1);
+    const downs = (): number => here.all.reduce((sum, one) => sum + one.downs, 0);
+    let before: number;
+    let sums: number[];
+    do {
+      // On a busy machine Redis may be late. Then all have equal parts, beside what is in use.
+      before = downs();
+      sums = [];
+      for (let i = 0; i < 30 && downs() === before; i++) {
+        for (const one of here.all) {
+          one.demand = Math.floor(Math.random() * 40);
+          // Calls that run go on when the part becomes smaller.
+          one.inUse = Math.max(Math.min(one.demand, one.part), one.inUse - 1);
+        }
+        const from = performance.now();
+        await pause(50);
+        // One that says nothing for two seconds has no part, and here all stand still together.
+        if (performance.now() - from > 1000) continue;
+        sums.push(here.all.reduce((sum, { part, inUse }) => sum + Math.max(part, inUse), 0));
       }
-      const from = performance.now();
-      await pause(50);
-      // One that says nothing for two seconds has no part, and here all stand still together.
-      if (performance.now() - from > 1000) continue;
-      sums.push(here.all.reduce((sum, { part, inUse }) => sum + Math.max(part, inUse), 0));
-    }
+      for (const one of here.all) one.demand = one.inUse = 0;
+      if (downs() !== before) await become(here, "4,4,4");
+    } while (downs() !== before);
     expect(sums.filter((sum) => sum > 12)).toEqual([]);
   });
 
