@@ -21,9 +21,10 @@ const CONNECTIONS = 16;
 const SUBSCRIBERS = 1_000;
 /** What the issue of replicas allows. */
 const MOST_CPU = 1.1;
-const LEAST_ROUNDS = 9;
-const WARM_MS = 3_000;
-const TURN_MS = 700;
+const LEAST_ROUNDS = 6;
+const STARTS = 2;
+const WARM_MS = 2_000;
+const TURN_MS = 400;
 
 /** An address whose sessions are opened at another one. @param {string} url @param {string} home */
 function through(url, home) {
@@ -37,7 +38,7 @@ function through(url, home) {
  * them are at their owner: this is what every call pays.
  * @param {Lab} lab
  */
-async function costs({ bin, rounds, starts }) {
+async function costs({ bin, rounds }) {
   const hasRedis = spawnSync("redis-server", ["--version"]).status === 0;
   const redis = hasRedis ? await createRedis() : undefined;
   const settings = [{}, { cluster }, ...(redis ? [{ cluster: { ...cluster, redis: redis.url } }] : [])];
@@ -49,7 +50,7 @@ async function costs({ bin, rounds, starts }) {
   try {
     for (const era of /** @type {const} */ (["legacy", "modern"])) {
       const variants = settings.map((one) => ({ settings: one }));
-      const measured = await compareVariants(variants, { era, bin, rounds, starts, server: "http" });
+      const measured = await compareVariants(variants, { era, bin, rounds, starts: STARTS, server: "http" });
       note = measured.note;
       for (const [i] of settings.entries()) {
         const ratio = measured.ratio(i, 0, "cpuUs");
