@@ -138,8 +138,9 @@ function pass(answer: IncomingMessage, outgoing: ServerResponse, { shared }: Han
   const headers: OutgoingHttpHeaders = {};
   for (const name in answer.headers) if (!DROPPED.has(name)) headers[name] = answer.headers[name];
   outgoing.writeHead(answer.statusCode ?? 502, { ...headers, ...shared });
-  // A stream may have nothing to say for a while, but its client waits for the head.
-  outgoing.flushHeaders();
+  // A stream may have nothing to say for a while, but its client waits for the head. Any other
+  // answer takes its head along.
+  if (answer.headers["content-length"] === undefined) outgoing.flushHeaders();
   answer.pipe(outgoing);
   // A stream that was cut must not look as if it had ended.
   answer.once("close", () => answer.complete || outgoing.destroy());
