@@ -3,7 +3,7 @@
  *
  * A record is an object of a class, as is a kept call: V8 puts the objects of a literal into the
  * old generation at once if the first ones lived long, and with them all texts that they refer to.
- * Full collections would come three times as often.
+ * Full collections would come more often.
  */
 import type { Call } from "../protocol/call.ts";
 import { type Answer, shownCode } from "../protocol/json-rpc.ts";
