@@ -10,7 +10,7 @@ import { compareVariants } from "../native/compare.js";
 
 const RULES = 1_000;
 const AUDIENCE = "http://127.0.0.1/mcp";
-/** What the issue of identity and policy allows. */
+/** What all of it may cost a call. */
 const MOST_CPU = 1.1;
 const LEAST_ROUNDS = 9;
 

@@ -19,7 +19,7 @@ const SECRET = "the secret of the benchmark's replicas";
 const cluster = { secret: SECRET, listen: "127.0.0.1:0" };
 const CONNECTIONS = 16;
 const SUBSCRIBERS = 1_000;
-/** What the issue of replicas allows. */
+/** What being a replica may cost a call. */
 const MOST_CPU = 1.1;
 const LEAST_ROUNDS = 6;
 const STARTS = 2;

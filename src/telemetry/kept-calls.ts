@@ -8,6 +8,7 @@
 import type { Call } from "../protocol/call.ts";
 import type { Flight } from "../protocol/flight.ts";
 import type { Answer, Raw } from "../protocol/json-rpc.ts";
+import { Ring } from "../structures/ring.ts";
 import type { CallRecord } from "./call-record.ts";
 
 export class KeptCall {
@@ -68,10 +69,7 @@ const NOTHING: readonly string[] = [];
 
 export class KeptCalls {
   readonly #limits: () => KeepLimits;
-  /** A ring: places are reused, so that the array does not grow and move with each call. */
-  #places: (KeptCall | undefined)[] = [];
-  #oldest = 0;
-  #size = 0;
+  #calls: Ring<KeptCall> | undefined;
   #bytes = 0;
 
   constructor(limits: () => KeepLimits) {
@@ -85,18 +83,18 @@ export class KeptCalls {
 
   add(record: CallRecord, flight: Flight, answer: Answer): void {
     const { keep, keepBytes } = this.#limits();
-    if (keep !== this.#places.length) this.#resize(keep);
-    if (keep === 0) return;
+    if (keep !== (this.#calls?.capacity ?? 0)) this.#resize(keep);
+    const calls = this.#calls;
+    if (!calls) return;
     const call = new KeptCall(record, { flight, answer, largest: keepBytes / LARGEST_PART });
-    if (this.#size === keep) this.#drop();
-    this.#places[this.#at(this.#size)] = call;
-    this.#size++;
+    if (calls.length === keep) this.#drop(calls);
+    calls.push(call);
     this.#bytes += call.bytes;
-    while (this.#bytes > keepBytes && this.#size > 0) this.#drop();
+    while (this.#bytes > keepBytes && calls.length > 0) this.#drop(calls);
   }
 
   get size(): number {
-    return this.#size;
+    return this.#calls?.length ?? 0;
   }
 
   get bytes(): number {
@@ -105,31 +103,19 @@ export class KeptCalls {
 
   /** Finds a call by its request id. */
   find(requestId: string): KeptCall | undefined {
-    for (let index = this.#size - 1; index >= 0; index--) {
-      const call = this.#places[this.#at(index)];
-      if (call?.record.requestId === requestId) return call;
-    }
-    return undefined;
+    return this.#calls?.items().findLast(({ record }) => record.requestId === requestId);
   }
 
-  /** The place of a call; the oldest is call 0. */
-  #at(index: number): number {
-    const place = this.#oldest + index;
-    return place < this.#places.length ? place : place - this.#places.length;
+  #drop(calls: Ring<KeptCall>): void {
+    this.#bytes -= calls.shift()?.bytes ?? 0;
   }
 
-  #drop(): void {
-    this.#bytes -= this.#places[this.#oldest]?.bytes ?? 0;
-    this.#places[this.#oldest] = undefined;
-    this.#oldest = this.#at(1);
-    this.#size--;
-  }
-
+  /** Keeps the newest of what is there. */
   #resize(keep: number): void {
-    while (this.#size > keep) this.#drop();
-    const calls = Array.from({ length: this.#size }, (_, index) => this.#places[this.#at(index)]);
-    this.#places = calls.concat(new Array(keep - calls.length).fill(undefined));
-    this.#oldest = 0;
+    const newest = keep === 0 ? [] : (this.#calls?.items() ?? []).slice(-keep);
+    this.#calls = keep === 0 ? undefined : new Ring(keep);
+    for (const call of newest) this.#calls?.push(call);
+    this.#bytes = newest.reduce((sum, { bytes }) => sum + bytes, 0);
   }
 }
 

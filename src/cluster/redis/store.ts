@@ -37,7 +37,6 @@ const COMMAND_MS = 500;
  * that down, which takes them two seconds at most, who wants to take a session over waits.
  */
 const SETTLE_MS = 3000;
-const LOOK_MS = 50;
 const AT_ONCE = 500;
 const SCRIPT = `local held = redis.call("GET", KEYS[1])
 local isOwner, owner = pcall(cjson.decode, held or "")
@@ -62,9 +61,9 @@ export class RedisStore implements SharedStore {
   #isBeating = false;
   /** What this process has in Redis may be gone. */
   #mustWriteAgain = false;
-  /** When the others have written theirs. */
-  #settledAt = 0;
-  #hasLeft = false;
+  /** Resolves when the others have written theirs, or this one leaves. */
+  #settled: Promise<void> = Promise.resolve();
+  readonly #leaving = new AbortController();
 
   constructor(options: RedisStoreOptions) {
     this.#options = options;
@@ -77,7 +76,7 @@ export class RedisStore implements SharedStore {
       timeoutMs: Math.min(COMMAND_MS, timeoutMs),
       connected: () => {
         log.info({}, "Redis is connected");
-        if (this.#mustWriteAgain) this.#settledAt = performance.now() + SETTLE_MS;
+        if (this.#mustWriteAgain) this.#settled = this.#settle();
         this.books.up();
         void this.#beat();
       },
@@ -122,8 +121,7 @@ export class RedisStore implements SharedStore {
   async claim(id: string, from: Owner): Promise<Owner> {
     const own = ownerText(this.#options.self);
     const key = this.#holderKey(id);
-    // One that leaves does not wait: its clients would.
-    while (performance.now() < this.#settledAt && !this.#hasLeft) await pause(LOOK_MS);
+    await this.#settled;
     const reply = await this.#redis.command("EVAL", SCRIPT, 1, key, own, from.id, SESSION_MS);
     return ownerIn(reply) ?? this.#options.self;
   }
@@ -133,7 +131,7 @@ export class RedisStore implements SharedStore {
   }
 
   async leave(): Promise<void> {
-    this.#hasLeft = true;
+    this.#leaving.abort();
     clearInterval(this.#timer);
     const { id } = this.#options.self;
     const left = [this.#redis.command("DEL", this.#memberKey(id)), this.#redis.command("SREM", this.#setKey, id)];
@@ -148,7 +146,7 @@ export class RedisStore implements SharedStore {
 
   /** Renews the lease, and looks who else has one. */
   async #beat(): Promise<void> {
-    if (this.#isBeating || this.#hasLeft || !this.#redis.isReady || !this.#user) return;
+    if (this.#isBeating || this.#leaving.signal.aborted || !this.#redis.isReady || !this.#user) return;
     this.#isBeating = true;
     try {
       const { self } = this.#options;
@@ -167,6 +165,11 @@ export class RedisStore implements SharedStore {
     } finally {
       this.#isBeating = false;
     }
+  }
+
+  /** One that leaves does not wait: its clients would. */
+  async #settle(): Promise<void> {
+    await pause(SETTLE_MS, undefined, { signal: this.#leaving.signal, ref: false }).catch(() => {});
   }
 
   async #look(): Promise<void> {
