@@ -25,7 +25,8 @@ import { ToOwner } from "../to-owner.ts";
 import { TrustedProxies } from "../trusted-proxies.ts";
 import { type HttpExchange, JSON_HEADERS, NOTHING, notAllowed, type Serve } from "./exchange.ts";
 import type { Denial, Verdict } from "./guard.ts";
-import { NodeExchange } from "./node-exchange.ts";
+import { NodeExchange } from "./node/node-exchange.ts";
+import { PlainHead } from "./node/plain-head.ts";
 import { readJson } from "./read-json.ts";
 import { replyError } from "./reply.ts";
 import { RetryHint } from "./retry-hint.ts";
@@ -73,7 +74,9 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
     sse.revoke(isLive);
     attached.revoke(isLive);
   });
-  const shared = { proxies, unread: { ms: NOT_READ_MS, cut: () => context.onLimit("unreadBytes") } };
+  const unread = { ms: NOT_READ_MS, cut: () => context.onLimit("unreadBytes") };
+  const shared = { proxies, unread, plainHead: new PlainHead() };
+  const handedHead = new PlainHead();
 
   const { access } = context;
   const serveIf = (verdict: Verdict, x: HttpExchange, { serve, endpoint }: Route): void => {
@@ -177,7 +180,7 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
       Object.assign(incoming.socket, { encrypted: context.config.current.gateway.tls !== undefined });
       return void serveByApp("main", incoming, outgoing);
     }
-    const x = new NodeExchange(incoming, outgoing, { ...shared, handedFrom: network });
+    const x = new NodeExchange(incoming, outgoing, { ...shared, plainHead: handedHead, handedFrom: network });
     // At once: whether it is admitted may take a while to know.
     legacy.hold(x);
     const method = x.method.toLowerCase();

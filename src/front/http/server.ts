@@ -11,8 +11,8 @@ import type { OnLimit } from "../../protocol/limit-exceeded.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { withTimeout } from "../../timing/with-timeout.ts";
 import type { Certificate } from "./certificate.ts";
-import { DirectRequest } from "./node-exchange.ts";
-import { refuseConnection } from "./refuse-connection.ts";
+import { DirectRequest } from "./node/direct-request.ts";
+import { refuseConnection } from "./node/refuse-connection.ts";
 
 export interface HttpServerOptions {
   readonly serve: (incoming: IncomingMessage, outgoing: ServerResponse) => void;

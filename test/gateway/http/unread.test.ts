@@ -9,7 +9,8 @@ import { afterEach, expect, test } from "vitest";
 import { LiveConfig } from "../../../src/config/live-config.ts";
 import { parseConfig } from "../../../src/config/reading/parse.ts";
 import { JSON_HEADERS, STREAM_HEADERS } from "../../../src/front/http/exchange.ts";
-import { NodeExchange } from "../../../src/front/http/node-exchange.ts";
+import { NodeExchange } from "../../../src/front/http/node/node-exchange.ts";
+import { PlainHead } from "../../../src/front/http/node/plain-head.ts";
 import { TrustedProxies } from "../../../src/front/trusted-proxies.ts";
 import { disposeAll, onDispose, until } from "../../fixtures/peers.ts";
 
@@ -34,7 +35,7 @@ async function ask(serve = asAnswer) {
       ended = true;
     });
     const unread = { ms: LIMIT_MS, cut: () => void cuts++ };
-    serve(new NodeExchange(request, response, { unread, proxies }));
+    serve(new NodeExchange(request, response, { unread, proxies, plainHead: new PlainHead() }));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");

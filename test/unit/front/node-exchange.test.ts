@@ -5,7 +5,9 @@ import { afterEach, describe, expect, test } from "vitest";
 import { LiveConfig } from "../../../src/config/live-config.ts";
 import { parseConfig } from "../../../src/config/reading/parse.ts";
 import { JSON_HEADERS } from "../../../src/front/http/exchange.ts";
-import { DirectRequest, NodeExchange } from "../../../src/front/http/node-exchange.ts";
+import { DirectRequest } from "../../../src/front/http/node/direct-request.ts";
+import { NodeExchange } from "../../../src/front/http/node/node-exchange.ts";
+import { PlainHead } from "../../../src/front/http/node/plain-head.ts";
 import { TrustedProxies } from "../../../src/front/trusted-proxies.ts";
 import { disposeAll, onDispose } from "../../fixtures/dispose.ts";
 import { until } from "../../fixtures/until.ts";
@@ -15,8 +17,9 @@ afterEach(disposeAll);
 const proxies = new TrustedProxies(new LiveConfig(parseConfig("{}", { file: "test.json", env: {} }).config));
 
 async function listen(serve: (x: NodeExchange, response: ServerResponse) => void) {
+  const options = { unread: { ms: 60_000, cut: () => {} }, proxies, plainHead: new PlainHead() };
   const server = createServer({ IncomingMessage: DirectRequest }, (request, response) => {
-    serve(new NodeExchange(request, response, { unread: { ms: 60_000, cut: () => {} }, proxies }), response);
+    serve(new NodeExchange(request, response, options), response);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onDispose(() => {
@@ -186,4 +189,79 @@ test("a small body does not go through Node's stream", async () => {
   const got = await answersTo(port, posted("first"));
   await until(() => got().endsWith("{}"));
   expect([request?.readableFlowing, request?.readableEnded]).toEqual([null, true]);
+});
+
+describe("the head of a plain answer", () => {
+  /** Replies when the request is complete: else the connection would be closed. */
+  const listenFor = (reply: (x: NodeExchange) => void) => listen((x) => void setImmediate(() => reply(x)));
+  const heads = (text: string): string[] =>
+    [...text.matchAll(/HTTP\/1\.1 .*?\r\n\r\n/gs)].map(([head]) => head.replace(/\r\nDate: [^\r]+/, "\r\nDate: then"));
+  const plain = (length: number): string =>
+    `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\nDate: then\r\n` +
+    "Connection: keep-alive\r\nKeep-Alive: timeout=5\r\n\r\n";
+
+  test("is the one that Node makes, with the length of its body", async () => {
+    const bodies = ['{"n":1}', '{"n":22}', `{"n":"${"é".repeat(20_000)}"}`, '{"n":"é"}', ""];
+    let asked = 0;
+    const { port } = await listenFor((x) => x.reply(200, JSON_HEADERS, bodies[asked++]));
+    const got = await answersTo(port, GET.repeat(bodies.length));
+    const lengths = bodies.map((body) => Buffer.byteLength(body));
+    await until(() => heads(got()).length === bodies.length);
+    expect(heads(got())).toEqual(lengths.map(plain));
+    expect(got().replace(/\r\nDate: [^\r]+/g, "\r\nDate: then")).toBe(
+      bodies.map((body, i) => plain(lengths[i]!) + body).join(""),
+    );
+  });
+
+  test.each([
+    ["to a HEAD request", GET.replace("GET", "HEAD"), plain(2), ""],
+    [
+      "to a client that asks for the end of the connection",
+      GET.replace("\r\n\r\n", "\r\nconnection: close\r\n\r\n"),
+      plain(2).replace(/Connection: .*/s, "Connection: close\r\n\r\n"),
+      "{}",
+    ],
+    [
+      "to a client of HTTP/1.0",
+      GET.replace("1.1", "1.0"),
+      plain(2).replace(/Connection: .*/s, "Connection: close\r\n\r\n"),
+      "{}",
+    ],
+  ])("%s is its own", async (_, request, head, body) => {
+    const { port } = await listenFor((x) => x.reply(200, JSON_HEADERS, "{}"));
+    const got = await answersTo(port, GET + GET + request);
+    await until(() => heads(got()).length === 3 && got().endsWith(body));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(got().replace(/\r\nDate: [^\r]+/g, "\r\nDate: then")).toBe(`${plain(2)}{}${plain(2)}{}${head}${body}`);
+  });
+
+  test("names the time of its own second", async () => {
+    const { port } = await listenFor((x) => x.reply(200, JSON_HEADERS, "{}"));
+    const dates: number[] = [];
+    for (let i = 0; i < 3; i++) {
+      const before = Math.floor(Date.now() / 1000) * 1000;
+      const got = await answersTo(port, GET);
+      await until(() => got().endsWith("{}"));
+      const date = Date.parse(/\r\nDate: ([^\r]+)/.exec(got())![1]!);
+      // Node's own clock for heads may be late by its timer.
+      expect(date).toBeGreaterThanOrEqual(before - 1000);
+      dates.push(date);
+      await new Promise((resolve) => setTimeout(resolve, 1100));
+    }
+    expect(new Set(dates).size).toBeGreaterThan(1);
+  });
+
+  test("with more headers is not taken for a plain one", async () => {
+    let asked = 0;
+    const { port } = await listenFor((x) => {
+      if (++asked === 2) x.shared = { vary: "origin" };
+      x.reply(asked === 3 ? 404 : 200, JSON_HEADERS, "{}");
+    });
+    const got = await answersTo(port, GET.repeat(4));
+    await until(() => heads(got()).length === 4);
+    const [first, second, third, fourth] = heads(got());
+    expect([first, fourth]).toEqual([plain(2), plain(2)]);
+    expect(second).toContain("vary: origin\r\n");
+    expect(third).toMatch(/^HTTP\/1\.1 404 /);
+  });
 });
