@@ -93,9 +93,11 @@ export class Catalog extends EventEmitter<CatalogEvents> {
     return this.#snapshot;
   }
 
-  /** Resolves when the snapshot has every change reported so far. */
+  /**
+   * Resolves when the snapshot has every change reported so far. It does not hurry: servers that
+   * arrive in the same turn share one snapshot.
+   */
   caughtUp(): Promise<void> {
-    if (this.#scheduled) this.#begin();
     const version = this.#reported;
     if (this.#applied >= version) return Promise.resolve();
     return new Promise((resolve) => this.#waiting.push({ version, resolve }));

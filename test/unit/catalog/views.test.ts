@@ -87,3 +87,20 @@ describe("a client's view", () => {
     ]);
   });
 });
+
+test("servers that arrive in one turn share one snapshot, and each is told when it is there", async () => {
+  const catalog = catalogOf({});
+  let swaps = 0;
+  catalog.on("swap", () => swaps++);
+  const arrive = async (id: string): Promise<string[]> => {
+    catalog.put({ id, prefix: `${id}_`, tools: { allow: ["*"], deny: [], overrides: {} } });
+    catalog.update(id, lists("x"));
+    await catalog.caughtUp();
+    return namesIn(catalog, "ada");
+  };
+  const seen = await Promise.all([arrive("a"), arrive("b"), arrive("c")]);
+  expect(seen).toEqual(Array.from({ length: 3 }, () => ["a_x", "b_x", "c_x"]));
+  expect(swaps).toBe(1);
+  expect(await arrive("d")).toContain("d_x");
+  expect(swaps).toBe(2);
+});
