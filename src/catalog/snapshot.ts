@@ -289,5 +289,11 @@ function memberOf(kind: ListKind): string {
 }
 
 function localPageEntry(definition: Definition): PageEntry {
-  return { exposed: stringOf(definition, "name") ?? "", text: definition.text };
+  return {
+    exposed: stringOf(definition, "name") ?? "",
+    // Made when it is listed.
+    get text() {
+      return definition.text;
+    },
+  };
 }

@@ -91,16 +91,30 @@ export function defineMetaTool<In extends z.ZodObject, Out extends z.ZodObject>(
   };
 }
 
+/** The schemas are made when somebody reads them: they are most of what a definition costs. */
 export function definitionOf({ name, title, description, input, output, annotations }: Described): Definition {
+  const inputSchema = lazy(() => jsonSchema(input));
+  const outputSchema = output && lazy(() => jsonSchema(output));
   const value = {
     name,
     title,
     description,
-    inputSchema: jsonSchema(input),
-    ...(output && { outputSchema: jsonSchema(output) }),
+    get inputSchema() {
+      return inputSchema();
+    },
+    // Without a schema, JSON has no such member.
+    get outputSchema() {
+      return outputSchema?.();
+    },
     annotations,
   };
-  return { value, text: JSON.stringify(value) };
+  const text = lazy(() => JSON.stringify(value));
+  return {
+    value,
+    get text() {
+      return text();
+    },
+  };
 }
 
 function jsonSchema(schema: z.ZodObject): Record<string, unknown> {
