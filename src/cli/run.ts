@@ -22,10 +22,12 @@ import { addSecretCommands } from "./secret-commands.ts";
 import { addServiceCommands } from "./service/commands.ts";
 import { addSetupCommands } from "./setup-commands.ts";
 
+type Done = (action: Promise<number>) => Promise<void>;
+
 export async function run(argv: readonly string[]): Promise<number> {
   let code = 0;
   const json = argv.includes("--json");
-  const done = (action: Promise<number>): Promise<void> =>
+  const done: Done = (action) =>
     action.then((result) => {
       code = result;
     });
@@ -38,6 +40,20 @@ export async function run(argv: readonly string[]): Promise<number> {
     .configureOutput(json ? { outputError: () => {} } : {})
     .exitOverride();
 
+  addGatewayCommands(program, done);
+  // A gateway runs for long, and keeps what it never uses.
+  if (argv[0] !== "serve" && argv[0] !== "stdio") addOtherCommands(program, done);
+
+  try {
+    if (argv.length === 0) return await (await import("./wizard/first-run.ts")).firstRun(() => program.outputHelp());
+    await program.parseAsync(argv, { from: "user" });
+    return code;
+  } catch (error) {
+    return reportError(error, { verbose: program.opts()["verbose"] === true, json });
+  }
+}
+
+function addGatewayCommands(program: Command, done: Done): void {
   program
     .command("serve")
     .description("run the gateway over HTTP; without a config, on embedded demo servers")
@@ -69,6 +85,9 @@ export async function run(argv: readonly string[]): Promise<number> {
           : (await import("./commands/stdio.ts")).stdio(options),
       ),
     );
+}
+
+function addOtherCommands(program: Command, done: Done): void {
   program
     .command("check [file]")
     .description("validate a config and locate its problems")
@@ -114,7 +133,6 @@ export async function run(argv: readonly string[]): Promise<number> {
     .option("--replace", "replace the client's token")
     .option("--json", "print JSON")
     .action(async (name, options) => done((await import("./commands/token.ts")).newToken(name, options)));
-
   addLoginCommands(program, done);
   addPairingCommands(program, done);
   addSecretCommands(program, done);
@@ -128,12 +146,4 @@ export async function run(argv: readonly string[]): Promise<number> {
   addClientCommands(program, done);
   addDoctorCommands(program, done);
   addLogCommands(program, done);
-
-  try {
-    if (argv.length === 0) return await (await import("./wizard/first-run.ts")).firstRun(() => program.outputHelp());
-    await program.parseAsync(argv, { from: "user" });
-    return code;
-  } catch (error) {
-    return reportError(error, { verbose: program.opts()["verbose"] === true, json });
-  }
 }

@@ -7,7 +7,7 @@
  * defaults.
  */
 
-import "../jitless.ts";
+import "../zod-config.ts";
 import * as z from "zod";
 import { type ClusterConfig, clusterSchema } from "../cluster/schema.ts";
 import { type ApprovalsConfig, approvalsSchema } from "../policy/approvals-schema.ts";

@@ -1,0 +1,11 @@
+/**
+ * Has zod make less for each schema: no compiled function, as most are used once or twice (1.3 MB
+ * at the start), and no support for values that contain themselves, as JSON has none (0.5 MB).
+ * Imported before all schemas, which look when they are made.
+ */
+import * as z from "zod";
+
+z.config({
+  jitless: true,
+  memoizer: { attach() {}, guard() {}, alloc: (_schema, _payload, empty) => empty },
+});
