@@ -30,6 +30,7 @@ async function listen(Request: typeof IncomingMessage) {
   return async (requests: readonly (readonly Header[])[]): Promise<unknown[]> => {
     seen.length = 0;
     const socket = connect(port, "127.0.0.1");
+    socket.on("error", () => {});
     socket.resume();
     socket.write(
       requests
@@ -48,10 +49,9 @@ const name = fc.constantFrom(
   ...["x-token", "X-Token", "Mcp-Session-Id", "mcp-session-id", "accept", "Cookie", "set-cookie", "__proto__"],
   ...["constructor", "Authorization", "traceparent", "user-agent", "toString", "x-forwarded-for"],
 );
-const value = fc.oneof(
-  fc.constantFrom("", "a", "b", "application/json", "x".repeat(5000)),
-  fc.stringMatching(/^[!-~]{0,20}$/),
-);
+/** Three of them are too long to be remembered, and six are not too long for Node. */
+const LONG = "x".repeat(2000);
+const value = fc.oneof(fc.constantFrom("", "a", "b", "application/json", LONG), fc.stringMatching(/^[!-~]{0,20}$/));
 const headers = fc.array(fc.tuple(name, value), { maxLength: 6 });
 /** Requests, most of which resemble the one before. */
 const requests = fc
