@@ -11,7 +11,6 @@ import type { Snapshot } from "../catalog/snapshot.ts";
 import { applyEdits, dropMembers, memberSpan, memberText, setMember } from "../json/json-text.ts";
 import type { Call } from "../protocol/call.ts";
 import { GoblinError } from "../protocol/errors.ts";
-import { lazy } from "../structures/lazy.ts";
 import { readArguments } from "./arguments.ts";
 import { definitionOf, type MetaTool } from "./define.ts";
 import { findTool } from "./tools.ts";
@@ -25,16 +24,14 @@ const input = z.strictObject({
 
 export const callTool: MetaTool = {
   name: NAME,
-  definition: lazy(() =>
-    definitionOf({
-      name: NAME,
-      title: "Call a tool",
-      description: "Calls any tool by name, also one that is not in your own list, and returns its result unchanged.",
-      input,
-      // The called tool is unknown here, so the hints assume the worst.
-      annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
-    }),
-  ),
+  definition: definitionOf({
+    name: NAME,
+    title: "Call a tool",
+    description: "Calls any tool by name, also one that is not in your own list, and returns its result unchanged.",
+    input,
+    // The called tool is unknown here, so the hints assume the worst.
+    annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
+  }),
   async answer(call, context, relay) {
     const { name } = readArguments(NAME, input, call);
     if (name === NAME)

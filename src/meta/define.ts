@@ -38,7 +38,7 @@ export interface CallHandler {
 
 export interface MetaTool {
   readonly name: MetaToolName;
-  readonly definition: () => Definition;
+  readonly definition: Definition;
   /** Throws on errors. `relay` handles the calls that the tool passes on. */
   readonly answer: (call: Call, context: MetaContext, relay: CallHandler) => Promise<Answer>;
 }
@@ -81,7 +81,7 @@ export function defineMetaTool<In extends z.ZodObject, Out extends z.ZodObject>(
 ): MetaTool {
   return {
     name: spec.name,
-    definition: lazy(() => definitionOf({ ...spec, annotations: READ_ONLY })),
+    definition: definitionOf({ ...spec, annotations: READ_ONLY }),
     answer: async (call, context) => {
       const result = await spec.run(readArguments(spec.name, spec.input, call), context, call);
       const text = result instanceof JsonText ? result.text : JSON.stringify(result);

@@ -8,7 +8,6 @@ import { resultIdIn } from "../identifiers/result-ids.ts";
 import { GoblinError } from "../protocol/errors.ts";
 import { success } from "../protocol/json-rpc.ts";
 import { READER } from "../results/results.ts";
-import { lazy } from "../structures/lazy.ts";
 import { readArguments } from "./arguments.ts";
 import { definitionOf, type MetaTool } from "./define.ts";
 
@@ -25,15 +24,13 @@ const input = z.strictObject({
 
 export const readResult: MetaTool = {
   name: READER,
-  definition: lazy(() =>
-    definitionOf({
-      name: READER,
-      title: "Read a kept result",
-      description: "Reads parts of a result that was too long to be shown whole.",
-      input,
-      annotations: { readOnlyHint: true, openWorldHint: false },
-    }),
-  ),
+  definition: definitionOf({
+    name: READER,
+    title: "Read a kept result",
+    description: "Reads parts of a result that was too long to be shown whole.",
+    input,
+    annotations: { readOnlyHint: true, openWorldHint: false },
+  }),
   async answer(call, { catalog, results }) {
     const { id: named, ...wanted } = readArguments(READER, input, call);
     const id = resultIdIn(named);

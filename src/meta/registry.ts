@@ -45,7 +45,7 @@ export const READER = readResult.name;
 
 /** Returns the definitions to list. */
 export function metaDefinitions(enabled: readonly MetaToolName[]): Definition[] {
-  return [...new Set(enabled)].map((name) => metaTools[name].definition());
+  return [...new Set(enabled)].map((name) => metaTools[name].definition);
 }
 
 /** The gateway's own tools, as the entrance finds and runs them. */
@@ -64,7 +64,7 @@ export class LocalTools {
     const { name } = call.params;
     if (typeof name !== "string") return undefined;
     const tool = Object.hasOwn(metaTools, name) ? metaTools[name as MetaToolName] : this.#aliased(name, call);
-    if (!tool || !this.#context.catalog.view(call.client).local.includes(tool.definition())) return undefined;
+    if (!tool || !this.#context.catalog.view(call.client).local.includes(tool.definition)) return undefined;
     return (call, relay) => this.#answer(tool, call, relay);
   }
 
