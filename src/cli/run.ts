@@ -41,8 +41,9 @@ export async function run(argv: readonly string[]): Promise<number> {
     .exitOverride();
 
   addGatewayCommands(program, done);
-  // A gateway runs for long, and keeps what it never uses.
-  if (argv[0] !== "serve" && argv[0] !== "stdio") addOtherCommands(program, done);
+  // A gateway would keep the others in memory for as long as it runs.
+  const runsGateway = program.commands.some((command) => command.name() === argv[0]);
+  if (!runsGateway) addOtherCommands(program, done);
 
   try {
     if (argv.length === 0) return await (await import("./wizard/first-run.ts")).firstRun(() => program.outputHelp());
