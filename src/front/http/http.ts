@@ -76,6 +76,7 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
   });
   const unread = { ms: NOT_READ_MS, cut: () => context.onLimit("unreadBytes") };
   const shared = { proxies, unread, plainHead: new PlainHead() };
+  /** For other replicas, which connect to another address. */
   const handedHead = new PlainHead();
 
   const { access } = context;

@@ -47,6 +47,7 @@ type NodeResponse = ServerResponse & { _header: string; _headerSent: boolean };
 export interface ExchangeOptions {
   readonly unread: Unread;
   readonly proxies: TrustedProxies;
+  /** The head of most answers at this address. */
   readonly plainHead: PlainHead;
   /** Where a request that another replica handed over came from. */
   readonly handedFrom?: string | undefined;
@@ -190,6 +191,7 @@ export class NodeExchange implements HttpExchange, TurnEndTask {
       status === 200 && headers === JSON_HEADERS && !this.shared && this.#request.complete && response.shouldKeepAlive;
     const known = isPlain ? this.#options.plainHead.for(length) : undefined;
     if (known !== undefined) {
+      // As `writeHead` would leave it.
       response._header = known;
       return;
     }
@@ -205,7 +207,7 @@ export class NodeExchange implements HttpExchange, TurnEndTask {
 
   /**
    * Sends head and body in one write. `end(body)` would append an empty chunk and make the system
-   * call take a list: 5 % of a small call. What Node's `write` does besides is 2 % of it.
+   * call take a list: 5 % of a small call. Node's own `write` would cork the socket for it.
    */
   atTurnEnd(): void {
     const response = this.#response;
