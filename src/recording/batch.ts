@@ -72,6 +72,7 @@ export class Batches {
     if (!isAdded) return false;
     if (this.#lines++ === 0) this.#from = t;
     this.#until = t;
+    if (this.#text.length >= TEXT_LENGTH) this.#write();
     return true;
   }
 
@@ -85,7 +86,6 @@ export class Batches {
     this.#text += `${text}${raw}${after}}\n`;
     this.#textLines++;
     this.#note(start + text.length - begun, start + size - CLOSING, isUnchecked);
-    if (this.#text.length >= TEXT_LENGTH) this.#write();
     return true;
   }
 

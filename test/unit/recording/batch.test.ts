@@ -86,3 +86,10 @@ test("any messages come out as they went in, whatever fits together", () => {
     { numRuns: 60 },
   );
 });
+
+test("many wide messages, more than one write takes, stand in their lines", () => {
+  const { batches, take } = collect();
+  const texts = Array.from({ length: 60 }, (_, line) => `"${line} ${"ü".repeat(line * 20)}"`);
+  for (const text of texts) expect(batches.add(opening("", ""), text, 1)).toBe(true);
+  expect(take().map(({ message }) => message.toString())).toEqual(texts);
+});
