@@ -210,8 +210,16 @@ export function success(result: unknown): Answer {
   return { ok: true, raw: JSON.stringify(result) };
 }
 
+/** What the newest request has between its id and its params. Most have the same method. */
+let middle = { method: "", text: ',"method":"","params":' };
+
 export function requestText(id: Id, method: string, params: string): string {
-  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"method":${JSON.stringify(method)},"params":${params}}`;
+  if (middle.method !== method) middle = { method, text: `,"method":${JSON.stringify(method)},"params":` };
+  return `{"jsonrpc":"2.0","id":${idText(id)}${middle.text}${params}}`;
+}
+
+function idText(id: Id | null): string {
+  return typeof id === "number" ? String(id) : JSON.stringify(id);
 }
 
 export function notificationText(method: string, params?: string): string {
@@ -221,7 +229,7 @@ export function notificationText(method: string, params?: string): string {
 
 /** Returns the text before an answer's raw value. The text after it is always `}`. */
 export function answerHead(id: Id | null, answer: Answer): string {
-  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"${answer.ok ? "result" : "error"}":`;
+  return `{"jsonrpc":"2.0","id":${idText(id)},"${answer.ok ? "result" : "error"}":`;
 }
 
 export function answerText(id: Id | null, answer: Answer): string {
