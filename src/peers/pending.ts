@@ -67,10 +67,14 @@ export class Pending {
     return isToken ? this.#entries.get(Number(token))?.flight : undefined;
   }
 
-  /** Answers a request. Returns false if it is not waiting. */
-  settle(id: number, answer: Answer): boolean {
+  /**
+   * Answers a request. Returns false if it is not waiting. `message`: what the server sent, if that
+   * is the answer alone.
+   */
+  settle(id: number, answer: Answer, message?: Buffer): boolean {
     const entry = this.#entries.get(id);
     if (!entry) return false;
+    if (message) entry.flight?.call.witness?.answered(message, answer);
     this.#entries.delete(id);
     entry.resolve(answer);
     return true;

@@ -74,6 +74,14 @@ export interface About {
 /** What became of the links that a client was asked to open for the request that it repeats now. */
 export type LinkOutcome = "opened" | "refused";
 
+/** Sees what happens with a call. */
+export interface Witness {
+  /** A notification that belongs to the call was sent to its client. */
+  emitted(notification: string): void;
+  /** Its server answered with this message. Told before the next message is read. */
+  answered(message: Buffer, answer: Answer): void;
+}
+
 /** Why a call was cancelled before its answer. */
 export type CancelReason = "client" | "timeout" | "shutdown";
 
@@ -136,9 +144,10 @@ export class Call {
   task: CallTask | undefined;
   /** Set if the call's notifications are looked at after it ended. */
   keepsEmitted = false;
+  /** One is enough: the recorder's. */
+  witness: Witness | undefined;
   readonly #emit: (notification: string) => void;
   #emitted: string[] | undefined;
-  #hears: ((notification: string) => void) | undefined;
   /** A short id for logs and error messages. */
   readonly requestId: string;
   #cancelled: CancelReason | undefined;
@@ -166,13 +175,8 @@ export class Call {
       if (this.#emitted.length < MOST_EMITTED && notification.length <= LONGEST_EMITTED)
         this.#emitted.push(notification);
     }
-    this.#hears?.(notification);
+    this.witness?.emitted(notification);
     this.#emit(notification);
-  }
-
-  /** Has each notification heard that is sent. One listener is enough: the recorder. */
-  onEmit(listener: (notification: string) => void): void {
-    this.#hears = listener;
   }
 
   /** The first notifications that were sent, if they are kept; long ones are left out. */

@@ -47,6 +47,8 @@ export class Flight {
   rule: string | undefined;
   /** How many keys and tokens were masked in its arguments and its result. */
   masked = 0;
+  /** Whether it passes the stages of routed requests. */
+  isRouted = false;
   /** Undefined for a call without its own timeout. */
   deadline: Deadline | undefined;
   /** The index in the list of flights in progress. */

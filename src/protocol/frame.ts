@@ -8,7 +8,7 @@
  * belong to fail.
  */
 
-import { BACKSLASH, COMMA, OPEN_BRACKET } from "../json/characters.ts";
+import { BACKSLASH, COMMA, OPEN_BRACKET, QUOTE } from "../json/characters.ts";
 import { MAX_DEPTH, scanInSlices, scanValue, skipBlank } from "../json/json-scan.ts";
 import { eachMember } from "../json/json-text.ts";
 import { idsAtEdges } from "../structures/lines.ts";
@@ -130,6 +130,32 @@ function plainAnswer(bytes: Buffer): Frame | undefined {
     return tail ? resultFrame(Number(tail[1]), bytes.subarray(start, end)) : undefined;
   }
   return undefined;
+}
+
+/** The two shapes that nearly every server writes: which member comes first. */
+export type Shape = "jsonrpc" | "result";
+
+/** The bytes of such an answer beside its id and its result. */
+const AROUND = HEAD.length + ',"result":'.length + 1;
+const LOWER_I = 105;
+const LOWER_J = 106;
+const LOWER_R = 114;
+
+/**
+ * Returns the shape of an answer that was read. Undefined: it is not certain that it has one of
+ * these, byte for byte. Its length leaves no room for anything beside its three members, so only
+ * their order is left to look at.
+ */
+export function shapeOf(bytes: Buffer, id: number, result: string): Shape | undefined {
+  const digits = String(id).length;
+  const size = bytes.length - AROUND - digits;
+  // As many bytes as characters: it is ASCII. Bytes that are not UTF-8 were replaced in the result.
+  const isWhole = size === result.length || (size === Buffer.byteLength(result) && !result.includes("\ufffd"));
+  if (!isWhole) return undefined;
+  const first = bytes[2];
+  if (first === LOWER_J) return bytes[HEAD.length - 4] === LOWER_I ? "jsonrpc" : undefined;
+  const beforeId = bytes[bytes.length - digits - 3];
+  return first === LOWER_R && beforeId === QUOTE && bytes[bytes.length - 2] !== QUOTE ? "result" : undefined;
 }
 
 function resultFrame(id: number, result: Buffer): Frame {

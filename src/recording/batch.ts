@@ -8,7 +8,8 @@
  * thread has it. A line that finds no room is refused.
  */
 import type { Raw } from "../protocol/json-rpc.ts";
-import type { Batch, Slot } from "./thread-messages.ts";
+import { type Batch, endOf, kindOf, type LineKind, packedEnd, type Slot, WHOLE } from "./thread-messages.ts";
+import { WHOLE_FRAMES } from "./whole-call.ts";
 
 const SLOT_BYTES = 256 * 1024;
 const MOST_LINES = 2048;
@@ -24,14 +25,14 @@ const TEXT_LENGTH = 16 * 1024;
 /** The most bytes that one character of a text takes. */
 const WIDEST = 3;
 
-/** A line without its message and its last two bytes. ASCII only. */
+/** A line without its message and its last two bytes. */
 export interface Opening {
   readonly text: string;
-  /** How much of the message the text has already. */
+  /** How much of the message the text has already. Only that part may be other than ASCII. */
   readonly begun: number;
   /** What the message has after `raw`. ASCII only. */
   readonly after: string;
-  readonly isUnchecked: boolean;
+  readonly kind: LineKind;
 }
 
 interface OwnSlot {
@@ -48,6 +49,7 @@ export class Batches {
   #text = "";
   #textLines = 0;
   #lines = 0;
+  #frames = 0;
   #from = 0;
   #until = 0;
   readonly #free: OwnSlot[] = [];
@@ -70,13 +72,15 @@ export class Batches {
     const text = size <= SHORT_LINE ? shortText(raw) : undefined;
     const isAdded = text === undefined ? this.#addLong(opening, raw) : this.#addShort(opening, text, size);
     if (!isAdded) return false;
-    if (this.#lines++ === 0) this.#from = t;
-    this.#until = t;
+    if (this.#lines++ === 0) this.#from = this.#until = t;
+    else if (t < this.#from) this.#from = t;
+    else if (t > this.#until) this.#until = t;
+    this.#frames += opening.kind === WHOLE ? WHOLE_FRAMES : 1;
     if (this.#text.length >= TEXT_LENGTH) this.#write();
     return true;
   }
 
-  #addShort({ text, begun, after, isUnchecked }: Opening, raw: string, size: number): boolean {
+  #addShort({ text, begun, after, kind }: Opening, raw: string, size: number): boolean {
     const most = (this.#text.length + size) * WIDEST;
     if (!this.#hasRoom(most)) {
       this.#write();
@@ -85,11 +89,11 @@ export class Batches {
     const start = this.#used + this.#text.length;
     this.#text += `${text}${raw}${after}}\n`;
     this.#textLines++;
-    this.#note(start + text.length - begun, start + size - CLOSING, isUnchecked);
+    this.#note(start + text.length - begun, start + size - CLOSING, kind);
     return true;
   }
 
-  #addLong({ text, begun, after, isUnchecked }: Opening, raw: Raw): boolean {
+  #addLong({ text, begun, after, kind }: Opening, raw: Raw): boolean {
     this.#write();
     const size = text.length + Buffer.byteLength(raw) + after.length + CLOSING;
     if (!this.#hasRoom(size) && !this.#begin(size)) return false;
@@ -105,16 +109,16 @@ export class Batches {
     bytes[end] = CLOSE_BRACE;
     bytes[end + 1] = NEWLINE;
     this.#used = end + CLOSING;
-    this.#note(start + text.length - begun, end, isUnchecked);
+    this.#note(start + text.length - begun, end, kind);
     return true;
   }
 
   /** Says where the message of the next line is. */
-  #note(body: number, end: number, isUnchecked: boolean): void {
+  #note(body: number, end: number, kind: LineKind): void {
     const { table } = this.#slot!;
     const entry = this.#lines * 2;
     table[entry] = body;
-    table[entry + 1] = end * 2 + (isUnchecked ? 1 : 0);
+    table[entry + 1] = packedEnd(end, kind);
   }
 
   /** Writes the text so far. */
@@ -134,11 +138,11 @@ export class Batches {
     const base = this.#used;
     for (let line = this.#lines - this.#textLines, from = 0; line < this.#lines; line++) {
       const packed = table[2 * line + 1]!;
-      const until = (packed >>> 1) + CLOSING - base;
+      const until = endOf(packed) + CLOSING - base;
       const head = table[2 * line]! - base - from;
       const end = this.#used + bytes.write(text.slice(from, until), this.#used) - CLOSING;
       table[2 * line] = this.#used + head;
-      table[2 * line + 1] = end * 2 + (packed & 1);
+      table[2 * line + 1] = packedEnd(end, kindOf(packed) as LineKind);
       this.#used = end + CLOSING;
       from = until;
     }
@@ -148,10 +152,10 @@ export class Batches {
   take(): Batch {
     this.#write();
     const slot = this.#slot!;
-    const batch = { slot: slot.number, lines: this.#lines, from: this.#from, until: this.#until };
+    const batch = { slot: slot.number, lines: this.#lines, frames: this.#frames, from: this.#from, until: this.#until };
     this.#taken.set(slot.number, slot);
     this.#slot = undefined;
-    this.#lines = this.#used = 0;
+    this.#lines = this.#frames = this.#used = 0;
     return batch;
   }
 

@@ -4,7 +4,7 @@
  */
 import type { Call, Client } from "../protocol/call.ts";
 
-/** Whose message a line has, and which way it went. */
+/** Whose message a line has, and which way it went. A line of a whole call has neither. */
 export const CLIENT_IN = ',"side":"client","dir":"in"';
 export const CLIENT_OUT = ',"side":"client","dir":"out"';
 export const SERVER_IN = ',"side":"server","dir":"in"';
@@ -14,8 +14,16 @@ const SHOWN = 200;
 const MOST_NAMES = 200;
 const FRACTIONS = Array.from({ length: 1000 }, (_, part) => String(part).padStart(3, "0"));
 
+/** What lines say about a client, and the newest line of a whole call. */
+interface KnownClient {
+  readonly members: string;
+  method: string;
+  over: string;
+  rest: string;
+}
+
 export class FrameHeads {
-  readonly #clients = new WeakMap<Client, string>();
+  readonly #clients = new WeakMap<Client, KnownClient>();
   /** Methods and server ids as JSON. Clients may invent methods, so few are kept. */
   readonly #names = new Map<string, string>();
   #last: { readonly call: Call; readonly text: string } | undefined;
@@ -27,11 +35,11 @@ export class FrameHeads {
     return this.#clock.ms;
   }
 
-  /** How a line begins. */
-  begin(way: string, t: number): string {
-    const ms = Math.floor(t);
+  /** How a line begins. `at`: microseconds since 1970. */
+  begin(way: string, at: number): string {
+    const ms = Math.floor(at / 1000);
     if (ms !== this.#clock.ms) this.#clock = { ms, text: `{"t":${ms}.` };
-    return this.#clock.text + FRACTIONS[((t - ms) * 1000) | 0] + way;
+    return this.#clock.text + FRACTIONS[at - ms * 1000] + way;
   }
 
   /** The members about who made a call, and what it was. Two lines in a row are often of one. */
@@ -40,17 +48,36 @@ export class FrameHeads {
     return this.#last.text;
   }
 
-  #about({ client, method, who, requestId }: Call): string {
+  #about(call: Call): string {
+    return `,"call":"${call.requestId}","method":${this.name(call.method)}${this.#client(call).members}`;
+  }
+
+  /**
+   * The members about a call and its server, up to its times. Calls of one client often have all
+   * but their id in common.
+   */
+  whole(call: Call, over: string): string {
+    const known = this.#client(call);
+    if (known.method !== call.method || known.over !== over) {
+      known.method = call.method;
+      known.over = over;
+      known.rest = `","method":${this.name(call.method)}${known.members}${over},"us":[`;
+    }
+    return `,"call":"${call.requestId}${known.rest}`;
+  }
+
+  #client({ client, who }: Call): KnownClient {
     let known = this.#clients.get(client);
     if (known === undefined) {
       const { name } = client.info;
-      known =
+      const members =
         (who.name === "" ? "" : `,"who":${asciiJson(who.name)}`) +
         (typeof name === "string" ? `,"client":${asciiJson(name)}` : "") +
         (client.hasSession ? `,"session":${asciiJson(client.key.slice(0, 8))}` : "");
+      known = { members, method: "", over: "", rest: "" };
       this.#clients.set(client, known);
     }
-    return `,"call":"${requestId}","method":${this.name(method)}${known}`;
+    return known;
   }
 
   name(name: string): string {
@@ -64,6 +91,11 @@ export class FrameHeads {
   /** A method as the message has it. */
   method(method: string): string {
     return method.length <= SHOWN ? this.name(method) : asciiJson(method, method.length);
+  }
+
+  /** Whether the members about a call name its method as the message does. */
+  isExact(method: string): boolean {
+    return method.length <= SHOWN;
   }
 
   server(serverId: string | undefined): string {

@@ -1,12 +1,13 @@
 /**
- * One line of a recording: a message as it passed a side of the gateway, and what is known about
- * it.
+ * A line of a recording: a message as it passed a side of the gateway, and what is known about it;
+ * or a whole call (`whole-call.ts`).
  *
  * Invariant: `frame` is the message's own JSON, byte for byte, unless something in it was masked.
  * A message that is no JSON, or has line breaks between its values, is in `text` instead. So a
  * message can never end its line or pass for a member of it.
  */
 import { memberText } from "../json/json-text.ts";
+import { framesOfCall, type WholeCall } from "./whole-call.ts";
 
 /** `client`: between a client and the gateway. `server`: between the gateway and a server. */
 export type Side = "client" | "server";
@@ -43,24 +44,35 @@ export interface Frame extends FrameHead {
   readonly message: string | undefined;
 }
 
+export interface MessageKind {
+  readonly isJson: boolean;
+  readonly isMasked: boolean;
+}
+
 const LINE_BREAK = /[\r\n]/;
 
 /** Returns the members that hold a message, with the comma before them. */
-export function messageMembers(message: string, isJson: boolean): string {
+function messageMembers(message: string, isJson: boolean): string {
   return isJson && !LINE_BREAK.test(message) ? `,"frame":${message}` : `,"text":${JSON.stringify(message)}`;
 }
 
-/** Reads a line. Undefined: it is not one, such as the last one before a crash. */
-export function readFrame(line: string): Frame | undefined {
+/** Reads a line. Empty: it is not one, such as the last one before a crash. */
+export function readFrames(line: string): Frame[] {
   let value: unknown;
   try {
     value = JSON.parse(line);
   } catch {
-    return undefined;
+    return [];
   }
-  if (typeof value !== "object" || value === null) return undefined;
+  if (typeof value !== "object" || value === null) return [];
+  if ("params" in value && "result" in value) return framesOfCall(line, value as unknown as WholeCall);
   const { frame, text, ...head } = value as FrameHead & { frame?: unknown; text?: unknown };
-  if (typeof head.t !== "number" || (head.side !== "client" && head.side !== "server")) return undefined;
+  if (typeof head.t !== "number" || (head.side !== "client" && head.side !== "server")) return [];
   const message = typeof text === "string" ? text : frame === undefined ? undefined : memberText(line, "frame");
-  return { ...head, message };
+  return [{ ...head, message }];
+}
+
+/** Writes the line of a message that was masked, or taken from the line of a call. */
+export function frameLine(head: string, message: string, { isJson, isMasked }: MessageKind): string {
+  return `${head}${messageMembers(message, isJson)}${isMasked ? ',"masked":true' : ""}}\n`;
 }

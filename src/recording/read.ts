@@ -6,7 +6,7 @@
  */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { type Frame, readFrame } from "./frame.ts";
+import { type Frame, readFrames } from "./frame.ts";
 import { SEGMENT_NAME } from "./segment-files.ts";
 
 const INDEX = ".index.json";
@@ -27,13 +27,14 @@ export function segmentsOf(path: string): string[] {
   return found.map((name) => join(dir, name));
 }
 
-/** Returns the frames of a recording, in the order in which they were written. */
+/**
+ * Returns the frames of a recording, in the order of their times: the line of a call is written
+ * when it has ended.
+ */
 export function* framesOf(path: string): Generator<Frame> {
   for (const file of segmentsOf(path)) {
-    for (const line of textOf(file).split("\n")) {
-      const frame = line === "" ? undefined : readFrame(line);
-      if (frame) yield frame;
-    }
+    const frames = textOf(file).split("\n").flatMap(readFrames);
+    yield* frames.sort((one, other) => one.t - other.t);
   }
 }
 

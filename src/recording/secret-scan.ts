@@ -53,6 +53,8 @@ export class SecretScan {
    */
   readonly #pairs = new Uint8Array(PAIR_BITS + 1);
   readonly #checks = new Map<number, Check[]>();
+  /** Whether three bytes may begin a check, by the lower five bits of each: before the map. */
+  readonly #threes = new Uint8Array(1 << 15);
 
   constructor(secrets: readonly string[]) {
     for (const letters of IN_NAMES) this.#add(letters, isNamed);
@@ -83,6 +85,7 @@ export class SecretScan {
     ]) {
       for (const first of firsts!) for (const second of seconds!) this.#pairs[pairOf(first, second)] = 1;
     }
+    this.#threes[threeOf(a![0]!, b![0]!, c![0]!)] = 1;
     const key = (folded(a![0]!) << 16) | (folded(b![0]!) << 8) | folded(c![0]!);
     const checks = this.#checks.get(key);
     if (checks) checks.push(check);
@@ -112,10 +115,11 @@ export class SecretScan {
   }
 
   #holds(bytes: Uint8Array, at: number, end: number): boolean {
-    if (at < 0 || at + 3 > end) return false;
+    if (at < 0 || at + 3 > end || this.#threes[threeOf(bytes[at]!, bytes[at + 1]!, bytes[at + 2]!)] === 0) return false;
     const key = (folded(bytes[at]!) << 16) | (folded(bytes[at + 1]!) << 8) | folded(bytes[at + 2]!);
     const checks = this.#checks.get(key);
-    return checks?.some((check) => check(bytes, at, end)) ?? false;
+    if (checks) for (const check of checks) if (check(bytes, at, end)) return true;
+    return false;
   }
 }
 
@@ -161,6 +165,11 @@ function isWord(byte: number): boolean {
 /** A pair as this machine reads it. */
 function pairOf(first: number, second: number): number {
   return (IS_LITTLE ? first | (second << 8) : (first << 8) | second) & PAIR_BITS;
+}
+
+/** The lower five bits of three bytes: the same for both cases of a letter. */
+function threeOf(first: number, second: number, third: number): number {
+  return ((first & 31) << 10) | ((second & 31) << 5) | (third & 31);
 }
 
 function folded(byte: number): number {

@@ -13,19 +13,41 @@ export interface ThreadData {
 
 /**
  * Lines one after the other, as they are written if nothing in them is masked. In `table`, two
- * numbers for each line: where its message begins, and twice where the message ends, plus one if
- * nobody knows yet whether it is JSON. A line ends two bytes after its message; one without a
- * message has an empty one.
+ * numbers for each line: where its message begins, and four times where the message ends, plus the
+ * line's kind. A line ends two bytes after its message; one without a message has an empty one.
  */
 export interface Slot {
   readonly bytes: SharedArrayBuffer;
   readonly table: SharedArrayBuffer;
 }
 
+/** A line with one message, which is JSON. */
+export const CHECKED = 0;
+/** A line with one message. Nobody knows yet whether it is JSON. */
+export const UNCHECKED = 1;
+/** A line with a whole call. Its "message" is all that came from the client or the server. */
+export const WHOLE = 2;
+export type LineKind = typeof CHECKED | typeof UNCHECKED | typeof WHOLE;
+
+/** Where the message of a line ends, and the line's kind, as one number of the table. */
+export function packedEnd(end: number, kind: LineKind): number {
+  return end * 4 + kind;
+}
+
+export function endOf(packed: number): number {
+  return packed >>> 2;
+}
+
+export function kindOf(packed: number): number {
+  return packed & 3;
+}
+
 export interface Batch {
   /** The number of its slot. */
   readonly slot: number;
   readonly lines: number;
+  /** How many messages they hold. */
+  readonly frames: number;
   /** The times of the first and the last line. */
   readonly from: number;
   readonly until: number;

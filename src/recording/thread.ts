@@ -7,11 +7,21 @@
  */
 import { scanValue } from "../json/json-scan.ts";
 import { messageOf } from "../protocol/errors.ts";
-import { messageMembers } from "./frame.ts";
+import { frameLine, readFrames } from "./frame.ts";
 import { type Masks, maskMessage } from "./mask-message.ts";
 import { SecretScan } from "./secret-scan.ts";
 import { SegmentFiles } from "./segment-files.ts";
-import type { Batch, FromThread, ThreadData, ToThread } from "./thread-messages.ts";
+import {
+  type Batch,
+  endOf,
+  type FromThread,
+  kindOf,
+  type ThreadData,
+  type ToThread,
+  UNCHECKED,
+  WHOLE,
+} from "./thread-messages.ts";
+import { WHOLE_FRAMES } from "./whole-call.ts";
 
 /** A batch with its memory. */
 interface Lines extends Batch {
@@ -61,9 +71,9 @@ export class RecordingThread {
         this.#slots.set(number, { bytes: Buffer.from(bytes), pairs, table: new Uint32Array(table) });
       }
     } else if (message.kind === "batch") {
-      const { slot, lines } = message.batch;
+      const { slot, frames } = message.batch;
       const lost = this.#write({ ...message.batch, ...this.#slots.get(slot)! });
-      say({ kind: "done", slot, written: lines - lost, lost, total: this.#files.bytes });
+      say({ kind: "done", slot, written: frames - lost, lost, total: this.#files.bytes });
     } else {
       this.#files.about = maskMessage(`{${message.about}}`, true, masks).text.slice(1, -1);
       if (message.isLast) {
@@ -73,14 +83,15 @@ export class RecordingThread {
     }
   }
 
-  /** Writes the lines of a batch. Returns how many are lost. */
+  /** Writes the lines of a batch. Returns how many messages are lost. */
   #write(batch: Lines): number {
-    if (this.#failedAt !== undefined && performance.now() - this.#failedAt < RETRY_MS) return batch.lines;
-    const { bytes, table, lines: count, from, until } = batch;
+    if (this.#failedAt !== undefined && performance.now() - this.#failedAt < RETRY_MS) return batch.frames;
+    const { bytes, table, lines: all, from, until } = batch;
     this.#look(batch);
     let parts: Uint8Array[] = [];
     let size = 0;
     let lines = 0;
+    let frames = 0;
     let lost = 0;
     let room = this.#files.room;
     /** Where the lines begin that go to the file as they are. */
@@ -89,13 +100,14 @@ export class RecordingThread {
       if (clean < end) parts.push(bytes.subarray(clean, end));
       clean = end;
       const bundle = { parts, bytes: size, lines, from, until };
-      if (lines > 0 && !this.#try(() => this.#files.write(bundle))) lost += lines;
+      if (lines > 0 && !this.#try(() => this.#files.write(bundle))) lost += frames;
       parts = [];
-      size = lines = 0;
+      size = lines = frames = 0;
       room = this.#files.room;
     };
-    for (let line = 0, start = 0; line < count; line++) {
-      const end = (table[2 * line + 1]! >>> 1) + 2;
+    for (let line = 0, start = 0; line < all; line++) {
+      const packed = table[2 * line + 1]!;
+      const end = endOf(packed) + 2;
       const masked = this.#isDirty[line] === 1 ? this.#masked(batch, line) : undefined;
       const length = masked?.length ?? end - start;
       if ((size + length > room && lines > 0) || parts.length >= MOST_PARTS) {
@@ -104,7 +116,9 @@ export class RecordingThread {
         if (length > room) room = this.#files.segmentBytes;
       }
       size += length;
-      lines++;
+      const count = kindOf(packed) === WHOLE ? WHOLE_FRAMES : 1;
+      frames += count;
+      lines += masked ? count : 1;
       if (masked) {
         if (clean < start) parts.push(bytes.subarray(clean, start));
         parts.push(masked);
@@ -112,7 +126,7 @@ export class RecordingThread {
       }
       start = end;
     }
-    flush(count === 0 ? 0 : (table[2 * count - 1]! >>> 1) + 2);
+    flush(all === 0 ? 0 : endOf(table[2 * all - 1]!) + 2);
     if (this.#asked !== this.#files.number) {
       this.#asked = this.#files.number;
       this.#parts.say({ kind: "ask" });
@@ -128,23 +142,34 @@ export class RecordingThread {
     for (let line = 0; line < lines; line++) {
       const body = table[2 * line]!;
       const packed = table[2 * line + 1]!;
-      const end = packed >>> 1;
-      const isPlain = !this.#scan.finds(batch, body, end) && ((packed & 1) === 0 || isJson(bytes.subarray(body, end)));
+      const end = endOf(packed);
+      const isPlain =
+        !this.#scan.finds(batch, body, end) && (kindOf(packed) !== UNCHECKED || isJson(bytes.subarray(body, end)));
       if (!isPlain) dirty[line] = 1;
     }
   }
 
   #masked({ bytes, table }: Lines, line: number): Uint8Array | undefined {
     const { masks } = this.#parts;
-    const start = line === 0 ? 0 : (table[2 * line - 1]! >>> 1) + 2;
+    const start = line === 0 ? 0 : endOf(table[2 * line - 1]!) + 2;
     const body = table[2 * line]!;
     const packed = table[2 * line + 1]!;
-    const end = packed >>> 1;
+    const end = endOf(packed);
     // It has no message.
     if (body === end) return undefined;
-    const head = masks.json(bytes.toString("latin1", start, body - MEMBER));
-    const { text, isJson, isMasked } = maskMessage(bytes.toString("utf8", body, end), (packed & 1) === 0, masks);
-    return Buffer.from(`${head}${messageMembers(text, isJson)}${isMasked ? ',"masked":true' : ""}}\n`);
+    const masked = (head: string, message: string, isChecked: boolean): string => {
+      const { text, ...kind } = maskMessage(message, isChecked, masks);
+      return frameLine(masks.json(head), text, kind);
+    };
+    if (kindOf(packed) === WHOLE) {
+      // Each message is masked by itself, as if it had come by itself.
+      const lines = readFrames(bytes.toString("utf8", start, end + 1)).map(({ message, ...head }) =>
+        masked(JSON.stringify(head).slice(0, -1), message!, true),
+      );
+      return Buffer.from(lines.join(""));
+    }
+    const head = bytes.toString("latin1", start, body - MEMBER);
+    return Buffer.from(masked(head, bytes.toString("utf8", body, end), kindOf(packed) !== UNCHECKED));
   }
 
   /** Returns whether it worked. */

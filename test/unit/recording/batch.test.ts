@@ -4,7 +4,15 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Batches, type Opening } from "../../../src/recording/batch.ts";
-import type { Slot } from "../../../src/recording/thread-messages.ts";
+import {
+  CHECKED,
+  endOf,
+  kindOf,
+  type LineKind,
+  type Slot,
+  UNCHECKED,
+  WHOLE,
+} from "../../../src/recording/thread-messages.ts";
 
 const CLOSING = "}\n";
 
@@ -22,11 +30,11 @@ function collect() {
     let start = 0;
     const found = Array.from({ length: lines }, (_, line) => {
       const packed = table[2 * line + 1]!;
-      const end = packed >>> 1;
+      const end = endOf(packed);
       const whole = Buffer.from(bytes.subarray(start, end + CLOSING.length));
       const message = Buffer.from(bytes.subarray(table[2 * line]!, end));
       start = end + CLOSING.length;
-      return { whole, message, isUnchecked: (packed & 1) === 1 };
+      return { whole, message, kind: kindOf(packed) };
     });
     batches.give(slot);
     return found;
@@ -34,8 +42,8 @@ function collect() {
   return { batches, take };
 }
 
-const opening = (begun: string, after: string, isUnchecked = false): Opening => {
-  return { text: `{"t":1,"frame":${begun}`, begun: begun.length, after, isUnchecked };
+const opening = (begun: string, after: string, kind: LineKind = CHECKED): Opening => {
+  return { text: `{"t":1,"frame":${begun}`, begun: begun.length, after, kind };
 };
 
 test("short, long, wide and binary messages stand in their lines, in order, to the byte", () => {
@@ -68,21 +76,24 @@ test("any messages come out as they went in, whatever fits together", () => {
     fc.uint8Array({ maxLength: 80 }).map((some) => ({ raw: Buffer.from(some), bytes: Buffer.from(some) })),
   );
   fc.assert(
-    fc.property(fc.array(fc.record({ message, isUnchecked: fc.boolean() }), { maxLength: 200 }), (given) => {
-      const { batches, take } = collect();
-      const got: { message: Buffer; isUnchecked: boolean }[] = [];
-      for (const { message: own, isUnchecked } of given) {
-        const line = opening("", "", isUnchecked);
-        if (batches.add(line, own.raw, 1)) continue;
-        got.push(...take());
-        expect(batches.add(line, own.raw, 1)).toBe(true);
-      }
-      if (!batches.isEmpty) got.push(...take());
-      expect(got.map(({ message: own }) => own.toString("hex"))).toEqual(
-        given.map(({ message: own }) => own.bytes.toString("hex")),
-      );
-      expect(got.map(({ isUnchecked }) => isUnchecked)).toEqual(given.map(({ isUnchecked }) => isUnchecked));
-    }),
+    fc.property(
+      fc.array(fc.record({ message, kind: fc.constantFrom(CHECKED, UNCHECKED, WHOLE) }), { maxLength: 200 }),
+      (given) => {
+        const { batches, take } = collect();
+        const got: { message: Buffer; kind: number }[] = [];
+        for (const { message: own, kind } of given) {
+          const line = opening("", "", kind);
+          if (batches.add(line, own.raw, 1)) continue;
+          got.push(...take());
+          expect(batches.add(line, own.raw, 1)).toBe(true);
+        }
+        if (!batches.isEmpty) got.push(...take());
+        expect(got.map(({ message: own }) => own.toString("hex"))).toEqual(
+          given.map(({ message: own }) => own.bytes.toString("hex")),
+        );
+        expect(got.map(({ kind }) => kind)).toEqual(given.map(({ kind }) => kind));
+      },
+    ),
     { numRuns: 60 },
   );
 });
