@@ -95,11 +95,11 @@ export class Batches {
 
   #addLong({ text, begun, after, kind }: Opening, raw: Raw): boolean {
     this.#write();
-    const size = text.length + Buffer.byteLength(raw) + after.length + CLOSING;
+    const size = Buffer.byteLength(text) + Buffer.byteLength(raw) + after.length + CLOSING;
     if (!this.#hasRoom(size) && !this.#begin(size)) return false;
     const { bytes } = this.#slot!;
     const start = this.#used;
-    let end = start + bytes.write(text, start, "latin1");
+    let end = start + bytes.write(text, start);
     if (typeof raw === "string") end += bytes.write(raw, end);
     else {
       bytes.set(raw, end);

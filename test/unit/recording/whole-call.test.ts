@@ -50,8 +50,9 @@ async function setUp({ secrets = [], servers = ["*"] }: { secrets?: string[]; se
     emits = [],
     order,
     between,
+    client: from = client,
   }: Passed): string[] => {
-    const call = new Call({ method, params: {}, text: params, client, emit: () => {} });
+    const call = new Call({ method, params: {}, text: params, client: from, emit: () => {} });
     const flight = new Flight(call);
     recorder.began(flight);
     flight.serverId = "one";
@@ -93,6 +94,7 @@ interface Passed {
   readonly result?: string;
   readonly method?: string;
   readonly emits?: readonly string[];
+  readonly client?: Client;
   /** Runs after the message came, and before it is read. */
   readonly between?: () => void;
   /** Keeps the end of the call for later. */
@@ -195,6 +197,16 @@ test("a secret in any part is masked, and the messages without it keep their byt
     [...asked, ...named].map((text) => text.replace("hush-hush", "[hidden]")),
   );
   expect(frames.map(({ masked }) => masked ?? false)).toEqual([true, true, true, true, false, true, false, false]);
+});
+
+test("wide texts, and names that make a line long, keep their bytes", async () => {
+  const name = "é".repeat(200);
+  const other = { ...client, info: { name }, who: { name } } as unknown as Client;
+  const { run, stop } = await setUp();
+  const messages = [...run(plain("語".repeat(700), { client: other })), ...run(plain("語".repeat(700)))];
+  const { frames, lines } = await stop();
+  expect(lines.map((line) => line.length > 4096)).toEqual([true, false]);
+  expect(frames.map(({ message }) => message)).toEqual(messages);
 });
 
 test("a call that takes long is in the recording before it ends", async () => {
