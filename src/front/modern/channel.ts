@@ -92,8 +92,10 @@ export class ModernChannel implements EraChannel {
       abort = listener;
     };
     const sender = { principal: this.#principal, place, account: this.#account, party: this.#party };
-    const round = { ...sender, emit: this.#write, onAbort };
-    const work = this.#front.answer(message, round).then((answer) => {
+    const answered = new Promise<Answer>((done) => {
+      this.#front.answer(message, { ...sender, emit: this.#write, onAbort, done });
+    });
+    const work = answered.then((answer) => {
       this.#open.delete(id);
       if (!given) this.#answer(id, answer);
     });

@@ -102,30 +102,36 @@ export class ModernHttp {
 
   #request(x: HttpExchange, message: RequestMessage, principal: Principal): void {
     let stream: Outbox | undefined;
+    let over: (() => void) | undefined;
     const account = principal.id || x.network;
-    const round = {
+    x.hold?.until(
+      new Promise<void>((resolve) => {
+        over = resolve;
+      }),
+    );
+    this.#front.answer(message, {
       principal,
       place: x.place,
       account,
       trace: traceOf(x),
       hold: x.hold,
-      onAbort: (listener: () => void) => x.onAbort(listener),
-      emit: (text: string) => {
+      onAbort: (listener) => x.onAbort(listener),
+      emit: (text) => {
         if (accepts(x, "text/event-stream")) stream ??= this.#open(x, principal, account);
         stream?.push(text);
       },
-    };
-    const work = this.#front.answer(message, round).then((answer) => {
-      if (stream) {
-        stream.push(answerText(message.id, answer));
-        stream.finish();
-        return;
-      }
-      const status = answer.ok ? undefined : REFUSED.get(answer.code);
-      if (status === undefined) this.#reply(x, answer, { id: message.id, account });
-      else x.reply(status, { "content-type": "application/json" }, answerText(message.id, answer));
+      done: (answer) => {
+        over?.();
+        if (stream) {
+          stream.push(answerText(message.id, answer));
+          stream.finish();
+          return;
+        }
+        const status = answer.ok ? undefined : REFUSED.get(answer.code);
+        if (status === undefined) this.#reply(x, answer, { id: message.id, account });
+        else x.reply(status, { "content-type": "application/json" }, answerText(message.id, answer));
+      },
     });
-    x.hold?.until(work);
   }
 
   #reply(x: HttpExchange, answer: Answer, { id, account }: { readonly id: Id; readonly account: string }): void {

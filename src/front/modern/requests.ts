@@ -30,7 +30,7 @@ import {
   type Visibility,
   visibilityAt,
 } from "../../protocol/principal.ts";
-import { Dialogue } from "../../session/dialogue.ts";
+import { Dialogue, type Question } from "../../session/dialogue.ts";
 import { bindingOf, ParkedCalls } from "../../session/parked.ts";
 import { isRecord } from "../../structures/record.ts";
 import type { BodyHold } from "../body-budget.ts";
@@ -49,11 +49,27 @@ export interface RoundOptions {
   readonly party?: string;
   /** Sends a notification that belongs to this request. */
   readonly emit: (text: string) => void;
+  /** Gets the answer, once. A promise for each step would be more than 1 % of a small call. */
+  readonly done: (answer: Answer) => void;
   /** Runs the listener when the client cancels the request, with its reason if it gave one. */
   readonly onAbort: (listener: (words?: string) => void) => void;
   readonly trace?: Readonly<Record<string, string>> | undefined;
   /** Of the body with the request: a call that is parked keeps it. */
   readonly hold?: BodyHold | undefined;
+}
+
+interface Round {
+  readonly options: RoundOptions;
+  /** Answers with what the function returns, or with the error that it throws. */
+  readonly settle: (make: () => Answer) => void;
+}
+
+/** What one round is about. */
+interface Asked {
+  readonly call: Call;
+  readonly dialogue: Dialogue;
+  /** The id of the call that waited, if it did. */
+  readonly id: string | undefined;
 }
 
 /** Methods of the experimental tasks in 2025-11-25, which the extension does not have. */
@@ -91,22 +107,35 @@ export class ModernFront {
   }
 
   /**
-   * Answers one request. A call that waits for input continues in the background. Never rejects: a
+   * Answers one request. A call that waits for input continues in the background. Never throws: a
    * failure becomes an error answer.
    */
-  async answer(message: RequestMessage, options: RoundOptions): Promise<Answer> {
+  answer(message: RequestMessage, options: RoundOptions): void {
     const { method, params } = message;
     const dialogue = new Dialogue();
     const client = new RequestClient(params, options, dialogue);
-    let begun: Call | undefined;
-    try {
-      if (method === "server/discover") {
-        await this.#context.directory.whenDescribed(client);
-        return this.#finish(client, method, this.#discover(client));
+    let call: Call | undefined;
+    const settle = (make: () => Answer): void => {
+      let answer: Answer;
+      try {
+        answer = this.#finish(client, method, make());
+      } catch (error) {
+        answer = this.#finish(client, method, failure(error, call && { requestId: call.requestId }));
       }
-      if (method.startsWith("tasks/") && !hasTasks(client)) return failure(missingTasks());
+      options.done(answer);
+    };
+    const fail = (error: unknown): void =>
+      settle(() => {
+        throw error;
+      });
+    if (method === "server/discover") {
+      const described = this.#context.directory.whenDescribed(client) ?? Promise.resolve();
+      return void described.then(() => settle(() => this.#discover(client)), fail);
+    }
+    if (method.startsWith("tasks/") && !hasTasks(client)) return options.done(failure(missingTasks()));
+    try {
       const { text, nameAt } = requestParams(message.text);
-      const call = new Call({
+      call = new Call({
         id: message.id,
         method,
         params,
@@ -116,10 +145,9 @@ export class ModernFront {
         emit: (notification) => dialogue.emit(notification),
         trace: options.trace,
       });
-      begun = call;
-      return this.#finish(client, method, await this.#round(call, dialogue, options));
+      this.#round(call, dialogue, { options, settle });
     } catch (error) {
-      return this.#finish(client, method, failure(error, begun && { requestId: begun.requestId }));
+      fail(error);
     }
   }
 
@@ -127,7 +155,8 @@ export class ModernFront {
     this.#parked.close();
   }
 
-  async #round(call: Call, fresh: Dialogue, options: RoundOptions): Promise<Answer> {
+  #round(call: Call, fresh: Dialogue, { options, settle }: Round): void {
+    const { hold, emit, onAbort } = options;
     const opened = this.#parked.open(call.params["requestState"], () => bindingOf(call));
     let dialogue = fresh;
     let id: string | undefined;
@@ -142,22 +171,29 @@ export class ModernFront {
       asked = again;
       fresh.run(call, () => {
         const work = begun ? runAsTask(again, this.#context) : this.#context.relay.handle(again);
-        options.hold?.until(work);
+        hold?.until(work);
         return work;
       });
     }
-    dialogue.emit = options.emit;
+    dialogue.emit = emit;
     let waiting = true;
-    options.onAbort((words) => {
+    onAbort((words) => {
       if (waiting) dialogue.call.cancel("client", words);
     });
-    const next = await (begun ? Promise.race([begun, dialogue.next()]) : dialogue.next());
-    waiting = false;
-    dialogue.rest();
-    if (begun && asked?.task) {
-      this.#goOn(asked, dialogue);
-      return begun;
-    }
+    const ended = (next: Answer | readonly Question[]): void => {
+      waiting = false;
+      dialogue.rest();
+      if (begun && asked?.task) {
+        this.#goOn(asked, dialogue);
+        void begun.then((answer) => settle(() => answer));
+      } else settle(() => this.#outcome(next, { call, dialogue, id }));
+    };
+    if (begun) void Promise.race([begun, dialogue.next()]).then(ended);
+    else dialogue.whenNext(ended);
+  }
+
+  /** Returns the answer to one round: that of the call, or what the server asks. */
+  #outcome(next: Answer | readonly Question[], { call, dialogue, id }: Asked): Answer {
     if (!("ok" in next)) return this.#parked.park(dialogue, next, { binding: bindingOf(call), known: id });
     if (id !== undefined) this.#parked.forget(id);
     const questions = next.ok ? undefined : linkQuestions(next, call.client);
