@@ -8,9 +8,9 @@
  * belong to fail.
  */
 
-import { BACKSLASH, COMMA, OPEN_BRACKET, QUOTE } from "../json/characters.ts";
+import { BACKSLASH, COMMA, NINE, OPEN_BRACKET, QUOTE, ZERO } from "../json/characters.ts";
 import { MAX_DEPTH, scanInSlices, scanValue, skipBlank } from "../json/json-scan.ts";
-import { eachMember } from "../json/json-text.ts";
+import { eachMember, type Span } from "../json/json-text.ts";
 import { idsAtEdges } from "../structures/lines.ts";
 import { textOf } from "../text/utf8.ts";
 import type { Sliced } from "../timing/slices.ts";
@@ -24,12 +24,13 @@ export type Frame =
 /** Answers of at least this size are forwarded as bytes, without decoding. */
 const LARGE = 16 * 1024;
 
-const HEAD = '{"jsonrpc":"2.0","id":';
-const RESULT_AFTER_ID = ',"result":{';
-const RESULT_FIRST = '{"result":{';
-const TAIL = /^,"jsonrpc":"2\.0","id":(0|[1-9]\d{0,14})\}$/;
+const HEAD = Buffer.from('{"jsonrpc":"2.0","id":');
+const RESULT_AFTER_ID = Buffer.from(',"result":{');
+const RESULT_FIRST = Buffer.from('{"result":{');
+const ID_LAST = Buffer.from(',"jsonrpc":"2.0","id":');
 const ID = /^(?:0|[1-9]\d{0,14})$/;
-/** The longest head or tail that is compared. */
+const MOST_DIGITS = 15;
+/** A longer key is not one of an envelope. */
 const EDGE = 64;
 const CLOSE_BRACE = 125;
 
@@ -112,24 +113,44 @@ function keyAt(bytes: Buffer, at: number): string | undefined {
 }
 
 function plainAnswer(bytes: Buffer): Frame | undefined {
-  const head = bytes.toString("latin1", 0, EDGE);
-  if (head.startsWith(HEAD)) {
-    const comma = head.indexOf(",", HEAD.length);
-    const id = head.slice(HEAD.length, comma);
-    if (!ID.test(id) || !head.startsWith(RESULT_AFTER_ID, comma)) return undefined;
-    const last = bytes.length - 1;
-    if (bytes[last] !== CLOSE_BRACE) return undefined;
+  const last = bytes.length - 1;
+  if (bytes[last] !== CLOSE_BRACE) return undefined;
+  if (bytes[2] === HEAD[2]) {
+    if (!hasAt(bytes, 0, HEAD)) return undefined;
+    const comma = idEnd(bytes, HEAD.length);
+    if (comma === -1 || !hasAt(bytes, comma, RESULT_AFTER_ID)) return undefined;
     const start = comma + RESULT_AFTER_ID.length - 1;
-    return scanValue(bytes, start) === last ? resultFrame(Number(id), bytes.subarray(start, last)) : undefined;
+    if (scanValue(bytes, start) !== last) return undefined;
+    return resultFrame(idAt(bytes, HEAD.length, comma), bytes, { start, end: last });
   }
-  if (head.startsWith(RESULT_FIRST)) {
-    const start = RESULT_FIRST.length - 1;
-    const end = scanValue(bytes, start);
-    if (end === -1 || end + EDGE < bytes.length) return undefined;
-    const tail = TAIL.exec(bytes.toString("latin1", end));
-    return tail ? resultFrame(Number(tail[1]), bytes.subarray(start, end)) : undefined;
-  }
-  return undefined;
+  if (!hasAt(bytes, 0, RESULT_FIRST)) return undefined;
+  const start = RESULT_FIRST.length - 1;
+  const end = scanValue(bytes, start);
+  if (end === -1 || !hasAt(bytes, end, ID_LAST)) return undefined;
+  const digits = end + ID_LAST.length;
+  if (idEnd(bytes, digits) !== last) return undefined;
+  return resultFrame(idAt(bytes, digits, last), bytes, { start, end });
+}
+
+/** Whether the text is at `pos`. */
+function hasAt(bytes: Buffer, pos: number, text: Buffer): boolean {
+  for (let i = 0; i < text.length; i++) if (bytes[pos + i] !== text[i]) return false;
+  return true;
+}
+
+/** Returns the position after an id of digits that begins here; -1 if there is none. */
+function idEnd(bytes: Buffer, pos: number): number {
+  let end = pos;
+  while (bytes[end]! >= ZERO && bytes[end]! <= NINE) end++;
+  const digits = end - pos;
+  const isId = digits > 0 && digits <= MOST_DIGITS && (digits === 1 || bytes[pos] !== ZERO);
+  return isId ? end : -1;
+}
+
+function idAt(bytes: Buffer, pos: number, end: number): number {
+  let id = 0;
+  for (let i = pos; i < end; i++) id = id * 10 + bytes[i]! - ZERO;
+  return id;
 }
 
 /** The two shapes that nearly every server writes: which member comes first. */
@@ -158,8 +179,8 @@ export function shapeOf(bytes: Buffer, id: number, result: string): Shape | unde
   return first === LOWER_R && beforeId === QUOTE && bytes[bytes.length - 2] !== QUOTE ? "result" : undefined;
 }
 
-function resultFrame(id: number, result: Buffer): Frame {
-  const raw = result.length >= LARGE ? result : result.toString("utf8");
+function resultFrame(id: number, bytes: Buffer, { start, end }: Span): Frame {
+  const raw = end - start >= LARGE ? bytes.subarray(start, end) : bytes.toString("utf8", start, end);
   return { kind: "response", id, answer: { ok: true, raw } };
 }
 
