@@ -265,3 +265,54 @@ describe("the head of a plain answer", () => {
     expect(third).toMatch(/^HTTP\/1\.1 404 /);
   });
 });
+
+describe("a connection that closes", () => {
+  const kinds: Readonly<Record<string, (x: NodeExchange) => void>> = {
+    "before an answer": () => {},
+    "during an event stream": (x) => x.stream({}, { drained: () => {}, closed: () => {} }).write("a"),
+  };
+
+  test.each(Object.entries(kinds))("%s aborts each request on it once, and no answered one", async (_, serve) => {
+    const aborted: string[] = [];
+    const asked: string[] = [];
+    const { port } = await listen((x) => {
+      const name = x.path.slice(1);
+      asked.push(name);
+      x.onAbort(() => aborted.push(name));
+      x.onAbort(() => aborted.push(`${name} again`));
+      // Before it has read the whole request, Node would close the connection after the answer.
+      if (name.startsWith("answered")) setImmediate(() => x.reply(200, JSON_HEADERS, "{}"));
+      else serve(x);
+    });
+    const socket = connect(port, "127.0.0.1");
+    socket.on("error", () => {});
+    const ask = (name: string): void => void socket.write(`GET /${name} HTTP/1.1\r\nhost: x\r\n\r\n`);
+    for (const name of ["answered-1", "answered-2", "first", "second"]) {
+      ask(name);
+      await until(() => asked.includes(name));
+    }
+    socket.destroy();
+    await until(() => aborted.length >= 4);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(aborted.sort()).toEqual(["first", "first again", "second", "second again"]);
+  });
+
+  test.each([
+    ["an event stream", (x: NodeExchange) => void x.stream({}, { drained: () => {}, closed: () => {} })],
+    ["a large answer", (x: NodeExchange) => x.reply(200, JSON_HEADERS, ["x".repeat(50_000_000)])],
+  ])("aborts its first request, with %s", async (_, serve) => {
+    let aborted = 0;
+    let asked = 0;
+    const { port } = await listen((x) => {
+      asked++;
+      serve(x);
+      x.onAbort(() => aborted++);
+    });
+    const socket = connect(port, "127.0.0.1");
+    socket.on("error", () => {});
+    socket.write(GET);
+    await until(() => asked === 1);
+    socket.destroy();
+    await until(() => aborted === 1);
+  });
+});

@@ -14,6 +14,7 @@ import { pacedReads } from "../../paced-reads.ts";
 import { pathOf } from "../../path.ts";
 import type { TrustedProxies } from "../../trusted-proxies.ts";
 import { type Body, type HttpExchange, JSON_HEADERS, type RawStream, type StreamEvents } from "../exchange.ts";
+import { type Abortable, AbortWatch } from "./abort-watch.ts";
 import { DirectRequest } from "./direct-request.ts";
 import type { PlainHead } from "./plain-head.ts";
 import { StallWatch, type Unread } from "./stall-watch.ts";
@@ -53,7 +54,7 @@ export interface ExchangeOptions {
   readonly handedFrom?: string | undefined;
 }
 
-export class NodeExchange implements HttpExchange, TurnEndTask {
+export class NodeExchange implements HttpExchange, TurnEndTask, Abortable {
   shared: Readonly<Record<string, string>> | undefined;
   place = EVERYWHERE;
   hold: BodyHold | undefined;
@@ -63,6 +64,7 @@ export class NodeExchange implements HttpExchange, TurnEndTask {
   /** The body of an answer that is still to be sent. */
   #unsent: string | undefined;
   #encoding: "latin1" | "utf8" = "latin1";
+  #abortListeners: (() => void)[] | undefined;
 
   constructor(request: IncomingMessage, response: ServerResponse, options: ExchangeOptions) {
     this.#request = request;
@@ -177,6 +179,7 @@ export class NodeExchange implements HttpExchange, TurnEndTask {
       if (length > SMALL) this.atTurnEnd();
       else atTurnEnd(this);
     } else {
+      this.onDone(() => this.#over());
       response.cork();
       for (const part of parts) response.write(part);
       response.end();
@@ -220,7 +223,11 @@ export class NodeExchange implements HttpExchange, TurnEndTask {
       response._headerSent = true;
       socket.write(response._header + body, this.#encoding);
       response.end();
-    } else response.end(body, this.#encoding);
+      this.#complete();
+    } else {
+      this.onDone(() => this.#over());
+      response.end(body, this.#encoding);
+    }
   }
 
   stream(headers: Readonly<Record<string, string>>, events: StreamEvents): RawStream {
@@ -236,6 +243,7 @@ export class NodeExchange implements HttpExchange, TurnEndTask {
       events.drained();
     });
     this.onDone(() => {
+      this.#over();
       events.closed();
       // What another replica has read, its client may never get.
       if (!events.delivered || !response.writableFinished || this.isHandedOver) return;
@@ -255,9 +263,30 @@ export class NodeExchange implements HttpExchange, TurnEndTask {
   }
 
   onAbort(listener: () => void): void {
-    this.#response.on("close", () => {
-      if (!this.#response.writableFinished) listener();
-    });
+    if (this.#abortListeners) this.#abortListeners.push(listener);
+    else {
+      this.#abortListeners = [listener];
+      AbortWatch.of(this.#request.socket).add(this);
+    }
+  }
+
+  aborted(): void {
+    const listeners = this.#abortListeners;
+    this.#complete();
+    if (listeners && !this.#response.writableFinished) for (const listener of listeners) listener();
+  }
+
+  /** The answer was sent, or the connection has ended. */
+  #over(): void {
+    if (this.#response.writableFinished) this.#complete();
+    else this.aborted();
+  }
+
+  /** The answer is complete, so that nothing can be aborted any more. */
+  #complete(): void {
+    if (!this.#abortListeners) return;
+    this.#abortListeners = undefined;
+    AbortWatch.of(this.#request.socket).remove(this);
   }
 
   onDone(listener: () => void): void {
