@@ -164,16 +164,19 @@ const LOWER_R = 114;
 
 /**
  * Returns the shape of an answer that was read. Undefined: it is not certain that it has one of
- * these, byte for byte. Its length leaves no room for anything beside its three members, so only
- * their order is left to look at.
+ * these, byte for byte. With its id as digits, its length leaves no room for anything beside its
+ * three members, so only their order is left to look at.
  */
 export function shapeOf(bytes: Buffer, id: number, result: string): Shape | undefined {
-  const digits = String(id).length;
+  const written = String(id);
+  const digits = written.length;
   const size = bytes.length - AROUND - digits;
   // As many bytes as characters: it is ASCII. Bytes that are not UTF-8 were replaced in the result.
   const isWhole = size === result.length || (size === Buffer.byteLength(result) && !result.includes("\ufffd"));
   if (!isWhole) return undefined;
   const first = bytes[2];
+  const idAt = first === LOWER_J ? HEAD.length : bytes.length - digits - 1;
+  for (let i = 0; i < digits; i++) if (bytes[idAt + i] !== written.charCodeAt(i)) return undefined;
   if (first === LOWER_J) return bytes[HEAD.length - 4] === LOWER_I ? "jsonrpc" : undefined;
   const beforeId = bytes[bytes.length - digits - 3];
   return first === LOWER_R && beforeId === QUOTE && bytes[bytes.length - 2] !== QUOTE ? "result" : undefined;

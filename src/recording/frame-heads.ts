@@ -23,12 +23,20 @@ interface KnownClient {
 }
 
 export class FrameHeads {
-  readonly #clients = new WeakMap<Client, KnownClient>();
+  readonly #secrets: () => readonly string[];
+  /** The secrets that the names of clients were searched for. */
+  #hidden: readonly string[] = [];
+  #clients = new WeakMap<Client, KnownClient>();
   /** Methods and server ids as JSON. Clients may invent methods, so few are kept. */
   readonly #names = new Map<string, string>();
   #last: { readonly call: Call; readonly text: string } | undefined;
   /** The newest time, and how lines of that millisecond begin. */
   #clock = { ms: -1, text: "" };
+
+  /** `secrets`: what names must not show. Another array each time that it changes. */
+  constructor(secrets: () => readonly string[]) {
+    this.#secrets = secrets;
+  }
 
   /** The time in milliseconds of the newest line. */
   get ms(): number {
@@ -67,17 +75,26 @@ export class FrameHeads {
   }
 
   #client({ client, who }: Call): KnownClient {
+    if (this.#secrets() !== this.#hidden) {
+      this.#hidden = this.#secrets();
+      this.#clients = new WeakMap();
+    }
     let known = this.#clients.get(client);
     if (known === undefined) {
       const { name } = client.info;
       const members =
-        (who.name === "" ? "" : `,"who":${asciiJson(who.name)}`) +
-        (typeof name === "string" ? `,"client":${asciiJson(name)}` : "") +
+        (who.name === "" ? "" : `,"who":${asciiJson(this.#shown(who.name))}`) +
+        (typeof name === "string" ? `,"client":${asciiJson(this.#shown(name))}` : "") +
         (client.hasSession ? `,"session":${asciiJson(client.key.slice(0, 8))}` : "");
       known = { members, method: "", over: "", rest: "" };
       this.#clients.set(client, known);
     }
     return known;
+  }
+
+  /** The thread masks messages, not what is said about them. */
+  #shown(name: string): string {
+    return this.#hidden.reduce((shown, secret) => shown.replaceAll(secret, "[hidden]"), name);
   }
 
   name(name: string): string {

@@ -7,7 +7,7 @@
  * message can never end its line or pass for a member of it.
  */
 import { memberText } from "../json/json-text.ts";
-import { framesOfCall, type WholeCall } from "./whole-call.ts";
+import { framesOfCall, isWholeCall } from "./whole-call.ts";
 
 /** `client`: between a client and the gateway. `server`: between the gateway and a server. */
 export type Side = "client" | "server";
@@ -65,9 +65,10 @@ export function readFrames(line: string): Frame[] {
     return [];
   }
   if (typeof value !== "object" || value === null) return [];
-  if ("params" in value && "result" in value) return framesOfCall(line, value as unknown as WholeCall);
   const { frame, text, ...head } = value as FrameHead & { frame?: unknown; text?: unknown };
-  if (typeof head.t !== "number" || (head.side !== "client" && head.side !== "server")) return [];
+  if (typeof head.t !== "number") return [];
+  if (isWholeCall(value)) return framesOfCall(line, value);
+  if (head.side !== "client" && head.side !== "server") return [];
   const message = typeof text === "string" ? text : frame === undefined ? undefined : memberText(line, "frame");
   return [{ ...head, message }];
 }

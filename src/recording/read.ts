@@ -10,6 +10,8 @@ import { type Frame, readFrames } from "./frame.ts";
 import { SEGMENT_NAME } from "./segment-files.ts";
 
 const INDEX = ".index.json";
+/** No message is written later than this. */
+const LATEST_MS = 1000;
 
 /**
  * Returns the segments of a recording, oldest first. `path`: a folder, one segment, or the folder
@@ -29,13 +31,18 @@ export function segmentsOf(path: string): string[] {
 
 /**
  * Returns the frames of a recording, in the order of their times: the line of a call is written
- * when it has ended.
+ * when it has ended, so it may be in the segment after the one that it began in.
  */
 export function* framesOf(path: string): Generator<Frame> {
+  let late: Frame[] = [];
   for (const file of segmentsOf(path)) {
-    const frames = textOf(file).split("\n").flatMap(readFrames);
-    yield* frames.sort((one, other) => one.t - other.t);
+    const frames = [...late, ...textOf(file).split("\n").flatMap(readFrames)].sort((one, other) => one.t - other.t);
+    const until = (frames.at(-1)?.t ?? 0) - LATEST_MS;
+    const first = frames.findIndex(({ t }) => t > until);
+    late = frames.splice(first === -1 ? frames.length : first);
+    yield* frames;
   }
+  yield* late;
 }
 
 /** What one side of a recording offered. */

@@ -61,7 +61,7 @@ export class Recorder {
   #named = 0;
   #isScheduled = false;
   #links = 0;
-  readonly #heads = new FrameHeads();
+  readonly #heads: FrameHeads;
   readonly #held = new HeldCalls();
   /** The newest message from a server, if nobody knows yet whether it answered a call. */
   #newest: Arrival | undefined;
@@ -75,6 +75,7 @@ export class Recorder {
   constructor(options: RecorderOptions) {
     this.#options = options;
     this.#parts = { ...options, offers: () => this.offers() };
+    this.#heads = new FrameHeads(options.secrets);
   }
 
   get isOn(): boolean {

@@ -28,6 +28,10 @@ export interface WholeCall extends Pick<FrameHead, "t" | "outcome"> {
   readonly first?: string;
 }
 
+export function isWholeCall(line: object): line is WholeCall {
+  return "us" in line && Array.isArray(line.us) && line.us.length === 3 && "sent" in line && "result" in line;
+}
+
 /** Returns the messages of a line. */
 export function framesOfCall(line: string, whole: WholeCall): Frame[] {
   const { t, call, method, who, client, session, server, link, us, outcome, first } = whole;

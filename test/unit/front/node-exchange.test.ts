@@ -297,15 +297,12 @@ describe("a connection that closes", () => {
     expect(aborted.sort()).toEqual(["first", "first again", "second", "second again"]);
   });
 
-  test.each([
-    ["an event stream", (x: NodeExchange) => void x.stream({}, { drained: () => {}, closed: () => {} })],
-    ["a large answer", (x: NodeExchange) => x.reply(200, JSON_HEADERS, ["x".repeat(50_000_000)])],
-  ])("aborts its first request, with %s", async (_, serve) => {
+  test("aborts its first request, too", async () => {
     let aborted = 0;
     let asked = 0;
     const { port } = await listen((x) => {
       asked++;
-      serve(x);
+      x.stream({}, { drained: () => {}, closed: () => {} });
       x.onAbort(() => aborted++);
     });
     const socket = connect(port, "127.0.0.1");

@@ -12,6 +12,8 @@ import { Call, type Client } from "../../../src/protocol/call.ts";
 import { Flight } from "../../../src/protocol/flight.ts";
 import { readFrame } from "../../../src/protocol/frame.ts";
 import { requestText } from "../../../src/protocol/json-rpc.ts";
+import { exchangesOf } from "../../../src/recording/exchanges.ts";
+import { readFrames } from "../../../src/recording/frame.ts";
 import { framesOf, segmentsOf } from "../../../src/recording/read.ts";
 import { Recorder } from "../../../src/recording/recorder.ts";
 import { disposeAll, onDispose, until } from "../../fixtures/peers.ts";
@@ -26,18 +28,27 @@ const client = {
   who: { name: "ada" },
 } as unknown as Client;
 
-async function setUp({ secrets = [], servers = ["*"] }: { secrets?: string[]; servers?: string[] } = {}) {
+interface SetUp {
+  readonly secrets?: () => readonly string[];
+  readonly servers?: string[];
+  readonly maxBytes?: number;
+}
+
+const NONE: readonly string[] = [];
+const SECRETS: readonly string[] = ["hush-hush"];
+
+async function setUp({ secrets = () => NONE, servers = ["*"], maxBytes = 256 * 1024 * 1024 }: SetUp = {}) {
   const dir = mkdtempSync(join(tmpdir(), "goblin-whole-"));
   onDispose(() => rmSync(dir, { recursive: true, force: true }));
   const recorder = new Recorder({
-    secrets: () => secrets,
+    secrets,
     startThread: (data) => new Worker(PROGRAM, { workerData: data, execArgv: [] }),
     log: { warn: () => {}, info: () => {} },
     meters: { countFrames: () => {} },
     version: "1",
     folder: () => dir,
   });
-  await recorder.start({ dir, servers, maxBytes: 256 * 1024 * 1024, bodies: true });
+  await recorder.start({ dir, servers, maxBytes, bodies: true });
   const tap = recorder.tap("one");
   let ids = 0;
   /** Runs a call through the recorder. Returns its messages, as they passed. */
@@ -51,13 +62,15 @@ async function setUp({ secrets = [], servers = ["*"] }: { secrets?: string[]; se
     order,
     between,
     client: from = client,
+    id: own,
   }: Passed): string[] => {
     const call = new Call({ method, params: {}, text: params, client: from, emit: () => {} });
     const flight = new Flight(call);
     recorder.began(flight);
     flight.serverId = "one";
     flight.sentAt = performance.now();
-    flight.sentId = ++ids;
+    ids = own ?? ids + 1;
+    flight.sentId = ids;
     const toServer = sent(ids);
     tap.sent(toServer, call);
     for (const text of emits) call.emit(text);
@@ -95,6 +108,8 @@ interface Passed {
   readonly method?: string;
   readonly emits?: readonly string[];
   readonly client?: Client;
+  /** That the gateway gave the request. */
+  readonly id?: number;
   /** Runs after the message came, and before it is read. */
   readonly between?: () => void;
   /** Keeps the end of the call for later. */
@@ -171,6 +186,14 @@ const different: Readonly<Record<string, Partial<Passed>>> = {
   "an answer with the version last": { received: (id) => `{${RESULT},"id":${id},"jsonrpc":"2.0"}` },
   "an answer with the id first, and the version last": { received: (id) => `{"id":${id},${RESULT},"jsonrpc":"2.0"}` },
   "an answer with another form of the id": { received: (id) => `{"jsonrpc":"2.0","id":${id}.0,${RESULT}}` },
+  "an answer with an id that is as long in another form": {
+    id: 100,
+    received: () => `{"jsonrpc":"2.0","id":1e2,${RESULT}}`,
+  },
+  "an answer with an id that leaves room for a space": {
+    id: 1000,
+    received: () => `{${RESULT} ,"jsonrpc":"2.0","id":1e3}`,
+  },
   "a long method": {
     method: "m".repeat(300),
     sent: (id) => requestText(id, "m".repeat(300), '{"name":"echo","arguments":{"text":"hi"}}'),
@@ -187,7 +210,7 @@ test.each(Object.entries(different))("%s: a line for each message", async (_, mo
 });
 
 test("a secret in any part is masked, and the messages without it keep their bytes", async () => {
-  const { run, stop } = await setUp({ secrets: ["hush-hush"] });
+  const { run, stop } = await setUp({ secrets: () => SECRETS });
   const asked = run(plain("the hush-hush word"));
   const named = run(plain("hi", { sent: (id) => plain().sent(id).replace('"echo"', '"hush-hush"') }));
   const { frames, lines, state } = await stop();
@@ -209,6 +232,23 @@ test("wide texts, and names that make a line long, keep their bytes", async () =
   expect(frames.map(({ message }) => message)).toEqual(messages);
 });
 
+test("a secret in the name of a client is hidden, also one that becomes known later", async () => {
+  let known = SECRETS;
+  const { run, stop } = await setUp({ secrets: () => known });
+  const names = (name: string): Client => ({ ...client, info: { name }, who: { name } }) as unknown as Client;
+  const one = names("a hush-hush name");
+  const other = names("a later name");
+  run(plain("hi", { client: one }));
+  run(plain("hi", { client: other }));
+  known = ["hush-hush", "later"];
+  run(plain("hi", { client: other }));
+  const { frames, lines } = await stop();
+  expect(lines.join()).not.toContain("hush-hush");
+  expect(lines.at(-1)).not.toContain("later");
+  expect(frames.at(0)).toMatchObject({ client: "a [hidden] name", who: "a [hidden] name" });
+  expect(frames.at(-1)).toMatchObject({ client: "a [hidden] name", who: "a [hidden] name" });
+});
+
 test("a call that takes long is in the recording before it ends", async () => {
   const { run, stop, dir } = await setUp();
   const order: (() => void)[] = [];
@@ -227,6 +267,22 @@ test("an answer that is not the newest message stays a message by itself", async
   const { frames, lines } = await stop();
   expect(lines).toHaveLength(5);
   expect(frames.map((frame) => frame.message)).toEqual([...messages.slice(0, 3), message.toString(), messages[3]]);
+});
+
+test("a call that is in the segment after its notification comes before it all the same", async () => {
+  const { run, stop, dir } = await setUp({ maxBytes: 64 * 1024 });
+  const order: (() => void)[] = [];
+  for (let n = 0; n < 25; n++) run(plain("x".repeat(500), { order, emits: [`{"method":"n","params":{"n":${n}}}`] }));
+  for (const end of order) end();
+  const { frames } = await stop();
+  expect(segmentsOf(dir).length).toBeGreaterThan(1);
+  expect(exchangesOf(frames).map(({ notifications }) => notifications.length)).toEqual(Array(25).fill(1));
+});
+
+test("lines that no recorder wrote are passed over", () => {
+  for (const line of ["1", "{}", '{"t":1,"params":1,"result":2}', '{"t":1,"us":[],"sent":1,"result":2}', '{"t":']) {
+    expect(readFrames(line)).toEqual([]);
+  }
 });
 
 test("a recording of some servers has the same messages", async () => {
