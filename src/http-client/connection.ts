@@ -4,7 +4,7 @@
  */
 import { connect, isIP, type Socket, type TcpSocketConnectOpts } from "node:net";
 import type { ConnectionOptions } from "node:tls";
-import { atTurnEnd, type TurnEndTask } from "../timing/turn-end.ts";
+import { afterAnswers, type TurnEndTask } from "../timing/turn-end.ts";
 import { type AnswerHead, ResponseParser } from "./response-parser.ts";
 import { connectSecurely, openProxy, Tunnel } from "./tunnel.ts";
 
@@ -125,7 +125,7 @@ export class Connection implements RequestHandle, TurnEndTask {
     this.#reader.next();
     this.#head = head;
     this.#body = body;
-    if (this.#ready) atTurnEnd(this);
+    if (this.#ready) afterAnswers(this);
   }
 
   /** Sends the request, with those of other connections. */

@@ -13,6 +13,7 @@ import { GoblinError } from "../protocol/errors.ts";
 import { limitExceeded } from "../protocol/limit-exceeded.ts";
 import { logText } from "../protocol/log-text.ts";
 import { idAtEdges, LineSplitter } from "../structures/lines.ts";
+import { afterAnswers, type TurnEndTask } from "../timing/turn-end.ts";
 import { withTimeout } from "../timing/with-timeout.ts";
 import type { Link, LinkEvents, OpenLink, SendOptions } from "./link.ts";
 import { Outgoing } from "./outgoing.ts";
@@ -75,7 +76,7 @@ export function stdioLink(options: StdioOptions): OpenLink {
     });
 }
 
-class StdioLink implements Link {
+class StdioLink implements Link, TurnEndTask {
   readonly #child: ChildProcess;
   #events: LinkEvents;
   readonly #exited: Promise<void>;
@@ -152,10 +153,12 @@ class StdioLink implements Link {
     accepted?.();
     if (this.#scheduled || this.#blocked) return;
     this.#scheduled = true;
-    setImmediate(() => {
-      this.#scheduled = false;
-      this.#flush();
-    });
+    afterAnswers(this);
+  }
+
+  atTurnEnd(): void {
+    this.#scheduled = false;
+    this.#flush();
   }
 
   drop(): void {}

@@ -2,34 +2,65 @@
  * Does small things together, once all events of this turn of the event loop were handled.
  *
  * Writes to many sockets cost less in a row than between other work: the first one wakes the
- * process at the other end, and the rest find it awake (docs/performance.md).
+ * process at the other end, and the rest find it awake. Answers leave before requests, because a
+ * server that is woken first takes the core from the clients (docs/performance.md).
  */
 
 export interface TurnEndTask {
   atTurnEnd(): void;
 }
 
-let waiting: TurnEndTask[] = [];
-/** The list that was done last, empty again: a new one for each turn would outlive its turn. */
-let spare: TurnEndTask[] = [];
+class Tasks {
+  #waiting: TurnEndTask[] = [];
+  /** The list that was done last, empty again: a new one for each turn would outlive its turn. */
+  #spare: TurnEndTask[] = [];
 
+  add(task: TurnEndTask): void {
+    this.#waiting.push(task);
+  }
+
+  run(): void {
+    const tasks = this.#waiting;
+    this.#waiting = this.#spare;
+    for (const task of tasks) {
+      try {
+        task.atTurnEnd();
+      } catch (error) {
+        // A defect, which must not keep the others from being done.
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
+    }
+    tasks.length = 0;
+    this.#spare = tasks;
+  }
+}
+
+const answers = new Tasks();
+const requests = new Tasks();
+let isScheduled = false;
+
+/** For an answer to a client. */
 export function atTurnEnd(task: TurnEndTask): void {
-  if (waiting.push(task) === 1) setImmediate(runAll);
+  answers.add(task);
+  schedule();
+}
+
+/** For requests to a server. */
+export function afterAnswers(task: TurnEndTask): void {
+  requests.add(task);
+  schedule();
+}
+
+function schedule(): void {
+  if (isScheduled) return;
+  isScheduled = true;
+  setImmediate(runAll);
 }
 
 function runAll(): void {
-  const tasks = waiting;
-  waiting = spare;
-  for (const task of tasks) {
-    try {
-      task.atTurnEnd();
-    } catch (error) {
-      // A defect, which must not keep the others from being done.
-      queueMicrotask(() => {
-        throw error;
-      });
-    }
-  }
-  tasks.length = 0;
-  spare = tasks;
+  isScheduled = false;
+  answers.run();
+  requests.run();
 }

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { atTurnEnd } from "../../../src/timing/turn-end.ts";
+import { afterAnswers, atTurnEnd } from "../../../src/timing/turn-end.ts";
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
@@ -17,6 +17,17 @@ test("what is given in one turn is done together, in order, after the promises a
   expect(done.toSorted()).toEqual(["first", "promise", "second", "tick"]);
   expect(done.indexOf("first")).toBe(2);
   expect(done.indexOf("second")).toBe(3);
+});
+
+test("answers leave before requests, whatever came first", async () => {
+  const done: string[] = [];
+  const task = (name: string) => ({ atTurnEnd: () => void done.push(name) });
+  afterAnswers(task("request"));
+  atTurnEnd(task("answer"));
+  afterAnswers(task("another request"));
+  atTurnEnd(task("another answer"));
+  await turn();
+  expect(done).toEqual(["answer", "another answer", "request", "another request"]);
 });
 
 test("what is given meanwhile is done in the next turn, once", async () => {
