@@ -211,11 +211,18 @@ export function success(result: unknown): Answer {
 }
 
 /** What the newest request has between its id and its params. Most have the same method. */
-let middle = { method: "", text: ',"method":"","params":' };
+let middle = { method: "", text: middleOf("") };
+/** A longer one is not remembered. */
+const LONG_METHOD = 200;
 
 export function requestText(id: Id, method: string, params: string): string {
-  if (middle.method !== method) middle = { method, text: `,"method":${JSON.stringify(method)},"params":` };
+  if (method.length > LONG_METHOD) return `{"jsonrpc":"2.0","id":${idText(id)}${middleOf(method)}${params}}`;
+  if (middle.method !== method) middle = { method, text: middleOf(method) };
   return `{"jsonrpc":"2.0","id":${idText(id)}${middle.text}${params}}`;
+}
+
+function middleOf(method: string): string {
+  return `,"method":${JSON.stringify(method)},"params":`;
 }
 
 function idText(id: Id | null): string {

@@ -109,8 +109,8 @@ export class Dialogue {
     const open = this.#open;
     this.#answer = answer;
     this.#open = undefined;
-    this.#tell(answer);
     if (open) for (const { resolve } of open.values()) resolve(over());
+    this.#tell(answer);
   }
 
   #tellQuestions(): void {

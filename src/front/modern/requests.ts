@@ -8,6 +8,7 @@
  */
 
 import { createHash } from "node:crypto";
+import { NO_HINTS } from "../../catalog/definitions.ts";
 import { dropMembers, eachMember, memberSpan, memberText, toDisplayText } from "../../json/json-text.ts";
 import { type About, Call, type Client, type LinkOutcome } from "../../protocol/call.ts";
 import {
@@ -62,6 +63,7 @@ interface Round {
   readonly options: RoundOptions;
   /** Answers with what the function returns, or with the error that it throws. */
   readonly settle: (make: () => Answer) => void;
+  readonly fail: (error: unknown) => void;
 }
 
 /** What one round is about. */
@@ -115,25 +117,34 @@ export class ModernFront {
     const dialogue = new Dialogue();
     const client = new RequestClient(params, options, dialogue);
     let call: Call | undefined;
-    const settle = (make: () => Answer): void => {
-      let answer: Answer;
+    let isDone = false;
+    const finish = (make: () => Answer): Answer => {
       try {
-        answer = this.#finish(client, method, make());
+        return this.#finish(client, method, make());
       } catch (error) {
-        answer = this.#finish(client, method, failure(error, call && { requestId: call.requestId }));
+        const answer = failure(error, call && { requestId: call.requestId });
+        return toModern(answer, { method, identity: this.#identity, hints: NO_HINTS });
       }
+    };
+    const settle = (make: () => Answer): void => {
+      const answer = finish(make);
+      if (isDone) return;
+      isDone = true;
       options.done(answer);
     };
-    const fail = (error: unknown): void =>
+    const fail = (error: unknown): void => {
+      // A defect of `done`, which must not be hidden.
+      if (isDone) throw error;
       settle(() => {
         throw error;
       });
-    if (method === "server/discover") {
-      const described = this.#context.directory.whenDescribed(client) ?? Promise.resolve();
-      return void described.then(() => settle(() => this.#discover(client)), fail);
-    }
-    if (method.startsWith("tasks/") && !hasTasks(client)) return options.done(failure(missingTasks()));
+    };
     try {
+      if (method === "server/discover") {
+        const described = this.#context.directory.whenDescribed(client) ?? Promise.resolve();
+        return void described.then(() => settle(() => this.#discover(client)), fail);
+      }
+      if (method.startsWith("tasks/") && !hasTasks(client)) throw missingTasks();
       const { text, nameAt } = requestParams(message.text);
       call = new Call({
         id: message.id,
@@ -145,7 +156,7 @@ export class ModernFront {
         emit: (notification) => dialogue.emit(notification),
         trace: options.trace,
       });
-      this.#round(call, dialogue, { options, settle });
+      this.#round(call, dialogue, { options, settle, fail });
     } catch (error) {
       fail(error);
     }
@@ -155,7 +166,7 @@ export class ModernFront {
     this.#parked.close();
   }
 
-  #round(call: Call, fresh: Dialogue, { options, settle }: Round): void {
+  #round(call: Call, fresh: Dialogue, { options, settle, fail }: Round): void {
     const { hold, emit, onAbort } = options;
     const opened = this.#parked.open(call.params["requestState"], () => bindingOf(call));
     let dialogue = fresh;
@@ -164,18 +175,19 @@ export class ModernFront {
     let begun: Promise<Answer> | undefined;
     if (typeof opened === "object") {
       ({ dialogue, id } = opened);
+      dialogue.emit = emit;
       dialogue.give(responsesIn(call.text));
     } else {
       const again = opened === "again" ? withoutRetry(call, linksOf(responsesIn(call.text))) : call;
       if (mayBeTask(call)) begun = this.#context.heldTasks.watch(again, { give: (given) => fresh.give(given) });
       asked = again;
+      fresh.emit = emit;
       fresh.run(call, () => {
         const work = begun ? runAsTask(again, this.#context) : this.#context.relay.handle(again);
         hold?.until(work);
         return work;
       });
     }
-    dialogue.emit = emit;
     let waiting = true;
     onAbort((words) => {
       if (waiting) dialogue.call.cancel("client", words);
@@ -185,10 +197,10 @@ export class ModernFront {
       dialogue.rest();
       if (begun && asked?.task) {
         this.#goOn(asked, dialogue);
-        void begun.then((answer) => settle(() => answer));
+        void begun.then((answer) => settle(() => answer), fail);
       } else settle(() => this.#outcome(next, { call, dialogue, id }));
     };
-    if (begun) void Promise.race([begun, dialogue.next()]).then(ended);
+    if (begun) void Promise.race([begun, dialogue.next()]).then(ended).catch(fail);
     else dialogue.whenNext(ended);
   }
 

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { LiveConfig } from "../../../src/config/live-config.ts";
 import { parseConfig } from "../../../src/config/reading/parse.ts";
 import { JSON_HEADERS } from "../../../src/front/http/exchange.ts";
+import { AbortWatch } from "../../../src/front/http/node/abort-watch.ts";
 import { DirectRequest } from "../../../src/front/http/node/direct-request.ts";
 import { NodeExchange } from "../../../src/front/http/node/node-exchange.ts";
 import { PlainHead } from "../../../src/front/http/node/plain-head.ts";
@@ -295,6 +296,29 @@ describe("a connection that closes", () => {
     await until(() => aborted.length >= 4);
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(aborted.sort()).toEqual(["first", "first again", "second", "second again"]);
+  });
+
+  const answers: Readonly<Record<string, (x: NodeExchange) => void>> = {
+    "a small answer": (x) => x.reply(200, JSON_HEADERS, "{}"),
+    "a large answer": (x) => x.reply(200, JSON_HEADERS, "x".repeat(600_000)),
+    "an answer in parts": (x) => x.reply(200, JSON_HEADERS, ["[", Buffer.alloc(50_000, "1"), "]"]),
+    "an answer without a body": (x) => x.reply(202, {}),
+    "an event stream": (x) => x.stream({}, { drained: () => {}, closed: () => {} }).end(),
+    "an answer past the exchange": (x) => void x.node.outgoing.end("{}"),
+  };
+
+  test.each(Object.entries(answers))("holds nothing after %s", async (_, answer) => {
+    const sizes: number[] = [];
+    const { port } = await listen((x, response) => {
+      x.onAbort(() => {});
+      const watch = AbortWatch.of(response.socket!);
+      expect(watch.size).toBe(1);
+      response.on("close", () => setImmediate(() => sizes.push(watch.size)));
+      setImmediate(() => answer(x));
+    });
+    const got = await answersTo(port, GET);
+    await until(() => sizes.length === 1 && got() !== "");
+    expect(sizes).toEqual([0]);
   });
 
   test("aborts its first request, too", async () => {

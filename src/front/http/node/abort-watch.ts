@@ -27,6 +27,11 @@ export class AbortWatch {
     return connection[WATCH];
   }
 
+  /** How many exchanges wait for their answers. */
+  get size(): number {
+    return this.#waiting.length;
+  }
+
   add(exchange: Abortable): void {
     this.#waiting.push(exchange);
   }

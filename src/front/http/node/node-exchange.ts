@@ -77,6 +77,8 @@ export class NodeExchange implements HttpExchange, TurnEndTask, Abortable {
   }
 
   get node() {
+    // The answer may not come through this exchange then.
+    if (this.#abortListeners) this.onDone(() => this.#over());
     return { incoming: this.#request, outgoing: this.#response };
   }
 
