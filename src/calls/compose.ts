@@ -24,12 +24,15 @@ export interface Stage {
 
 /** The returned function never rejects. */
 export function compose(stages: readonly Stage[], send: Send): Send {
+  // Looked up once: for stages of many classes, V8 would look in its table for each one.
+  const enters = stages.map((stage) => stage.enter?.bind(stage));
+  const leaves = stages.map((stage) => stage.leave?.bind(stage));
   return async (flight, route) => {
     let passed = 0;
     let answer: Answer | undefined;
     try {
       for (; passed < stages.length; passed++) {
-        answer = stages[passed]!.enter?.(flight, route);
+        answer = enters[passed]?.(flight, route);
         if (answer) break;
       }
       answer ??= await send(flight, route);
@@ -37,12 +40,12 @@ export function compose(stages: readonly Stage[], send: Send): Send {
       answer = failure(error, { requestId: flight.call.requestId });
     }
     while (passed > 0) {
-      const stage = stages[--passed]!;
-      if (!stage.leave) continue;
+      const leave = leaves[--passed];
+      if (!leave) continue;
       // An exception in a stage becomes an error answer, for example on a large answer that was
       // forwarded unparsed. The other stages still run.
       try {
-        const left = stage.leave(flight, route, answer);
+        const left = leave(flight, route, answer);
         answer = left instanceof Promise ? await left : left;
       } catch (error) {
         answer = failure(error, { requestId: flight.call.requestId });
