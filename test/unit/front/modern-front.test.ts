@@ -3,7 +3,9 @@ import { expect, test } from "vitest";
 import { ModernFront, type RoundOptions } from "../../../src/front/modern/requests.ts";
 import type { Answer } from "../../../src/protocol/json-rpc.ts";
 
-const META = '{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}';
+const VERSION = '"io.modelcontextprotocol/protocolVersion":"2026-07-28"';
+const META = `{${VERSION},"io.modelcontextprotocol/clientCapabilities":{}}`;
+const TASK_META = `{${VERSION},"io.modelcontextprotocol/clientCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}}`;
 const boom = (): never => {
   throw new Error("boom");
 };
@@ -21,9 +23,9 @@ function frontWith(parts: { relay?: object; directory?: object; heldTasks?: obje
   return new ModernFront(context as never);
 }
 
-function ask(front: ModernFront, method: string, more: Partial<RoundOptions> = {}): Answer[] {
+function ask(front: ModernFront, method: string, more: Partial<RoundOptions> = {}, meta = META): Answer[] {
   const answers: Answer[] = [];
-  const text = `{"jsonrpc":"2.0","id":1,"method":"${method}","params":{"name":"a","_meta":${META}}}`;
+  const text = `{"jsonrpc":"2.0","id":1,"method":"${method}","params":{"name":"a","_meta":${meta}}}`;
   const { params } = JSON.parse(text) as { params: Record<string, unknown> };
   const options = {
     principal: { id: "", name: "" },
@@ -55,6 +57,35 @@ test.each(Object.entries(failing))("%s: one error", async (_, [method, parts]) =
   await turn();
   await turn();
   expect(answers).toMatchObject([{ ok: false }]);
+});
+
+test("a task that fails before it begins: one error", async () => {
+  const heldTasks = { watch: async () => boom() };
+  const place = { endpoint: "", visibility: { mayAsk: true } };
+  const answers = ask(frontWith({ heldTasks }), "tools/call", { place } as never, TASK_META);
+  await turn();
+  await turn();
+  expect(answers).toMatchObject([{ ok: false }]);
+});
+
+test("an answer that cannot be sent is not sent again, and the error is not hidden", async () => {
+  let calls = 0;
+  const done = (): never => {
+    calls++;
+    throw new Error("cannot be sent");
+  };
+  const front = frontWith({});
+  const unhandled: unknown[] = [];
+  const own = process.listeners("unhandledRejection");
+  process.removeAllListeners("unhandledRejection");
+  process.on("unhandledRejection", (error) => unhandled.push(error));
+  ask(front, "tools/call", { done });
+  await turn();
+  await turn();
+  process.removeAllListeners("unhandledRejection");
+  for (const listener of own) process.on("unhandledRejection", listener);
+  expect(calls).toBe(1);
+  expect(unhandled).toMatchObject([{ message: "cannot be sent" }]);
 });
 
 test("notifications that come while the call is made reach the client before the answer", async () => {
