@@ -8,7 +8,7 @@
  * belong to fail.
  */
 
-import { BACKSLASH, COMMA, NINE, OPEN_BRACKET, QUOTE, ZERO } from "../json/characters.ts";
+import { BACKSLASH, COMMA, NINE, OPEN_BRACKET, ZERO } from "../json/characters.ts";
 import { MAX_DEPTH, scanInSlices, scanValue, skipBlank } from "../json/json-scan.ts";
 import { eachMember, type Span } from "../json/json-text.ts";
 import { idsAtEdges } from "../structures/lines.ts";
@@ -158,28 +158,24 @@ export type Shape = "jsonrpc" | "result";
 
 /** The bytes of such an answer beside its id and its result. */
 const AROUND = HEAD.length + ',"result":'.length + 1;
-const LOWER_I = 105;
-const LOWER_J = 106;
-const LOWER_R = 114;
 
 /**
- * Returns the shape of an answer that was read. Undefined: it is not certain that it has one of
- * these, byte for byte. With its id as digits, its length leaves no room for anything beside its
- * three members, so only their order is left to look at.
+ * Returns the shape of an answer that was read: with this id and this result, it has exactly these
+ * bytes. Undefined: that is not certain.
  */
 export function shapeOf(bytes: Buffer, id: number, result: string): Shape | undefined {
-  const written = String(id);
-  const digits = written.length;
+  const digits = String(id).length;
   const size = bytes.length - AROUND - digits;
   // As many bytes as characters: it is ASCII. Bytes that are not UTF-8 were replaced in the result.
   const isWhole = size === result.length || (size === Buffer.byteLength(result) && !result.includes("\ufffd"));
   if (!isWhole) return undefined;
-  const first = bytes[2];
-  const idAt = first === LOWER_J ? HEAD.length : bytes.length - digits - 1;
-  for (let i = 0; i < digits; i++) if (bytes[idAt + i] !== written.charCodeAt(i)) return undefined;
-  if (first === LOWER_J) return bytes[HEAD.length - 4] === LOWER_I ? "jsonrpc" : undefined;
-  const beforeId = bytes[bytes.length - digits - 3];
-  return first === LOWER_R && beforeId === QUOTE && bytes[bytes.length - 2] !== QUOTE ? "result" : undefined;
+  const last = bytes.length - 1;
+  const isFirst = hasAt(bytes, 0, RESULT_FIRST);
+  const start = isFirst ? last - digits : HEAD.length;
+  const end = start + digits;
+  if (idEnd(bytes, start) !== end || idAt(bytes, start, end) !== id) return undefined;
+  if (isFirst) return hasAt(bytes, start - ID_LAST.length, ID_LAST) ? "result" : undefined;
+  return hasAt(bytes, 0, HEAD) && hasAt(bytes, end, RESULT_AFTER_ID) ? "jsonrpc" : undefined;
 }
 
 function resultFrame(id: number, bytes: Buffer, { start, end }: Span): Frame {

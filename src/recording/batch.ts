@@ -142,7 +142,7 @@ export class Batches {
       const head = table[2 * line]! - base - from;
       const end = this.#used + bytes.write(text.slice(from, until), this.#used) - CLOSING;
       table[2 * line] = this.#used + head;
-      table[2 * line + 1] = packedEnd(end, kindOf(packed) as LineKind);
+      table[2 * line + 1] = packedEnd(end, kindOf(packed));
       this.#used = end + CLOSING;
       from = until;
     }

@@ -10,7 +10,7 @@ import { type Frame, readFrames } from "./frame.ts";
 import { SEGMENT_NAME } from "./segment-files.ts";
 
 const INDEX = ".index.json";
-/** No message is written later than this. */
+/** More than messages wait before they are written: 250 ms for their call, 50 for their batch. */
 const LATEST_MS = 1000;
 
 /**

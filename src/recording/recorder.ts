@@ -25,13 +25,10 @@ export interface RecorderOptions extends Omit<RecordingParts, "offers"> {
 const LARGEST_MESSAGE = 256 * 1024;
 /** A batch that is not full goes to the thread after this time. */
 const BATCH_MS = 50;
-/** Longer messages do not wait for the end of their call. */
+/** Longer messages do not wait for the end of their call, and more together are not one line. */
 const LONGEST_HELD = 3 * 1024;
 /** The lines of this many calls are made at once. */
 const MOST_FINISHED = 32;
-/** More of a call would not be one line. */
-const LONGEST_WHOLE = 3 * 1024;
-const OK = '],"outcome":"ok"';
 /** What a line says about the shape of the server's answer, before the params. */
 const PARAMS: Readonly<Record<Shape, string>> = { jsonrpc: ',"params":', result: ',"first":"result","params":' };
 /** Where the clock of `performance.now()` began, in microseconds. */
@@ -170,6 +167,8 @@ export class Recorder {
       if (this.#isWhole(trail, answer)) {
         trail.ms = ms;
         trail.outcome = outcome;
+        // Its bytes may be part of a large buffer.
+        trail.arrival = undefined;
         if (this.#finished.push(trail) === MOST_FINISHED) this.#addFinished();
         return;
       }
@@ -186,7 +185,7 @@ export class Recorder {
     const { flight, sent, arrival, answer } = trail;
     if (!arrival || !ok || raw !== answer?.raw || typeof raw !== "string") return false;
     const { text, method } = flight.call;
-    if (text.length + sent.length + raw.length > LONGEST_WHOLE || !this.#heads.isExact(method)) return false;
+    if (text.length + sent.length + raw.length > LONGEST_HELD || !this.#heads.isExact(method)) return false;
     trail.shape = this.#running!.settings.bodies ? shapeOf(arrival.bytes, flight.sentId, raw) : undefined;
     return trail.shape !== undefined;
   }
@@ -201,9 +200,8 @@ export class Recorder {
     const { call, startedAt, sentAt, answeredAt } = flight;
     const head = this.#heads.begin("", ORIGIN + microseconds(startedAt)) + this.#heads.whole(call, over);
     const times = `${microseconds(sentAt - startedAt)},${microseconds(answeredAt - startedAt)},${microseconds(ms)}`;
-    const about = outcome === "ok" ? OK : `],"outcome":"${outcome}"`;
     const body = `${call.text},"sent":${sent},"result":`;
-    const opening = `${head}${times}${about}${PARAMS[shape!]}${body}`;
+    const opening = `${head}${times}],"outcome":"${outcome}"${PARAMS[shape!]}${body}`;
     this.#put({ text: opening, begun: body.length, after: "", kind: WHOLE }, answer!.raw);
   }
 

@@ -38,8 +38,8 @@ export function endOf(packed: number): number {
   return packed >>> 2;
 }
 
-export function kindOf(packed: number): number {
-  return packed & 3;
+export function kindOf(packed: number): LineKind {
+  return (packed & 3) as LineKind;
 }
 
 export interface Batch {

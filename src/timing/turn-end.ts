@@ -2,8 +2,8 @@
  * Does small things together, once all events of this turn of the event loop were handled.
  *
  * Writes to many sockets cost less in a row than between other work: the first one wakes the
- * process at the other end, and the rest find it awake. Answers leave before requests, because a
- * server that is woken first takes the core from the clients (docs/performance.md).
+ * process at the other end, and the rest find it awake. Answers to clients leave before requests to
+ * servers: that is cheaper than any other order (docs/performance.md has the measurements).
  */
 
 export interface TurnEndTask {

@@ -127,8 +127,8 @@ export class ModernFront {
       }
     };
     const settle = (make: () => Answer): void => {
-      const answer = finish(make);
       if (isDone) return;
+      const answer = finish(make);
       isDone = true;
       options.done(answer);
     };

@@ -77,7 +77,7 @@ export class NodeExchange implements HttpExchange, TurnEndTask, Abortable {
   }
 
   get node() {
-    // The answer may not come through this exchange then.
+    // The answer may then come past this exchange, which must not wait for ever.
     if (this.#abortListeners) this.onDone(() => this.#over());
     return { incoming: this.#request, outgoing: this.#response };
   }
