@@ -5,14 +5,15 @@
  * Until then, the client holds only its socket.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import { type AddressInfo, createServer as createListener, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { OnLimit } from "../../protocol/limit-exceeded.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { withTimeout } from "../../timing/with-timeout.ts";
 import type { Certificate } from "./certificate.ts";
 import { DirectRequest } from "./node/direct-request.ts";
-import { refuseConnection } from "./node/refuse-connection.ts";
+import { OpenConnections } from "./node/open-connections.ts";
+import { refuseConnection, refuseLate } from "./node/refuse-connection.ts";
 
 export interface HttpServerOptions {
   readonly serve: (incoming: IncomingMessage, outgoing: ServerResponse) => void;
@@ -48,22 +49,45 @@ const CHECK_MS = 5000;
 const IDLE_MS = 60_000;
 /** The time allowed for the last answers to be sent. */
 const FLUSH_MS = 1000;
+/** While the server closes, a connection is idle if nothing came for this time. */
+const SWEEP_MS = 20;
+/** As node:http and node:https set up the connections that they accept. */
+const ACCEPTED = { allowHalfOpen: true, noDelay: true };
+const ENCRYPTED = { allowHalfOpen: false, ALPNProtocols: ["http/1.1"] };
 
 export async function listenHttp(options: HttpServerOptions): Promise<HttpServer> {
-  const { serve, host, port, receiveMs, certificate } = options;
-  const limits = {
-    IncomingMessage: DirectRequest,
-    maxHeaderSize: options.headerBytes,
-    connectionsCheckingInterval: Math.min(CHECK_MS, receiveMs),
-    requestTimeout: receiveMs,
-    headersTimeout: Math.min(HEADERS_MS, receiveMs),
+  const { serve, attach, host, port, receiveMs, certificate } = options;
+  const connections = new OpenConnections(
+    {
+      headersMs: Math.min(HEADERS_MS, receiveMs),
+      requestMs: receiveMs,
+      checkMs: Math.min(CHECK_MS, receiveMs),
+    },
+    (socket) => refuseLate(socket, receiveMs),
+  );
+  // It does not listen itself, so it has no list of connections of its own.
+  const http = createServer({ IncomingMessage: DirectRequest, maxHeaderSize: options.headerBytes });
+  http.keepAliveTimeout = IDLE_MS;
+  http.on("request", (incoming, outgoing) => {
+    connections.began(incoming, outgoing);
+    serve(incoming, outgoing);
+  });
+  const refuse = (error: Error, socket: Duplex): void => refuseConnection(error, socket as Socket, options);
+  http.on("clientError", refuse);
+  if (attach) {
+    http.on("connect", (incoming, socket, head) => {
+      connections.release(incoming.socket);
+      attach(incoming, socket, head);
+    });
+  }
+  const opened = (socket: Socket): void => {
+    connections.add(socket);
+    http.emit("connection", socket);
   };
-  const https = certificate && (await import("node:https"));
-  const secure = https?.createServer({ ...limits, ...certificate, handshakeTimeout: receiveMs }, serve);
-  const server = secure ?? createServer(limits, serve);
-  server.keepAliveTimeout = IDLE_MS;
-  server.on("clientError", (error, socket) => refuseConnection(error, socket as Socket, options));
-  if (options.attach) server.on("connect", options.attach);
+  const tls = certificate && (await import("node:tls"));
+  const secure = tls?.createServer({ ...certificate, ...ACCEPTED, ...ENCRYPTED, handshakeTimeout: receiveMs }, opened);
+  secure?.on("tlsClientError", refuse);
+  const server = secure ?? createListener(ACCEPTED, opened);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, () => {
@@ -77,7 +101,7 @@ export async function listenHttp(options: HttpServerOptions): Promise<HttpServer
   let sweeper: NodeJS.Timeout | undefined;
   const stopAccepting = (): void => {
     closed ??= new Promise((resolve) => server.close(() => resolve()));
-    sweeper ??= setInterval(() => server.closeIdleConnections(), 20);
+    sweeper ??= setInterval(() => connections.closeIdle(), SWEEP_MS);
   };
 
   return {
@@ -88,10 +112,9 @@ export async function listenHttp(options: HttpServerOptions): Promise<HttpServer
     stopAccepting,
     async close() {
       stopAccepting();
-      server.closeIdleConnections();
       await withTimeout(closed!, FLUSH_MS, undefined);
       clearInterval(sweeper);
-      server.closeAllConnections();
+      connections.closeAll();
       await closed;
     },
   };

@@ -11,7 +11,6 @@ import { limitExceeded, type OnLimit } from "../../../protocol/limit-exceeded.ts
 
 export interface RefuseOptions {
   readonly headerBytes: number;
-  readonly receiveMs: number;
   readonly onLimit: OnLimit;
 }
 
@@ -22,7 +21,16 @@ interface Answering extends ServerResponse {
 
 /** Handles the server's `clientError` event. */
 export function refuseConnection(error: NodeJS.ErrnoException, socket: Socket, options: RefuseOptions): void {
-  const reason = refusalOf(error, options);
+  refuse(socket, refusalOf(error, options));
+}
+
+/** Handles a request that did not arrive within this time. */
+export function refuseLate(socket: Socket, receiveMs: number): void {
+  const message = `The request did not arrive in full within ${receiveMs} ms (timeouts.receiveMs)`;
+  refuse(socket, new GoblinError("RECEIVE_TIMEOUT", message));
+}
+
+function refuse(socket: Socket, reason: GoblinError): void {
   const status = errorTable[reason.code].http;
   // Node keeps the answer under way here. Words in the middle of one would be taken for a part of
   // it.
@@ -40,20 +48,12 @@ export function refuseConnection(error: NodeJS.ErrnoException, socket: Socket, o
   socket.destroySoon();
 }
 
-function refusalOf(error: NodeJS.ErrnoException, options: RefuseOptions): GoblinError {
-  switch (error.code) {
-    case "HPE_HEADER_OVERFLOW": {
-      options.onLimit("headerBytes");
-      const what = "the headers of the request are too large";
-      const advice = "send fewer or shorter ones";
-      const code = "HEADERS_TOO_LARGE";
-      return limitExceeded({ limit: "headerBytes", value: options.headerBytes, what, advice, code });
-    }
-    case "ERR_HTTP_REQUEST_TIMEOUT": {
-      const message = `The request did not arrive in full within ${options.receiveMs} ms (timeouts.receiveMs)`;
-      return new GoblinError("RECEIVE_TIMEOUT", message);
-    }
-    default:
-      return new GoblinError("INVALID_REQUEST", "Invalid request: it is not valid HTTP");
+function refusalOf(error: NodeJS.ErrnoException, { headerBytes, onLimit }: RefuseOptions): GoblinError {
+  if (error.code !== "HPE_HEADER_OVERFLOW") {
+    return new GoblinError("INVALID_REQUEST", "Invalid request: it is not valid HTTP");
   }
+  onLimit("headerBytes");
+  const what = "the headers of the request are too large";
+  const advice = "send fewer or shorter ones";
+  return limitExceeded({ limit: "headerBytes", value: headerBytes, what, advice, code: "HEADERS_TOO_LARGE" });
 }
