@@ -1,12 +1,12 @@
 /** Tells from a call and its answer how the call ended. */
 
+import { JsonKey } from "../json/json-key.ts";
 import { memberText } from "../json/json-text.ts";
 import type { Call } from "../protocol/call.ts";
 import { type Answer, type Raw, rawText } from "../protocol/json-rpc.ts";
 import type { Outcome } from "../protocol/outcomes.ts";
 
-const IS_ERROR = '"isError"';
-const IS_ERROR_BYTES = Buffer.from(IS_ERROR);
+const IS_ERROR = new JsonKey("isError");
 
 export function outcomeOf(call: Call, answer: Answer): Outcome {
   if (answer.ok) return call.method === "tools/call" && isToolError(answer.raw) ? "tool-error" : "ok";
@@ -26,6 +26,5 @@ export function outcomeOf(call: Call, answer: Answer): Outcome {
 
 /** Whether a tool's result reports an error. The text is parsed only if it contains the key. */
 function isToolError(raw: Raw): boolean {
-  const mayBe = typeof raw === "string" ? raw.includes(IS_ERROR) : raw.includes(IS_ERROR_BYTES);
-  return mayBe && memberText(rawText(raw), "isError") === "true";
+  return IS_ERROR.isIn(raw) && memberText(rawText(raw), "isError") === "true";
 }

@@ -10,6 +10,7 @@
  * `unlisted`.
  */
 import type { ResourceIndex } from "../catalog/resources/index.ts";
+import { JsonKey } from "../json/json-key.ts";
 import { elementsInSlices, includesInSlices, membersInSlices } from "../json/json-slices.ts";
 import { applyEdits, type Edit, elementSpans, memberSpan, type Span } from "../json/json-text.ts";
 import { type Raw, rawText } from "../protocol/json-rpc.ts";
@@ -17,6 +18,7 @@ import { SLICE, type Sliced } from "../timing/slices.ts";
 import { MAX_URI_LENGTH, MatchBudget, RESULT_CELLS } from "../uri-template/match-budget.ts";
 
 const MAX_BLOCKS = 5000;
+const URI = new JsonKey("uri");
 
 export interface RewriteContext {
   readonly serverId: string;
@@ -30,7 +32,7 @@ export interface RewriteContext {
 export function mayNameUris(raw: Raw): boolean {
   // A key could be written with escapes. No known server does this, but then the text must be
   // parsed.
-  return raw.includes('"uri"') || raw.includes("\\u00");
+  return URI.isIn(raw) || raw.includes("\\u00");
 }
 
 /** Results above this size must be searched in slices. */

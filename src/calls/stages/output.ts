@@ -4,6 +4,7 @@
  */
 
 import { begunTask, exposeTaskIds, splitTaskId } from "../../identifiers/task-ids.ts";
+import { JsonKey } from "../../json/json-key.ts";
 import { includesInSlices, membersInSlices } from "../../json/json-slices.ts";
 import { applyEdits, type Edit, memberText } from "../../json/json-text.ts";
 import type { Call } from "../../protocol/call.ts";
@@ -27,6 +28,8 @@ import type { Stage } from "../compose.ts";
 
 /** The members of a result that can name a task. */
 const TASK_MEMBERS = ["resultType", "taskId", "task", "tasks", "_meta"];
+const TASK_ID = new JsonKey("taskId");
+const IS_ERROR = new JsonKey("isError");
 
 export interface OutputParts {
   readonly tasks: Tasks;
@@ -41,7 +44,7 @@ const UNKNOWN_TOOL = /unknown tool|tool [^"]{0,200}(?:not found|does not exist)|
 const MAX_REFUSAL = 1000;
 
 function refusesTool(answer: Answer): boolean {
-  if (answer.ok && !answer.raw.includes('"isError":')) return false;
+  if (answer.ok && !IS_ERROR.isIn(answer.raw)) return false;
   return (answer.ok || answer.symbol === undefined) && UNKNOWN_TOOL.test(rawText(answer.raw));
 }
 
@@ -67,7 +70,7 @@ export class Output implements Stage {
       if (answer.raw.length > LARGE_RESULT) return this.#leaveLarge(call, route, answer.raw);
       let { raw } = answer;
       if (mayNameUris(raw)) raw = exposeUris(raw, call.method, this.#rewriting(call, route));
-      if (raw.includes('"taskId"')) raw = this.#withTaskIds(rawText(raw), call, route);
+      if (TASK_ID.isIn(raw)) raw = this.#withTaskIds(rawText(raw), call, route);
       return raw === answer.raw ? answer : { ok: true, raw };
     }
     const extra: Record<string, string> = { serverId };

@@ -5,6 +5,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { askAll, MAX_ROUNDS, retry, tooManyRounds, unanswered } from "../../calls/server-questions.ts";
+import { JsonKey } from "../../json/json-key.ts";
 import { dropMembers, memberSpan, memberText, setMember } from "../../json/json-text.ts";
 import type { Call } from "../../protocol/call.ts";
 import { META_PREFIX } from "../../protocol/envelope.ts";
@@ -13,11 +14,12 @@ import { withTimeout } from "../../timing/with-timeout.ts";
 import type { FrontContext } from "../context.ts";
 import { type Outputs, withObjectOutputs, wrapsOutput } from "./tools.ts";
 
+const RESULT_TYPE = new JsonKey("resultType");
 const CACHE_MEMBERS = new Set(["resultType", "ttlMs", "cacheScope"]);
 
 /** Whether the client may get this answer unchanged. */
 export function isSettled(call: Call, answer: Answer): boolean {
-  return !answer.ok || (call.method !== "tools/list" && !answer.raw.includes('"resultType"'));
+  return !answer.ok || (call.method !== "tools/list" && !RESULT_TYPE.isIn(answer.raw));
 }
 
 /**

@@ -4,8 +4,9 @@
  * Marks that a server of the same version set stay, except for its identity.
  */
 import type { CacheHints } from "../../catalog/definitions.ts";
+import { JsonKey } from "../../json/json-key.ts";
 import { skipBlank } from "../../json/json-scan.ts";
-import { eachMember, prependMembers, setMember, toDisplayText } from "../../json/json-text.ts";
+import { eachMember, prependMembers, type Span, setMember, toDisplayText } from "../../json/json-text.ts";
 import type { Client } from "../../protocol/call.ts";
 import { SERVER_INFO } from "../../protocol/envelope.ts";
 import { errorTable, GoblinError, LINKS_REQUIRED } from "../../protocol/errors.ts";
@@ -21,6 +22,9 @@ export interface ResultContext {
   readonly hints: CacheHints;
 }
 
+const RESULT_TYPE = new JsonKey("resultType");
+const META = new JsonKey("_meta");
+const TTL = new JsonKey("ttlMs");
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 /** This version has one number for both. */
@@ -57,7 +61,7 @@ function markResult(raw: Raw, { method, identity, hints }: ResultContext): Raw {
   if ((typeof raw === "string" ? raw.charCodeAt(0) : raw[0]) !== OPEN_BRACE) return raw;
   const mayBeCached =
     method === "server/discover" || method === "resources/read" || lookUp(listMethods, method) !== undefined;
-  if (!raw.includes('"resultType"') && !raw.includes('"_meta"') && !(mayBeCached && raw.includes('"ttlMs"'))) {
+  if (!RESULT_TYPE.isIn(raw) && !META.isIn(raw) && !(mayBeCached && TTL.isIn(raw))) {
     const hintMembers = mayBeCached ? `"ttlMs":${hints.ttlMs},"cacheScope":"${hints.cacheScope}",` : "";
     return prepend(raw, `"resultType":"complete",${hintMembers}"_meta":{"${SERVER_INFO}":${identity}}`);
   }
@@ -72,7 +76,7 @@ function markResult(raw: Raw, { method, identity, hints }: ResultContext): Raw {
     else if (key === "ttlMs") hasTtl = true;
     else if (key === "cacheScope") hasScope = true;
     else if (key === "_meta") {
-      marked += text.slice(from, start) + withIdentity(text.slice(start, end), identity);
+      marked += text.slice(from, start) + withIdentity(text, { start, end }, identity);
       from = end;
     }
   });
@@ -86,8 +90,17 @@ function markResult(raw: Raw, { method, identity, hints }: ResultContext): Raw {
   return members === "" ? marked : prependMembers(marked, members.slice(1));
 }
 
-function withIdentity(meta: string, identity: string): string {
-  return meta.startsWith("{") ? setMember(meta, SERVER_INFO, identity) : `{"${SERVER_INFO}":${identity}}`;
+/** The `_meta` of the newest small result. A server often gives all its results the same one. */
+let newest = { meta: "", identity: "", marked: "" };
+/** A part of a longer text is not remembered, because V8 would keep all of it. */
+const SMALL = 16 * 1024;
+
+function withIdentity(text: string, { start, end }: Span, identity: string): string {
+  const meta = text.slice(start, end);
+  if (meta === newest.meta && identity === newest.identity) return newest.marked;
+  const marked = meta.startsWith("{") ? setMember(meta, SERVER_INFO, identity) : `{"${SERVER_INFO}":${identity}}`;
+  if (text.length <= SMALL) newest = { meta, identity, marked };
+  return marked;
 }
 
 function prepend(raw: Raw, members: string): Raw {
