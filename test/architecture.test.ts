@@ -68,6 +68,7 @@ const manyParameters = [
   "catalog/search/terms.ts note",
   "catalog/search/terms.ts shareOf",
   "front/http/reply.ts replyAnswer",
+  "peers/pending.ts settle",
   "routing/resolve.ts namedRoute",
   "servers/servers.ts forward",
   "uri-template/subject.ts fits",

@@ -24,7 +24,7 @@ export const layers: Record<string, readonly string[]> = {
   access: ["policy", "config", "protocol", "text"],
   approvals: ["policy", "config", "protocol", "json", "structures", "timing", "text"],
   telemetry: ["config", "protocol", "structures", "timing", "text"],
-  recording: ["links", "protocol", "json", "text"],
+  recording: ["links", "protocol", "json", "structures", "text"],
   replay: ["recording", "calls", "protocol", "json", "structures", "text", "version.ts"],
   "recorder-settings.ts": ["recording", "telemetry", "config", "own-file.ts", "version.ts"],
   "recorder-thread.ts": ["recording", "calls", "telemetry"],

@@ -10,6 +10,7 @@
 import type { Call } from "../protocol/call.ts";
 import type { GoblinError } from "../protocol/errors.ts";
 import type { Flight } from "../protocol/flight.ts";
+import type { Shape } from "../protocol/frame.ts";
 import { type Answer, failure } from "../protocol/json-rpc.ts";
 import { logText } from "../protocol/log-text.ts";
 import { SmallMap } from "../structures/small-map.ts";
@@ -71,10 +72,11 @@ export class Pending {
    * Answers a request. Returns false if it is not waiting. `message`: what the server sent, if that
    * is the answer alone.
    */
-  settle(id: number, answer: Answer, message?: Buffer): boolean {
+  settle(id: number, answer: Answer, message?: Buffer, shape?: Shape): boolean {
     const entry = this.#entries.get(id);
     if (!entry) return false;
-    if (message) entry.flight?.call.witness?.answered(message, answer);
+    const { flight } = entry;
+    if (message && flight?.sentId === id) flight.call.witness?.answered(message, answer, shape);
     this.#entries.delete(id);
     entry.resolve(answer);
     return true;

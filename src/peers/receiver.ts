@@ -95,7 +95,8 @@ export class Receiver {
     const { peer, pending } = this.#options;
     switch (frame.kind) {
       case "response":
-        if (typeof frame.id !== "number" || !pending.settle(frame.id, frame.answer, bytes)) this.#unexpected(frame.id);
+        if (typeof frame.id !== "number" || !pending.settle(frame.id, frame.answer, bytes, frame.shape))
+          this.#unexpected(frame.id);
         return;
       case "request":
         return this.#options.request(frame, arrival);

@@ -16,9 +16,23 @@ import { textOf } from "../text/utf8.ts";
 import type { Sliced } from "../timing/slices.ts";
 import { type Answer, answerOf, classify, type Inbound, repeatedMember } from "./json-rpc.ts";
 
+/** The two shapes that nearly every server writes: which member comes first. */
+export type Shape = "jsonrpc" | "result";
+
+export interface ResponseFrame {
+  readonly kind: "response";
+  readonly id: string | number;
+  readonly answer: Answer;
+  /**
+   * How the message is written around its id and its result, with not one byte more. Undefined: in
+   * another way.
+   */
+  readonly shape: Shape | undefined;
+}
+
 export type Frame =
   | Exclude<Inbound, { kind: "response" }>
-  | { readonly kind: "response"; readonly id: string | number; readonly answer: Answer }
+  | ResponseFrame
   | { readonly kind: "broken"; readonly ids: readonly number[]; readonly reason: string };
 
 /** Answers of at least this size are forwarded as bytes, without decoding. */
@@ -55,7 +69,8 @@ export function readFrame(bytes: Buffer): Frame {
   if (message.kind === "invalid") return isAnswerLike(value) ? brokenFrame(text, message.reason) : message;
   const twice = repeatedMember(text);
   if (twice !== undefined) return brokenFrame(text, `"${twice}" appears in it twice`);
-  return message.kind === "response" ? { kind: "response", id: message.id, answer: answerOf(text) } : message;
+  if (message.kind !== "response") return message;
+  return { kind: "response", id: message.id, answer: answerOf(text), shape: undefined };
 }
 
 /** Messages above this size must be read in slices. */
@@ -89,7 +104,8 @@ export function* readLargeFrame(bytes: Buffer): Sliced<Frame> {
     return { kind: "broken", ids, reason: "it is large, and has too many values outside of a result" };
   }
   const frame = readFrame(rest);
-  return frame.kind === "response" && frame.answer.ok ? { ...frame, answer: { ok: true, raw: result } } : frame;
+  if (frame.kind !== "response" || !frame.answer.ok) return frame;
+  return { ...frame, answer: { ok: true, raw: result }, shape: undefined };
 }
 
 /** Whether a message is mostly strings, so that it can be parsed at once. */
@@ -121,7 +137,7 @@ function plainAnswer(bytes: Buffer): Frame | undefined {
     if (comma === -1 || !hasAt(bytes, comma, RESULT_AFTER_ID)) return undefined;
     const start = comma + RESULT_AFTER_ID.length - 1;
     if (scanValue(bytes, start) !== last) return undefined;
-    return resultFrame(idAt(bytes, HEAD.length, comma), bytes, { start, end: last });
+    return resultFrame("jsonrpc", idAt(bytes, HEAD.length, comma), { bytes, start, end: last });
   }
   if (!hasAt(bytes, 0, RESULT_FIRST)) return undefined;
   const start = RESULT_FIRST.length - 1;
@@ -129,7 +145,7 @@ function plainAnswer(bytes: Buffer): Frame | undefined {
   if (end === -1 || !hasAt(bytes, end, ID_LAST)) return undefined;
   const digits = end + ID_LAST.length;
   if (idEnd(bytes, digits) !== last) return undefined;
-  return resultFrame(idAt(bytes, digits, last), bytes, { start, end });
+  return resultFrame("result", idAt(bytes, digits, last), { bytes, start, end });
 }
 
 /** Whether the text is at `pos`. */
@@ -153,34 +169,13 @@ function idAt(bytes: Buffer, pos: number, end: number): number {
   return id;
 }
 
-/** The two shapes that nearly every server writes: which member comes first. */
-export type Shape = "jsonrpc" | "result";
-
-/** The bytes of such an answer beside its id and its result. */
-const AROUND = HEAD.length + ',"result":'.length + 1;
-
-/**
- * Returns the shape of an answer that was read: with this id and this result, it has exactly these
- * bytes. Undefined: that is not certain.
- */
-export function shapeOf(bytes: Buffer, id: number, result: string): Shape | undefined {
-  const digits = String(id).length;
-  const size = bytes.length - AROUND - digits;
-  // As many bytes as characters: it is ASCII. Bytes that are not UTF-8 were replaced in the result.
-  const isWhole = size === result.length || (size === Buffer.byteLength(result) && !result.includes("\ufffd"));
-  if (!isWhole) return undefined;
-  const last = bytes.length - 1;
-  const isFirst = hasAt(bytes, 0, RESULT_FIRST);
-  const start = isFirst ? last - digits : HEAD.length;
-  const end = start + digits;
-  if (idEnd(bytes, start) !== end || idAt(bytes, start, end) !== id) return undefined;
-  if (isFirst) return hasAt(bytes, start - ID_LAST.length, ID_LAST) ? "result" : undefined;
-  return hasAt(bytes, 0, HEAD) && hasAt(bytes, end, RESULT_AFTER_ID) ? "jsonrpc" : undefined;
+interface ResultPlace extends Span {
+  readonly bytes: Buffer;
 }
 
-function resultFrame(id: number, bytes: Buffer, { start, end }: Span): Frame {
+function resultFrame(shape: Shape, id: number, { bytes, start, end }: ResultPlace): Frame {
   const raw = end - start >= LARGE ? bytes.subarray(start, end) : bytes.toString("utf8", start, end);
-  return { kind: "response", id, answer: { ok: true, raw } };
+  return { kind: "response", id, answer: { ok: true, raw }, shape };
 }
 
 /**

@@ -3,8 +3,11 @@
  * many lines have in common is made once. All of it is ASCII, so that its length in bytes is known.
  */
 import type { Call, Client } from "../protocol/call.ts";
+import type { Shape } from "../protocol/frame.ts";
 
-/** Whose message a line has, and which way it went. A line of a whole call has neither. */
+/** What the line of a whole call has before the id of the call. */
+export const CALL = ',"call":"';
+/** Whose message a line has, and which way it went. */
 export const CLIENT_IN = ',"side":"client","dir":"in"';
 export const CLIENT_OUT = ',"side":"client","dir":"out"';
 export const SERVER_IN = ',"side":"server","dir":"in"';
@@ -12,6 +15,9 @@ export const SERVER_OUT = ',"side":"server","dir":"out"';
 
 const SHOWN = 200;
 const MOST_NAMES = 200;
+/** What a line says about the shape of the server's answer. */
+const FIRST: Readonly<Record<Shape, string>> = { jsonrpc: "", result: ',"first":"result"' };
+const WHOLES = Array.from({ length: 1000 }, (_, whole) => String(whole));
 const FRACTIONS = Array.from({ length: 1000 }, (_, part) => String(part).padStart(3, "0"));
 
 /** What lines say about a client, and the newest line of a whole call. */
@@ -27,8 +33,11 @@ export class FrameHeads {
   /** The secrets that the names of clients were searched for. */
   #hidden: readonly string[] = [];
   #clients = new WeakMap<Client, KnownClient>();
+  /** The newest client without a session. */
+  #latest: { readonly name: unknown; readonly who: string; readonly known: KnownClient } | undefined;
   /** Methods and server ids as JSON. Clients may invent methods, so few are kept. */
   readonly #names = new Map<string, string>();
+  readonly #endings = { jsonrpc: { outcome: "", text: "" }, result: { outcome: "", text: "" } };
   #last: { readonly call: Call; readonly text: string } | undefined;
   /** The newest time, and how lines of that millisecond begin. */
   #clock = { ms: -1, text: "" };
@@ -61,7 +70,7 @@ export class FrameHeads {
   }
 
   /**
-   * The members about a call and its server, up to its times. Calls of one client often have all
+   * The id of a call and the members after it, up to its times. Calls of one client often have all
    * but their id in common.
    */
   whole(call: Call, over: string): string {
@@ -71,23 +80,28 @@ export class FrameHeads {
       known.over = over;
       known.rest = `","method":${this.name(call.method)}${known.members}${over},"us":[`;
     }
-    return `,"call":"${call.requestId}${known.rest}`;
+    return call.requestId + known.rest;
   }
 
   #client({ client, who }: Call): KnownClient {
     if (this.#secrets() !== this.#hidden) {
       this.#hidden = this.#secrets();
       this.#clients = new WeakMap();
+      this.#latest = undefined;
     }
+    const { name } = client.info;
+    // A client without a session is another one for each request.
+    const latest = this.#latest;
+    if (!client.hasSession && latest && latest.name === name && latest.who === who.name) return latest.known;
     let known = this.#clients.get(client);
     if (known === undefined) {
-      const { name } = client.info;
       const members =
         (who.name === "" ? "" : `,"who":${asciiJson(this.#shown(who.name))}`) +
         (typeof name === "string" ? `,"client":${asciiJson(this.#shown(name))}` : "") +
         (client.hasSession ? `,"session":${asciiJson(client.key.slice(0, 8))}` : "");
       known = { members, method: "", over: "", rest: "" };
-      this.#clients.set(client, known);
+      if (client.hasSession) this.#clients.set(client, known);
+      else this.#latest = { name, who: who.name, known };
     }
     return known;
   }
@@ -105,9 +119,19 @@ export class FrameHeads {
     return text;
   }
 
-  /** A method as the message has it. */
-  method(method: string): string {
-    return method.length <= SHOWN ? this.name(method) : asciiJson(method, method.length);
+  /** A name as the message has it. */
+  exact(name: string): string {
+    return name.length <= SHOWN ? this.name(name) : asciiJson(name, name.length);
+  }
+
+  /** What the line of a whole call has between its times and its params. */
+  ending(outcome: string, shape: Shape): string {
+    const known = this.#endings[shape];
+    if (known.outcome !== outcome) {
+      known.outcome = outcome;
+      known.text = `],"outcome":"${outcome}"${FIRST[shape]},"params":`;
+    }
+    return known.text;
   }
 
   /** Whether the members about a call name its method as the message does. */
@@ -124,6 +148,14 @@ export class FrameHeads {
 export function shownMs(ms: number): string {
   const whole = Math.floor(ms);
   return `${whole}.${FRACTIONS[((ms - whole) * 1000) | 0]}`;
+}
+
+/** A duration in milliseconds, as microseconds. V8 takes 100 ns to write a number. */
+export function shownUs(ms: number): string {
+  if (ms >= 1000) return String(Math.floor(ms * 1000));
+  const whole = (ms * 1000) | 0;
+  const thousands = (whole / 1000) | 0;
+  return thousands === 0 ? WHOLES[whole]! : WHOLES[thousands]! + FRACTIONS[whole - thousands * 1000]!;
 }
 
 /** A name as JSON, cut, and without other characters than ASCII. */

@@ -23,7 +23,7 @@ export interface Arrival {
 /** What the recorder hears of a call. */
 export interface TrailEvents {
   emitted(flight: Flight, notification: string): void;
-  answered(trail: Trail, message: Buffer, answer: Answer): void;
+  answered(trail: Trail, message: Buffer, answer: Answer): boolean;
 }
 
 /** What the recorder knows of a call that has not ended. */
@@ -37,7 +37,7 @@ export class Trail implements Witness {
   /** The server's message that was the answer, and the answer in it. */
   arrival: Arrival | undefined;
   answer: Answer | undefined;
-  /** How the answer was written, if that is one of the two usual ways. */
+  /** How the answer is written. Undefined: not in one of the two usual ways. */
   shape: Shape | undefined;
   /** How it ended, and after how many milliseconds. */
   outcome = "";
@@ -58,8 +58,8 @@ export class Trail implements Witness {
     this.#events.emitted(this.flight, notification);
   }
 
-  answered(message: Buffer, answer: Answer): void {
-    this.#events.answered(this, message, answer);
+  answered(message: Buffer, answer: Answer, shape: Shape | undefined): void {
+    if (this.#events.answered(this, message, answer)) this.shape = shape;
   }
 }
 

@@ -7,11 +7,10 @@
  */
 import type { LinkTap } from "../links/tap.ts";
 import type { Flight } from "../protocol/flight.ts";
-import { type Shape, shapeOf } from "../protocol/frame.ts";
 import type { Answer, Raw } from "../protocol/json-rpc.ts";
 import { matchesGlob } from "../text/glob.ts";
 import type { Opening } from "./batch.ts";
-import { CLIENT_IN, CLIENT_OUT, FrameHeads, SERVER_IN, SERVER_OUT, shownMs } from "./frame-heads.ts";
+import { CALL, CLIENT_IN, CLIENT_OUT, FrameHeads, SERVER_IN, SERVER_OUT, shownMs, shownUs } from "./frame-heads.ts";
 import { type Arrival, HeldCalls, Trail, type TrailEvents } from "./held.ts";
 import { Recording, type RecordingParts, type RecordingState, type RecordSettings } from "./recording.ts";
 import { CHECKED, type LineKind, UNCHECKED, WHOLE } from "./thread-messages.ts";
@@ -29,8 +28,6 @@ const BATCH_MS = 50;
 const LONGEST_HELD = 3 * 1024;
 /** The lines of this many calls are made at once. */
 const MOST_FINISHED = 32;
-/** What a line says about the shape of the server's answer, before the params. */
-const PARAMS: Readonly<Record<Shape, string>> = { jsonrpc: ',"params":', result: ',"first":"result","params":' };
 /** Where the clock of `performance.now()` began, in microseconds. */
 const ORIGIN = Math.floor(performance.timeOrigin * 1000);
 
@@ -146,10 +143,11 @@ export class Recorder {
     },
     answered: (trail, message, answer) => {
       const newest = this.#newest;
-      if (newest?.bytes !== message || newest.over !== trail.over || !trail.isHeld) return;
+      if (newest?.bytes !== message || newest.over !== trail.over || !trail.isHeld) return false;
       trail.arrival = newest;
       trail.answer = answer;
       this.#newest = undefined;
+      return true;
     },
   };
 
@@ -182,12 +180,11 @@ export class Recorder {
 
   /** Returns whether one line holds all messages of a call. */
   #isWhole(trail: Trail, { ok, raw }: Answer): boolean {
-    const { flight, sent, arrival, answer } = trail;
-    if (!arrival || !ok || raw !== answer?.raw || typeof raw !== "string") return false;
+    const { flight, sent, shape, answer } = trail;
+    if (!shape || !ok || raw !== answer?.raw || typeof raw !== "string") return false;
     const { text, method } = flight.call;
-    if (text.length + sent.length + raw.length > LONGEST_HELD || !this.#heads.isExact(method)) return false;
-    trail.shape = this.#running!.settings.bodies ? shapeOf(arrival.bytes, flight.sentId, raw) : undefined;
-    return trail.shape !== undefined;
+    const isShort = text.length + sent.length + raw.length <= LONGEST_HELD && this.#heads.isExact(method);
+    return isShort && this.#running!.settings.bodies;
   }
 
   /** Writes the lines of calls that have ended. One after the other, they cost less each. */
@@ -197,11 +194,15 @@ export class Recorder {
   }
 
   #addWhole({ flight, sent, over, answer, shape, ms, outcome }: Trail): void {
-    const { call, startedAt, sentAt, answeredAt } = flight;
-    const head = this.#heads.begin("", ORIGIN + microseconds(startedAt)) + this.#heads.whole(call, over);
-    const times = `${microseconds(sentAt - startedAt)},${microseconds(answeredAt - startedAt)},${microseconds(ms)}`;
-    const body = `${call.text},"sent":${sent},"result":`;
-    const opening = `${head}${times}],"outcome":"${outcome}"${PARAMS[shape!]}${body}`;
+    const { call, startedAt, sentAt, answeredAt, renamed, sentParams, sentId, target } = flight;
+    const head = this.#heads.begin(CALL, ORIGIN + microseconds(startedAt)) + this.#heads.whole(call, over);
+    const times = `${shownUs(sentAt - startedAt)},${shownUs(answeredAt - startedAt)},${shownUs(ms)}`;
+    // In most calls, the server's request differs from the client's in its id and the name alone.
+    const name = renamed !== undefined && sentParams === renamed ? this.#heads.exact(target!) : undefined;
+    // The thread would take an escape for a secret, and write all messages by themselves.
+    const message = name !== undefined && !name.includes("\\") ? `[${sentId},${name}]` : sent;
+    const body = `${call.text},"sent":${message},"result":`;
+    const opening = head + times + this.#heads.ending(outcome, shape!) + body;
     this.#put({ text: opening, begun: body.length, after: "", kind: WHOLE }, answer!.raw);
   }
 
@@ -261,7 +262,7 @@ export class Recorder {
     trail.isAsked = true;
     const { call, serverId, startedAt } = trail.flight;
     const { requestId, method, text } = call;
-    const before = `{"jsonrpc":"2.0","id":"${requestId}","method":${this.#heads.method(method)},"params":`;
+    const before = `{"jsonrpc":"2.0","id":"${requestId}","method":${this.#heads.exact(method)},"params":`;
     const head =
       this.#heads.begin(CLIENT_IN, ORIGIN + microseconds(startedAt)) +
       this.#heads.call(call) +

@@ -129,7 +129,9 @@ export class LegacyPeer implements Peer, LinkEvents {
       const id = this.#pending.nextId();
       this.#pending.add(id, flight, resolve);
       call?.onCancel((reason) => this.#cancel(id, call, reason));
-      const text = requestText(id, method, call ? outgoingParams(params, call, id) : params);
+      const own = call ? outgoingParams(params, call, id) : params;
+      if (flight) flight.sentParams = own;
+      const text = requestText(id, method, own);
       link.send(text, call?.trace ? { id, call, headers: call.trace } : { id, call });
     });
   }

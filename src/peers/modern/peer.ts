@@ -173,7 +173,9 @@ export class ModernPeer implements Peer, LinkEvents {
     const answer = new Promise<Answer>((resolve) => {
       this.#pending.add(id, flight, resolve);
       call?.onCancel((reason) => this.#cancel(id, call, reason));
-      const text = requestText(id, method, this.#descriptions.add(params, id, call));
+      const own = this.#descriptions.add(params, id, call);
+      if (flight) flight.sentParams = own;
+      const text = requestText(id, method, own);
       // Only HTTP has headers.
       const headers = this.#options.cancelByClosing ? this.#headers.of(method, params, flight) : undefined;
       link.send(text, { id, call, headers });

@@ -8,12 +8,12 @@ import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
+import { memberText, setMember } from "../../../src/json/json-text.ts";
 import { Call, type Client } from "../../../src/protocol/call.ts";
 import { Flight } from "../../../src/protocol/flight.ts";
 import { readFrame } from "../../../src/protocol/frame.ts";
 import { requestText } from "../../../src/protocol/json-rpc.ts";
 import { exchangesOf } from "../../../src/recording/exchanges.ts";
-import { readFrames } from "../../../src/recording/frame.ts";
 import { framesOf, segmentsOf } from "../../../src/recording/read.ts";
 import { Recorder } from "../../../src/recording/recorder.ts";
 import { disposeAll, onDispose, until } from "../../fixtures/peers.ts";
@@ -63,6 +63,7 @@ async function setUp({ secrets = () => NONE, servers = ["*"], maxBytes = 256 * 1
     between,
     client: from = client,
     id: own,
+    target,
   }: Passed): string[] => {
     const call = new Call({ method, params: {}, text: params, client: from, emit: () => {} });
     const flight = new Flight(call);
@@ -72,6 +73,9 @@ async function setUp({ secrets = () => NONE, servers = ["*"], maxBytes = 256 * 1
     ids = own ?? ids + 1;
     flight.sentId = ids;
     const toServer = sent(ids);
+    flight.sentParams = memberText(toServer, "params");
+    flight.target = target;
+    if (target !== undefined) flight.renamed = setMember(params, "name", JSON.stringify(target));
     tap.sent(toServer, call);
     for (const text of emits) call.emit(text);
     const fromServer = received(ids);
@@ -80,7 +84,7 @@ async function setUp({ secrets = () => NONE, servers = ["*"], maxBytes = 256 * 1
     between?.();
     const frame = readFrame(bytes);
     if (frame.kind !== "response" || !frame.answer.ok) throw new Error(`no result: ${fromServer}`);
-    call.witness?.answered(bytes, frame.answer);
+    call.witness?.answered(bytes, frame.answer, frame.shape);
     flight.answeredAt = performance.now();
     const answer = result === undefined ? frame.answer : { ok: true as const, raw: result };
     const end = (): void => recorder.ended(flight, answer, "ok");
@@ -110,6 +114,8 @@ interface Passed {
   readonly client?: Client;
   /** That the gateway gave the request. */
   readonly id?: number;
+  /** The server's own name for the tool, if the gateway found it by name. */
+  readonly target?: string;
   /** Runs after the message came, and before it is read. */
   readonly between?: () => void;
   /** Keeps the end of the call for later. */
@@ -146,6 +152,18 @@ test("a plain call is one line, and its four messages come back with sides, time
   expect(frames[3]).toMatchObject({ server: "one", outcome: "ok", ms: expect.any(Number) });
   const times = frames.map(({ t }) => t);
   expect(times).toEqual([...times].sort((a, b) => a - b));
+});
+
+test("params that the server gets with its own name for the tool are in the line once", async () => {
+  const { run, stop } = await setUp();
+  const renamed = (id: number, name: string): string => plain().sent(id).split('"echo"').join(JSON.stringify(name));
+  const wide = (name: string) => plain("hi", { target: name, sent: (id) => renamed(id, name) });
+  const names = ["echo", 'é\u2028"$&', "n".repeat(300)];
+  const messages = names.flatMap((name) => run(wide(name)));
+  const changed = run(plain("hi", { target: "echo", sent: (id) => plain("else").sent(id) }));
+  const { frames, lines } = await stop();
+  expect(lines.map((line) => line.split('"arguments"').length - 1)).toEqual([1, 2, 1, 2]);
+  expect(frames.map(({ message }) => message)).toEqual([...messages, ...changed]);
 });
 
 test("answers that arrive together, in any order and alike, go to their own calls", async () => {
@@ -279,12 +297,6 @@ test("a call that is in the segment after its notification comes before it all t
   expect(exchangesOf(frames).map(({ notifications }) => notifications.length)).toEqual(Array(25).fill(1));
 });
 
-test("lines that no recorder wrote are passed over", () => {
-  for (const line of ["1", "{}", '{"t":1,"params":1,"result":2}', '{"t":1,"us":[],"sent":1,"result":2}', '{"t":']) {
-    expect(readFrames(line)).toEqual([]);
-  }
-});
-
 test("a recording of some servers has the same messages", async () => {
   const { run, stop } = await setUp({ servers: ["o*"] });
   const messages = run(plain());
@@ -303,18 +315,20 @@ test("whatever passes comes back, to the byte", async () => {
     blank,
     isFirst: fc.boolean(),
     isNamed: fc.boolean(),
+    isRouted: fc.boolean(),
     emits: fc.array(json, { maxLength: 2 }),
   });
   const { run, stop } = await setUp();
   const passed: string[] = [];
   const samples = fc.sample(given, 400);
-  for (const { json: value, name: known, as, blank: gap, isFirst, isNamed, emits } of samples) {
+  for (const { json: value, name: known, as, blank: gap, isFirst, isNamed, isRouted, emits } of samples) {
     const params = (shown: string): string => `{${gap}"name":${gap}${shown}${gap},"arguments":${value}}`;
     const result = `{"a":${value}${gap}}`;
     passed.push(
       ...run({
         params: params(known),
         sent: (id) => requestText(id, "tools/call", params(isNamed ? as : known)),
+        target: JSON.parse(isRouted ? (isNamed ? as : known) : '"another"') as string,
         received: (id) =>
           isFirst
             ? `{"result":${result},"jsonrpc":"2.0","id":${id}}`
