@@ -76,14 +76,14 @@ export class Batches {
     else if (t < this.#from) this.#from = t;
     else if (t > this.#until) this.#until = t;
     this.#frames += opening.kind === WHOLE ? WHOLE_FRAMES : 1;
-    if (this.#text.length >= TEXT_LENGTH) this.#write();
+    if (this.#text.length >= TEXT_LENGTH) this.write();
     return true;
   }
 
   #addShort({ text, begun, after, kind }: Opening, raw: string, size: number): boolean {
     const most = (this.#text.length + size) * WIDEST;
     if (!this.#hasRoom(most)) {
-      this.#write();
+      this.write();
       if (!this.#hasRoom(size * WIDEST) && !this.#begin(size * WIDEST)) return false;
     }
     const start = this.#used + this.#text.length;
@@ -94,7 +94,7 @@ export class Batches {
   }
 
   #addLong({ text, begun, after, kind }: Opening, raw: Raw): boolean {
-    this.#write();
+    this.write();
     const size = Buffer.byteLength(text) + Buffer.byteLength(raw) + after.length + CLOSING;
     if (!this.#hasRoom(size) && !this.#begin(size)) return false;
     const { bytes } = this.#slot!;
@@ -121,8 +121,8 @@ export class Batches {
     table[entry + 1] = packedEnd(end, kind);
   }
 
-  /** Writes the text so far. */
-  #write(): void {
+  /** Writes the lines so far into their slot. */
+  write(): void {
     const text = this.#text;
     if (text === "") return;
     const { bytes } = this.#slot!;
@@ -150,7 +150,7 @@ export class Batches {
 
   /** Returns the lines so far, for the thread. */
   take(): Batch {
-    this.#write();
+    this.write();
     const slot = this.#slot!;
     const batch = { slot: slot.number, lines: this.#lines, frames: this.#frames, from: this.#from, until: this.#until };
     this.#taken.set(slot.number, slot);

@@ -191,6 +191,8 @@ export class Recorder {
   #addFinished(): void {
     for (const trail of this.#finished) this.#addWhole(trail);
     this.#finished.length = 0;
+    // While the parts of their text are in the CPU's cache.
+    this.#running!.write();
   }
 
   #addWhole({ flight, sent, over, answer, shape, ms, outcome }: Trail): void {

@@ -107,6 +107,11 @@ export class Recording {
     if (this.#isGone || !this.#batches.add(opening, raw, t)) this.#lose(opening.kind === WHOLE ? WHOLE_FRAMES : 1);
   }
 
+  /** Writes the lines so far into the memory that the thread sees. */
+  write(): void {
+    this.#batches.write();
+  }
+
   /** Sends the lines so far to the thread. */
   send(): void {
     if (this.#batches.isEmpty) return;
