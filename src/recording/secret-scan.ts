@@ -14,12 +14,22 @@ import { skipBlank } from "../json/json-scan.ts";
 /** Looks around three bytes that begin at `at`. Returns whether they may be part of a secret. */
 type Check = (bytes: Uint8Array, at: number, end: number) => boolean;
 
+/** A check for three letters. `next`: the place of the next one that may be for them; 0: none. */
+interface Group {
+  readonly key: number;
+  readonly check: Check;
+  readonly next: number;
+}
+
 /** Bytes to look at, and the same memory as pairs of bytes. */
 export interface Scanned {
   readonly bytes: Uint8Array;
   readonly pairs: Uint16Array;
 }
 
+/** What a pair of bytes may be in: a pattern, or a line break or an escape. */
+const LETTERS = 1;
+const MARK = 2;
 /** The lower seven bits of both bytes of a pair. */
 const PAIR_BITS = 0x7f7f;
 const IS_LITTLE = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
@@ -52,9 +62,10 @@ export class SecretScan {
    * so that the table stays in the CPU's cache.
    */
   readonly #pairs = new Uint8Array(PAIR_BITS + 1);
-  readonly #checks = new Map<number, Check[]>();
-  /** Whether three bytes may begin a check, by the lower five bits of each: before the map. */
-  readonly #threes = new Uint8Array(1 << 15);
+  /** Checks for three letters. Place 1 is the first. */
+  readonly #groups: Group[] = [];
+  /** The place of the newest check for three bytes, by the lower five bits of each; 0: none. */
+  readonly #threes = new Uint16Array(1 << 15);
 
   constructor(secrets: readonly string[]) {
     for (const letters of IN_NAMES) this.#add(letters, isNamed);
@@ -68,13 +79,13 @@ export class SecretScan {
     }
     // A message may not end its line.
     for (let other = 0; other < 128; other++) {
-      this.#pairs[pairOf(other, NEWLINE)] = 1;
-      this.#pairs[pairOf(NEWLINE, other)] = 1;
+      this.#pairs[pairOf(other, NEWLINE)] = MARK;
+      this.#pairs[pairOf(NEWLINE, other)] = MARK;
     }
     // Escapes may spell anything. One that is not at the first byte of a pair is at the second.
-    this.#pairs[pairOf(BACKSLASH, LOWER_U)] = 1;
-    this.#pairs[pairOf(BACKSLASH, SLASH)] = 1;
-    for (let first = 0; first < 128; first++) this.#pairs[pairOf(first, BACKSLASH)] = 1;
+    this.#pairs[pairOf(BACKSLASH, LOWER_U)] = MARK;
+    this.#pairs[pairOf(BACKSLASH, SLASH)] = MARK;
+    for (let first = 0; first < 128; first++) this.#pairs[pairOf(first, BACKSLASH)] = MARK;
   }
 
   #add(letters: string, check: Check): void {
@@ -83,13 +94,14 @@ export class SecretScan {
       [a!, b!],
       [b!, c!],
     ]) {
-      for (const first of firsts!) for (const second of seconds!) this.#pairs[pairOf(first, second)] = 1;
+      for (const first of firsts!) for (const second of seconds!) this.#pairs[pairOf(first, second)] = LETTERS;
     }
-    this.#threes[threeOf(a![0]!, b![0]!, c![0]!)] = 1;
-    const key = (folded(a![0]!) << 16) | (folded(b![0]!) << 8) | folded(c![0]!);
-    const checks = this.#checks.get(key);
-    if (checks) checks.push(check);
-    else this.#checks.set(key, [check]);
+    const [first, second, third] = [a![0]!, b![0]!, c![0]!];
+    const place = threeOf(first, second, third);
+    const key = keyOf(first, second, third);
+    const next = this.#threes[place]!;
+    this.#groups.push({ key, check, next });
+    this.#threes[place] = this.#groups.length;
   }
 
   /** Whether one of these bytes may be part of a secret. */
@@ -98,27 +110,26 @@ export class SecretScan {
     // The first pair may begin a byte early, and the last end a byte late, which does no harm.
     const last = (end + 1) >>> 1;
     for (let pair = from >>> 1; pair < last; pair = (pair + 1) | 0) {
-      if (known[pairs[pair]! & PAIR_BITS] === 0) continue;
-      if (this.#isSuspect(bytes, Math.max(pair * 2, from), end)) return true;
+      const kind = known[pairs[pair]! & PAIR_BITS]!;
+      if (kind === 0) continue;
+      // The first pair may begin before the bytes.
+      const at = Math.max(pair * 2, from);
+      if (kind === MARK && isMark(bytes, at, end)) return true;
+      if (this.#holds(bytes, at - 1, end) || this.#holds(bytes, at, end)) return true;
     }
     return false;
   }
 
-  #isSuspect(bytes: Uint8Array, at: number, end: number): boolean {
-    if (bytes[at] === NEWLINE || (bytes[at + 1] === NEWLINE && at + 1 < end)) return true;
-    const isFirst = bytes[at] === BACKSLASH;
-    if (isFirst || bytes[at + 1] === BACKSLASH) {
-      const escaped = bytes[isFirst ? at + 1 : at + 2];
-      if (escaped === LOWER_U || escaped === SLASH) return true;
-    }
-    return this.#holds(bytes, at - 1, end) || this.#holds(bytes, at, end);
-  }
-
   #holds(bytes: Uint8Array, at: number, end: number): boolean {
-    if (at < 0 || at + 3 > end || this.#threes[threeOf(bytes[at]!, bytes[at + 1]!, bytes[at + 2]!)] === 0) return false;
-    const key = (folded(bytes[at]!) << 16) | (folded(bytes[at + 1]!) << 8) | folded(bytes[at + 2]!);
-    const checks = this.#checks.get(key);
-    if (checks) for (const check of checks) if (check(bytes, at, end)) return true;
+    if (at < 0 || at + 3 > end) return false;
+    let group = this.#threes[threeOf(bytes[at]!, bytes[at + 1]!, bytes[at + 2]!)]!;
+    if (group === 0) return false;
+    const key = keyOf(bytes[at]!, bytes[at + 1]!, bytes[at + 2]!);
+    while (group !== 0) {
+      const known = this.#groups[group - 1]!;
+      if (known.key === key && known.check(bytes, at, end)) return true;
+      group = known.next;
+    }
     return false;
   }
 }
@@ -170,6 +181,20 @@ function pairOf(first: number, second: number): number {
 /** The lower five bits of three bytes: the same for both cases of a letter. */
 function threeOf(first: number, second: number, third: number): number {
   return ((first & 31) << 10) | ((second & 31) << 5) | (third & 31);
+}
+
+/** Three letters as a number, whatever their case. */
+function keyOf(first: number, second: number, third: number): number {
+  return (folded(first) << 16) | (folded(second) << 8) | folded(third);
+}
+
+/** Whether a line break is here, or an escape that may spell anything. */
+function isMark(bytes: Uint8Array, at: number, end: number): boolean {
+  if (bytes[at] === NEWLINE || (bytes[at + 1] === NEWLINE && at + 1 < end)) return true;
+  const isFirst = bytes[at] === BACKSLASH;
+  if (!isFirst && bytes[at + 1] !== BACKSLASH) return false;
+  const escaped = bytes[isFirst ? at + 1 : at + 2];
+  return escaped === LOWER_U || escaped === SLASH;
 }
 
 function folded(byte: number): number {
