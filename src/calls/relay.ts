@@ -258,9 +258,10 @@ export class Relay {
   #list(flight: Flight, { kind }: ListMethod): Answer {
     const { call } = flight;
     const raw = this.#parts.catalog.view(call.client).pagers[kind].page(call.params["cursor"]);
-    this.#metrics.listed(flight);
+    const answer: Answer = { ok: true, raw };
+    this.#metrics.listed(flight, answer);
     this.#parts.servers.listRead(call.client.key);
-    return { ok: true, raw };
+    return answer;
   }
 
   /** Returns the route of a request. If its server is still starting, the route is found later. */

@@ -8,6 +8,7 @@
  * servers are cut, and secrets in them masked.
  */
 import { memberText, setMember } from "../json/json-text.ts";
+import type { Call } from "../protocol/call.ts";
 import { errorTable } from "../protocol/errors.ts";
 import type { Flight } from "../protocol/flight.ts";
 import { type Answer, rawText } from "../protocol/json-rpc.ts";
@@ -38,6 +39,8 @@ const TARGETS: Readonly<Record<string, string>> = {
   "tools/call": "gen_ai.tool.name",
   "prompts/get": "gen_ai.prompt.name",
 };
+const SERVER = 2;
+const CLIENT = 3;
 
 /** The context of one call. */
 interface Traced {
@@ -71,14 +74,9 @@ export class Tracing {
   /** Begins the trace of a call. Returns the params for its server, with the context in them. */
   begin(flight: Flight, params: string): string {
     const { call } = flight;
-    const meta = call.params["_meta"] as Readonly<Record<string, unknown>> | undefined;
-    const given = parseTraceparent(meta?.["traceparent"]);
-    const http = parseTraceparent(call.trace?.["traceparent"]);
-    const parent = given ?? http;
-    const server = childOf(parent, () => Math.random() < this.#parts.settings.sample);
-    const client = childOf(server, () => server.isSampled);
-    this.#traced.set(flight, { server, client, parent, link: given && http });
-    const text = traceparent(client);
+    const traced = this.#contextOf(flight);
+    this.#traced.set(flight, traced);
+    const text = traceparent(traced.client);
     call.trace = { ...call.trace, traceparent: text };
     return setMember(
       params,
@@ -87,45 +85,58 @@ export class Tracing {
     );
   }
 
-  /** Ends the trace. `outcome`: how the call ended, as the metrics name it. */
+  #contextOf({ call }: Flight): Traced {
+    const meta = call.params["_meta"] as Readonly<Record<string, unknown>> | undefined;
+    const given = parseTraceparent(meta?.["traceparent"]);
+    const http = parseTraceparent(call.trace?.["traceparent"]);
+    const parent = given ?? http;
+    const server = childOf(parent, () => Math.random() < this.#parts.settings.sample);
+    const client = childOf(server, () => server.isSampled);
+    return { server, client, parent, link: given && http };
+  }
+
+  /**
+   * Ends the trace, also that of a call that no server was asked about. `outcome`: how the call
+   * ended, as the metrics name it.
+   */
   end(flight: Flight, answer: Answer, outcome: Outcome): void {
     const endedAt = performance.now();
-    const traced = this.#traced.get(flight);
+    const { server, client, parent, link } = this.#traced.get(flight) ?? this.#contextOf(flight);
     const error = errorType(answer, outcome);
     this.#measure(flight, endedAt, errorTypeLabel(answer, outcome));
-    if (!traced?.server.isSampled) return;
-    const shared = this.#shared(flight, answer, error);
-    const { server, client, parent, link } = traced;
-    const name = [flight.call.method, flight.call.method in TARGETS ? flight.target : undefined]
-      .filter(Boolean)
-      .join(" ");
+    if (!server.isSampled) return;
+    const shared = this.#shared(flight.call, answer, error);
     const isClientError = !answer.ok && CLIENT_ERRORS.has(answer.code);
-    const span = (context: TraceContext, own: Partial<Span> & Pick<Span, "kind" | "attributes">): Span => ({
+    const span = (context: TraceContext, own: Partial<Span> & Pick<Span, "kind" | "name" | "attributes">): Span => ({
       traceId: context.traceId,
       spanId: context.spanId,
-      name: name.slice(0, SHORT_TEXT),
       startTimeUnixNano: nanoseconds(flight.startedAt),
       endTimeUnixNano: nanoseconds(endedAt),
-      status: statusOf(answer, error, own.kind === 2 && isClientError, this.#parts.mask),
+      status: statusOf(answer, error, own.kind === SERVER && isClientError, this.#parts.mask),
       ...own,
     });
+    const asked = this.#target(flight.call.method, askedFor(flight.call));
     this.#parts.exporter.add(
       span(server, {
-        kind: 2,
+        kind: SERVER,
+        name: asked.name,
         ...(parent && { parentSpanId: parent.spanId }),
         ...(link && { links: [{ traceId: link.traceId, spanId: link.spanId }] }),
-        attributes: attributes({ ...shared, ...clientAttributes(flight) }),
+        attributes: attributes({ ...shared, ...asked.attributes, ...clientAttributes(flight) }),
       }),
     );
     if (flight.sentAt === 0 || flight.serverId === undefined) return;
+    const sent = this.#target(flight.call.method, flight.target);
     this.#parts.exporter.add(
       span(client, {
-        kind: 3,
+        kind: CLIENT,
+        name: sent.name,
         parentSpanId: server.spanId,
         startTimeUnixNano: nanoseconds(flight.sentAt),
         endTimeUnixNano: nanoseconds(flight.answeredAt || endedAt),
         attributes: attributes({
           ...shared,
+          ...sent.attributes,
           "jsonrpc.request.id": flight.sentId === 0 ? undefined : String(flight.sentId),
           "goblin.server.id": flight.serverId,
           ...this.#parts.network(flight.serverId),
@@ -146,17 +157,24 @@ export class Tracing {
     asked.add(ms / 1000, { ...labels, "goblin.server.id": flight.serverId });
   }
 
-  #shared({ call, target }: Flight, answer: Answer, error: string | undefined): Record<string, string | undefined> {
+  /** The name of a span about this tool, prompt or resource, and the attribute that names it. */
+  #target(method: string, target: string | undefined): { name: string; attributes: Record<string, string> } {
+    const key = TARGETS[method];
+    const name = method.slice(0, SHORT_TEXT);
+    if (target === undefined) return { name, attributes: {} };
+    if (key === undefined) {
+      const uri = this.#parts.mask(target.slice(0, MOST_TEXT)).slice(0, SHORT_TEXT);
+      return { name, attributes: method.startsWith("resources/") ? { "mcp.resource.uri": uri } : {} };
+    }
+    const shown = target.slice(0, SHORT_TEXT);
+    return { name: `${name} ${shown}`, attributes: { [key]: shown } };
+  }
+
+  #shared(call: Call, answer: Answer, error: string | undefined): Record<string, string | undefined> {
     const { withArguments } = this.#parts.settings;
     const isTool = call.method === "tools/call";
-    const targetName = TARGETS[call.method];
     return {
       "mcp.method.name": call.method.slice(0, SHORT_TEXT),
-      ...(targetName !== undefined && { [targetName]: target?.slice(0, SHORT_TEXT) }),
-      "mcp.resource.uri":
-        call.method.startsWith("resources/") && target !== undefined
-          ? this.#parts.mask(target.slice(0, MOST_TEXT)).slice(0, SHORT_TEXT)
-          : undefined,
       ...(isTool && { "gen_ai.operation.name": "execute_tool" }),
       "rpc.response.status_code": answer.ok ? undefined : String(answer.code),
       "error.type": error,
@@ -173,6 +191,12 @@ export class Tracing {
   #shown(json: string): string {
     return this.#parts.maskJson(json.slice(0, 2 * MOST_TEXT)).slice(0, MOST_TEXT);
   }
+}
+
+/** What the client asked for, under the name that the gateway gives it. */
+function askedFor({ method, params }: Call): string | undefined {
+  const asked = params[method in TARGETS ? "name" : "uri"];
+  return typeof asked === "string" ? asked : undefined;
 }
 
 function clientAttributes({ call }: Flight): Record<string, string | undefined> {

@@ -99,7 +99,7 @@ describe.each(["legacy", "modern"] as const)("a %s server", (era) => {
     const [served, asked] = collector.spans as [Span, Span];
     expect(collector.spans).toHaveLength(2);
     expect(served).toMatchObject({
-      name: "tools/call add",
+      name: "tools/call one_add",
       kind: 2,
       parentSpanId: "b7ad6b7169203331",
       status: { code: 0 },
@@ -113,10 +113,11 @@ describe.each(["legacy", "modern"] as const)("a %s server", (era) => {
     }
     expect(valuesOf(served)).toMatchObject({
       "mcp.method.name": "tools/call",
-      "gen_ai.tool.name": "add",
+      "gen_ai.tool.name": "one_add",
       "gen_ai.operation.name": "execute_tool",
       "mcp.protocol.version": "2026-07-28",
     });
+    expect(valuesOf(asked)).toMatchObject({ "gen_ai.tool.name": "add" });
     expect(valuesOf(served)).not.toHaveProperty("mcp.session.id");
     expect(valuesOf(served)).not.toHaveProperty("gen_ai.tool.call.arguments");
     expect(valuesOf(asked)).toMatchObject({ "network.transport": era === "modern" ? "tcp" : "pipe" });
@@ -161,17 +162,47 @@ test("clients of both eras use everything: each request is a span by the convent
   await gateway.close();
   const of = (kind: number, method: string) =>
     collector.spans.filter((span) => span.kind === kind && valuesOf(span)["mcp.method.name"] === method);
-  for (const kind of [2, 3]) {
-    expect(of(kind, "tools/call").length).toBeGreaterThanOrEqual(4);
-    expect(of(kind, "prompts/get").map(({ name }) => name)).toEqual(Array(4).fill("prompts/get greet"));
-    const uris = of(kind, "resources/read").map((span) => valuesOf(span)["mcp.resource.uri"]);
-    expect(uris.filter((uri) => uri === "text:///hello")).toHaveLength(4);
-  }
+  for (const kind of [2, 3]) expect(of(kind, "tools/call").length).toBeGreaterThanOrEqual(4);
+  // The client's names in what the gateway was asked, the servers' own in what it asked them.
+  const prompts = (kind: number) => of(kind, "prompts/get").map(({ name }) => name);
+  expect(prompts(2)).toEqual(["one_greet", "web_greet", "one_greet", "web_greet"].map((name) => `prompts/get ${name}`));
+  expect(prompts(3)).toEqual(Array(4).fill("prompts/get greet"));
+  const reads = (kind: number, uri: string) =>
+    of(kind, "resources/read").filter((span) => valuesOf(span)["mcp.resource.uri"] === uri);
+  expect([reads(2, "one+text:///hello"), reads(2, "web+text:///hello")].map(({ length }) => length)).toEqual([2, 2]);
+  expect(reads(3, "text:///hello")).toHaveLength(4);
   // The modern era has no sessions, the older one has.
   const sessions = of(2, "prompts/get").map((span) => typeof valuesOf(span)["mcp.session.id"]);
   expect(sessions.sort()).toEqual(["string", "string", "undefined", "undefined"]);
   const ports = of(3, "prompts/get").map((span) => valuesOf(span)["server.port"]);
   expect(ports.filter((port) => port === new URL(web.url).port)).toHaveLength(2);
+});
+
+test("lists, the gateway's own tools and refusals have a span, too, and no server has one", async () => {
+  const collector = await startCollector();
+  const { gateway, url } = await startGoblin({
+    mcpServers: { dead: { command: "no-such-program" } },
+    metaTools: { enabled: ["search_tools"] },
+    otel: { endpoint: collector.url },
+  });
+  const { client } = await connectV1({ url });
+  await client.listTools();
+  await client.callTool({ name: "search_tools", arguments: { query: "a" } });
+  await client.callTool({ name: "nowhere" }).catch(() => {});
+  await client.callTool({ name: "dead_tool" }).catch(() => {});
+  await gateway.close();
+  expect(collector.spans.map(({ kind, name, status }) => [kind, name, status.code])).toEqual([
+    [2, "tools/list", 0],
+    [2, "tools/call search_tools", 0],
+    [2, "tools/call nowhere", 0],
+    [2, "tools/call dead_tool", 2],
+  ]);
+  expect(collector.spans.map((span) => valuesOf(span)["error.type"])).toEqual([
+    undefined,
+    undefined,
+    "-32602",
+    "-32011",
+  ]);
 });
 
 test("errors: a tool's own, the server's, and the client's, which is no failure of the gateway", async () => {

@@ -65,9 +65,11 @@ export class CallMetrics implements Stage {
   }
 
   /** Counts a list. Lists are not calls, so the activity does not show them. */
-  listed({ call, startedAt }: Flight): void {
+  listed(flight: Flight, list: Answer): void {
+    const { call, startedAt } = flight;
     this.#meters.meter(GATEWAY, call.method).end("ok", performance.now() - startedAt);
     this.#meters.countCaller(call.who, call.client.visibility?.profile, "ok");
+    this.#tracing?.end(flight, list, "ok");
   }
 
   /** Counts a request that was refused before it reached a server. */
