@@ -57,7 +57,7 @@ export class Exporter {
 
   async #sendQueue(): Promise<void> {
     const { settings, version } = this.#options;
-    while (this.#queue.length > 0) {
+    while (settings.traces !== undefined && this.#queue.length > 0) {
       const batch = this.#queue.slice(0, settings.batchSize);
       this.#queue = this.#queue.slice(settings.batchSize);
       const scopeSpans = [{ scope: { name: "goblin", version }, spans: batch }];
@@ -69,7 +69,7 @@ export class Exporter {
 
   async sendMetrics(metrics: readonly object[]): Promise<void> {
     const { settings, version } = this.#options;
-    if (settings.metrics === "" || metrics.length === 0) return;
+    if (settings.metrics === undefined || metrics.length === 0) return;
     const scopeMetrics = [{ scope: { name: "goblin", version }, metrics }];
     await this.#post(settings.metrics, { resourceMetrics: [{ resource: this.#resource(), scopeMetrics }] });
   }

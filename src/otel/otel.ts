@@ -35,7 +35,11 @@ export function createOtel({ config, log, masker }: OtelParts): Otel | undefined
   if (!settings) return undefined;
   const onState = (problem: string | undefined, dropped: number): void => {
     if (problem === undefined) log.info({ droppedSpans: dropped }, "The OpenTelemetry collector takes data again");
-    else log.warn({ endpoint: settings.traces, problem }, "The OpenTelemetry collector takes no data; calls go on");
+    else
+      log.warn(
+        { endpoint: settings.traces ?? settings.metrics, problem },
+        "The OpenTelemetry collector takes no data; calls go on",
+      );
   };
   const exporter = new Exporter({ settings, version, onState });
   const served = new Durations("mcp.server.operation.duration");

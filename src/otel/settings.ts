@@ -2,8 +2,10 @@
 import type { OtelConfig } from "../config/schema/otel.ts";
 
 export interface OtelSettings {
-  readonly traces: string;
-  readonly metrics: string;
+  /** Where spans go; undefined: nowhere. */
+  readonly traces: string | undefined;
+  /** Where metrics go; undefined: nowhere. */
+  readonly metrics: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly resource: Readonly<Record<string, string>>;
   readonly sample: number;
@@ -19,26 +21,29 @@ type Env = Readonly<Record<string, string | undefined>>;
 
 /** Returns undefined if nothing says where to send it, or the environment switches it off. */
 export function otelSettings(config: OtelConfig, env: Env, version: string): OtelSettings | undefined {
-  if (/^true$/i.test(env["OTEL_SDK_DISABLED"] ?? "") || /^none$/i.test(env["OTEL_TRACES_EXPORTER"] ?? ""))
-    return undefined;
-  const base = config.endpoint ?? env["OTEL_EXPORTER_OTLP_ENDPOINT"];
-  const traces =
-    (config.endpoint === undefined && env["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"]) || under(base, "/v1/traces");
-  const metrics =
-    (config.endpoint === undefined && env["OTEL_EXPORTER_OTLP_METRICS_ENDPOINT"]) || under(base, "/v1/metrics");
-  if (traces === undefined) return undefined;
+  if (/^true$/i.test(env["OTEL_SDK_DISABLED"] ?? "")) return undefined;
+  const endpoint = (signal: "TRACES" | "METRICS"): string | undefined => {
+    if (/^none$/i.test(env[`OTEL_${signal}_EXPORTER`] ?? "")) return undefined;
+    const own = config.endpoint === undefined ? env[`OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`] : undefined;
+    return own || under(config.endpoint ?? env["OTEL_EXPORTER_OTLP_ENDPOINT"], `/v1/${signal.toLowerCase()}`);
+  };
+  const traces = endpoint("TRACES");
+  const metrics = endpoint("METRICS");
+  if (traces === undefined && metrics === undefined) return undefined;
   const isOff = env["OTEL_TRACES_SAMPLER"] === "always_off" || env["OTEL_TRACES_SAMPLER"] === "parentbased_always_off";
   const ratio = /ratio/.test(env["OTEL_TRACES_SAMPLER"] ?? "") ? Number(env["OTEL_TRACES_SAMPLER_ARG"] ?? 1) : 1;
   return {
     traces,
-    metrics: metrics ?? "",
+    metrics,
     headers: { ...pairs(env["OTEL_EXPORTER_OTLP_HEADERS"]), ...config.headers },
     resource: {
-      "service.name": env["OTEL_SERVICE_NAME"] ?? "goblin",
+      "service.name": "goblin",
       "service.version": version,
       "telemetry.sdk.name": "goblin",
       "telemetry.sdk.language": "nodejs",
+      "telemetry.sdk.version": version,
       ...pairs(env["OTEL_RESOURCE_ATTRIBUTES"]),
+      ...(env["OTEL_SERVICE_NAME"] && { "service.name": env["OTEL_SERVICE_NAME"] }),
     },
     sample: isOff ? 0 : config.sample * (Number.isFinite(ratio) ? Math.min(1, Math.max(0, ratio)) : 1),
     withArguments: config.arguments,

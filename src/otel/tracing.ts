@@ -73,6 +73,7 @@ export class Tracing {
 
   /** Begins the trace of a call. Returns the params for its server, with the context in them. */
   begin(flight: Flight, params: string): string {
+    if (this.#parts.settings.traces === undefined) return params;
     const { call } = flight;
     const traced = this.#contextOf(flight);
     this.#traced.set(flight, traced);
@@ -101,10 +102,11 @@ export class Tracing {
    */
   end(flight: Flight, answer: Answer, outcome: Outcome): void {
     const endedAt = performance.now();
-    const { server, client, parent, link } = this.#traced.get(flight) ?? this.#contextOf(flight);
-    const error = errorType(answer, outcome);
     this.#measure(flight, endedAt, errorTypeLabel(answer, outcome));
+    if (this.#parts.settings.traces === undefined) return;
+    const { server, client, parent, link } = this.#traced.get(flight) ?? this.#contextOf(flight);
     if (!server.isSampled) return;
+    const error = errorType(answer, outcome);
     const shared = this.#shared(flight.call, answer, error);
     const isClientError = !answer.ok && CLIENT_ERRORS.has(answer.code);
     const span = (context: TraceContext, own: Partial<Span> & Pick<Span, "kind" | "name" | "attributes">): Span => ({
