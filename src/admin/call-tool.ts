@@ -12,6 +12,7 @@ import { errorTable, GoblinError } from "../protocol/errors.ts";
 import { type Answer, type ErrorAnswer, failure, type Params, rawText, shownCode } from "../protocol/json-rpc.ts";
 import type { Principal } from "../protocol/principal.ts";
 import type { Servers } from "../servers/servers.ts";
+import { version } from "../version.ts";
 import { ApiFailure } from "./failure.ts";
 import type { AdminParts } from "./parts.ts";
 
@@ -99,7 +100,7 @@ function clientFor(options: CallOptions): Client {
     taskOwner: principal.id,
     protocolVersion: "2025-11-25",
     capabilities,
-    info: { name },
+    info: { name, version },
     logLevel,
     ask:
       ask ??

@@ -117,6 +117,16 @@ describe.each([
   });
 });
 
+test("a connection of its own begins with a handshake that strict servers take", async () => {
+  const server = await startScripted({ name: "one" });
+  const goblin = await startGoblin({ mcpServers: { one: { ...server.entry, share: "session" } } });
+  expect(await call(goblin, "one_add", { a: 1, b: 2 }).next("result")).toBeDefined();
+  const handshakes = await server.received("initialize");
+  const infos = handshakes.map(({ message }) => message.params.clientInfo);
+  // MCP wants both of every client.
+  expect(infos.at(-1)).toEqual({ name: "admin API", version: expect.stringMatching(/^\d/) });
+});
+
 test("an error of the call is the last event; other methods are refused", async () => {
   const server = await startScripted({ name: "one" });
   const goblin = await startGoblin({ mcpServers: { one: server.entry } });
