@@ -44,6 +44,7 @@ test("a list, one call in full, as curl that works, and as an archive", async ()
   const curl = (await run("calls", "show", id, "--curl")).out;
   expect(curl + shown.out).not.toContain("hunter2");
   expect(curl).not.toContain("progressToken");
+  expect(curl).toMatch(/^# Secrets in it are masked: put them in first\.\ncurl /);
   // The gateway is in this process: it must not be blocked.
   const { stdout: answer } = await promisify(execFile)("sh", ["-c", curl]);
   expect(answer).toContain("event: result");

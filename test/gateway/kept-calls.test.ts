@@ -42,6 +42,7 @@ test("a call in full: arguments, answer, error text, the server's part of the ti
     name: "one_echo",
     outcome: "ok",
     params: { name: "one_echo", arguments: { text: "hi" } },
+    paramsMasked: false,
     result: { content: [{ type: "text", text: '{"text":"hi","big":1}' }] },
   });
   const { beforeMs, serverMs, afterMs } = call.timing;
@@ -64,7 +65,7 @@ test("secrets are masked in both directions, also those of an earlier config", a
   const text = "the key is hush-hush-key";
   await raw.call("tools/call", { name: "one_echo", arguments: { text, password: "pa55" } });
   const call = await lastCall(goblin.origin);
-  expect(call.params).toMatchObject({ arguments: { password: "***" } });
+  expect(call).toMatchObject({ params: { arguments: { password: "***" } }, paramsMasked: true });
   expect(JSON.stringify(call)).not.toContain("hush-hush-key");
   const { config } = parseConfig('{ "mcpServers": {} }', { file: "test.json", env: {} });
   await goblin.gateway.reload(config).done;

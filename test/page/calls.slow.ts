@@ -45,3 +45,17 @@ test.skipIf(chromiumPath === undefined)("a call says how many keys and tokens we
   await page.getByRole("heading", { name: "Answered" }).waitFor();
   expect(await page.getByText("masked on the way").count()).toBe(0);
 });
+
+test.skipIf(chromiumPath === undefined)("a call whose arguments are masked is not called again", async () => {
+  const server = await startScripted({ name: "one" });
+  const { origin, url } = await startGoblin({ mcpServers: { one: server.entry } });
+  const raw = rawHttp(url);
+  await raw.initialize();
+  await raw.call("tools/call", { name: "one_echo", arguments: { password: "hunter2-hunter2" } });
+  const { page } = await openTab();
+  await page.goto(`${origin}/ui/calls`);
+  await page.locator(".call").getByText("one_echo").click();
+  await page.getByText("Secrets in its arguments are masked here").waitFor();
+  expect(await page.getByRole("button", { name: "Call again" }).count()).toBe(0);
+  expect(await page.getByRole("button", { name: "Copy as curl" }).count()).toBe(0);
+});

@@ -228,6 +228,7 @@ export function callDetails(row: schema.CallRow, more: Partial<CallDetails> = {}
     ...row,
     params: { name: row.name, arguments: { path: "/etc/hosts", depth: 2 } },
     paramsBytes: 61,
+    paramsMasked: false,
     masked: 0,
     ...(row.code === null
       ? { result: { content: [{ type: "text", text: "fine" }] } }

@@ -32,18 +32,20 @@ export function callDetails(kept: KeptCall, logs: LogBook): string {
   const afterMs = beforeMs === null || serverMs === null ? null : Math.max(0, ms - beforeMs - serverMs);
   const mask = (text: string): string => logs.masker.json(shown(text));
   const answer = kept.answer === undefined ? "null" : mask(rawText(kept.answer));
+  const params = kept.params === undefined ? "null" : mask(kept.params);
   const lines = serverId === null ? [] : linesBetween(logs, serverId, { from: time - ms, until: time });
   const rest = {
     ...record,
     // Of a text that is not kept, only its length is known.
     masked: kept.masked,
     paramsBytes: kept.params === undefined ? kept.paramsBytes : Buffer.byteLength(kept.params),
+    paramsMasked: kept.params !== undefined && params !== kept.params,
     answerBytes: kept.answer === undefined ? kept.answerBytes : Buffer.byteLength(kept.answer),
     timing: { beforeMs, serverMs, afterMs },
     logs: lines,
   };
   const members = [
-    `"params":${kept.params === undefined ? "null" : mask(kept.params)}`,
+    `"params":${params}`,
     `"${kept.ok ? "result" : "error"}":${answer}`,
     `"notifications":[${kept.emitted.map(mask).join(",")}]`,
   ];

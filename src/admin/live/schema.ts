@@ -13,6 +13,9 @@ export const CallParams = z.object({ id: z.string().describe("the call's request
 export const CallDetails = CallRow.extend({
   params: z.unknown().describe("what was asked, secrets masked; null if it was too large to keep"),
   paramsBytes: bytes.describe("the size of what was asked"),
+  paramsMasked: z
+    .boolean()
+    .describe("whether secrets in params are masked, so that it cannot be asked again with them"),
   masked: z.int().nonnegative().describe("keys and tokens that were masked on their way ([masking](masking.md))"),
   result: z.unknown().optional().describe("what was answered, secrets masked; null if it was too large to keep"),
   error: z.unknown().optional().describe("the JSON-RPC error, in place of a result"),

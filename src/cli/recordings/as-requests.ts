@@ -8,15 +8,20 @@ import type { FullCall } from "./call-source.ts";
  * Returns a command for a POSIX shell that makes the call through the API, which needs no
  * handshake. What a client sent stays one word of it.
  */
-export function curlOf({ row, request }: FullCall, { url, hasToken }: { url: string; hasToken: boolean }): string {
+export function curlOf(
+  { row, request, isMasked }: FullCall,
+  { url, hasToken }: { url: string; hasToken: boolean },
+): string {
   // What a client says about itself and its trace is in `_meta`: curl is another client.
   const params = dropMembers(memberText(request ?? "{}", "params") ?? "{}", (key) => key === "_meta");
-  return [
+  const warning = isMasked ? "# Secrets in it are masked: put them in first.\n" : "";
+  const command = [
     `curl -sSN ${quoted(`${url}/api/calls`)}`,
     "-H 'content-type: application/json'",
     ...(hasToken ? ['-H "authorization: Bearer $GOBLIN_TOKEN"'] : []),
     `-d ${quoted(safeText(`{"method":${JSON.stringify(row.method)},"params":${params}}`))}`,
   ].join(" \\\n  ");
+  return warning + command;
 }
 
 export function harOf(calls: readonly FullCall[], endpoint: string): object {

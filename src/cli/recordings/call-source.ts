@@ -13,6 +13,8 @@ export interface FullCall {
   /** JSON-RPC messages as text; null if they are not kept. */
   readonly request: string | null;
   readonly answer: string | null;
+  /** Whether secrets in the request are masked. */
+  readonly isMasked: boolean;
   readonly notifications: readonly unknown[];
   readonly timing?: CallDetails["timing"] | undefined;
 }
@@ -41,7 +43,7 @@ export async function runningSource(admin: AdminClient, hasToken: boolean): Prom
         admin.request(adminRoutes.getCallText, { params }),
       ]);
       const { timing, notifications, ...row } = details;
-      return { row, ...text, notifications, timing };
+      return { row, ...text, isMasked: details.paramsMasked, notifications, timing };
     },
   };
 }
@@ -69,7 +71,7 @@ export function recordedSource(path: string): CallSource {
   };
 }
 
-function callOf({ method, params, answer, ok, notifications, request, end }: Exchange): FullCall {
+function callOf({ method, params, answer, ok, notifications, request, end, isMasked }: Exchange): FullCall {
   const given = recordOf(JSON.parse(params));
   const name = typeof given["name"] === "string" ? given["name"] : given["uri"];
   const ms = end?.ms ?? 0;
@@ -91,6 +93,7 @@ function callOf({ method, params, answer, ok, notifications, request, end }: Exc
     },
     request: request.message ?? null,
     answer: end?.message ?? null,
+    isMasked: isMasked.request,
     notifications: notifications.map((one) => JSON.parse(one) as unknown),
   };
 }

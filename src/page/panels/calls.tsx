@@ -145,6 +145,9 @@ function Details({ call }: { call: CallDetails }) {
         {call.masked > 0 && `; masked on the way: ${plural(call.masked, "key or token", "keys or tokens")}`}
       </p>
       <Waterfall call={call} />
+      {call.paramsMasked && (
+        <p class="notice">Secrets in its arguments are masked here, so it cannot be called again as it was.</p>
+      )}
       <div class="actions">
         {again && (
           <button type="button" disabled={isRunning} onClick={() => (isHarmless ? repeat() : setAsked(true))}>
@@ -282,8 +285,8 @@ function Waterfall({ call }: { call: CallDetails }) {
 const MOST_SHOWN = 100_000;
 const AGAIN = new Set(["tools/call", "prompts/get", "resources/read", "completion/complete"]);
 
-function requestOf({ method, params }: CallDetails): Request | undefined {
-  if (!AGAIN.has(method) || typeof params !== "object" || params === null) return undefined;
+function requestOf({ method, params, paramsMasked }: CallDetails): Request | undefined {
+  if (!AGAIN.has(method) || paramsMasked || typeof params !== "object" || params === null) return undefined;
   const { _meta, ...rest } = params as Record<string, unknown>;
   return { method, params: rest } as Request;
 }
