@@ -39,6 +39,11 @@ export async function logIn(options: { readonly code?: string; readonly token?: 
   localStorage.setItem(KEY, key);
 }
 
+/** Whether this page had to log in: a command that it shows then needs a token, too. */
+export function needsToken(): boolean {
+  return localStorage.getItem(KEY) !== null;
+}
+
 /** Without any event for so long, the connection is dead: the gateway sends one a second. */
 const SILENCE_MS = 10_000;
 

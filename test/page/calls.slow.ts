@@ -1,4 +1,6 @@
 /** The Calls panel in a real browser: a call is made again only as carefully as its tool needs. */
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import { afterAll, afterEach, expect, test } from "vitest";
 import { chromiumPath, closeChromium, openTab } from "../fixtures/chromium.ts";
 import { startGoblin } from "../fixtures/goblin.ts";
@@ -58,4 +60,30 @@ test.skipIf(chromiumPath === undefined)("a call whose arguments are masked is no
   await page.getByText("Secrets in its arguments are masked here").waitFor();
   expect(await page.getByRole("button", { name: "Call again" }).count()).toBe(0);
   expect(await page.getByRole("button", { name: "Copy as curl" }).count()).toBe(0);
+});
+
+test.skipIf(chromiumPath === undefined)("the copied curl command works where a token is needed", async () => {
+  const server = await startScripted({ name: "one" });
+  const token = "0f8d1c7be93a4f5566778899aabbccdd";
+  const { origin } = await startGoblin({
+    mcpServers: { one: server.entry },
+    gateway: { auth: { clients: { ada: { token, admin: true } } } },
+  });
+  const permissions = ["clipboard-read", "clipboard-write"];
+  const { page } = await openTab({ permissions });
+  await page.goto(`${origin}/ui/catalog/tools/one_add`);
+  await page.getByLabel("Admin token").fill(token);
+  await page.getByRole("button", { name: "Open" }).click();
+  await page.locator('[name="a"]').fill("1");
+  await page.locator('[name="b"]').fill("2");
+  await page.getByRole("button", { name: "Call", exact: true }).click();
+  await page.getByText("this call in full").click();
+  await page.getByRole("button", { name: "Copy as curl" }).click();
+  const curl = await page.evaluate(() => navigator.clipboard.readText());
+  expect(curl).not.toContain(token);
+  const env = { ...process.env, GOBLIN_TOKEN: token };
+  expect((await promisify(execFile)("sh", ["-c", curl], { env })).stdout).toContain("event: result");
+  await page.getByRole("button", { name: "Copy as goblin call" }).click();
+  const command = await page.evaluate(() => navigator.clipboard.readText());
+  expect(command).toBe(`goblin call 'one_add' --url '${origin}/mcp' --args '{"a":1,"b":2}'`);
 });

@@ -2,7 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { CallDetails, CallText } from "../../admin/live/schema.ts";
 import type { CallRow } from "../../admin/schema.ts";
-import { ApiProblem, request } from "../api.ts";
+import { ApiProblem, needsToken, request } from "../api.ts";
 import { bytes, clock, ms, plural, visible } from "../format.ts";
 import { useLive } from "../live.ts";
 import { Result } from "../parts/content.tsx";
@@ -111,7 +111,7 @@ export function CallView({ id }: { id: string }) {
 }
 
 function Details({ call }: { call: CallDetails }) {
-  const { tools } = useLive();
+  const { tools, state } = useLive();
   const { run, start, stop, isRunning } = useRun();
   const [isAsked, setAsked] = useState(false);
   const again = requestOf(call);
@@ -155,7 +155,9 @@ function Details({ call }: { call: CallDetails }) {
           </button>
         )}
         {again && <Copy label="Copy as curl" text={curlOf(again)} />}
-        {again?.method === "tools/call" && <Copy label="Copy as goblin call" text={commandOf(again)} />}
+        {again?.method === "tools/call" && (
+          <Copy label="Copy as goblin call" text={commandOf(again, state?.endpoint)} />
+        )}
       </div>
       {isAsked && (
         <div class="question" role="alertdialog" aria-label="Confirm the call">
@@ -296,12 +298,18 @@ function curlOf({ method, params }: Request): string {
   return [
     `curl -sSN ${quoted(`${location.origin}/api/calls`)}`,
     "-H 'content-type: application/json'",
+    ...(needsToken() ? ['-H "authorization: Bearer $GOBLIN_TOKEN"'] : []),
     `-d ${quoted(JSON.stringify({ method, params }))}`,
   ].join(" \\\n  ");
 }
 
-function commandOf({ params }: Request): string {
-  return `goblin call ${quoted(String(params["name"]))} --args ${quoted(JSON.stringify(params["arguments"] ?? {}))}`;
+/** The command takes a token from the environment. */
+function commandOf({ params }: Request, endpoint: string | undefined): string {
+  return [
+    `goblin call ${quoted(String(params["name"]))}`,
+    ...(endpoint ? [`--url ${quoted(endpoint)}`] : []),
+    `--args ${quoted(JSON.stringify(params["arguments"] ?? {}))}`,
+  ].join(" ");
 }
 
 /** Quotes for a POSIX shell: what a server or a client sent must stay one word. */
