@@ -14,7 +14,7 @@ const reasons = {
   unknown: "There is no such approval",
   answered: "This was answered already: an answer counts once",
   late: "This came too late: nobody waits for the answer any more, and the call was not run",
-  self: "Who asked cannot answer: another operator must",
+  self: "You cannot approve your own call: another operator must",
   changed: "The arguments are not the ones that you have seen: look at them again",
   "no-session": "The client has no session: allow it once or for an hour",
   unrecorded: "The answer cannot be recorded",

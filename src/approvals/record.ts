@@ -32,7 +32,7 @@ export interface ApprovalRecord {
   by?: string | undefined;
   answeredAt?: number | undefined;
   span?: Span | undefined;
-  /** The words of who denied it. */
+  /** The text of the person who denied it. */
   words?: string | undefined;
   ended?: EndReason | undefined;
   /** How often calls were run because of it. */

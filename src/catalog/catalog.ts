@@ -79,7 +79,7 @@ export class Catalog extends EventEmitter<CatalogEvents> {
       build: (differences, before) => {
         const servers = [...this.#servers.values()].map((server) => {
           const lists = differences.get(server.id);
-          // Who has lists of its own has what others may still need, such as a login.
+          // A client with lists of its own already has what others may still need, such as a login.
           return lists ? { ...server, lists, standing: KNOWN } : server;
         });
         return finish(buildSnapshot(servers, this.#settings, before ?? this.#snapshot));

@@ -65,8 +65,8 @@ function addGatewayCommands(program: Command, done: Done): void {
     .option("--host <host>", "interface to listen on (default: $GOBLIN_HOST, then the config's)")
     .option("-p, --port <port>", "port to listen on; 0 picks a free one (default: $GOBLIN_PORT)", portNumber)
     .option("--tui", "show the dashboard; the log goes there")
-    .option("--stop-when-idle <minutes>", "stop when nobody was connected for so long", minutes)
-    .option("--workers <number>", "serve with so many processes; for machines with cores to spare", workerCount)
+    .option("--stop-when-idle <minutes>", "stop after this time without a connection", minutes)
+    .option("--workers <number>", "serve with this number of processes; for machines with cores to spare", workerCount)
     .addOption(new Option("--background", "started by a client").hideHelp())
     .addOption(new Option("--worker <number>", "one of these processes").argParser(workerCount).hideHelp())
     .action(async (options) => done((await import("./commands/serve.ts")).serve(options)));

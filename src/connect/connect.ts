@@ -96,7 +96,7 @@ export class Connect {
     const [{ openOwnAddress }, { Site }] = await Promise.all([import("./own-address.ts"), this.#load()]);
     let site: { serve(request: Request, path: string): Promise<Response> } | undefined;
     const own: OwnAddress = await openOwnAddress((request) => {
-      // Who has a link got it from the gateway's only client.
+      // Only the gateway's one client hands out links.
       const options = { ...this.#options, admits: () => true, administers: () => true };
       site ??= new Site({ ...options, links: this.#links, base: new URL(own.url) });
       return site.serve(request, pathOf(request));

@@ -45,8 +45,8 @@ const YOURS = "This link belongs to one user of this gateway. Show that it is yo
 /** Asks for the token of the person's client. */
 export function tokenPage(note: Note | undefined, isIssued: boolean): Page {
   const why = isIssued
-    ? `<p><small>Your client got it when you logged in to this gateway. Who runs the gateway can spare you this: with
-<code>login</code> of the issuer in the gateway's config you would log in here.</small></p>`
+    ? `<p><small>Your client got it when you logged in to this gateway. The operator of the gateway can spare you this:
+with <code>login</code> of the issuer in the gateway's config you would log in here.</small></p>`
     : "";
   return page(
     WHO,

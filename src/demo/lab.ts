@@ -86,7 +86,7 @@ export function createLab(): Demo {
         },
         run: async (_args, turn) => {
           if (!turn.clientCapabilities.elicitation) {
-            return { content: [text("Hello, whoever you are. Your client cannot ask you for your name.")] };
+            return { content: [text("Hello, stranger. Your client cannot ask you for your name.")] };
           }
           const { action, content } = await turn.ask("elicitation/create", {
             message: "What is your name?",

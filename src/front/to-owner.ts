@@ -97,7 +97,7 @@ export class ToOwner {
   }
 }
 
-/** Who sends the request is for the first worker to say. */
+/** The first worker decides who sends the request. */
 const NOBODY = { id: "" };
 
 function requestOf(x: HttpExchange, principal: Pick<Principal, "id">, id: Id | null) {

@@ -60,9 +60,9 @@ export class Lock extends EventEmitter<LockEvents> {
   /** The last work on the file. Each begins when the one before is done. */
   #work: Promise<unknown> = Promise.resolve();
   readonly #comparisons = new Map<string, Comparison>();
-  /** What versions that run aside offer, and must wait with. */
+  /** The offers of new versions that run aside and wait for approval. */
   readonly #offers = new Map<string, Offer>();
-  /** What the log said last of each server. */
+  /** The last log message about each server. */
   readonly #logged = new Map<string, string>();
   readonly #described = new WeakMap<PeerInfo, { readonly text: string | undefined; readonly info: PeerInfo }>();
   /** How a server that is ready lists now, for a lock that was off. Set by the gateway. */

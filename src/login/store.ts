@@ -162,9 +162,9 @@ export class LoginStore {
   }
 
   /**
-   * Replaces the tokens of a login. One that was removed meanwhile stays removed, and one that
-   * somebody made anew stays as it is, as does one that has another refresh token than the spent
-   * one: who lost the lock does not overwrite what came after.
+   * Replaces the tokens of a login. A login that was removed meanwhile stays removed. One that was
+   * made anew, or that has another refresh token than the spent one, stays as it is: a process that
+   * lost the lock must not overwrite newer tokens.
    */
   replace(login: Login, spent?: Pick<Login, "refreshToken">): Promise<LoginBook> {
     const isOlder = (one: Login): boolean =>

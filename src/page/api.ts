@@ -44,7 +44,7 @@ export function needsToken(): boolean {
   return localStorage.getItem(KEY) !== null;
 }
 
-/** Without any event for so long, the connection is dead: the gateway sends one a second. */
+/** The connection is dead after this time without an event: the gateway sends one a second. */
 const SILENCE_MS = 10_000;
 
 async function open(path: string, { method = "GET", body, signal, token }: RequestOptions): Promise<Response> {

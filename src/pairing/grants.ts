@@ -3,7 +3,7 @@ import type { LiveBook } from "./live-book.ts";
 import type { ReadToken, Renewal } from "./server/refresh-tokens.ts";
 import type { Grant, PairingBook } from "./store.ts";
 
-/** A grant that nobody used for so long ends. */
+/** A grant ends after this time without use. */
 const IDLE_MS = 90 * 24 * 3_600_000;
 const MAX_GRANTS = 1000;
 

@@ -2,7 +2,7 @@
  * The results that are kept for their clients: in memory, and beyond a limit in files that only the
  * user can read.
  *
- * Invariants: a result is found by who got it, and by nobody else. All of them together are
+ * Invariants: only the principal that got a result finds it. All of them together are
  * bounded; each account has its share, and only its own oldest results make room for a new one.
  * What expired is gone, and at the end nothing is left on the disk. A result that cannot be kept is
  * reported, and not lost: `keep` returns undefined, and the caller passes it on.

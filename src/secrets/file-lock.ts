@@ -1,10 +1,10 @@
 /**
  * A lock between the processes of one machine: a file that only one of them can create.
  *
- * A lock is free when its holder released it, has ended, or held it longer than any work takes. Who
- * removes such a left-over holds a second lock meanwhile, and looks again under it: otherwise two
- * processes could each remove the other's fresh lock. Who was stopped for so long that another took
- * over leaves the other's lock alone.
+ * A lock is free when its holder released it, has ended, or held it longer than any work takes. A
+ * process that removes a stale lock holds a second lock meanwhile, and checks again under it:
+ * otherwise two processes could each remove the other's fresh lock. A process that was suspended
+ * until another one took over leaves the other's lock alone.
  *
  * The file names the holder: its process, its machine, and a number of its own. The clock may jump,
  * so its time alone ends no lock whose holder runs: the lock must also have been seen for a while.

@@ -50,7 +50,7 @@ export interface Parking {
   readonly known?: string | undefined;
 }
 
-/** Returns the id in a state, which begins with the mark of its replica. Undefined: it is none. */
+/** Returns the id in a state, which begins with the mark of its replica; undefined for others. */
 export function parkedId(state: unknown): string | undefined {
   return typeof state === "string" && state.startsWith(PREFIX) ? state.slice(PREFIX.length) : undefined;
 }

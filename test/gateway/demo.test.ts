@@ -180,7 +180,7 @@ describe("lab", () => {
     expect(await asking.client.callTool({ name: "greet" })).toMatchObject({ content: [{ text: "Hello, Grub." }] });
     const silent = await connectV1(command("lab"));
     expect(await silent.client.callTool({ name: "greet" })).toMatchObject({
-      content: [{ text: "Hello, whoever you are. Your client cannot ask you for your name." }],
+      content: [{ text: "Hello, stranger. Your client cannot ask you for your name." }],
     });
   });
 });

@@ -36,7 +36,7 @@ export const approvalRoutes = {
     tag: "approvals",
     summary: "Let the call run",
     description:
-      "Once, for an hour or for its session: the same call of the same client, with the same arguments. 403: who asked cannot answer. 409: it was answered, has ended, or has other arguments than expected.",
+      "Once, for an hour or for its session: the same call of the same client, with the same arguments. 403: the one who made the call cannot approve it. 409: it was answered, has ended, or has other arguments than expected.",
     params: ApprovalParams,
     request: AllowRequest,
     response: Allowed,

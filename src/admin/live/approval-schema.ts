@@ -31,7 +31,7 @@ export const ApprovalRow = z.object({
   by: z.string().nullable().describe("who answered"),
   for: z.enum(spans).nullable().describe("how long it was allowed for"),
   answeredAt: time.nullable(),
-  words: z.string().nullable().describe("what the client was told by who denied it"),
+  words: z.string().nullable().describe("the text for the client, from the person who denied it"),
   ended: z
     .enum(["timeout", "cancelled", "shutdown", "restart"])
     .nullable()

@@ -1,8 +1,8 @@
 /**
  * The other workers, as the first one asks them: each answers with its own API and metrics.
  *
- * A worker that has ended or says nothing is left out: what is shown is then the rest. Who asks was
- * established by the first worker, and the others take its word.
+ * A worker that has ended or does not answer is left out, and the others are shown. The first
+ * worker has established who asks; the others trust it.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Question } from "../../cluster/ask.ts";

@@ -28,7 +28,7 @@ interface Use {
 
 const MANY = 4096;
 const FORGOTTEN_MS = 10_000;
-/** Who called nothing for so long has no part of what gateways share. */
+/** A client without a call for this long has no share of the budgets that gateways share. */
 const QUIET_MS = 2000;
 
 export class ClientLimits implements Stage, BudgetUser {

@@ -35,7 +35,7 @@ export function principalKey(principal: string): string {
   return `principal ${principal}`;
 }
 
-/** Returns the principal that such a key is of; undefined: it is a client's. */
+/** Returns the principal of such a key; undefined if it is a client's key. */
 export function principalOf(key: string): string | undefined {
   return key.startsWith("principal ") ? key.slice("principal ".length) : undefined;
 }

@@ -29,7 +29,7 @@ const RETURN_MS = 10_000;
 const WAIT_MS = 30_000;
 const FIRST_DELAY_MS = 25;
 const MOST_DELAY_MS = 1000;
-/** While so much waits for a gateway, the client is not read. */
+/** While this much waits for a gateway, nothing more is read from the client. */
 const MOST_WAITING_BYTES = 16 * 1024 * 1024;
 const MOST_LINE = 0x1fff_ffff;
 const HASH = 35;

@@ -88,7 +88,7 @@ function answered(asked: ClientRequest, url: string): Promise<Answered> {
     asked.setTimeout(ANSWER_MS, () => asked.destroy(foreign(url)));
     asked.once("error", (error: NodeJS.ErrnoException) => {
       if (error instanceof NoTunnel) reject(error);
-      // Who accepts a connection and closes it is there, but speaks something else.
+      // Something accepted the connection and closed it: it speaks another protocol.
       else if (isConnected && /^(ECONNRESET|EPIPE|HPE_|ERR_SSL|EPROTO)/.test(error.code ?? "")) reject(foreign(url));
       else reject(new NoTunnel("absent", `no gateway is listening on ${url} (${error.message})`));
     });

@@ -54,7 +54,7 @@ export function writeRecord(config: string | undefined, record: GatewayRecord, e
   };
 }
 
-/** Who holds this lock may start or end the gateway of this config. */
+/** The process that holds this lock may start or end the gateway of this config. */
 export function startLock(config: string | undefined, env: Environment): string {
   return join(recordFolder(env), `${configKey(config)}.lock`);
 }

@@ -24,7 +24,7 @@ export interface RedisBudgetsOptions {
 }
 
 const TICK_MS = 250;
-/** A replica that says nothing for so long has no part. */
+/** A replica that is silent for this long has no share. */
 const KEPT_MS = 2000;
 /** The busiest budgets that take part; others have equal parts. */
 const MOST = 500;

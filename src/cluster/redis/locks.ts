@@ -3,8 +3,8 @@
  * whole login at many authorization servers.
  *
  * A lock is a lease, so that nobody waits for a replica that died. A holder asks again before it
- * uses a thing up, and leaves a mark that it does. Who gets the lock after it finds the mark, and
- * leaves the thing alone: the holder may be cut off from Redis, and have what came of it. A Redis
+ * uses a thing up, and leaves a mark that it does. The next holder finds the mark, and leaves the
+ * thing alone: the first one may be cut off from Redis, and have what came of it. A Redis
  * that was gone may have forgotten locks and marks, so nothing is locked for a moment after that.
  */
 import { createHmac, randomBytes } from "node:crypto";
@@ -20,7 +20,7 @@ const USE_MS = 12_000;
 const MARK_MS = 120_000;
 const WAIT_MS = 40_000;
 const RETRY_MS = 50;
-/** Who did not write it with a lease that fits is no replica: nobody would wait for its end. */
+/** A lock without a valid lease was not written by a replica: nothing would ever end it. */
 const TAKE = `local left = redis.call("PTTL", KEYS[1])
 if left >= 0 and left <= tonumber(ARGV[2]) then return 0 end
 redis.call("SET", KEYS[1], ARGV[1], "PX", ARGV[2])

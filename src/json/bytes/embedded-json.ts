@@ -4,8 +4,8 @@ import { OPEN_BRACE, OPEN_BRACKET, QUOTE } from "../characters.ts";
 import { scanInSlices, skipBlank } from "../json-scan.ts";
 
 /**
- * Returns where the object, array or string that the whole text is begins; -1 if it is none. The
- * text is UTF-8.
+ * Returns where the text's only value begins, if that is an object, an array or a string; otherwise
+ * -1. The text is UTF-8.
  */
 export function* jsonIn(bytes: Buffer): Sliced<number> {
   const start = skipBlank(bytes, 0, bytes.length);

@@ -3,8 +3,8 @@
  * person.
  *
  * However many calls wait for a token, there is one request for it: one flight in this process, and
- * a lock between the processes of this machine and of all replicas. Who gets the lock reads the
- * store first, because another process may have renewed the token meanwhile. A refresh token that
+ * a lock between the processes of this machine and of all replicas. Its holder reads the store
+ * first, because another process may have renewed the token meanwhile. A refresh token that
  * another replica may use at the same time is left alone, unless it is known to stay good.
  */
 import { messageOf } from "../../protocol/errors.ts";

@@ -1,4 +1,4 @@
-/** What clients called: a live list, and one call in full with where its time went. */
+/** The calls of clients: a live list, and one call in full, with a waterfall of its time. */
 import { useEffect, useState } from "preact/hooks";
 import type { CallDetails, CallText } from "../../admin/live/schema.ts";
 import type { CallRow } from "../../admin/schema.ts";

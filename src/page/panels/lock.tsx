@@ -150,7 +150,7 @@ function Upgrade({ id, upgrade }: { id: string; upgrade: UpgradeRow }) {
   );
 }
 
-/** Returns what makes an action of a button, and why the last one failed. */
+/** Returns a function that runs a button's action, and why the last action failed. */
 function useAction() {
   const [problem, setProblem] = useState("");
   const act = (work: () => Promise<unknown>) => (): void => {

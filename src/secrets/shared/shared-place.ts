@@ -2,7 +2,7 @@
  * Where several gateways keep what all of them must have, besides their own files.
  *
  * The place may be gone at any time, may forget, and may be written to by somebody else. So every
- * entry has a stamp, and who knows a newer one never takes an older one. Nothing of an entry can be
+ * entry has a stamp, and a newer one is never replaced by an older one. Nothing of an entry can be
  * read or made without the secret of the gateways.
  */
 

@@ -72,7 +72,7 @@ export function ahead(own: Entries, others: Entries): Entries {
 
 type Forgets = (name: string, entry: Stamped) => boolean;
 
-/** Tells whether somebody removed an entry so long ago that nobody needs to know. */
+/** Tells whether an entry was removed so long ago that no replica still has it. */
 export function forgets(now: number, removedMs: RemovedMs = () => REMOVED_MS): Forgets {
   return (name, { stamp, text }) => text === null && now - stamp > removedMs(name);
 }

@@ -92,7 +92,7 @@ export class Reports {
   #ask(question: Omit<Question, "sole">): Promise<Answer> {
     const { serverId, host, backend, isStandby } = this.#parts;
     const { method, origin, owner } = question;
-    // Who was not approved asks nobody. Roots it needs for what it lists.
+    // A version that is not approved may ask nothing but for roots, which its lists depend on.
     const sole = isStandby() && method !== "roots/list" ? undefined : host.sole;
     const asked = typeof origin === "object" ? origin.client : owner;
     if (asked) for (const id of linksIn(question)) host.emit("linked", serverId, id, asked);

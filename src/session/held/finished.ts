@@ -1,7 +1,7 @@
 /**
  * What is kept of the gateway's tasks that are over, until it expires. It is bounded in number and
- * in bytes; no account has more than half of what the others leave. Who needs more room loses the
- * oldest of its own.
+ * in bytes; no account has more than half of what the others leave. An account that needs more room
+ * loses its own oldest ones.
  */
 import { type Answer, failure } from "../../protocol/json-rpc.ts";
 import { limitExceeded } from "../../protocol/limit-exceeded.ts";
