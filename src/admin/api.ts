@@ -14,6 +14,7 @@ import { reportTokens } from "../catalog/token-report.ts";
 import { ConfigError } from "../config/problems/problem.ts";
 import { bodyTooLarge } from "../protocol/limit-exceeded.ts";
 import { type OwnLogLevel, ownLogLevels } from "../protocol/log-levels.ts";
+import { logText } from "../protocol/log-text.ts";
 import type { Principal } from "../protocol/principal.ts";
 import { version } from "../version.ts";
 import type { ViewRequest } from "./access/schema.ts";
@@ -108,7 +109,7 @@ function handlersOf(parts: AdminParts, { views, feed, calls, watches }: Sources)
     if (call) return call;
     const { keep } = config.current.calls;
     const why = keep === 0 ? 'no calls are kept ("calls.keep" is 0)' : `the newest ${keep} are kept ("calls.keep")`;
-    throw apiFailure("CALL_NOT_FOUND", `The call is not kept: ${why}`);
+    throw apiFailure("CALL_NOT_FOUND", `The call "${logText(id, 40)}" is not kept: ${why}`);
   };
   const onServer = (act: (id: string) => Promise<void>): Handler => {
     return async ({ params }) => {

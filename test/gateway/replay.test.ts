@@ -164,7 +164,7 @@ test("goblin replay --against shows what changed, and calls only what is marked 
   const config = home.write("goblin.json", { mcpServers: { one: same.entry } });
   const first = await home.goblin("replay", dir, "--against", "one", "--config", config);
   expect([first.code, first.out]).toEqual([0, expect.stringContaining("0 answers changed")]);
-  expect(first.out).toContain("1 not repeated: their tools may change something; --all does");
+  expect(first.out).toContain("1 call not repeated, of tools that may change something; --all does");
   const all = await home.goblin("replay", dir, "--against", "one", "--config", config, "--all", "--json");
   expect(JSON.parse(all.out)).toMatchObject({ changed: [], skipped: { masked: 0, unsafe: 0 } });
 

@@ -13,6 +13,7 @@ import { isRecord, recordOf } from "../../structures/record.ts";
 import { clean } from "../../text/clean.ts";
 import { type Fields, type McpClient, RpcError } from "../gateway/mcp-client.ts";
 import { withTarget } from "../gateway/target.ts";
+import { counted } from "../terminal/counted.ts";
 import { painter } from "../terminal/paint.ts";
 import { createStatusLine } from "../terminal/status-line.ts";
 import { printJson } from "../terminal/table.ts";
@@ -73,9 +74,10 @@ export async function compareWith(server: string, path: string, options: ReplayO
       );
       for (const one of found) console.log(clean(`  ${describe(one)}`));
     }
-    console.log(`${compared.length} requests repeated, ${changed.length} answers changed`);
-    if (unsafe.length > 0) console.log(`${unsafe.length} not repeated: their tools may change something; --all does`);
-    if (masked.length > 0) console.log(`${masked.length} not repeated: their arguments were masked`);
+    console.log(`${counted(compared.length, "request")} repeated, ${counted(changed.length, "answer")} changed`);
+    if (unsafe.length > 0)
+      console.log(`${counted(unsafe.length, "call")} not repeated, of tools that may change something; --all does`);
+    if (masked.length > 0) console.log(`${counted(masked.length, "call")} not repeated, with masked arguments`);
   }
   return changed.length > 0 ? 1 : 0;
 }
