@@ -42,9 +42,8 @@ export function createGateway(options: GatewayOptions) {
   const { log, configPath, reload, preview, state, kept, logins, pairing, env, cluster, workers } = options;
   const config = new LiveConfig(options.config);
   const reloads = new ReloadHistory();
-  const records = createRecords({ config, log, env });
+  const records = createRecords({ config, log, env, logins });
   const { logs, meters, activity, limits, recorder } = records;
-  if (logins) logins.onSecrets = (secrets) => logs.masker.hide(secrets, "logins");
   const base = { ...createCatalog({ config, log, configPath, env }), config, onLimit: limits.onLimit, log };
   const { catalog, lock, onLimit } = base;
   const servers = new Servers({ ...base, kept, logins, env, recorder, clientInfo: serverInfo });
@@ -53,7 +52,6 @@ export function createGateway(options: GatewayOptions) {
   const seen = new SeenUris();
   const clients = createClientState({ ...core, waiting, seen, state, cluster });
   const { sessions, subscriptions, continuity } = clients;
-  servers.on("synced", (serverId, ms) => meters.synced(serverId, ms));
   const search = feedSearch(catalog, createSearchIndex());
   const results = createResults({ config, log, meters, env });
   const health = new Health(servers, reloads);
@@ -63,7 +61,7 @@ export function createGateway(options: GatewayOptions) {
   const guards = new LiveGuards(config, log, { mark: clients.mark, pairing });
   const connect = logins && createConnect(logins, { config, guards, pairing, address });
   const approvals = createApprovals({ ...core, ...clients, address }, options.approvals);
-  const masking = new Masking({ config, masker: logs.masker, count: (...of) => meters.countMasked(...of) });
+  const masking = new Masking({ config, masker: logs.masker, meters });
   const stages = { masker: logs.masker, masking, loginLinks: connect, localTools, waiting, seen, results };
   const relay = createRelay({ ...core, ...clients, ...records, ...stages, approvals, cluster });
   const reloading = { configPath, reloads, reload, preview, wholeOf: workers?.wholeOf };
@@ -94,8 +92,7 @@ export function createGateway(options: GatewayOptions) {
     async listen() {
       servers.sole = undefined;
       if (config.current.cluster.listen !== undefined && !cluster) log.warn("cluster.listen needs goblin serve");
-      const isFirst = workers?.isFirst !== false;
-      http = await openAddresses({ front, config: config.current, onLimit, log, isFirst });
+      http = await openAddresses({ front, config: config.current, onLimit, log, isFirst: workers?.isFirst !== false });
       address.url = http.url;
       void servers.start();
       return { url: http.url, port: http.port, adminUrl: http.adminUrl, whenIdle: http.whenIdle };

@@ -229,6 +229,11 @@ test(`no file is longer than ${MAX_LINES} lines`, () => {
   expect(long).toEqual([]);
 });
 
+test("the file that knows all parts only builds them", () => {
+  const { text } = sources.find(({ file }) => file === "gateway.ts")!;
+  expect(text.split("\n").length - 1).toBeLessThanOrEqual(150);
+});
+
 test("every source file says what it is for, before anything else", () => {
   const silent = sources.filter(({ text }) => !/^(#!.*\n)?\/\*\*/.test(text)).map(({ file }) => file);
   expect(silent).toEqual([]);

@@ -29,6 +29,7 @@ export class MetricsPage {
   constructor(parts: MetricsParts) {
     this.#parts = parts;
     const sources = { ...parts, version, backends: { read: () => this.#readBackends() } };
+    parts.servers.on("synced", (serverId, ms) => parts.meters.synced(serverId, ms));
     this.load = lazy(async () => (await import("../telemetry/metrics.ts")).createMetrics(sources));
   }
 

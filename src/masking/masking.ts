@@ -11,16 +11,17 @@ import type { Flight } from "../protocol/flight.ts";
 import { type Answer, rawBytes, rawOf, rawText } from "../protocol/json-rpc.ts";
 import type { Route } from "../routing/resolve.ts";
 import type { Masker } from "../telemetry/masker.ts";
+import type { Meters } from "../telemetry/meters.ts";
 import { finish, inSlices, type Sliced } from "../timing/slices.ts";
 import { maskInSlices } from "./mask-json.ts";
 import { type MaskCounts, SecretFinder } from "./secret-finder.ts";
 
-export type MaskSide = "arguments" | "results";
+type MaskSide = "arguments" | "results";
 
 export interface MaskingParts {
   readonly config: Pick<LiveConfig, "current" | "on">;
   readonly masker: Pick<Masker, "known">;
-  readonly count: (masked: { serverId: string; side: MaskSide; format: string }, count: number) => void;
+  readonly meters: Pick<Meters, "countMasked">;
 }
 
 /** Larger texts are searched in slices. */
@@ -88,7 +89,7 @@ export class Masking {
   #counted(flight: Flight, serverId: string, { side, counts }: { side: MaskSide; counts: MaskCounts }): void {
     for (const [format, count] of counts) {
       flight.masked += count;
-      this.#parts.count({ serverId, side, format }, count);
+      this.#parts.meters.countMasked({ serverId, side, format }, count);
     }
   }
 }
