@@ -129,3 +129,12 @@ describe("ARCHITECTURE.md", () => {
     expect(missing).toEqual([]);
   });
 });
+
+test("CONTRIBUTING names every folder of tests and every script", () => {
+  const text = read("CONTRIBUTING.md");
+  const folders = new Set(tracked.flatMap((file) => /^test\/([^/]+)\//.exec(file)?.[1] ?? []));
+  expect([...folders].filter((folder) => !text.includes(`\`test/${folder}/`))).toEqual([]);
+  const { scripts } = JSON.parse(read("package.json")) as { scripts: Record<string, string> };
+  const own = Object.keys(scripts).filter((name) => !/^(build|prepack|prestart|start|test)$/.test(name));
+  expect(own.filter((name) => !text.includes(`\`npm run ${name}`))).toEqual([]);
+});
