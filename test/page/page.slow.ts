@@ -28,6 +28,7 @@ const PANELS = [
   "catalog/templates",
   "calls",
   "approvals",
+  "lock",
   "clients",
   "access",
   "logins",
@@ -49,6 +50,7 @@ describe.skipIf(chromiumPath === undefined)("the page", () => {
   test.each([
     ["light", 1280],
     ["dark", 1280],
+    ["light", 390],
     ["dark", 390],
   ] as const)("every panel draws, %s, %i pixels wide", async (colorScheme, width) => {
     const { origin } = await start();
