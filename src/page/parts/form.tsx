@@ -102,7 +102,7 @@ function Input(props: {
         <select {...shared} value={field.text} onChange={type}>
           {field.options.map((option) => (
             <option key={option} value={option}>
-              {option === "" ? "–" : visible(option)}
+              {option === "" ? "–" : visible(choiceText(option, field.options))}
             </option>
           ))}
         </select>
@@ -136,4 +136,11 @@ function Input(props: {
       </small>
     </div>
   );
+}
+
+/** Returns a choice without the quotes of JSON, unless another choice would then read the same. */
+function choiceText(option: string, all: readonly string[]): string {
+  if (!option.startsWith('"')) return option;
+  const text = String(JSON.parse(option));
+  return text === "" || all.includes(text) ? option : text;
 }
