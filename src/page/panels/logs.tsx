@@ -8,6 +8,8 @@ import { Empty, Loading, SearchBox, ServerFilter } from "../parts/small.tsx";
 import { VirtualList } from "../parts/virtual-list.tsx";
 import { setQuery, usePlace } from "../router.ts";
 
+const SHORT_LINE = 500;
+const LONGEST_LINE = 20_000;
 const LEVELS = ["trace", "debug", "info", "warn", "error", "fatal"] as const;
 
 export function Logs() {
@@ -81,16 +83,24 @@ export function LogLines({ lines }: { lines: readonly LogEntry[] }) {
   );
 }
 
+/** One line, cut to the width that there is. A press of it shows the whole. */
 function Line({ line }: { line: LogEntry }) {
+  const [open, setOpen] = useState(false);
   const extra = line.extra ? JSON.stringify(line.extra) : "";
+  const most = open ? LONGEST_LINE : SHORT_LINE;
   return (
-    <div class={`log log-${line.level}`} title={short(`${line.msg} ${extra}`, 1000)}>
+    <button
+      type="button"
+      class={`log log-${line.level}${open ? " log-open" : ""}`}
+      aria-expanded={open}
+      onClick={() => setOpen(!open)}
+    >
       <span class="cell-time">{clock(line.time)}</span>
       <span class="log-level">{line.level}</span>
       <span class="log-server">{line.server ?? "goblin"}</span>
       <span class="log-text">
-        {visible(short(line.msg, 500))} <span class="muted">{visible(short(extra, 300))}</span>
+        {visible(short(line.msg, most))} <span class="muted">{visible(short(extra, most))}</span>
       </span>
-    </div>
+    </button>
   );
 }
