@@ -39,8 +39,8 @@ export function Clients() {
                       </small>
                       <Who row={session} />
                     </th>
-                    <td>{session.protocolVersion ?? "–"}</td>
-                    <td>{clock(session.since)}</td>
+                    <td class="cell-side">{session.protocolVersion ?? "–"}</td>
+                    <td class="cell-side">{clock(session.since)}</td>
                     <td class="number">{duration(session.idleMs)}</td>
                     <td class="number">{session.inFlight}</td>
                     <td class="number">{session.subscriptions}</td>
@@ -62,7 +62,9 @@ export function Clients() {
                 <span class="cell-main">
                   <code>{visible(uri)}</code>
                 </span>
-                <a href={href(["servers", serverId])}>{serverId}</a>
+                <a class="cell-side" href={href(["servers", serverId])}>
+                  {serverId}
+                </a>
                 <span class="cell-side">{client}</span>
               </li>
             ))}
