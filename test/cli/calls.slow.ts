@@ -96,6 +96,8 @@ test("goblin record, and the calls of the recording", async () => {
   ]);
   const shown = await home.goblin("calls", "show", rows[0].requestId, "--from", path);
   expect(shown.out).toContain('"text": "hi"');
+  const curl = await home.goblin("calls", "--from", path, "--curl", "--url", "127.0.0.1:4567");
+  expect(curl.out).toContain("curl -sSN 'http://127.0.0.1:4567/api/calls'");
   const none = await home.goblin("calls", "--from", home.folder);
   expect([none.code, none.err]).toEqual([1, expect.stringContaining("holds no recording")]);
 });

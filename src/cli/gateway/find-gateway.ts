@@ -105,7 +105,8 @@ export function ownToken({ auth, admin }: Pick<GatewayConfig, "auth" | "admin">)
   return admin.tokens[0] ?? named?.token ?? auth.tokens[0];
 }
 
-function rootOf(text: string): string {
+/** Returns the origin that `--url` names. */
+export function rootOf(text: string): string {
   const address = /^[a-z]+:\/\//i.test(text) ? text : `http://${text}`;
   if (!URL.canParse(address))
     throw new UsageError(`--url ${text} is not a URL; it should look like http://127.0.0.1:3000`);

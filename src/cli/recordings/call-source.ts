@@ -7,6 +7,7 @@ import { type Exchange, exchangesOf } from "../../recording/exchanges.ts";
 import { framesOf } from "../../recording/read.ts";
 import { recordOf } from "../../structures/record.ts";
 import { type AdminClient, AdminClientError } from "../../tui/client.ts";
+import { rootOf } from "../gateway/find-gateway.ts";
 
 export interface FullCall {
   readonly row: CallRow;
@@ -53,15 +54,17 @@ export function isGone(error: unknown): boolean {
   return error instanceof AdminClientError && error.code === "CALL_NOT_FOUND";
 }
 
-export function recordedSource(path: string): CallSource {
+/** `url`: the gateway that can make the calls again. */
+export function recordedSource(path: string, url = "http://127.0.0.1:3000"): CallSource {
+  const root = rootOf(url);
   const calls = new Map<string, FullCall>();
   for (const exchange of exchangesOf(framesOf(path))) {
     const call = callOf(exchange);
     calls.set(call.row.requestId, call);
   }
   return {
-    endpoint: "http://127.0.0.1:3000/mcp",
-    api: { url: "http://127.0.0.1:3000", hasToken: false },
+    endpoint: `${root}/mcp`,
+    api: { url: root, hasToken: false },
     list: async () => [...calls.values()].map(({ row }) => row).sort((one, other) => one.time - other.time),
     async find(id) {
       const call = calls.get(id);

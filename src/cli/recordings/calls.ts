@@ -43,7 +43,7 @@ export function calls(options: CallsOptions): Promise<number> {
   if (curl && har) throw new UsageError("--curl and --har are two forms: use one of them");
   if (from !== undefined) {
     if (follow) throw new UsageError("a recording does not go on: --follow is for a running gateway");
-    return printCalls(recordedSource(from), options);
+    return printCalls(recordedSource(from, options.url), options);
   }
   if (follow && har) throw new UsageError("an archive has an end: use --har without --follow");
   return withAdmin(options, async (admin, hasToken) => {
@@ -79,7 +79,7 @@ export function showCall(id: string, options: CallsOptions): Promise<number> {
     else for (const line of describe(call)) console.log(line);
     return 0;
   };
-  if (options.from !== undefined) return show(recordedSource(options.from));
+  if (options.from !== undefined) return show(recordedSource(options.from, options.url));
   return withAdmin(options, async (admin, hasToken) => show(await runningSource(admin, hasToken)));
 }
 
