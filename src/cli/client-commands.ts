@@ -19,7 +19,9 @@ export function addClientCommands(program: Command, done: (action: Promise<numbe
       .option("-o, --out <folder>", "save images, audio and other bytes there");
 
   client(
-    program.command("status").description("health of a gateway and its servers; exit code 1 if one is not ready"),
+    program
+      .command("status")
+      .description("show the health of a gateway and its servers; exit code 1 if one is not ready"),
   ).action((options) => done(import("./commands/status.ts").then((it) => it.status(options))));
   client(
     program
@@ -59,26 +61,26 @@ export function addClientCommands(program: Command, done: (action: Promise<numbe
   ).action((name, pairs, options) =>
     done(import("./commands/prompt.ts").then((it) => it.prompt(name, pairs, options))),
   );
-  client(program.command("tokens").description("token cost of the tools, and of shorter tool lists")).action(
+  client(program.command("tokens").description("show the token cost of the tools, and of shorter tool lists")).action(
     (options) => done(import("./commands/tokens.ts").then((it) => it.tokens(options))),
   );
   program
     .command("ui")
-    .description("the page in the browser, of a running gateway")
-    .option("-u, --url <url>", "the gateway")
+    .description("open the page of a running gateway in the browser")
+    .option("-u, --url <url>", "a running gateway (default: the one that this folder's config would start)")
     .option("-t, --token <token>", "its admin token (default: $GOBLIN_TOKEN)")
     .option("--no-browser", "print the link, which works once")
     .action((options) => done(import("./commands/ui.ts").then((it) => it.ui(options))));
   program
     .command("tui")
-    .description("the dashboard in the terminal, attached to a running gateway")
-    .option("-u, --url <url>", "the gateway")
+    .description("show the dashboard of a running gateway in the terminal")
+    .option("-u, --url <url>", "a running gateway (default: the one that this folder's config would start)")
     .option("-t, --token <token>", "its bearer token (default: $GOBLIN_TOKEN)")
     .action((options) => done(import("./commands/tui.ts").then((it) => it.tui(options))));
   program
     .command("completion")
     .argument("<shell>", shells.join(" | "))
-    .description('shell completion; for bash: eval "$(goblin completion bash)"')
+    .description('print a shell completion; for bash: eval "$(goblin completion bash)"')
     .action((shell) => done(import("./commands/completion.ts").then((it) => it.completion(shell))));
   program
     .command("complete", { hidden: true })

@@ -10,7 +10,7 @@ export function addLogCommands(program: Command, done: (action: Promise<number>)
   program
     .command("logs")
     .argument("[server]", "only its lines, with what it writes to stderr")
-    .description("the log of a running gateway, newest last")
+    .description("print the log of a running gateway, newest last")
     .option("-f, --follow", "go on with new lines")
     .addOption(new Option("-l, --level <level>", "this level and above").choices(ownLogLevels))
     .option("--since <when>", "a time, or a duration such as 10m, 2h or 1d", since)

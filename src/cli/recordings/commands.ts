@@ -10,20 +10,21 @@ export function addRecordingCommands(program: Command, done: (action: Promise<nu
   const source = (command: Command): Command =>
     running(command)
       .option("--from <recording>", "take them from a recording; needs no running gateway")
-      .option("-s, --server <id>", "only this server's")
-      .option("--failed", "only those that failed")
+      .option("-s, --server <id>", "only calls of this server")
+      .option("--failed", "only calls that failed")
       .option("--curl", "print each as a curl command")
       .option("--har", "print an HTTP archive, for a browser's developer tools")
       .option("--json", "print JSON");
 
-  const calls = source(program.command("calls").description("the newest calls, or those of a recording"))
-    .option("-n, --last <count>", "how many", count, 50)
+  const calls = source(program.command("calls").description("list the newest calls, or those of a recording"))
+    .option("-n, --last <count>", "at most this many", count, 50)
     .option("-f, --follow", "go on with each call as it ends")
     .action((options) => done(import("./calls.ts").then((it) => it.calls(options))));
   calls
     .command("show")
     .argument("<id>", "as the list and the log name it")
-    .description("one call in full: what was asked and answered, and how long it took")
+    .description("show one call in full: what was asked and answered, and how long it took")
+    .addHelpText("after", "\nThe options --curl, --har, --json, --from, --url and --token work here, too.")
     .action((id, _, command: Command) =>
       done(import("./calls.ts").then((it) => it.showCall(id, command.optsWithGlobals()))),
     );
@@ -35,7 +36,7 @@ export function addRecordingCommands(program: Command, done: (action: Promise<nu
     .option("--json", "print JSON")
     .action((options) => done(import("./record.ts").then((it) => it.record(options))));
   running(program.command("replay").argument("<recording>", "a folder of recordings, or one of its files"))
-    .description("be an MCP server that answers as recorded, on stdin and stdout")
+    .description("serve a recording as an MCP server, on stdin and stdout")
     .option("-s, --server <id>", "answer as this server did, instead of as the gateway did")
     .option("--http <port>", "serve on this port of 127.0.0.1 instead; 0 picks a free one", port)
     .option("--against <server>", "repeat the recorded calls at this server, and show what changed")
