@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage } from "node:http";
 
-/** The bodies of which a part is read in one turn. */
+/** The number of bodies that are read from in one turn. */
 const PER_TURN = 16;
 const PART_BYTES = 32 * 1024;
 

@@ -1,5 +1,5 @@
 /**
- * What is different between what was approved of a server and what it offers now.
+ * The differences between the approved offers of a server and its present ones.
  *
  * Pure: an approved surface, the current one and the scanner's findings in, the list of drifts out,
  * in a fixed order.

@@ -22,7 +22,7 @@ export function offerOf(comparison: Comparison): Offer {
 }
 
 /**
- * The differences because of which the offer must wait. `running`: what the running version has.
+ * The differences that make the offer wait. `running`: what the running version has.
  */
 export function heldBack(offer: Comparison, running: readonly Drift[], actions: LockActions | undefined): Drift[] {
   if (!actions) return [];

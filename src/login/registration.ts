@@ -2,9 +2,9 @@
  * Who the gateway is at an authorization server: the client of the config, else a client metadata
  * document, else a dynamic registration (RFC 7591).
  *
- * A registration belongs to its issuer and is never used at another one. Neither is its redirect
- * URL, where the gateway chooses that: so a code that comes back is of the issuer that the login
- * was begun at, even if the issuer does not say so (RFC 9700, mix-up).
+ * A registration belongs to its issuer and is never used at another one, nor is a redirect URL that
+ * the gateway chose. So the redirect URL tells which issuer a code comes from, even if the issuer
+ * does not (RFC 9700, mix-up).
  */
 import { createHash } from "node:crypto";
 import type { AuthorizationServer, Client, ClientAuth } from "oauth4webapi";

@@ -71,7 +71,7 @@ export type Families = MetricObjectWithValues<MetricValue<string>>[];
 
 interface Family<Label extends string> {
   readonly help: string;
-  /** What the values of several processes become; they are added unless told. */
+  /** How the values of several processes are combined; by default they are added. */
   readonly together?: Aggregator;
   readonly labels?: readonly Label[];
 }

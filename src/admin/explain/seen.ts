@@ -1,5 +1,5 @@
 /**
- * What one principal sees of the catalog at one endpoint, entry by entry, and why.
+ * The catalog as one principal sees it at one endpoint, entry by entry, with the reasons.
  *
  * Invariant: it only asks. The rules and profiles are those in use, which the file may not say any
  * more.

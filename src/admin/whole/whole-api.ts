@@ -1,6 +1,6 @@
 /**
- * The API of a gateway with workers: what it shows is of all of them, and what it does reaches the
- * right one, or all. The first worker serves it; each worker has the plain API for itself.
+ * The API of a gateway with workers: it shows all of them together, and an action reaches the right
+ * one, or all. The first worker serves it; each worker has the plain API for itself.
  */
 import type { Principal } from "../../protocol/principal.ts";
 import type { GatewayState, PromptRow, ResourceRow, ServerRow, ToolRow } from "../schema.ts";

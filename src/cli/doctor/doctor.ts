@@ -59,7 +59,7 @@ async function examine(patient: Patient, server: string | undefined, options: Do
     gatewaySection(patient),
     programSection(patient),
     configSection(patient),
-    // The entries lead to the config's gateway, so an unusable config tells nothing of them.
+    // The entries lead to the config's gateway: with an unusable config they cannot be checked.
     patient.file.path !== undefined && !patient.file.loaded ? [] : clientSection({ config: options.config }),
     serverSections(patient, undefined),
   ]);

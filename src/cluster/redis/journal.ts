@@ -27,7 +27,7 @@ export interface RedisJournalOptions {
   readonly secret: string;
 }
 
-/** What a field says, with the session that it is of. */
+/** The content of a field, and its session. */
 type Field =
   | readonly [key: string, kind: "subscription", serverId: string, uri: string, form: string]
   | readonly [key: string, kind: "level", level: string];

@@ -1,5 +1,5 @@
 /**
- * What servers offer now beside what was approved of them, and the approval of it. An approval
+ * The offers of servers beside their approved versions, and the approval of changes. An approval
  * carries the digest of what was shown, so that nothing else is approved. Texts of servers are
  * shown as text, with what is hidden in them made visible, and never cut.
  */

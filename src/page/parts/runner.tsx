@@ -27,7 +27,7 @@ export interface Request {
   readonly params: Record<string, unknown>;
 }
 
-/** A secret of this page's: the calls of one page are of one client. */
+/** A secret of this page: it shows that its calls come from one client. */
 const caller = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
   byte.toString(16).padStart(2, "0"),
 ).join("");

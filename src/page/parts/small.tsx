@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { useLive } from "../live.ts";
 import { go, setQuery, usePlace } from "../router.ts";
 
-/** A server's state, as a dot and a word: colour alone says nothing to everybody. */
+/** A server's state, as a dot and a word: not everybody can tell the colours apart. */
 export function State({ state }: { state: string }) {
   return <span class={`state state-${state}`}>{state}</span>;
 }

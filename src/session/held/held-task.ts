@@ -91,7 +91,7 @@ export class HeldTask implements TaskState, CallTask {
     return this.#asking > 0 || this.questions.length > 0 ? "input_required" : "working";
   }
 
-  /** Whether nothing of it changes any more here. */
+  /** Whether it can no longer change in this process. */
   get isOver(): boolean {
     return this.#isCancelled || this.answer !== undefined || this.follows !== undefined;
   }

@@ -49,7 +49,7 @@ export interface Fields {
   readonly fields: readonly Field[];
   /** The focused field; from `fields.length` on, the buttons. */
   readonly focus: number;
-  /** One unless told. */
+  /** The number of buttons; 1 by default. */
   readonly buttons?: number;
   /** One field holds the whole arguments object, because the schema names no properties. */
   readonly whole: boolean;
