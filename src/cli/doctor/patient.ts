@@ -14,6 +14,7 @@ import type { Finding } from "../../doctor/finding.ts";
 import { messageOf } from "../../protocol/errors.ts";
 import { namedConfig } from "../environment.ts";
 import { findGateway } from "../gateway/find-gateway.ts";
+import { RefusedRequest, RefusedToken } from "../gateway/refused-request.ts";
 import { type Target, type TargetOptions, withTarget } from "../gateway/target.ts";
 import { requireTrust } from "../trust/consent.ts";
 import { UsageError } from "../usage-error.ts";
@@ -106,7 +107,7 @@ async function runningGateway({ url, token }: TargetOptions): Promise<Found> {
     const isSilent = (error as Error).cause !== undefined;
     if (isSilent && url === undefined) return { running: undefined, findings: [] };
     const message = messageOf(error);
-    const isRefused = /\btoken\b/.test(message);
+    const isRefused = error instanceof RefusedToken || error instanceof RefusedRequest;
     const what = isSilent || isRefused ? message : `another program answers at ${where}: ${message}`;
     const remedy = isSilent
       ? "start it with goblin serve, or check the address"

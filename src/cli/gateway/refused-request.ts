@@ -1,5 +1,8 @@
-/** A request that the gateway's API refused. */
+/** Requests that a gateway refused: by its API, or because of their token. */
 import type { ApiError } from "../../admin/schema.ts";
+
+/** The gateway wants a token, or another one. */
+export class RefusedToken extends Error {}
 
 export class RefusedRequest extends Error {
   readonly code: string;

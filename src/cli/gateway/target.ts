@@ -19,7 +19,7 @@ import { createStatusLine, whileWaiting } from "../terminal/status-line.ts";
 import { UsageError } from "../usage-error.ts";
 import { findGateway, type GatewayOptions } from "./find-gateway.ts";
 import { type Fields, McpClient, type Send } from "./mcp-client.ts";
-import { RefusedRequest } from "./refused-request.ts";
+import { RefusedRequest, RefusedToken } from "./refused-request.ts";
 import { unreachable } from "./unreachable.ts";
 
 export interface TargetOptions extends GatewayOptions {
@@ -189,7 +189,7 @@ function target({ url, adminUrl, refused, send, close }: TargetParts): Target {
   const waiting = `waiting for the gateway at ${url}`;
   const checked: Fetch = async (path, init) => {
     const response = await send(path, init);
-    if (response.status === 401) throw new Error(refused);
+    if (response.status === 401) throw new RefusedToken(refused);
     return response;
   };
   return {
