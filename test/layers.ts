@@ -78,7 +78,7 @@ export const layers: Record<string, readonly string[]> = {
     ...["servers", "catalog", "doctor", "recording", "telemetry", "config", "protocol", "json", "structures", "text"],
     ...["approvals", "cluster", "lock", "login", "timing", "own-file.ts", "version.ts"],
   ],
-  page: ["admin", "tui", "uri-template"],
+  page: ["admin", "protocol", "tui", "uri-template"],
   tui: ["admin", "http-client", "protocol", "structures", "uri-template", "text"],
   assembly: [
     ...[

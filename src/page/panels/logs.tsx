@@ -1,6 +1,7 @@
 /** The gateway's log, live, filtered by level, server and words. */
 import { useState } from "preact/hooks";
 import type { LogEntry } from "../../admin/schema.ts";
+import { ownLogLevels } from "../../protocol/log-levels.ts";
 import { request } from "../api.ts";
 import { clock, short, visible } from "../format.ts";
 import { useLive } from "../live.ts";
@@ -10,7 +11,6 @@ import { setQuery, usePlace } from "../router.ts";
 
 const SHORT_LINE = 500;
 const LONGEST_LINE = 20_000;
-const LEVELS = ["trace", "debug", "info", "warn", "error", "fatal"] as const;
 
 export function Logs() {
   const { logs, state } = useLive();
@@ -22,7 +22,7 @@ export function Logs() {
   const words = (query.get("q") ?? "").toLowerCase();
   const shown = logs.filter(
     (line) =>
-      LEVELS.indexOf(line.level) >= LEVELS.indexOf(level as LogEntry["level"]) &&
+      ownLogLevels.indexOf(line.level) >= ownLogLevels.indexOf(level as LogEntry["level"]) &&
       (server === "" || line.server === server) &&
       (words === "" || line.msg.toLowerCase().includes(words)),
   );
@@ -40,7 +40,7 @@ export function Logs() {
         <label>
           from{" "}
           <select value={level} onChange={(event) => setQuery("level", event.currentTarget.value)}>
-            {LEVELS.map((one) => (
+            {ownLogLevels.map((one) => (
               <option key={one}>{one}</option>
             ))}
           </select>
@@ -49,7 +49,7 @@ export function Logs() {
         <label>
           the gateway logs{" "}
           <select value={state?.logLevel ?? "info"} onChange={(event) => setLevel(event.currentTarget.value)}>
-            {LEVELS.map((one) => (
+            {ownLogLevels.map((one) => (
               <option key={one}>{one}</option>
             ))}
           </select>
