@@ -22,6 +22,12 @@ export interface OtelParts {
   readonly config: Pick<LiveConfig, "current">;
   readonly log: Logger;
   readonly masker: Masker;
+  readonly servers: Versions;
+}
+
+/** The servers, as far as spans describe them. */
+interface Versions {
+  status(serverId: string): { readonly info: { readonly protocolVersion: string } | undefined } | undefined;
 }
 
 export interface Otel {
@@ -30,7 +36,7 @@ export interface Otel {
   close(): Promise<void>;
 }
 
-export function createOtel({ config, log, masker }: OtelParts): Otel | undefined {
+export function createOtel({ config, log, masker, servers }: OtelParts): Otel | undefined {
   const settings = otelSettings(config.current.otel, process.env, version);
   if (!settings) return undefined;
   const onState = (problem: string | undefined, dropped: number): void => {
@@ -47,12 +53,14 @@ export function createOtel({ config, log, masker }: OtelParts): Otel | undefined
   const sendMetrics = (): Promise<void> =>
     exporter.sendMetrics([served, asked].flatMap((durations) => durations.metric() ?? []));
   const timer = setInterval(() => void sendMetrics(), settings.metricsMs).unref();
-  const network = (serverId: string): Record<string, string | number> => {
+  const connection = (serverId: string): Record<string, string | number | undefined> => {
+    const version = { "mcp.protocol.version": servers.status(serverId)?.info?.protocolVersion };
     const transport = config.current.servers.find(({ id }) => id === serverId)?.transport;
-    if (!transport || transport.kind === "stdio") return { "network.transport": "pipe" };
-    if (!URL.canParse(transport.url)) return { "network.transport": "tcp" };
+    if (!transport || transport.kind === "stdio") return { ...version, "network.transport": "pipe" };
+    if (!URL.canParse(transport.url)) return { ...version, "network.transport": "tcp" };
     const { hostname, port, protocol } = new URL(transport.url);
     return {
+      ...version,
       "network.transport": "tcp",
       "network.protocol.name": "http",
       "server.address": hostname,
@@ -62,7 +70,7 @@ export function createOtel({ config, log, masker }: OtelParts): Otel | undefined
   const mask = (text: string): string => masker.text(text);
   const maskJson = (text: string): string => masker.text(masker.json(text));
   return {
-    tracing: new Tracing({ settings, exporter, served, asked, mask, maskJson, network, methodLabel }),
+    tracing: new Tracing({ settings, exporter, served, asked, mask, maskJson, connection, methodLabel }),
     async close() {
       clearInterval(timer);
       try {

@@ -58,8 +58,8 @@ export interface TracingParts {
   readonly mask: (text: string) => string;
   /** Masks the beginning of a JSON text. */
   readonly maskJson: (text: string) => string;
-  /** How a server is reached: `network.transport`, and its address if it has one. */
-  readonly network: (serverId: string) => Readonly<Record<string, string | number>>;
+  /** The protocol's version at a server, `network.transport`, and its address if it has one. */
+  readonly connection: (serverId: string) => Readonly<Record<string, string | number | undefined>>;
   readonly methodLabel: (method: string) => string;
 }
 
@@ -141,7 +141,7 @@ export class Tracing {
           ...sent.attributes,
           "jsonrpc.request.id": flight.sentId === 0 ? undefined : String(flight.sentId),
           "goblin.server.id": flight.serverId,
-          ...this.#parts.network(flight.serverId),
+          ...this.#parts.connection(flight.serverId),
         }),
       }),
     );

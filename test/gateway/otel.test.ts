@@ -120,7 +120,10 @@ describe.each(["legacy", "modern"] as const)("a %s server", (era) => {
     expect(valuesOf(asked)).toMatchObject({ "gen_ai.tool.name": "add" });
     expect(valuesOf(served)).not.toHaveProperty("mcp.session.id");
     expect(valuesOf(served)).not.toHaveProperty("gen_ai.tool.call.arguments");
-    expect(valuesOf(asked)).toMatchObject({ "network.transport": era === "modern" ? "tcp" : "pipe" });
+    expect(valuesOf(asked)).toMatchObject({
+      "network.transport": era === "modern" ? "tcp" : "pipe",
+      "mcp.protocol.version": era === "modern" ? "2026-07-28" : "2025-11-25",
+    });
     // The server sees the gateway's span as its parent.
     const [seen] = await server.received("tools/call");
     expect(seen!.message.params._meta.traceparent).toBe(`00-${asked.traceId}-${asked.spanId}-01`);
