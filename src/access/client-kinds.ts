@@ -23,7 +23,7 @@ export const knownClients: Readonly<Record<string, ClientKind>> = {
   "gemini-cli-mcp-client": { maxNameLength: 63 },
 };
 
-/** Returns what is known of a client; undefined if nothing is. */
+/** Returns the known kind of a client; undefined if it is unknown. */
 export function clientKindOf(name: string, configured: ClientsConfig): ClientKind | undefined {
   const lower = name.toLowerCase();
   const known = found(knownClients, lower);

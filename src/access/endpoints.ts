@@ -11,7 +11,7 @@ export const ENDPOINT_PATHS = ["/mcp", "/sse", "/messages"] as const;
 /** An endpoint whose path encodes nothing, which is the usual one: it is spelled as it stands. */
 const PLAIN = /^\/[ps]\/[\w.~-]+$/;
 
-/** Returns what follows the first part of the path; undefined if it is no endpoint's path. */
+/** Returns the path after its first part; undefined if it does not lead to an endpoint. */
 export function endpointOf(path: string, base: (typeof ENDPOINT_PATHS)[number]): string | undefined {
   if (!path.startsWith(base)) return undefined;
   const rest = path.slice(base.length);

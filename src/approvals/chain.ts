@@ -48,7 +48,7 @@ export class Chain {
     this.#prev = last.hash;
   }
 
-  /** `args`: what is shown of the arguments. */
+  /** `args`: the arguments as they are shown. */
   next(event: Readonly<Record<string, unknown>>, args?: string): ChainedLine {
     const seq = ++this.#seq;
     const body = JSON.stringify({ seq, ...event, prev: this.#prev });

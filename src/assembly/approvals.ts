@@ -34,7 +34,7 @@ export function createApprovals(parts: ApprovalsParts, opened: OpenedLedger | un
     onLimit,
     warn: (message) => log.error(message),
   });
-  // What was allowed of a server holds for what is approved of it.
+  // Grants for a server hold only for its approved version.
   approvals.lockOf = ({ server }) => (lock.isOn ? lock.file.servers.get(server)?.digest : undefined);
   approvals.pageOf = (id) => {
     const { gateway } = config.current;

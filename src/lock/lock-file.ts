@@ -1,5 +1,5 @@
 /**
- * The lock file as text: what was approved of each server. It is sorted and has one line for each
+ * The lock file as text: the approved offers of each server. It is sorted and has one line for each
  * tool, prompt and template, so that it is good to review and to merge.
  *
  * Each entry has its definition as the server sent it, since a pinned definition must be served

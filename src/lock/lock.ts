@@ -197,7 +197,7 @@ export class Lock extends EventEmitter<LockEvents> {
     return offerOf(await this.#compare(server, listed));
   }
 
-  /** Another version serves clients: what was known of the one before does not hold for it. */
+  /** Another version serves clients: the knowledge about the previous one is void. */
   replaced(serverId: string): void {
     this.#comparisons.delete(serverId);
   }

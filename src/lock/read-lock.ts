@@ -193,7 +193,7 @@ function startOf(text: string, object: number, key: string): number | undefined 
   return undefined;
 }
 
-/** Returns what tells the line of a position. */
+/** Returns a function that maps a position to its line. */
 function linesOf(text: string): (position: number) => number {
   const ends: number[] = [];
   for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) ends.push(at);

@@ -11,7 +11,7 @@ import type { PairingBook, PairingCode, PairingStore } from "./store.ts";
 export const CODE_DIGITS = 8;
 export const CODE_LIFE_MS = 5 * 60_000;
 const ATTEMPTS = 5;
-/** Used and void codes are kept a little, so that `goblin pair` can tell what became of one. */
+/** Used and void codes are kept briefly, so that `goblin pair` can tell how one ended. */
 const KEPT_MS = 10 * 60_000;
 
 export type CodeResult = "accepted" | "wrong";

@@ -50,7 +50,7 @@ export interface ConnectorOptions {
   readonly onHint: (hint: string, owner: Client | undefined) => void;
   /** Returns the input schema of one of the server's tools. */
   readonly inputSchema: (tool: string) => unknown;
-  /** Makes what listens to the messages of a new connection. */
+  /** Makes a listener for the messages of a new connection. */
   readonly tap?: MakeTap | undefined;
 }
 

@@ -118,7 +118,7 @@ export class Continuity {
     return claims;
   }
 
-  /** Looks up what another process knew of a session, before it is opened here. */
+  /** Looks up the state of a session in another process, before it is opened here. */
   async prepare(id: string): Promise<void> {
     const key = this.journal?.load && this.#claims(id)?.key;
     if (key !== undefined) await this.journal?.load?.(key);

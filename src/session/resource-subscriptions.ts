@@ -150,7 +150,7 @@ function isHidden(name: string, serverId: string, { visibility }: Viewer): boole
   return !visibility.showsServer(serverId) || !visibility.shows(entry);
 }
 
-/** Returns what delivers the raw params of an update to a session. */
+/** Returns a function that delivers the raw params of an update to a session. */
 function toSession(session: Session | undefined): (params: string) => void {
   return (params) => session?.notify(notificationText("notifications/resources/updated", params));
 }

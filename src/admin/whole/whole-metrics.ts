@@ -1,7 +1,7 @@
 /**
  * `/metrics` of a gateway with workers: the sum of all of them.
  *
- * Counters do not fall when a worker is replaced: what was last read of it stays in the sum. They
+ * Counters do not fall when a worker is replaced: its last values stay in the sum. They
  * begin again only with the first worker, which keeps this.
  */
 import { ANYONE } from "../../protocol/principal.ts";

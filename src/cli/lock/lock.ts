@@ -1,5 +1,5 @@
 /**
- * `goblin lock`, `verify`, `diff` and `approve`: what was approved of servers, and what they offer.
+ * `goblin lock`, `verify`, `diff` and `approve`: the approved offers of servers, and today's.
  *
  * Exit code 0: everything is as approved. 1: something is not. 2: something is not known: a server
  * that does not answer, or a lock file that cannot be read.

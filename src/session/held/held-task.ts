@@ -128,7 +128,7 @@ export class HeldTask implements TaskState, CallTask {
     this.#give?.(responses);
   }
 
-  /** `message`: what is said of the end. */
+  /** `message`: the text about the end. */
   end(answer: Answer, message: string): void {
     if (this.isOver) return;
     this.answer = answer;

@@ -5,7 +5,7 @@
  * servers. A task ends with its session, or when its principal is no longer admitted: nothing runs
  * for a client that has gone. What is kept of tasks that are over is bounded, in number and in
  * bytes, for each account and overall, and expires. A task of an earlier process was never run
- * again: it has failed, and says what is known of it.
+ * again: it has failed, with the reason as far as it is known.
  */
 import { timingSafeEqual } from "node:crypto";
 import type { ApprovalRecord } from "../../approvals/record.ts";

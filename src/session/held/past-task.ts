@@ -1,4 +1,4 @@
-/** A task of an earlier process, from what was recorded of its question. It has failed. */
+/** A task of an earlier process, from the record of its question. It has failed. */
 import type { ApprovalRecord } from "../../approvals/record.ts";
 import { refusal } from "../../approvals/refusal.ts";
 import { GoblinError } from "../../protocol/errors.ts";
