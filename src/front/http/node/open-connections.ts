@@ -4,7 +4,9 @@
  *
  * Node has a list of its own, sorted by time, in which each request moves its connection several
  * times: 2 to 3 % of a small call. This one notes the newest request only, and looks at all
- * connections every few seconds. So a timeout may be late by two such looks, and is never early.
+ * connections every few seconds. So a timeout may be late by two such looks, and is never early. A
+ * head that stops soon after the request before it looks like an idle connection, and is closed as
+ * one.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -32,6 +34,8 @@ interface OpenConnection {
   bytesRead: number;
   /** When more than that was first seen; 0: nothing followed. */
   partSeenAt: number;
+  /** How much had been read when it was last found idle; -1 before that. */
+  idleAt: number;
 }
 
 export class OpenConnections {
@@ -56,6 +60,7 @@ export class OpenConnections {
       seenAt: performance.now(),
       bytesRead: -1,
       partSeenAt: 0,
+      idleAt: -1,
     };
     socket[STATE] = open;
     this.#open.add(open);
@@ -80,10 +85,10 @@ export class OpenConnections {
   /** Closes the connections that have had a request, and nothing since the call before this one. */
   closeIdle(): void {
     for (const open of this.#open) {
-      const { socket, newest, answer, bytesRead } = open;
+      const { socket, newest, answer, idleAt } = open;
       if (!newest?.complete || !answer?.writableFinished) continue;
-      open.bytesRead = socket.bytesRead;
-      if (open.bytesRead === bytesRead) socket.destroy();
+      open.idleAt = socket.bytesRead;
+      if (open.idleAt === idleAt) socket.destroy();
     }
   }
 

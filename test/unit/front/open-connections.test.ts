@@ -1,0 +1,123 @@
+/** Which connections are late, and which are idle: real sockets on a server that does not listen. */
+import { createServer as createHttp, type ServerResponse } from "node:http";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { afterEach, expect, test } from "vitest";
+import { type ArrivalLimits, OpenConnections } from "../../../src/front/http/node/open-connections.ts";
+import { disposeAll, onDispose } from "../../fixtures/dispose.ts";
+import { until } from "../../fixtures/until.ts";
+
+afterEach(disposeAll);
+
+const REQUEST = "POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 2\r\n\r\n{}";
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+async function setUp(limits: Partial<ArrivalLimits> = {}) {
+  const late: number[] = [];
+  const answers: ServerResponse[] = [];
+  const served: Socket[] = [];
+  const connections = new OpenConnections({ headersMs: 300, requestMs: 300, checkMs: 20, ...limits }, (socket) => {
+    late.push(served.indexOf(socket));
+    socket.destroy();
+  });
+  const http = createHttp((request, response) => {
+    connections.began(request, response);
+    request.resume();
+    answers.push(response);
+  });
+  http.on("connect", ({ socket }) => connections.release(socket));
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    served.push(socket);
+    connections.add(socket);
+    http.emit("connection", socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onDispose(() => {
+    connections.closeAll();
+    for (const socket of served) socket.destroy();
+    server.close();
+  });
+  const open = async (text = ""): Promise<Socket> => {
+    const { port } = server.address() as AddressInfo;
+    const socket = connect(port, "127.0.0.1").on("error", () => {});
+    const before = served.length;
+    await until(() => served.length > before);
+    if (text !== "") socket.write(text);
+    return socket;
+  };
+  return { connections, open, late, answers, served };
+}
+
+test("a connection without a request is late, and so is one that stops in its first head", async () => {
+  const { open, late } = await setUp();
+  await open();
+  await open("POST / HTTP/1.1\r\nhost: ");
+  await until(() => late.length === 2);
+  expect(late.toSorted()).toEqual([0, 1]);
+});
+
+test("a request whose body does not come is late, also on a connection that had others", async () => {
+  const { open, late, answers } = await setUp();
+  const socket = await open(REQUEST);
+  await until(() => answers.length === 1);
+  answers[0]!.end("ok");
+  await pause(50);
+  socket.write(REQUEST.slice(0, -1));
+  await until(() => late.length === 1);
+});
+
+test("a head that comes in tiny parts after another request is late", async () => {
+  const { open, late, answers } = await setUp();
+  const socket = await open(REQUEST);
+  await until(() => answers.length === 1);
+  answers[0]!.end("ok");
+  await pause(60);
+  socket.write("POST / HTTP/1.1\r\nx-long: ");
+  const drip = setInterval(() => socket.write("X"), 10);
+  onDispose(() => clearInterval(drip));
+  await until(() => late.length === 1);
+});
+
+test("a slow answer, an idle connection and a request after a long pause are not late", async () => {
+  const { open, late, answers } = await setUp({ headersMs: 250, requestMs: 250 });
+  const socket = await open(REQUEST);
+  await until(() => answers.length === 1);
+  await pause(400);
+  answers[0]!.end("ok");
+  await pause(400);
+  socket.write(REQUEST.slice(0, 20));
+  await pause(60);
+  socket.write(REQUEST.slice(20));
+  await until(() => answers.length === 2);
+  await pause(400);
+  answers[1]!.end("ok");
+  expect(late).toEqual([]);
+});
+
+test("a tunnel is nobody's request", async () => {
+  const { connections, open, late, served } = await setUp({ headersMs: 60 });
+  await open("CONNECT localhost:1 HTTP/1.1\r\nhost: localhost\r\n\r\n");
+  await pause(200);
+  connections.closeAll();
+  expect(late).toEqual([]);
+  expect(served[0]!.destroyed).toBe(false);
+});
+
+test("only idle connections are closed: none with an answer or a request under way", async () => {
+  const { connections, open, answers, served } = await setUp();
+  await open(REQUEST);
+  await open(REQUEST);
+  const third = await open(REQUEST);
+  await open();
+  await until(() => answers.length === 3);
+  answers[0]!.end("ok");
+  answers[2]!.end("ok");
+  await until(() => answers[0]!.writableFinished && answers[2]!.writableFinished);
+  connections.closeIdle();
+  third.write(REQUEST.slice(0, 30));
+  const { bytesRead } = served[2]!;
+  await until(() => served[2]!.bytesRead > bytesRead);
+  connections.closeIdle();
+  expect(served.map(({ destroyed }) => destroyed)).toEqual([true, false, false, false]);
+  connections.closeAll();
+  expect(served.map(({ destroyed }) => destroyed)).toEqual([true, true, true, true]);
+});
