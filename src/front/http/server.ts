@@ -72,8 +72,7 @@ export async function listenHttp(options: HttpServerOptions): Promise<HttpServer
     connections.began(incoming, outgoing);
     serve(incoming, outgoing);
   });
-  const refuse = (error: Error, socket: Duplex): void => refuseConnection(error, socket as Socket, options);
-  http.on("clientError", refuse);
+  http.on("clientError", (error, socket) => refuseConnection(error, socket as Socket, options));
   if (attach) {
     http.on("connect", (incoming, socket, head) => {
       connections.release(incoming.socket);
@@ -86,8 +85,15 @@ export async function listenHttp(options: HttpServerOptions): Promise<HttpServer
   };
   const tls = certificate && (await import("node:tls"));
   const secure = tls?.createServer({ ...certificate, ...ACCEPTED, ...ENCRYPTED, handshakeTimeout: receiveMs }, opened);
-  secure?.on("tlsClientError", refuse);
+  // Nothing can be said to such a client: an answer would wait for its handshake.
+  secure?.on("tlsClientError", (_error, socket) => void socket.destroy());
   const server = secure ?? createListener(ACCEPTED, opened);
+  /** Also those whose handshake is under way. */
+  const accepted = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    accepted.add(socket);
+    socket.once("close", () => accepted.delete(socket));
+  });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, () => {
@@ -114,7 +120,8 @@ export async function listenHttp(options: HttpServerOptions): Promise<HttpServer
       stopAccepting();
       await withTimeout(closed!, FLUSH_MS, undefined);
       clearInterval(sweeper);
-      connections.closeAll();
+      connections.close();
+      for (const socket of accepted) socket.destroy();
       await closed;
     },
   };

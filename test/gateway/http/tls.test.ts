@@ -4,10 +4,12 @@
  */
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TLSSocket } from "node:tls";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { listenHttp } from "../../../src/front/http/server.ts";
 import { cert, key, other } from "../../fixtures/certificate.ts";
 import { startGoblin } from "../../fixtures/goblin.ts";
 import { disposeAll, onDispose, until } from "../../fixtures/peers.ts";
@@ -56,6 +58,27 @@ function ask(url: string, ca: string, body?: string) {
     sent.end(body);
   });
 }
+
+test("a client that begins no handshake is cut, and does not hold up the end of the gateway", async () => {
+  const server = await listenHttp({
+    serve: (_incoming, outgoing) => void outgoing.end(),
+    host: "127.0.0.1",
+    port: 0,
+    certificate: { key: Buffer.from(key), cert: Buffer.from(cert) },
+    headerBytes: 16_384,
+    receiveMs: 300,
+    onLimit: () => {},
+    log: { error: () => {} },
+  });
+  const open = () =>
+    connect(server.port, "127.0.0.1")
+      .on("error", () => {})
+      .resume();
+  await new Promise((resolve) => open().once("close", resolve));
+  const last = open();
+  await new Promise((resolve) => last.once("connect", resolve));
+  await server.close();
+});
 
 test("clients that trust the certificate are served, others and those without encryption are not", async () => {
   const { url } = await startGoblin({ gateway: { tls: files } });

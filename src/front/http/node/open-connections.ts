@@ -92,9 +92,8 @@ export class OpenConnections {
     }
   }
 
-  closeAll(): void {
+  close(): void {
     clearInterval(this.#timer);
-    for (const { socket } of this.#open) socket.destroy();
   }
 
   #check(): void {
