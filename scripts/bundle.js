@@ -15,6 +15,15 @@ import { sbom } from "./sbom.js";
 /** @param {string} path */
 const fromRoot = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
+/** What loads a gateway, or parts of one. */
+const GATEWAY = [
+  "cli/commands/serve.js",
+  "gateway.js",
+  "telemetry/logger.js",
+  "login/logins.js",
+  "login/book/open-logins.js",
+];
+
 rmSync(fromRoot("bundle"), { recursive: true, force: true });
 /** What each module imports when it is loaded. @type {Map<string, readonly string[]>} */
 const imports = new Map();
@@ -46,24 +55,22 @@ const { output } = await build.write({
   comments: false,
   // Names and statements stay as they are, for those who read a stack.
   minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
-  // One file for what every command loads, one for what every gateway loads, one for what else
-  // several commands share: dozens of small files cost 3 MB at idle. The packages of the first are
-  // a file of their own: V8 takes more than twice the memory to compile both as one, and the C
-  // library keeps it, 3 MB at idle.
+  // A few files for what every command loads and for what every gateway loads, one for what else
+  // several commands share: dozens of small files cost 3 MB at idle. One large file costs as much.
+  // V8 takes more memory to compile it. And when the C library frees the buffer into which it was
+  // read, it takes blocks of that size for usual, and keeps twice as much in each thread. Each of
+  // the files imports only those above it.
   codeSplitting: {
     groups: [
       { name: "packages", test: isPackageLoadedWith("cli/run.js") },
       { name: "base", test: isLoadedWith("cli/run.js") },
-      {
-        name: "gateway",
-        test: isLoadedWith(
-          "cli/commands/serve.js",
-          "gateway.js",
-          "telemetry/logger.js",
-          "login/logins.js",
-          "login/book/open-logins.js",
-        ),
-      },
+      { name: "command", test: isCommandLoadedWith("cli/run.js") },
+      { name: "gateway-packages", test: isPackageLoadedWith(...GATEWAY) },
+      { name: "links", test: isLoadedWith("peers/negotiate.js", "login/logins.js") },
+      { name: "catalog", test: isLoadedWith("assembly/catalog.js") },
+      { name: "calls", test: isLoadedWith("servers/servers.js", "assembly/relay.js", "session/client-state.js") },
+      { name: "gateway", test: isLoadedWith(...GATEWAY) },
+      { name: "serve", test: isCommandLoadedWith("cli/commands/serve.js") },
       { name: "shared", test: /\/dist\/(config|json|outbound|protocol|structures|text|timing)\//, minShareCount: 2 },
     ],
   },
@@ -85,6 +92,21 @@ writeFileSync(fromRoot("bundle/sbom.cdx.json"), JSON.stringify(sbom(manifest("pa
  * @param {string[]} modules
  */
 function isLoadedWith(...modules) {
+  const isFound = isReachedFrom(...modules);
+  return (/** @type {string} */ id) => isFound(id) && !id.includes("/dist/cli/");
+}
+
+/**
+ * The same for the command's own modules, without the one with which it begins.
+ * @param {string[]} modules
+ */
+function isCommandLoadedWith(...modules) {
+  const isFound = isReachedFrom(...modules);
+  return (/** @type {string} */ id) => isFound(id) && id.includes("/dist/cli/") && !id.endsWith("/cli/run.js");
+}
+
+/** @param {string[]} modules */
+function isReachedFrom(...modules) {
   /** @type {Set<string>} */
   const found = new Set();
   const visit = (/** @type {string} */ id) => {
@@ -94,7 +116,7 @@ function isLoadedWith(...modules) {
   };
   return (/** @type {string} */ id) => {
     if (found.size === 0) for (const module of modules) visit(knownModule(module));
-    return found.has(id) && !id.includes("/dist/cli/");
+    return found.has(id);
   };
 }
 
