@@ -11,16 +11,19 @@ import type { Snapshot } from "../catalog/snapshot.ts";
 import { applyEdits, dropMembers, memberSpan, memberText, setMember } from "../json/json-text.ts";
 import type { Call } from "../protocol/call.ts";
 import { GoblinError } from "../protocol/errors.ts";
+import { lazy } from "../structures/lazy.ts";
 import { readArguments } from "./arguments.ts";
 import { definitionOf, type MetaTool } from "./define.ts";
 import { findTool } from "./tools.ts";
 
 const NAME = "call_tool";
 
-const input = z.strictObject({
-  name: z.string().describe("As search_tools gives it."),
-  arguments: z.record(z.string(), z.unknown()).optional().describe("By its signature or schema."),
-});
+const input = lazy(() =>
+  z.strictObject({
+    name: z.string().describe("As search_tools gives it."),
+    arguments: z.record(z.string(), z.unknown()).optional().describe("By its signature or schema."),
+  }),
+);
 
 export const callTool: MetaTool = {
   name: NAME,
@@ -33,7 +36,7 @@ export const callTool: MetaTool = {
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
   }),
   async answer(call, context, relay) {
-    const { name } = readArguments(NAME, input, call);
+    const { name } = readArguments(NAME, input(), call);
     if (name === NAME)
       throw new GoblinError("INVALID_PARAMS", `${NAME} does not call itself: give the tool's own name`);
     assertKnown(name, context.catalog.view(call.client));

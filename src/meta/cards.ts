@@ -6,47 +6,59 @@ import * as z from "zod";
 import type { Definition } from "../catalog/definitions.ts";
 import type { NamedEntry } from "../catalog/named.ts";
 import type { Snapshot } from "../catalog/snapshot.ts";
+import { lazy } from "../structures/lazy.ts";
 import { signatureOf } from "./signature.ts";
 
-export const toolCard = z.object({ name: z.string(), description: z.string(), serverId: z.string() });
-export const promptCard = z.object({
-  name: z.string(),
-  description: z.string(),
-  arguments: z.array(z.string()),
-  serverId: z.string(),
-});
-export const resourceCard = z.object({
-  uri: z.string(),
-  name: z.string(),
-  mimeType: z.string().optional(),
-  size: z.number().optional(),
-  serverId: z.string(),
-});
-export const templateCard = z.object({
-  uriTemplate: z.string(),
-  name: z.string(),
-  description: z.string().optional(),
-  serverId: z.string(),
-});
+export const toolCard = lazy(() => z.object({ name: z.string(), description: z.string(), serverId: z.string() }));
+export const promptCard = lazy(() =>
+  z.object({
+    name: z.string(),
+    description: z.string(),
+    arguments: z.array(z.string()),
+    serverId: z.string(),
+  }),
+);
+export const resourceCard = lazy(() =>
+  z.object({
+    uri: z.string(),
+    name: z.string(),
+    mimeType: z.string().optional(),
+    size: z.number().optional(),
+    serverId: z.string(),
+  }),
+);
+export const templateCard = lazy(() =>
+  z.object({
+    uriTemplate: z.string(),
+    name: z.string(),
+    description: z.string().optional(),
+    serverId: z.string(),
+  }),
+);
 
 /** Arguments shared by many meta tools. */
-export const serverIdFilter = z.string().optional().describe("Only those of this server.");
-export const mimeTypeFilter = z.string().optional().describe('Only those of this MIME type; "image/*" is any image.');
+export const serverIdFilter = lazy(() => z.string().optional().describe("Only those of this server."));
+export const mimeTypeFilter = lazy(() =>
+  z.string().optional().describe('Only those of this MIME type; "image/*" is any image.'),
+);
 const MAX_QUERY = 1000;
-export const queryText = z
-  .string()
-  // A refinement is not part of the JSON Schema that models read, and they need not know the limit.
-  .refine(
-    ({ length }) => length <= MAX_QUERY,
-    `it may have at most ${MAX_QUERY} characters; say in a few words what you are looking for`,
-  )
-  .describe("What you are looking for, in your own words or as a name.");
-export const limitCount = z.int().min(1).max(100).default(10).describe("How many at most, best first.");
+export const queryText = lazy(() =>
+  z
+    .string()
+    // A refinement is not part of the JSON Schema that models read, and they need not know the
+    // limit.
+    .refine(
+      ({ length }) => length <= MAX_QUERY,
+      `it may have at most ${MAX_QUERY} characters; say in a few words what you are looking for`,
+    )
+    .describe("What you are looking for, in your own words or as a name."),
+);
+export const limitCount = lazy(() => z.int().min(1).max(100).default(10).describe("How many at most, best first."));
 
 /** The most characters of a description in a card. `describe_…` returns the whole text. */
 const BRIEF = 400;
 
-export function toolCardOf(entry: NamedEntry): z.input<typeof toolCard> {
+export function toolCardOf(entry: NamedEntry): z.input<ReturnType<typeof toolCard>> {
   return { name: entry.exposed, description: brief(descriptionOf(entry)), serverId: entry.serverId };
 }
 
@@ -56,7 +68,7 @@ export function signedCardOf(entry: NamedEntry) {
   return { name, description, signature: signatureOf(entry.definition.value["inputSchema"]), serverId };
 }
 
-export function promptCardOf(entry: NamedEntry): z.input<typeof promptCard> {
+export function promptCardOf(entry: NamedEntry): z.input<ReturnType<typeof promptCard>> {
   const names = promptArguments(entry).flatMap(({ name }) => (typeof name === "string" ? [name] : []));
   return {
     name: entry.exposed,
@@ -69,7 +81,7 @@ export function promptCardOf(entry: NamedEntry): z.input<typeof promptCard> {
 export function resourceCardOf(
   snapshot: Snapshot,
   entry: { readonly serverId: string; readonly position: number; readonly exposed: string; readonly uri: string },
-): z.input<typeof resourceCard> {
+): z.input<ReturnType<typeof resourceCard>> {
   const { name, mimeType, size } = snapshot.resource(entry.serverId, entry.position)?.value ?? {};
   return {
     uri: entry.exposed,

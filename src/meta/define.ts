@@ -56,8 +56,9 @@ export interface Described {
   readonly name: MetaToolName;
   readonly title: string;
   readonly description: string;
-  readonly input: z.ZodObject;
-  readonly output?: z.ZodObject;
+  /** The schemas are made on first use: most gateways need few of them. */
+  readonly input: () => z.ZodObject;
+  readonly output?: () => z.ZodObject;
   readonly annotations: Readonly<Record<string, boolean>>;
 }
 
@@ -70,8 +71,8 @@ const READ_ONLY = { readOnlyHint: true, openWorldHint: false };
  */
 export function defineMetaTool<In extends z.ZodObject, Out extends z.ZodObject>(
   spec: Omit<Described, "annotations"> & {
-    readonly input: In;
-    readonly output?: Out;
+    readonly input: () => In;
+    readonly output?: () => Out;
     readonly run: (
       input: z.output<In>,
       context: MetaContext,
@@ -79,11 +80,12 @@ export function defineMetaTool<In extends z.ZodObject, Out extends z.ZodObject>(
     ) => z.input<Out> | JsonText | Promise<z.input<Out> | JsonText>;
   },
 ): MetaTool {
+  const input = lazy(spec.input);
   return {
     name: spec.name,
-    definition: definitionOf({ ...spec, annotations: READ_ONLY }),
+    definition: definitionOf({ ...spec, input, annotations: READ_ONLY }),
     answer: async (call, context) => {
-      const result = await spec.run(readArguments(spec.name, spec.input, call), context, call);
+      const result = await spec.run(readArguments(spec.name, input(), call), context, call);
       const text = result instanceof JsonText ? result.text : JSON.stringify(result);
       const content = `[{"type":"text","text":${JSON.stringify(text)}}]`;
       return { ok: true, raw: `{"content":${content},"structuredContent":${text}}` };
@@ -93,8 +95,8 @@ export function defineMetaTool<In extends z.ZodObject, Out extends z.ZodObject>(
 
 /** The schemas are made when somebody reads them: they are most of what a definition costs. */
 export function definitionOf({ name, title, description, input, output, annotations }: Described): Definition {
-  const inputSchema = lazy(() => jsonSchema(input));
-  const outputSchema = output && lazy(() => jsonSchema(output));
+  const inputSchema = lazy(() => jsonSchema(input()));
+  const outputSchema = output && lazy(() => jsonSchema(output()));
   const value = {
     name,
     title,

@@ -13,8 +13,8 @@ export const catalogPrompts = defineMetaTool({
   name: "catalog_prompts",
   title: "List all prompts",
   description: "Lists every prompt of all servers as a compact card with the names of its arguments.",
-  input: z.strictObject({ serverId: serverIdFilter }),
-  output: z.object({ prompts: z.array(promptCard) }),
+  input: () => z.strictObject({ serverId: serverIdFilter() }),
+  output: () => z.object({ prompts: z.array(promptCard()) }),
   run: ({ serverId }, { catalog }, { client }) => {
     const { entries } = catalog.view(client).prompts;
     const wanted = serverId === undefined ? entries : entries.filter((entry) => entry.serverId === serverId);
@@ -26,13 +26,15 @@ export const describePrompt = defineMetaTool({
   name: "describe_prompt",
   title: "Describe a prompt",
   description: "Returns the complete definition of one prompt: what it is for, and each argument.",
-  input: z.strictObject({ name: z.string().describe("The prompt's name, as in catalog_prompts or search_prompts.") }),
-  output: z.looseObject({
-    name: z.string(),
-    description: z.string(),
-    arguments: z.array(z.looseObject({ name: z.string() })),
-    serverId: z.string(),
-  }),
+  input: () =>
+    z.strictObject({ name: z.string().describe("The prompt's name, as in catalog_prompts or search_prompts.") }),
+  output: () =>
+    z.looseObject({
+      name: z.string(),
+      description: z.string(),
+      arguments: z.array(z.looseObject({ name: z.string() })),
+      serverId: z.string(),
+    }),
   run: async ({ name }, { waiting }, call) => {
     const find = (snapshot: Snapshot) =>
       orNearest(
@@ -53,8 +55,8 @@ export const searchPrompts = defineMetaTool({
   name: "search_prompts",
   title: "Search prompts",
   description: "Finds prompts by what they are for, among all servers, best first.",
-  input: z.strictObject({ query: queryText, serverId: serverIdFilter, limit: limitCount }),
-  output: z.object({ prompts: z.array(promptCard), query: z.string(), count: z.int() }),
+  input: () => z.strictObject({ query: queryText(), serverId: serverIdFilter(), limit: limitCount() }),
+  output: () => z.object({ prompts: z.array(promptCard()), query: z.string(), count: z.int() }),
   run: async ({ query, serverId, limit }, { search, catalog }, { client }) => {
     const found = await search.find(query, {
       kind: "prompt",

@@ -8,19 +8,22 @@ import { resultIdIn } from "../identifiers/result-ids.ts";
 import { GoblinError } from "../protocol/errors.ts";
 import { success } from "../protocol/json-rpc.ts";
 import { READER } from "../results/results.ts";
+import { lazy } from "../structures/lazy.ts";
 import { readArguments } from "./arguments.ts";
 import { definitionOf, type MetaTool } from "./define.ts";
 
 const SHOWN = 200;
 const LONGEST_TEXT = 1000;
 
-const input = z.strictObject({
-  id: z.string().describe("As the answer named it."),
-  path: z.string().max(LONGEST_TEXT).optional().describe("Where to look in JSON, such as items[3].title."),
-  from: z.int().min(0).optional().describe("The first element, member or line, from 0."),
-  count: z.int().min(1).optional().describe("How many at most."),
-  grep: z.string().min(1).max(LONGEST_TEXT).optional().describe("Only those with this text in them, in any case."),
-});
+const input = lazy(() =>
+  z.strictObject({
+    id: z.string().describe("As the answer named it."),
+    path: z.string().max(LONGEST_TEXT).optional().describe("Where to look in JSON, such as items[3].title."),
+    from: z.int().min(0).optional().describe("The first element, member or line, from 0."),
+    count: z.int().min(1).optional().describe("How many at most."),
+    grep: z.string().min(1).max(LONGEST_TEXT).optional().describe("Only those with this text in them, in any case."),
+  }),
+);
 
 export const readResult: MetaTool = {
   name: READER,
@@ -32,7 +35,7 @@ export const readResult: MetaTool = {
     annotations: { readOnlyHint: true, openWorldHint: false },
   }),
   async answer(call, { catalog, results }) {
-    const { id: named, ...wanted } = readArguments(READER, input, call);
+    const { id: named, ...wanted } = readArguments(READER, input(), call);
     const id = resultIdIn(named);
     const kept = id === undefined ? undefined : results.find(id, call, catalog.view(call.client));
     const text = kept && (await results.readPart(kept, wanted));

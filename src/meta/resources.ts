@@ -26,8 +26,8 @@ export const catalogResources = defineMetaTool({
   name: "catalog_resources",
   title: "List all resources",
   description: "Lists every resource of all servers as a compact card: its URI, name, MIME type and size in bytes.",
-  input: z.strictObject({ serverId: serverIdFilter, mimeType: mimeTypeFilter }),
-  output: z.object({ resources: z.array(resourceCard) }),
+  input: () => z.strictObject({ serverId: serverIdFilter(), mimeType: mimeTypeFilter() }),
+  output: () => z.object({ resources: z.array(resourceCard()) }),
   run: ({ serverId, mimeType }, { catalog }, { client }) => {
     const current = catalog.view(client);
     const cards = current.resources.resources
@@ -41,14 +41,15 @@ export const describeResource = defineMetaTool({
   name: "describe_resource",
   title: "Describe a resource",
   description: "Returns everything that is known of one resource, or of the template that its URI belongs to.",
-  input: z.strictObject({ uri: z.string().describe("Its URI, as in catalog_resources or search_resources.") }),
-  output: z.looseObject({
-    uri: z.string(),
-    name: z.string().optional(),
-    id: z.string().describe("A short name that is accepted in place of the URI."),
-    originalUri: z.string().describe("The server's own URI for it."),
-    serverId: z.string(),
-  }),
+  input: () => z.strictObject({ uri: z.string().describe("Its URI, as in catalog_resources or search_resources.") }),
+  output: () =>
+    z.looseObject({
+      uri: z.string(),
+      name: z.string().optional(),
+      id: z.string().describe("A short name that is accepted in place of the URI."),
+      originalUri: z.string().describe("The server's own URI for it."),
+      serverId: z.string(),
+    }),
   run: async ({ uri }, { waiting }, call) => {
     const { found, snapshot } = await waiting.found((newest) => ({ found: find(newest, uri), snapshot: newest }), {
       client: call.client,
@@ -74,8 +75,9 @@ export const searchResources = defineMetaTool({
   name: "search_resources",
   title: "Search resources",
   description: "Finds resources by name, URI or description, among all servers, best first.",
-  input: z.strictObject({ query: queryText, mimeType: mimeTypeFilter, serverId: serverIdFilter, limit: limitCount }),
-  output: z.object({ resources: z.array(resourceCard), query: z.string(), count: z.int() }),
+  input: () =>
+    z.strictObject({ query: queryText(), mimeType: mimeTypeFilter(), serverId: serverIdFilter(), limit: limitCount() }),
+  output: () => z.object({ resources: z.array(resourceCard()), query: z.string(), count: z.int() }),
   run: async ({ query, mimeType, serverId, limit }, { search, catalog }, { client }) => {
     const found = await search.find(query, {
       kind: "resource",
@@ -97,8 +99,8 @@ export const catalogResourceTemplates = defineMetaTool({
   name: "catalog_resource_templates",
   title: "List all resource templates",
   description: "Lists every resource template of all servers with its URI pattern; fill in the {placeholders} to read.",
-  input: z.strictObject({ serverId: serverIdFilter }),
-  output: z.object({ templates: z.array(templateCard) }),
+  input: () => z.strictObject({ serverId: serverIdFilter() }),
+  output: () => z.object({ templates: z.array(templateCard()) }),
   run: ({ serverId }, { catalog }, { client }) => {
     const current = catalog.view(client);
     const wanted = current.resources.templates.filter((entry) => serverId === undefined || entry.serverId === serverId);

@@ -9,43 +9,45 @@ import { reportTokens } from "../catalog/token-report.ts";
 import { shownTransports } from "../config/schema/server.ts";
 import { serverStates } from "../protocol/server-states.ts";
 import type { ServerHealth } from "../servers/health.ts";
+import { lazy } from "../structures/lazy.ts";
 import { serverIdFilter } from "./cards.ts";
 import { defineMetaTool } from "./define.ts";
 
-const count = z.int();
-const state = z.enum(serverStates);
+const count = lazy(() => z.int());
+const state = lazy(() => z.enum(serverStates));
 
 export const catalogServers = defineMetaTool({
   name: "catalog_servers",
   title: "List all servers",
   description:
     "Lists the servers behind this gateway: state, how much each offers, and what its tool definitions cost in tokens (estimated). With serverId also the cost of each of its tools.",
-  input: z.strictObject({ serverId: serverIdFilter }),
-  output: z.object({
-    servers: z.array(
-      z.object({
-        serverId: z.string(),
-        title: z.string().optional(),
-        version: z.string().optional(),
-        transport: z.enum(shownTransports),
-        state,
-        tools: count,
-        prompts: count,
-        resources: count,
-        templates: count,
-        tokens: count.describe("of all its tools"),
-        listedTools: count,
-        listedTokens: count.describe("of its tools that are in the tool list"),
-        toolTokens: z.array(z.object({ name: z.string(), tokens: count })).optional(),
+  input: () => z.strictObject({ serverId: serverIdFilter() }),
+  output: () =>
+    z.object({
+      servers: z.array(
+        z.object({
+          serverId: z.string(),
+          title: z.string().optional(),
+          version: z.string().optional(),
+          transport: z.enum(shownTransports),
+          state: state(),
+          tools: count(),
+          prompts: count(),
+          resources: count(),
+          templates: count(),
+          tokens: count().describe("of all its tools"),
+          listedTools: count(),
+          listedTokens: count().describe("of its tools that are in the tool list"),
+          toolTokens: z.array(z.object({ name: z.string(), tokens: count() })).optional(),
+        }),
+      ),
+      expose: z.enum(["all", "search"]).describe("how tools are listed now"),
+      tokens: z.object({
+        all: count().describe("a tool list with every tool"),
+        search: count().describe("a tool list for searching"),
+        listed: count().describe("the tool list as it is"),
       }),
-    ),
-    expose: z.enum(["all", "search"]).describe("how tools are listed now"),
-    tokens: z.object({
-      all: count.describe("a tool list with every tool"),
-      search: count.describe("a tool list for searching"),
-      listed: count.describe("the tool list as it is"),
     }),
-  }),
   run: ({ serverId }, { catalog, health }, { client }) => {
     const current = catalog.view(client);
     const report = reportTokens(current);
@@ -87,26 +89,27 @@ export const goblinHealth = defineMetaTool({
   name: "goblin_health",
   title: "Gateway health",
   description: "Reports the health of this gateway and of each server behind it. Look here when calls fail.",
-  input: z.strictObject({}),
-  output: z.object({
-    status: z.enum(["ok", "starting", "degraded", "down"]),
-    version: z.string(),
-    uptimeMs: count,
-    configValid: z.boolean(),
-    servers: z.array(
-      z.object({
-        serverId: z.string(),
-        state,
-        reason: z.string().optional(),
-        sinceMs: count.describe("how long it has been in this state"),
-        restarts: count,
-        inFlight: count,
-        queued: count,
-        retryAfterMs: count.optional(),
-        protocolVersion: z.string().optional(),
-      }),
-    ),
-  }),
+  input: () => z.strictObject({}),
+  output: () =>
+    z.object({
+      status: z.enum(["ok", "starting", "degraded", "down"]),
+      version: z.string(),
+      uptimeMs: count(),
+      configValid: z.boolean(),
+      servers: z.array(
+        z.object({
+          serverId: z.string(),
+          state: state(),
+          reason: z.string().optional(),
+          sinceMs: count().describe("how long it has been in this state"),
+          restarts: count(),
+          inFlight: count(),
+          queued: count(),
+          retryAfterMs: count().optional(),
+          protocolVersion: z.string().optional(),
+        }),
+      ),
+    }),
   run: (_input, { health, catalog }, { client }) => {
     const { version, uptimeMs, settled, configValid } = health.gateway();
     const view = catalog.view(client);

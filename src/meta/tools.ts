@@ -14,8 +14,8 @@ export const catalogTools = defineMetaTool({
   title: "List all tools",
   description:
     "Lists every available tool as a compact card, also those that are not in your own tool list. Long with many servers: prefer search_tools when you know what you need.",
-  input: z.strictObject({ serverId: serverIdFilter }),
-  output: z.object({ tools: z.array(toolCard) }),
+  input: () => z.strictObject({ serverId: serverIdFilter() }),
+  output: () => z.object({ tools: z.array(toolCard()) }),
   run: ({ serverId }, { catalog }, { client }) => {
     const { entries } = catalog.view(client).tools;
     const wanted = serverId === undefined ? entries : entries.filter((entry) => entry.serverId === serverId);
@@ -28,7 +28,7 @@ export const describeTool = defineMetaTool({
   title: "Describe a tool",
   description:
     "Returns one tool's complete definition with the schema of its arguments, for a signature that has `…` or is not clear.",
-  input: z.strictObject({ name: z.string().describe("As search_tools gives it.") }),
+  input: () => z.strictObject({ name: z.string().describe("As search_tools gives it.") }),
   run: async ({ name }, context, call) => {
     const own = context.catalog.view(call.client).local.find(({ value }) => value["name"] === name);
     if (own) return new JsonText(setMember(own.text, "serverId", '"goblin"'));
@@ -45,7 +45,7 @@ export const searchTools = defineMetaTool({
   title: "Search tools",
   description:
     "Finds tools by what they do, among all servers, best first, with the signatures of their arguments. Many tools are not in your own list: search here before you say that something cannot be done. Use call_tool to call one.",
-  input: z.strictObject({ query: queryText, serverId: serverIdFilter, limit: limitCount }),
+  input: () => z.strictObject({ query: queryText(), serverId: serverIdFilter(), limit: limitCount() }),
   run: async ({ query, serverId, limit }, { search, catalog }, { client }) => {
     const found = await search.find(query, {
       kind: "tool",
