@@ -98,7 +98,8 @@ class CombinedList implements NamedList {
   static *of(blocks: readonly Block[], options: NameRules): Sliced<CombinedList> {
     const candidates = blocks.flatMap((block) => block.candidates);
     const exposed = yield* assignNames(candidates, options);
-    const entries = yield* mapped(candidates, (candidate, i) => entryOf(candidate, exposed[i]!), entryCost);
+    const entries = yield* mapped(candidates, (candidate, i) => entryOf(candidate, exposed[i]!), textCostOf);
+    yield* estimated(entries, entries.length);
     const byName = new Map<string, NamedEntry>();
     yield* each(entries, (entry) => void byName.set(entry.exposed, entry));
     const originals = new Map<string, NamedEntry[]>();
@@ -202,8 +203,9 @@ class CombinedList implements NamedList {
       const at = firstIndex(owners.length, (i) => places.get(owners[i]!.serverId)! > place);
       originals.set(candidate.name, owners.toSpliced(at, 0, entry));
     };
-    yield* each(candidatesIn(come), add, entryCost);
+    yield* each(candidatesIn(come), add, textCostOf);
     if (hasClash) return undefined;
+    yield* estimated(added, this.entries.length + added.length);
     const maps = { byName: before.byName.with(byName), originals: before.originals.with(originals) };
     const inOrder = yield* sorted(added, byExposed);
     const entries = yield* changedList(this.entries, yield* sorted(lost, byText), inOrder);
@@ -215,9 +217,19 @@ function candidatesIn(blocks: readonly Block[]): readonly Candidate[] {
   return blocks.length === 1 ? blocks[0]!.candidates : blocks.flatMap(({ candidates }) => candidates);
 }
 
-/** An entry's text is written once and read once, for its tokens. */
-function entryCost({ definition }: Candidate): number {
-  return 2 * textCost(definition.text);
+function textCostOf({ definition }: Candidate | NamedEntry): number {
+  return textCost(definition.text);
+}
+
+/** The tokens of 200 tools are estimated within a slice. */
+const FEW = 200;
+
+/**
+ * Estimates the tokens of these entries of a long list here, in slices, so that every later reader
+ * finds the numbers. Most gateways never need those of a short one.
+ */
+function* estimated(entries: readonly NamedEntry[], inAll: number): Sliced<void> {
+  if (inAll > FEW) yield* each(entries, toolTokens, textCostOf);
 }
 
 function byText(a: string, b: string): number {
@@ -276,7 +288,10 @@ function entryOf({ serverId, name, definition, override, results }: Candidate, e
 /** Returns the entry with another definition of the same tool, in JSON. */
 export function shapedEntry({ serverId, name, exposed, override, results }: NamedEntry, text: string): NamedEntry {
   const definition = { text, value: JSON.parse(text) as Definition["value"] };
-  return madeEntry({ serverId, name, exposed, definition, override, results });
+  const entry = madeEntry({ serverId, name, exposed, definition, override, results });
+  // Within a slice, too.
+  toolTokens(entry);
+  return entry;
 }
 
 function madeEntry({ serverId, name, exposed, definition, override, results }: Omit<NamedEntry, "text">): NamedEntry {
@@ -284,8 +299,5 @@ function madeEntry({ serverId, name, exposed, definition, override, results }: O
   if (override?.description !== undefined) text = setMember(text, "description", JSON.stringify(override.description));
   // Clients check results against it, and what is kept, cut or left out would not pass.
   if (results && breaksSchema(results)) text = cutMembers(text, (key) => key === "outputSchema");
-  const entry: NamedEntry = { serverId, name, exposed, text, definition, override, results };
-  // Estimated here, within a slice, so that every later reader finds the number.
-  toolTokens(entry);
-  return entry;
+  return { serverId, name, exposed, text, definition, override, results };
 }

@@ -69,6 +69,20 @@ function drive(work: ReturnType<typeof buildSnapshot>): { steps: number; looks: 
   }
 }
 
+/** What the snapshot of `count` tools costs, each with a long description. */
+function costOf(count: number): number {
+  const description = "x".repeat(1280);
+  const definitions = Array.from({ length: count }, (_, n) => new Counted({ name: `t${n}`, description }));
+  let cost = 0;
+  for (const part of buildSnapshot([viewOf("s", { tools: definitions })], settings)) cost += part;
+  return cost;
+}
+
+it("the tokens of many tools are estimated in slices, those of few when somebody asks", () => {
+  expect(costOf(200) - costOf(199)).toBeLessThan(100);
+  expect(costOf(201) - costOf(200)).toBeGreaterThan(2000);
+});
+
 it.each([
   ["resources", resources],
   ["tools", tools],
