@@ -33,7 +33,7 @@ import {
   TAB,
   ZERO,
 } from "./characters.ts";
-import { skipper } from "./long-strings.ts";
+import { isWorthSkipping, skipper } from "./long-strings.ts";
 
 /** Deeper nesting is not data: it only serves to crash recursive readers. */
 export const MAX_DEPTH = 10_000;
@@ -71,7 +71,7 @@ interface Pause {
   readonly members: number[];
 }
 
-/** For bytes that are too few for one. */
+/** For bytes that are read one by one. */
 const NO_WINDOW = { window: new Uint8Array(0), skip: (): number => 0 };
 const PAUSED = -2;
 /** The bytes between two pauses. */
@@ -120,7 +120,8 @@ function scan(bytes: Buffer, from: number, pause?: Pause): number {
   let depth = 0;
   let isKey = false;
   let isInString = false;
-  const { window, skip } = end < LONG ? NO_WINDOW : skipper();
+  const isLong = end >= LONG && isWorthSkipping(end);
+  const { window, skip } = isLong ? skipper() : NO_WINDOW;
   /** The bytes that are in the window. */
   let windowFrom = 0;
   let windowEnd = 0;
@@ -141,7 +142,7 @@ function scan(bytes: Buffer, from: number, pause?: Pause): number {
       }
       // Without Math.min, which would turn all these variables into floating-point numbers.
       let near = i + NEAR;
-      if (near > end || end < LONG) near = end;
+      if (near > end || !isLong) near = end;
       if (near > stop) near = stop;
       for (;;) {
         c = 0;

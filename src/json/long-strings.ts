@@ -30,9 +30,22 @@ export interface Wasm {
   readonly Instance: new (module: object) => { readonly exports: unknown };
 }
 
+/**
+ * The first answers are read without it: V8's compiler for WebAssembly takes 1.5 MB of memory, and
+ * the lists of a few servers are not worth that.
+ */
+const FIRST_BYTES = 1024 * 1024;
+
+let bytesBefore = 0;
 let made: Skipper | undefined;
 
-/** Made on first use: most answers are short. */
+/** Returns whether texts were long enough so far, with one of this many bytes. */
+export function isWorthSkipping(bytes: number): boolean {
+  if (made !== undefined) return true;
+  bytesBefore += bytes;
+  return bytesBefore > FIRST_BYTES;
+}
+
 export function skipper(): Skipper {
   made ??= createSkipper((globalThis as { WebAssembly?: Wasm }).WebAssembly);
   return made;
