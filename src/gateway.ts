@@ -25,7 +25,7 @@ import { SoleClient } from "./front/sole-client.ts";
 import { type StdioOptions, serveStdio } from "./front/stdio.ts";
 import type { GatewayOptions } from "./gateway-options.ts";
 import { Masking } from "./masking/masking.ts";
-import { LocalTools } from "./meta/registry.ts";
+import { LocalTools, searches } from "./meta/registry.ts";
 import { Directory } from "./routing/directory.ts";
 import { SeenUris } from "./routing/seen-uris.ts";
 import { Health } from "./servers/health.ts";
@@ -52,7 +52,7 @@ export function createGateway(options: GatewayOptions) {
   const seen = new SeenUris();
   const clients = createClientState({ ...core, waiting, seen, state, cluster });
   const { sessions, subscriptions, continuity } = clients;
-  const search = feedSearch(catalog, createSearchIndex());
+  const search = feedSearch(catalog, createSearchIndex(), searches);
   const results = createResults({ config, log, meters, env });
   const health = new Health(servers, reloads);
   const localTools = new LocalTools({ catalog, servers, waiting, search, health, results });

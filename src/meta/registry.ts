@@ -43,6 +43,11 @@ export const SEARCH_TOOLS: readonly MetaToolName[] = ["search_tools", "describe_
 /** The tool that reads results that are kept. */
 export const READER = readResult.name;
 
+/** Returns whether one of these tools searches. */
+export function searches(own: readonly Definition[]): boolean {
+  return own.some(({ value }) => String(value["name"]).startsWith("search_"));
+}
+
 /** Returns the definitions to list. */
 export function metaDefinitions(enabled: readonly MetaToolName[]): Definition[] {
   return [...new Set(enabled)].map((name) => metaTools[name].definition);

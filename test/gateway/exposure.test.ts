@@ -7,6 +7,7 @@ import { createSearchIndex, type SearchIndex } from "../../src/catalog/search/in
 import { VisibleIndexes } from "../../src/catalog/search/visible-indexes.ts";
 import type { Snapshot, SnapshotSettings } from "../../src/catalog/snapshot.ts";
 import { reportTokens } from "../../src/catalog/token-report.ts";
+import { searches } from "../../src/meta/registry.ts";
 import type { Viewer } from "../../src/protocol/principal.ts";
 
 const everybody = { key: "", visibility: undefined };
@@ -132,6 +133,43 @@ test("the index follows the catalog, and only for servers that changed", async (
   expect(await search.find("alpha", { kind: "tool", viewer: everybody })).toEqual([]);
   expect(replaced).toEqual(["a", "b", "b", "a"]);
   search.close();
+});
+
+describe("where no tool searches", () => {
+  const turns = async (count: number) => {
+    for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve));
+  };
+  const without = { ...settings(all), localInAll: [define({ name: "read_result" })] };
+
+  function unsearched() {
+    const catalog = new Catalog(without);
+    catalog.put({ id: "a", prefix: "a_", tools: policy });
+    catalog.update("a", { ...emptyLists, tools: [tool("alpha")] });
+    const index = createSearchIndex();
+    const search = feedSearch(catalog, index, searches);
+    return { catalog, index, search, [Symbol.dispose]: () => search.close() };
+  }
+
+  test("the index stays empty until somebody searches all the same", async () => {
+    using one = unsearched();
+    await turns(20);
+    one.catalog.update("a", { ...emptyLists, tools: [tool("beta")] });
+    await turns(20);
+    expect(one.index.size).toBe(0);
+    expect(await one.search.find("beta", { kind: "tool", viewer: everybody })).toEqual(["a_beta"]);
+    one.catalog.update("a", { ...emptyLists, tools: [tool("beta"), tool("gamma")] });
+    await turns(20);
+    expect(one.index.size).toBe(2);
+  });
+
+  test("the index is filled when one begins to", async () => {
+    using one = unsearched();
+    await turns(20);
+    expect(one.index.size).toBe(0);
+    one.catalog.configure({ ...without, exposure: { mode: "search", budgetTokens: 1 } });
+    await turns(20);
+    expect(one.index.size).toBe(1);
+  });
 });
 
 test("many new tools are taken in slice by slice", async () => {

@@ -5,12 +5,14 @@
  * Documents are made in slices of a few milliseconds between events. A search waits until the index
  * knows every entry of the newest snapshot, so that it finds everything the client was told about.
  * It also waits until most entries are indexed: scanning thousands one by one would block all other
- * requests. Nothing else waits for the index.
+ * requests. Nothing else waits for the index. Most gateways list all tools and offer no search:
+ * their index stays empty.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Viewer } from "../../protocol/principal.ts";
 import { withTimeout } from "../../timing/with-timeout.ts";
 import type { Catalog } from "../catalog.ts";
+import type { Definition } from "../definitions.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { FedIndex } from "./fed-index.ts";
 import { docsOf, nameIn } from "./from-entries.ts";
@@ -33,13 +35,19 @@ const MANY_PENDING = 500;
 /** The longest wait: a server that changes constantly must not block a search forever. */
 const SETTLE_MS = 5000;
 
-export function feedSearch(catalog: Catalog, index: SearchIndex): CatalogSearch {
+/** The index is filled as soon as the gateway's own tools search, or somebody does. */
+export function feedSearch(
+  catalog: Catalog,
+  index: SearchIndex,
+  searches: (own: readonly Definition[]) => boolean = () => true,
+): CatalogSearch {
   const common = new FedIndex(index);
   const visible = new VisibleIndexes();
   /** Counts snapshots. The index knows those up to `taken`. */
   let version = 1;
   let taken = 0;
   let running = false;
+  let needed = false;
   let closed = false;
   let waiting: (() => void)[] = [];
 
@@ -48,6 +56,8 @@ export function feedSearch(catalog: Catalog, index: SearchIndex): CatalogSearch 
     while (taken < version && !closed) {
       await nextTurn();
       const { snapshot } = catalog;
+      needed ||= searches(snapshot.local);
+      if (!needed) break;
       const current = version;
       if (!(await common.follow(snapshot, () => closed))) break;
       taken = current;
@@ -62,17 +72,23 @@ export function feedSearch(catalog: Catalog, index: SearchIndex): CatalogSearch 
     for (const resolve of woken) resolve();
   }
 
+  function start(): void {
+    if (!running && !closed) void run();
+  }
+
   const changed = (): void => {
     version++;
-    if (!running && !closed) void run();
+    start();
   };
   catalog.on("swap", changed);
-  void run();
+  start();
 
   return {
     async find(query, { viewer, ...options }) {
       await catalog.caughtUp();
       await catalog.ready(viewer);
+      needed = true;
+      start();
       // Wait only for the current version: a server that changes constantly must not block a
       // search.
       const wanted = version;
