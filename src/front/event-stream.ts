@@ -35,7 +35,7 @@ export function openEventStream(x: HttpExchange, outbox: Outbox, options: EventS
     },
     ...(delivered && { delivered }),
   });
-  const sink = eventSink(stream, options.retryHint);
+  const sink = new EventSink(stream, options.retryHint);
   if (keepAliveMs !== undefined) {
     timer = setInterval(() => stream.isFull || stream.write(": keep-alive\n\n"), keepAliveMs).unref();
   }
@@ -43,22 +43,33 @@ export function openEventStream(x: HttpExchange, outbox: Outbox, options: EventS
   outbox.open(sink, lastEventId);
 }
 
-function eventSink(stream: RawStream, retryHint: RetryHint | undefined): Sink {
-  return {
-    get isFull() {
-      return stream.isFull;
-    },
-    write(text, id) {
-      const data = oneLine(text);
-      stream.write(
-        id === undefined ? `event: message\ndata: ${data}\n\n` : `event: message\nid: ${id}\ndata: ${data}\n\n`,
-      );
-    },
-    end() {
-      const hint = retryHint?.text;
-      if (hint && !stream.isFull) stream.write(hint);
-      stream.end();
-    },
-    cut: () => stream.cut(),
-  };
+class EventSink implements Sink {
+  readonly #stream: RawStream;
+  readonly #retryHint: RetryHint | undefined;
+
+  constructor(stream: RawStream, retryHint: RetryHint | undefined) {
+    this.#stream = stream;
+    this.#retryHint = retryHint;
+  }
+
+  get isFull(): boolean {
+    return this.#stream.isFull;
+  }
+
+  write(text: string, id: string | undefined): void {
+    const data = oneLine(text);
+    this.#stream.write(
+      id === undefined ? `event: message\ndata: ${data}\n\n` : `event: message\nid: ${id}\ndata: ${data}\n\n`,
+    );
+  }
+
+  end(): void {
+    const hint = this.#retryHint?.text;
+    if (hint && !this.#stream.isFull) this.#stream.write(hint);
+    this.#stream.end();
+  }
+
+  cut(): void {
+    this.#stream.cut();
+  }
 }

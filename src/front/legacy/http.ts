@@ -218,17 +218,18 @@ export class LegacyHttp {
     }
   }
 
-  #newStreams(): Omit<Streams, "id"> {
+  #newStreams(): Streams {
     // An event id of an earlier process must not match an event of this one.
     const prefix = `s${Math.floor(Math.random() * 36 ** 4).toString(36)}`;
     const budget = UnreadBudget.of(this.#context);
     const standing = new Outbox({ budget, name: prefix });
     const { retryHint } = this.#context;
-    return { prefix, standing, requests: new Map(), count: 0, budget, kept: this.#kept, retryHint };
+    return { id: "", prefix, standing, requests: new Map(), count: 0, budget, kept: this.#kept, retryHint };
   }
 
-  #register(session: Session, opened: Omit<Streams, "id">, id: string): void {
-    const streams = { ...opened, id };
+  #register(session: Session, streams: Streams, id: string): void {
+    // A copy with the id in it would get a table of its own from V8.
+    streams.id = id;
     this.#sessions.set(id, session);
     this.#streams.set(session, streams);
     session.onEnd(() => {

@@ -20,8 +20,8 @@ export const SESSION_HEADER = "mcp-session-id";
 const LARGE = 64 * 1024;
 
 export interface Streams {
-  /** What the client knows the session by. */
-  readonly id: string;
+  /** What the client knows the session by. Empty until it is open. */
+  id: string;
   /** Begins the names of all its streams. */
   readonly prefix: string;
   readonly standing: Outbox;

@@ -16,6 +16,7 @@ import type { TrustedProxies } from "../../trusted-proxies.ts";
 import { type Body, type HttpExchange, JSON_HEADERS, type RawStream, type StreamEvents } from "../exchange.ts";
 import { type Abortable, AbortWatch } from "./abort-watch.ts";
 import { DirectRequest } from "./direct-request.ts";
+import { NodeStream } from "./node-stream.ts";
 import type { PlainHead } from "./plain-head.ts";
 import { StallWatch, type Unread } from "./stall-watch.ts";
 
@@ -237,13 +238,7 @@ export class NodeExchange implements HttpExchange, TurnEndTask, Abortable {
     response.writeHead(200, this.shared ? { ...headers, ...this.shared } : headers);
     response.flushHeaders();
     const { socket } = response;
-    const stalls = new StallWatch(response, this.#options.unread);
-    let full = false;
-    response.on("drain", () => {
-      full = false;
-      stalls.stop();
-      events.drained();
-    });
+    const stream = new NodeStream(response, this.#options.unread, () => events.drained());
     this.onDone(() => {
       this.#over();
       events.closed();
@@ -251,17 +246,7 @@ export class NodeExchange implements HttpExchange, TurnEndTask, Abortable {
       if (!events.delivered || !response.writableFinished || this.isHandedOver) return;
       setTimeout(() => socket?.destroyed === false && events.delivered?.(), DELIVERED_MS).unref();
     });
-    return {
-      get isFull() {
-        return full || response.writableEnded || response.destroyed;
-      },
-      write(text) {
-        full = !response.write(text);
-        if (full) stalls.start();
-      },
-      end: () => void response.end(),
-      cut: () => void response.destroy(),
-    };
+    return stream;
   }
 
   onAbort(listener: () => void): void {
