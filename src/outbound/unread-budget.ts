@@ -20,6 +20,9 @@ export interface BudgetOptions {
   readonly onLimit: () => void;
 }
 
+/** The budgets of all clients of a gateway have the same. */
+const optionsOf = new WeakMap<UnreadLimit, BudgetOptions>();
+
 export class UnreadBudget {
   readonly #options: BudgetOptions;
   #unread = 0;
@@ -30,11 +33,14 @@ export class UnreadBudget {
   }
 
   /** Returns the budget that `limits.unreadBytes` gives one client. */
-  static of({ config, onLimit }: UnreadLimit): UnreadBudget {
-    return new UnreadBudget({
-      most: () => config.current.limits.unreadBytes,
-      onLimit: () => onLimit("unreadBytes"),
-    });
+  static of(limit: UnreadLimit): UnreadBudget {
+    let options = optionsOf.get(limit);
+    if (!options) {
+      const { config, onLimit } = limit;
+      options = { most: () => config.current.limits.unreadBytes, onLimit: () => onLimit("unreadBytes") };
+      optionsOf.set(limit, options);
+    }
+    return new UnreadBudget(options);
   }
 
   /**

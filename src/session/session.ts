@@ -70,8 +70,9 @@ export class Session implements Client {
   readonly #send: (text: string, call: Call | undefined) => void;
   readonly #calls = new SmallMap<Id, Call>();
   /** One for each large message that is being read. */
-  readonly #arriving = new Set<EarlyCancels>();
-  readonly #questions = new Map<Id, (answer: Answer) => void>();
+  /** Made on first use, like the next: most sessions need neither. */
+  #arriving: Set<EarlyCancels> | undefined;
+  #questions: Map<Id, (answer: Answer) => void> | undefined;
   readonly #endings: (() => void)[] = [];
   #questionCount = 0;
   #isRetired = false;
@@ -121,12 +122,13 @@ export class Session implements Client {
   /** A large message of this session is being read, until `arrived`. */
   arrives(): EarlyCancels {
     const early: EarlyCancels = new Map();
+    this.#arriving ??= new Set();
     this.#arriving.add(early);
     return early;
   }
 
   arrived(early: EarlyCancels): void {
-    this.#arriving.delete(early);
+    this.#arriving?.delete(early);
   }
 
   /**
@@ -154,7 +156,7 @@ export class Session implements Client {
     const call = this.#calls.get(id);
     if (call) return call.cancel("client", words);
     if (typeof id === "string" && id.length > LONGEST_ID) return;
-    for (const early of this.#arriving) if (early.size < MOST_EARLY) early.set(id, words);
+    for (const early of this.#arriving ?? []) if (early.size < MOST_EARLY) early.set(id, words);
   }
 
   notify(text: string, call?: Call): void {
@@ -171,6 +173,7 @@ export class Session implements Client {
       const id = `goblin-${PROCESS}-${++this.#questionCount}`;
       const { task } = call ?? {};
       const answered = task?.asks();
+      this.#questions ??= new Map();
       this.#questions.set(id, (answer) => {
         answered?.();
         resolve(answer);
@@ -188,9 +191,9 @@ export class Session implements Client {
 
   /** Delivers the client's answer to the asker. Returns false if the question is unknown. */
   answered(id: Id, answer: Answer): boolean {
-    const resolve = this.#questions.get(id);
+    const resolve = this.#questions?.get(id);
     if (!resolve) return false;
-    this.#questions.delete(id);
+    this.#questions?.delete(id);
     resolve(answer);
     return true;
   }
@@ -206,15 +209,19 @@ export class Session implements Client {
    */
   retire(): void {
     this.#isRetired = true;
-    for (const id of [...this.#questions.keys()]) this.#abandonQuestion(id);
+    this.#abandonQuestions();
   }
 
   close(): void {
     if (this.#ended) return;
     this.#ended = true;
     for (const call of this.#calls.values()) call.cancel("client");
-    for (const id of [...this.#questions.keys()]) this.#abandonQuestion(id);
+    this.#abandonQuestions();
     for (const ending of this.#endings.splice(0)) ending();
+  }
+
+  #abandonQuestions(): void {
+    for (const id of [...(this.#questions?.keys() ?? [])]) this.#abandonQuestion(id);
   }
 
   #abandonQuestion(id: Id): void {
@@ -223,7 +230,7 @@ export class Session implements Client {
 
   /** Withdraws a question. The client is told, so that it stops asking its user. */
   #takeBack(id: Id, reason: string, call: Call | undefined): void {
-    if (!this.#questions.has(id)) return;
+    if (!this.#questions?.has(id)) return;
     this.#abandonQuestion(id);
     this.notify(notificationText("notifications/cancelled", JSON.stringify({ requestId: id, reason })), call);
   }
