@@ -67,7 +67,7 @@ export class OpenConnections {
     socket.once("close", () => this.#open.delete(open));
   }
 
-  /** The connection has become a tunnel: whoever serves it ends it. */
+  /** The connection has become a tunnel; the code that serves it ends it. */
   release(socket: Connection): void {
     const open = socket[STATE];
     if (open) this.#open.delete(open);
