@@ -79,7 +79,7 @@ export function createGateway(options: GatewayOptions) {
     catalog,
     servers,
     activity,
-    views: admin.views,
+    rows: admin.rows,
     /** Calls a tool on behalf of the program that embeds the gateway. */
     callTool: (input: ToolCallInput, caller: Caller) => callTool({ relay, servers }, input, caller),
     fetch: front.fetch,

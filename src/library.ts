@@ -8,8 +8,8 @@
 
 import { EventEmitter } from "node:events";
 import type { Readable, Writable } from "node:stream";
+import type { ApiRows } from "./admin/api-rows.ts";
 import { errorOf } from "./admin/call-tool.ts";
-import type { Views } from "./admin/views.ts";
 import type { GatewaySnapshot, ServerCard } from "./cards.ts";
 import type { ConfigDiff } from "./config/diff.ts";
 import { ConfigError, type Problem } from "./config/problems/problem.ts";
@@ -237,7 +237,7 @@ export function createGateway({ config: given, log: takeLine, logins }: GatewayO
       const { code, message } = errorOf(answer);
       throw new CallError(code, message);
     },
-    snapshot: () => snapshotOf(gateway.views),
+    snapshot: () => snapshotOf(gateway.rows),
     async reload(next) {
       const { diff, done } = gateway.reload(configOf(next));
       await done;
@@ -249,10 +249,10 @@ export function createGateway({ config: given, log: takeLine, logins }: GatewayO
   };
 }
 
-function eventsOf({ servers, catalog, activity, views }: ReturnType<typeof assemble>): EventEmitter<GatewayEvents> {
+function eventsOf({ servers, catalog, activity, rows }: ReturnType<typeof assemble>): EventEmitter<GatewayEvents> {
   const events = new EventEmitter<GatewayEvents>();
   const tellOfServer = (id: string): void => {
-    const row = views.server(id);
+    const row = rows.server(id);
     const server = row ? serverCard(row) : null;
     setImmediate(() => events.emit("server", { id, server }));
   };
@@ -275,17 +275,17 @@ function changesOf({ added, removed, changed, adjusted, settings, restartNeeded 
   };
 }
 
-function snapshotOf(views: Views): GatewaySnapshot {
+function snapshotOf(rows: ApiRows): GatewaySnapshot {
   return structuredClone({
-    servers: views.servers().map(serverCard),
-    tools: views.tools().map(({ tokens, calls, errors, p50Ms, ...card }) => card),
-    prompts: views.prompts().map(({ calls, errors, ...card }) => card),
-    resources: views.resources().map(({ id, subscribers, meta, ...card }) => card),
-    templates: views.templates().map(({ meta, ...card }) => card),
+    servers: rows.servers().map(serverCard),
+    tools: rows.tools().map(({ tokens, calls, errors, p50Ms, ...card }) => card),
+    prompts: rows.prompts().map(({ calls, errors, ...card }) => card),
+    resources: rows.resources().map(({ id, subscribers, meta, ...card }) => card),
+    templates: rows.templates().map(({ meta, ...card }) => card),
   });
 }
 
-function serverCard(row: ReturnType<Views["servers"]>[number]): ServerCard {
+function serverCard(row: ReturnType<ApiRows["servers"]>[number]): ServerCard {
   const { id, state, reason, since, transport, protocolVersion } = row;
   return { id, state, reason, since, transport, protocolVersion };
 }

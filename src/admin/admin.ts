@@ -5,31 +5,31 @@
 import type { Verdict } from "../front/http/guard.ts";
 import type { Principal } from "../protocol/principal.ts";
 import { lazy } from "../structures/lazy.ts";
+import { ApiRows } from "./api-rows.ts";
 import { Feed } from "./feed.ts";
 import { LiveCalls } from "./live/live-calls.ts";
 import { Watches } from "./live/watch-resource.ts";
 import type { AdminParts } from "./parts.ts";
-import { Views } from "./views.ts";
 
 export interface Admin {
   /** `principal`: the caller's name, as established by the guard. */
   fetch(request: Request, principal: Principal): Promise<Response>;
   page(request: Request, authorize: () => Verdict | Promise<Verdict>): Promise<Response>;
   /** The gateway's state as the API's rows. */
-  readonly views: Views;
+  readonly rows: ApiRows;
   close(): void;
 }
 
 export function createAdmin(parts: AdminParts): Admin {
-  const views = new Views(parts);
-  const feed = new Feed(parts, views);
+  const rows = new ApiRows(parts);
+  const feed = new Feed(parts, rows);
   const live = { calls: new LiveCalls(parts), watches: new Watches(parts) };
-  const api = lazy(async () => (await import("./api.ts")).createAdminApi(parts, { views, feed, ...live }));
+  const api = lazy(async () => (await import("./api.ts")).createAdminApi(parts, { rows, feed, ...live }));
   const page = lazy(async () => (await import("./page/page.ts")).createPage(parts));
   return {
     page: async (request, authorize) => (await page()).fetch(request, { authorize }),
     fetch: async (request, principal) => (await api()).fetch(request, { principal }),
-    views,
+    rows,
     close() {
       feed.close();
       live.calls.close();

@@ -18,6 +18,7 @@ import { logText } from "../protocol/log-text.ts";
 import type { Principal } from "../protocol/principal.ts";
 import { version } from "../version.ts";
 import type { ViewRequest } from "./access/schema.ts";
+import { type ApiRows, logEntry } from "./api-rows.ts";
 import { callTool, toolResponse } from "./call-tool.ts";
 import type { ExplainRequest } from "./explain/schema.ts";
 import { apiFailure, failureResponse } from "./failure.ts";
@@ -36,7 +37,6 @@ import { shownConfig } from "./page/shown-config.ts";
 import type { AdminParts } from "./parts.ts";
 import { type AdminRoute, plainRoutes, takesBody } from "./route.ts";
 import { type AdminRouteName, adminRoutes } from "./routes.ts";
-import { logEntry, type Views } from "./views.ts";
 
 /** `principal`: the caller's name. */
 type AdminEnv = { Bindings: { principal: Principal } };
@@ -55,7 +55,7 @@ type Handler = (request: Request) => unknown;
 const LINES = 1000;
 
 interface Sources {
-  readonly views: Views;
+  readonly rows: ApiRows;
   readonly feed: Feed;
   readonly calls: LiveCalls;
   readonly watches: Watches;
@@ -97,10 +97,10 @@ export function createAdminApi(parts: AdminParts, sources: Sources): Hono<AdminE
   return app;
 }
 
-function handlersOf(parts: AdminParts, { views, feed, calls, watches }: Sources): Record<AdminRouteName, Handler> {
+function handlersOf(parts: AdminParts, { rows, feed, calls, watches }: Sources): Record<AdminRouteName, Handler> {
   const { activity, keptCalls, logs, servers, config } = parts;
   const known = (id: unknown) => {
-    const server = views.server(String(id));
+    const server = rows.server(String(id));
     if (server) return server;
     throw apiFailure("SERVER_NOT_FOUND", `There is no server "${String(id)}"`);
   };
@@ -124,7 +124,7 @@ function handlersOf(parts: AdminParts, { views, feed, calls, watches }: Sources)
     throw apiFailure("CONFIG_INVALID", `Server "${id}" cannot be started: ${reason}`);
   };
   return {
-    getState: () => views.state(),
+    getState: () => rows.state(),
     getConfig: () => {
       const { current } = config;
       return shownConfig(parts.wholeOf?.(current) ?? current, (text) => logs.masker.text(String(masked(text))));
@@ -139,13 +139,13 @@ function handlersOf(parts: AdminParts, { views, feed, calls, watches }: Sources)
       const { findPrograms, pathFolders } = await import("../doctor/programs.ts");
       return { path: pathFolders(), items: await findPrograms() };
     },
-    listServers: () => listed(views.servers()),
-    listTools: () => listed(views.tools()),
-    listPrompts: () => listed(views.prompts()),
-    listResources: () => listed(views.resources()),
-    listTemplates: () => listed(views.templates()),
-    listSubscriptions: () => listed(views.subscriptions()),
-    listSessions: () => listed(views.sessions()),
+    listServers: () => listed(rows.servers()),
+    listTools: () => listed(rows.tools()),
+    listPrompts: () => listed(rows.prompts()),
+    listResources: () => listed(rows.resources()),
+    listTemplates: () => listed(rows.templates()),
+    listSubscriptions: () => listed(rows.subscriptions()),
+    listSessions: () => listed(rows.sessions()),
     ...grantHandlers(parts),
     ...approvalHandlers(parts),
     ...lockHandlers(parts),
@@ -154,10 +154,10 @@ function handlersOf(parts: AdminParts, { views, feed, calls, watches }: Sources)
     getServer: ({ params }) => serverDetails(known(params["id"]), parts),
     explain: async ({ body }) => {
       const { explain } = await import("./explain/explain.ts");
-      return explain(body as ExplainRequest, parts, views);
+      return explain(body as ExplainRequest, parts, rows);
     },
     getAccess: async () => (await import("./access/state.ts")).accessState(parts),
-    viewAs: async ({ body }) => (await import("./access/view.ts")).viewAs(body as ViewRequest, parts, views),
+    viewAs: async ({ body }) => (await import("./access/view.ts")).viewAs(body as ViewRequest, parts, rows),
     listCalls: () => listed(activity.calls()),
     getCall: ({ params }) =>
       new Response(callDetails(kept(params["id"]), logs), { headers: { "content-type": "application/json" } }),

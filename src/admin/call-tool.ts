@@ -44,7 +44,7 @@ export async function callTool(parts: Parts, input: ToolCallInput, caller: Calle
   }
 }
 
-export interface CallOptions extends Partial<Pick<Client, "capabilities" | "logLevel" | "ask" | "party">> {
+export interface ApiCallOptions extends Partial<Pick<Client, "capabilities" | "logLevel" | "ask" | "party">> {
   readonly method: string;
   readonly params: Params;
   readonly caller: Caller;
@@ -52,7 +52,10 @@ export interface CallOptions extends Partial<Pick<Client, "capabilities" | "logL
 }
 
 /** Returns a call of a client of its own, and what releases that client's connections. */
-export function makeCall(servers: Pick<Servers, "release">, options: CallOptions): { call: Call; release: () => void } {
+export function makeCall(
+  servers: Pick<Servers, "release">,
+  options: ApiCallOptions,
+): { call: Call; release: () => void } {
   const { method, params, emit = () => {} } = options;
   const client = clientFor(options);
   const call = new Call({ method, params, text: JSON.stringify(params), client, emit });
@@ -80,7 +83,7 @@ export function errorOf(answer: ErrorAnswer): { readonly code: string; readonly 
   return { code: String(shownCode(answer)), message: toDisplayText(message) };
 }
 
-function clientFor(options: CallOptions): Client {
+function clientFor(options: ApiCallOptions): Client {
   const { name, principal } = options.caller;
   const { capabilities = {}, logLevel, ask } = options;
   const key = `api-${randomUUID()}`;

@@ -11,9 +11,9 @@ import { Outbox } from "../outbound/outbox.ts";
 import { UnreadBudget } from "../outbound/unread-budget.ts";
 import type { Principal } from "../protocol/principal.ts";
 import { isStarting } from "../protocol/server-states.ts";
+import { type ApiRows, logEntry } from "./api-rows.ts";
 import type { AdminEvent, AdminEventType } from "./events.ts";
 import type { AdminParts } from "./parts.ts";
-import { logEntry, type Views } from "./views.ts";
 
 const BUFFER_BYTES = 1024 * 1024;
 const STREAM_BYTES = 64 * 1024;
@@ -26,7 +26,7 @@ type ListName = Extract<AdminEventType, "subscriptions" | "sessions" | "approval
 
 export class Feed {
   readonly #parts: AdminParts;
-  readonly #views: Views;
+  readonly #rows: ApiRows;
   /** Maps each open stream to its reader's principal. */
   readonly #streams = new Map<Outbox, Principal>();
   readonly #changed = new Set<ListName>();
@@ -37,9 +37,9 @@ export class Feed {
   #callsLeft = CALLS_PER_PULSE;
   #linesLeft = LINES_PER_PULSE;
 
-  constructor(parts: AdminParts, views: Views) {
+  constructor(parts: AdminParts, rows: ApiRows) {
     this.#parts = parts;
-    this.#views = views;
+    this.#rows = rows;
     const { servers, sessions, subscriptions, reloads } = parts;
     servers.on("status", (id) => this.#serverChanged(id));
     servers.on("removed", (id) => this.#serverChanged(id));
@@ -86,12 +86,12 @@ export class Feed {
 
   #serverChanged(id: string): void {
     if (this.#streams.size === 0) return;
-    this.#send({ type: "server", data: { id, server: this.#views.server(id) ?? null } });
+    this.#send({ type: "server", data: { id, server: this.#rows.server(id) ?? null } });
   }
 
   #configChanged(): void {
     if (this.#streams.size === 0) return;
-    this.#send({ type: "config", data: { problem: this.#views.configProblem() } });
+    this.#send({ type: "config", data: { problem: this.#rows.configProblem() } });
   }
 
   #listChanged(name: ListName): void {
@@ -139,7 +139,7 @@ export class Feed {
     this.#linesLeft = LINES_PER_PULSE;
     const { calls, errors, p50Ms, p99Ms } = this.#parts.activity.takeRecent();
     const figures = { callsPerSecond: calls, errorsPerSecond: errors, p50Ms, p99Ms };
-    this.#send({ type: "state", data: { time: Date.now(), ...this.#views.totals(), ...figures } });
+    this.#send({ type: "state", data: { time: Date.now(), ...this.#rows.totals(), ...figures } });
     // The reason of a server that starts says how much time is left.
     const { servers } = this.#parts;
     for (const id of servers.ids()) if (isStarting(servers.status(id)?.state)) this.#serverChanged(id);
@@ -147,12 +147,12 @@ export class Feed {
 
   #sendList(name: ListName): void {
     if (name === "approvals") this.#send({ type: name, data: { held: this.#parts.approvals.heldCount } });
-    else if (name === "lock") this.#send({ type: name, data: this.#views.lock() });
+    else if (name === "lock") this.#send({ type: name, data: this.#rows.lock() });
     else if (name === "sessions") {
-      const items = this.#views.sessions();
+      const items = this.#rows.sessions();
       this.#send({ type: name, data: { items, total: items.length } });
     } else {
-      const items = this.#views.subscriptions();
+      const items = this.#rows.subscriptions();
       this.#send({ type: name, data: { items, total: items.length } });
     }
   }

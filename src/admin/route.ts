@@ -1,6 +1,6 @@
 /** What describes a route of the admin API, and the routes beside the API. */
 import type * as z from "zod";
-import { Health, OpenApi } from "./schema.ts";
+import { HealthState, OpenApi } from "./schema.ts";
 
 /** The groups of routes with their descriptions. */
 export const routeTags = {
@@ -47,7 +47,7 @@ export const plainRoutes = {
     tag: "health",
     summary: "Whether the gateway is running",
     description: "Needs no token.",
-    response: Health,
+    response: HealthState,
   },
   getReady: {
     method: "get",
@@ -55,7 +55,7 @@ export const plainRoutes = {
     tag: "health",
     summary: "Whether every server has connected or failed once",
     description: "Needs no token. Answers 503 until then.",
-    response: Health,
+    response: HealthState,
   },
   getMetrics: {
     method: "get",

@@ -6,7 +6,7 @@
  */
 
 import { accessRoutes } from "./access/routes.ts";
-import { ExplainRequest, Explanation } from "./explain/schema.ts";
+import { ExplainRequest, ExplainResult } from "./explain/schema.ts";
 import { approvalRoutes } from "./live/approval-routes.ts";
 import { liveRoutes } from "./live/routes.ts";
 import { ServerDetails } from "./live/schema.ts";
@@ -198,7 +198,7 @@ export const adminRoutes = {
       "Owner, rules with their lines, timeout, breaker, last errors and tokens. It asks; nothing is called. " +
       "404: nothing has this name. 400: several servers have it, or there is no such profile.",
     request: ExplainRequest,
-    response: Explanation,
+    response: ExplainResult,
     errors: [400, 404],
   },
   listCalls: {

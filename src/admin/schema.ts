@@ -299,7 +299,7 @@ export const ConfigChanges = ReloadResult.extend({
 export type ConfigChanges = z.infer<typeof ConfigChanges>;
 export const ShownConfig = jsonObject;
 export const PageCode = z.object({ code: z.string() });
-export const LoginLink = z.object({ url: z.string().describe("the gateway's own page, for this caller only") });
+export const LoginResult = z.object({ url: z.string().describe("the gateway's own page, for this caller only") });
 export const GrantRow = z.object({
   id: z.string(),
   clientId: z.string().describe("the client's id, or the address of its metadata document"),
@@ -328,7 +328,7 @@ export const Programs = z.object({
   items: z.array(ProgramRow),
 });
 export type Programs = z.infer<typeof Programs>;
-export const Health = z.object({
+export const HealthState = z.object({
   status: z.enum(["ok", "ready", "starting"]),
   redis: RedisState.optional().describe("absent without cluster.redis"),
 });

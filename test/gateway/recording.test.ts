@@ -16,7 +16,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { RecordingState } from "../../src/admin/live/schema.ts";
+import { CurrentRecording } from "../../src/admin/live/schema.ts";
 import { parseConfig } from "../../src/config/reading/parse.ts";
 import { exchangesOf } from "../../src/recording/exchanges.ts";
 import type { Frame } from "../../src/recording/frame.ts";
@@ -308,12 +308,12 @@ test("through the API: for a while, to the gateway's own folder, and not beside 
   };
   expect((await api("GET", "/api/recording")).json).toEqual({ recording: null });
   expect((await api("POST", "/api/recording", { forMs: 5, dir: "/tmp" })).status).toBe(400);
-  const begun = RecordingState.parse((await api("POST", "/api/recording", { forMs: 60_000 })).json).recording!;
+  const begun = CurrentRecording.parse((await api("POST", "/api/recording", { forMs: 60_000 })).json).recording!;
   expect(begun).toMatchObject({ dir: join(state, "goblin", "recordings"), servers: ["*"], isConfigured: false });
   const raw = rawHttp(goblin.url);
   await raw.initialize();
   await raw.call("tools/call", { name: "one_echo", arguments: { text: "recorded" } });
-  const ended = RecordingState.parse((await api("POST", "/api/recording/stop", {})).json).recording!;
+  const ended = CurrentRecording.parse((await api("POST", "/api/recording/stop", {})).json).recording!;
   expect(ended.frames).toBeGreaterThanOrEqual(4);
   const calls = exchangesOf(framesOf(join(ended.dir, ended.run)));
   expect(calls.map(({ method }) => method)).toContain("tools/call");

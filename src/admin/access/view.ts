@@ -6,19 +6,19 @@
 import { askedPrincipal } from "../../policy/asked-principal.ts";
 import type { Decision, Scope } from "../../policy/scope.ts";
 import { inSlices, mapped } from "../../timing/slices.ts";
-import { entriesOf, type Found } from "../explain/find-entry.ts";
+import type { ApiRows } from "../api-rows.ts";
+import { entriesOf, type FoundEntry } from "../explain/find-entry.ts";
 import { itemOf, SeenBy } from "../explain/seen.ts";
 import type { AdminParts } from "../parts.ts";
-import type { Views } from "../views.ts";
 import type { PrincipalView, ViewedEntry, ViewRequest } from "./schema.ts";
 
 /** About the cost of a decision, in microseconds. */
 const ENTRY_COST = 10;
 
-export async function viewAs(request: ViewRequest, parts: AdminParts, views: Views): Promise<PrincipalView> {
+export async function viewAs(request: ViewRequest, parts: AdminParts, rows: ApiRows): Promise<PrincipalView> {
   const by = new SeenBy(askedPrincipal({ ...request, principal: request.as }), request.profile, parts);
   const scope = by.policy?.scopeOf(by.principal);
-  const entries = entriesOf(views);
+  const entries = entriesOf(rows);
   const items = await inSlices(
     mapped(
       entries,
@@ -43,7 +43,7 @@ export async function viewAs(request: ViewRequest, parts: AdminParts, views: Vie
   };
 }
 
-function viewed(entry: Found, by: SeenBy, scope: Scope | undefined): ViewedEntry {
+function viewed(entry: FoundEntry, by: SeenBy, scope: Scope | undefined): ViewedEntry {
   const { kind, name, serverId } = entry;
   const item = itemOf(entry);
   const decision = scope?.evaluate(item);

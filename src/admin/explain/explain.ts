@@ -10,20 +10,20 @@ import type { ServerConfig } from "../../config/schema/server.ts";
 import { askedPrincipal } from "../../policy/asked-principal.ts";
 import { explain as explainItem } from "../../policy/explain.ts";
 import { describeRules, type ResultRules } from "../../protocol/results/result-rules.ts";
+import type { ApiRows } from "../api-rows.ts";
 import type { AdminParts } from "../parts.ts";
-import type { Views } from "../views.ts";
 import { type LineOf, linesIn } from "./config-lines.ts";
-import { type Found, findEntry } from "./find-entry.ts";
-import type { ExplainRequest, Explanation } from "./schema.ts";
+import { type FoundEntry, findEntry } from "./find-entry.ts";
+import type { ExplainRequest, ExplainResult } from "./schema.ts";
 import { itemOf, SeenBy } from "./seen.ts";
 
 const LAST_ERRORS = 5;
 
-export async function explain(request: ExplainRequest, parts: AdminParts, views: Views): Promise<Explanation> {
+export async function explain(request: ExplainRequest, parts: AdminParts, rows: ApiRows): Promise<ExplainResult> {
   const { config, servers, configPath, activity, logs } = parts;
   const { current } = config;
   const by = new SeenBy(askedPrincipal({ ...request, principal: request.as }), request.profile, parts);
-  const entry = findEntry(request.name, views, current);
+  const entry = findEntry(request.name, rows, current);
   const { kind, name, originalName, serverId, tokens = null, calls = 0, errors = 0 } = entry;
   const lineOf = await linesIn(configPath);
   const byRules = explainItem(by.policy, {
@@ -74,7 +74,7 @@ export async function explain(request: ExplainRequest, parts: AdminParts, views:
   };
 }
 
-function rulesOf({ originalName }: Found, ofServer: ServerConfig | undefined): ResultRules | undefined {
+function rulesOf({ originalName }: FoundEntry, ofServer: ServerConfig | undefined): ResultRules | undefined {
   const override = ofServer?.tools.overrides[originalName];
   return override ? override.results : ofServer?.tools.results;
 }
@@ -85,7 +85,7 @@ interface TimeoutSource {
   readonly lineOf: LineOf;
 }
 
-function timeoutOf({ kind, serverId, originalName }: Found, { ofServer, current, lineOf }: TimeoutSource) {
+function timeoutOf({ kind, serverId, originalName }: FoundEntry, { ofServer, current, lineOf }: TimeoutSource) {
   const { callMs, maxCallMs: maxMs } = current.timeouts;
   const own = ["mcpServers", serverId];
   const override = kind === "tool" ? ofServer?.tools.overrides[originalName] : undefined;

@@ -2,11 +2,11 @@
 import type { Config } from "../../config/schema/config.ts";
 import { matchesGlob } from "../../text/glob.ts";
 import { nearestWord } from "../../text/nearest/nearest-word.ts";
+import type { ApiRows } from "../api-rows.ts";
 import { apiFailure } from "../failure.ts";
-import type { Views } from "../views.ts";
-import type { Explanation } from "./schema.ts";
+import type { ExplainResult } from "./schema.ts";
 
-export interface Found extends Pick<Explanation, "kind" | "name" | "originalName" | "serverId"> {
+export interface FoundEntry extends Pick<ExplainResult, "kind" | "name" | "originalName" | "serverId"> {
   readonly annotations?: unknown;
   readonly inputSchema?: unknown;
   readonly tokens?: number;
@@ -15,8 +15,8 @@ export interface Found extends Pick<Explanation, "kind" | "name" | "originalName
 }
 
 /** @throws ApiFailure if nothing or too much has this name */
-export function findEntry(written: string, views: Views, config: Config): Found {
-  const entries = entriesOf(views);
+export function findEntry(written: string, rows: ApiRows, config: Config): FoundEntry {
+  const entries = entriesOf(rows);
   const named = entries.filter(({ name, originalName, serverId }) =>
     [name, `${serverId}/${originalName}`, `${serverId}_${originalName}`].includes(written),
   );
@@ -28,7 +28,7 @@ export function findEntry(written: string, views: Views, config: Config): Found 
   }
   const [entry] = found;
   if (entry) return entry;
-  const reason = leftOut(written, config) ?? notReady(written, views);
+  const reason = leftOut(written, config) ?? notReady(written, rows);
   if (reason !== undefined) throw apiFailure("NOT_FOUND", reason);
   const meant = nearestWord(
     written,
@@ -54,22 +54,22 @@ function leftOut(written: string, { servers }: Config): string | undefined {
 }
 
 /** Nobody knows the tools of a server that has not answered yet. */
-function notReady(written: string, views: Views): string | undefined {
-  const owner = views.servers().find(({ id }) => written.startsWith(`${id}/`) || written.startsWith(`${id}_`));
+function notReady(written: string, rows: ApiRows): string | undefined {
+  const owner = rows.servers().find(({ id }) => written.startsWith(`${id}/`) || written.startsWith(`${id}_`));
   if (!owner || owner.state === "ready" || owner.state === "degraded") return undefined;
   const why = owner.reason === null ? "" : `: ${owner.reason}`;
   return `nobody knows "${written}": the server "${owner.id}" is ${owner.state}${why}`;
 }
 
 /** All that clients can use, as the catalog has it now. */
-export function entriesOf(views: Views): Found[] {
+export function entriesOf(rows: ApiRows): FoundEntry[] {
   return [
-    ...views.tools().map((row): Found => ({ kind: "tool", ...row })),
-    ...views.prompts().map((row): Found => ({ kind: "prompt", ...row })),
-    ...views.resources().map(({ uri, originalUri, serverId }): Found => {
+    ...rows.tools().map((row): FoundEntry => ({ kind: "tool", ...row })),
+    ...rows.prompts().map((row): FoundEntry => ({ kind: "prompt", ...row })),
+    ...rows.resources().map(({ uri, originalUri, serverId }): FoundEntry => {
       return { kind: "resource", name: uri, originalName: originalUri, serverId };
     }),
-    ...views.templates().map(({ uriTemplate, originalUriTemplate, serverId }): Found => {
+    ...rows.templates().map(({ uriTemplate, originalUriTemplate, serverId }): FoundEntry => {
       return { kind: "template", name: uriTemplate, originalName: originalUriTemplate, serverId };
     }),
   ];

@@ -15,7 +15,7 @@ export const ExplainRequest = z.object({
 });
 export type ExplainRequest = z.infer<typeof ExplainRequest>;
 
-export const Explanation = z.object({
+export const ExplainResult = z.object({
   kind: z.enum(["tool", "prompt", "resource", "template"]),
   name: z.string().describe("as clients see it"),
   originalName: z.string().describe("as the server calls it"),
@@ -61,4 +61,4 @@ export const Explanation = z.object({
     .describe("the newest last"),
   tokens: z.int().nonnegative().nullable().describe("of its definition; null for what is no tool"),
 });
-export type Explanation = z.infer<typeof Explanation>;
+export type ExplainResult = z.infer<typeof ExplainResult>;

@@ -10,9 +10,9 @@ import type { Item } from "../../policy/rule.ts";
 import type { Place, Principal, Visibility } from "../../protocol/principal.ts";
 import { apiFailure } from "../failure.ts";
 import type { AdminParts } from "../parts.ts";
-import type { Found } from "./find-entry.ts";
+import type { FoundEntry } from "./find-entry.ts";
 
-export interface Seen {
+export interface SeenEntry {
   /** False: for this principal it does not exist. */
   readonly isVisible: boolean;
   readonly isListed: boolean;
@@ -62,7 +62,7 @@ export class SeenBy {
     return `the endpoint does not exist for this principal: ${this.#whose} not allow it`;
   }
 
-  see(entry: Found, { isVisible, decidedBy }: Ruling): Seen {
+  see(entry: FoundEntry, { isVisible, decidedBy }: Ruling): SeenEntry {
     if (!isVisible)
       return hidden(
         decidedBy ? `the rule ${decidedBy.name} hides it` : "policy.default is deny, and no rule allows it",
@@ -83,7 +83,7 @@ export class SeenBy {
     return this.#listed;
   }
 
-  #exposedBy({ serverId }: Found): string {
+  #exposedBy({ serverId }: FoundEntry): string {
     const { config, servers } = this.#parts;
     if (servers.config(serverId)?.expose !== undefined) return `mcpServers.${serverId}.expose`;
     if (this.place?.visibility?.expose !== undefined) return `the profile's "expose"`;
@@ -92,11 +92,11 @@ export class SeenBy {
 }
 
 /** An entry as the rules know it. */
-export function itemOf({ kind, serverId, originalName, annotations }: Found): Item {
+export function itemOf({ kind, serverId, originalName, annotations }: FoundEntry): Item {
   return { kind: kind === "template" ? "resource" : kind, serverId, name: originalName, annotations };
 }
 
-function hidden(why: string): Seen {
+function hidden(why: string): SeenEntry {
   return { isVisible: false, isListed: false, why };
 }
 
@@ -104,7 +104,7 @@ function keyOf(serverId: string, name: string): string {
   return `${serverId}\n${name}`;
 }
 
-function isShown({ kind, serverId, originalName, annotations }: Found, visibility: Visibility): boolean {
+function isShown({ kind, serverId, originalName, annotations }: FoundEntry, visibility: Visibility): boolean {
   const definition = { annotations };
   return visibility.showsServer(serverId) && visibility.shows({ kind, serverId, name: originalName, definition });
 }

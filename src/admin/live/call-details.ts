@@ -9,7 +9,7 @@ import { masked } from "../../calls/stages/audit-mask.ts";
 import { rawText } from "../../protocol/json-rpc.ts";
 import type { KeptCall } from "../../telemetry/kept-calls.ts";
 import type { LogBook } from "../../telemetry/log-book.ts";
-import { logEntry } from "../views.ts";
+import { logEntry } from "../api-rows.ts";
 import type { CallText } from "./schema.ts";
 
 const MOST_LINES = 100;

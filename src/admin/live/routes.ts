@@ -8,10 +8,10 @@ import {
   CallDetails,
   CallParams,
   CallText,
+  CurrentRecording,
   LiveAnswer,
   LiveRequest,
   liveEvents,
-  RecordingState,
   RecordRequest,
   UpdatesQuery,
   updateEvents,
@@ -44,7 +44,7 @@ export const liveRoutes = {
     tag: "gateway",
     summary: "The recording under way",
     description: "What is recorded, where, until when, and how much so far; null if nothing is.",
-    response: RecordingState,
+    response: CurrentRecording,
   },
   startRecording: {
     method: "post",
@@ -53,7 +53,7 @@ export const liveRoutes = {
     summary: "Record the messages of clients and servers for a while",
     description: "To the gateway's own folder, secrets masked. 409: the config records already.",
     request: RecordRequest,
-    response: RecordingState,
+    response: CurrentRecording,
     errors: [400, 409],
   },
   stopRecording: {
@@ -62,7 +62,7 @@ export const liveRoutes = {
     tag: "gateway",
     summary: "End the recording",
     description: "Answers with what was recorded; null if nothing was.",
-    response: RecordingState,
+    response: CurrentRecording,
     errors: [409],
   },
   startCall: {

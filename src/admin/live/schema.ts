@@ -121,7 +121,7 @@ export const RecordingRow = z.object({
 });
 export type RecordingRow = z.infer<typeof RecordingRow>;
 
-export const RecordingState = z.object({ recording: RecordingRow.nullable() });
+export const CurrentRecording = z.object({ recording: RecordingRow.nullable() });
 
 export const RecordRequest = z.object({
   forMs: z.int().min(1000).max(86_400_000).describe("how long to record, at most a day"),

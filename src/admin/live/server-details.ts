@@ -6,9 +6,9 @@
  */
 import { isSecretName, masked } from "../../calls/stages/audit-mask.ts";
 import type { ServerTransport } from "../../config/schema/server.ts";
+import { logEntry } from "../api-rows.ts";
 import type { AdminParts } from "../parts.ts";
 import type { ServerRow } from "../schema.ts";
-import { logEntry } from "../views.ts";
 import type { ServerDetails } from "./schema.ts";
 
 const STDERR_LINES = 50;

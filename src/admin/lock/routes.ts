@@ -1,7 +1,7 @@
 /** The admin API's routes about the lock file: a part of the route table in `../routes.ts`. */
 import type { AdminRoute } from "../route.ts";
 import { ServerParams } from "../schema.ts";
-import { Approval, LockedServerRow, LockState } from "./schema.ts";
+import { ApprovalRequest, LockedServerRow, LockState } from "./schema.ts";
 
 export const lockRoutes = {
   getLock: {
@@ -21,7 +21,7 @@ export const lockRoutes = {
       "Writes it to the lock file. With the digest of a new version that waits, that version is approved and takes " +
       "over. 409: it offers something else than `expect`, or nothing is known of it.",
     params: ServerParams,
-    request: Approval,
+    request: ApprovalRequest,
     response: LockedServerRow,
     errors: [400, 404, 409],
   },
@@ -32,7 +32,7 @@ export const lockRoutes = {
     summary: "Let a new version of a server take over without an approval",
     description: "What is not approved of it is pinned or hidden. 409: no version with the digest `expect` waits.",
     params: ServerParams,
-    request: Approval,
+    request: ApprovalRequest,
     response: LockState,
     errors: [400, 409],
   },

@@ -54,4 +54,4 @@ export const LockState = z.object({
 });
 export type LockState = z.infer<typeof LockState>;
 
-export const Approval = z.object({ expect: digest.describe("the digest of what was looked at") });
+export const ApprovalRequest = z.object({ expect: digest.describe("the digest of what was looked at") });

@@ -1,6 +1,6 @@
 /** The admin API's routes about logins: a part of the route table in `../routes.ts`. */
 import type { AdminRoute } from "../route.ts";
-import { LoginLink, listOf, ServerParams } from "../schema.ts";
+import { LoginResult, listOf, ServerParams } from "../schema.ts";
 import { LoginRow, LogoutRequest, LogoutResult } from "./schema.ts";
 
 export const loginRoutes = {
@@ -20,7 +20,7 @@ export const loginRoutes = {
     summary: "Get the link to the page where a person logs in to a server",
     description: "The link belongs to the caller and works for half an hour. 409: the server has no such login.",
     params: ServerParams,
-    response: LoginLink,
+    response: LoginResult,
     errors: [404, 409],
   },
   logoutServer: {

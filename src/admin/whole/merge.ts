@@ -9,7 +9,7 @@ import type { RecordingRow } from "../live/schema.ts";
 import type { Counts, GatewayState, PromptRow, ResourceRow, ServerRow, ToolRow } from "../schema.ts";
 
 /** What one worker says. The first one comes first. */
-export interface Said<Value> {
+export interface WorkerValue<Value> {
   readonly worker: number;
   readonly value: Value;
 }
@@ -31,7 +31,7 @@ const SEVERITY: Readonly<Record<ServerState, number>> = {
   invalid: 7,
 };
 
-export function mergeState(said: readonly Said<GatewayState>[]): GatewayState {
+export function mergeState(said: readonly WorkerValue<GatewayState>[]): GatewayState {
   const states = said.map(({ value }) => value);
   const workers = said.map(({ worker, value }) => {
     const { uptimeMs, counts, calls } = value;
@@ -62,7 +62,7 @@ export function mergeTotals(totals: readonly Totals[]): Totals {
   };
 }
 
-export function mergeServer(said: readonly Said<ServerRow>[]): ServerRow {
+export function mergeServer(said: readonly WorkerValue<ServerRow>[]): ServerRow {
   const rows = said.map(({ value }) => value);
   const worst = said.reduce((one, other) => (SEVERITY[other.value.state] > SEVERITY[one.value.state] ? other : one));
   const isSame = rows.every(({ state }) => state === worst.value.state);
@@ -84,7 +84,7 @@ export function mergeServer(said: readonly Said<ServerRow>[]): ServerRow {
 }
 
 /** All workers record, or none does: the first one tells what and where. */
-export function mergeRecording(said: readonly Said<{ recording: RecordingRow | null }>[]) {
+export function mergeRecording(said: readonly WorkerValue<{ recording: RecordingRow | null }>[]) {
   const rows = said.flatMap(({ value }) => value.recording ?? []);
   const recording = rows[0] && {
     ...rows[0],
@@ -95,10 +95,10 @@ export function mergeRecording(said: readonly Said<{ recording: RecordingRow | n
   return { recording: recording ?? null };
 }
 
-export const mergeServers = (said: readonly Said<List<ServerRow>>[]): List<ServerRow> =>
+export const mergeServers = (said: readonly WorkerValue<List<ServerRow>>[]): List<ServerRow> =>
   grouped(said, ({ id }) => id, mergeServer);
 
-export const mergeTools = (said: readonly Said<List<ToolRow>>[]): List<ToolRow> =>
+export const mergeTools = (said: readonly WorkerValue<List<ToolRow>>[]): List<ToolRow> =>
   grouped(
     said,
     ({ name }) => name,
@@ -108,14 +108,14 @@ export const mergeTools = (said: readonly Said<List<ToolRow>>[]): List<ToolRow> 
     },
   );
 
-export const mergePrompts = (said: readonly Said<List<PromptRow>>[]): List<PromptRow> =>
+export const mergePrompts = (said: readonly WorkerValue<List<PromptRow>>[]): List<PromptRow> =>
   grouped(
     said,
     ({ name }) => name,
     (same) => ({ ...same[0]!.value, ...used(same.map(({ value }) => value)) }),
   );
 
-export const mergeResources = (said: readonly Said<List<ResourceRow>>[]): List<ResourceRow> =>
+export const mergeResources = (said: readonly WorkerValue<List<ResourceRow>>[]): List<ResourceRow> =>
   grouped(
     said,
     ({ uri }) => uri,
@@ -126,14 +126,14 @@ export const mergeResources = (said: readonly Said<List<ResourceRow>>[]): List<R
   );
 
 /** Puts lists together whose items are each at one worker. */
-export function union<Item>(said: readonly Said<List<Item>>[]): List<Item> {
+export function union<Item>(said: readonly WorkerValue<List<Item>>[]): List<Item> {
   const items = said.flatMap(({ value }) => value.items);
   return { items, total: sum(said, ({ value }) => value.total) };
 }
 
 /** The same for items with a time, oldest first. */
 export function timeline<Item extends { readonly time: number }>(
-  said: readonly Said<List<Item>>[],
+  said: readonly WorkerValue<List<Item>>[],
   limit = Number.POSITIVE_INFINITY,
 ): List<Item> {
   const { items, total } = union(said);
@@ -142,11 +142,11 @@ export function timeline<Item extends { readonly time: number }>(
 }
 
 function grouped<Item>(
-  said: readonly Said<List<Item>>[],
+  said: readonly WorkerValue<List<Item>>[],
   keyOf: (item: Item) => string,
-  merge: (same: readonly Said<Item>[]) => Item,
+  merge: (same: readonly WorkerValue<Item>[]) => Item,
 ): List<Item> {
-  const groups = new Map<string, Said<Item>[]>();
+  const groups = new Map<string, WorkerValue<Item>[]>();
   for (const { worker, value } of said) {
     for (const item of value.items) {
       const key = keyOf(item);

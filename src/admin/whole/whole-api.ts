@@ -13,9 +13,9 @@ import {
   mergeServers,
   mergeState,
   mergeTools,
-  type Said,
   timeline,
   union,
+  type WorkerValue,
 } from "./merge.ts";
 import type { SiblingAnswer, Siblings } from "./siblings.ts";
 import { WholeFeed } from "./whole-feed.ts";
@@ -23,16 +23,19 @@ import { WholeFeed } from "./whole-feed.ts";
 type Fetch = (request: Request, principal: Principal) => Promise<Response>;
 /** The values come from the same program's API. */
 // biome-ignore lint/suspicious/noExplicitAny: each merge names the type of its route
-type Merge = (said: readonly Said<any>[], query: URLSearchParams) => unknown;
+type Merge = (said: readonly WorkerValue<any>[], query: URLSearchParams) => unknown;
 
 /** How the answers of all workers become one. */
 const MERGED: readonly (readonly [path: RegExp, merge: Merge])[] = [
-  [/^\/api\/state$/, (said: readonly Said<GatewayState>[]) => mergeState(said)],
-  [/^\/api\/servers$/, (said: readonly Said<List<ServerRow>>[]) => mergeServers(said)],
-  [/^\/api\/servers\/[^/]+$/, (said: readonly Said<ServerRow>[]) => ({ ...said[0]!.value, ...mergeServer(said) })],
-  [/^\/api\/tools$/, (said: readonly Said<List<ToolRow>>[]) => mergeTools(said)],
-  [/^\/api\/prompts$/, (said: readonly Said<List<PromptRow>>[]) => mergePrompts(said)],
-  [/^\/api\/resources$/, (said: readonly Said<List<ResourceRow>>[]) => mergeResources(said)],
+  [/^\/api\/state$/, (said: readonly WorkerValue<GatewayState>[]) => mergeState(said)],
+  [/^\/api\/servers$/, (said: readonly WorkerValue<List<ServerRow>>[]) => mergeServers(said)],
+  [
+    /^\/api\/servers\/[^/]+$/,
+    (said: readonly WorkerValue<ServerRow>[]) => ({ ...said[0]!.value, ...mergeServer(said) }),
+  ],
+  [/^\/api\/tools$/, (said: readonly WorkerValue<List<ToolRow>>[]) => mergeTools(said)],
+  [/^\/api\/prompts$/, (said: readonly WorkerValue<List<PromptRow>>[]) => mergePrompts(said)],
+  [/^\/api\/resources$/, (said: readonly WorkerValue<List<ResourceRow>>[]) => mergeResources(said)],
   [/^\/api\/(sessions|subscriptions|approvals|approval-grants)$/, union],
   [/^\/api\/calls$/, (said) => timeline(said)],
   [/^\/api\/recording$/, mergeRecording],
@@ -70,7 +73,7 @@ export function createWholeApi(own: Fetch, siblings: Siblings): Fetch {
     if (isWherever) return responseOf(others.find(({ status }) => status !== 404)) ?? first;
     const failed = isEverywhere ? others.find(({ status }) => status >= 400) : undefined;
     if (!merge) return responseOf(failed) ?? first;
-    const said: Said<unknown>[] = [{ worker: FIRST, value: await first.json() }];
+    const said: WorkerValue<unknown>[] = [{ worker: FIRST, value: await first.json() }];
     for (const { worker, status, text } of others) if (status < 400) said.push({ worker, value: JSON.parse(text) });
     return Response.json(merge(said, searchParams));
   };

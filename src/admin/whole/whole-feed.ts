@@ -8,7 +8,7 @@
 import type { Principal } from "../../protocol/principal.ts";
 import type { AdminEvent, Pulse } from "../events.ts";
 import type { ServerRow, SessionRow, SubscriptionRow } from "../schema.ts";
-import { type List, mergeServer, mergeTotals, type Said, union } from "./merge.ts";
+import { type List, mergeServer, mergeTotals, union, type WorkerValue } from "./merge.ts";
 import type { Siblings } from "./siblings.ts";
 
 /** What one worker said last. */
@@ -187,7 +187,7 @@ export class WholeFeed {
   }
 
   /** What all workers said last of something, the first one first. */
-  #said<Value>(of: (last: Last) => Value | undefined): Said<Value>[] {
+  #said<Value>(of: (last: Last) => Value | undefined): WorkerValue<Value>[] {
     const all = [...this.#last.values()].sort((one, other) => one.worker - other.worker);
     return all.flatMap((last) => {
       const value = of(last);

@@ -1,6 +1,6 @@
 /** `goblin auth`: the logins at servers, as the store has them. Asks nobody, shows no token. */
 import type { Config } from "../../config/schema/config.ts";
-import { type LoginRow, loginRows, shownOwner } from "../../login/book/login-rows.ts";
+import { type LoginSummary, loginRows, shownOwner } from "../../login/book/login-rows.ts";
 import { LoginStore } from "../../login/store.ts";
 import { clean } from "../../text/clean.ts";
 import { chooseConfig } from "../config.ts";
@@ -13,7 +13,7 @@ export interface AuthOptions {
 }
 
 /** The rows as `--json` prints them: times as people write them. */
-export type PrintedLogin = Pick<LoginRow, "server" | "principal" | "state" | "issuer" | "isRenewed" | "scopes"> & {
+export type PrintedLogin = Pick<LoginSummary, "server" | "principal" | "state" | "issuer" | "isRenewed" | "scopes"> & {
   readonly expiresAt: string | null;
 };
 

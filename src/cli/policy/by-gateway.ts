@@ -3,7 +3,7 @@
  * listed or hidden, rules with file and line, the timeout and where it comes from, the server's
  * state and its breaker, tokens and the last errors.
  */
-import type { Explanation } from "../../admin/explain/schema.ts";
+import type { ExplainResult } from "../../admin/explain/schema.ts";
 import { adminRoutes } from "../../admin/routes.ts";
 import { clean } from "../../text/clean.ts";
 import { formatMs } from "../../text/format.ts";
@@ -11,8 +11,6 @@ import { RefusedRequest } from "../gateway/refused-request.ts";
 import type { Target } from "../gateway/target.ts";
 import { printJson } from "../terminal/table.ts";
 import { UsageError } from "../usage-error.ts";
-
-export type Answer = Explanation;
 
 /** The question, in the words of the command's options. */
 export interface GatewayQuestion {
@@ -26,7 +24,11 @@ export interface GatewayQuestion {
 }
 
 /** @throws UsageError if the gateway does not know the name or the profile */
-export async function explainByGateway(name: string, target: Target, question: GatewayQuestion): Promise<Answer> {
+export async function explainByGateway(
+  name: string,
+  target: Target,
+  question: GatewayQuestion,
+): Promise<ExplainResult> {
   const { as, group: groups, scope: scopes, client, profile, args } = question;
   const given = args === undefined ? undefined : (JSON.parse(args) as unknown);
   try {
@@ -39,7 +41,7 @@ export async function explainByGateway(name: string, target: Target, question: G
 }
 
 /** Returns the exit code: 0 if the principal may use it now. */
-export function printAnswer(answer: Answer, json: boolean): number {
+export function printAnswer(answer: ExplainResult, json: boolean): number {
   const { serverId: server, originalName: tool, name: exposed, rules, ...rest } = answer;
   const placed = rules.map((rule) => ({ ...rule, at: placeOf(rule.line, answer) }));
   if (json) printJson({ server, tool, exposed, known: true, ...rest, rules: placed });
@@ -48,11 +50,11 @@ export function printAnswer(answer: Answer, json: boolean): number {
   return answer.effect === "allow" && isUsable ? 0 : 1;
 }
 
-export function placeOf(line: number | null, { config }: Pick<Answer, "config">): string {
+export function placeOf(line: number | null, { config }: Pick<ExplainResult, "config">): string {
   return line === null || config === null ? "the config" : `${config}:${line}`;
 }
 
-function* linesOf(answer: Answer): Generator<string> {
+function* linesOf(answer: ExplainResult): Generator<string> {
   const { kind, name, originalName, serverId, listed, why, visible, effect, decidedBy, refusal, rules } = answer;
   yield `${kind.padEnd(8)} ${originalName} of ${serverId}, as clients name it: ${name}`;
   yield `seen     ${visible ? "yes" : `no: it does not exist for this principal, because ${why}`}`;
@@ -71,7 +73,7 @@ function* linesOf(answer: Answer): Generator<string> {
   yield* factsOf(answer);
 }
 
-function* factsOf(answer: Answer): Generator<string> {
+function* factsOf(answer: ExplainResult): Generator<string> {
   const { state, reason, breaker, timeout, results, tokens, kind, calls, errors, lastErrors } = answer;
   yield `server   ${state}${reason === null ? "" : `: ${reason}`}`;
   const waits = `open after ${breaker.failures} failures in a row, tries again in ${formatMs(breaker.retryInMs)}`;

@@ -7,6 +7,7 @@
  */
 import { Access } from "../../access/access.ts";
 import { endpointFor } from "../../access/endpoints.ts";
+import type { ExplainResult } from "../../admin/explain/schema.ts";
 import { adminRoutes } from "../../admin/routes.ts";
 import type { ToolRow } from "../../admin/schema.ts";
 import { LiveConfig } from "../../config/live-config.ts";
@@ -21,7 +22,7 @@ import { namedConfig } from "../environment.ts";
 import { withTarget } from "../gateway/target.ts";
 import { printJson } from "../terminal/table.ts";
 import { UsageError } from "../usage-error.ts";
-import { type Answer, explainByGateway, printAnswer } from "./by-gateway.ts";
+import { explainByGateway, printAnswer } from "./by-gateway.ts";
 import { ownerByConfig, type PolicyFile, policyOf, readPolicyFile } from "./question.ts";
 
 export interface ExplainOptions {
@@ -57,7 +58,7 @@ export async function explain(tool: string, options: ExplainOptions): Promise<nu
 }
 
 /** Returns undefined if no gateway answers, and there is a config to ask instead. */
-async function askGateway(tool: string, options: ExplainOptions): Promise<Answer | undefined> {
+async function askGateway(tool: string, options: ExplainOptions): Promise<ExplainResult | undefined> {
   const { url, token } = options;
   try {
     return await withTarget({ url, token }, (target) => explainByGateway(tool, target, options));

@@ -4,7 +4,7 @@ import { canonicalUrl } from "../discovery.ts";
 import { isUnattended } from "../grants/unattended.ts";
 import { LOCAL, type Login, type LoginBook, wantedKey } from "../store.ts";
 
-export interface LoginRow {
+export interface LoginSummary {
   readonly server: string;
   /** The principal whose login it is; null: the gateway's, for all clients. */
   readonly principal: string | null;
@@ -32,8 +32,8 @@ interface Target {
 }
 
 /** One row for each login; for a server without any, one that says so. */
-export function loginRows(targets: readonly Target[], { logins, wanted }: LoginBook): LoginRow[] {
-  return targets.flatMap(({ id, url, auth }): LoginRow[] => {
+export function loginRows(targets: readonly Target[], { logins, wanted }: LoginBook): LoginSummary[] {
+  return targets.flatMap(({ id, url, auth }): LoginSummary[] => {
     const own = canonicalUrl(url);
     const isPersonal = auth.as === "caller";
     const kind = { server: id, isPersonal, isUnattended: isUnattended(auth) };
@@ -56,7 +56,7 @@ export function shownOwner(principal: string): string {
 function rowOf(
   login: Login,
   wanted: readonly string[] | undefined,
-): Omit<LoginRow, "server" | "isPersonal" | "isUnattended"> {
+): Omit<LoginSummary, "server" | "isPersonal" | "isUnattended"> {
   const { issuer, principal, expiresAt, scopes, refreshToken, loggedInAt } = login;
   const isRenewed = refreshToken !== undefined;
   const isOver = !isRenewed && expiresAt !== undefined && expiresAt < Date.now();

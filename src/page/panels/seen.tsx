@@ -1,7 +1,7 @@
 /** What a principal sees, entry by entry, and why one entry is seen or not. */
 import { useEffect, useState } from "preact/hooks";
 import type { PrincipalView, ViewedEntry } from "../../admin/access/schema.ts";
-import type { Explanation } from "../../admin/explain/schema.ts";
+import type { ExplainResult } from "../../admin/explain/schema.ts";
 import { post } from "../api.ts";
 import { ms, visible } from "../format.ts";
 import { Facts } from "../parts/facts.tsx";
@@ -87,10 +87,10 @@ export function Effect({ effect }: { effect: string }) {
 
 /** Everything about one entry: the gateway is asked again, for this one alone. */
 function Why({ entry, request }: { entry: ViewedEntry; request: Record<string, unknown> }) {
-  const [found, setFound] = useState<Explanation>();
+  const [found, setFound] = useState<ExplainResult>();
   const [problem, setProblem] = useState("");
   useEffect(() => {
-    post<Explanation>("/api/explain", { ...request, name: entry.name }).then(setFound, (error: Error) =>
+    post<ExplainResult>("/api/explain", { ...request, name: entry.name }).then(setFound, (error: Error) =>
       setProblem(error.message),
     );
   }, []);
@@ -135,7 +135,7 @@ function Why({ entry, request }: { entry: ViewedEntry; request: Record<string, u
   );
 }
 
-function callText({ effect, visible: isVisible }: Explanation): string {
+function callText({ effect, visible: isVisible }: ExplainResult): string {
   if (!isVisible) return "is answered as if it did not exist";
   return effect === "allow" ? "is allowed" : effect === "ask" ? "waits for a person" : "is refused";
 }

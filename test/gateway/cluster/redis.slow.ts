@@ -39,7 +39,7 @@ describe.skipIf(!hasProgram("redis-server"))("with Redis", () => {
     // The other one hands the session to the one that took it over.
     const logged = await third.call("tools/call", { name: "one_log", arguments: { level: "info", text: "low" } });
     expect(logged.messages.filter(({ method }) => method === "notifications/message")).toEqual([]);
-    expect(replicas.all[2]!.gateway.views.sessions()).toEqual([]);
+    expect(replicas.all[2]!.gateway.rows.sessions()).toEqual([]);
     await server.control("touch", { uri: "text:///hello" });
     await until(() => stream.messages.filter(isUpdate).length === 3, { what: "one more update" });
     expect(stream.messages.map(({ params }) => params.uri)).toEqual([HELLO, HELLO, HELLO]);
@@ -97,7 +97,7 @@ describe.skipIf(!hasProgram("redis-server"))("with Redis", () => {
     const stream = await at(replicas, 1, first).stream({ verb: "GET" });
     await stream.next(isUpdate);
     expect((await at(replicas, 2, first).call("ping")).status).toBe(200);
-    expect(replicas.all[2]!.gateway.views.sessions()).toEqual([]);
+    expect(replicas.all[2]!.gateway.rows.sessions()).toEqual([]);
   });
 });
 

@@ -23,7 +23,7 @@ import { noSizes, sizesOf } from "./sizes.ts";
 
 const SHOWN_KEY = 8;
 
-export class Views {
+export class ApiRows {
   readonly #parts: AdminParts;
   readonly #startedAt = Date.now();
 
