@@ -12,12 +12,12 @@ export interface Machine {
   readonly cwd: string;
 }
 
-export type Scope = "user" | "project";
+export type SettingsScope = "user" | "project";
 
-export type Entry = Readonly<Record<string, unknown>>;
+export type SettingsEntry = Readonly<Record<string, unknown>>;
 
 /** How to reach the gateway. */
-export interface Gateway {
+export interface GatewayTarget {
   readonly url: string;
   /** The environment variable with the token, if one is needed. */
   readonly tokenVariable?: string | undefined;
@@ -28,7 +28,7 @@ export interface Program {
   readonly args: readonly string[];
 }
 
-export interface Client {
+export interface KnownClient {
   /** As the command line names it. */
   readonly id: string;
   readonly title: string;
@@ -42,14 +42,14 @@ export interface Client {
   /** The project's file, below its folder. */
   readonly project?: readonly string[];
   /** Undefined: the client can only start programs. */
-  readonly remote?: (url: string, headers: Readonly<Record<string, string>>) => Entry;
-  readonly program: (program: Program) => Entry;
+  readonly remote?: (url: string, headers: Readonly<Record<string, string>>) => SettingsEntry;
+  readonly program: (program: Program) => SettingsEntry;
   /** How the client writes an environment variable in a header; undefined: it cannot. */
   readonly variable?: (name: string) => string;
 }
 
 /** Returns the entry for a gateway over HTTP, or why there is none. */
-export function remoteEntry(client: Client, { url, tokenVariable }: Gateway): Entry | string {
+export function remoteEntry(client: KnownClient, { url, tokenVariable }: GatewayTarget): SettingsEntry | string {
   if (!client.remote) return "it can only start programs: use --mode stdio";
   if (tokenVariable === undefined) return client.remote(url, {});
   if (!client.variable)

@@ -11,11 +11,11 @@ import { translate } from "../config/dialects/translate.ts";
 import { parseSyntax } from "../config/reading/document.ts";
 import { keysAt } from "../config/schema/shape.ts";
 import { isRecord } from "../structures/record.ts";
-import type { Client, Entry } from "./client.ts";
+import type { KnownClient, SettingsEntry } from "./client.ts";
 import { readServers } from "./edit/editor.ts";
 
 /** `file`: by which its client's rules are recognised. @throws EditError */
-export async function entriesIn(text: string, client: Client, file: string): Promise<Map<string, Entry>> {
+export async function entriesIn(text: string, client: KnownClient, file: string): Promise<Map<string, SettingsEntry>> {
   const servers = await readServers(text, client);
   const written = client.format === "json" ? text.replace(/^\ufeff/, "") : common(servers, client);
   const { root } = parseSyntax(written);
@@ -31,7 +31,7 @@ export async function entriesIn(text: string, client: Client, file: string): Pro
 }
 
 /** Keeps what Goblin knows, with variables in its words. */
-function known(entry: Record<string, unknown>, dialect: Dialect | undefined): Entry {
+function known(entry: Record<string, unknown>, dialect: Dialect | undefined): SettingsEntry {
   const keys = new Set(keysAt(["mcpServers", ""]));
   const reword = (value: unknown): unknown => {
     if (typeof value === "string") return dialect?.variables?.(value) ?? value;
@@ -45,10 +45,10 @@ function known(entry: Record<string, unknown>, dialect: Dialect | undefined): En
     ...rest,
     ...(serverUrl !== undefined && rest["url"] === undefined && { url: serverUrl }),
     ...(disabled === true && { enabled: false }),
-  }) as Entry;
+  }) as SettingsEntry;
 }
 
-function common(servers: ReadonlyMap<string, unknown>, { id }: Client): string {
+function common(servers: ReadonlyMap<string, unknown>, { id }: KnownClient): string {
   const entries = [...servers].flatMap(([name, entry]) => {
     if (!isRecord(entry)) return [];
     const own = id === "codex" ? ofCodex(entry) : id === "goose" ? ofGoose(entry) : entry;

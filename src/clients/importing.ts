@@ -4,7 +4,7 @@
  * Two entries are the same server if they run the same command with the same arguments, or have the
  * same URL. The gateway's own entry is no server.
  */
-import type { Client, Entry, Machine, Scope } from "./client.ts";
+import type { KnownClient, Machine, SettingsEntry, SettingsScope } from "./client.ts";
 import { EditError } from "./edit/editor.ts";
 import { FileError, readState, textOf } from "./files.ts";
 import { entriesIn } from "./foreign-entry.ts";
@@ -12,8 +12,8 @@ import { fileOf, isOwnEntry, OWN_NAME } from "./linking.ts";
 
 export interface FoundServer {
   readonly name: string;
-  readonly entry: Entry;
-  readonly client: Client;
+  readonly entry: SettingsEntry;
+  readonly client: KnownClient;
   readonly file: string;
 }
 
@@ -27,7 +27,7 @@ export interface Import extends FoundServer {
 }
 
 export interface Problem {
-  readonly client: Client;
+  readonly client: KnownClient;
   readonly file: string;
   readonly reason: string;
 }
@@ -37,9 +37,9 @@ export interface Problem {
  * is a problem; the others go on.
  */
 export async function findServers(
-  clients: readonly Client[],
+  clients: readonly KnownClient[],
   machine: Machine,
-  scope: Scope = "user",
+  scope: SettingsScope = "user",
 ): Promise<{ readonly servers: FoundServer[]; readonly problems: Problem[] }> {
   const servers: FoundServer[] = [];
   const problems: Problem[] = [];
@@ -63,7 +63,7 @@ export async function findServers(
 }
 
 /** Decides what is new. `known`: the servers of the config. */
-export function chooseServers(found: readonly FoundServer[], known: ReadonlyMap<string, Entry>): Import[] {
+export function chooseServers(found: readonly FoundServer[], known: ReadonlyMap<string, SettingsEntry>): Import[] {
   const names = new Set([...known.keys()].map((name) => name.toLowerCase()));
   const byReach = new Map([...known].map(([name, entry]) => [reachOf(entry), { name, isKnown: true }]));
   return found.map((server) => {
@@ -87,11 +87,11 @@ function freeName({ name, client }: FoundServer, taken: ReadonlySet<string>): st
   return free;
 }
 
-function reachOf({ command, args, url }: Entry): string {
+function reachOf({ command, args, url }: SettingsEntry): string {
   return JSON.stringify(url === undefined ? [command, args ?? []] : String(url).replace(/\/$/, ""));
 }
 
-function isOwn(name: string, { command, args, url }: Entry): boolean {
+function isOwn(name: string, { command, args, url }: SettingsEntry): boolean {
   const words = [command, ...(Array.isArray(args) ? args : [])].map(String);
   if (words.some((word) => /(^|[/\\])(goblin-mcp|goblin(\.js)?)(@[\w.-]+)?$/.test(word))) return true;
   if (name !== OWN_NAME && isOwnEntry(name, { command, args, url })) return true;
@@ -99,9 +99,9 @@ function isOwn(name: string, { command, args, url }: Entry): boolean {
 }
 
 /** A project's entry means its folder; the config is elsewhere. */
-function placed(entry: Entry, scope: Scope, { cwd }: Machine): Entry {
+function placed(entry: SettingsEntry, scope: SettingsScope, { cwd }: Machine): SettingsEntry {
   if (scope !== "project") return entry;
   const text = JSON.stringify(entry).replaceAll("${workspaceFolder}", () => JSON.stringify(cwd).slice(1, -1));
-  const own = JSON.parse(text) as Entry;
+  const own = JSON.parse(text) as SettingsEntry;
   return own["command"] === undefined || own["cwd"] !== undefined ? own : { ...own, cwd };
 }

@@ -8,13 +8,13 @@
 import { posix } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import {
-  type Client,
-  type Entry,
-  type Gateway,
+  type GatewayTarget,
+  type KnownClient,
   type Machine,
   type Program,
   remoteEntry,
-  type Scope,
+  type SettingsEntry,
+  type SettingsScope,
 } from "./client.ts";
 import { EditError, readServers, withEntry, withoutEntry } from "./edit/editor.ts";
 import { FileError, type FileState, readState, replaceFile, textOf } from "./files.ts";
@@ -24,10 +24,10 @@ import type { Journal, Written } from "./journal.ts";
 export const OWN_NAME = "goblin";
 
 /** One entry for the gateway, and where it leads. */
-export interface Link {
+export interface GatewayEntry {
   /** The entry's name: that of the gateway, or of the gateway and a server. */
   readonly name: string;
-  readonly gateway: Gateway;
+  readonly gateway: GatewayTarget;
   readonly program: Program;
 }
 
@@ -45,8 +45,8 @@ export function isOwnEntry(name: string, entry: unknown): boolean {
 }
 
 export interface ClientState {
-  readonly client: Client;
-  readonly scope: Scope;
+  readonly client: KnownClient;
+  readonly scope: SettingsScope;
   readonly file: string;
   /** linked: the entry is as Goblin writes it. drifted: somebody changed it. */
   readonly state: "missing" | "found" | "linked" | "drifted" | "unreadable";
@@ -57,20 +57,20 @@ export interface ClientState {
 }
 
 export interface Planned {
-  readonly client: Client;
+  readonly client: KnownClient;
   readonly file: string;
   readonly before: FileState | undefined;
   readonly after: Buffer;
 }
 
-export type Outcome = { readonly client: Client; readonly file: string } & (
+export type LinkResult = { readonly client: KnownClient; readonly file: string } & (
   | { readonly state: "planned"; readonly plan: Planned }
   | { readonly state: "unchanged" }
   | { readonly state: "refused"; readonly reason: string }
 );
 
 /** Returns the client's file of a scope; undefined if it has none. */
-export async function fileOf(client: Client, machine: Machine, scope: Scope): Promise<string | undefined> {
+export async function fileOf(client: KnownClient, machine: Machine, scope: SettingsScope): Promise<string | undefined> {
   if (scope === "project") return client.project && posix.join(machine.cwd, ...client.project);
   const places = client.user(machine);
   for (const place of places) if (await exists(place)) return place;
@@ -86,9 +86,9 @@ async function exists(path: string): Promise<boolean> {
 }
 
 export async function stateOf(
-  client: Client,
+  client: KnownClient,
   machine: Machine,
-  options: { scope: Scope; links: readonly Link[] },
+  options: { scope: SettingsScope; links: readonly GatewayEntry[] },
 ): Promise<ClientState | undefined> {
   const { scope, links } = options;
   const file = await fileOf(client, machine, scope);
@@ -108,8 +108,8 @@ export async function stateOf(
 }
 
 export interface LinkOptions {
-  readonly scope: Scope;
-  readonly links: readonly Link[];
+  readonly scope: SettingsScope;
+  readonly links: readonly GatewayEntry[];
   readonly mode: "http" | "stdio" | undefined;
   /** The client's own entries that the gateway replaces. */
   readonly without?: readonly string[];
@@ -117,10 +117,10 @@ export interface LinkOptions {
 
 /** Plans to add the gateway's entries, in place of earlier ones. Nothing is written. */
 export async function planLink(
-  client: Client,
+  client: KnownClient,
   machine: Machine,
   { scope, links, mode, without = [] }: LinkOptions,
-): Promise<Outcome | undefined> {
+): Promise<LinkResult | undefined> {
   const file = await fileOf(client, machine, scope);
   if (file === undefined) return undefined;
   const entries = links.map((link) => ({ name: link.name, entry: entryFor(client, link, mode) }));
@@ -132,13 +132,18 @@ export async function planLink(
       const isEarlier = isOwnEntry(name, entry) && !entries.some((one) => one.name === name);
       if (isEarlier || without.includes(name)) next = await withoutEntry(next, client, name);
     }
-    for (const { name, entry } of entries) next = await withEntry(next, client, { name, entry: entry as Entry });
+    for (const { name, entry } of entries)
+      next = await withEntry(next, client, { name, entry: entry as SettingsEntry });
     return next;
   });
 }
 
 /** Plans to remove the gateway's entries. Undefined: there is none. */
-export async function planUnlink(client: Client, machine: Machine, scope: Scope): Promise<Outcome | undefined> {
+export async function planUnlink(
+  client: KnownClient,
+  machine: Machine,
+  scope: SettingsScope,
+): Promise<LinkResult | undefined> {
   const file = await fileOf(client, machine, scope);
   if (file === undefined) return undefined;
   const outcome = await plan(client, file, async (text) => {
@@ -151,7 +156,7 @@ export async function planUnlink(client: Client, machine: Machine, scope: Scope)
   return outcome.state === "unchanged" ? undefined : outcome;
 }
 
-async function plan(client: Client, file: string, edit: (text: string) => Promise<string>): Promise<Outcome> {
+async function plan(client: KnownClient, file: string, edit: (text: string) => Promise<string>): Promise<LinkResult> {
   try {
     const before = await readState(file);
     const text = before ? textOf(before) : "";
@@ -203,21 +208,25 @@ export async function apply(
   return { id, failures };
 }
 
-function entryFor(client: Client, { name, gateway, program }: Link, mode: LinkOptions["mode"]): Entry | string {
+function entryFor(
+  client: KnownClient,
+  { name, gateway, program }: GatewayEntry,
+  mode: LinkOptions["mode"],
+): SettingsEntry | string {
   const isProgram = mode === "stdio" || (mode === undefined && !client.remote);
   const entry = isProgram ? client.program(program) : remoteEntry(client, gateway);
   // Some clients have the name inside, too.
   return typeof entry === "string" || !("name" in entry) ? entry : { ...entry, name };
 }
 
-function entriesFor(client: Client, link: Link): Entry[] {
+function entriesFor(client: KnownClient, link: GatewayEntry): SettingsEntry[] {
   return ([undefined, "http", "stdio"] as const)
     .map((mode) => entryFor(client, link, mode))
     .filter((entry) => typeof entry !== "string");
 }
 
 /** Compares without the name that lists have inside. */
-function says(written: unknown, entry: Entry): boolean {
+function says(written: unknown, entry: SettingsEntry): boolean {
   const { name: _written, ...own } = JSON.parse(JSON.stringify(written)) as Record<string, unknown>;
   const { name: _entry, ...wanted } = JSON.parse(JSON.stringify(entry)) as Record<string, unknown>;
   return isDeepStrictEqual(own, wanted);

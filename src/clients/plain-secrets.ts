@@ -4,7 +4,7 @@
  */
 import { isSecretName } from "../config/reading/outline.ts";
 import { isRecord } from "../structures/record.ts";
-import type { Entry } from "./client.ts";
+import type { SettingsEntry } from "./client.ts";
 
 export interface PlainSecret {
   /** Under which it may be kept. */
@@ -17,12 +17,16 @@ const SHORTEST = 6;
 const SCHEME = /^(?:Bearer|Basic|Token) /i;
 
 /** Returns the secrets of a server's entry. */
-export function plainSecrets(server: string, entry: Entry): PlainSecret[] {
+export function plainSecrets(server: string, entry: SettingsEntry): PlainSecret[] {
   return textsOf(entry).flatMap(({ key, text }) => secretIn(server, key, text) ?? []);
 }
 
 /** Returns the entry with references in place of the secrets; `nameOf` says under which names. */
-export function withReferences(server: string, entry: Entry, nameOf: (secret: PlainSecret) => string): Entry {
+export function withReferences(
+  server: string,
+  entry: SettingsEntry,
+  nameOf: (secret: PlainSecret) => string,
+): SettingsEntry {
   const replaced = Object.entries(entry).map(([section, fields]) => {
     if ((section !== "env" && section !== "headers") || !isRecord(fields)) return [section, fields];
     const own = Object.entries(fields).map(([key, text]) => {
@@ -32,7 +36,7 @@ export function withReferences(server: string, entry: Entry, nameOf: (secret: Pl
     });
     return [section, Object.fromEntries(own)];
   });
-  return Object.fromEntries(replaced) as Entry;
+  return Object.fromEntries(replaced) as SettingsEntry;
 }
 
 function secretIn(server: string, key: string, text: string): PlainSecret | undefined {
@@ -41,7 +45,7 @@ function secretIn(server: string, key: string, text: string): PlainSecret | unde
   return isPlain ? { name: `${server}/${key}`.replace(/[{}\p{Cc}]/gu, "_"), value } : undefined;
 }
 
-function textsOf({ env, headers }: Entry): { readonly key: string; readonly text: string }[] {
+function textsOf({ env, headers }: SettingsEntry): { readonly key: string; readonly text: string }[] {
   return [env, headers]
     .filter(isRecord)
     .flatMap((fields) =>

@@ -4,19 +4,19 @@
  * Sources: the clients' own documentation, November 2026. A client that reads several files has the
  * preferred one first.
  */
-import type { Client, Entry, Machine, Program } from "./client.ts";
+import type { KnownClient, Machine, Program, SettingsEntry } from "./client.ts";
 import { inApplications, inConfig, inHome, inLocal, inNamed } from "./places.ts";
 
 type Headers = Readonly<Record<string, string>>;
-type Remote = NonNullable<Client["remote"]>;
+type Remote = NonNullable<KnownClient["remote"]>;
 
 const some = (headers: Headers): { headers?: Headers } => (Object.keys(headers).length > 0 ? { headers } : {});
 const typed =
   (type: string): Remote =>
   (url, headers) => ({ type, url, ...some(headers) });
 const untyped: Remote = (url, headers) => ({ url, ...some(headers) });
-const program = ({ command, args }: Program): Entry => ({ command, args });
-const typedProgram = ({ command, args }: Program): Entry => ({ type: "stdio", command, args });
+const program = ({ command, args }: Program): SettingsEntry => ({ command, args });
+const typedProgram = ({ command, args }: Program): SettingsEntry => ({ type: "stdio", command, args });
 const one =
   (place: (machine: Machine) => string) =>
   (machine: Machine): string[] => [place(machine)];
@@ -28,7 +28,7 @@ const bare = (name: string): string => `$${name}`;
 const SERVERS = ["mcpServers"];
 
 /** A client whose file is JSON with `mcpServers`. */
-const usual = (client: Pick<Client, "id" | "title" | "user"> & Partial<Client>): Client => ({
+const usual = (client: Pick<KnownClient, "id" | "title" | "user"> & Partial<KnownClient>): KnownClient => ({
   format: "json",
   section: SERVERS,
   remote: untyped,
@@ -36,7 +36,7 @@ const usual = (client: Pick<Client, "id" | "title" | "user"> & Partial<Client>):
   ...client,
 });
 
-export const clients: readonly Client[] = [
+export const clients: readonly KnownClient[] = [
   usual({
     id: "claude-code",
     title: "Claude Code",

@@ -7,7 +7,7 @@ import { type Agent, request } from "node:https";
 import { ASKED_HEADER, connectTo, OWNER_HEADER } from "./channel.ts";
 import type { Owner } from "./owners.ts";
 
-export interface Question {
+export interface WorkerRequest {
   readonly method: string;
   readonly path: string;
   /** On whose behalf it is asked. */
@@ -20,7 +20,7 @@ export interface Question {
 }
 
 /** Rejects if that worker has ended, or says nothing. */
-export function ask(agent: Agent, { id, address }: Owner, question: Question): Promise<IncomingMessage> {
+export function ask(agent: Agent, { id, address }: Owner, question: WorkerRequest): Promise<IncomingMessage> {
   const { method, path, by, body, signal, timeoutMs } = question;
   const sized =
     body === undefined ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(body) };

@@ -16,7 +16,7 @@ import type { SharedPlaces } from "../secrets/shared/shared-place.ts";
 import type { SessionJournal } from "../session/journal.ts";
 import type { BudgetUser } from "../structures/shared-budget.ts";
 import { Throttle } from "../timing/throttle.ts";
-import { ask, type Question } from "./ask.ts";
+import { ask, type WorkerRequest } from "./ask.ts";
 import { createAgent } from "./channel.ts";
 import type { Exchange } from "./hand-over.ts";
 import { type HandedOver, type Listener, openListener } from "./listener.ts";
@@ -216,7 +216,7 @@ export class Cluster {
   }
 
   /** Asks another worker about itself. */
-  ask(owner: Owner, question: Question): Promise<IncomingMessage> {
+  ask(owner: Owner, question: WorkerRequest): Promise<IncomingMessage> {
     return ask(this.#agent, owner, question);
   }
 

@@ -32,7 +32,7 @@ export interface HandOverOptions {
  * has left the session to another replica. `silent`: it says nothing, so nobody knows whether it
  * has ended. Nothing of the body was sent, except if it is done.
  */
-export type Outcome =
+export type HandOverResult =
   | { readonly kind: "done"; readonly cut: () => void }
   | { readonly kind: "gone" | "moved" }
   | { readonly kind: "silent"; readonly why: string };
@@ -52,9 +52,9 @@ const REFUSED = new Set(["ECONNREFUSED", "ENOENT"]);
 /** A connection from the pool that the other side closed meanwhile. */
 const CLOSED = new Set(["ECONNRESET", "EPIPE"]);
 
-export async function handOver(exchange: Exchange, options: HandOverOptions): Promise<Outcome> {
+export async function handOver(exchange: Exchange, options: HandOverOptions): Promise<HandOverResult> {
   const first = await attempt(exchange, options, false);
-  return first.kind === "closed" ? ((await attempt(exchange, options, true)) as Outcome) : first;
+  return first.kind === "closed" ? ((await attempt(exchange, options, true)) as HandOverResult) : first;
 }
 
 /** Asks whether the owner is there. */
@@ -81,7 +81,7 @@ function attempt(
   { incoming, outgoing }: Exchange,
   options: HandOverOptions,
   isSecond: boolean,
-): Promise<Outcome | { readonly kind: "closed" }> {
+): Promise<HandOverResult | { readonly kind: "closed" }> {
   const { agent, owner, timeoutMs, body } = options;
   return new Promise((resolve) => {
     const sent = request({

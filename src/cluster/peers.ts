@@ -9,7 +9,7 @@
 import type { Agent } from "node:https";
 import { setTimeout as pause } from "node:timers/promises";
 import { Shares } from "../structures/shares.ts";
-import { type Exchange, type HandOverOptions, handOver, isThere, type Outcome } from "./hand-over.ts";
+import { type Exchange, type HandOverOptions, type HandOverResult, handOver, isThere } from "./hand-over.ts";
 import type { Owner } from "./owners.ts";
 
 export interface PeersOptions {
@@ -55,7 +55,7 @@ export class Peers {
   }
 
   /** Passes an exchange to its owner. `full`: too many are under way. */
-  async pass(exchange: Exchange, owner: Owner, passing: Passing): Promise<Outcome | { readonly kind: "full" }> {
+  async pass(exchange: Exchange, owner: Owner, passing: Passing): Promise<HandOverResult | { readonly kind: "full" }> {
     const { agent, timeoutMs, limit } = this.#options;
     const { account } = passing;
     if (!this.#shares.take(account, limit())) return { kind: "full" };

@@ -8,7 +8,7 @@
 import type { Logins } from "../login/logins.ts";
 import type { Principal } from "../protocol/principal.ts";
 import { lazy } from "../structures/lazy.ts";
-import { type Link, Links } from "./links.ts";
+import { Links, type PageLink } from "./links.ts";
 import type { OwnAddress } from "./own-address.ts";
 import type { Proof } from "./proofs.ts";
 
@@ -23,10 +23,10 @@ export interface ConnectOptions {
   /** Returns the principal behind a token, as a client with it would be. */
   readonly identify: (token: string, host: string | undefined) => Promise<Principal | undefined>;
   /** Returns how a person shows that the principal of a link is theirs. */
-  readonly proofOf: (link: Pick<Link, "principal" | "isAdmin">, base: URL) => Proof;
+  readonly proofOf: (link: Pick<PageLink, "principal" | "isAdmin">, base: URL) => Proof;
 }
 
-export interface Place {
+export interface GatewayAddress {
   /** The URL that people reach the gateway at; undefined: none. */
   readonly url: () => string | undefined;
   /** Whether the config names it: then a proxy may be in between. */
@@ -35,7 +35,7 @@ export interface Place {
 
 export class Connect {
   readonly #options: ConnectOptions;
-  readonly #place: Place;
+  readonly #place: GatewayAddress;
   readonly #links: Links;
   readonly #load = lazy(() => import("./site.ts"));
   #own: Promise<OwnAddress> | undefined;
@@ -43,7 +43,7 @@ export class Connect {
   #isAlone = false;
   #site: { readonly base: string; readonly serve: (request: Request, path: string) => Promise<Response> } | undefined;
 
-  constructor(options: ConnectOptions, place: Place) {
+  constructor(options: ConnectOptions, place: GatewayAddress) {
     this.#options = options;
     this.#place = place;
     this.#links = new Links(options.logins.keyFor("connect"));

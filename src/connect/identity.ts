@@ -10,7 +10,7 @@ import { newVerifier, personToken, personUrl } from "../login/person-login.ts";
 import { messageOf } from "../protocol/errors.ts";
 import type { Principal } from "../protocol/principal.ts";
 import { SealedTexts } from "../structures/sealed-texts.ts";
-import type { Link } from "./links.ts";
+import type { PageLink } from "./links.ts";
 import { codePage, leavePage, loginPage, type Note, notePage, tokenPage } from "./page.ts";
 import { type Proof, ROUND_MS, type Round } from "./proofs.ts";
 import { answer, at, redirect } from "./responses.ts";
@@ -19,7 +19,7 @@ import type { Visit, Visits } from "./visits.ts";
 
 /** A link that somebody opened. */
 export interface Opened {
-  readonly link: Link;
+  readonly link: PageLink;
   /** The link itself, as it stands in the URL. */
   readonly path: string;
   readonly visit: Visit | undefined;
@@ -134,7 +134,7 @@ export class Identity {
     return this.#options.identify(token, request.headers.get("host") ?? undefined);
   }
 
-  #proofOf(link: Link): Proof {
+  #proofOf(link: PageLink): Proof {
     return this.#options.proofOf(link, this.#options.base);
   }
 

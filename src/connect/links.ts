@@ -7,7 +7,7 @@
 import type { Principal } from "../protocol/principal.ts";
 import { SealedTexts } from "../structures/sealed-texts.ts";
 
-export interface Link {
+export interface PageLink {
   /** The principal's id; empty: the gateway needs no credential. */
   readonly principal: string;
   /** Its name, for people. */
@@ -20,7 +20,7 @@ export interface Link {
 const LIFE_MS = 30 * 60_000;
 
 export class Links {
-  readonly #sealed: SealedTexts<Link>;
+  readonly #sealed: SealedTexts<PageLink>;
 
   constructor(key: Buffer) {
     this.#sealed = new SealedTexts(key, "goblin connect link");
@@ -31,7 +31,7 @@ export class Links {
   }
 
   /** Returns undefined if the text is no link of this gateway; "expired" if it was one. */
-  open(text: string): Link | "expired" | undefined {
+  open(text: string): PageLink | "expired" | undefined {
     return this.#sealed.open(text);
   }
 }

@@ -14,7 +14,7 @@ import { readBounded } from "../structures/read-bounded.ts";
 import { Attempts } from "./attempts.ts";
 import type { ConnectOptions } from "./connect.ts";
 import { Identity } from "./identity.ts";
-import type { Link, Links } from "./links.ts";
+import type { Links, PageLink } from "./links.ts";
 import { leavePage, listPage, type Note, notePage } from "./page.ts";
 import { answer, at, redirect } from "./responses.ts";
 import { type Visit, Visits } from "./visits.ts";
@@ -76,7 +76,7 @@ export class Site {
     return Response.json(document, { headers: { "cache-control": "no-store", "x-content-type-options": "nosniff" } });
   }
 
-  #show(request: Request, link: Link, path: string): Response | Promise<Response> {
+  #show(request: Request, link: PageLink, path: string): Response | Promise<Response> {
     const visit = this.#visitOf(request);
     if (link.principal !== "") {
       const who = this.#whoIs(visit, link);
@@ -88,7 +88,7 @@ export class Site {
     return answer(200, this.#list(ANYONE, undefined), this.#keep(this.#visits.begin("")));
   }
 
-  async #act(request: Request, link: Link, path: string): Promise<Response> {
+  async #act(request: Request, link: PageLink, path: string): Promise<Response> {
     const { base } = this.#options;
     if (request.headers.get("origin") !== base.origin) {
       return answer(403, notePage("Not from here", "This request came from another page. Open the link again."));
@@ -162,7 +162,7 @@ export class Site {
   }
 
   /** The link's principal, if this is their browser. */
-  #whoIs(visit: Visit | undefined, link: Link): Principal | undefined {
+  #whoIs(visit: Visit | undefined, link: PageLink): Principal | undefined {
     if (!visit || visit.principal !== link.principal) return undefined;
     const who = { ...ANYONE, id: link.principal, name: link.name, isAdmin: visit.isAdmin === true };
     return this.#options.admits(who) ? who : undefined;

@@ -11,7 +11,7 @@ import type { Continuity } from "../session/continuity.ts";
 import { type HttpExchange, JSON_HEADERS, type Serve } from "./http/exchange.ts";
 import { replyError } from "./http/reply.ts";
 
-export interface Named {
+export interface IdLookup {
   /** Returns the id that the request names. */
   readonly idOf: (x: HttpExchange) => string | undefined;
   /** Whether this process has what the id stands for. */
@@ -46,7 +46,7 @@ export class ToOwner {
   }
 
   /** Returns a route that hands over requests for sessions that other replicas have, unread. */
-  session({ idOf, isOpen }: Named, continuity: Pick<Continuity, "prepare">, serve: Serve): Serve {
+  session({ idOf, isOpen }: IdLookup, continuity: Pick<Continuity, "prepare">, serve: Serve): Serve {
     return (x, principal) => {
       const id = idOf(x);
       const isHere = id === undefined || isOpen(id) || !this.#cluster.isElsewhere(id);
@@ -64,7 +64,7 @@ export class ToOwner {
   }
 
   /** Returns a route that hands over requests for streams that other replicas have, unread. */
-  stream({ idOf, isOpen }: Named, serve: Serve): Serve {
+  stream({ idOf, isOpen }: IdLookup, serve: Serve): Serve {
     return (x, principal) => {
       const id = idOf(x);
       const owner = id === undefined || x.isHandedOver || isOpen(id) ? undefined : this.#cluster.ownerOf(id);

@@ -3,7 +3,7 @@
  * the protected resource that it points to.
  */
 import { namedBy } from "../access/endpoints.ts";
-import type { Asked, CredentialsConfig, Refusal } from "./credentials.ts";
+import type { CredentialRequest, CredentialsConfig, Unidentified } from "./credentials.ts";
 import { endpointPath } from "./endpoint-audience.ts";
 
 /** Everything a client sees starts with this path; what follows it names the endpoint. */
@@ -12,7 +12,7 @@ export const METADATA_PATH = "/.well-known/oauth-protected-resource";
 const REALM = 'Bearer realm="goblin"';
 const PROOF_ALGORITHMS = ["ES256", "ES384", "PS256", "EdDSA"];
 
-export function challenge(config: CredentialsConfig, asked: Asked, refusal: Refusal): string {
+export function challenge(config: CredentialsConfig, asked: CredentialRequest, refusal: Unidentified): string {
   if (issuersOf(config).length === 0) return REALM;
   const isBound = refusal.why === "invalid" && refusal.isBound;
   const parts = [isBound ? 'DPoP realm="goblin", algs="ES256 ES384 PS256 EdDSA"' : REALM];
@@ -28,7 +28,11 @@ export function challenge(config: CredentialsConfig, asked: Asked, refusal: Refu
  * Describes one endpoint (RFC 9728). Returns undefined if there is no such endpoint, or no issuer.
  * `endpoint`: the path of the endpoint; the root stands for the main one.
  */
-export function resourceMetadata(config: CredentialsConfig, asked: Asked, endpoint: string): object | undefined {
+export function resourceMetadata(
+  config: CredentialsConfig,
+  asked: CredentialRequest,
+  endpoint: string,
+): object | undefined {
   const issuers = issuersOf(config);
   // Whether a profile or a server exists is nothing that a stranger must know: all have metadata.
   const path = endpoint === "" || endpoint === "/" ? "/mcp" : endpointPath(endpoint);
@@ -61,7 +65,7 @@ function scopesOf({ auth }: CredentialsConfig): string[] {
 }
 
 /** The gateway's own address, without a slash at the end. */
-function baseOf({ publicUrl, tls }: CredentialsConfig, asked: Asked): string {
+function baseOf({ publicUrl, tls }: CredentialsConfig, asked: CredentialRequest): string {
   if (publicUrl !== undefined) return publicUrl.replace(/\/$/, "");
   return `${tls ? "https" : "http"}://${asked.header("host") ?? "127.0.0.1"}`;
 }

@@ -33,7 +33,7 @@ export interface CredentialsConfig {
 }
 
 /** The parts of an HTTP request that credentials depend on. */
-export interface Asked {
+export interface CredentialRequest {
   readonly method: string;
   /** The path of the request, without its query. */
   readonly path: string;
@@ -45,12 +45,12 @@ export interface Asked {
   header(name: string): string | undefined;
 }
 
-export type Refusal =
+export type Unidentified =
   | { readonly ok: false; readonly why: "missing" | "unavailable" }
   | { readonly ok: false; readonly why: "invalid"; readonly isBound?: boolean }
   | { readonly ok: false; readonly why: "scope"; readonly scopes: readonly string[] };
 
-export type Identified = { readonly ok: true; readonly principal: Principal } | Refusal;
+export type Identified = { readonly ok: true; readonly principal: Principal } | Unidentified;
 
 /** The gateway as the issuer of tokens for the clients of one person. */
 export interface OwnIssuer {
@@ -70,14 +70,14 @@ export interface CredentialsDeps {
   /** Gets each access token that was accepted, if set. Never called with a configured token. */
   readonly accepted?: ((principal: Principal, token: string) => void) | undefined;
   /** Logs why a token was refused, for the operator. Never called with a token. */
-  readonly refused: (reason: string, asked: Asked) => void;
+  readonly refused: (reason: string, asked: CredentialRequest) => void;
 }
 
 /** The `Authorization` headers that are remembered. */
 const MOST_HEADERS = 256;
 const LONGEST_HEADER = 4096;
-const MISSING: Refusal = { ok: false, why: "missing" };
-const INVALID: Refusal = { ok: false, why: "invalid" };
+const MISSING: Unidentified = { ok: false, why: "missing" };
+const INVALID: Unidentified = { ok: false, why: "invalid" };
 
 export class Credentials {
   /** Whether clients need no credential. */
@@ -113,7 +113,7 @@ export class Credentials {
     this.isAdminOpen = !hasClients && config.admin.tokens.length === 0;
   }
 
-  identify(asked: Asked): Identified | Promise<Identified> {
+  identify(asked: CredentialRequest): Identified | Promise<Identified> {
     const shown = this.#shown(asked);
     if (!shown) return MISSING;
     const { token, digest } = shown;
@@ -140,7 +140,7 @@ export class Credentials {
    * A client sends the same header with each request: it is taken apart and hashed once. A lookup
    * hashes it, too, so the one before on the connection comes first: 2 % of a small call.
    */
-  #shown(asked: Asked): Shown | undefined {
+  #shown(asked: CredentialRequest): Shown | undefined {
     const header = asked.header("authorization") ?? "";
     const { connection } = asked;
     const latest = connection && this.#latest.get(connection);

@@ -9,7 +9,7 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Principal } from "../protocol/principal.ts";
 import { cookieIn } from "../text/cookie.ts";
-import type { Asked } from "./credentials.ts";
+import type { CredentialRequest } from "./credentials.ts";
 
 export const PAGE_COOKIE = "goblin_page";
 const PAGE_HEADER = "x-goblin-page";
@@ -79,7 +79,7 @@ export class PageSessions {
   }
 
   /** Returns the admin whose page sent the request. The caller checks that it still is one. */
-  principal(asked: Pick<Asked, "header">): Principal | undefined {
+  principal(asked: Pick<CredentialRequest, "header">): Principal | undefined {
     const key = asked.header(PAGE_HEADER);
     const cookie = cookieIn(asked.header("cookie"), PAGE_COOKIE);
     if (key === undefined || cookie === undefined) return undefined;

@@ -9,7 +9,7 @@ import * as jose from "jose";
 import { messageOf } from "../protocol/errors.ts";
 import type { Principal } from "../protocol/principal.ts";
 import { type Claims, principalOf } from "./claims.ts";
-import type { Asked, CredentialsDeps, Identified, OwnIssuer } from "./credentials.ts";
+import type { CredentialRequest, CredentialsDeps, Identified, OwnIssuer } from "./credentials.ts";
 import { Proofs } from "./dpop.ts";
 import { endpointAudiences, endpointPath, limitedTo } from "./endpoint-audience.ts";
 import { Issuer, SKEW_S } from "./issuer.ts";
@@ -45,7 +45,7 @@ export interface Given {
   readonly digest: string;
   /** Whether the token came with the DPoP scheme. */
   readonly isProved: boolean;
-  readonly asked: Asked;
+  readonly asked: CredentialRequest;
 }
 
 interface Verified {

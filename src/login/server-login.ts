@@ -4,7 +4,7 @@
  * A token is renewed ahead of its end. If that fails, the token stays in use as long as the server
  * accepts it. When the server refuses it, one renewal is tried; then the server needs a login.
  */
-import type { Credentials, Refusal, Verdict } from "../links/http/credentials.ts";
+import type { CredentialRefusal, Credentials, Verdict } from "../links/http/credentials.ts";
 import { GoblinError, messageOf } from "../protocol/errors.ts";
 import { readChallenge } from "./challenge.ts";
 import { canonicalUrl, type LoginTarget } from "./discovery.ts";
@@ -103,7 +103,7 @@ export class ServerLogin implements Credentials {
     await this.#renew(login).catch(() => {});
   }
 
-  async refused({ status, header, challenge, wasRepeated }: Refusal): Promise<Verdict> {
+  async refused({ status, header, challenge, wasRepeated }: CredentialRefusal): Promise<Verdict> {
     const { auth } = this.target;
     const asked = readChallenge(challenge);
     if (status === 403) {

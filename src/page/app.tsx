@@ -16,7 +16,7 @@ import { Logs } from "./panels/logs.tsx";
 import { Overview } from "./panels/overview.tsx";
 import { Server, Servers } from "./panels/servers.tsx";
 import { Empty } from "./parts/small.tsx";
-import { followLinks, go, href, type Place, usePlace } from "./router.ts";
+import { followLinks, go, href, type PageAddress, usePlace } from "./router.ts";
 
 const PAGES = [
   { id: "", label: "Overview", key: "o" },
@@ -111,7 +111,7 @@ export function App() {
   );
 }
 
-function Panel({ place: { path } }: { place: Place }) {
+function Panel({ place: { path } }: { place: PageAddress }) {
   const [page = "", first, second] = path;
   switch (page) {
     case "":

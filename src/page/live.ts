@@ -21,10 +21,10 @@ import type {
 } from "../admin/schema.ts";
 import { ApiProblem, follow, list, type PageEvent, request } from "./api.ts";
 
-export type Connection = "connecting" | "live" | "lost" | "locked";
+export type LiveStatus = "connecting" | "live" | "lost" | "locked";
 
 export interface Live {
-  connection: Connection;
+  connection: LiveStatus;
   /** Why there is no connection, in words. */
   problem: string;
   state: GatewayState | undefined;

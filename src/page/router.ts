@@ -4,7 +4,7 @@
  */
 import { useEffect, useState } from "preact/hooks";
 
-export interface Place {
+export interface PageAddress {
   /** The parts of the path, decoded. Empty for the overview. */
   readonly path: readonly string[];
   readonly query: URLSearchParams;
@@ -18,7 +18,7 @@ export function href(path: readonly string[], query: Readonly<Record<string, str
   return [BASE, ...path.map(encodeURIComponent)].join("/") + (search && `?${search}`);
 }
 
-function placeOf({ pathname, search }: Pick<Location, "pathname" | "search">): Place {
+function placeOf({ pathname, search }: Pick<Location, "pathname" | "search">): PageAddress {
   const path = pathname
     .slice(BASE.length)
     .split("/")
@@ -39,7 +39,7 @@ export function setQuery(name: string, value: string): void {
   go(href(path, { ...Object.fromEntries(query), [name]: value }), { replace: true });
 }
 
-export function usePlace(): Place {
+export function usePlace(): PageAddress {
   const [place, setPlace] = useState(() => placeOf(location));
   useEffect(() => {
     const update = (): void => setPlace(placeOf(location));

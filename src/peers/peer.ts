@@ -27,7 +27,7 @@ export interface TaskNote {
 }
 
 /** The context of a server's question. */
-export interface Asked {
+export interface QuestionContext {
   readonly origin: Origin;
   /** Other calls of the origin's client that the question may belong to instead. */
   readonly others?: readonly Call[] | undefined;
@@ -44,7 +44,7 @@ export interface PeerEvents {
   notified(method: string, params: string, to: Audience): void;
   /** The status of a task changed. */
   task(note: TaskNote): void;
-  ask(method: string, params: string, asked: Asked): Promise<Answer>;
+  ask(method: string, params: string, asked: QuestionContext): Promise<Answer>;
   closed(error: GoblinError, renew?: boolean): void;
   /** Notifications may have been lost, although the connection is still open. */
   missed?(): void;

@@ -8,7 +8,7 @@ import { admit, evaluateRule, Refusal } from "./arguments/admit.ts";
 import type { Policy, Rule } from "./policy.ts";
 import type { Effect, Item } from "./rule.ts";
 
-export interface Question {
+export interface ExplainQuery {
   readonly principal: Principal;
   readonly item: Item;
   /** The arguments of the call, as JSON. */
@@ -39,7 +39,7 @@ export interface Explanation {
   readonly sent?: string | undefined;
 }
 
-export function explain(policy: Policy | undefined, question: Question): Explanation {
+export function explain(policy: Policy | undefined, question: ExplainQuery): Explanation {
   const { principal, item, args = "{}", schema } = question;
   if (!policy) return { effect: "allow", isVisible: true, matched: [], decidedBy: undefined, sent: args };
   const scope = policy.scopeOf(principal);

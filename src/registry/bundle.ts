@@ -9,7 +9,7 @@ import { dirname, join } from "node:path";
 import { stateFolder } from "../config/state-folder.ts";
 import { readBounded } from "../structures/read-bounded.ts";
 import { isRecord, recordOf } from "../structures/record.ts";
-import { type Answers, type Launch, type Question, shortName } from "./launch.ts";
+import { type Answers, type Launch, type LaunchInput, shortName } from "./launch.ts";
 import { unzip } from "./unzip.ts";
 
 const MOST_BYTES = 512 * 1024 * 1024;
@@ -96,7 +96,7 @@ function launch({ manifest, config, folder }: Unpacked): Launch {
   };
 }
 
-function questionOf(key: string, field: Readonly<Record<string, unknown>>, folder: string): Question {
+function questionOf(key: string, field: Readonly<Record<string, unknown>>, folder: string): LaunchInput {
   const usual = Array.isArray(field["default"]) ? field["default"][0] : field["default"];
   const { title, description } = field;
   return {
@@ -109,7 +109,7 @@ function questionOf(key: string, field: Readonly<Record<string, unknown>>, folde
   };
 }
 
-function withDefaults(answers: Answers, questions: readonly Question[]): Answers {
+function withDefaults(answers: Answers, questions: readonly LaunchInput[]): Answers {
   const usual = questions.flatMap((one) => (one.default === undefined ? [] : [[one.key, one.default] as const]));
   return new Map([...usual, ...answers]);
 }

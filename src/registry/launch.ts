@@ -7,7 +7,7 @@
 import type { Field, Package, RegistryServer, Remote } from "./server-json.ts";
 
 /** A question whose answer the entry needs. */
-export interface Question {
+export interface LaunchInput {
   /** Unique within a launch: the name of the variable, header or argument. */
   readonly key: string;
   readonly description: string | undefined;
@@ -23,7 +23,7 @@ export type ServerEntry = Readonly<Record<string, unknown>>;
 export interface Launch {
   /** A short name for it. */
   readonly name: string;
-  readonly questions: readonly Question[];
+  readonly questions: readonly LaunchInput[];
   /** Returns the entry. `answers`: those that were given. */
   entry(answers: Answers): ServerEntry;
 }
@@ -96,7 +96,7 @@ function remoteLaunch(name: string, { kind, url, headers }: Remote): Launch {
 }
 
 /** A field with a fixed value needs answers only for the variables in it. */
-function questionsOf(field: Field): Question[] {
+function questionsOf(field: Field): LaunchInput[] {
   if (field.variables.length > 0) return field.variables.flatMap(questionsOf);
   if (field.value !== undefined) return [];
   const { description, isRequired, isSecret, choices } = field;

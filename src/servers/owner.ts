@@ -11,7 +11,7 @@ export interface OwnRequest {
  * Whose connection is meant: a client's, the one of all clients with a session, or, under its key,
  * a principal's. Undefined: the one that all clients share.
  */
-export type Owner = Client | string | undefined;
+export type PeerOwner = Client | string | undefined;
 
 /** Whose connection may carry a subscription. */
 export interface Subscribing {

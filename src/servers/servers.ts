@@ -23,7 +23,7 @@ import { gone, loginRequired } from "./connections/refusals.ts";
 import { StartQueue } from "./connections/start-queue.ts";
 import type { ServerEvents, SoleClient, Subscribers } from "./events.ts";
 import { Arrivals } from "./lists/arrivals.ts";
-import type { Owner, OwnRequest, Subscribing } from "./owner.ts";
+import type { OwnRequest, PeerOwner, Subscribing } from "./owner.ts";
 import { Roster, type RosterOptions, type ServersOptions } from "./roster.ts";
 import type { Server } from "./server.ts";
 import { warnOfTemplates } from "./template-problems.ts";
@@ -205,7 +205,7 @@ export class Servers extends EventEmitter<ServerEvents> {
   }
 
   /** Sends the gateway's own request, on the shared connection or on the one of `owner`. */
-  async own(serverId: string, { method, params }: OwnRequest, owner?: Owner): Promise<Answer> {
+  async own(serverId: string, { method, params }: OwnRequest, owner?: PeerOwner): Promise<Answer> {
     let peer: Peer | undefined;
     try {
       peer = await this.#peerOf(serverId, owner);
@@ -223,7 +223,7 @@ export class Servers extends EventEmitter<ServerEvents> {
    * Asks the server to report changes of a task, on the shared connection or on the one of `owner`.
    * Resolves with whether it will.
    */
-  async watchTask(serverId: string, taskId: string, owner?: Owner): Promise<boolean> {
+  async watchTask(serverId: string, taskId: string, owner?: PeerOwner): Promise<boolean> {
     try {
       const peer = await this.#peerOf(serverId, owner);
       if (!peer?.watchTask) return peer !== undefined;
@@ -233,7 +233,7 @@ export class Servers extends EventEmitter<ServerEvents> {
     }
   }
 
-  async unwatchTask(serverId: string, taskId: string, owner?: Owner): Promise<void> {
+  async unwatchTask(serverId: string, taskId: string, owner?: PeerOwner): Promise<void> {
     const isOpen = typeof owner !== "object" || this.hasOwned(serverId, owner.key);
     const peer = isOpen ? await this.#peerOf(serverId, owner).catch(() => undefined) : undefined;
     peer?.unwatchTask?.(taskId);
@@ -290,7 +290,7 @@ export class Servers extends EventEmitter<ServerEvents> {
   }
 
   /** Rejects if the client's own connection cannot be made. */
-  async #peerOf(serverId: string, owner: Owner): Promise<Peer | undefined> {
+  async #peerOf(serverId: string, owner: PeerOwner): Promise<Peer | undefined> {
     if (typeof owner === "object") return this.#ownPeer(serverId, owner);
     const principal = owner === undefined ? undefined : principalOf(owner);
     if (principal !== undefined) await this.open(serverId, principal);
@@ -306,7 +306,7 @@ export class Servers extends EventEmitter<ServerEvents> {
     return backend?.connections.peerOf(owner);
   }
 
-  #unreachable(serverId: string, owner: Owner): Answer {
+  #unreachable(serverId: string, owner: PeerOwner): Answer {
     const principal = typeof owner === "string" ? principalOf(owner) : undefined;
     const { state, reason, retryAfterMs } = this.#opened(serverId, principal)?.status ?? {};
     return principal !== undefined && state === "needs-login"

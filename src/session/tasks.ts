@@ -16,7 +16,7 @@ import type { Client } from "../protocol/call.ts";
 import { notificationText } from "../protocol/json-rpc.ts";
 import { SESSIONS } from "../servers/backend-options.ts";
 import type { TaskNote } from "../servers/events.ts";
-import type { Owner } from "../servers/owner.ts";
+import type { PeerOwner } from "../servers/owner.ts";
 import type { Servers } from "../servers/servers.ts";
 import type { Sealer } from "./seal.ts";
 import type { SessionStore } from "./store.ts";
@@ -222,7 +222,7 @@ export class Tasks {
   }
 
   /** Returns whose connection runs the task, if it is not the one that all clients share. */
-  #ownerOf({ key, serverId, taskId, clientKey }: Task): Owner {
+  #ownerOf({ key, serverId, taskId, clientKey }: Task): PeerOwner {
     const session = this.#parts.sessions.get(clientKey);
     if (key !== keyOf(serverId, taskId, "")) return session;
     return session && this.#parts.servers.ownerOf(serverId, clientKey) === SESSIONS ? SESSIONS : undefined;

@@ -5,12 +5,12 @@
  * worker has established who asks; the others trust it.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Question } from "../../cluster/ask.ts";
+import type { WorkerRequest } from "../../cluster/ask.ts";
 import { ANYONE, type Principal } from "../../protocol/principal.ts";
 import { Pieces } from "../../structures/pieces.ts";
 
 /** A question on behalf of somebody. */
-export interface SiblingQuestion extends Omit<Question, "by" | "timeoutMs"> {
+export interface SiblingQuestion extends Omit<WorkerRequest, "by" | "timeoutMs"> {
   readonly principal: Principal;
 }
 
@@ -24,7 +24,7 @@ export interface SiblingAnswer {
 export interface Reach {
   /** The numbers and ids of those that serve. */
   readonly others: () => readonly { readonly number: number; readonly id: string }[];
-  readonly ask: (id: string, question: Omit<Question, "timeoutMs">) => Promise<IncomingMessage>;
+  readonly ask: (id: string, question: Omit<WorkerRequest, "timeoutMs">) => Promise<IncomingMessage>;
 }
 
 /** Longer answers are not for people. */
@@ -66,7 +66,7 @@ export class Siblings {
 }
 
 /** What the first worker asked. */
-export interface Asked {
+export interface SiblingRequest {
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
   /** On whose behalf. */
@@ -75,7 +75,7 @@ export interface Asked {
 
 /** Answers the first worker. */
 export async function answerSibling(
-  { incoming, outgoing, by }: Asked,
+  { incoming, outgoing, by }: SiblingRequest,
   fetch: (request: Request, principal: Principal) => Promise<Response>,
 ): Promise<void> {
   const { method = "GET", url = "/" } = incoming;

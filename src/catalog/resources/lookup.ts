@@ -12,7 +12,7 @@ import { each, type Sliced } from "../../timing/slices.ts";
 import type { Reading, ServerNames } from "../server-names.ts";
 import type { Listing } from "./entries.ts";
 
-export interface Named {
+export interface ExposedUri {
   readonly serverId: string;
   readonly exposed: string;
   readonly flatId: string;
@@ -25,7 +25,7 @@ export interface Lookup<Entry> {
   own(serverId: string, text: string): Entry | undefined;
 }
 
-export function* createLookup<Entry extends Named>(
+export function* createLookup<Entry extends ExposedUri>(
   listing: Listing<Entry>,
   servers: ServerNames,
   text: {

@@ -6,7 +6,7 @@
  * here; the client's own environment is not known.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Client, Entry } from "../../clients/client.ts";
+import type { KnownClient, SettingsEntry } from "../../clients/client.ts";
 import { readState, textOf } from "../../clients/files.ts";
 import { entriesIn } from "../../clients/foreign-entry.ts";
 import { isOwnEntry } from "../../clients/linking.ts";
@@ -44,7 +44,7 @@ export interface TryOptions {
 }
 
 /** Tries every entry of the gateway in a client's file. */
-export async function tryEntries(client: Client, file: string, options: TryOptions): Promise<Handshake[]> {
+export async function tryEntries(client: KnownClient, file: string, options: TryOptions): Promise<Handshake[]> {
   const found = await readState(file);
   if (!found) return [];
   const entries = await entriesIn(textOf(found), client, file);
@@ -52,7 +52,7 @@ export async function tryEntries(client: Client, file: string, options: TryOptio
   return Promise.all(own.map(([name, entry]) => tryEntry(name, entry, options)));
 }
 
-async function tryEntry(name: string, entry: Entry, options: TryOptions): Promise<Handshake> {
+async function tryEntry(name: string, entry: SettingsEntry, options: TryOptions): Promise<Handshake> {
   try {
     const tools = await toolsOf(transportOf(entry), options);
     return { entry: name, tools };
@@ -63,7 +63,7 @@ async function tryEntry(name: string, entry: Entry, options: TryOptions): Promis
 }
 
 /** Reads the entry like one of a config, with this environment. */
-function transportOf(entry: Entry): ServerTransport {
+function transportOf(entry: SettingsEntry): ServerTransport {
   try {
     // The gateway's own id is reserved.
     const text = JSON.stringify({ mcpServers: { entry } });

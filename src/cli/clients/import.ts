@@ -2,7 +2,7 @@
  * `goblin import`: takes the servers of MCP clients over into goblin.json. The clients' files stay
  * as they are.
  */
-import type { Client, Entry } from "../../clients/client.ts";
+import type { KnownClient, SettingsEntry } from "../../clients/client.ts";
 import { FileError, readState, textOf } from "../../clients/files.ts";
 import { chooseServers, findServers, type Import, type Problem } from "../../clients/importing.ts";
 import { Journal } from "../../clients/journal.ts";
@@ -99,7 +99,7 @@ export async function importServers(ids: readonly string[], options: ImportOptio
 }
 
 /** The config as a file in the journal. */
-export const OWN_FILE = { id: "goblin", title: "goblin.json" } as Client;
+export const OWN_FILE = { id: "goblin", title: "goblin.json" } as KnownClient;
 
 function tell(
   imports: readonly Import[],
@@ -114,7 +114,7 @@ function tell(
   else console.log(clean(`${what} added to ${file}; to take it back: goblin undo ${id}`));
 }
 
-function serversOf(text: string, file: string): Map<string, Entry> {
+function serversOf(text: string, file: string): Map<string, SettingsEntry> {
   const { root, error } = parseSyntax(text.replace(/^\ufeff/, ""));
   if (error || root?.type !== "object") throw new FileError(`${file} is not valid: run goblin check`);
   const all = { ...recordOf(valueIn(text, ["servers"])), ...recordOf(valueIn(text, ["mcpServers"])) };
@@ -139,7 +139,7 @@ function checkConfig(text: string, file: string): void {
 }
 
 /** Without arguments, which may hold keys. */
-function reachOf({ command, url }: Entry): string {
+function reachOf({ command, url }: SettingsEntry): string {
   const text = String(url ?? command ?? "");
   return url === undefined || !URL.canParse(text) ? text : new URL(text).origin;
 }

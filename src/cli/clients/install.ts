@@ -2,11 +2,11 @@
  * `goblin install` and `goblin uninstall`: add the gateway to clients' settings, and remove it.
  * What will change is shown first, and tried afterwards; `goblin undo` takes it back.
  */
-import type { Client, Scope } from "../../clients/client.ts";
+import type { KnownClient, SettingsScope } from "../../clients/client.ts";
 import { readState, textOf } from "../../clients/files.ts";
 import { Journal } from "../../clients/journal.ts";
 import { lineDiff } from "../../clients/line-diff.ts";
-import { apply, fileOf, type Outcome, OWN_NAME, type Planned, planLink, planUnlink } from "../../clients/linking.ts";
+import { apply, fileOf, type LinkResult, OWN_NAME, type Planned, planLink, planUnlink } from "../../clients/linking.ts";
 import { clean } from "../../text/clean.ts";
 import { createStatusLine } from "../terminal/status-line.ts";
 import { printJson } from "../terminal/table.ts";
@@ -26,7 +26,7 @@ export async function install(ids: readonly string[], options: InstallOptions): 
   const chosen = await chosenClients(ids, options);
   const { chosen: links, all } = await linkTo(options);
   if (links.length === 0) throw new UsageError("the config has no server: nothing to write an entry for");
-  const outcomes: Outcome[] = [];
+  const outcomes: LinkResult[] = [];
   const scope = scopeOf(options);
   for (const client of chosen) {
     const outcome = await planLink(client, thisMachine(), { scope, links, mode: options.mode });
@@ -46,7 +46,7 @@ export async function install(ids: readonly string[], options: InstallOptions): 
 
 export async function uninstall(ids: readonly string[], options: InstallOptions): Promise<number> {
   const chosen = ids.length === 0 || options.all ? namedClients([]) : namedClients(ids);
-  const outcomes: Outcome[] = [];
+  const outcomes: LinkResult[] = [];
   for (const client of chosen) {
     for (const scope of ["user", "project"] as const) {
       const outcome = await planUnlink(client, thisMachine(), scope);
@@ -61,7 +61,7 @@ export async function uninstall(ids: readonly string[], options: InstallOptions)
 }
 
 /** With --all, those that are on this machine. */
-async function chosenClients(ids: readonly string[], options: InstallOptions): Promise<readonly Client[]> {
+async function chosenClients(ids: readonly string[], options: InstallOptions): Promise<readonly KnownClient[]> {
   if (ids.length > 0 && options.all) throw new UsageError("--all takes no names");
   if (ids.length > 0) return namedClients(ids);
   if (!options.all)
@@ -75,7 +75,7 @@ async function chosenClients(ids: readonly string[], options: InstallOptions): P
   return there.filter((client) => client !== undefined);
 }
 
-function scopeOf({ project }: InstallOptions): Scope {
+function scopeOf({ project }: InstallOptions): SettingsScope {
   return project ? "project" : "user";
 }
 
@@ -86,7 +86,7 @@ interface CarryOut extends InstallOptions {
   readonly expectsTools?: boolean;
 }
 
-async function carryOut(command: string, outcomes: readonly Outcome[], options: CarryOut): Promise<number> {
+async function carryOut(command: string, outcomes: readonly LinkResult[], options: CarryOut): Promise<number> {
   const plans = outcomes.flatMap((outcome) => (outcome.state === "planned" ? outcome.plan : []));
   if (!options.json) for (const plan of plans) show(plan);
   const journal = new Journal(process.env);
@@ -123,7 +123,7 @@ async function carryOut(command: string, outcomes: readonly Outcome[], options: 
 }
 
 interface Result {
-  readonly client: Client;
+  readonly client: KnownClient;
   readonly file: string;
   readonly state: string;
 }

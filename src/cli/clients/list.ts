@@ -1,5 +1,5 @@
 /** `goblin clients`: which MCP clients are on this machine, and which are linked to the gateway. */
-import { type ClientState, type Link, stateOf } from "../../clients/linking.ts";
+import { type ClientState, type GatewayEntry, stateOf } from "../../clients/linking.ts";
 import { type Column, printJson, printTable } from "../terminal/table.ts";
 import { type LinkTarget, linkTo, namedClients, thisMachine } from "./machine.ts";
 
@@ -28,7 +28,7 @@ export async function listClients(options: ClientsOptions): Promise<number> {
 
 /** Returns the clients on this machine, each file once; `all`: also those that are not there. */
 export async function clientStates(
-  links: readonly Link[],
+  links: readonly GatewayEntry[],
   { all }: Pick<ClientsOptions, "all"> = {},
 ): Promise<ClientState[]> {
   const states: ClientState[] = [];

@@ -2,8 +2,8 @@
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { endpointFor } from "../../access/endpoints.ts";
-import type { Client, Machine, Program } from "../../clients/client.ts";
-import { type Link, OWN_NAME, serverEntryName } from "../../clients/linking.ts";
+import type { KnownClient, Machine, Program } from "../../clients/client.ts";
+import { type GatewayEntry, OWN_NAME, serverEntryName } from "../../clients/linking.ts";
 import { clients } from "../../clients/table.ts";
 import { configPlaces } from "../../config/reading/find.ts";
 import type { Config } from "../../config/schema/config.ts";
@@ -24,7 +24,7 @@ export function thisMachine(): Machine {
 }
 
 /** Returns the clients with these ids; all without ids. @throws UsageError */
-export function namedClients(ids: readonly string[]): readonly Client[] {
+export function namedClients(ids: readonly string[]): readonly KnownClient[] {
   if (ids.length === 0) return clients;
   return [...new Set(ids)].map((id) => {
     const found = clients.find((client) => client.id === id);
@@ -53,9 +53,9 @@ export interface LinkTarget {
 
 export interface Links {
   /** What these options ask for. */
-  readonly chosen: readonly Link[];
+  readonly chosen: readonly GatewayEntry[];
   /** Every entry that Goblin could have written for this config. */
-  readonly all: readonly Link[];
+  readonly all: readonly GatewayEntry[];
 }
 
 /** How clients reach the gateway of this config. @throws UsageError if there is no such profile */
@@ -85,13 +85,13 @@ export function linksFor({ config, file, profile, perServer, ...source }: LinkSo
   const token = wantsToken(config.gateway.auth) ? { tokenVariable: TOKEN_VARIABLE } : {};
   const runs = ownProgram();
   const args = [...runs.args, "stdio", "--attach", ...(file === undefined ? [] : ["--config", resolve(file)])];
-  const link = (name: string, endpoint: string, more: readonly string[]): Link => ({
+  const link = (name: string, endpoint: string, more: readonly string[]): GatewayEntry => ({
     name,
     gateway: { url: `${root}/mcp${endpoint}`, ...token },
     program: { command: runs.command, args: [...args, ...more] },
   });
   const whole = link(OWN_NAME, "", []);
-  const ofProfile = (name: string): Link => link(OWN_NAME, endpointFor("p", name), ["--profile", name]);
+  const ofProfile = (name: string): GatewayEntry => link(OWN_NAME, endpointFor("p", name), ["--profile", name]);
   const ids = config.servers.filter(({ enabled }) => enabled).map(({ id }) => id);
   const ofServers = ids.map((id) => link(serverEntryName(id), endpointFor("s", id), ["--server", id]));
   const chosen = perServer ? ofServers : [profile === undefined ? whole : ofProfile(profile)];

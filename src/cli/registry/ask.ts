@@ -4,7 +4,7 @@
  * Invariant: a secret is never taken from the command line, and its value stands in no config: the
  * answer is a reference to the store, or to a variable.
  */
-import type { Answers, Question } from "../../registry/launch.ts";
+import type { Answers, LaunchInput } from "../../registry/launch.ts";
 import { SecretStore } from "../../secrets/secret-store.ts";
 import { clean } from "../../text/clean.ts";
 import { askInput } from "../secrets/ask-inputs.ts";
@@ -25,7 +25,7 @@ export interface AskOptions {
 }
 
 /** @throws UsageError if an answer is missing */
-export async function askAll(questions: readonly Question[], { id, set }: AskOptions): Promise<Answered> {
+export async function askAll(questions: readonly LaunchInput[], { id, set }: AskOptions): Promise<Answered> {
   const answers = new Map<string, string>();
   const secrets = new Map<string, string>();
   const given = givenAnswers(questions, set);
@@ -53,7 +53,7 @@ function keep(name: string, value: string, secrets: Map<string, string>): string
   return `\${keychain:${safe}}`;
 }
 
-function givenAnswers(questions: readonly Question[], set: readonly string[]): Map<string, string> {
+function givenAnswers(questions: readonly LaunchInput[], set: readonly string[]): Map<string, string> {
   const given = new Map<string, string>();
   for (const word of set) {
     const at = word.indexOf("=");
@@ -71,7 +71,7 @@ function givenAnswers(questions: readonly Question[], set: readonly string[]): M
   return given;
 }
 
-function missing({ key, description, isSecret }: Question): string {
+function missing({ key, description, isSecret }: LaunchInput): string {
   const about = description === undefined ? "" : ` (${description})`;
   const how = isSecret ? "set it in the environment" : `use --set ${key}=…`;
   return `the server needs ${key}${about}: ${how}, or run this on a terminal`;

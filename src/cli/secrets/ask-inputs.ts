@@ -30,7 +30,7 @@ export async function askInputs({ servers }: Pick<Config, "servers">): Promise<v
 }
 
 /** What is asked for, and for which server. */
-export interface Asked {
+export interface PromptedInput {
   readonly id: string;
   readonly description?: string | undefined;
   readonly isHidden: boolean;
@@ -39,7 +39,7 @@ export interface Asked {
 }
 
 /** Returns undefined if there was no answer. */
-export async function askInput(input: Asked, server: string): Promise<string | undefined> {
+export async function askInput(input: PromptedInput, server: string): Promise<string | undefined> {
   const { id, description = id, options } = input;
   const question = `Server "${server}" asks for: ${description}`;
   if (options && options.length > 0) return choose(question, options, input.default);

@@ -5,11 +5,11 @@
  * Invariant: everything is planned before anything is written, and a signal waits until all is
  * written.
  */
-import type { Client } from "../../clients/client.ts";
+import type { KnownClient } from "../../clients/client.ts";
 import { readState } from "../../clients/files.ts";
 import type { Import } from "../../clients/importing.ts";
 import { Journal } from "../../clients/journal.ts";
-import { type Applied, apply, type Outcome, planLink } from "../../clients/linking.ts";
+import { type Applied, apply, type LinkResult, planLink } from "../../clients/linking.ts";
 import { withValue } from "../../config/editing/edit.ts";
 import { parseConfig } from "../../config/reading/parse.ts";
 import { OWN_FILE } from "../clients/import.ts";
@@ -22,7 +22,7 @@ export interface Wanted {
   readonly file: string;
   readonly servers: readonly Candidate[];
   readonly movesSecrets: boolean;
-  readonly clients: readonly Client[];
+  readonly clients: readonly KnownClient[];
   /** The clients' own entries that go, because Goblin has their servers now. */
   readonly replaced: readonly Import[];
   /** Undefined: the usual one. */
@@ -33,7 +33,7 @@ export interface Setup {
   readonly file: string;
   readonly port: number | undefined;
   readonly text: string;
-  readonly outcomes: readonly Outcome[];
+  readonly outcomes: readonly LinkResult[];
   readonly moved: MovedSecrets | undefined;
 }
 

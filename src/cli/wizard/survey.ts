@@ -3,7 +3,7 @@
  * which of them fail. Nothing is written.
  */
 import { adminRoutes } from "../../admin/routes.ts";
-import type { Client } from "../../clients/client.ts";
+import type { KnownClient } from "../../clients/client.ts";
 import { chooseServers, findServers, type Import, type Problem } from "../../clients/importing.ts";
 import { plainSecrets } from "../../clients/plain-secrets.ts";
 import { parseConfig } from "../../config/reading/parse.ts";
@@ -26,7 +26,7 @@ export interface Survey {
   readonly imports: readonly Import[];
   readonly candidates: readonly Candidate[];
   /** The clients that have servers. */
-  readonly clients: readonly Client[];
+  readonly clients: readonly KnownClient[];
   readonly duplicates: number;
   readonly plainSecrets: number;
   readonly problems: readonly Problem[];

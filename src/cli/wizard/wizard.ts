@@ -8,7 +8,7 @@
  */
 import { createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Client } from "../../clients/client.ts";
+import type { KnownClient } from "../../clients/client.ts";
 import { readState } from "../../clients/files.ts";
 import { fileOf } from "../../clients/linking.ts";
 import { plainSecrets } from "../../clients/plain-secrets.ts";
@@ -144,12 +144,12 @@ async function carryOut(setup: Setup, prompts: Prompts): Promise<number> {
 }
 
 interface Tried {
-  readonly client: Client;
+  readonly client: KnownClient;
   readonly handshakes: readonly Handshake[];
 }
 
 async function tryAll(
-  linked: readonly { readonly client: Client; readonly file: string }[],
+  linked: readonly { readonly client: KnownClient; readonly file: string }[],
   servers: Gateway["servers"],
 ): Promise<Tried[]> {
   const line = createStatusLine();
@@ -169,7 +169,7 @@ async function tryAll(
   }
 }
 
-function describe({ title }: Client, handshakes: readonly Handshake[]): string {
+function describe({ title }: KnownClient, handshakes: readonly Handshake[]): string {
   const words = handshakes.map(({ tools, reason }) =>
     tools === undefined ? `does not work yet: ${reason}` : `works, with ${counted(tools, "tool")}`,
   );
@@ -177,7 +177,7 @@ function describe({ title }: Client, handshakes: readonly Handshake[]): string {
 }
 
 /** The clients that have settings on this machine. */
-async function clientsHere(): Promise<Client[]> {
+async function clientsHere(): Promise<KnownClient[]> {
   const machine = thisMachine();
   const there = await Promise.all(
     namedClients([]).map(async (client) => {

@@ -7,7 +7,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "../../structures/record.ts";
-import type { Client, Entry } from "../client.ts";
+import type { KnownClient, SettingsEntry } from "../client.ts";
 import { jsonFormat } from "./json.ts";
 import { tomlFormat } from "./toml.ts";
 import { yamlFormat } from "./yaml.ts";
@@ -16,34 +16,34 @@ import { yamlFormat } from "./yaml.ts";
 export class EditError extends Error {}
 
 /** An entry under its name. */
-export interface Named {
+export interface NamedSettings {
   readonly name: string;
-  readonly entry: Entry;
+  readonly entry: SettingsEntry;
 }
 
-export type Servers = Pick<Client, "section" | "isList">;
+export type ServersSection = Pick<KnownClient, "section" | "isList">;
 
 /** How one kind of text is read and written. Texts have no byte order mark. */
 export interface Format {
   /** Returns the whole value. @throws Error with the place */
   parse(text: string): unknown;
-  put(text: string, servers: Servers, item: Named): string;
-  remove(text: string, servers: Servers, name: string): string;
+  put(text: string, servers: ServersSection, item: NamedSettings): string;
+  remove(text: string, servers: ServersSection, name: string): string;
 }
 
 const MARK = "\ufeff";
 
-async function formatOf({ format }: Pick<Client, "format">): Promise<Format> {
+async function formatOf({ format }: Pick<KnownClient, "format">): Promise<Format> {
   return format === "json" ? jsonFormat : format === "toml" ? tomlFormat() : yamlFormat();
 }
 
 /** Returns the servers by name. @throws EditError */
-export async function readServers(text: string, client: Client): Promise<Map<string, unknown>> {
+export async function readServers(text: string, client: KnownClient): Promise<Map<string, unknown>> {
   return serversIn(read(await formatOf(client), withoutMark(text)), client);
 }
 
 /** Adds or replaces the entry of this name. @throws EditError */
-export async function withEntry(text: string, client: Client, { name, entry }: Named): Promise<string> {
+export async function withEntry(text: string, client: KnownClient, { name, entry }: NamedSettings): Promise<string> {
   const format = await formatOf(client);
   return edited(text, format, {
     servers: client,
@@ -53,7 +53,7 @@ export async function withEntry(text: string, client: Client, { name, entry }: N
 }
 
 /** Removes the entry of this name. @throws EditError */
-export async function withoutEntry(text: string, client: Client, name: string): Promise<string> {
+export async function withoutEntry(text: string, client: KnownClient, name: string): Promise<string> {
   const format = await formatOf(client);
   return edited(text, format, {
     servers: client,
@@ -63,7 +63,7 @@ export async function withoutEntry(text: string, client: Client, name: string): 
 }
 
 interface Edit {
-  readonly servers: Servers;
+  readonly servers: ServersSection;
   readonly edit: (body: string) => string;
   /** Returns what the text should say afterwards. */
   readonly expect: (before: unknown) => unknown;
@@ -86,7 +86,7 @@ function edited(text: string, format: Format, { servers, edit, expect }: Edit): 
 }
 
 /** No servers are as good as no section. */
-function comparable(value: unknown, { section }: Servers): unknown {
+function comparable(value: unknown, { section }: ServersSection): unknown {
   const [first = ""] = section;
   const root = plain(value) as Record<string, unknown>;
   const own = root[first];
@@ -102,7 +102,7 @@ function read(format: Format, body: string): unknown {
   }
 }
 
-function serversIn(value: unknown, { section, isList }: Servers): Map<string, unknown> {
+function serversIn(value: unknown, { section, isList }: ServersSection): Map<string, unknown> {
   let current: unknown = value;
   for (const key of section) current = isRecord(current) ? current[key] : undefined;
   if (current === undefined || current === null) return new Map();
@@ -122,7 +122,7 @@ function serversIn(value: unknown, { section, isList }: Servers): Map<string, un
 /** Returns a copy of the whole value with another entry of this name. */
 function changed(
   value: unknown,
-  servers: Servers,
+  servers: ServersSection,
   { name, entry }: { readonly name: string; readonly entry: unknown },
 ): unknown {
   serversIn(value, servers);

@@ -4,7 +4,7 @@
  */
 
 import { ended, lineEndOf, linesOf } from "../../config/editing/lines.ts";
-import type { Format, Servers } from "./editor.ts";
+import type { Format, ServersSection } from "./editor.ts";
 
 const KEY = String.raw`(?:[A-Za-z0-9_-]+|"(?:[^"\\]|\\.)*"|'[^']*')`;
 const HEADER = new RegExp(String.raw`^\s*\[\[?\s*(${KEY}(?:\s*\.\s*${KEY})*)\s*\]\]?\s*(?:#.*)?$`);
@@ -48,7 +48,7 @@ interface Span {
 }
 
 /** Returns the lines of the entry's table and of tables in it. */
-function spansOf(lines: readonly string[], { section }: Servers, name: string): Span[] {
+function spansOf(lines: readonly string[], { section }: ServersSection, name: string): Span[] {
   const wanted = [...section, name];
   const heads = lines.flatMap((line, at) => {
     const path = HEADER.exec(line.trimEnd())?.[1];

@@ -4,7 +4,7 @@
  */
 import type { Document, Pair, YAMLMap, YAMLSeq } from "yaml";
 import { ended, lineEndOf } from "../../config/editing/lines.ts";
-import type { Format, Named, Servers } from "./editor.ts";
+import type { Format, NamedSettings, ServersSection } from "./editor.ts";
 
 type Yaml = typeof import("yaml");
 type Ranged = { readonly range?: readonly [number, number, number] | null | undefined } | null;
@@ -69,7 +69,7 @@ interface Place {
 function placeOf(
   document: Document.Parsed,
   text: string,
-  { yaml, servers: { section } }: { readonly yaml: Yaml; readonly servers: Servers },
+  { yaml, servers: { section } }: { readonly yaml: Yaml; readonly servers: ServersSection },
 ): Place | undefined {
   if (!yaml.isMap(document.contents)) return undefined;
   const pair = document.contents.items.find(({ key }) => yaml.isScalar(key) && key.value === section[0]);
@@ -80,11 +80,11 @@ function placeOf(
   return { key: { column: columnOf(text, start), end }, node };
 }
 
-function sectionOf({ section }: Servers, eol: string): string {
+function sectionOf({ section }: ServersSection, eol: string): string {
   return `${section[0]}:${eol}`;
 }
 
-function blockOf(yaml: Yaml, { isList }: Servers, { name, entry }: Named): string[] {
+function blockOf(yaml: Yaml, { isList }: ServersSection, { name, entry }: NamedSettings): string[] {
   const value = isList ? [{ name, ...entry }] : { [name]: entry };
   return yaml.stringify(value, { lineWidth: 0 }).trimEnd().split("\n");
 }
@@ -93,7 +93,7 @@ function blockOf(yaml: Yaml, { isList }: Servers, { name, entry }: Named): strin
 function spanOf(
   node: YAMLMap | YAMLSeq,
   text: string,
-  servers: Servers & { readonly name: string },
+  servers: ServersSection & { readonly name: string },
 ): { readonly start: number; readonly end: number } | undefined {
   const item = (node.items as unknown[]).find((one) => nameOf(one, servers) === servers.name) as
     | Pair
@@ -104,13 +104,13 @@ function spanOf(
   return { start: text.lastIndexOf("\n", start - 1) + 1, end: lineEnd(text, endOf(item)) };
 }
 
-function nameOf(item: unknown, { isList }: Servers): unknown {
+function nameOf(item: unknown, { isList }: ServersSection): unknown {
   if (isList) return (item as { get?: (key: string) => unknown }).get?.("name");
   return (item as Pair<{ value?: unknown }>).key?.value;
 }
 
 /** Where an item begins: at its key, or at the dash before it. */
-function startOf(item: Pair | Ranged, text: string, { isList }: Servers): number {
+function startOf(item: Pair | Ranged, text: string, { isList }: ServersSection): number {
   if (!isList) return ((item as Pair).key as Ranged)!.range![0];
   return text.lastIndexOf("-", (item as Ranged)!.range![0]);
 }

@@ -7,7 +7,7 @@ import { findNodeAtLocation, type Node } from "jsonc-parser";
 
 export type KeyPath = readonly (string | number)[];
 
-export interface Place {
+export interface TextPosition {
   readonly line: number;
   readonly column: number;
 }
@@ -66,7 +66,7 @@ export function offsetOf(root: Node | undefined, path: KeyPath, at: "key" | "val
   return root.offset;
 }
 
-export function placeOf(text: string, offset: number): Place {
+export function placeOf(text: string, offset: number): TextPosition {
   const before = text.slice(0, offset);
   const line = before.split("\n").length;
   return { line, column: offset - (before.lastIndexOf("\n") + 1) + 1 };

@@ -11,7 +11,12 @@
 import { EventEmitter } from "node:events";
 import type { LiveConfig } from "../../config/live-config.ts";
 import { challenge } from "../../identity/challenge.ts";
-import { type Asked, Credentials, type CredentialsConfig, type Identified } from "../../identity/credentials.ts";
+import {
+  type CredentialRequest,
+  Credentials,
+  type CredentialsConfig,
+  type Identified,
+} from "../../identity/credentials.ts";
 import { Expiries } from "../../identity/expiries.ts";
 import { PageSessions } from "../../identity/page-sessions.ts";
 import type { Pairing } from "../../pairing/pairing.ts";
@@ -43,14 +48,14 @@ export type Verdict = { readonly ok: true; readonly principal: Principal } | Den
 
 export interface Guard {
   /** Checks only Host and Origin, for routes that need no credential. */
-  place(asked: Pick<Asked, "header">): Denial | undefined;
+  place(asked: Pick<CredentialRequest, "header">): Denial | undefined;
   /** A promise only for an access token that is not known yet. */
-  client(asked: Asked): Verdict | Promise<Verdict>;
+  client(asked: CredentialRequest): Verdict | Promise<Verdict>;
   /** The same for a request whose Host and Origin another replica has checked. */
-  handedOver(asked: Asked): Verdict | Promise<Verdict>;
-  admin(asked: Asked): Verdict | Promise<Verdict>;
+  handedOver(asked: CredentialRequest): Verdict | Promise<Verdict>;
+  admin(asked: CredentialRequest): Verdict | Promise<Verdict>;
   /** Refuses a token that needs one of these scopes for what it asks. */
-  insufficient(asked: Asked, scopes: readonly string[]): Denial;
+  insufficient(asked: CredentialRequest, scopes: readonly string[]): Denial;
   /** Returns whether this config still admits a principal that an earlier config admitted. */
   admits(principal: Principal, right: "client" | "admin"): boolean;
   readonly cors: Cors;
@@ -78,7 +83,7 @@ export function createGuard(config: GuardConfig, credentials: Credentials, pages
   /** The Host header that was allowed last. Nearly all requests have the same one. */
   let allowed: string | undefined;
 
-  const place = (asked: Pick<Asked, "header">): Denial | undefined => {
+  const place = (asked: Pick<CredentialRequest, "header">): Denial | undefined => {
     const host = asked.header("host");
     if (!anyHost && (host === undefined || host !== allowed)) {
       const name = host === undefined ? undefined : hostName(host);
@@ -93,8 +98,9 @@ export function createGuard(config: GuardConfig, credentials: Credentials, pages
     }
     return undefined;
   };
-  const judge = (asked: Asked, found: Identified): Verdict => (found.ok ? found : denial(config, asked, found));
-  const authenticate = (asked: Asked): Verdict | Promise<Verdict> => {
+  const judge = (asked: CredentialRequest, found: Identified): Verdict =>
+    found.ok ? found : denial(config, asked, found);
+  const authenticate = (asked: CredentialRequest): Verdict | Promise<Verdict> => {
     const found = credentials.identify(asked);
     return found instanceof Promise ? found.then((known) => judge(asked, known)) : judge(asked, found);
   };
@@ -109,7 +115,7 @@ export function createGuard(config: GuardConfig, credentials: Credentials, pages
     return principal.isAdmin && credentials.admits(principal);
   };
   /** Returns the admin whose page in a browser sent the request. */
-  const visitor = (asked: Asked): Principal | undefined => {
+  const visitor = (asked: CredentialRequest): Principal | undefined => {
     const found = asked.header("authorization") === undefined ? pages?.principal(asked) : undefined;
     if (!found) return undefined;
     // What the config says now counts, not what it said when the browser came.
@@ -166,7 +172,7 @@ export class LiveGuards extends EventEmitter<GuardEvents> {
     this.#pairing = pairing;
     // A flood of bad tokens must not flood the log.
     const lines = new Throttle({ burst: 10, everyMs: 1000 });
-    const refused = (reason: string, { network }: Asked): void => {
+    const refused = (reason: string, { network }: CredentialRequest): void => {
       const heldBack = lines.pass();
       if (heldBack === undefined) return;
       log.warn({ reason, from: network || undefined, ...(heldBack > 0 && { heldBack }) }, "Refused a token");
@@ -216,7 +222,7 @@ function adminAddress(config: GuardConfig): GuardConfig {
 }
 
 /** Words a refusal for the client. It says nothing that would help to forge a token. */
-function denial(config: GuardConfig, asked: Asked, refusal: Exclude<Identified, { ok: true }>): Denial {
+function denial(config: GuardConfig, asked: CredentialRequest, refusal: Exclude<Identified, { ok: true }>): Denial {
   const header = challenge(config, asked, refusal);
   switch (refusal.why) {
     case "missing":

@@ -30,7 +30,7 @@ import { PlainHead } from "./node/plain-head.ts";
 import { readJson } from "./read-json.ts";
 import { replyError } from "./reply.ts";
 import { RetryHint } from "./retry-hint.ts";
-import type { AddressName, App, AppOptions, HttpFrontOptions, Route } from "./routes/app.ts";
+import type { AddressName, App, AppOptions, HttpFrontOptions, HttpRoute } from "./routes/app.ts";
 import { createDirectRoutes } from "./routes/direct.ts";
 
 const NOT_READ_MS = 60_000;
@@ -80,7 +80,7 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
   const handedHead = new PlainHead();
 
   const { access } = context;
-  const serveIf = (verdict: Verdict, x: HttpExchange, { serve, endpoint }: Route): void => {
+  const serveIf = (verdict: Verdict, x: HttpExchange, { serve, endpoint }: HttpRoute): void => {
     if (!verdict.ok) return refuse(x, verdict);
     const place = access.placeOf(endpoint, verdict.principal);
     if (!place) {
@@ -95,7 +95,7 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
       replyError(x, error);
     }
   };
-  const admit = (x: HttpExchange, route: Route): void => {
+  const admit = (x: HttpExchange, route: HttpRoute): void => {
     const { client, handedOver, cors } = guards.main;
     // The replica that has the client adds these headers itself.
     if (!x.isHandedOver) x.shared = cors.answer(x.header("origin"));
@@ -131,7 +131,7 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
     delete: (x: HttpExchange, principal: Principal) => (isModern(x) ? postOnly(x) : end(x, principal)),
   };
 
-  const mainPost: Route = { serve: post, endpoint: "" };
+  const mainPost: HttpRoute = { serve: post, endpoint: "" };
 
   const exchange = (incoming: IncomingMessage, outgoing: ServerResponse): HttpExchange =>
     new NodeExchange(incoming, outgoing, shared);

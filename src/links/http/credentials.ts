@@ -10,7 +10,7 @@ import { GoblinError } from "../../protocol/errors.ts";
 import type { SendOptions } from "../link.ts";
 
 /** A server's refusal of a request for its credentials. */
-export interface Refusal {
+export interface CredentialRefusal {
   readonly status: number;
   /** The Authorization header that the request had. */
   readonly header: string | undefined;
@@ -33,7 +33,7 @@ export interface Credentials {
   readonly header: string | undefined;
   /** They are the entry's own `headers`, not a login. */
   readonly areHeaders?: boolean;
-  refused(refusal: Refusal): Promise<Verdict>;
+  refused(refusal: CredentialRefusal): Promise<Verdict>;
 }
 
 /** A request that can be sent once more. */

@@ -17,7 +17,7 @@ import { OAuthProblem } from "./oauth-problem.ts";
 import { Rate } from "./rates.ts";
 import { redirectHost, redirectProblem } from "./redirects.ts";
 
-export interface Client {
+export interface OAuthClient {
   readonly id: string;
   /** What it calls itself, in printable characters. */
   readonly name: string;
@@ -49,7 +49,7 @@ const USED_MS = 180 * 24 * 3_600_000;
 
 export class Clients {
   readonly #options: ClientsOptions;
-  readonly #documents = new Map<string, { readonly client: Promise<Client>; readonly until: number }>();
+  readonly #documents = new Map<string, { readonly client: Promise<OAuthClient>; readonly until: number }>();
   readonly #fetches: Rate;
   readonly #registrations: Rate;
 
@@ -60,7 +60,7 @@ export class Clients {
   }
 
   /** Rejects with an `OAuthProblem`. */
-  async find(id: string, network: string): Promise<Client> {
+  async find(id: string, network: string): Promise<OAuthClient> {
     if (id.length > MAX_ID) throw new OAuthProblem("invalid_client", "The client id is too long");
     if (/^https?:\/\//i.test(id)) return this.#document(id, network);
     const { book } = this.#options;
@@ -91,7 +91,7 @@ export class Clients {
     };
   }
 
-  #document(id: string, network: string): Promise<Client> {
+  #document(id: string, network: string): Promise<OAuthClient> {
     const now = this.#options.now();
     const known = this.#documents.get(id);
     if (known && known.until > now) return known.client;
@@ -108,7 +108,7 @@ export class Clients {
     return client;
   }
 
-  async #fetch(id: string): Promise<Client> {
+  async #fetch(id: string): Promise<OAuthClient> {
     const fail = (why: string): OAuthProblem => new OAuthProblem("invalid_client", `The client's document ${why}`);
     let url: URL;
     let text: string;

@@ -2,14 +2,14 @@
  * Sends a server's question to the client it belongs to. If the client is not known for certain,
  * the server gets an error. The gateway never guesses.
  */
-import type { Asked } from "../../peers/peer.ts";
+import type { QuestionContext } from "../../peers/peer.ts";
 import type { Client } from "../../protocol/call.ts";
 import { GoblinError, LINKS_REQUIRED } from "../../protocol/errors.ts";
 import { type Answer, type ErrorAnswer, failure } from "../../protocol/json-rpc.ts";
 import { recordOf } from "../../structures/record.ts";
 import type { SoleClient } from "../events.ts";
 
-export interface Question extends Asked {
+export interface Question extends QuestionContext {
   readonly serverId: string;
   readonly method: string;
   readonly params: string;

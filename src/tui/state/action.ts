@@ -10,7 +10,7 @@ import type { LockState } from "../../admin/lock/schema.ts";
 import type { GatewayState, LogEntry } from "../../admin/schema.ts";
 import type { Block } from "../content/blocks.ts";
 import type { FormEdit } from "./form.ts";
-import type { About, Link, ListName, Lists, Notice, Panel, PickerKind, State } from "./model.ts";
+import type { About, FeedStatus, ListName, Lists, Notice, Panel, PickerKind, State } from "./model.ts";
 import type { Theme } from "./theme.ts";
 
 /** The lists that are read as a whole. */
@@ -24,7 +24,7 @@ export type Motion = number | "top" | "bottom" | "half-down" | "half-up" | "page
 type DataAction =
   | { readonly type: "loaded"; readonly lists: Partial<Loaded> }
   | { readonly type: "events"; readonly events: readonly AdminEvent[] }
-  | { readonly type: "link"; readonly link: Link }
+  | { readonly type: "link"; readonly link: FeedStatus }
   | { readonly type: "tick"; readonly now: number }
   | { readonly type: "resize"; readonly size: State["size"] }
   | { readonly type: "notice"; readonly text: string; readonly tone: Notice["tone"] }

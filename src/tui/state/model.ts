@@ -32,7 +32,7 @@ export type Panel = (typeof panels)[number];
 export type ListName = "servers" | "tools" | "prompts" | "resources" | "templates" | "logs" | "calls";
 
 /** The connection to the gateway. */
-export type Link =
+export type FeedStatus =
   | { readonly status: "connecting" }
   | { readonly status: "up" }
   | { readonly status: "away"; readonly since: number; readonly reason: string; readonly attempt: number };
@@ -142,7 +142,7 @@ export interface State extends Lists {
   readonly now: number;
   readonly size: { readonly columns: number; readonly rows: number };
   readonly url: string;
-  readonly link: Link;
+  readonly link: FeedStatus;
   readonly gateway: GatewayState | undefined;
   readonly series: Series;
   readonly logs: readonly LogRow[];

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createGuard, type Guard, type GuardConfig, type Verdict } from "../../../src/front/http/guard.ts";
-import { type Asked, Credentials } from "../../../src/identity/credentials.ts";
+import { type CredentialRequest, Credentials } from "../../../src/identity/credentials.ts";
 import { isLoopback } from "../../../src/text/loopback.ts";
 
 const config = (over: Partial<GuardConfig> = {}): GuardConfig => ({
@@ -17,7 +17,7 @@ function guard(over: Partial<GuardConfig> = {}): Guard {
   return createGuard(whole, new Credentials(whole, { now: Date.now, refused() {} }));
 }
 
-function asked(headers: Record<string, string>): Asked {
+function asked(headers: Record<string, string>): CredentialRequest {
   return { method: "POST", path: "/mcp", header: (name) => headers[name] };
 }
 

@@ -1,11 +1,11 @@
 /** Edits of clients' settings: what is not ours keeps its bytes. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Client } from "../../../src/clients/client.ts";
+import type { KnownClient } from "../../../src/clients/client.ts";
 import { EditError, readServers, withEntry, withoutEntry } from "../../../src/clients/edit/editor.ts";
 import { clients } from "../../../src/clients/table.ts";
 
-const clientOf = (id: string): Client => clients.find((client) => client.id === id)!;
+const clientOf = (id: string): KnownClient => clients.find((client) => client.id === id)!;
 const entry = { url: "http://127.0.0.1:3000/mcp" };
 const own = { name: "goblin", entry };
 

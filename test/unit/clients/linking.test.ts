@@ -18,10 +18,10 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Client, Machine } from "../../../src/clients/client.ts";
+import type { KnownClient, Machine } from "../../../src/clients/client.ts";
 import { chooseServers, findServers } from "../../../src/clients/importing.ts";
 import { Journal } from "../../../src/clients/journal.ts";
-import { apply, fileOf, type Outcome, planLink, planUnlink, stateOf } from "../../../src/clients/linking.ts";
+import { apply, fileOf, type LinkResult, planLink, planUnlink, stateOf } from "../../../src/clients/linking.ts";
 import { clients } from "../../../src/clients/table.ts";
 
 let root = "";
@@ -33,7 +33,7 @@ const link = {
   gateway: { url: "http://127.0.0.1:3000/mcp" },
   program: { command: "npx", args: ["-y", "goblin-mcp", "stdio", "--config", "/home/ada/goblin.json"] },
 };
-const clientOf = (id: string): Client => clients.find((client) => client.id === id)!;
+const clientOf = (id: string): KnownClient => clients.find((client) => client.id === id)!;
 
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), "goblin-clients-"));
@@ -57,7 +57,7 @@ function write(file: string, content: string | Buffer): void {
 }
 
 /** Settings with comments, as the client's users have them. */
-function sample({ format, section, isList }: Client): string {
+function sample({ format, section, isList }: KnownClient): string {
   if (format === "toml")
     return `# my settings\nmodel = "x" # fast\n\n[${section[0]}.files]\ncommand = "npx"\n\n[tui]\nlook = 1\n`;
   if (format === "yaml" && isList)
@@ -66,7 +66,7 @@ function sample({ format, section, isList }: Client): string {
   return `{\n  // my settings\n  "look": 1,\n  "${section[0]}": {\n    "files": { "command": "npx" } // keep\n  }\n}\n`;
 }
 
-async function linkAll(chosen: readonly Client[], mode?: "http" | "stdio"): Promise<Outcome[]> {
+async function linkAll(chosen: readonly KnownClient[], mode?: "http" | "stdio"): Promise<LinkResult[]> {
   const outcomes = await Promise.all(
     chosen.map((client) => planLink(client, machine, { scope: "user", links: [link], mode })),
   );

@@ -10,7 +10,7 @@ import { createMiddleware } from "hono/factory";
 import { ENDPOINT_PATHS, endpointOf } from "../../../access/endpoints.ts";
 import type { Cluster } from "../../../cluster/cluster.ts";
 import { METADATA_PATH, resourceMetadata } from "../../../identity/challenge.ts";
-import type { Asked } from "../../../identity/credentials.ts";
+import type { CredentialRequest } from "../../../identity/credentials.ts";
 import type { Pairing } from "../../../pairing/pairing.ts";
 import type { Principal } from "../../../protocol/principal.ts";
 import { metricNames } from "../../../telemetry/metric-names.ts";
@@ -65,14 +65,14 @@ export interface AppOptions extends HttpFrontOptions {
   /** Returns the key that the sender of a request is counted under. */
   readonly networkOf: (incoming: IncomingMessage, request: { header(name: string): string | undefined }) => string;
   /** Runs the guard, then the route. */
-  readonly admit: (x: HttpExchange, route: Route) => void;
+  readonly admit: (x: HttpExchange, route: HttpRoute) => void;
   readonly exchange: (incoming: IncomingMessage, outgoing: ServerResponse) => HttpExchange;
   readonly endpoint: Readonly<Record<"get" | "post" | "delete", Serve>>;
   readonly sse: Readonly<Record<"get" | "post", Serve>>;
 }
 
 /** What answers a request, and the endpoint that it is for. */
-export interface Route {
+export interface HttpRoute {
   readonly serve: Serve;
   readonly endpoint: string;
 }
@@ -256,7 +256,9 @@ function admission(guard: () => Guard, right: "admin" | "client" | "place") {
 }
 
 /** Reads the headers exactly as sent. On Node, a request without a Host header has no host. */
-function askedOf(c: Pick<Context<Env>, "req" | "env"> & { readonly get: (key: "network") => () => string }): Asked {
+function askedOf(
+  c: Pick<Context<Env>, "req" | "env"> & { readonly get: (key: "network") => () => string },
+): CredentialRequest {
   const { method, path } = c.req;
   const isNode = c.env?.incoming !== undefined;
   return {

@@ -11,7 +11,7 @@ import { ENDPOINT_PATHS, endpointOf } from "../../../access/endpoints.ts";
 import { pathOf } from "../../path.ts";
 import { type HttpExchange, JSON_HEADERS } from "../exchange.ts";
 import { denialCodes } from "../guard.ts";
-import type { AppOptions, Route } from "./app.ts";
+import type { AppOptions, HttpRoute } from "./app.ts";
 
 export type DirectOptions = Pick<
   AppOptions,
@@ -33,7 +33,7 @@ export function createDirectRoutes(options: DirectOptions): ServeDirectly {
     "/messages": new Map([["POST", sse.post]]),
   };
 
-  const routeOf = (method: string, path: string): Route | undefined => {
+  const routeOf = (method: string, path: string): HttpRoute | undefined => {
     for (const base of ENDPOINT_PATHS) {
       const serve = methods[base].get(method);
       const named = serve && endpointOf(path, base);
