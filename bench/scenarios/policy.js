@@ -62,8 +62,13 @@ async function runEra({ bin, rounds, starts }, era, { issuer, token }) {
   const common = { era, bin, rounds, starts, share: "all" };
   const { note, of, ratio } = await compareVariants([{ settings: {} }, { settings: governed, at }], common);
   const rows = ["without", `access token, profile, ${RULES} rules`].map((path, index) => [
-    ...[path, era, of(index, "perSecond"), of(index, "cpuUs"), ratio(index, 0, "cpuUs")],
-    ...[of(index, "p50"), of(index, "p99")],
+    path,
+    era,
+    of(index, "perSecond"),
+    of(index, "cpuUs"),
+    ratio(index, 0, "cpuUs"),
+    of(index, "p50"),
+    of(index, "p99"),
   ]);
   const bar = { name: `CPU under ${RULES} rules, ${era}`, value: ratio(1, 0, "cpuUs"), most: MOST_CPU };
   return { rows, bar, note };

@@ -43,8 +43,13 @@ async function runEra({ bin, rounds, starts }, era) {
     const variants = [{ settings: { lock: { file } }, ready: approve }, { settings }];
     const { note, of, ratio } = await compareVariants(variants, { era, bin, rounds, starts });
     const rows = ["without", `lock enforced, ${RULES} rules that ask, results`].map((path, index) => [
-      ...[path, era, of(index, "perSecond"), of(index, "cpuUs"), ratio(index, 0, "cpuUs")],
-      ...[of(index, "p50"), of(index, "p99")],
+      path,
+      era,
+      of(index, "perSecond"),
+      of(index, "cpuUs"),
+      ratio(index, 0, "cpuUs"),
+      of(index, "p50"),
+      of(index, "p99"),
     ]);
     const bar = { name: `CPU with lock, approvals and results, ${era}`, value: ratio(1, 0, "cpuUs"), most: MOST_CPU };
     return { rows, bar, note };

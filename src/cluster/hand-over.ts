@@ -44,8 +44,19 @@ export interface Exchange {
 
 /** Headers that concern one connection only (RFC 9110, 7.6.1), and those of a hand-over. */
 const DROPPED = new Set([
-  ...["connection", "keep-alive", "proxy-connection", "proxy-authenticate", "proxy-authorization", "te", "trailer"],
-  ...["transfer-encoding", "upgrade", "expect", OWNER_HEADER, NETWORK_HEADER, ASKED_HEADER],
+  "connection",
+  "keep-alive",
+  "proxy-connection",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "expect",
+  OWNER_HEADER,
+  NETWORK_HEADER,
+  ASKED_HEADER,
 ]);
 /** Nobody listens there any more. */
 const REFUSED = new Set(["ECONNREFUSED", "ENOENT"]);

@@ -28,8 +28,13 @@ const CERTIFICATE_ADVICE = ": its certificate is not accepted; if it is your own
 
 /** Connection errors which mean that no server is there. */
 const NO_SERVER = new Set([
-  ...["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"],
-  ...["CONNECT_TIMEOUT", "PROXY_REFUSED"],
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "CONNECT_TIMEOUT",
+  "PROXY_REFUSED",
 ]);
 
 export function isGone({ unreachable, error }: Pick<Exchange, "unreachable" | "error">): boolean {

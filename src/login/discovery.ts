@@ -36,7 +36,10 @@ const ASK_OWNER = "Ask who runs the server; its OAuth metadata is wrong.";
 const CHECK_URL = 'Check the server\'s "url", or set "auth.issuer" in its config.';
 
 const ENDPOINTS = [
-  ...["authorization_endpoint", "token_endpoint", "registration_endpoint", "revocation_endpoint"],
+  "authorization_endpoint",
+  "token_endpoint",
+  "registration_endpoint",
+  "revocation_endpoint",
   "device_authorization_endpoint",
 ];
 

@@ -92,8 +92,18 @@ export const changeKinds: ReadonlyMap<string, ChangeKind> = new Map(
 
 /** The first parts of MCP's own methods. All others belong to extensions. */
 export const mcpFamilies: ReadonlySet<string> = new Set([
-  ...["tools", "prompts", "resources", "completion", "logging", "tasks", "roots", "sampling", "elicitation"],
-  ...["server", "subscriptions", "notifications"],
+  "tools",
+  "prompts",
+  "resources",
+  "completion",
+  "logging",
+  "tasks",
+  "roots",
+  "sampling",
+  "elicitation",
+  "server",
+  "subscriptions",
+  "notifications",
 ]);
 
 /** Notifications that end at the gateway, or that only clients send. */

@@ -8,8 +8,14 @@
 import type { Config } from "../config/schema/config.ts";
 
 const DIVIDED = [
-  ...["sessions", "inFlightPerServer", "queuePerServer", "connectionsPerServer", "callsAwaitingInput"],
-  ...["handOvers", "heldCalls", "heldBytes"],
+  "sessions",
+  "inFlightPerServer",
+  "queuePerServer",
+  "connectionsPerServer",
+  "callsAwaitingInput",
+  "handOvers",
+  "heldCalls",
+  "heldBytes",
 ] as const;
 
 const wholes = new WeakMap<Config, Config>();

@@ -30,8 +30,18 @@ export async function runAuthorization({ installed, root, work }) {
   try {
     const clientId = await register(issuer, `http://127.0.0.1:${callbackPort}/callback`);
     const args = [
-      ...[installed.entry(VERSION), "authorization", "--url", issuer, "--client-id", clientId],
-      ...["--resource", `${issuer}/mcp`, "--port", String(callbackPort), "--output-dir", results],
+      installed.entry(VERSION),
+      "authorization",
+      "--url",
+      issuer,
+      "--client-id",
+      clientId,
+      "--resource",
+      `${issuer}/mcp`,
+      "--port",
+      String(callbackPort),
+      "--output-dir",
+      results,
     ];
     let asked;
     let seen = "";

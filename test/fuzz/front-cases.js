@@ -25,9 +25,26 @@ import { createRandom } from "./random.js";
  */
 
 const METHODS = [
-  ...["ping", "tools/list", "tools/call", "prompts/list", "prompts/get", "resources/list", "resources/read"],
-  ...["resources/templates/list", "completion/complete", "logging/setLevel", "resources/subscribe", "tasks/get"],
-  ...["server/discover", "initialize", "nothing/here", "tasksQ", "", "__proto__", "constructor", "notifications/x"],
+  "ping",
+  "tools/list",
+  "tools/call",
+  "prompts/list",
+  "prompts/get",
+  "resources/list",
+  "resources/read",
+  "resources/templates/list",
+  "completion/complete",
+  "logging/setLevel",
+  "resources/subscribe",
+  "tasks/get",
+  "server/discover",
+  "initialize",
+  "nothing/here",
+  "tasksQ",
+  "",
+  "__proto__",
+  "constructor",
+  "notifications/x",
 ];
 const NAMES = [
   "honest_echo",

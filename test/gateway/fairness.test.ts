@@ -63,7 +63,7 @@ describe("one token", () => {
       return (await stateless(goblin.url, { token }).stream("subscriptions/listen", { notifications })).status;
     };
     expect([await sse("greedy-token"), await listen("greedy-token"), await sse("greedy-token")]).toEqual([
-      ...[200, 200, 200],
+      200, 200, 200,
     ]);
     expect([await sse("greedy-token"), await listen("greedy-token")]).toEqual([503, 503]);
     expect([await sse("honest-token"), await listen("honest-token")]).toEqual([200, 200]);
@@ -92,7 +92,10 @@ describe("one token", () => {
     const parked = [];
     for (let n = 0; n < 4; n++) parked.push(await park("greedy-token", `name ${n}`));
     expect(parked.map(({ result, error }) => result?.resultType ?? error.data.code)).toEqual([
-      ...["input_required", "input_required", "LimitExceeded", "LimitExceeded"],
+      "input_required",
+      "input_required",
+      "LimitExceeded",
+      "LimitExceeded",
     ]);
     expect(parked[3].error.message).toBe(
       "LimitExceeded: too many calls of this token or address wait for answers to a server's questions (limits.callsAwaitingInput is 4); try again later, or raise the limit",

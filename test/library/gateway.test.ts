@@ -38,7 +38,15 @@ const ping = { jsonrpc: "2.0", id: 1, method: "ping" };
 
 test("what is handed out is the public surface and nothing else", () => {
   expect(Object.keys(gatewayOf({})).sort()).toEqual([
-    ...["callTool", "close", "events", "fetch", "listen", "reload", "snapshot", "start", "stdio"],
+    "callTool",
+    "close",
+    "events",
+    "fetch",
+    "listen",
+    "reload",
+    "snapshot",
+    "start",
+    "stdio",
   ]);
 });
 
@@ -137,7 +145,9 @@ test("snapshot is a copy in plain data", async () => {
     ["off", "disabled"],
   ]);
   expect(before.tools.map(({ name, originalName, serverId }) => [name, originalName, serverId])).toContainEqual([
-    ...["notes_search", "search", "notes"],
+    "notes_search",
+    "search",
+    "notes",
   ]);
   expect(before.prompts.map(({ serverId }) => serverId)).toEqual(["notes"]);
   expect(before.resources[0]).toMatchObject({ uri: "notes+note:///1", originalUri: "note:///1" });

@@ -20,9 +20,7 @@ import { printJson } from "../terminal/table.ts";
 import type { ReplayOptions } from "./replay.ts";
 
 /** The requests that can be repeated on their own. */
-const REPEATABLE: ReadonlySet<string> = new Set([
-  ...["tools/call", "prompts/get", "resources/read", "completion/complete"],
-]);
+const REPEATABLE: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read", "completion/complete"]);
 
 interface Compared {
   readonly method: string;

@@ -25,8 +25,15 @@ export const TITLE = "Goblin, the MCP gateway";
 
 /** Where programs and files are. A service does not get them from the user's shell. */
 const KEPT_NAMES = [
-  ...["PATH", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "GOBLIN_KEYCHAIN"],
-  ...["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR"],
+  "PATH",
+  "XDG_CONFIG_HOME",
+  "XDG_STATE_HOME",
+  "XDG_DATA_HOME",
+  "XDG_CACHE_HOME",
+  "GOBLIN_KEYCHAIN",
+  "NODE_EXTRA_CA_CERTS",
+  "SSL_CERT_FILE",
+  "SSL_CERT_DIR",
 ];
 const HOMEBREW = /\/Cellar\/([^/]+)\/[^/]+\//;
 

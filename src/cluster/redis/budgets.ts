@@ -112,7 +112,10 @@ export class RedisBudgets {
       if (budgets.length === 0) return;
       const keys = budgets.map(({ name }) => this.#named(name));
       const figures = budgets.flatMap(({ name, limit, demand, inUse, isWhole }) => [
-        ...[limit, (demand + (this.#waits.get(name) ?? 0)).toFixed(3), inUse, isWhole ? 1 : 0],
+        limit,
+        (demand + (this.#waits.get(name) ?? 0)).toFixed(3),
+        inUse,
+        isWhole ? 1 : 0,
       ]);
       const reply = await redis.command("EVAL", SCRIPT, keys.length, ...keys, self, KEPT_MS, ...figures);
       const parts = Array.isArray(reply) ? reply.map(Number) : [];

@@ -14,8 +14,17 @@ export const scope = z
   .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, "a scope must be visible ASCII without spaces and quotes");
 const date = z.string().refine(isDate, "expected a date such as 2027-03-01 or 2027-03-01T12:00:00Z");
 const ALGORITHMS = [
-  ...["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512"],
-  ...["EdDSA", "Ed25519"],
+  "RS256",
+  "RS384",
+  "RS512",
+  "PS256",
+  "PS384",
+  "PS512",
+  "ES256",
+  "ES384",
+  "ES512",
+  "EdDSA",
+  "Ed25519",
 ] as const;
 
 /** A time of day needs its zone: the gateway may run in another one than its user. */

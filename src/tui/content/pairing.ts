@@ -6,7 +6,9 @@ import type { Block } from "./blocks.ts";
 export function codeBlocks({ code, url }: Pick<PairingCodeRow, "code" | "url">): Block[] {
   const lines = [
     `Add ${url} to your client, and type this code on the page that opens:`,
-    ...["", `    ${code.slice(0, 4)} ${code.slice(4)}`, ""],
+    "",
+    `    ${code.slice(0, 4)} ${code.slice(4)}`,
+    "",
     "It is good for one client and five minutes. A code that was made before is void.",
   ];
   return [{ kind: "text", text: lines.join("\n") }];

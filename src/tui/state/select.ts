@@ -75,8 +75,11 @@ function rowsOf<Name extends ListName>(
   const panel: Panel = list === "templates" ? "resources" : (list as Exclude<ListName, "templates">);
   return remember(
     (state) => [
-      ...[state[list], state.queries[panel], state.serverFilter, state.sorts[list]],
-      ...[list === "logs" ? state.levelFilter : state.mimeFilter],
+      state[list],
+      state.queries[panel],
+      state.serverFilter,
+      state.sorts[list],
+      list === "logs" ? state.levelFilter : state.mimeFilter,
     ],
     (state) => sortRows(list, search(list, filtered(state), state.queries[panel]), sortOf(list, state.sorts)),
   );

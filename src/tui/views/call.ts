@@ -134,7 +134,10 @@ function buttonLines(form: CallForm): Line[] {
       line(""),
       [
         span("   This tool may destroy something. Call it? ", "warn"),
-        ...[span("y", "title"), span(" yes  "), span("n", "title"), span(" no")],
+        span("y", "title"),
+        span(" yes  "),
+        span("n", "title"),
+        span(" no"),
       ],
     ];
   }

@@ -24,8 +24,15 @@ function folderOf(): string {
 }
 
 const names = [
-  ...["add_observations", "create_entities", "create_relations", "delete_entities", "delete_observations"],
-  ...["delete_relations", "open_nodes", "read_graph", "search_nodes"],
+  "add_observations",
+  "create_entities",
+  "create_relations",
+  "delete_entities",
+  "delete_observations",
+  "delete_relations",
+  "open_nodes",
+  "read_graph",
+  "search_nodes",
 ];
 
 test("an upgrade is seen tool by tool, clients keep the approved tools, and these work", async () => {

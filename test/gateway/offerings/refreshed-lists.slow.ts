@@ -126,14 +126,29 @@ describe("order", () => {
   test.each([1, 2, 100])('"server": each server\'s own, in pages of %i', async (pageSize) => {
     const client = await start({ lists: { order: "server", pageSize } });
     expect(await all(client, "tools/list", ["tools", "name"])).toEqual([
-      ...["b_zebra", "b_apple", "b_mango", "a_zebra", "a_apple", "a_mango"],
+      "b_zebra",
+      "b_apple",
+      "b_mango",
+      "a_zebra",
+      "a_apple",
+      "a_mango",
       "goblin_health",
     ]);
     expect(await all(client, "prompts/list", ["prompts", "name"])).toEqual([
-      ...["b_zebra", "b_apple", "b_mango", "a_zebra", "a_apple", "a_mango"],
+      "b_zebra",
+      "b_apple",
+      "b_mango",
+      "a_zebra",
+      "a_apple",
+      "a_mango",
     ]);
     expect(await all(client, "resources/list", ["resources", "uri"])).toEqual([
-      ...["b+x:zebra", "b+x:apple", "b+x:mango", "a+x:zebra", "a+x:apple", "a+x:mango"],
+      "b+x:zebra",
+      "b+x:apple",
+      "b+x:mango",
+      "a+x:zebra",
+      "a+x:apple",
+      "a+x:mango",
     ]);
     expect((await all(client, "resources/templates/list", ["resourceTemplates", "uriTemplate"]))[0]).toBe(
       "b+x:zebra/{y}",
@@ -143,7 +158,13 @@ describe("order", () => {
   test('"sorted": by name', async () => {
     const client = await start({});
     expect(await all(client, "tools/list", ["tools", "name"])).toEqual([
-      ...["a_apple", "a_mango", "a_zebra", "b_apple", "b_mango", "b_zebra", "goblin_health"],
+      "a_apple",
+      "a_mango",
+      "a_zebra",
+      "b_apple",
+      "b_mango",
+      "b_zebra",
+      "goblin_health",
     ]);
   });
 });

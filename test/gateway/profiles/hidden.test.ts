@@ -77,8 +77,14 @@ beforeEach(async () => {
 const NAMES = ["web_sleep", "sleep", "web_whoami", "db_echo", "db_nothing", "web_nothing", "echo"];
 const PROMPT_NAMES = ["web_rich", "rich", "db_greet", "db_rich", "web_nothing"];
 const URIS = [
-  ...["web+blob:///pixel", "blob:///pixel", "web_blob:///pixel"],
-  ...["db+text:///hello", "db_text:///hello", "db+nothing:///", "web+query://search?q=a", "web+nothing:///"],
+  "web+blob:///pixel",
+  "blob:///pixel",
+  "web_blob:///pixel",
+  "db+text:///hello",
+  "db_text:///hello",
+  "db+nothing:///",
+  "web+query://search?q=a",
+  "web+nothing:///",
 ];
 const REFERENCES = [
   ...PROMPT_NAMES.map((name) => ({ type: "ref/prompt", name })),

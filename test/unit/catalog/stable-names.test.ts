@@ -43,12 +43,36 @@ const ids = Object.keys(prefixes);
  * suffixes of others look like: `x-0c3006` of `a_b` is the name of `b_x` of `a`.
  */
 const name = fc.constantFrom(
-  ...["x", "b_x", "b_c_x", "c_x", "a_x", "a_b_x", "a_b_c_x", "b-x", "a_b-x", "zx", "é", `b_${"x".repeat(30)}`],
-  ...["x-0c3006", "b_x-0c3006", "a_b_x-0c3006"],
+  "x",
+  "b_x",
+  "b_c_x",
+  "c_x",
+  "a_x",
+  "a_b_x",
+  "a_b_c_x",
+  "b-x",
+  "a_b-x",
+  "zx",
+  "é",
+  `b_${"x".repeat(30)}`,
+  "x-0c3006",
+  "b_x-0c3006",
+  "a_b_x-0c3006",
 );
 const uri = fc.constantFrom(
-  ...["x", "b_x", "b:x", "b://x", "b_c_x", "c_x", "file:///a_b_x", "a+x:y", "a-b+x:y", "a_b_x", "x:y"],
-  ...["__x~ae6503e1", "b___x~ae6503e1"],
+  "x",
+  "b_x",
+  "b:x",
+  "b://x",
+  "b_c_x",
+  "c_x",
+  "file:///a_b_x",
+  "a+x:y",
+  "a-b+x:y",
+  "a_b_x",
+  "x:y",
+  "__x~ae6503e1",
+  "b___x~ae6503e1",
 );
 const lists = fc.tuple(fc.uniqueArray(name, { maxLength: 6 }), fc.uniqueArray(uri, { maxLength: 6 }));
 const standing = fc.constantFrom<Standing>(

@@ -49,7 +49,11 @@ describe("diffConfig", () => {
     expect(ids(diff.adjusted)).toEqual(["tune"]);
     expect(diff.adjusted[0]?.prefix).toBe("t2_");
     expect(diff.settings).toEqual([
-      ...["gateway.port", "gateway.auth.tokens", "limits.sessions", "limits.headerBytes", "timeouts.receiveMs"],
+      "gateway.port",
+      "gateway.auth.tokens",
+      "limits.sessions",
+      "limits.headerBytes",
+      "timeouts.receiveMs",
       "log.audit",
     ]);
     expect(diff.restartNeeded).toEqual(["gateway.port", "limits.headerBytes", "timeouts.receiveMs", "log.audit"]);

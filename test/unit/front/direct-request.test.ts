@@ -46,8 +46,20 @@ async function listen(Request: typeof IncomingMessage) {
 }
 
 const name = fc.constantFrom(
-  ...["x-token", "X-Token", "Mcp-Session-Id", "mcp-session-id", "accept", "Cookie", "set-cookie", "__proto__"],
-  ...["constructor", "Authorization", "traceparent", "user-agent", "toString", "x-forwarded-for"],
+  "x-token",
+  "X-Token",
+  "Mcp-Session-Id",
+  "mcp-session-id",
+  "accept",
+  "Cookie",
+  "set-cookie",
+  "__proto__",
+  "constructor",
+  "Authorization",
+  "traceparent",
+  "user-agent",
+  "toString",
+  "x-forwarded-for",
 );
 /** Three of them are too long to be remembered, and six are not too long for Node. */
 const LONG = "x".repeat(2000);

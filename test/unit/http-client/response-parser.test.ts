@@ -85,7 +85,12 @@ describe("an answer", () => {
             head: {
               status: 200,
               headers: [
-                ...["x-one", "1", "x-two", "a: b", "x-empty", ""],
+                "x-one",
+                "1",
+                "x-two",
+                "a: b",
+                "x-empty",
+                "",
                 ...(framing === "length" ? ["content-length", String(body.length)] : ["transfer-encoding", "Chunked"]),
               ],
               length: framing === "length" ? body.length : undefined,

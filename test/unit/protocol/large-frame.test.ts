@@ -114,15 +114,18 @@ it("anything but a result that has too many values is refused instead of parsed"
 
 it("reads every message like the reader of small ones", () => {
   const member = fc.constantFrom(
-    ...['"jsonrpc":"2.0"', '"id":1', '"id":"x"', '"result":{"a":[1,{"result":2}]}', '"result":null', '"result":[]'],
-    ...[
-      '"error":{"code":1,"message":"m"}',
-      '"error":null',
-      '"method":"m"',
-      '"params":{}',
-      '"x":"\\"result\\":{}"',
-      "1",
-    ],
+    '"jsonrpc":"2.0"',
+    '"id":1',
+    '"id":"x"',
+    '"result":{"a":[1,{"result":2}]}',
+    '"result":null',
+    '"result":[]',
+    '"error":{"code":1,"message":"m"}',
+    '"error":null',
+    '"method":"m"',
+    '"params":{}',
+    '"x":"\\"result\\":{}"',
+    "1",
   );
   const text = fc.oneof(
     fc.array(member, { maxLength: 6 }).map((members) => `{${members.join(",")}}`),

@@ -33,9 +33,32 @@ function finds(text: string): boolean {
 }
 
 test.each([
-  ...["password", "passwd", "passphrase", "pass", "pwd", "secret", "clientSecret", "token", "ACCESS_TOKEN", "apiKey"],
-  ...["x-api-key", "apikey", "access_key", "AccessKey", "privateKey", "private-key", "Authorization", "auth", "cookie"],
-  ...["credentials", "xprogressToken", "progressTokens", "PROGRESSTOKEN", "tok\nen-token", 'token"x', "token\\"],
+  "password",
+  "passwd",
+  "passphrase",
+  "pass",
+  "pwd",
+  "secret",
+  "clientSecret",
+  "token",
+  "ACCESS_TOKEN",
+  "apiKey",
+  "x-api-key",
+  "apikey",
+  "access_key",
+  "AccessKey",
+  "privateKey",
+  "private-key",
+  "Authorization",
+  "auth",
+  "cookie",
+  "credentials",
+  "xprogressToken",
+  "progressTokens",
+  "PROGRESSTOKEN",
+  "tok\nen-token",
+  'token"x',
+  "token\\",
 ])("a member named %j is found, in JSON and in JSON within a text", (name) => {
   const value = { a: { [name]: "v" } };
   expect(finds(JSON.stringify(value))).toBe(true);
@@ -45,8 +68,17 @@ test.each([
 });
 
 test.each([
-  ...["Bearer abc", "Bearer\tabc", "x\nsk-abcdefghijkl", "sk_abcdefghijkl", "ghp_abcdefghijkl", "glpat-abcdefghijkl"],
-  ...["github_pat_abcdefghijkl", "xoxb-abcdefghijkl", "goblin_abcdefghijkl", "eyJhbGciOiJI.eyJzdWIiOiJh.", ...known],
+  "Bearer abc",
+  "Bearer\tabc",
+  "x\nsk-abcdefghijkl",
+  "sk_abcdefghijkl",
+  "ghp_abcdefghijkl",
+  "glpat-abcdefghijkl",
+  "github_pat_abcdefghijkl",
+  "xoxb-abcdefghijkl",
+  "goblin_abcdefghijkl",
+  "eyJhbGciOiJI.eyJzdWIiOiJh.",
+  ...known,
   "-----BEGIN RSA PRIVATE KEY-----",
 ])("the value %j is found", (value) => {
   expect(finds(JSON.stringify({ a: [value, `before ${value} after`] }))).toBe(true);

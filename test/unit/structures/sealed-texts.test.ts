@@ -28,7 +28,11 @@ test("opens nothing else: other purposes, other keys, changes, any other text", 
   const foreign = [
     new SealedTexts<Note>(key, "links").seal(value),
     new SealedTexts<Note>(randomBytes(32), "notes").seal(value),
-    ...[changed, sealed.slice(0, -8), "", "x", "x".repeat(100_000)],
+    changed,
+    sealed.slice(0, -8),
+    "",
+    "x",
+    "x".repeat(100_000),
   ];
   expect(foreign.map((text) => notes.open(text))).toEqual(foreign.map(() => undefined));
 });

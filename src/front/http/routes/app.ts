@@ -85,8 +85,11 @@ const PAGE_PATHS = ["/ui", "/ui/*"];
 const NO_OAUTH = 'No such resource, or neither "gateway.auth.oauth" nor "gateway.auth.pairing" is set';
 const CONSENT_PATH = "/oauth/authorize";
 const PAIRING_PATHS = [
-  ...["/oauth/*", "/.well-known/oauth-authorization-server", "/.well-known/oauth-authorization-server/*"],
-  ...["/.well-known/openid-configuration", "/.well-known/openid-configuration/*"],
+  "/oauth/*",
+  "/.well-known/oauth-authorization-server",
+  "/.well-known/oauth-authorization-server/*",
+  "/.well-known/openid-configuration",
+  "/.well-known/openid-configuration/*",
 ];
 const ELSEWHERE = 'Served at its own address: see "gateway.admin" in the config';
 
