@@ -128,6 +128,7 @@ export async function follow(
   }
 }
 
+/** The parser in `http-client` works on Node's buffers, which browsers do not have. */
 function readEvent(block: string): PageEvent | undefined {
   let type = "message";
   const data: string[] = [];
