@@ -204,9 +204,10 @@ test("numbers of JSON-RPC errors stand in one table", () => {
 test(`functions take at most ${MAX_PARAMETERS} positional parameters`, () => {
   const seen = manyParametersIn(
     "a.ts",
-    "function f(a, b, c, d) {} class C { #m(a, b, c, d = 1) {} n({ a, b, c, d }) {} } const g = (a, b, c, ...d) => a;",
+    "function f(a, b, c, d) {} class C { #m(a, b, c, d = 1) {} n({ a, b, c, d }) {} } const g = (a, b, c, ...d) => a;" +
+      "function h(a, b, ...[c, d]) {}",
   );
-  expect(seen).toEqual(["a.ts f", "a.ts #m", "a.ts g"]);
+  expect(seen).toEqual(["a.ts f", "a.ts #m", "a.ts g", "a.ts h"]);
   expect(sources.flatMap(({ file, text }) => manyParametersIn(file, text)).sort()).toEqual(manyParameters);
 });
 

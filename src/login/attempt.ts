@@ -64,7 +64,8 @@ export async function beginLogin(options: AttemptOptions): Promise<LoginAttempt>
   const verifier = generateRandomCodeVerifier();
   const state = generateRandomState();
   const namesResource = target.auth.resource !== false;
-  const scopes = scopesFor(found, target, challenge, wanted[wantedKey(canonicalUrl(target.url), options.principal)]);
+  const key = wantedKey(canonicalUrl(target.url), options.principal);
+  const scopes = scopesFor(found, target, { challenge, wanted: wanted[key] });
   const url = new URL(guard.check(authorizationServer.authorization_endpoint!));
   const parameters = {
     response_type: "code",
@@ -87,11 +88,18 @@ export async function beginLogin(options: AttemptOptions): Promise<LoginAttempt>
   };
 }
 
+/** The scopes that a server asked for. */
+interface AskedScopes {
+  readonly challenge: Challenge | undefined;
+  /** Those of earlier calls. */
+  readonly wanted: readonly string[] | undefined;
+}
+
 /** Everything that the server may want at once, so that nobody is asked twice. */
 export function scopesFor(
   { scopes: listed, authorizationServer }: Discovered,
   { auth }: LoginTarget,
-  ...[challenge, wanted = []]: [Challenge | undefined, readonly string[] | undefined]
+  { challenge, wanted = [] }: AskedScopes,
 ): string[] {
   const named = challenge && challenge.scopes.length > 0 ? challenge.scopes : listed;
   const scopes = new Set([...(auth.scopes ?? named), ...wanted]);

@@ -114,7 +114,7 @@ export class Tracing {
       spanId: context.spanId,
       startTimeUnixNano: nanoseconds(flight.startedAt),
       endTimeUnixNano: nanoseconds(endedAt),
-      status: statusOf(answer, error, own.kind === SERVER && isClientError, this.#parts.mask),
+      status: statusOf(answer, own.kind === SERVER && isClientError ? undefined : error, this.#parts.mask),
       ...own,
     });
     const asked = this.#target(flight.call.method, askedFor(flight.call));
@@ -212,12 +212,8 @@ function clientAttributes({ call }: Flight): Record<string, string | undefined> 
   };
 }
 
-function statusOf(
-  answer: Answer,
-  error: string | undefined,
-  ...[isForgiven, mask]: [boolean, (text: string) => string]
-): Span["status"] {
-  if (error === undefined || isForgiven) return { code: 0 };
+function statusOf(answer: Answer, error: string | undefined, mask: (text: string) => string): Span["status"] {
+  if (error === undefined) return { code: 0 };
   if (answer.ok) return { code: 2 };
   const message = memberText(rawText(answer.raw), "message");
   const text: unknown = message === undefined ? undefined : JSON.parse(message);

@@ -55,7 +55,8 @@ export async function beginDeviceLogin(options: DeviceOptions): Promise<DeviceLo
   }
   const client = await registrationAt({ ...options, authorizationServer: server, redirectUri: undefined });
   const { wanted } = await store.read();
-  const scopes = scopesFor(found, target, challenge, wanted[wantedKey(canonicalUrl(target.url), options.principal)]);
+  const key = wantedKey(canonicalUrl(target.url), options.principal);
+  const scopes = scopesFor(found, target, { challenge, wanted: wanted[key] });
   const namesResource = target.auth.resource !== false;
   const begun: Begun = { ...options, found, client, scopes, namesResource };
   try {

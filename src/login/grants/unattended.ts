@@ -34,7 +34,7 @@ export async function obtain(options: UnattendedOptions): Promise<Login> {
   const { target, guard, challenge, wanted, principal, subject } = options;
   const found = await discover(target, guard, challenge);
   const client: Registration = { ...(await configuredClient(target, found.authorizationServer)), redirectUri: "" };
-  const scopes = scopesFor(found, target, challenge, wanted).filter((scope) => scope !== "offline_access");
+  const scopes = scopesFor(found, target, { challenge, wanted }).filter((scope) => scope !== "offline_access");
   const namesResource = target.auth.resource !== false;
   const step = `getting a token at ${found.authorizationServer.token_endpoint}`;
   try {
