@@ -50,6 +50,9 @@ const bannedWords: Readonly<Record<string, string>> = {
   overQuestion: "expiredWhileAsking",
   inWords: "toDisplayText",
   outliveMistakes: "surviveUncaughtErrors",
+  giveUp: "abort or abandon",
+  foundName: "namedOrThrow",
+  foundUri: "resolvedOrThrow",
 };
 
 describe("identifiers", () => {

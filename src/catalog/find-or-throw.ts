@@ -28,7 +28,7 @@ export interface Names {
 }
 
 /** Returns the entry of that name. Throws if no server has it, or if several do. */
-export function foundName(kind: keyof typeof kinds, names: Names, name: string): NamedEntry {
+export function namedOrThrow(kind: keyof typeof kinds, names: Names, name: string): NamedEntry {
   const { list, code, title } = kinds[kind];
   const entry = names[list].find(name);
   if (entry) return entry;
@@ -41,7 +41,7 @@ export function foundName(kind: keyof typeof kinds, names: Names, name: string):
 }
 
 /** Returns the resource behind a resolution. Throws if it is unknown or ambiguous. */
-export function foundUri(resolution: ResourceResolution, names: Names, uri: string): FoundResource {
+export function resolvedOrThrow(resolution: ResourceResolution, names: Names, uri: string): FoundResource {
   if (resolution.kind === "found") return resolution;
   if (resolution.kind === "unknown") {
     const claimants = names.resources.claimants(uri);

@@ -62,10 +62,10 @@ export interface ConnectionOwner {
    */
   answered(isAll: boolean): void;
   /**
-   * `unready`: never connected. `hung up`: the server closed a used connection without announcing
-   * it, either right after a response or before the next one began. `closed`: anything else.
+   * `unready`: never connected. `unannounced`: the server closed a used connection without a word,
+   * either right after a response or before the next one began. `closed`: anything else.
    */
-  onClose(how: "unready" | "hung up" | "closed"): void;
+  onClose(how: "unready" | "unannounced" | "closed"): void;
 }
 
 export class Connection implements RequestHandle, TurnEndTask {
@@ -82,8 +82,8 @@ export class Connection implements RequestHandle, TurnEndTask {
   /** When the last response ended; 0 before the first one. */
   #answeredAt = 0;
   readonly #isSecure: boolean;
-  #givenUp = false;
-  #hungUp = false;
+  #aborted = false;
+  #closedUnannounced = false;
   /** Reads that filled the buffer since the last pause. */
   #fullReads = 0;
   /** The connection can be reused until this time; 0 while it is busy or must not be reused. */
@@ -114,7 +114,7 @@ export class Connection implements RequestHandle, TurnEndTask {
     socket.on("end", () => this.#ended());
     socket.on("close", () => {
       clearTimeout(late);
-      this.#owner.onClose(!this.#ready ? "unready" : this.#hungUp ? "hung up" : "closed");
+      this.#owner.onClose(!this.#ready ? "unready" : this.#closedUnannounced ? "unannounced" : "closed");
       this.#fail(this.#error ?? brokenOff());
     });
   }
@@ -137,7 +137,7 @@ export class Connection implements RequestHandle, TurnEndTask {
   }
 
   abort(error: Error): void {
-    this.#givenUp = true;
+    this.#aborted = true;
     // What was given to the connection is sent, as on any socket.
     if (this.#ready) this.atTurnEnd();
     this.destroy(error);
@@ -209,7 +209,7 @@ export class Connection implements RequestHandle, TurnEndTask {
   /** Handles a close or an error that the server caused. */
   #broken(error?: Error): void {
     const isYoung = this.#user ? this.#reader.nothingReceived : Date.now() - this.#answeredAt < YOUNG_MS;
-    if (!this.#dead && this.#answeredAt > 0 && isYoung) this.#hungUp = true;
+    if (!this.#dead && this.#answeredAt > 0 && isYoung) this.#closedUnannounced = true;
     this.destroy(error);
   }
 
@@ -226,7 +226,7 @@ export class Connection implements RequestHandle, TurnEndTask {
   #fail(error: Error): void {
     const user = this.#user;
     this.#user = undefined;
-    user?.failed(error, !this.#ready && !this.#givenUp);
+    user?.failed(error, !this.#ready && !this.#aborted);
   }
 }
 

@@ -21,7 +21,7 @@ import { type HttpHead, headText } from "./request-head.ts";
  * responses.
  */
 const TRUSTED = 10;
-const HANGS_UP_MS = 60_000;
+const NO_REUSE_MS = 60_000;
 
 export class ConnectionPool {
   readonly #address: Address;
@@ -45,7 +45,7 @@ export class ConnectionPool {
    * No connection is reused until this time, because the server closes connections after responses
    * without announcing it.
    */
-  #hangsUpUntil = 0;
+  #noReuseUntil = 0;
   #sweep: NodeJS.Timeout | undefined;
   #destroyed = false;
   /** The TLS session of the last connection. Resuming it speeds up the next handshake. */
@@ -101,9 +101,9 @@ export class ConnectionPool {
         if (at !== -1) this.#idle.splice(at, 1);
         // Never offer a TLS session again that the server may have rejected.
         if (how === "unready") this.#session = undefined;
-        if (how !== "hung up") return;
+        if (how !== "unannounced") return;
         this.#outlived = 0;
-        this.#hangsUpUntil = Date.now() + HANGS_UP_MS;
+        this.#noReuseUntil = Date.now() + NO_REUSE_MS;
       },
     });
     this.#open.add(made);
@@ -112,7 +112,7 @@ export class ConnectionPool {
 
   /** `isAll`: no further bytes had arrived with the response. */
   #answered(connection: Connection, isAll: boolean): void {
-    if (this.#hangsUpUntil > 0 && this.#hangsUpUntil > Date.now()) connection.destroy();
+    if (this.#noReuseUntil > 0 && this.#noReuseUntil > Date.now()) connection.destroy();
     else if (isAll && this.#outlived >= TRUSTED) this.#free(connection);
     else this.#rest(connection);
   }

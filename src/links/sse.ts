@@ -35,11 +35,11 @@ export function sseLink(options: HttpOptions): OpenLink {
       let link: SseLink | undefined;
       let isOver = false;
       const late = setTimeout(() => give("The server sent no endpoint event in time"), options.connectMs);
-      const giveUp = (): void => give("The connection is not wanted any more");
-      signal?.addEventListener("abort", giveUp, { once: true });
+      const onAbort = (): void => give("The connection is not wanted any more");
+      signal?.addEventListener("abort", onAbort, { once: true });
       const settled = (): void => {
         clearTimeout(late);
-        signal?.removeEventListener("abort", giveUp);
+        signal?.removeEventListener("abort", onAbort);
       };
       const give = (message: string): void => fail(new GoblinError("BACKEND_UNAVAILABLE", message));
       const fail = (error: GoblinError): void => {

@@ -2,7 +2,7 @@
  * The meta tools for the servers' prompts: list them, search them, look one up.
  */
 import * as z from "zod";
-import { foundName } from "../catalog/find-or-throw.ts";
+import { namedOrThrow } from "../catalog/find-or-throw.ts";
 import type { Snapshot } from "../catalog/snapshot.ts";
 import { setMember } from "../json/json-text.ts";
 import { limitCount, promptCard, promptCardOf, queryText, serverIdFilter } from "./cards.ts";
@@ -38,7 +38,7 @@ export const describePrompt = defineMetaTool({
   run: async ({ name }, { waiting }, call) => {
     const find = (snapshot: Snapshot) =>
       orNearest(
-        () => foundName("prompt", snapshot, name),
+        () => namedOrThrow("prompt", snapshot, name),
         name,
         () => snapshot.prompts.entries.map(({ exposed }) => exposed),
       );

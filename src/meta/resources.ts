@@ -3,7 +3,7 @@
  * one up by any form of its URI.
  */
 import * as z from "zod";
-import { foundUri } from "../catalog/find-or-throw.ts";
+import { resolvedOrThrow } from "../catalog/find-or-throw.ts";
 import type { FoundResource } from "../catalog/resources/index.ts";
 import type { Snapshot } from "../catalog/snapshot.ts";
 import { setMember } from "../json/json-text.ts";
@@ -64,7 +64,7 @@ function find(snapshot: Snapshot, uri: string): FoundResource {
   return orNearest(
     () => {
       const resolved = resources.resolve(uri);
-      return foundUri(resolved.kind === "unknown" ? resources.resolveTemplate(uri) : resolved, snapshot, uri);
+      return resolvedOrThrow(resolved.kind === "unknown" ? resources.resolveTemplate(uri) : resolved, snapshot, uri);
     },
     uri,
     () => resources.resources.map(({ exposed }) => exposed),

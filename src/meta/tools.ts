@@ -2,7 +2,7 @@
  * The meta tools for the servers' tools: list them, search them, look one up.
  */
 import * as z from "zod";
-import { foundName } from "../catalog/find-or-throw.ts";
+import { namedOrThrow } from "../catalog/find-or-throw.ts";
 import type { Snapshot } from "../catalog/snapshot.ts";
 import { setMember } from "../json/json-text.ts";
 import { limitCount, queryText, serverIdFilter, signedCardOf, toolCard, toolCardOf } from "./cards.ts";
@@ -66,7 +66,7 @@ export const searchTools = defineMetaTool({
 export function findTool(name: string, snapshot: Snapshot) {
   const { tools, local } = snapshot;
   return orNearest(
-    () => foundName("tool", snapshot, name),
+    () => namedOrThrow("tool", snapshot, name),
     name,
     () => [...local.map(({ value }) => String(value["name"])), ...tools.entries.map(({ exposed }) => exposed)],
   );

@@ -4,7 +4,7 @@
  *
  * Every request is answered once: by the server, by its cancellation, or by the end of the
  * connection. Ids come from one counter per connection and also serve as progress tokens, so
- * clients' ids never collide. A request that was given up (cancelled, or its stream broke) counts
+ * clients' ids never collide. A request that was abandoned (cancelled, or its stream broke) counts
  * as in flight until the server is done with it. Its late messages must never reach another client.
  */
 import type { Call } from "../protocol/call.ts";
@@ -21,21 +21,21 @@ interface Entry {
   readonly resolve: (answer: Answer) => void;
 }
 
-/** A call that was given up. Only this much is kept, because params may be large. */
-interface GivenUp {
+/** A call that was abandoned. Only this much is kept, because params may be large. */
+interface Abandoned {
   readonly party: string | undefined;
   readonly until: number;
 }
 
-const MAX_GIVEN_UP = 1000;
-/** How long a server may keep working on a call that was given up. */
-const GIVEN_UP_MS = 10 * 60_000;
+const MAX_ABANDONED = 1000;
+/** How long a server may keep working on a call that was abandoned. */
+const ABANDONED_MS = 10 * 60_000;
 
 export class Pending {
   readonly #entries = new SmallMap<number, Entry>();
   /** Oldest first. */
-  readonly #givenUp = new Map<number, GivenUp>();
-  /** Until this time the server may still send messages for given-up calls that were evicted. */
+  readonly #abandoned = new Map<number, Abandoned>();
+  /** Until this time the server may still send messages for abandoned calls that were evicted. */
   #forgottenUntil = 0;
   /** The only party that has used the connection; null if there were several. */
   #soleUser: string | null | undefined;
@@ -86,20 +86,20 @@ export class Pending {
    * Answers a request on the gateway's side while the server may still work on it. Returns false if
    * the request is not waiting.
    */
-  giveUp(id: number, answer: Answer): boolean {
+  abandon(id: number, answer: Answer): boolean {
     const party = this.#entries.get(id)?.flight?.call.client.party;
     if (!this.settle(id, answer)) return false;
-    this.#givenUp.set(id, { party, until: Date.now() + GIVEN_UP_MS });
-    if (this.#givenUp.size > MAX_GIVEN_UP) this.#forgetOldest();
+    this.#abandoned.set(id, { party, until: Date.now() + ABANDONED_MS });
+    if (this.#abandoned.size > MAX_ABANDONED) this.#forgetOldest();
     return true;
   }
 
   /**
    * Returns the problem with an answer that no request waits for; undefined if the request was
-   * given up.
+   * abandoned.
    */
   unexpectedAnswerReason(id: unknown): string | undefined {
-    if (typeof id === "number" && this.#givenUp.delete(id)) return undefined;
+    if (typeof id === "number" && this.#abandoned.delete(id)) return undefined;
     const wasSent = typeof id === "number" && id > 0 && id <= this.#lastId;
     return wasSent
       ? `A second answer to one request (id ${logText(id)})`
@@ -123,7 +123,7 @@ export class Pending {
 
   /**
    * Returns the origin of a message without a stream: the newest call, if all calls in flight
-   * belong to one party. Calls that were given up count too.
+   * belong to one party. Calls that were abandoned count too.
    */
   origin(): Origin {
     let newest: Call | undefined;
@@ -138,19 +138,19 @@ export class Pending {
     if (this.#soleUser !== null) return newest ?? "none";
     const now = Date.now();
     if (now < this.#forgottenUntil) return "several";
-    for (const givenUp of this.#givenUp.values()) {
-      if (givenUp.party === undefined || givenUp.until <= now) continue;
-      if (party !== undefined && party !== givenUp.party) return "several";
-      ({ party } = givenUp);
+    for (const abandoned of this.#abandoned.values()) {
+      if (abandoned.party === undefined || abandoned.until <= now) continue;
+      if (party !== undefined && party !== abandoned.party) return "several";
+      ({ party } = abandoned);
     }
     return newest ?? "none";
   }
 
-  /** Whether a question without a stream may be of a call that was given up. */
-  get hasGivenUp(): boolean {
+  /** Whether a question without a stream may be of a call that was abandoned. */
+  get hasAbandoned(): boolean {
     const now = Date.now();
     if (now < this.#forgottenUntil) return true;
-    for (const { party, until } of this.#givenUp.values()) if (party !== undefined && until > now) return true;
+    for (const { party, until } of this.#abandoned.values()) if (party !== undefined && until > now) return true;
     return false;
   }
 
@@ -177,8 +177,8 @@ export class Pending {
   }
 
   #forgetOldest(): void {
-    for (const [id, { party, until }] of this.#givenUp) {
-      this.#givenUp.delete(id);
+    for (const [id, { party, until }] of this.#abandoned) {
+      this.#abandoned.delete(id);
       if (party !== undefined) this.#forgottenUntil = Math.max(this.#forgottenUntil, until);
       return;
     }

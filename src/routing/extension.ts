@@ -5,7 +5,7 @@
  * server has it, the request waits for those that are starting. An identifier under the prefix of a
  * configured server never goes to another one.
  */
-import { assertStarted, assertThere, foundName, foundUri } from "../catalog/find-or-throw.ts";
+import { assertStarted, assertThere, namedOrThrow, resolvedOrThrow } from "../catalog/find-or-throw.ts";
 import type { Snapshot } from "../catalog/snapshot.ts";
 import { splitTaskId, type TaskIdParts } from "../identifiers/task-ids.ts";
 import { setMember } from "../json/json-text.ts";
@@ -145,14 +145,14 @@ function ownerByIdentifier(
   if (typeof uri === "string") {
     const found = snapshot.resources.resolve(uri);
     if (found.kind === "found") return ownerOf(call, "uri", { serverId: found.serverId, own: found.uri });
-    if (mustExist(snapshot.resources.claimants(uri), sole, snapshot)) foundUri(found, snapshot, uri);
+    if (mustExist(snapshot.resources.claimants(uri), sole, snapshot)) resolvedOrThrow(found, snapshot, uri);
   }
   if (typeof name === "string") {
     const entry = snapshot.tools.find(name) ?? snapshot.prompts.find(name);
     if (entry) return ownerOf(call, "name", { serverId: entry.serverId, own: entry.name });
     // The empty prefix matches every name, so it claims nothing.
     const claimants = snapshot.tools.claimants(name).filter((id) => !snapshot.claims.isCatchAll(id));
-    if (mustExist(claimants, sole, snapshot)) foundName("tool", snapshot, name);
+    if (mustExist(claimants, sole, snapshot)) namedOrThrow("tool", snapshot, name);
   }
   return undefined;
 }

@@ -5,7 +5,7 @@
  * split. An unknown or ambiguous identifier is an error here, and no server sees it. If the server
  * is still starting, the error says so (`awaits`), and the relay makes a `LateRoute`.
  */
-import { assertStarted, foundName, foundUri } from "../catalog/find-or-throw.ts";
+import { assertStarted, namedOrThrow, resolvedOrThrow } from "../catalog/find-or-throw.ts";
 import type { NamedEntry } from "../catalog/named.ts";
 import type { Snapshot } from "../catalog/snapshot.ts";
 import { applyEdits, locate, memberText, setMember } from "../json/json-text.ts";
@@ -58,11 +58,11 @@ function routeOf(call: Call, spec: RoutedMethod, snapshot: Snapshot): Route {
 }
 
 function findTool(call: Call, snapshot: Snapshot): NamedEntry {
-  return foundName("tool", snapshot, stringParam(call, "name"));
+  return namedOrThrow("tool", snapshot, stringParam(call, "name"));
 }
 
 function findPrompt(call: Call, snapshot: Snapshot): NamedEntry {
-  const entry = foundName("prompt", snapshot, stringParam(call, "name"));
+  const entry = namedOrThrow("prompt", snapshot, stringParam(call, "name"));
   if (!snapshot.validatePrompts) return entry;
   const given = call.params["arguments"];
   const missing = requiredArguments(entry).filter((argument) => !hasValue(given, argument));
@@ -143,7 +143,7 @@ export function resourceRoute(call: Call, spec: RoutedMethod, { snapshot, uri, f
 
 /** Returns the server of a resource, by any form of its URI. */
 export function findResource(snapshot: Snapshot, uri: string) {
-  const found = foundUri(snapshot.resources.resolve(uri), snapshot, uri);
+  const found = resolvedOrThrow(snapshot.resources.resolve(uri), snapshot, uri);
   assertStarted(snapshot, [found.serverId]);
   return found;
 }
@@ -151,13 +151,13 @@ export function findResource(snapshot: Snapshot, uri: string) {
 function referenceRoute(call: Call, spec: RoutedMethod, snapshot: Snapshot): Route {
   const ref = call.params["ref"] as { type?: unknown; name?: unknown; uri?: unknown } | undefined;
   if (ref?.type === "ref/prompt" && typeof ref.name === "string") {
-    const entry = foundName("prompt", snapshot, ref.name);
+    const entry = namedOrThrow("prompt", snapshot, ref.name);
     const params = withReference(call.text, "name", entry.name);
     return { ...namedRoute(call, spec, snapshot, entry), params };
   }
   if (ref?.type === "ref/resource" && typeof ref.uri === "string") {
     const { uri } = ref;
-    const found = foundUri(snapshot.resources.resolveTemplate(uri), snapshot, uri);
+    const found = resolvedOrThrow(snapshot.resources.resolveTemplate(uri), snapshot, uri);
     return {
       spec,
       snapshot,

@@ -90,7 +90,7 @@ export class Pipe {
       } catch (error) {
         if (isFirst || !(error instanceof NoTunnel) || error.why === "refused") return this.#fail(error);
         const over = this.#client.requests().filter(({ since }) => since < Date.now() - WAIT_MS);
-        for (const { id } of over) this.#giveUp(id, `The gateway has gone and is not back yet: ${error.message}`);
+        for (const { id } of over) this.#failRequest(id, `The gateway has gone and is not back yet: ${error.message}`);
       }
       await pause(delay);
     }
@@ -99,7 +99,7 @@ export class Pipe {
   /** There is no gateway for this client, and waiting does not help. */
   #fail(error: unknown): void {
     const message = error instanceof Error ? error.message : String(error);
-    for (const { id } of this.#client.requests()) this.#giveUp(id, message);
+    for (const { id } of this.#client.requests()) this.#failRequest(id, message);
     this.#end(error);
   }
 
@@ -187,12 +187,12 @@ export class Pipe {
     if (!text.startsWith(REFUSED)) return;
     const request = this.#client.get(JSON.parse(text.slice(REFUSED.length)) as Id);
     if (!request) return;
-    if (request.line.ids.length > 1) return this.#giveUp(request.id, STOPPED);
+    if (request.line.ids.length > 1) return this.#failRequest(request.id, STOPPED);
     request.line.isSent = false;
     this.#waiting.push(request.line);
   }
 
-  #giveUp(id: Id, message: string): void {
+  #failRequest(id: Id, message: string): void {
     const request = this.#client.take(id);
     this.#waiting = this.#waiting.filter((line) => line !== request?.line || line.ids.length > 1);
     this.#answer(id, message);

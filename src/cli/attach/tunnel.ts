@@ -104,7 +104,7 @@ function foreign(url: string): NoTunnel {
 async function reason(socket: Duplex, head: Buffer): Promise<string | undefined> {
   const parts = [head];
   let size = head.length;
-  const giveUp = setTimeout(() => socket.destroy(), ANSWER_MS);
+  const timer = setTimeout(() => socket.destroy(), ANSWER_MS);
   try {
     for await (const chunk of socket as AsyncIterable<Buffer>) {
       parts.push(chunk);
@@ -116,7 +116,7 @@ async function reason(socket: Duplex, head: Buffer): Promise<string | undefined>
   } catch {
     return undefined;
   } finally {
-    clearTimeout(giveUp);
+    clearTimeout(timer);
     socket.destroy();
   }
 }

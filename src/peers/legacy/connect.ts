@@ -14,8 +14,8 @@ export interface LegacyConnectOptions extends LegacyOptions {
 export async function connectLegacy(options: LegacyConnectOptions): Promise<Peer> {
   const peer = new LegacyPeer(options.events);
   const { signal } = options;
-  const giveUp = (): void => void peer.close();
-  signal?.addEventListener("abort", giveUp, { once: true });
+  const onAbort = (): void => void peer.close();
+  signal?.addEventListener("abort", onAbort, { once: true });
   try {
     if (signal?.aborted) throw new GoblinError("CANCELLED", "The connection is not wanted any more");
     const opened = await withTimeout(
@@ -30,7 +30,7 @@ export async function connectLegacy(options: LegacyConnectOptions): Promise<Peer
     else await peer.close();
     throw error;
   } finally {
-    signal?.removeEventListener("abort", giveUp);
+    signal?.removeEventListener("abort", onAbort);
   }
 }
 

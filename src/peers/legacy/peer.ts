@@ -16,7 +16,7 @@ import type { Flight } from "../../protocol/flight.ts";
 import { type Answer, failure, notificationText, paramsText, requestText } from "../../protocol/json-rpc.ts";
 import { severity } from "../../protocol/log-levels.ts";
 import { withTimeout } from "../../timing/with-timeout.ts";
-import { givenUp, whyGivenUp } from "../given-up.ts";
+import { cancelledAnswer, cancelReasonText } from "../cancelled.ts";
 import { Notifications } from "../notifications.ts";
 import type { Peer, PeerEvents, PeerInfo } from "../peer.ts";
 import { Pending } from "../pending.ts";
@@ -112,7 +112,7 @@ export class LegacyPeer implements Peer, LinkEvents {
     if (call?.params["requestState"] !== undefined) {
       return Promise.resolve(failure(new GoblinError("INVALID_PARAMS", "requestState is not valid for this request")));
     }
-    if (call?.cancelled) return Promise.resolve(givenUp(call.cancelled));
+    if (call?.cancelled) return Promise.resolve(cancelledAnswer(call.cancelled));
     if (method === "logging/setLevel") this.#level = severity(toDisplayText(JSON.parse(params).level));
     const level = call?.client.logLevel;
     const wanted = level === undefined ? -1 : severity(level);
@@ -120,8 +120,8 @@ export class LegacyPeer implements Peer, LinkEvents {
       // A call may ask for a lower level than all sessions. Clients that did not ask do not get
       // these messages.
       const set = this.request("logging/setLevel", JSON.stringify({ level }));
-      const givenUp = new Promise<void>((resolve) => call?.onCancel(() => resolve()));
-      return Promise.race([withTimeout(set, SET_LEVEL_MS, undefined), givenUp]).then(() =>
+      const cancelled = new Promise<void>((resolve) => call?.onCancel(() => resolve()));
+      return Promise.race([withTimeout(set, SET_LEVEL_MS, undefined), cancelled]).then(() =>
         this.request(method, params, flight),
       );
     }
@@ -166,7 +166,7 @@ export class LegacyPeer implements Peer, LinkEvents {
 
   failed(id: number, error: GoblinError, fate: Fate): void {
     const answer = { ...failure(error), unsent: fate === "unsent" };
-    if (fate === "unknown") this.#pending.giveUp(id, answer);
+    if (fate === "unknown") this.#pending.abandon(id, answer);
     else this.#pending.settle(id, answer);
   }
 
@@ -211,9 +211,9 @@ export class LegacyPeer implements Peer, LinkEvents {
     if (!this.#pending.has(id)) return;
     // A request that was never written needs no cancellation message.
     if (!this.#link?.takeBack?.(id)) {
-      this.notify("notifications/cancelled", JSON.stringify({ requestId: id, reason: whyGivenUp(call, reason) }));
+      this.notify("notifications/cancelled", JSON.stringify({ requestId: id, reason: cancelReasonText(call, reason) }));
     }
-    this.#pending.giveUp(id, givenUp(reason));
+    this.#pending.abandon(id, cancelledAnswer(reason));
     this.#link?.drop(id);
   }
 }

@@ -38,7 +38,7 @@ export class ServerRequests {
       return send(answerText(id, failure(error)));
     }
     const flights = pending.waitingFor(origin, stream);
-    const isOwn = flights.length === 1 && (stream !== undefined || !pending.hasGivenUp);
+    const isOwn = flights.length === 1 && (stream !== undefined || !pending.hasAbandoned);
     for (const { deadline } of flights) deadline?.asks();
     const others = flights.length > 1 ? flights.map(({ call }) => call).filter((call) => call !== origin) : undefined;
     const answer = await ask(method, paramsText(text), { origin, others, signal }).catch(failure);

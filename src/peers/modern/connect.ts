@@ -12,8 +12,8 @@ export interface ModernConnectOptions extends ModernOptions {
 export async function connectModern(options: ModernConnectOptions): Promise<Peer | undefined> {
   const peer = new ModernPeer(options);
   const { signal } = options;
-  const giveUp = (): void => void peer.close();
-  signal.addEventListener("abort", giveUp, { once: true });
+  const onAbort = (): void => void peer.close();
+  signal.addEventListener("abort", onAbort, { once: true });
   try {
     // A server that does not answer may be waiting for a handshake.
     if (!signal.aborted && (await withTimeout(peer.open(), options.connectMs, false))) return peer;
@@ -24,6 +24,6 @@ export async function connectModern(options: ModernConnectOptions): Promise<Peer
     await peer.close();
     throw error;
   } finally {
-    signal.removeEventListener("abort", giveUp);
+    signal.removeEventListener("abort", onAbort);
   }
 }

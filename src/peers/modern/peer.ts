@@ -15,7 +15,7 @@ import { GoblinError } from "../../protocol/errors.ts";
 import type { Flight } from "../../protocol/flight.ts";
 import { type Answer, failure, notificationText, paramsText, requestText } from "../../protocol/json-rpc.ts";
 import { logText } from "../../protocol/log-text.ts";
-import { givenUp, whyGivenUp } from "../given-up.ts";
+import { cancelledAnswer, cancelReasonText } from "../cancelled.ts";
 import { Notifications } from "../notifications.ts";
 import type { Peer, PeerEvents, PeerInfo } from "../peer.ts";
 import { Pending } from "../pending.ts";
@@ -211,8 +211,8 @@ export class ModernPeer implements Peer, LinkEvents {
 
   #cancel(id: number, call: Call, reason: CancelReason): void {
     if (!this.#pending.has(id)) return;
-    this.#pending.giveUp(id, givenUp(reason));
-    this.#stop(id, whyGivenUp(call, reason));
+    this.#pending.abandon(id, cancelledAnswer(reason));
+    this.#stop(id, cancelReasonText(call, reason));
   }
 
   /** Cancels a request that no caller waits for. */

@@ -50,16 +50,16 @@ export class StartQueue {
   #turn(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const go = (): void => {
-        signal.removeEventListener("abort", giveUp);
+        signal.removeEventListener("abort", onAbort);
         resolve();
       };
-      const giveUp = (): void => {
+      const onAbort = (): void => {
         const at = this.#waiting.indexOf(go);
         if (at !== -1) this.#waiting.splice(at, 1);
         resolve();
       };
       this.#waiting.push(go);
-      signal.addEventListener("abort", giveUp, { once: true });
+      signal.addEventListener("abort", onAbort, { once: true });
     });
   }
 }

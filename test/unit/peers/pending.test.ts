@@ -28,7 +28,7 @@ test("a call that was given up counts until its late answer, or for ten minutes"
   const pending = new Pending();
   const first = begin(pending, "ada");
   const second = begin(pending, "ada");
-  for (const { id } of [first, second]) pending.giveUp(id, gone);
+  for (const { id } of [first, second]) pending.abandon(id, gone);
   const { call } = begin(pending, "bob");
   expect(pending.origin()).toBe("several");
   expect(pending.unexpectedAnswerReason(first.id)).toBeUndefined();
@@ -42,9 +42,9 @@ test("a call that was given up counts until its late answer, or for ten minutes"
 test("where more were given up than can be remembered, nobody can tell for as long", () => {
   vi.useFakeTimers();
   const pending = new Pending();
-  pending.giveUp(begin(pending, "ada").id, gone);
+  pending.abandon(begin(pending, "ada").id, gone);
   vi.advanceTimersByTime(60_000);
-  for (let n = 0; n < 1000; n++) pending.giveUp(begin(pending, "bob").id, gone);
+  for (let n = 0; n < 1000; n++) pending.abandon(begin(pending, "bob").id, gone);
   const { call } = begin(pending, "bob");
   expect(pending.origin()).toBe("several");
   for (let id = 2; id <= 1001; id++) pending.unexpectedAnswerReason(id);
@@ -55,7 +55,7 @@ test("where more were given up than can be remembered, nobody can tell for as lo
 
 test("where there was never another party, no number of calls makes it unclear", () => {
   const pending = new Pending();
-  for (let n = 0; n < 1100; n++) pending.giveUp(begin(pending, "ada").id, gone);
+  for (let n = 0; n < 1100; n++) pending.abandon(begin(pending, "ada").id, gone);
   expect([pending.origin(), pending.audience()]).toEqual(["none", { party: "ada" }]);
   const { call } = begin(pending, "ada");
   expect(pending.origin()).toBe(call);

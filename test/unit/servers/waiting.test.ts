@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { Catalog } from "../../../src/catalog/catalog.ts";
 import { emptyLists } from "../../../src/catalog/definitions.ts";
-import { foundName } from "../../../src/catalog/find-or-throw.ts";
+import { namedOrThrow } from "../../../src/catalog/find-or-throw.ts";
 import type { Snapshot } from "../../../src/catalog/snapshot.ts";
 import { KNOWN, STARTING } from "../../../src/catalog/standing.ts";
 import { Waiting, type WaitingParts } from "../../../src/servers/waiting.ts";
@@ -28,7 +28,7 @@ function startingServers(ids: readonly string[]) {
     found: (name: string) => {
       const find = (snapshot: Snapshot): string => {
         looks.push(name);
-        return foundName("tool", snapshot, name).serverId;
+        return namedOrThrow("tool", snapshot, name).serverId;
       };
       return waiting.found(find, { client: { key: "c", visibility: undefined } });
     },

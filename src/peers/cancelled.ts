@@ -12,11 +12,11 @@ const WORDS: Readonly<Record<CancelReason, string>> = {
   shutdown: "The gateway is shutting down",
 };
 
-export function whyGivenUp(call: Call, reason: CancelReason): string {
+export function cancelReasonText(call: Call, reason: CancelReason): string {
   return call.cancelWords ?? WORDS[reason];
 }
 
 /** Returns the answer of a cancelled call. */
-export function givenUp(reason: CancelReason): Answer {
+export function cancelledAnswer(reason: CancelReason): Answer {
   return failure(new GoblinError("CANCELLED", WORDS[reason]));
 }
