@@ -2,8 +2,8 @@
  * Logins that were begun on the page and wait for the redirect of the browser.
  *
  * An attempt ends once, in the browser that began it, and not later than its time. Nobody can fill
- * the memory with attempts, or push out those of others: each principal has a few, in whatever
- * browsers, and past the bound for all the principal with the most loses its oldest.
+ * the memory with attempts, or push out those of others. Each principal has a few, in all its
+ * browsers; past the bound for all, the principal with the most loses its oldest.
  */
 import type { LoginAttempt } from "../login/attempt.ts";
 

@@ -1,6 +1,6 @@
 /**
  * The bytes of large request bodies that are held in memory, from their arrival until the calls in
- * them are over, shared by account: one that floods holds at most 16 bodies of the largest size,
+ * them are over. Accounts share them: one that floods holds at most 16 bodies of the largest size,
  * and leaves room for the next.
  *
  * Small bodies are not counted: the limits of calls bound them.

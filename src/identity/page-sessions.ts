@@ -2,8 +2,8 @@
  * Who a browser with the page is: one-time codes from `goblin ui`, and the cookie that follows.
  *
  * Invariant: the cookie alone opens nothing. Browsers send it to every port of a host, so each
- * request must also carry the page's key in a header, which only a page of this very origin has
- * stored; a page of another origin cannot send the header at all. A cookie is signed, names an
+ * request must also carry the page's key in a header. Only a page of this very origin has stored
+ * that key; a page of another origin cannot send the header at all. A cookie is signed, names an
  * admin, and ends with that admin's credential.
  */
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";

@@ -15,8 +15,8 @@ export interface Skipper {
   readonly window: Uint8Array;
   /**
    * Returns the first position in the window, from `at` to `end`, that holds neither a plain
-   * character nor a short escape: a quote, a control character, `\u`, `\/`, a wrong or a cut
-   * escape; or `end`.
+   * character nor a short escape, or else `end`. It holds a quote, a control character, `\u`, `\/`,
+   * or a wrong or cut escape.
    */
   skip(at: number, end: number): number;
 }

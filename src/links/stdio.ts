@@ -34,7 +34,7 @@ export interface StdioOptions extends MessageLimit {
   readonly stderr: (line: string) => void;
   /** Hides the server's secrets in a text that it wrote. */
   readonly redact: (text: string) => string;
-  /** Called with what is known of a start that has not succeeded yet. */
+  /** Called with the state of a start that has not succeeded yet. */
   readonly onHint?: ((hint: string) => void) | undefined;
   /** The maximum number of bytes that may wait for the program to read them. */
   readonly unsentCap: number;

@@ -1,7 +1,7 @@
 /**
- * Finds what is wrong with the rules of a config, as far as the config itself can tell: servers,
- * annotations and principals that do not exist, conditions that do not compile, and rules that can
- * never have an effect. A rule that silently matches nothing protects nothing.
+ * Finds mistakes in the rules of a config, as far as the config itself shows them. Servers,
+ * annotations and principals may not exist, conditions may not compile, and rules may never have an
+ * effect. A rule that silently matches nothing protects nothing.
  */
 import { matchesGlob } from "../text/glob.ts";
 import { nearestWord } from "../text/nearest/nearest-word.ts";

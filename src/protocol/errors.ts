@@ -1,10 +1,10 @@
 /**
  * The one error class of the gateway and the one table of its codes.
  *
- * A row says what a code is called outside (`error.data.code`, the API, the audit log, the labels
- * of the metrics), its JSON-RPC number, and the HTTP status of a reply that is nothing but this
- * error. Several codes may share one name outside where only the HTTP status differs. Names and
- * numbers are a contract (docs/errors.md); no other file has such a number in it. What a server
+ * A row has the name of a code outside (`error.data.code`, the API, the audit log, the labels of
+ * the metrics) and its JSON-RPC number. It also has the HTTP status of a reply that is nothing but
+ * this error. Several codes may share one name outside where only the HTTP status differs. Names
+ * and numbers are a contract (docs/errors.md); no other file has such a number in it. What a server
  * answers as an error never becomes a GoblinError: it passes through with its own code (see
  * `json-rpc.ts`).
  */

@@ -1,6 +1,6 @@
 /**
- * The limits of the config that can be exceeded, and the one error that says so: what is too much,
- * which key of the config says how much there may be, and what to do about it.
+ * The limits of the config that can be exceeded, and the error that names the limit, its config key
+ * and the remedy.
  *
  * The code that enforces a limit reports it through `OnLimit`, once for each time it is exceeded,
  * and never otherwise.

@@ -5,7 +5,7 @@
 export const logLevels = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** The place in MCP's list; -1 for what is no level of it. */
+/** The place in MCP's list; -1 for an unknown level. */
 export function severity(level: string): number {
   return (logLevels as readonly string[]).indexOf(level);
 }

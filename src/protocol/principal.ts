@@ -128,7 +128,7 @@ export interface Place {
   readonly forClient?: ((info: Readonly<Record<string, unknown>>) => Visibility | undefined) | undefined;
 }
 
-/** Returns what a client with this description of itself sees at a place. */
+/** Returns the visibility of a client with this description at a place. */
 export function visibilityAt(
   { visibility, forClient }: Place,
   info: Readonly<Record<string, unknown>>,

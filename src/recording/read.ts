@@ -30,7 +30,7 @@ export function segmentsOf(path: string): string[] {
 }
 
 /**
- * Returns the frames of a recording, in the order of their times: the line of a call is written
+ * Returns the frames of a recording, in the order of their times. The line of a call is written
  * when it has ended, so it may be in the segment after the one that it began in.
  */
 export function* framesOf(path: string): Generator<Frame> {

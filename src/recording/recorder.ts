@@ -218,7 +218,7 @@ export class Recorder {
     if (arrival) this.#addArrival(arrival);
   }
 
-  /** Returns what listens to a new connection of a server. */
+  /** Returns a tap for a new connection of a server. */
   tap(serverId: string): LinkTap {
     const link = ++this.#links;
     const over = `${this.#heads.server(serverId)},"link":${link}`;

@@ -1,8 +1,8 @@
 /**
- * One recording: what is asked for, the thread that writes it, and what is known of it.
+ * One recording: its request, its writer thread and its state.
  *
  * Lines go to the thread in batches. If it does not keep up, or is gone, that costs lines, which
- * are counted and said, never memory or calls.
+ * are counted and logged, never memory or calls.
  */
 import { messageOf } from "../protocol/errors.ts";
 import type { Raw } from "../protocol/json-rpc.ts";

@@ -54,7 +54,7 @@ export class SegmentFiles {
   /** Members of the index that the recording knows: JSON without braces. */
   about = '"servers":{}';
   bytes = 0;
-  /** Of the newest segment; 0: there is none yet. */
+  /** The number of the newest segment; 0 before the first. */
   number = 0;
 
   constructor(options: SegmentOptions) {

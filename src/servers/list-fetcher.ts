@@ -1,6 +1,7 @@
 /**
- * Keeps the lists of one server in step with its connection: fetches them after a connect, again
- * when the server announces a change or they may be out of date, and with backoff while one fails.
+ * Keeps the lists of one server in step with its connection. Fetches them after a connect, and
+ * again when the server announces a change or they may be out of date. While a list fails, it is
+ * fetched again with backoff.
  *
  * Invariant: only the newest connection's lists count. Nothing is fetched after `close`.
  */

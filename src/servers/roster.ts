@@ -1,9 +1,9 @@
 /**
  * The servers of the config, by id, and how a new config changes them.
  *
- * Servers start in parallel and none waits for another. A new config touches only what it changes:
- * a server that needs another connection is started beside the old one, takes its place when it has
- * been synced (or has failed), and the old one finishes its calls. `close` stops every server that
+ * Servers start in parallel and none waits for another. A new config touches only what it changes.
+ * A server that needs another connection is started beside the old one and takes its place when it
+ * has been synced (or has failed). The old one finishes its calls. `close` stops every server that
  * was started here.
  */
 import type { Catalog } from "../catalog/catalog.ts";

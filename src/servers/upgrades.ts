@@ -1,6 +1,6 @@
 /**
- * Upgrades of servers while the lock is enforced: the new version runs aside, what it offers is
- * compared with what was approved and with what runs, and it takes over if nothing in it is held.
+ * Upgrades of servers while the lock is enforced. The new version runs aside, and its offer is
+ * compared with the approved one and with the running one. It takes over if nothing in it is held.
  * Else both stay: the old one serves, the new one waits for an approval.
  *
  * Invariant: what clients see changes only when a version takes over.

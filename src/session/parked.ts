@@ -1,12 +1,12 @@
 /**
- * Calls whose server asks a question in the middle, for clients that cannot be asked: the client
- * gets the questions as its answer, together with a state, and repeats the request with the answers
- * and that state; meanwhile the call waits here.
+ * Calls whose server asks a question in the middle, for clients that cannot be asked. The client
+ * gets the questions and a state as its answer. It repeats the request with the answers and that
+ * state; meanwhile the call waits here.
  *
  * The state is sealed (AES-256-GCM, a key that only replicas share), bound to the principal and to
- * the request, good for one round and for a limited time. Tampered, replayed, foreign or expired:
- * refused, and the server hears nothing. A parked call that nobody comes back for is cancelled. No
- * account has more than its share of the places to wait.
+ * the request, good for one round and for a limited time. A state that is tampered with, replayed,
+ * foreign or expired is refused, and the server hears nothing. A parked call that nobody comes back
+ * for is cancelled. No account has more than its share of the places to wait.
  */
 import { createHash, randomUUID } from "node:crypto";
 import type { Call } from "../protocol/call.ts";

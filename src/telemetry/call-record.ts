@@ -1,9 +1,9 @@
 /**
  * One call as people see it in lists: who asked what of whom, how it ended and how long it took.
  *
- * A record is an object of a class, as is a kept call: V8 puts the objects of a literal into the
- * old generation at once if the first ones lived long, and with them all texts that they refer to.
- * Full collections would come more often.
+ * A record is an object of a class, as is a kept call. V8 puts the objects of a literal into the
+ * old generation at once if the first ones lived long. All texts that they refer to go with them,
+ * and full collections would come more often.
  */
 import type { Call } from "../protocol/call.ts";
 import { type Answer, shownCode } from "../protocol/json-rpc.ts";

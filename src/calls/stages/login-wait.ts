@@ -1,6 +1,6 @@
 /**
- * Lets a call go on by itself after a login: a client that repeats its request because it opened a
- * link may be faster than its user, so the request waits for the login, and then goes to its server
+ * Lets a call go on by itself after a login. A client that repeats its request because it opened a
+ * link may be faster than its user. So the request waits for the login, and then goes to its server
  * once more. Its timeout does not run meanwhile. The wait is shorter than the patience of common
  * clients; after it the client is asked again.
  */

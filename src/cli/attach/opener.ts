@@ -1,6 +1,6 @@
 /**
- * Finds the gateway for a pipe, again after each loss: the running one of the config, else the one
- * at the config's address if it has that config, else a new one in the background.
+ * Finds the gateway for a pipe, again after each loss. It is the running one of the config, else
+ * the one at the config's address if it has that config, else a new one in the background.
  */
 import { configKey } from "../../config/config-key.ts";
 import { readRecord } from "../gateway/gateway-record.ts";

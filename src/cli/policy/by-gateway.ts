@@ -1,7 +1,7 @@
 /**
- * What a running gateway says about a tool, a prompt or a URI: owner, original name, why it is
- * listed or hidden, rules with file and line, the timeout and where it comes from, the server's
- * state and its breaker, tokens and the last errors.
+ * Asks a running gateway about a tool, a prompt or a URI. It says who owns it, under which name,
+ * and why it is listed or hidden. It names the rules and the timeout, with file and line, and
+ * reports the server's state, its breaker, tokens and the last errors.
  */
 import type { ExplainResult } from "../../admin/explain/schema.ts";
 import { adminRoutes } from "../../admin/routes.ts";

@@ -1,10 +1,10 @@
 /**
  * A client for one Redis or Valkey, on a socket of its own.
  *
- * It is made for a store that may be gone at any time, which the usual packages are not by default:
- * no command waits for a connection, every command has a short deadline, and after a failure
- * commands fail at once until a connection is there again. It needs a dozen commands of one server,
- * so a package of 1 MB and more would carry little else than code that nothing here uses.
+ * It is made for a store that may be gone at any time, which the usual packages are not by default.
+ * No command waits for a connection, and every command has a short deadline. After a failure,
+ * commands fail at once until there is a connection again. The gateway needs a dozen commands of
+ * one server; most of a package of 1 MB and more would be unused.
  */
 import { connect as connectPlain, type Socket } from "node:net";
 import { connect as connectSecure } from "node:tls";

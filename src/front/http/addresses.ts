@@ -26,7 +26,7 @@ export interface AddressesOptions {
 export interface Addresses extends Omit<HttpServer, "renew" | "watchConnections"> {
   /** The URL of the API, if it has its own address. */
   readonly adminUrl: string | undefined;
-  /** Resolves when nobody was connected for so long. */
+  /** Resolves after this time without a connection. */
   whenIdle(ms: number): Promise<void>;
 }
 

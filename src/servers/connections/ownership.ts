@@ -1,11 +1,11 @@
 /**
  * Decides which clients have a connection of their own to a server.
  *
- * With `share: "auto"` all clients share one, until the server shows that it must tell them apart:
- * it asks something outside of a call, which only one client can answer, or it lists other things
- * for a client's own connection. From then on, sessions that come have their own, if they can be
- * asked that. A session that has used the shared connection stays there: the server may keep
- * something for it.
+ * With `share: "auto"` all clients share one, until the server shows that it must tell them apart.
+ * It may ask something outside of a call, which only one client can answer, or list other things
+ * for a client's own connection. From then on, new sessions have their own, if they can be asked
+ * that. A session that has used the shared connection stays there: the server may keep something
+ * for it.
  */
 import type { ServerConfig } from "../../config/schema/server.ts";
 import type { Client } from "../../protocol/call.ts";

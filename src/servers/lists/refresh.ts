@@ -1,9 +1,9 @@
 /**
  * Decides when a server's lists are fetched again although the server announced no change.
  *
- * Three reasons: time (`lists.refreshMs`), for servers that do not announce changes; a client that
- * reads a list whose time to live is over, for servers without a standing connection; and a call
- * that the server refuses because it does not know the tool.
+ * There are three reasons. Time (`lists.refreshMs`), for servers that do not announce changes. A
+ * client that reads a list whose time to live is over, for servers without a standing connection. A
+ * call that the server refuses because it does not know the tool.
  *
  * Invariant: the lists are never fetched more often than every few seconds for these reasons, and
  * never after `close`.

@@ -1,8 +1,8 @@
 /**
  * The dashboard's state as one immutable value.
  *
- * No Ink, React or I/O in this folder: reduce.ts maps a state and an action to a state, and
- * select.ts maps a state to its visible part, so both can be tested without a terminal. Invariant:
+ * No Ink, React or I/O in this folder, so that it can be tested without a terminal. `reduce.ts`
+ * maps a state and an action to a state; `select.ts` maps a state to its visible part. Invariant:
  * arrays are replaced, never changed in place, because selectors cache by identity.
  */
 import type { ApprovalRow } from "../../admin/live/approval-schema.ts";
