@@ -1,11 +1,13 @@
 /**
  * A client's request, and the client that sent it.
  *
- * A front makes one Call for each request. A Call never changes, except that it can be cancelled
- * once, can wait for a person and become a task, and can remember its notifications or have them
- * heard. Progress, log messages and questions to the client go through this object, so nothing is
- * looked up by an id that two clients may share. The Flight holds the gateway's own state of the
- * call.
+ * A front makes one Call for each request. What was asked never changes. A Call changes only where
+ * its front, or the next round of the request, must see it too: it can be cancelled once, wait for
+ * a person, become a task, join a trace, and have its notifications kept or heard. All other state
+ * is the Flight's, which fronts never see.
+ *
+ * Progress, log messages and questions to the client go through this object, so nothing is looked
+ * up by an id that two clients may share.
  */
 import type { Span } from "../json/json-text.ts";
 import type { Shape } from "./frame.ts";
@@ -136,10 +138,13 @@ export class Call {
   readonly client: Client;
   /** Who sent this request. A later request of the same client may come with another token. */
   readonly who: Principal;
-  /** Trace headers for HTTP servers. Where the gateway traces, they name its own span. */
-  trace: Readonly<Record<string, string>> | undefined;
   /** Undefined: it was asked to open none. */
   readonly links: LinkOutcome | undefined;
+  /**
+   * Trace headers for HTTP servers. Where the gateway traces, they name its own span, so that the
+   * next round of the request continues the trace.
+   */
+  trace: Readonly<Record<string, string>> | undefined;
   /** How long it waited for a person's approval. No clock counts that. */
   heldMs = 0;
   /** Present if the client takes a task for a call that waits: it makes the call one. */
