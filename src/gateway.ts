@@ -86,7 +86,7 @@ export function createGateway(options: GatewayOptions) {
     snapshot: () => catalog.snapshot,
     cluster: () => cluster?.state(),
     /** Starts the servers. Resolves when each has connected or failed once. */
-    start: () => servers.start(),
+    start: () => servers.roster.start(),
 
     /** Starts the servers and listens on the configured address. */
     async listen() {
@@ -94,7 +94,7 @@ export function createGateway(options: GatewayOptions) {
       if (config.current.cluster.listen !== undefined && !cluster) log.warn("cluster.listen needs goblin serve");
       http = await openAddresses({ front, config: config.current, onLimit, log, isFirst: workers?.isFirst !== false });
       address.url = http.url;
-      void servers.start();
+      void servers.roster.start();
       return { url: http.url, port: http.port, adminUrl: http.adminUrl, whenIdle: http.whenIdle };
     },
 
@@ -105,7 +105,7 @@ export function createGateway(options: GatewayOptions) {
       servers.sole = sole;
       if (!http) connect?.serveAlone();
       approvals.isAlone = !http;
-      void servers.start();
+      void servers.roster.start();
       stdioFront = serveStdio({ ...context, sole }, streams);
       return stdioFront;
     },
@@ -115,7 +115,7 @@ export function createGateway(options: GatewayOptions) {
     reload(next: Config) {
       const diff = config.replace(next);
       for (const key of diff.restartNeeded) log.warn({ key }, `${key} takes effect after a restart`);
-      return { diff, done: servers.apply(diff), recovered: reloads.apply() };
+      return { diff, done: servers.roster.apply(diff), recovered: reloads.apply() };
     },
 
     /** Records a config that could not be read or applied, until a `reload` succeeds. */
@@ -139,7 +139,7 @@ export function createGateway(options: GatewayOptions) {
       sessions.close();
       search.close();
       lock.close();
-      await Promise.all([http?.close(), servers.close(), logins?.close(), connect?.close()]);
+      await Promise.all([http?.close(), servers.roster.close(), logins?.close(), connect?.close()]);
       cluster?.close();
       await kept?.close();
       stdioFront?.close();

@@ -103,7 +103,7 @@ export class ApiRows {
 
   #upgrade(id: string): string | null {
     const { servers, logs } = this.#parts;
-    const reason = servers.versions.upgrade(id)?.reason;
+    const reason = servers.roster.upgrade(id)?.reason;
     return reason === undefined ? null : logs.masker.text(reason);
   }
 

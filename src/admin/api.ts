@@ -199,13 +199,13 @@ function handlersOf(parts: AdminParts, { rows, feed, calls, watches }: Sources):
     },
     restartServer: onServer(async (id) => {
       assertUsable(id);
-      await servers.versions.restart(id);
+      await servers.roster.restart(id);
     }),
     enableServer: onServer((id) => {
       assertUsable(id);
-      return servers.apply(config.setEnabled(id, true));
+      return servers.roster.apply(config.setEnabled(id, true));
     }),
-    disableServer: onServer((id) => servers.apply(config.setEnabled(id, false))),
+    disableServer: onServer((id) => servers.roster.apply(config.setEnabled(id, false))),
     setLogLevel: ({ body }) => {
       const { level } = body as { level: OwnLogLevel };
       logs.setLevel(level);

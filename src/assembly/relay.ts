@@ -2,14 +2,12 @@
 import { Relay, type RelayParts } from "../calls/relay.ts";
 import type { Cluster } from "../cluster/cluster.ts";
 import type { Backend } from "../servers/backend.ts";
-import type { Servers } from "../servers/servers.ts";
+import type { Roster } from "../servers/roster.ts";
 import { type BudgetUser, equalPart } from "../structures/shared-budget.ts";
-
-type Reachable = Pick<Servers, "ids" | "backend" | "config">;
 
 export function createRelay({ cluster, ...parts }: RelayParts & { readonly cluster: Cluster | undefined }): Relay {
   const relay = new Relay(parts);
-  cluster?.divide(sharedLimits(parts.servers, relay));
+  cluster?.divide(sharedLimits(parts.servers.roster, relay));
   return relay;
 }
 
@@ -17,13 +15,9 @@ export function createRelay({ cluster, ...parts }: RelayParts & { readonly clust
  * The limits that replicas have together: the places of each remote server, and calls in a second.
  * Each replica runs its own program of a stdio server, which has all its places.
  */
-function sharedLimits(servers: Reachable, { limits }: Pick<Relay, "limits">): BudgetUser {
-  const isRemote = (id: string): boolean => servers.config(id)?.transport.kind !== "stdio";
+function sharedLimits(roster: Pick<Roster, "values">, { limits }: Pick<Relay, "limits">): BudgetUser {
   const backends = (): Backend[] =>
-    servers
-      .ids()
-      .filter(isRemote)
-      .flatMap((id) => servers.backend(id) ?? []);
+    [...roster.values()].filter(({ config }) => config.transport.kind !== "stdio").map(({ backend }) => backend);
   return {
     budgets: () => [...backends().map(({ budget }) => budget), ...limits.budgets()],
     split(gateways) {

@@ -151,9 +151,9 @@ export class Relay {
       route instanceof LateRoute ? this.#sendLate(flight, route) : this.#forward(flight, route);
     this.#loginWait = parts.loginLinks && new LoginWait(servers, send);
     const innerStages = [
-      new Deadlines(config, servers),
+      new Deadlines(config, servers.roster),
       new ArgumentHelp(),
-      new Output({ tasks, masker, servers, seen }),
+      new Output({ tasks, masker, roster: servers.roster, seen }),
       ...(this.#loginWait ? [this.#loginWait] : []),
     ];
     this.#route = compose([...stages, ...innerStages], send);

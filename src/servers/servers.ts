@@ -5,7 +5,6 @@
 
 import { EventEmitter } from "node:events";
 import { principalKey, principalOf } from "../catalog/views/own-lists.ts";
-import type { ConfigDiff } from "../config/diff.ts";
 import { isInvalid, type ServerConfig } from "../config/schema/server.ts";
 import type { Peer, PeerInfo } from "../peers/peer.ts";
 import type { Client } from "../protocol/call.ts";
@@ -42,10 +41,11 @@ export class Servers extends EventEmitter<ServerEvents> {
   readonly startQueue = new StartQueue();
   /** Set if the gateway can have one client only. */
   sole: SoleClient | undefined;
+  /** The servers themselves, by id, and their life cycle. */
+  readonly roster: Roster;
   readonly #options: RosterOptions;
   /** The most verbose log level that any session asked for. */
   #logLevel: string | undefined;
-  readonly #roster: Roster;
   /** What clients that come wait for. */
   readonly arrivals: Arrivals;
 
@@ -56,33 +56,28 @@ export class Servers extends EventEmitter<ServerEvents> {
     this.#options = { ...options, secrets: new Secrets({ config, env, hide }) };
     if (logins) {
       logins.onCallerLogin = (id, principal) => {
-        void this.#roster.get(id)?.callers?.prepare({ principal });
+        void this.roster.get(id)?.callers?.prepare({ principal });
         this.emit("loggedIn", id, principal);
       };
     }
     warnOfTemplates(options.catalog, log);
-    this.#roster = new Roster(this, this.#options);
-    this.arrivals = new Arrivals(this.#roster);
-  }
-
-  /** Resolves when every enabled server has connected or failed once. */
-  start(): Promise<void> {
-    return this.#roster.start();
+    this.roster = new Roster(this, this.#options);
+    this.arrivals = new Arrivals(this.roster);
   }
 
   get settled(): boolean {
-    return this.#roster.settled;
+    return this.roster.settled;
   }
 
   /** A starting server asks the only client something. */
   asksSole(serverId: string): void {
-    this.#roster.firstLists.asks(serverId);
+    this.roster.firstLists.asks(serverId);
   }
 
   /** Returns the real reason of an error, if its principal has the login that seems missing. */
   ownProblem(error: unknown, client: Pick<Client, "principal">): GoblinError | undefined {
     const serverId = wantingLogin(error);
-    return serverId === undefined ? undefined : this.#roster.get(serverId)?.callers?.problem(client);
+    return serverId === undefined ? undefined : this.roster.get(serverId)?.callers?.problem(client);
   }
 
   /**
@@ -90,57 +85,38 @@ export class Servers extends EventEmitter<ServerEvents> {
    * principal, or cannot be. Undefined: the principal has no login.
    */
   ownStart(error: unknown, client: Pick<Client, "principal">): Promise<void> | undefined {
-    const callers = this.#roster.get(wantingLogin(error) ?? "")?.callers;
+    const callers = this.roster.get(wantingLogin(error) ?? "")?.callers;
     // The catalog may lag behind lists that were kept.
     return callers?.prepare(client) ?? (callers?.of(client) && this.#options.catalog.caughtUp());
   }
 
   /** Whether the login that an error calls missing is there: the catalog may lag behind. */
   hasLogin(error: unknown): boolean {
-    const state = this.backend(wantingLogin(error) ?? "")?.status.state;
+    const state = this.roster.get(wantingLogin(error) ?? "")?.backend.status.state;
     return state !== undefined && state !== "needs-login";
   }
 
   /** A client read a list: lists whose time is over are fetched again, in the background. */
   listRead(clientKey: string): void {
-    for (const server of this.#roster.values()) server.listRead(clientKey);
-  }
-
-  /** A server does not know a tool that its list names. */
-  contradicted(serverId: string, clientKey: string): void {
-    this.#roster.get(serverId)?.contradicted(clientKey);
+    for (const server of this.roster.values()) server.listRead(clientKey);
   }
 
   ids(): string[] {
-    return [...this.#roster.values()].map(({ id }) => id);
+    return [...this.roster.values()].map(({ id }) => id);
   }
 
   config(serverId: string): ServerConfig | undefined {
-    return this.#roster.get(serverId)?.config;
+    return this.roster.get(serverId)?.config;
   }
 
   status(serverId: string): BackendStatus | undefined {
-    return this.#roster.get(serverId)?.status;
+    return this.roster.get(serverId)?.status;
   }
 
   /** Returns whether the server is connected, synced and resubscribed. It may still be degraded. */
   isUsable(serverId: string, principal?: string): boolean {
     const state = this.#opened(serverId, principal)?.status.state;
     return state === "ready" || state === "degraded";
-  }
-
-  /** Returns a capability that the connected server declared. */
-  capability(serverId: string, name: string): unknown {
-    return this.#roster.get(serverId)?.backend.peer?.info.capabilities[name];
-  }
-
-  /** Restarts of servers, and new versions of them that have not taken over. */
-  get versions(): Pick<Roster, "upgrade" | "switchTo" | "restart"> {
-    return this.#roster;
-  }
-
-  backend(serverId: string): Backend | undefined {
-    return this.#roster.get(serverId)?.backend;
   }
 
   supportsSubscribe(serverId: string, principal?: string): boolean {
@@ -155,10 +131,10 @@ export class Servers extends EventEmitter<ServerEvents> {
    * these clients share. Undefined: the connection that all clients share.
    */
   ownerOf(serverId: string, clientKey: string): string | undefined {
-    const backend = this.backend(serverId);
-    const server = this.#roster.get(serverId);
-    const hasOwned = server?.callers || server?.config.share === "session" || backend?.connections.hasOwned(clientKey);
-    return hasOwned ? clientKey : backend?.connections.sessionsPeer ? SESSIONS : undefined;
+    const server = this.roster.get(serverId);
+    const connections = server?.backend.connections;
+    const hasOwned = server?.callers || server?.config.share === "session" || connections?.hasOwned(clientKey);
+    return hasOwned ? clientKey : connections?.sessionsPeer ? SESSIONS : undefined;
   }
 
   /**
@@ -167,7 +143,7 @@ export class Servers extends EventEmitter<ServerEvents> {
    * subscribe support, updates come on a shared connection, since the client may have no other.
    */
   carrierOf(serverId: string, { clientKey, principal, hasSession }: Subscribing): string | undefined {
-    const server = this.#roster.get(serverId);
+    const server = this.roster.get(serverId);
     const connections = this.#opened(serverId, principal)?.backend.connections;
     const shared = server?.callers && principal !== undefined ? principalKey(principal) : undefined;
     if (!hasSession || !this.supportsSubscribe(serverId, principal)) return shared;
@@ -180,7 +156,7 @@ export class Servers extends EventEmitter<ServerEvents> {
    * time; it resolves when the server has connected or failed.
    */
   open(serverId: string, principal: string | undefined): Promise<unknown> | undefined {
-    const server = principal === undefined ? undefined : this.#roster.get(serverId)?.callers?.of({ principal });
+    const server = principal === undefined ? undefined : this.roster.get(serverId)?.callers?.of({ principal });
     return server && !server.backend.peer ? server.backend.connections.shared.available() : undefined;
   }
 
@@ -193,13 +169,13 @@ export class Servers extends EventEmitter<ServerEvents> {
 
   /** Returns whether a client has its own connection, or one that is being restored. */
   hasOwned(serverId: string, clientKey: string): boolean {
-    const server = this.#roster.get(serverId);
+    const server = this.roster.get(serverId);
     const all = [server, ...(server?.callers?.values() ?? [])];
     return all.some((one) => one?.backend.connections.hasOwned(clientKey));
   }
 
   forward(serverId: string, method: string, params: string, flight: Flight): Promise<Answer> {
-    const server = this.#roster.get(serverId);
+    const server = this.roster.get(serverId);
     if (!server) return Promise.resolve(gone(serverId));
     return server.servingOf(flight.call.client).backend.forward(method, params, flight);
   }
@@ -241,7 +217,7 @@ export class Servers extends EventEmitter<ServerEvents> {
 
   /** Closes the connections of a client that is gone. */
   release(clientKey: string): void {
-    for (const server of this.#roster.serving()) server.release(clientKey);
+    for (const server of this.roster.serving()) server.release(clientKey);
     this.#options.catalog.disown(clientKey);
   }
 
@@ -251,7 +227,7 @@ export class Servers extends EventEmitter<ServerEvents> {
 
   /** Sends a notification of the only client, on the connections that are not its own by config. */
   notifyShared(method: string): void {
-    for (const { backend } of this.#roster.values()) backend.connections.notifyShared(method);
+    for (const { backend } of this.roster.values()) backend.connections.notifyShared(method);
   }
 
   /** Sends a client's notification to one server. */
@@ -261,7 +237,7 @@ export class Servers extends EventEmitter<ServerEvents> {
 
   /** The servers that are enabled and have a valid entry. */
   infos(): ServerInfo[] {
-    const able = [...this.#roster.values()].filter(({ config }) => config.enabled && !isInvalid(config));
+    const able = [...this.roster.values()].filter(({ config }) => config.enabled && !isInvalid(config));
     return able.map(({ id, info }) => ({ id, info }));
   }
 
@@ -272,21 +248,12 @@ export class Servers extends EventEmitter<ServerEvents> {
   /** Sets the log level of every server, on the shared connections. */
   setLogLevel(level: string | undefined): void {
     this.#logLevel = level;
-    for (const server of this.#roster.values()) server.setLevel(level);
+    for (const server of this.roster.values()) server.setLevel(level);
   }
 
   /** Sets the log level on the client's own connections. */
   setOwnedLogLevel(client: Client): void {
     for (const { backend } of this.#each()) backend.connections.setOwnedLogLevel(client);
-  }
-
-  /** Applies a config that is already the live one; see `Roster`. */
-  apply(diff: ConfigDiff): Promise<void> {
-    return this.#roster.apply(diff);
-  }
-
-  close(): Promise<void> {
-    return this.#roster.close();
   }
 
   /** Rejects if the client's own connection cannot be made. */
@@ -299,7 +266,7 @@ export class Servers extends EventEmitter<ServerEvents> {
   }
 
   async #ownPeer(serverId: string, owner: Client): Promise<Peer | undefined> {
-    const server = this.#roster.get(serverId);
+    const server = this.roster.get(serverId);
     const backend = server?.servingOf(owner).backend;
     // The connection of a principal serves all its sessions.
     if (server?.callers && server.config.share !== "session") return backend?.peer;
@@ -316,17 +283,17 @@ export class Servers extends EventEmitter<ServerEvents> {
 
   /** The server, or the open one of this principal if each has its own. */
   #opened(serverId: string, principal: string | undefined): Server | undefined {
-    const server = this.#roster.get(serverId);
+    const server = this.roster.get(serverId);
     return principal !== undefined && server?.callers ? server.callers.opened(principal) : server;
   }
 
   #backendOf(serverId: string, client: Client): Backend | undefined {
-    return this.#roster.get(serverId)?.servingOf(client).backend;
+    return this.roster.get(serverId)?.servingOf(client).backend;
   }
 
   /** All servers, also those of single principals. */
   *#each(): Generator<Server> {
-    for (const server of this.#roster.values()) {
+    for (const server of this.roster.values()) {
       yield server;
       yield* server.callers?.values() ?? [];
     }

@@ -43,7 +43,7 @@ describe("while connecting", () => {
     await Promise.all(
       cases.map(async ([what, transport], n) => {
         servers[`f${n}`]!.setScript({});
-        if (status(n)?.state !== "ready") await rig.goblin.gateway.servers.backend(`f${n}`)?.restart();
+        if (status(n)?.state !== "ready") await rig.goblin.gateway.servers.roster.get(`f${n}`)?.backend.restart();
         const answer = await rig.raw.call("tools/call", { name: `f${n}_echo`, arguments: { text: what } });
         expect([what, transport, answer.message.result?.structuredContent]).toEqual([what, transport, { text: what }]);
       }),

@@ -99,7 +99,7 @@ describe("a server that is down", () => {
   it("lets calls wait for a reconnect that is under way", async () => {
     const rig = await startRig({ config: { timeouts: { callMs: 5000, connectMs: 5000 } } });
     rig.bad.setScript({ start: { delayMs: 500 } });
-    const restarted = rig.goblin.gateway.servers.backend("bad")!.restart();
+    const restarted = rig.goblin.gateway.servers.roster.get("bad")!.backend.restart();
     await until(() => rig.state() === "connecting");
     const answers = await Promise.all([1, 2, 3].map((n) => rig.call("echo", { text: `t${n}` })));
     expect(answers.map(({ result }) => result?.structuredContent?.text)).toEqual(["t1", "t2", "t3"]);

@@ -94,7 +94,7 @@ export async function startRig(options: RigOptions): Promise<Rig> {
     async recover() {
       bad.setScript({});
       if (goblin.gateway.servers.status("bad")?.state !== "ready") {
-        await goblin.gateway.servers.backend("bad")?.restart();
+        await goblin.gateway.servers.roster.get("bad")?.backend.restart();
       }
       expect(goblin.gateway.servers.status("bad")?.state).toBe("ready");
     },

@@ -24,7 +24,7 @@ describe("the clock of a call", () => {
     const call = new Call({ method: "tools/call", params: {}, text: "{}", client, emit: () => {} });
     const route = { serverId: "one", name: "one_slow", spec: { timeout: "TIMEOUT" } } as Route;
     const timeouts = { callMs: limits.limit, maxCallMs: limits.max };
-    const stage = new Deadlines({ current: { timeouts } as Config }, { config: () => undefined });
+    const stage = new Deadlines({ current: { timeouts } as Config }, { get: () => undefined });
     const begin = performance.now();
     let expired: number | undefined;
     const flight = new Flight(call);

@@ -178,7 +178,7 @@ describe("what a session's own connection lists", () => {
     await until(async () => (await names(ada.client)).includes("a_mine"), { what: "ada's own tool" });
     const bob = await connectV1({ url: goblin.url, roots: home("bob") });
     expect(await names(bob.client)).not.toContain("a_mine");
-    await goblin.gateway.servers.backend("a")?.restart();
+    await goblin.gateway.servers.roster.get("a")?.backend.restart();
     expect(await names(ada.client)).not.toContain("a_mine");
   });
 });

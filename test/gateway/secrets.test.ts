@@ -187,7 +187,7 @@ test("a changed secret takes effect at the next start, and a restart asks progra
     "first-file|first-variable",
     "first-answer|",
   ]);
-  await Promise.all(["file", "cmd"].map((id) => goblin.gateway.servers.backend(id)!.restart()));
+  await Promise.all(["file", "cmd"].map((id) => goblin.gateway.servers.roster.get(id)!.backend.restart()));
   expect([await tell(goblin, "file"), await tell(goblin, "cmd")]).toEqual([
     "second-file|second-variable",
     "second-answer|",

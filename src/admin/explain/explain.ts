@@ -62,7 +62,7 @@ export async function explain(request: ExplainRequest, parts: AdminParts, rows: 
     results: kind === "tool" ? describeRules(rulesOf(entry, ofServer)) : null,
     state: status?.state ?? "down",
     reason: status?.reason === undefined ? null : logs.masker.text(status.reason),
-    breaker: servers.backend(serverId)?.breaker ?? { open: false, failures: 0, retryInMs: 0 },
+    breaker: servers.roster.get(serverId)?.backend.breaker ?? { open: false, failures: 0, retryInMs: 0 },
     calls,
     errors,
     tokens,

@@ -36,7 +36,7 @@ export function lockHandlers(parts: Pick<AdminParts, "lock" | "config" | "log" |
     };
   };
   const upgradeOf = (id: string): UpgradeRow | null => {
-    const upgrade = servers.versions.upgrade(id);
+    const upgrade = servers.roster.upgrade(id);
     if (!upgrade) return null;
     const { state: where, reason, offer } = upgrade;
     const { current, drifts = [], digest = null } = offer ?? {};
@@ -84,7 +84,7 @@ export function lockHandlers(parts: Pick<AdminParts, "lock" | "config" | "log" |
     switchServer: async ({ params, body, principal }: Asked) => {
       const id = String(params["id"]);
       const { expect } = body as { readonly expect: string };
-      if (!(await servers.versions.switchTo(id, expect))) {
+      if (!(await servers.roster.switchTo(id, expect))) {
         throw apiFailure("LOCK_CONFLICT", `No new version of server "${id}" with this digest waits: look again`);
       }
       log.warn({ server: id, offer: expect, by: principal.name }, "A new version took over without an approval");

@@ -13,22 +13,22 @@ import type { Deadline, Flight } from "../../protocol/flight.ts";
 import { type Answer, failure } from "../../protocol/json-rpc.ts";
 import { LateRoute } from "../../routing/late-route.ts";
 import type { Route } from "../../routing/resolve.ts";
-import type { Servers } from "../../servers/servers.ts";
+import type { Roster } from "../../servers/roster.ts";
 import { type Alarm, Alarms } from "../../timing/alarms.ts";
 import type { Stage } from "../compose.ts";
 
 export class Deadlines implements Stage {
   readonly #alarms = new Alarms();
   readonly #config: Pick<LiveConfig, "current">;
-  readonly #servers: Pick<Servers, "config">;
+  readonly #roster: Pick<Roster, "get">;
 
-  constructor(config: Pick<LiveConfig, "current">, servers: Pick<Servers, "config">) {
+  constructor(config: Pick<LiveConfig, "current">, roster: Pick<Roster, "get">) {
     this.#config = config;
-    this.#servers = servers;
+    this.#roster = roster;
   }
 
   enter(flight: Flight, route: Route): undefined {
-    const ofServer = this.#servers.config(route.serverId)?.timeoutMs;
+    const ofServer = this.#roster.get(route.serverId)?.config.timeoutMs;
     const limitMs = route.timeoutMs ?? ofServer ?? this.#config.current.timeouts.callMs;
     flight.deadline = new CallDeadline(flight, this.#alarms, { limitMs, maxMs: this.#maxMs });
   }

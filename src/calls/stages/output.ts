@@ -20,7 +20,7 @@ import {
   type RewriteContext,
 } from "../../routing/rewrite.ts";
 import type { SeenUris } from "../../routing/seen-uris.ts";
-import type { Servers } from "../../servers/servers.ts";
+import type { Roster } from "../../servers/roster.ts";
 import type { Tasks } from "../../session/tasks.ts";
 import type { Masker } from "../../telemetry/masker.ts";
 import { inSlices } from "../../timing/slices.ts";
@@ -34,7 +34,7 @@ const IS_ERROR = new JsonKey("isError");
 export interface OutputParts {
   readonly tasks: Tasks;
   readonly masker: Masker;
-  readonly servers: Pick<Servers, "contradicted">;
+  readonly roster: Pick<Roster, "get">;
   readonly seen: SeenUris;
 }
 
@@ -51,21 +51,20 @@ function refusesTool(answer: Answer): boolean {
 export class Output implements Stage {
   readonly #tasks: Tasks;
   readonly #masker: Masker;
-
-  readonly #servers: Pick<Servers, "contradicted">;
+  readonly #roster: Pick<Roster, "get">;
   readonly #seen: SeenUris;
 
-  constructor({ tasks, masker, servers, seen }: OutputParts) {
+  constructor({ tasks, masker, roster, seen }: OutputParts) {
     this.#tasks = tasks;
     this.#masker = masker;
-    this.#servers = servers;
+    this.#roster = roster;
     this.#seen = seen;
   }
 
   leave({ call }: Flight, route: Route, answer: Answer): Answer | Promise<Answer> {
     const { serverId } = route;
     if (answer.raw.length < MAX_REFUSAL && call.method === "tools/call" && refusesTool(answer))
-      this.#servers.contradicted(serverId, call.client.key);
+      this.#roster.get(serverId)?.contradicted(call.client.key);
     if (answer.ok) {
       if (answer.raw.length > LARGE_RESULT) return this.#leaveLarge(call, route, answer.raw);
       let { raw } = answer;

@@ -178,7 +178,7 @@ test.each(["stream", "connection"])("a %s that ends is opened again, and goes on
   const taskId = await begin(client);
   const { notes } = await listenFor(client, [taskId]);
   if (what === "stream") worker.cutStreams();
-  else await gateway.servers.backend("worker")!.restart();
+  else await gateway.servers.roster.get("worker")!.backend.restart();
   await until(() => worker.opened() === 2 && worker.heard().length === 1, { what: "the next stream" });
   worker.goOn("t1", "completed");
   await until(() => notes().length === 1, { what: "the notification" });

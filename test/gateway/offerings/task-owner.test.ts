@@ -153,7 +153,7 @@ test("a long list comes in pages, without tasks that their server has forgotten"
   } while (cursor !== undefined);
   expect(pages).toEqual([ids.slice(0, 20), ids.slice(20, 40), ids.slice(40)]);
   expect((await client.call("tasks/list", { cursor: "x" })).error.code).toBe(-32602);
-  await gateway.servers.backend("worker")?.restart();
+  await gateway.servers.roster.get("worker")?.backend.restart();
   const { result } = await client.call("tasks/list");
   expect(result.tasks).toEqual([]);
 });

@@ -47,7 +47,7 @@ describe("over TLS", () => {
       const { gateway } = await startGoblin({
         mcpServers: { strange: { url: `${origin}/mcp`, ...(type && { type }) } },
       });
-      expect([type, gateway.servers.backend("strange")?.status.reason]).toEqual([
+      expect([type, gateway.servers.roster.get("strange")?.backend.status.reason]).toEqual([
         type,
         `cannot be reached at ${origin} (DEPTH_ZERO_SELF_SIGNED_CERT): its certificate is not accepted; if it is your own, name the file in NODE_EXTRA_CA_CERTS`,
       ]);
