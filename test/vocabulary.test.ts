@@ -91,4 +91,21 @@ describe("identifiers", () => {
     });
     expect(found).toEqual([]);
   });
+
+  test("of the API's schemas name nothing in the domain", () => {
+    const exported = (text: string): string[] =>
+      [...text.matchAll(/^export (?:abstract )?(?:class|const|interface|type) ([A-Z]\w*)/gm)].map(([, name]) => name!);
+    const isSchema = (file: string): boolean => /^admin[\\/].*schema\.ts$/.test(file);
+    const schemas = new Set(sources.filter(({ file }) => isSchema(file)).flatMap(({ text }) => exported(text)));
+    expect(schemas.size).toBeGreaterThan(50);
+    // The library's types are the API's in the words of its users.
+    const found = sources
+      .filter(({ file }) => !isSchema(file) && file !== "library.ts")
+      .flatMap(({ file, text }) =>
+        exported(text)
+          .filter((name) => schemas.has(name))
+          .map((name) => `${file}: ${name}`),
+      );
+    expect(found).toEqual([]);
+  });
 });
