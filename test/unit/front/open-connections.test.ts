@@ -1,4 +1,4 @@
-/** Which connections are late, and which are idle: real sockets on a server that does not listen. */
+/** Which connections are late or idle: real sockets, and a server that does not listen. */
 import { createServer as createHttp, type ServerResponse } from "node:http";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { afterEach, expect, test } from "vitest";
