@@ -31,7 +31,7 @@ export interface GatewayOptions {
   readonly kept?: KeptLists | undefined;
   /** The logins at remote servers. Without them, no server gets one. */
   readonly logins?: Logins | undefined;
-  /** The environment of the state folder and of programs that supply secrets. */
+  /** The environment of the state folder, of OpenTelemetry and of programs that supply secrets. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /** Lets the clients of one person in. Without it, `gateway.auth.pairing` lets nobody in. */
   readonly pairing?: Pairing | undefined;

@@ -63,7 +63,7 @@ export function createGateway(options: GatewayOptions) {
   const approvals = createApprovals({ ...core, ...clients, address }, options.approvals);
   const masking = new Masking({ config, masker: logs.masker, meters });
   const stages = { masker: logs.masker, masking, loginLinks: connect, localTools, waiting, seen, results };
-  const relay = createRelay({ ...core, ...clients, ...records, ...stages, approvals, cluster });
+  const relay = createRelay({ ...core, ...clients, ...records, ...stages, approvals, cluster, env });
   const reloading = { configPath, reloads, reload, preview, wholeOf: workers?.wholeOf };
   const access = { guards, connect, logins, pairing, address, approvals };
   const admin = createAdmin({ ...core, ...clients, ...records, ...reloading, ...access, relay, directory, cluster });

@@ -14,7 +14,7 @@ import type { Snapshot } from "../catalog/snapshot.ts";
 import type { LiveConfig } from "../config/live-config.ts";
 import type { Masking } from "../masking/masking.ts";
 import type { LocalTools } from "../meta/registry.ts";
-import { createOtel, type Otel } from "../otel/otel.ts";
+import { createOtel, type Otel, type OtelParts } from "../otel/otel.ts";
 import type { Call } from "../protocol/call.ts";
 import { GoblinError } from "../protocol/errors.ts";
 import { Flight } from "../protocol/flight.ts";
@@ -56,7 +56,7 @@ import { Output } from "./stages/output.ts";
 import { RecorderStage } from "./stages/recorder.ts";
 import { TaskMethods } from "./task-methods.ts";
 
-export interface RelayParts {
+export interface RelayParts extends Pick<OtelParts, "env"> {
   readonly config: LiveConfig;
   readonly catalog: Catalog;
   readonly servers: Servers;

@@ -23,6 +23,8 @@ export interface OtelParts {
   readonly log: Logger;
   readonly masker: Masker;
   readonly servers: Versions;
+  /** The environment with the standard variables; by default that of this process. */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
 /** The servers, as far as spans describe them. */
@@ -36,8 +38,8 @@ export interface Otel {
   close(): Promise<void>;
 }
 
-export function createOtel({ config, log, masker, servers }: OtelParts): Otel | undefined {
-  const settings = otelSettings(config.current.otel, process.env, version);
+export function createOtel({ config, log, masker, servers, env = process.env }: OtelParts): Otel | undefined {
+  const settings = otelSettings(config.current.otel, env, version);
   if (!settings) return undefined;
   const onState = (problem: string | undefined, dropped: number): void => {
     if (problem === undefined) log.info({ droppedSpans: dropped }, "The OpenTelemetry collector takes data again");

@@ -310,6 +310,18 @@ test("a collector that refuses costs nothing but one line in the log", async () 
   expect(logs.filter(({ msg }) => msg.includes("takes no data"))).toHaveLength(1);
 });
 
+test("the variables are those of the environment that the gateway was given", async () => {
+  const collector = await startCollector();
+  const server = await startScripted({ name: "one" });
+  const { gateway, url } = await startGoblin(
+    { mcpServers: { one: server.entry } },
+    { env: { ...process.env, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url } },
+  );
+  await call(url, { name: "one_add", arguments: { a: 1, b: 2 } });
+  await gateway.close();
+  expect(collector.spans).toHaveLength(2);
+});
+
 test("without a collector, a server sees what the client sent, byte for byte", async () => {
   const server = await startScripted({ name: "one" });
   const { url } = await startGoblin({ mcpServers: { one: server.entry } });
