@@ -8,9 +8,8 @@
  */
 
 import type { OtelSettings } from "./settings.ts";
+import type { Signal } from "./signal.ts";
 import type { Span } from "./span.ts";
-
-const TIMEOUT_MS = 10_000;
 
 export interface ExporterOptions {
   readonly settings: OtelSettings;
@@ -74,13 +73,13 @@ export class Exporter {
     await this.#post(settings.metrics, { resourceMetrics: [{ resource: this.#resource(), scopeMetrics }] });
   }
 
-  async #post(url: string, body: object): Promise<boolean> {
+  async #post({ url, headers, timeoutMs }: Signal, body: object): Promise<boolean> {
     try {
       const response = await fetch(url, {
         method: "POST",
-        headers: { "content-type": "application/json", ...this.#options.settings.headers },
+        headers: { ...headers, "content-type": "application/json" },
         body: JSON.stringify(body),
-        signal: AbortSignal.timeout(TIMEOUT_MS),
+        signal: AbortSignal.timeout(timeoutMs),
         redirect: "error",
       });
       await response.body?.cancel();

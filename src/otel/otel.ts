@@ -12,7 +12,7 @@ import { withTimeout } from "../timing/with-timeout.ts";
 import { version } from "../version.ts";
 import { Durations } from "./durations.ts";
 import { Exporter } from "./exporter.ts";
-import { otelSettings } from "./settings.ts";
+import { type OtelSettings, otelSettings } from "./settings.ts";
 import { Tracing } from "./tracing.ts";
 
 /** How long the last data may hold up the end of the gateway. */
@@ -39,13 +39,19 @@ export interface Otel {
 }
 
 export function createOtel({ config, log, masker, servers, env = process.env }: OtelParts): Otel | undefined {
-  const settings = otelSettings(config.current.otel, env, version);
+  const settings = otelSettings({
+    config: config.current.otel,
+    env,
+    version,
+    warn: (message) => log.warn(message),
+  });
   if (!settings) return undefined;
+  masker.hide(secretsOf(settings), "otel");
   const onState = (problem: string | undefined, dropped: number): void => {
     if (problem === undefined) log.info({ droppedSpans: dropped }, "The OpenTelemetry collector takes data again");
     else
       log.warn(
-        { endpoint: settings.traces ?? settings.metrics, problem },
+        { endpoint: (settings.traces ?? settings.metrics)?.url, problem },
         "The OpenTelemetry collector takes no data; calls go on",
       );
   };
@@ -82,4 +88,10 @@ export function createOtel({ config, log, masker, servers, env = process.env }: 
       }
     },
   };
+}
+
+/** `Bearer abc` is secret both as a whole and without the scheme. Shorter values are ordinary words. */
+function secretsOf({ traces, metrics }: OtelSettings): string[] {
+  const values = [traces, metrics].flatMap((signal) => Object.values(signal?.headers ?? {}));
+  return values.flatMap((value) => [value, value.slice(value.indexOf(" ") + 1)]).filter(({ length }) => length >= 6);
 }

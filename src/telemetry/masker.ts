@@ -9,7 +9,7 @@ import { createRedactor } from "../text/redact.ts";
 const MOST_SECRETS = 200;
 
 /** Where secrets come from. */
-type Source = "config" | "logins" | "secrets";
+type Source = "config" | "logins" | "secrets" | "otel";
 
 export class Masker {
   readonly #sources = new Map<Source, readonly string[]>();

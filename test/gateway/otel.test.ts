@@ -2,85 +2,20 @@
  * Traces and metrics for OpenTelemetry: a collector on a real socket, checked against the semantic
  * conventions for MCP; one trace from the client through the gateway to the server.
  */
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { connectV1, connectV2 } from "../fixtures/clients.ts";
-import { conventionProblems, type Span } from "../fixtures/conventions.ts";
+import { callTool, checkCollected, startCollector, valuesOf } from "../fixtures/collector.ts";
+import type { Span } from "../fixtures/conventions.ts";
 import { startGoblin } from "../fixtures/goblin.ts";
-import { disposeAll, onDispose, startScripted, until } from "../fixtures/peers.ts";
-
-/** The spans of all collectors of a test. */
-const collected: Span[][] = [];
+import { disposeAll, startScripted } from "../fixtures/peers.ts";
 
 afterEach(async () => {
   await disposeAll();
-  expect(collected.splice(0).flat().flatMap(conventionProblems)).toEqual([]);
+  checkCollected();
 });
-
-/** Takes what an OTLP exporter sends, as a real collector would, and checks every span. */
-async function startCollector(status = 200) {
-  const spans: Span[] = [];
-  collected.push(spans);
-  // biome-ignore lint/suspicious/noExplicitAny: the tests look into it freely
-  const metrics: any[] = [];
-  const headers: Record<string, unknown>[] = [];
-  const server = createServer((request, response) => {
-    let text = "";
-    request.on("data", (chunk) => {
-      text += chunk;
-    });
-    request.on("end", () => {
-      headers.push(request.headers);
-      const body = JSON.parse(text);
-      if (status === 200) {
-        for (const { scopeSpans } of body.resourceSpans ?? []) spans.push(...scopeSpans[0].spans);
-        for (const { scopeMetrics } of body.resourceMetrics ?? []) metrics.push(...scopeMetrics[0].metrics);
-      }
-      response.writeHead(status, { "content-type": "application/json" }).end("{}");
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onDispose(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, spans, metrics, headers };
-}
 
 const PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 const HTTP = "00-11111111111111111111111111111111-2222222222222222-01";
-
-async function call(url: string, params: object, headers: Record<string, string> = {}) {
-  const meta = {
-    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-    "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
-    "io.modelcontextprotocol/clientCapabilities": {},
-  };
-  const given = params as { _meta?: object; name?: string };
-  const body = {
-    jsonrpc: "2.0",
-    id: 1,
-    method: "tools/call",
-    params: { ...given, _meta: { ...meta, ...given._meta } },
-  };
-  const response = await fetch(url, {
-    method: "POST",
-    headers: {
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
-      "mcp-protocol-version": "2026-07-28",
-      "mcp-method": "tools/call",
-      "mcp-name": given.name ?? "",
-      ...headers,
-    },
-    body: JSON.stringify(body),
-  });
-  return response.text();
-}
-
-const valuesOf = ({ attributes }: Span): Record<string, unknown> =>
-  Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
 
 describe.each(["legacy", "modern"] as const)("a %s server", (era) => {
   test("a call is one trace: client, gateway, server", async () => {
@@ -90,7 +25,7 @@ describe.each(["legacy", "modern"] as const)("a %s server", (era) => {
       mcpServers: { one: server.entry },
       otel: { endpoint: collector.url, headers: { "x-team": "goblins" } },
     });
-    await call(
+    await callTool(
       url,
       { name: "one_add", arguments: { a: 1, b: 2 }, _meta: { traceparent: PARENT } },
       { traceparent: HTTP },
@@ -215,9 +150,9 @@ test("errors: a tool's own, the server's, and the client's, which is no failure 
     mcpServers: { one: { ...server.entry, env: { API_KEY: "a-secret-value" } } },
     otel: { endpoint: collector.url, arguments: true },
   });
-  await call(url, { name: "one_tool_error", arguments: { text: "no" } });
-  await call(url, { name: "one_fail", arguments: { code: -32123, message: "the key a-secret-value is bad" } });
-  await call(url, { name: "one_fail", arguments: { code: -32602, message: "wrong" } });
+  await callTool(url, { name: "one_tool_error", arguments: { text: "no" } });
+  await callTool(url, { name: "one_fail", arguments: { code: -32123, message: "the key a-secret-value is bad" } });
+  await callTool(url, { name: "one_fail", arguments: { code: -32602, message: "wrong" } });
   await gateway.close();
   const served = collector.spans.filter(({ kind }) => kind === 2);
   expect(served.map(({ status }) => status)).toEqual([
@@ -239,7 +174,7 @@ test("error codes that servers make up share one label in the metrics", async ()
     otel: { endpoint: collector.url },
   });
   for (const code of [-40001, -40002, -32602])
-    await call(url, { name: "one_fail", arguments: { code, message: "no" } });
+    await callTool(url, { name: "one_fail", arguments: { code, message: "no" } });
   await gateway.close();
   for (const { name, histogram } of collector.metrics) {
     const types = histogram.dataPoints.map((point: Span) => valuesOf(point)["error.type"]);
@@ -257,28 +192,10 @@ test("a secret that would be cut, or that JSON escapes, is masked in a span", as
     otel: { endpoint: collector.url, arguments: true },
   });
   const text = `${secret} ${"x".repeat(4040)}${secret}`;
-  await call(url, { name: "one_add", arguments: { a: 1, b: 2, text } });
+  await callTool(url, { name: "one_add", arguments: { a: 1, b: 2, text } });
   await gateway.close();
   expect(collector.spans).toHaveLength(2);
   expect(JSON.stringify(collector.spans)).not.toContain("a-secret");
-});
-
-test("a collector that never answers does not hold up the end of the gateway", async () => {
-  const silent = createServer(() => {});
-  await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
-  onDispose(() => {
-    silent.closeAllConnections();
-    silent.close();
-  });
-  const server = await startScripted({ name: "one" });
-  const { gateway, url, logs } = await startGoblin({
-    mcpServers: { one: server.entry },
-    otel: { endpoint: `http://127.0.0.1:${(silent.address() as AddressInfo).port}` },
-  });
-  await call(url, { name: "one_add", arguments: { a: 1, b: 2 } });
-  await gateway.close();
-  // The exporter still waits for the collector.
-  expect(logs.filter(({ msg }) => msg.includes("takes no data"))).toEqual([]);
 });
 
 test("a client's decision not to sample holds, and so does the config's", async () => {
@@ -288,44 +205,19 @@ test("a client's decision not to sample holds, and so does the config's", async 
     mcpServers: { one: server.entry },
     otel: { endpoint: collector.url, sample: 0 },
   });
-  await call(url, { name: "one_echo", arguments: {}, _meta: { traceparent: PARENT.replace(/01$/, "00") } });
-  await call(url, { name: "one_echo", arguments: {} });
-  await call(url, { name: "one_echo", arguments: {}, _meta: { traceparent: PARENT } });
+  await callTool(url, { name: "one_echo", arguments: {}, _meta: { traceparent: PARENT.replace(/01$/, "00") } });
+  await callTool(url, { name: "one_echo", arguments: {} });
+  await callTool(url, { name: "one_echo", arguments: {}, _meta: { traceparent: PARENT } });
   await gateway.close();
   expect(collector.spans.filter(({ kind }) => kind === 2)).toHaveLength(1);
   const seen = await server.received("tools/call");
   expect(seen.map(({ message }) => message.params._meta.traceparent.slice(-2))).toEqual(["00", "00", "01"]);
 });
 
-test("a collector that refuses costs nothing but one line in the log", async () => {
-  const collector = await startCollector(500);
-  const server = await startScripted({ name: "one" });
-  const { gateway, url, logs } = await startGoblin({
-    mcpServers: { one: server.entry },
-    otel: { endpoint: collector.url },
-  });
-  for (let i = 0; i < 3; i++) expect(await call(url, { name: "one_add", arguments: { a: 1, b: i } })).toContain("sum");
-  await gateway.close();
-  await until(() => logs.some(({ msg }) => msg.includes("takes no data")));
-  expect(logs.filter(({ msg }) => msg.includes("takes no data"))).toHaveLength(1);
-});
-
-test("the variables are those of the environment that the gateway was given", async () => {
-  const collector = await startCollector();
-  const server = await startScripted({ name: "one" });
-  const { gateway, url } = await startGoblin(
-    { mcpServers: { one: server.entry } },
-    { env: { ...process.env, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url } },
-  );
-  await call(url, { name: "one_add", arguments: { a: 1, b: 2 } });
-  await gateway.close();
-  expect(collector.spans).toHaveLength(2);
-});
-
 test("without a collector, a server sees what the client sent, byte for byte", async () => {
   const server = await startScripted({ name: "one" });
   const { url } = await startGoblin({ mcpServers: { one: server.entry } });
-  await call(url, { name: "one_echo", arguments: {}, _meta: { traceparent: PARENT } });
+  await callTool(url, { name: "one_echo", arguments: {}, _meta: { traceparent: PARENT } });
   const [seen] = await server.received("tools/call");
   expect(seen!.message.params._meta.traceparent).toBe(PARENT);
 });

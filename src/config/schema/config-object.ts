@@ -884,7 +884,10 @@ export interface OtelSettings {
    * $OTEL_EXPORTER_OTLP_ENDPOINT; without either, nothing is measured or sent.
    */
   readonly endpoint?: string | undefined;
-  /** Headers for the collector, in addition to those in $OTEL_EXPORTER_OTLP_HEADERS. */
+  /**
+   * Headers for the collector, in addition to those in $OTEL_EXPORTER_OTLP_HEADERS and its forms
+   * for traces and metrics.
+   */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
    * The share of calls that are traced. A client's own decision in its trace context comes first.

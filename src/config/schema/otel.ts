@@ -11,7 +11,9 @@ export const otelSchema = z.strictObject({
   headers: z
     .record(z.string(), z.string())
     .default({})
-    .describe("Headers for the collector, in addition to those in $OTEL_EXPORTER_OTLP_HEADERS."),
+    .describe(
+      "Headers for the collector, in addition to those in $OTEL_EXPORTER_OTLP_HEADERS and its forms for traces and metrics.",
+    ),
   sample: z
     .number()
     .min(0)

@@ -40,7 +40,8 @@ async function start() {
   });
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const env = { OTEL_BSP_MAX_EXPORT_BATCH_SIZE: "1", OTEL_BSP_MAX_QUEUE_SIZE: "10" };
-  const settings = otelSettings({ endpoint, headers: {}, sample: 1, arguments: false }, env, "1")!;
+  const config = { endpoint, headers: {}, sample: 1, arguments: false };
+  const settings = otelSettings({ config, env, version: "1", warn: () => {} })!;
   const states: unknown[] = [];
   const onState = (problem: string | undefined, dropped: number) => void states.push({ problem, dropped });
   return { collector, states, exporter: new Exporter({ settings, version: "1", onState }) };
