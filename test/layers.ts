@@ -28,7 +28,7 @@ export const layers: Record<string, readonly string[]> = {
   replay: ["recording", "calls", "protocol", "json", "structures", "text", "version.ts"],
   "recorder-settings.ts": ["recording", "telemetry", "config", "own-file.ts", "version.ts"],
   "recorder-thread.ts": ["recording", "calls", "telemetry"],
-  otel: ["telemetry", "config", "protocol", "json", "timing", "version.ts"],
+  otel: ["telemetry", "config", "protocol", "json", "version.ts"],
   catalog: ["identifiers", "protocol", "json", "uri-template", "structures", "timing", "text"],
   lock: ["peers", "registry", "catalog", "telemetry", "config", "json", "protocol", "structures", "timing"],
   links: ["http-client", "protocol", "json", "structures", "timing", "text"],

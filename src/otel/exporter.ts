@@ -3,45 +3,69 @@
  *
  * Written here because the official exporter for Node 20 brings five packages, and newer ones need
  * Node 22. Invariant: the collector can be slow, wrong or gone without any effect on calls. The
- * queue is bounded, one request is under way at a time, and what does not fit is dropped and
- * counted.
+ * queue is bounded, one request of each signal is under way at a time, and what does not fit is
+ * dropped and counted.
  */
 
+import { Destination, isTaken, TOO_LARGE } from "./destination.ts";
 import type { OtelSettings } from "./settings.ts";
 import type { Signal } from "./signal.ts";
 import type { Span } from "./span.ts";
 
+export interface ExporterState {
+  readonly url: string;
+  /** Undefined: it works again. */
+  readonly problem: string | undefined;
+  /** The spans that were dropped until it worked again. */
+  readonly droppedSpans: number;
+}
+
 export interface ExporterOptions {
   readonly settings: OtelSettings;
   readonly version: string;
-  /**
-   * Told once when exporting begins to fail, and once when it works again, with the number of spans
-   * that were dropped meanwhile.
-   */
-  readonly onState: (problem: string | undefined, dropped: number) => void;
+  /** Told once for each signal when exporting begins to fail, and once when it works again. */
+  readonly onState: (state: ExporterState) => void;
 }
 
 export class Exporter {
   readonly #options: ExporterOptions;
+  readonly #traces: Destination | undefined;
+  readonly #metrics: Destination | undefined;
+  /** Smaller than in the settings where the collector took no more at once. */
+  #batchSize: number;
   #queue: Span[] = [];
   #timer: NodeJS.Timeout | undefined;
   #sending: Promise<void> | undefined;
-  #problem: string | undefined;
+  #sendingMetrics: Promise<void> | undefined;
   /** Spans that did not fit into the queue, or that the collector did not take. */
   #dropped = 0;
+  #closing: Promise<void> | undefined;
 
   constructor(options: ExporterOptions) {
     this.#options = options;
+    const { traces, metrics, batchSize } = options.settings;
+    this.#traces = traces && this.#destination(traces);
+    this.#metrics = metrics && this.#destination(metrics);
+    this.#batchSize = batchSize;
+  }
+
+  #destination(signal: Signal): Destination {
+    const onState = (problem: string | undefined): void => {
+      const isEndOfLoss = problem === undefined && signal === this.#options.settings.traces;
+      this.#options.onState({ url: signal.url, problem, droppedSpans: isEndOfLoss ? this.#dropped : 0 });
+      if (isEndOfLoss) this.#dropped = 0;
+    };
+    return new Destination({ signal, onState });
   }
 
   add(span: Span): void {
-    const { queueSize, batchSize, delayMs } = this.#options.settings;
-    if (this.#queue.length >= queueSize) {
+    const { queueSize, delayMs } = this.#options.settings;
+    if (this.#queue.length >= queueSize || this.#closing) {
       this.#dropped++;
       return;
     }
     this.#queue.push(span);
-    if (this.#queue.length >= batchSize) void this.flush();
+    if (this.#queue.length >= this.#batchSize) void this.flush();
     else this.#timer ??= setTimeout(() => void this.flush(), delayMs).unref();
   }
 
@@ -55,48 +79,67 @@ export class Exporter {
   }
 
   async #sendQueue(): Promise<void> {
-    const { settings, version } = this.#options;
-    while (settings.traces !== undefined && this.#queue.length > 0) {
-      const batch = this.#queue.slice(0, settings.batchSize);
-      this.#queue = this.#queue.slice(settings.batchSize);
-      const scopeSpans = [{ scope: { name: "goblin", version }, spans: batch }];
-      const body = { resourceSpans: [{ resource: this.#resource(), scopeSpans }] };
-      if (!(await this.#post(settings.traces, body))) this.#dropped += batch.length;
+    const traces = this.#traces;
+    while (traces && !traces.isClosed && this.#queue.length > 0) {
+      const batch = this.#queue.slice(0, this.#batchSize);
+      this.#queue = this.#queue.slice(batch.length);
+      const scopeSpans = [{ scope: this.#scope(), spans: batch }];
+      const status = await traces.post({ resourceSpans: [{ resource: this.#resource(), scopeSpans }] });
+      if (status === TOO_LARGE && batch.length > 1) {
+        this.#batchSize = Math.ceil(batch.length / 2);
+        this.#queue = [...batch, ...this.#queue];
+        continue;
+      }
+      if (!isTaken(status)) this.#dropped += batch.length;
+      this.#judge(traces, status);
     }
     this.#sending = undefined;
   }
 
-  async sendMetrics(metrics: readonly object[]): Promise<void> {
-    const { settings, version } = this.#options;
-    if (settings.metrics === undefined || metrics.length === 0) return;
-    const scopeMetrics = [{ scope: { name: "goblin", version }, metrics }];
-    await this.#post(settings.metrics, { resourceMetrics: [{ resource: this.#resource(), scopeMetrics }] });
+  /** Leaves it out if the collector is still busy with the last ones: the next ones contain these. */
+  sendMetrics(metrics: readonly object[]): Promise<void> {
+    if (metrics.length > 0) this.#sendingMetrics ??= this.#postMetrics(metrics);
+    return this.#sendingMetrics ?? Promise.resolve();
   }
 
-  async #post({ url, headers, timeoutMs }: Signal, body: object): Promise<boolean> {
-    try {
-      const response = await fetch(url, {
-        method: "POST",
-        headers: { ...headers, "content-type": "application/json" },
-        body: JSON.stringify(body),
-        signal: AbortSignal.timeout(timeoutMs),
-        redirect: "error",
-      });
-      await response.body?.cancel();
-      this.#report(response.ok ? undefined : `the collector answered ${response.status}`);
-      return response.ok;
-    } catch (error) {
-      const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-      this.#report(cause instanceof Error ? cause.message : String(cause));
-      return false;
+  async #postMetrics(metrics: readonly object[]): Promise<void> {
+    if (this.#metrics) {
+      const scopeMetrics = [{ scope: this.#scope(), metrics }];
+      const status = await this.#metrics.post({ resourceMetrics: [{ resource: this.#resource(), scopeMetrics }] });
+      this.#judge(this.#metrics, status);
     }
+    this.#sendingMetrics = undefined;
   }
 
-  #report(problem: string | undefined): void {
-    if ((problem === undefined) === (this.#problem === undefined)) return;
-    this.#problem = problem;
-    this.#options.onState(problem, this.#dropped);
-    this.#dropped = 0;
+  /** Sends the last data, as far as the collector takes it within this time. Never rejects. */
+  close(metrics: readonly object[], ms: number): Promise<void> {
+    this.#closing ??= this.#close(metrics, ms);
+    return this.#closing;
+  }
+
+  async #close(metrics: readonly object[], ms: number): Promise<void> {
+    const stop = (): void => {
+      this.#traces?.close();
+      this.#metrics?.close();
+    };
+    const late = setTimeout(stop, ms);
+    const sendLast = async (): Promise<void> => {
+      await this.#sendingMetrics;
+      await this.sendMetrics(metrics);
+    };
+    await Promise.all([this.flush(), sendLast()]);
+    clearTimeout(late);
+    stop();
+    this.#queue = [];
+  }
+
+  #judge(destination: Destination, status: number): void {
+    if (isTaken(status)) destination.report(undefined);
+    else if (status !== 0) destination.report(`the collector answered ${status}`);
+  }
+
+  #scope() {
+    return { name: "goblin", version: this.#options.version };
   }
 
   #resource() {

@@ -4,14 +4,12 @@
  * Nothing of it is made unless a collector is configured, so a gateway without one pays nothing.
  */
 import type { LiveConfig } from "../config/live-config.ts";
-import { messageOf } from "../protocol/errors.ts";
 import { methodLabel } from "../telemetry/labels.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Masker } from "../telemetry/masker.ts";
-import { withTimeout } from "../timing/with-timeout.ts";
 import { version } from "../version.ts";
 import { Durations } from "./durations.ts";
-import { Exporter } from "./exporter.ts";
+import { Exporter, type ExporterState } from "./exporter.ts";
 import { type OtelSettings, otelSettings } from "./settings.ts";
 import { Tracing } from "./tracing.ts";
 
@@ -47,20 +45,16 @@ export function createOtel({ config, log, masker, servers, env = process.env }: 
   });
   if (!settings) return undefined;
   masker.hide(secretsOf(settings), "otel");
-  const onState = (problem: string | undefined, dropped: number): void => {
-    if (problem === undefined) log.info({ droppedSpans: dropped }, "The OpenTelemetry collector takes data again");
-    else
-      log.warn(
-        { endpoint: (settings.traces ?? settings.metrics)?.url, problem },
-        "The OpenTelemetry collector takes no data; calls go on",
-      );
+  const onState = ({ url, problem, droppedSpans }: ExporterState): void => {
+    const endpoint = url.replace(/\?.*/, "");
+    if (problem === undefined) log.info({ endpoint, droppedSpans }, "The OpenTelemetry collector takes data again");
+    else log.warn({ endpoint, problem }, "The OpenTelemetry collector takes no data; calls go on");
   };
   const exporter = new Exporter({ settings, version, onState });
   const served = new Durations("mcp.server.operation.duration");
   const asked = new Durations("mcp.client.operation.duration");
-  const sendMetrics = (): Promise<void> =>
-    exporter.sendMetrics([served, asked].flatMap((durations) => durations.metric() ?? []));
-  const timer = setInterval(() => void sendMetrics(), settings.metricsMs).unref();
+  const measured = (): object[] => [served, asked].flatMap((durations) => durations.metric() ?? []);
+  const timer = setInterval(() => void exporter.sendMetrics(measured()), settings.metricsMs).unref();
   const connection = (serverId: string): Record<string, string | number | undefined> => {
     const version = { "mcp.protocol.version": servers.status(serverId)?.info?.protocolVersion };
     const transport = config.current.servers.find(({ id }) => id === serverId)?.transport;
@@ -79,13 +73,9 @@ export function createOtel({ config, log, masker, servers, env = process.env }: 
   const maskJson = (text: string): string => masker.text(masker.json(text));
   return {
     tracing: new Tracing({ settings, exporter, served, asked, mask, maskJson, connection, methodLabel }),
-    async close() {
+    close() {
       clearInterval(timer);
-      try {
-        await withTimeout(Promise.all([exporter.flush(), sendMetrics()]), CLOSE_MS, undefined);
-      } catch (error) {
-        log.debug({ error: messageOf(error) }, "The last OpenTelemetry data was not sent");
-      }
+      return exporter.close(measured(), CLOSE_MS);
     },
   };
 }
