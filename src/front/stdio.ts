@@ -1,13 +1,11 @@
 /** The gateway on stdin and stdout, for clients that start it themselves. */
 
 import type { Readable, Writable } from "node:stream";
+import { STDIO_ACCOUNT } from "../protocol/call.ts";
 import { GoblinError } from "../protocol/errors.ts";
 import { ANYONE, type Place } from "../protocol/principal.ts";
 import type { FrontContext } from "./context.ts";
 import { type LineChannel, serveLines } from "./line-channel.ts";
-
-/** The writer of this stream is one client. */
-const ACCOUNT = "stdio";
 
 export interface StdioOptions {
   readonly input: Readable;
@@ -21,5 +19,5 @@ export function serveStdio(context: FrontContext, { input, output, endpoint = ""
   const placeNow = (): Place | undefined => context.access.placeOf(endpoint, ANYONE);
   const place = placeNow();
   if (!place) throw new GoblinError("INVALID_REQUEST", `There is no endpoint /mcp${endpoint}`);
-  return serveLines(context, { input, output, principal: ANYONE, place, placeNow, account: ACCOUNT });
+  return serveLines(context, { input, output, principal: ANYONE, place, placeNow, account: STDIO_ACCOUNT });
 }

@@ -1,13 +1,18 @@
 /**
  * Histograms of durations for OTLP, by the semantic conventions for MCP.
  *
- * Invariant: the labels are bounded: known methods, configured servers, a few error types.
+ * Invariant: the labels are bounded: known methods and versions, configured servers, a few error
+ * types.
  */
+import { attributes } from "./span.ts";
 
 const BOUNDS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300];
 
+/** What is undefined is left out. */
+type Labels = Readonly<Record<string, string | number | undefined>>;
+
 interface Histogram {
-  readonly labels: Readonly<Record<string, string>>;
+  readonly labels: Labels;
   readonly counts: number[];
   sum: number;
 }
@@ -21,7 +26,7 @@ export class Durations {
     this.#name = name;
   }
 
-  add(seconds: number, labels: Readonly<Record<string, string>>): void {
+  add(seconds: number, labels: Labels): void {
     const key = JSON.stringify(labels);
     let histogram = this.#histograms.get(key);
     if (!histogram) {
@@ -43,7 +48,7 @@ export class Durations {
       sum,
       bucketCounts: counts.map(String),
       explicitBounds: BOUNDS,
-      attributes: Object.entries(labels).map(([key, value]) => ({ key, value: { stringValue: value } })),
+      attributes: attributes(labels),
     }));
     return { name: this.#name, unit: "s", histogram: { aggregationTemporality: 2, dataPoints } };
   }

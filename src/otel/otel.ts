@@ -4,12 +4,13 @@
  * Nothing of it is made unless a collector is configured, so a gateway without one pays nothing.
  */
 import type { LiveConfig } from "../config/live-config.ts";
-import { methodLabel } from "../telemetry/labels.ts";
+import type { ServerConfig } from "../config/schema/server.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Masker } from "../telemetry/masker.ts";
 import { version } from "../version.ts";
-import { Durations } from "./durations.ts";
 import { Exporter, type ExporterState } from "./exporter.ts";
+import { type Attributes, routeTo } from "./network.ts";
+import { Operations } from "./operations.ts";
 import { type OtelSettings, otelSettings } from "./settings.ts";
 import { Tracing } from "./tracing.ts";
 
@@ -27,6 +28,7 @@ export interface OtelParts {
 
 /** The servers, as far as spans describe them. */
 interface Versions {
+  config(serverId: string): Pick<ServerConfig, "transport"> | undefined;
   status(serverId: string): { readonly info: { readonly protocolVersion: string } | undefined } | undefined;
 }
 
@@ -51,28 +53,18 @@ export function createOtel({ config, log, masker, servers, env = process.env }: 
     else log.warn({ endpoint, problem }, "The OpenTelemetry collector takes no data; calls go on");
   };
   const exporter = new Exporter({ settings, version, onState });
-  const served = new Durations("mcp.server.operation.duration");
-  const asked = new Durations("mcp.client.operation.duration");
-  const measured = (): object[] => [served, asked].flatMap((durations) => durations.metric() ?? []);
+  const connection = (serverId: string): Attributes => ({
+    "mcp.protocol.version": servers.status(serverId)?.info?.protocolVersion,
+    ...routeTo(servers.config(serverId)?.transport),
+  });
+  const operations = settings.metrics && new Operations(connection);
+  const measured = (): object[] =>
+    [operations?.served, operations?.asked].flatMap((durations) => durations?.metric() ?? []);
   const timer = setInterval(() => void exporter.sendMetrics(measured()), settings.metricsMs).unref();
-  const connection = (serverId: string): Record<string, string | number | undefined> => {
-    const version = { "mcp.protocol.version": servers.status(serverId)?.info?.protocolVersion };
-    const transport = config.current.servers.find(({ id }) => id === serverId)?.transport;
-    if (!transport || transport.kind === "stdio") return { ...version, "network.transport": "pipe" };
-    if (!URL.canParse(transport.url)) return { ...version, "network.transport": "tcp" };
-    const { hostname, port, protocol } = new URL(transport.url);
-    return {
-      ...version,
-      "network.transport": "tcp",
-      "network.protocol.name": "http",
-      "server.address": hostname,
-      "server.port": Number(port || (protocol === "https:" ? 443 : 80)),
-    };
-  };
   const mask = (text: string): string => masker.text(text);
   const maskJson = (text: string): string => masker.text(masker.json(text));
   return {
-    tracing: new Tracing({ settings, exporter, served, asked, mask, maskJson, connection, methodLabel }),
+    tracing: new Tracing({ settings, exporter, operations, mask, maskJson, connection }),
     close() {
       clearInterval(timer);
       return exporter.close(measured(), CLOSE_MS);

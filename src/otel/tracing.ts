@@ -13,9 +13,10 @@ import { errorTable } from "../protocol/errors.ts";
 import type { Flight } from "../protocol/flight.ts";
 import { type Answer, rawText } from "../protocol/json-rpc.ts";
 import type { Outcome } from "../protocol/outcomes.ts";
-import { errorType, errorTypeLabel } from "../telemetry/labels.ts";
-import type { Durations } from "./durations.ts";
+import { errorType } from "../telemetry/labels.ts";
 import type { Exporter } from "./exporter.ts";
+import { type Attributes, addressOf, arrivalOfCall } from "./network.ts";
+import type { Operations } from "./operations.ts";
 import type { OtelSettings } from "./settings.ts";
 import {
   attributes,
@@ -53,14 +54,13 @@ interface Traced {
 export interface TracingParts {
   readonly settings: OtelSettings;
   readonly exporter: Pick<Exporter, "add">;
-  readonly served: Durations;
-  readonly asked: Durations;
+  /** Undefined: metrics go nowhere. */
+  readonly operations: Pick<Operations, "add"> | undefined;
   readonly mask: (text: string) => string;
   /** Masks the beginning of a JSON text. */
   readonly maskJson: (text: string) => string;
-  /** The protocol's version at a server, `network.transport`, and its address if it has one. */
-  readonly connection: (serverId: string) => Readonly<Record<string, string | number | undefined>>;
-  readonly methodLabel: (method: string) => string;
+  /** The protocol's version at a server, and how it is reached. */
+  readonly connection: (serverId: string) => Attributes;
 }
 
 export class Tracing {
@@ -102,7 +102,7 @@ export class Tracing {
    */
   end(flight: Flight, answer: Answer, outcome: Outcome): void {
     const endedAt = performance.now();
-    this.#measure(flight, endedAt, errorTypeLabel(answer, outcome));
+    this.#parts.operations?.add(flight, { answer, outcome }, endedAt);
     if (this.#parts.settings.traces === undefined) return;
     const { server, client, parent, link } = this.#traced.get(flight) ?? this.#contextOf(flight);
     if (!server.isSampled) return;
@@ -147,18 +147,6 @@ export class Tracing {
     );
   }
 
-  #measure(flight: Flight, endedAt: number, error: string | undefined): void {
-    const { served, asked, methodLabel } = this.#parts;
-    const labels = {
-      "mcp.method.name": methodLabel(flight.call.method),
-      ...(error !== undefined && { "error.type": error }),
-    };
-    served.add((endedAt - flight.startedAt) / 1000, labels);
-    if (flight.sentAt === 0 || flight.serverId === undefined) return;
-    const ms = (flight.answeredAt || endedAt) - flight.sentAt;
-    asked.add(ms / 1000, { ...labels, "goblin.server.id": flight.serverId });
-  }
-
   /** The name of a span about this tool, prompt or resource, and the attribute that names it. */
   #target(method: string, target: string | undefined): { name: string; attributes: Record<string, string> } {
     const key = TARGETS[method];
@@ -201,13 +189,15 @@ function askedFor({ method, params }: Call): string | undefined {
   return typeof asked === "string" ? asked : undefined;
 }
 
-function clientAttributes({ call }: Flight): Record<string, string | undefined> {
+function clientAttributes({ call }: Flight): Attributes {
   const { client, who } = call;
   return {
     "mcp.protocol.version": client.protocolVersion,
     "jsonrpc.request.id": call.id === undefined ? undefined : String(call.id).slice(0, SHORT_TEXT),
     // The session's key is internal: it identifies the session, and opens nothing.
     "mcp.session.id": client.hasSession ? client.key.slice(0, 8) : undefined,
+    ...arrivalOfCall(call),
+    "client.address": addressOf(client),
     "enduser.id": who.name === "" ? undefined : who.name.slice(0, SHORT_TEXT),
   };
 }

@@ -15,6 +15,9 @@ import type { Answer, Params } from "./json-rpc.ts";
 import type { LogLevel } from "./log-levels.ts";
 import type { Principal, Viewer, Visibility } from "./principal.ts";
 
+/** The account of the client on stdin and stdout. */
+export const STDIO_ACCOUNT = "stdio";
+
 /**
  * The client. One object for each session; for a client without a session, one for each request.
  */

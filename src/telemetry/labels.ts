@@ -109,6 +109,11 @@ function isKnownCode(code: number): boolean {
   return rpcCodes.has(code);
 }
 
+/** Returns `rpc.response.status_code` of the conventions, for a label. */
+export function statusLabel({ code }: ErrorAnswer): string {
+  return isKnownCode(code) ? String(code) : "_OTHER";
+}
+
 /** Returns the gateway's own code, or the server's numeric code. */
 export function codeLabel(answer: ErrorAnswer): string {
   const code = shownCode(answer);
