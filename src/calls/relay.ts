@@ -56,7 +56,7 @@ import { Output } from "./stages/output.ts";
 import { RecorderStage } from "./stages/recorder.ts";
 import { TaskMethods } from "./task-methods.ts";
 
-export interface RelayParts extends Pick<OtelParts, "env"> {
+export interface RelayParts extends Pick<OtelParts, "env" | "sessions"> {
   readonly config: LiveConfig;
   readonly catalog: Catalog;
   readonly servers: Servers;

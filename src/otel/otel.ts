@@ -11,6 +11,7 @@ import { version } from "../version.ts";
 import { Exporter, type ExporterState } from "./exporter.ts";
 import { type Attributes, routeTo } from "./network.ts";
 import { Operations } from "./operations.ts";
+import { type SessionSources, Sessions } from "./sessions.ts";
 import { type OtelSettings, otelSettings } from "./settings.ts";
 import { Tracing } from "./tracing.ts";
 
@@ -21,13 +22,14 @@ export interface OtelParts {
   readonly config: Pick<LiveConfig, "current">;
   readonly log: Logger;
   readonly masker: Masker;
-  readonly servers: Versions;
+  readonly servers: Described & SessionSources["servers"];
+  readonly sessions: SessionSources["sessions"];
   /** The environment with the standard variables; by default that of this process. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
 /** The servers, as far as spans describe them. */
-interface Versions {
+interface Described {
   config(serverId: string): Pick<ServerConfig, "transport"> | undefined;
   status(serverId: string): { readonly info: { readonly protocolVersion: string } | undefined } | undefined;
 }
@@ -38,7 +40,7 @@ export interface Otel {
   close(): Promise<void>;
 }
 
-export function createOtel({ config, log, masker, servers, env = process.env }: OtelParts): Otel | undefined {
+export function createOtel({ config, log, masker, servers, sessions, env = process.env }: OtelParts): Otel | undefined {
   const settings = otelSettings({
     config: config.current.otel,
     env,
@@ -58,8 +60,11 @@ export function createOtel({ config, log, masker, servers, env = process.env }: 
     ...routeTo(servers.config(serverId)?.transport),
   });
   const operations = settings.metrics && new Operations(connection);
+  const lasting = settings.metrics && new Sessions({ sessions, servers, connection });
   const measured = (): object[] =>
-    [operations?.served, operations?.asked].flatMap((durations) => durations?.metric() ?? []);
+    [operations, lasting]
+      .flatMap((kind) => [kind?.served, kind?.asked])
+      .flatMap((durations) => durations?.metric() ?? []);
   const timer = setInterval(() => void exporter.sendMetrics(measured()), settings.metricsMs).unref();
   const mask = (text: string): string => masker.text(text);
   const maskJson = (text: string): string => masker.text(masker.json(text));
@@ -67,6 +72,7 @@ export function createOtel({ config, log, masker, servers, env = process.env }: 
     tracing: new Tracing({ settings, exporter, operations, mask, maskJson, connection }),
     close() {
       clearInterval(timer);
+      lasting?.close();
       return exporter.close(measured(), CLOSE_MS);
     },
   };

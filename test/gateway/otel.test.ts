@@ -72,6 +72,7 @@ describe.each(["legacy", "modern"] as const)("a %s server", (era) => {
     expect(names).toEqual([
       ["mcp.server.operation.duration", "s"],
       ["mcp.client.operation.duration", "s"],
+      ["mcp.client.session.duration", "s"],
     ]);
     expect(collector.metrics[0].histogram.dataPoints[0]).toMatchObject({
       count: "1",
