@@ -26,6 +26,7 @@ export function logSecrets(config: Pick<Config, "servers" | "gateway" | "otel" |
     cluster.secret ?? "",
     ...(cluster.redis === undefined ? [] : passwordsIn(cluster.redis)),
     ...Object.values(otel.headers),
+    ...(otel.endpoint === undefined ? [] : passwordsIn(otel.endpoint)),
     ...servers.flatMap(({ transport, auth }) => [
       ...keysOf(transport),
       auth?.clientSecret ?? "",
@@ -65,7 +66,11 @@ function pathKeys(url: string): string[] {
 
 function passwordsIn(url: string): string[] {
   const { password } = new URL(url);
-  return [password, decodeURIComponent(password)];
+  try {
+    return [password, decodeURIComponent(password)];
+  } catch {
+    return [password];
+  }
 }
 
 function keysOf(transport: ServerTransport): string[] {

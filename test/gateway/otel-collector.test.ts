@@ -99,3 +99,18 @@ test("a protocol that Goblin does not speak is a line in the log, and calls go o
   expect(await callTool(url, { name: "one_add", arguments: { a: 1, b: 2 } })).toContain("sum");
   expect(logs.filter(({ msg }) => msg.startsWith("OTEL_EXPORTER_OTLP_PROTOCOL asks for a protocol"))).toHaveLength(1);
 });
+
+test("a password in the collector's address reaches the collector, and no log", async () => {
+  const collector = await startCollector();
+  const { gateway, logs, url } = await startGoblin({
+    mcpServers: {},
+    otel: { endpoint: collector.url.replace("//", "//me:a%20pass-%25word@") },
+  });
+  const { client } = await connectV1({ url });
+  await client.callTool({ name: "a pass-%word" }).catch(() => {});
+  await client.callTool({ name: "a%20pass-%25word" }).catch(() => {});
+  await gateway.close();
+  expect(collector.spans).toHaveLength(2);
+  expect(collector.headers[0]).toMatchObject({ authorization: "Basic bWU6YSBwYXNzLSV3b3Jk" });
+  expect(JSON.stringify(logs)).not.toMatch(/a pass-%word|a%20pass-%25word|bWU6YSBwYXNzLSV3b3Jk/);
+});
