@@ -21,7 +21,7 @@ const span: Span = {
 
 /** Starts a collector, and an exporter that sends each span on its own. */
 async function start(env: Record<string, string> = {}) {
-  const collector = { status: 200, hangs: false, most: 0, underWay: 0, taken: 0, largest: 0, mostSpans: Infinity };
+  const collector = { status: 200, hangs: false, cuts: false, most: 0, underWay: 0, taken: 0, mostSpans: Infinity };
   const server = createServer((request, response) => {
     collector.most = Math.max(collector.most, ++collector.underWay);
     let isOver = false;
@@ -36,6 +36,7 @@ async function start(env: Record<string, string> = {}) {
     });
     request.on("end", () => {
       if (collector.hangs) return;
+      if (collector.cuts) return request.socket.destroy();
       setImmediate(() => {
         const spans = JSON.parse(text).resourceSpans?.[0].scopeSpans[0].spans.length ?? 0;
         const status = spans > collector.mostSpans ? 413 : collector.status;
@@ -111,6 +112,22 @@ test("a collector that hangs is given up after the timeout, and the queue does n
   exporter.add(span);
   await exporter.flush();
   expect(states[1]).toEqual({ problem: undefined, dropped: 1000 });
+});
+
+test("a collector that closes its connections is one that takes no data", async () => {
+  const { collector, exporter, states } = await start();
+  collector.cuts = true;
+  for (let i = 0; i < 3; i++) {
+    exporter.add(span);
+    await exporter.flush();
+  }
+  collector.cuts = false;
+  exporter.add(span);
+  await exporter.flush();
+  expect(states).toEqual([
+    { problem: expect.any(String), dropped: 0 },
+    { problem: undefined, dropped: 3 },
+  ]);
 });
 
 test("metrics do not pile up where the collector hangs", async () => {
