@@ -96,7 +96,7 @@ export class Exporter {
     this.#sending = undefined;
   }
 
-  /** Leaves it out if the collector is still busy with the last ones: the next ones contain these. */
+  /** Sends nothing while the collector is busy with the last ones: the next ones contain these. */
   sendMetrics(metrics: readonly object[]): Promise<void> {
     if (metrics.length > 0) this.#sendingMetrics ??= this.#postMetrics(metrics);
     return this.#sendingMetrics ?? Promise.resolve();

@@ -78,7 +78,7 @@ export function createOtel({ config, log, masker, servers, sessions, env = proce
   };
 }
 
-/** `Bearer abc` is secret both as a whole and without the scheme. Shorter values are ordinary words. */
+/** `Bearer abc` is secret as a whole and without the scheme. Shorter values are ordinary words. */
 function secretsOf({ traces, metrics }: OtelSettings): string[] {
   const values = [traces, metrics].flatMap((signal) => Object.values(signal?.headers ?? {}));
   return values.flatMap((value) => [value, value.slice(value.indexOf(" ") + 1)]).filter(({ length }) => length >= 6);

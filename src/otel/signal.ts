@@ -61,7 +61,7 @@ export function readSignal(name: "TRACES" | "METRICS", { config, env, warn }: Si
   return { url: url.href, headers, timeoutMs: positive(env[variable("TIMEOUT")], TIMEOUT_MS) };
 }
 
-/** Whether the gateway can send what the variable asks for, or what collectors take in its place. */
+/** Whether the gateway can send what the variable asks for, or something in its place. */
 function speaks(variable: string, env: SignalSources["env"], warn: SignalSources["warn"]): boolean {
   switch (env[variable]?.trim().toLowerCase() || "http/json") {
     case "http/json":

@@ -112,7 +112,7 @@ test("a protocol that the gateway does not speak gets a warning that names the v
   expect(warnings).toEqual([]);
 });
 
-test("an address that is none gets a warning without it", () => {
+test("a malformed address gets a warning that does not repeat it", () => {
   expect(settings({ OTEL_EXPORTER_OTLP_ENDPOINT: "localhost:4317/a-secret" })).toBeUndefined();
   expect(warnings).toEqual([
     "OTEL_EXPORTER_OTLP_ENDPOINT is no http or https URL, so nothing is sent there. Set it to one such as http://127.0.0.1:4318",
