@@ -64,8 +64,12 @@ export class ApiRows {
       counts: this.#counts(),
       logLevel: shownLevel(logs.level),
       calls: { total: calls, errors, inFlight: activity.inFlight },
-      tokens: sizesOf(this.#snapshot).tokens,
+      tokens: this.tokens(),
     };
+  }
+
+  tokens(): schema.TokenTotals {
+    return sizesOf(this.#snapshot).tokens;
   }
 
   servers(): schema.ServerRow[] {

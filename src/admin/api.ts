@@ -125,6 +125,7 @@ function handlersOf(parts: AdminParts, { rows, feed, calls, watches }: Sources):
   };
   return {
     getState: () => rows.state(),
+    getHistory: () => listed(feed.history()),
     getConfig: () => {
       const { current } = config;
       return shownConfig(parts.wholeOf?.(current) ?? current, (text) => logs.masker.text(String(masked(text))));

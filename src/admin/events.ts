@@ -14,24 +14,18 @@ import {
   LockFigures,
   LogEntry,
   LogLevelSchema,
+  Moment,
   ServerRow,
   SessionRow,
   SubscriptionRow,
-  TokenTotals,
 } from "./schema.ts";
 
 /** Sent once a second: the totals, and the last second's figures for sparklines. */
-export const Pulse = z.object({
-  time: z.number(),
+export const Pulse = Moment.extend({
   uptimeMs: z.number().nonnegative(),
   counts: Counts,
   calls: CallTotals,
-  tokens: TokenTotals,
   logLevel: LogLevelSchema,
-  callsPerSecond: z.number().nonnegative(),
-  errorsPerSecond: z.number().nonnegative(),
-  p50Ms: z.number().nonnegative().nullable(),
-  p99Ms: z.number().nonnegative().nullable(),
 });
 export type Pulse = z.infer<typeof Pulse>;
 

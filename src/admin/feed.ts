@@ -1,10 +1,10 @@
 /**
  * Collects the gateway's live events and writes them to every open stream of the API.
  *
- * Invariant: without an open stream nothing is computed. A stream's buffer is bounded: when it is
- * full the stream ends, and the client reconnects and reads everything again. Lists are sent at
- * most four times a second. Calls and log lines beyond a few hundred a second are dropped, because
- * the pulse carries the totals.
+ * Invariant: without an open stream nothing but the history is computed. A stream's buffer is
+ * bounded: when it is full the stream ends, and the client reconnects and reads everything again.
+ * Lists are sent at most four times a second. Calls and log lines beyond a few hundred a second are
+ * dropped, because the pulse carries the totals.
  */
 
 import { Outbox } from "../outbound/outbox.ts";
@@ -13,11 +13,12 @@ import type { Principal } from "../protocol/principal.ts";
 import { isStarting } from "../protocol/server-states.ts";
 import { type ApiRows, logEntry } from "./api-rows.ts";
 import type { AdminEvent, AdminEventType } from "./events.ts";
+import { History } from "./live/history.ts";
 import type { AdminParts } from "./parts.ts";
+import type { Moment } from "./schema.ts";
 
 const BUFFER_BYTES = 1024 * 1024;
 const STREAM_BYTES = 64 * 1024;
-const PULSE_MS = 1000;
 const LIST_MS = 250;
 const CALLS_PER_PULSE = 200;
 const LINES_PER_PULSE = 500;
@@ -31,8 +32,8 @@ export class Feed {
   readonly #streams = new Map<Outbox, Principal>();
   readonly #changed = new Set<ListName>();
   readonly #encoder = new TextEncoder();
+  readonly #history: History;
   #stopListening: (() => void) | undefined;
-  #pulseTimer: NodeJS.Timeout | undefined;
   #listTimer: NodeJS.Timeout | undefined;
   #callsLeft = CALLS_PER_PULSE;
   #linesLeft = LINES_PER_PULSE;
@@ -40,6 +41,11 @@ export class Feed {
   constructor(parts: AdminParts, rows: ApiRows) {
     this.#parts = parts;
     this.#rows = rows;
+    this.#history = new History({
+      activity: parts.activity,
+      tokens: () => rows.tokens(),
+      onSecond: (second) => this.#pulse(second),
+    });
     const { servers, sessions, subscriptions, reloads } = parts;
     servers.on("status", (id) => this.#serverChanged(id));
     servers.on("removed", (id) => this.#serverChanged(id));
@@ -75,13 +81,18 @@ export class Feed {
           });
           this.#streams.set(outbox, principal);
           if (this.#streams.size === 1) this.#begin();
-          this.#pulse();
+          outbox.push(textOf(this.#stateEvent(this.#history.newest)));
         },
         pull: () => outbox.drained(),
         cancel: () => this.#drop(outbox),
       },
       { highWaterMark: STREAM_BYTES, size: (chunk) => chunk.byteLength },
     );
+  }
+
+  /** Returns the figures of each second of the last two minutes, oldest first. */
+  history(): Moment[] {
+    return this.#history.seconds();
   }
 
   #serverChanged(id: string): void {
@@ -105,6 +116,7 @@ export class Feed {
   }
 
   close(): void {
+    this.#history.close();
     this.#revoke(() => false);
   }
 
@@ -115,7 +127,6 @@ export class Feed {
 
   #begin(): void {
     const { activity, logs, catalog } = this.#parts;
-    activity.takeRecent();
     const stops = [
       activity.onCall((call) => {
         if (this.#callsLeft-- > 0) this.#send({ type: "call", data: { ...call } });
@@ -131,15 +142,17 @@ export class Feed {
     this.#stopListening = () => {
       for (const stop of stops) stop();
     };
-    this.#pulseTimer = setInterval(() => this.#pulse(), PULSE_MS).unref();
   }
 
-  #pulse(): void {
+  #stateEvent(second: Moment): AdminEvent {
+    return { type: "state", data: { ...second, ...this.#rows.totals() } };
+  }
+
+  #pulse(second: Moment): void {
+    if (this.#streams.size === 0) return;
     this.#callsLeft = CALLS_PER_PULSE;
     this.#linesLeft = LINES_PER_PULSE;
-    const { calls, errors, p50Ms, p99Ms } = this.#parts.activity.takeRecent();
-    const figures = { callsPerSecond: calls, errorsPerSecond: errors, p50Ms, p99Ms };
-    this.#send({ type: "state", data: { time: Date.now(), ...this.#rows.totals(), ...figures } });
+    this.#send(this.#stateEvent(second));
     // The reason of a server that starts says how much time is left.
     const { servers } = this.#parts;
     for (const id of servers.ids()) if (isStarting(servers.status(id)?.state)) this.#serverChanged(id);
@@ -157,18 +170,21 @@ export class Feed {
     }
   }
 
-  #send({ type, data }: AdminEvent): void {
-    const text = `event: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
+  #send(event: AdminEvent): void {
+    const text = textOf(event);
     for (const stream of [...this.#streams.keys()]) stream.push(text);
   }
 
   #drop(stream: Outbox): void {
     if (!this.#streams.delete(stream) || this.#streams.size > 0) return;
-    clearInterval(this.#pulseTimer);
     clearTimeout(this.#listTimer);
     this.#listTimer = undefined;
     this.#changed.clear();
     this.#stopListening?.();
     this.#stopListening = undefined;
   }
+}
+
+function textOf({ type, data }: AdminEvent): string {
+  return `event: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
 }

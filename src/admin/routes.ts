@@ -23,6 +23,7 @@ import {
   LogLevelChange,
   LogQuery,
   listOf,
+  Moment,
   PageCode,
   PairingCodeRow,
   Programs,
@@ -51,6 +52,14 @@ export const adminRoutes = {
     summary: "The gateway at a glance",
     description: "Version, endpoint, counts, totals, and the problems of the config file.",
     response: GatewayState,
+  },
+  getHistory: {
+    method: "get",
+    path: "/api/history",
+    tag: "gateway",
+    summary: "The figures of the last two minutes",
+    description: "One item for each second, oldest first; the events of type state continue it.",
+    response: listOf(Moment),
   },
   getConfig: {
     method: "get",

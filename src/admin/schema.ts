@@ -42,6 +42,19 @@ export const TokenTotals = z.object({
 });
 export type TokenTotals = z.infer<typeof TokenTotals>;
 
+const callMs = z.number().nonnegative().nullable().describe("milliseconds; null in a second without calls");
+
+/** The figures of one second, for charts. */
+export const Moment = z.object({
+  time: time.describe("when the second ended, epoch milliseconds"),
+  tokens: TokenTotals,
+  callsPerSecond: z.number().nonnegative(),
+  errorsPerSecond: z.number().nonnegative(),
+  p50Ms: callMs,
+  p99Ms: callMs,
+});
+export type Moment = z.infer<typeof Moment>;
+
 const listCost = z.object({ tools: count, tokens: count });
 
 export const TokenReportSchema = z.object({

@@ -11,6 +11,7 @@ import type {
   CallRow,
   GatewayState,
   LogEntry,
+  Moment,
   PromptRow,
   ResourceRow,
   ServerRow,
@@ -29,7 +30,7 @@ export interface Live {
   problem: string;
   state: GatewayState | undefined;
   /** The last two minutes, oldest first. */
-  pulses: readonly Pulse[];
+  seconds: readonly Moment[];
   servers: readonly ServerRow[] | undefined;
   tools: readonly ToolRow[] | undefined;
   prompts: readonly PromptRow[] | undefined;
@@ -46,7 +47,7 @@ export interface Live {
   reloads: number;
 }
 
-const PULSES = 120;
+const SECONDS = 120;
 /** The servers' figures are read again so often, while there are calls. */
 const SERVERS_MS = 2000;
 const CALLS = 1000;
@@ -58,7 +59,7 @@ const live: Live = {
   connection: "connecting",
   problem: "",
   state: undefined,
-  pulses: [],
+  seconds: [],
   servers: undefined,
   tools: undefined,
   prompts: undefined,
@@ -126,8 +127,9 @@ export async function connect(signal: AbortSignal): Promise<void> {
 
 async function readAll(): Promise<void> {
   try {
-    const [state, servers, calls, sessions, subscriptions, logs] = await Promise.all([
+    const [state, past, servers, calls, sessions, subscriptions, logs] = await Promise.all([
       request<GatewayState>("/api/state"),
+      list<Moment>("/api/history"),
       list<ServerRow>("/api/servers"),
       list<CallRow>("/api/calls"),
       list<SessionRow>("/api/sessions"),
@@ -136,10 +138,17 @@ async function readAll(): Promise<void> {
       readCatalog(["tools", "prompts", "resources"]),
       readApprovals(),
     ]);
-    change({ connection: "live", problem: "", state, servers, calls, sessions, subscriptions, logs });
+    const seconds = [...past, ...since(past, live.seconds)].slice(-SECONDS);
+    change({ connection: "live", problem: "", state, seconds, servers, calls, sessions, subscriptions, logs });
   } catch (error) {
     change({ problem: error instanceof Error ? error.message : String(error) });
   }
+}
+
+/** Returns the seconds of `more` that are later than all of `known`. */
+function since(known: readonly Moment[], more: readonly Moment[]): Moment[] {
+  const last = known.at(-1)?.time ?? Number.NEGATIVE_INFINITY;
+  return more.filter(({ time }) => time > last);
 }
 
 let serversReadAt = 0;
@@ -174,7 +183,7 @@ function apply({ type, data }: PageEvent): void {
       const { uptimeMs, counts, calls, tokens, logLevel } = pulse;
       const state = live.state && { ...live.state, uptimeMs, counts, calls, tokens, logLevel };
       if (pulse.calls.total !== live.state?.calls.total) void readServers();
-      change({ state, pulses: [...live.pulses, pulse].slice(-PULSES) });
+      change({ state, seconds: [...live.seconds, ...since(live.seconds, [pulse])].slice(-SECONDS) });
       break;
     }
     case "server": {

@@ -28,7 +28,7 @@ const MAX_NAMES = 20_000;
 
 export class Activity {
   readonly total = { calls: 0, errors: 0 };
-  /** Figures since the last `takeRecent`. The dashboard takes them once a second. */
+  /** Figures since the last `takeRecent`. The history takes them once a second. */
   readonly recent = new Figures();
   inFlight = 0;
   readonly #calls = new Ring<CallRecord>(KEPT_CALLS);

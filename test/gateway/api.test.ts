@@ -225,6 +225,27 @@ test("what happens is streamed as it happens", async () => {
   expect(seen.filter((event) => event.type === "call" && event.data.name === "one_echo")).toHaveLength(1);
 });
 
+test("the last two minutes are kept while nobody looks", async () => {
+  const { goblin } = await start();
+  const { client } = await connectV1({ url: goblin.url, name: "unseen" });
+  await client.callTool({ name: "one_echo", arguments: {} });
+  await client.callTool({ name: "gone" }).catch(() => {});
+  type Row = { time: number; callsPerSecond: number; errorsPerSecond: number; tokens: object };
+  const sum = (items: Row[], of: (row: Row) => number): number => items.reduce((all, row) => all + of(row), 0);
+  let items: Row[] = [];
+  await until(async () => {
+    ({ items } = await ask(goblin, "getHistory"));
+    return sum(items, (row) => row.callsPerSecond) >= 2;
+  });
+  expect(sum(items, (row) => row.callsPerSecond)).toBe(2);
+  expect(sum(items, (row) => row.errorsPerSecond)).toBe(1);
+  const { tokens } = await ask(goblin, "getState");
+  expect(items.at(-1)!.tokens).toEqual(tokens);
+  const { next } = await events(goblin);
+  const { time } = await next("state");
+  expect(time).toBeGreaterThanOrEqual(items.at(-1)!.time);
+});
+
 test("a reload that failed for whatever reason is shown until one succeeds, without a secret", async () => {
   const secret = "sk-0123456789-abcdef";
   const config = { mcpServers: { off: { command: "nothing", enabled: false, env: { KEY: secret } } } };

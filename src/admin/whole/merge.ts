@@ -6,7 +6,7 @@
  */
 import type { ServerState } from "../../protocol/server-states.ts";
 import type { RecordingRow } from "../live/schema.ts";
-import type { Counts, GatewayState, PromptRow, ResourceRow, ServerRow, ToolRow } from "../schema.ts";
+import type { Counts, GatewayState, Moment, PromptRow, ResourceRow, ServerRow, ToolRow } from "../schema.ts";
 
 /** What one worker says. The first one comes first. */
 export interface WorkerValue<Value> {
@@ -60,6 +60,32 @@ export function mergeTotals(totals: readonly Totals[]): Totals {
       inFlight: sum(totals, ({ calls }) => calls.inFlight),
     },
   };
+}
+
+/**
+ * Puts the seconds of all workers together. Their clocks tick at different times: each second is
+ * added to the nearest one of the worker that knows most of them.
+ */
+export function mergeHistory(said: readonly WorkerValue<List<Moment>>[]): List<Moment> {
+  const lists = said.map(({ value }) => value.items);
+  const longest = lists.reduce((one, other) => (other.length > one.length ? other : one));
+  const items = longest.map((second) => ({ ...second }));
+  for (const list of lists) if (list !== longest) addSeconds(items, list);
+  return { items, total: items.length };
+}
+
+function addSeconds(items: Moment[], list: readonly Moment[]): void {
+  let at = 0;
+  for (const second of list) {
+    const distance = (index: number): number => Math.abs((items[index]?.time ?? Infinity) - second.time);
+    while (distance(at + 1) <= distance(at)) at++;
+    const item = items[at];
+    if (!item) return;
+    item.callsPerSecond += second.callsPerSecond;
+    item.errorsPerSecond += second.errorsPerSecond;
+    item.p50Ms = largest([item.p50Ms, second.p50Ms]);
+    item.p99Ms = largest([item.p99Ms, second.p99Ms]);
+  }
 }
 
 export function mergeServer(said: readonly WorkerValue<ServerRow>[]): ServerRow {

@@ -3,9 +3,10 @@
  * one, or all. The first worker serves it; each worker has the plain API for itself.
  */
 import type { Principal } from "../../protocol/principal.ts";
-import type { GatewayState, PromptRow, ResourceRow, ServerRow, ToolRow } from "../schema.ts";
+import type { GatewayState, Moment, PromptRow, ResourceRow, ServerRow, ToolRow } from "../schema.ts";
 import {
   type List,
+  mergeHistory,
   mergePrompts,
   mergeRecording,
   mergeResources,
@@ -28,11 +29,9 @@ type Merge = (said: readonly WorkerValue<any>[], query: URLSearchParams) => unkn
 /** How the answers of all workers become one. */
 const MERGED: readonly (readonly [path: RegExp, merge: Merge])[] = [
   [/^\/api\/state$/, (said: readonly WorkerValue<GatewayState>[]) => mergeState(said)],
+  [/^\/api\/history$/, (said: readonly WorkerValue<List<Moment>>[]) => mergeHistory(said)],
   [/^\/api\/servers$/, (said: readonly WorkerValue<List<ServerRow>>[]) => mergeServers(said)],
-  [
-    /^\/api\/servers\/[^/]+$/,
-    (said: readonly WorkerValue<ServerRow>[]) => ({ ...said[0]!.value, ...mergeServer(said) }),
-  ],
+  [/^\/api\/servers\/[^/]+$/, (said: readonly WorkerValue<ServerRow>[]) => ({ ...said[0]!.value, ...mergeServer(said) })],
   [/^\/api\/tools$/, (said: readonly WorkerValue<List<ToolRow>>[]) => mergeTools(said)],
   [/^\/api\/prompts$/, (said: readonly WorkerValue<List<PromptRow>>[]) => mergePrompts(said)],
   [/^\/api\/resources$/, (said: readonly WorkerValue<List<ResourceRow>>[]) => mergeResources(said)],

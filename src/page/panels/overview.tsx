@@ -6,14 +6,14 @@ import { Chart } from "../parts/chart.tsx";
 import { Copy, Empty, Figure, Loading, Outcome, Section, State } from "../parts/small.tsx";
 import { href } from "../router.ts";
 
-/** The seconds that the charts show at least. They grow with what is known. */
+/** The seconds that the charts show at least. They grow with what is known, up to two minutes. */
 const LEAST_SLOTS = 30;
 
 export function Overview() {
-  const { state, pulses, servers, calls } = useLive();
+  const { state, seconds, servers, calls } = useLive();
   if (!state || !servers) return <Loading what="the gateway" />;
   const waiting = servers.filter(({ state: now }) => now === "needs-login");
-  const slots = Math.max(LEAST_SLOTS, pulses.length);
+  const slots = Math.max(LEAST_SLOTS, seconds.length);
   const recent = (calls ?? []).slice(-8).reverse();
   return (
     <div class="panel">
@@ -67,8 +67,8 @@ export function Overview() {
           slots={slots}
           format={count}
           series={[
-            { label: "calls", tone: "main", values: pulses.map(({ callsPerSecond }) => callsPerSecond) },
-            { label: "failed", tone: "bad", values: pulses.map(({ errorsPerSecond }) => errorsPerSecond) },
+            { label: "calls", tone: "main", values: seconds.map(({ callsPerSecond }) => callsPerSecond) },
+            { label: "failed", tone: "bad", values: seconds.map(({ errorsPerSecond }) => errorsPerSecond) },
           ]}
         />
         <Chart
@@ -76,15 +76,15 @@ export function Overview() {
           slots={slots}
           format={ms}
           series={[
-            { label: "p99", tone: "second", values: pulses.map(({ p99Ms }) => p99Ms) },
-            { label: "median", tone: "main", values: pulses.map(({ p50Ms }) => p50Ms) },
+            { label: "p99", tone: "second", values: seconds.map(({ p99Ms }) => p99Ms) },
+            { label: "median", tone: "main", values: seconds.map(({ p50Ms }) => p50Ms) },
           ]}
         />
         <Chart
           title="Tokens a client reads"
           slots={slots}
           format={count}
-          series={[{ label: "listed", tone: "main", values: pulses.map(({ tokens }) => tokens.listed) }]}
+          series={[{ label: "listed", tone: "main", values: seconds.map(({ tokens }) => tokens.listed) }]}
         />
       </div>
       <Section title="Servers" extra={<a href={href(["servers"])}>All servers</a>}>

@@ -62,6 +62,11 @@ it("lists, figures and metrics are those of all workers, at each of them", async
     const { counts, calls: totals } = await api(workers, "state");
     expect([counts.sessions, counts.subscriptions, counts.servers, counts.ready]).toEqual([4, 4, 1, 1]);
     expect(totals.total).toBeGreaterThanOrEqual(4);
+    await until(async () => {
+      const { items } = await api(workers, "history");
+      const calls = items.map(({ callsPerSecond }: { callsPerSecond: number }) => callsPerSecond);
+      return calls.reduce((all: number, one: number) => all + one, 0) >= 4;
+    });
     const [row] = (await api(workers, "servers")).items;
     expect([row.id, row.state, row.calls >= 4]).toEqual(["one", "ready", true]);
     expect((await api(workers, "servers/one")).calls).toBe(row.calls);

@@ -22,6 +22,7 @@ describe("the OpenAPI document", () => {
     );
     expect(operations).toEqual([
       "get /api/state",
+      "get /api/history",
       "get /api/config",
       "get /api/config/changes",
       "post /api/page",
@@ -156,9 +157,9 @@ describe("the schemas", () => {
     const admin = await startFakeAdmin({ pulseMs: 0 });
     // The dashboard, for which that API is, does not ask for these.
     const { getTokens, getPrograms, getCallText, getRecording, getApproval, listApprovalGrants } = adminRoutes;
-    const { getLock, getAccess, listLogins } = adminRoutes;
+    const { getHistory, getLock, getAccess, listLogins } = adminRoutes;
     const ofCalls = [getCallText, getRecording, getApproval, listApprovalGrants];
-    const unasked: unknown[] = [getTokens, getPrograms, getLock, getAccess, listLogins, ...ofCalls];
+    const unasked: unknown[] = [getHistory, getTokens, getPrograms, getLock, getAccess, listLogins, ...ofCalls];
     const ids: Record<string, string> = { "/api/servers/:id": "docs", "/api/calls/:id": "r-1" };
     try {
       for (const route of Object.values(adminRoutes)) {

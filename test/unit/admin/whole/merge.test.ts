@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { ServerRow } from "../../../../src/admin/schema.ts";
-import { mergeServer, timeline } from "../../../../src/admin/whole/merge.ts";
+import { mergeHistory, mergeServer, timeline } from "../../../../src/admin/whole/merge.ts";
 
 const ready: ServerRow = {
   id: "one",
@@ -48,6 +48,30 @@ it("a server is as bad as it is at the worst worker, which the reason names", ()
     { worker: 2, value: down },
   ]);
   expect(both.reason).toBe("connection refused");
+});
+
+it("seconds of several workers are added to the nearest ones, and no call is lost", () => {
+  const second = (time: number, calls: number, p99Ms: number | null) => ({
+    time,
+    tokens: { all: 9, listed: 5 },
+    callsPerSecond: calls,
+    errorsPerSecond: 1,
+    p50Ms: null,
+    p99Ms,
+  });
+  const list = (...items: ReturnType<typeof second>[]) => ({ items, total: items.length });
+  const { items, total } = mergeHistory([
+    { worker: 1, value: list(second(3100, 1, null), second(4100, 2, 8)) },
+    { worker: 2, value: list(second(1900, 10, 4), second(2900, 20, null), second(3900, 30, 3)) },
+    { worker: 3, value: list() },
+  ]);
+  expect(items.map(({ time, callsPerSecond, p99Ms }) => [time, callsPerSecond, p99Ms])).toEqual([
+    [1900, 10, 4],
+    [2900, 21, null],
+    [3900, 32, 8],
+  ]);
+  expect(items[2]).toMatchObject({ errorsPerSecond: 2, tokens: { all: 9, listed: 5 } });
+  expect(total).toBe(3);
 });
 
 it("lines of several workers are in the order of time, the newest of them if there are too many", () => {
