@@ -1,5 +1,6 @@
 /** Live charts as plain SVG: an area for each series, the newest value on the right. */
 import { useState } from "preact/hooks";
+import { duration } from "../format.ts";
 
 export interface Series {
   readonly label: string;
@@ -9,6 +10,9 @@ export interface Series {
 
 const WIDTH = 300;
 const HEIGHT = 80;
+/** Where the largest value is. */
+const TOP = 4;
+const BOTTOM = HEIGHT - 2;
 
 export function Chart(props: {
   title: string;
@@ -18,7 +22,9 @@ export function Chart(props: {
 }) {
   const [at, setAt] = useState<number | undefined>();
   const { series, slots, format } = props;
-  const most = Math.max(1e-9, ...series.flatMap(({ values }) => values.map((value) => value ?? 0)));
+  const largest = Math.max(0, ...series.flatMap(({ values }) => values.map((value) => value ?? 0)));
+  const most = largest || 1;
+  const span = duration(slots * 1000);
   const last = at ?? slots - 1;
   const valueAt = (values: Series["values"], slot: number) => values[values.length - slots + slot] ?? null;
   return (
@@ -34,17 +40,21 @@ export function Chart(props: {
           );
         })}
       </figcaption>
+      <div class="chart-scale chart-most" aria-hidden="true">
+        {format(largest)}
+      </div>
       <svg
         viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
         preserveAspectRatio="none"
         role="img"
-        aria-label={`${props.title}, the last ${slots} seconds, at most ${format(most)}`}
+        aria-label={`${props.title}, the last ${span}, at most ${format(largest)}`}
         onPointerMove={(event) => {
           const box = event.currentTarget.getBoundingClientRect();
           setAt(Math.min(slots - 1, Math.max(0, Math.floor(((event.clientX - box.left) / box.width) * slots))));
         }}
         onPointerLeave={() => setAt(undefined)}
       >
+        <line class="grid" x1="0" x2={WIDTH} y1={TOP} y2={TOP} />
         <line class="grid" x1="0" x2={WIDTH} y1={HEIGHT / 2} y2={HEIGHT / 2} />
         {series.map((one) => (
           <g key={one.label} class={`series series-${one.tone}`}>
@@ -54,6 +64,10 @@ export function Chart(props: {
         ))}
         {at !== undefined && <line class="cursor" x1={xOf(at, slots)} x2={xOf(at, slots)} y1="0" y2={HEIGHT} />}
       </svg>
+      <div class="chart-scale" aria-hidden="true">
+        <span>{`${span} ago`}</span>
+        <span>now</span>
+      </div>
     </figure>
   );
 }
@@ -67,7 +81,7 @@ function pathOf(values: Series["values"], options: { slots: number; most: number
   const shown = values.slice(-slots);
   const first = slots - shown.length;
   const points = shown.map((value, index) => {
-    const y = HEIGHT - 2 - ((value ?? 0) / most) * (HEIGHT - 6);
+    const y = BOTTOM - ((value ?? 0) / most) * (BOTTOM - TOP);
     return `${xOf(first + index, slots).toFixed(1)} ${y.toFixed(1)}`;
   });
   if (points.length === 0) return "";
