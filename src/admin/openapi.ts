@@ -8,6 +8,7 @@ import * as z from "zod";
 import * as access from "./access/schema.ts";
 import * as events from "./events.ts";
 import * as approvals from "./live/approval-schema.ts";
+import * as grants from "./live/grant-schema.ts";
 import * as live from "./live/schema.ts";
 import * as logins from "./logins/schema.ts";
 import { type AdminRoute, plainRoutes, routeTags, takesBody } from "./route.ts";
@@ -74,7 +75,7 @@ export function openApiDocument({ version, url = "http://127.0.0.1:3000" }: Docu
 function nameSchemas(): Map<z.ZodType, string> {
   const parameters = new Set<unknown>(Object.values<AdminRoute>(adminRoutes).flatMap((r) => [r.params, r.query]));
   const names = new Map<z.ZodType, string>();
-  const wireNames = [schema, live, approvals, access, logins]
+  const wireNames = [schema, live, grants, approvals, access, logins]
     .flatMap((one) => Object.entries(one))
     .map(([name, value]) => [name.replace(/(Row|Schema)$/, ""), value] as const);
   wireNames.sort(([a], [b]) => (a < b ? -1 : 1));

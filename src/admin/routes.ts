@@ -8,6 +8,7 @@
 import { accessRoutes } from "./access/routes.ts";
 import { ExplainRequest, ExplainResult } from "./explain/schema.ts";
 import { approvalRoutes } from "./live/approval-routes.ts";
+import { GrantParams, GrantRow, PairingCodeRow } from "./live/grant-schema.ts";
 import { liveRoutes } from "./live/routes.ts";
 import { ServerDetails } from "./live/schema.ts";
 import { lockRoutes } from "./lock/routes.ts";
@@ -17,15 +18,12 @@ import {
   CallRow,
   ConfigChanges,
   GatewayState,
-  GrantParams,
-  GrantRow,
   LogEntry,
   LogLevelChange,
   LogQuery,
   listOf,
   Moment,
   PageCode,
-  PairingCodeRow,
   Programs,
   PromptRow,
   ReloadResult,

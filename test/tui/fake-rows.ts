@@ -1,4 +1,5 @@
 /** Plausible rows of the admin API, of the API's own types. */
+import type { GrantRow } from "../../src/admin/live/grant-schema.ts";
 import type { CallDetails, ServerDetails } from "../../src/admin/live/schema.ts";
 import type * as schema from "../../src/admin/schema.ts";
 
@@ -11,7 +12,7 @@ export interface FakeData {
   templates: schema.TemplateRow[];
   subscriptions: schema.SubscriptionRow[];
   sessions: schema.SessionRow[];
-  grants: schema.GrantRow[];
+  grants: GrantRow[];
   calls: schema.CallRow[];
   logs: schema.LogEntry[];
 }

@@ -3,7 +3,7 @@ import { messageOf } from "../../protocol/errors.ts";
 import type { Principal } from "../../protocol/principal.ts";
 import { ApiFailure, apiFailure } from "../failure.ts";
 import type { AdminParts } from "../parts.ts";
-import type { GrantRow, PairingCodeRow } from "../schema.ts";
+import type { GrantRow, PairingCodeRow } from "./grant-schema.ts";
 
 type Pairing = NonNullable<AdminParts["pairing"]>;
 type Grant = Awaited<ReturnType<Pairing["grants"]>>[number];

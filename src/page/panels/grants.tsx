@@ -1,6 +1,6 @@
 /** Clients that a person let in with a code: their list, their end, and a code for another one. */
 import { useState } from "preact/hooks";
-import type { GrantRow, PairingCodeRow } from "../../admin/schema.ts";
+import type { GrantRow, PairingCodeRow } from "../../admin/live/grant-schema.ts";
 import { post, request } from "../api.ts";
 import { clock, plural, visible } from "../format.ts";
 import { useLive } from "../live.ts";

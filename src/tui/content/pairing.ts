@@ -1,5 +1,5 @@
 /** What the dashboard shows about pairing: a new code, and the clients that were let in. */
-import type { GrantRow, PairingCodeRow } from "../../admin/schema.ts";
+import type { GrantRow, PairingCodeRow } from "../../admin/live/grant-schema.ts";
 import { formatDuration } from "../../text/format.ts";
 import type { Block } from "./blocks.ts";
 
