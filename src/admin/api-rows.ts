@@ -119,18 +119,22 @@ export class ApiRows {
       const figures = activity.ofEntry("tools/call", entry.exposed);
       return {
         ...named(entry),
-        ...strings(value, "title"),
-        ...(entry.override?.description === undefined
-          ? strings(value, "description")
-          : { description: entry.override.description }),
-        inputSchema: objectOf(value["inputSchema"]) ?? {},
-        ...objects(value, "outputSchema", "annotations"),
+        ...toolMembers(value),
+        ...(entry.override?.description !== undefined && { description: entry.override.description }),
         tokens: toolTokens(entry),
         calls: figures?.calls ?? 0,
         errors: figures?.errors ?? 0,
         p50Ms: figures?.latency.quantile(0.5) ?? null,
         listed: exposure.isListed(entry),
       };
+    });
+  }
+
+  /** Returns the gateway's own tools, as clients see them. */
+  ownTools(): schema.OwnToolRow[] {
+    return this.#snapshot.local.map((definition) => {
+      const { value } = definition;
+      return { name: stringOr(value["name"], ""), ...toolMembers(value), tokens: toolTokens(definition) };
     });
   }
 
@@ -246,6 +250,14 @@ function named({ exposed, name, serverId }: NamedEntry) {
 }
 
 type Value = Definition["value"];
+
+function toolMembers(value: Value) {
+  return {
+    ...strings(value, "title", "description"),
+    inputSchema: objectOf(value["inputSchema"]) ?? {},
+    ...objects(value, "outputSchema", "annotations"),
+  };
+}
 
 function strings<Key extends string>(value: Value, ...keys: Key[]): Partial<Record<Key, string>> {
   const found: Partial<Record<Key, string>> = {};

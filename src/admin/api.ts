@@ -142,6 +142,7 @@ function handlersOf(parts: AdminParts, { rows, feed, calls, watches }: Sources):
     },
     listServers: () => listed(rows.servers()),
     listTools: () => listed(rows.tools()),
+    listOwnTools: () => listed(rows.ownTools()),
     listPrompts: () => listed(rows.prompts()),
     listResources: () => listed(rows.resources()),
     listTemplates: () => listed(rows.templates()),

@@ -23,6 +23,7 @@ import {
   LogQuery,
   listOf,
   Moment,
+  OwnToolRow,
   PageCode,
   Programs,
   PromptRow,
@@ -118,6 +119,14 @@ export const adminRoutes = {
     summary: "Every tool",
     description: "As clients see them, with their schemas, token costs and numbers of calls.",
     response: listOf(ToolRow),
+  },
+  listOwnTools: {
+    method: "get",
+    path: "/api/tools/own",
+    tag: "catalog",
+    summary: "The gateway's own tools",
+    description: "Those that are part of the list now. They are called like the servers' tools.",
+    response: listOf(OwnToolRow),
   },
   listPrompts: {
     method: "get",

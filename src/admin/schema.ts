@@ -37,7 +37,8 @@ export const CallTotals = z.object({ total: count, errors: count, inFlight: coun
 export type CallTotals = z.infer<typeof CallTotals>;
 
 export const TokenTotals = z.object({
-  all: count.describe("the tokens of all tool definitions"),
+  all: count.describe("the tokens of the servers' tool definitions"),
+  own: count.describe("the tokens of the gateway's own tools, which are listed, too"),
   listed: count.describe("the tokens of the tools that clients see listed"),
 });
 export type TokenTotals = z.infer<typeof TokenTotals>;
@@ -187,6 +188,17 @@ export const ToolRow = z.object({
   listed: z.boolean().describe("false if clients can only find it by search"),
 });
 export type ToolRow = z.infer<typeof ToolRow>;
+
+export const OwnToolRow = ToolRow.pick({
+  name: true,
+  title: true,
+  description: true,
+  inputSchema: true,
+  outputSchema: true,
+  annotations: true,
+  tokens: true,
+});
+export type OwnToolRow = z.infer<typeof OwnToolRow>;
 
 export const PromptRow = z.object({
   name: z.string(),

@@ -25,7 +25,7 @@ export function sizesOf(snapshot: Snapshot): SnapshotSizes {
   if (known) return known;
   const servers = new Map(snapshot.servers.map(({ id }) => [id, noSizes()]));
   const at = (id: string): Sizes => servers.get(id) ?? noSizes();
-  const tokens = { all: 0, listed: 0 };
+  const tokens = { all: 0, own: 0, listed: 0 };
   for (const entry of snapshot.tools.entries) {
     const cost = toolTokens(entry);
     const sizes = at(entry.serverId);
@@ -34,7 +34,8 @@ export function sizesOf(snapshot: Snapshot): SnapshotSizes {
     tokens.all += cost;
     if (snapshot.exposure.isListed(entry)) tokens.listed += cost;
   }
-  for (const definition of snapshot.local) tokens.listed += toolTokens(definition);
+  for (const definition of snapshot.local) tokens.own += toolTokens(definition);
+  tokens.listed += tokens.own;
   for (const { serverId } of snapshot.prompts.entries) at(serverId).prompts++;
   for (const { serverId } of snapshot.resources.resources) at(serverId).resources++;
   for (const { serverId } of snapshot.resources.templates) at(serverId).templates++;

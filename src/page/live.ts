@@ -12,6 +12,7 @@ import type {
   GatewayState,
   LogEntry,
   Moment,
+  OwnToolRow,
   PromptRow,
   ResourceRow,
   ServerRow,
@@ -33,6 +34,8 @@ export interface Live {
   seconds: readonly Moment[];
   servers: readonly ServerRow[] | undefined;
   tools: readonly ToolRow[] | undefined;
+  /** The gateway's own. */
+  ownTools: readonly OwnToolRow[] | undefined;
   prompts: readonly PromptRow[] | undefined;
   resources: readonly ResourceRow[] | undefined;
   templates: readonly TemplateRow[] | undefined;
@@ -62,6 +65,7 @@ const live: Live = {
   seconds: [],
   servers: undefined,
   tools: undefined,
+  ownTools: undefined,
   prompts: undefined,
   resources: undefined,
   templates: undefined,
@@ -167,13 +171,14 @@ async function readApprovals(): Promise<void> {
 
 async function readCatalog(kinds: readonly string[]): Promise<void> {
   const wanted = new Set(kinds);
-  const [tools, prompts, resources, templates] = await Promise.all([
+  const [tools, ownTools, prompts, resources, templates] = await Promise.all([
     wanted.has("tools") ? list<ToolRow>("/api/tools") : live.tools,
+    wanted.has("tools") ? list<OwnToolRow>("/api/tools/own") : live.ownTools,
     wanted.has("prompts") ? list<PromptRow>("/api/prompts") : live.prompts,
     wanted.has("resources") ? list<ResourceRow>("/api/resources") : live.resources,
     wanted.has("resources") ? list<TemplateRow>("/api/templates") : live.templates,
   ]);
-  change({ tools, prompts, resources, templates });
+  change({ tools, ownTools, prompts, resources, templates });
 }
 
 function apply({ type, data }: PageEvent): void {

@@ -59,6 +59,9 @@ test("every list answers in its shape and says what the gateway has", async () =
     calls: { total: 5, errors: 2, inFlight: 0 },
   });
   expect(state.tokens.all).toBeGreaterThan(500);
+  expect(state.tokens.listed).toBe(state.tokens.all + state.tokens.own);
+  const own = await ask(goblin, "listOwnTools");
+  expect(own.items.reduce((all: number, { tokens }: Json) => all + tokens, 0)).toBe(state.tokens.own);
   const servers = await ask(goblin, "listServers");
   expect(servers.items.map((s: Json) => [s.id, s.state, s.transport, s.calls, s.errors])).toEqual([
     ["one", "ready", "stdio", 3, 1],

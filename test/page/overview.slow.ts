@@ -32,4 +32,26 @@ describe.skipIf(chromiumPath === undefined)("the overview", () => {
     await chart.locator(".chart-most").getByText(String(most), { exact: true }).waitFor();
     expect(await chart.locator(".series-main .line").getAttribute("d")).toContain("L");
   });
+  test("tokens add up, and the gateway's own tools are in the catalog and can be tried", async () => {
+    const server = await startScripted({ name: "one" });
+    const { origin } = await startGoblin({
+      mcpServers: { one: server.entry },
+      metaTools: { enabled: ["catalog_servers", "search_tools"] },
+    });
+    const { page } = await openTab();
+    await page.goto(`${origin}/ui`);
+    const figure = (label: string) => page.locator(".figure").filter({ hasText: label });
+    const note = figure("Tools").locator("small");
+    await note.getByText("; 2 of the gateway, ").waitFor();
+    const [, ofServers, own] = /(\d+) tokens; 2 of the gateway, (\d+)$/.exec((await note.textContent())!)!;
+    expect(Number(own)).toBeGreaterThan(0);
+    const listed = await figure("A client reads").locator("strong").textContent();
+    expect(Number(listed)).toBe(Number(ofServers) + Number(own));
+    await page.goto(`${origin}/ui/catalog/tools?q=catalog_servers`);
+    await page.getByText("the gateway's own").waitFor();
+    await page.getByRole("link", { name: /^catalog_servers/ }).click();
+    await page.getByText("of the gateway itself").waitFor();
+    await page.getByRole("button", { name: "Call", exact: true }).click();
+    await page.locator(".result").getByText("one").first().waitFor();
+  });
 });

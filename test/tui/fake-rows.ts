@@ -218,7 +218,7 @@ export function plausibleData(): FakeData {
       logLevel: "info",
       calls: { total: 1935, errors: 13, inFlight: 2 },
       exposure: "all",
-      tokens: { all: 4200, listed: 3300 },
+      tokens: { all: 4200, own: 300, listed: 3300 },
       lock: { mode: "off", differing: 0 },
     },
   };

@@ -55,4 +55,4 @@ export class History {
   }
 }
 
-const NONE: TokenTotals = { all: 0, listed: 0 };
+const NONE: TokenTotals = { all: 0, own: 0, listed: 0 };

@@ -1,4 +1,5 @@
 /** Everything that clients can use: tools, prompts, resources and templates, in one search. */
+import type { OwnToolRow, ToolRow } from "../../admin/schema.ts";
 import { count, plural, visible } from "../format.ts";
 import { useLive } from "../live.ts";
 import { Empty, Loading, SearchBox, ServerFilter, Tabs } from "../parts/small.tsx";
@@ -12,6 +13,7 @@ interface Row {
   readonly key: string;
   readonly title: string;
   readonly about: string;
+  /** Empty: it is the gateway's own. */
   readonly serverId: string;
   readonly side: string;
   readonly weight: number;
@@ -21,6 +23,7 @@ export function Catalog({ kind }: { kind: Kind }) {
   const live = useLive();
   const { query } = usePlace();
   const rows = rowsOf(live, kind);
+  const own = live.ownTools?.length ?? 0;
   const words = (query.get("q") ?? "").toLowerCase().split(/\s+/).filter(Boolean);
   const server = query.get("server") ?? "";
   const order = query.get("by") ?? "name";
@@ -38,7 +41,7 @@ export function Catalog({ kind }: { kind: Kind }) {
         current={kind}
         tabs={kinds.map((id) => ({
           id,
-          label: `${id} ${live.state ? count(live.state.counts[id]) : ""}`,
+          label: `${id} ${live.state ? count(live.state.counts[id] + (id === "tools" ? own : 0)) : ""}`,
           to: href(["catalog", id]),
         }))}
       />
@@ -76,7 +79,7 @@ export function Catalog({ kind }: { kind: Kind }) {
               <span class="entry-title">{visible(row.title)}</span>
               <span class="entry-side">{row.side}</span>
               <span class="entry-about">{visible(row.about)}</span>
-              <span class="entry-server">{row.serverId}</span>
+              <span class="entry-server">{row.serverId || "the gateway's own"}</span>
             </a>
           )}
         />
@@ -88,14 +91,13 @@ export function Catalog({ kind }: { kind: Kind }) {
 function rowsOf(live: ReturnType<typeof useLive>, kind: Kind): Row[] | undefined {
   switch (kind) {
     case "tools":
-      return live.tools?.map((tool) => ({
-        key: tool.name,
-        title: tool.name,
-        about: firstLine(tool.description ?? tool.title ?? ""),
-        serverId: tool.serverId,
-        side: `${count(tool.tokens)} tokens${tool.listed ? "" : ", by search"}`,
-        weight: tool.tokens,
-      }));
+      return (
+        live.tools &&
+        live.ownTools && [
+          ...live.tools.map((tool) => toolRow(tool, tool)),
+          ...live.ownTools.map((tool) => toolRow(tool, { serverId: "", listed: true })),
+        ]
+      );
     case "prompts":
       return live.prompts?.map((prompt) => ({
         key: prompt.name,
@@ -126,6 +128,17 @@ function rowsOf(live: ReturnType<typeof useLive>, kind: Kind): Row[] | undefined
         weight: 0,
       }));
   }
+}
+
+function toolRow(tool: OwnToolRow, { serverId, listed }: Pick<ToolRow, "serverId" | "listed">): Row {
+  return {
+    key: tool.name,
+    title: tool.name,
+    about: firstLine(tool.description ?? tool.title ?? ""),
+    serverId,
+    side: `${count(tool.tokens)} tokens${listed ? "" : ", by search"}`,
+    weight: tool.tokens,
+  };
 }
 
 function firstLine(text: string): string {

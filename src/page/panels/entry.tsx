@@ -1,6 +1,6 @@
 /** One tool, prompt, resource or template: what it is, what it takes, and a way to try it. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { PromptRow, ResourceRow, TemplateRow, ToolRow } from "../../admin/schema.ts";
+import type { OwnToolRow, PromptRow, ResourceRow, TemplateRow, ToolRow } from "../../admin/schema.ts";
 import { createPromptForm, createTemplateForm, fieldsOf } from "../../tui/state/form.ts";
 import { expandTemplate, parseTemplate } from "../../uri-template/template.ts";
 import { follow } from "../api.ts";
@@ -31,7 +31,8 @@ export function Entry({ kind, name }: { kind: Kind; name: string }) {
 
 function Found({ kind, name, live }: { kind: Kind; name: string; live: ReturnType<typeof useLive> }) {
   if (kind === "tools") {
-    const tool = live.tools?.find((row) => row.name === name);
+    const isNamed = (row: OwnToolRow): boolean => row.name === name;
+    const tool = live.tools?.find(isNamed) ?? live.ownTools?.find(isNamed);
     if (tool) return <Tool key={name} tool={tool} />;
   } else if (kind === "prompts") {
     const prompt = live.prompts?.find((row) => row.name === name);
@@ -53,8 +54,9 @@ function Found({ kind, name, live }: { kind: Kind; name: string; live: ReturnTyp
 function Head(props: {
   name: string;
   title?: string | undefined;
-  serverId: string;
-  original: string;
+  /** Undefined: it is the gateway's own. */
+  serverId?: string | undefined;
+  original?: string | undefined;
   about?: string | undefined;
 }) {
   return (
@@ -64,8 +66,14 @@ function Head(props: {
       </h1>
       {props.title !== undefined && <p class="subtitle">{visible(props.title)}</p>}
       <p class="muted">
-        of <a href={href(["servers", props.serverId])}>{props.serverId}</a>, where it is called{" "}
-        <code>{visible(props.original)}</code>
+        {props.serverId === undefined ? (
+          "of the gateway itself"
+        ) : (
+          <>
+            of <a href={href(["servers", props.serverId])}>{props.serverId}</a>, where it is called{" "}
+            <code>{visible(props.original ?? "")}</code>
+          </>
+        )}
       </p>
       {props.about !== undefined && <Markdown text={props.about} />}
     </>
@@ -79,7 +87,7 @@ const HINTS: Record<string, [string, string]> = {
   openWorldHint: ["reaches other systems", "stays in its own system"],
 };
 
-function Tool({ tool }: { tool: ToolRow }) {
+function Tool({ tool }: { tool: ToolRow | OwnToolRow }) {
   const { run, start, stop, isRunning } = useRun();
   const [asked, setAsked] = useState<Record<string, unknown>>();
   const hints = Object.entries(HINTS).flatMap(([key, [yes, no]]) => {
@@ -96,8 +104,7 @@ function Tool({ tool }: { tool: ToolRow }) {
       <Head
         name={tool.name}
         title={tool.title}
-        serverId={tool.serverId}
-        original={tool.originalName}
+        {...("serverId" in tool && { serverId: tool.serverId, original: tool.originalName })}
         about={tool.description}
       />
       {hints.length > 0 && (
@@ -113,10 +120,14 @@ function Tool({ tool }: { tool: ToolRow }) {
         <Figure
           label="Cost in a list"
           value={`${count(tool.tokens)} tokens`}
-          note={tool.listed ? "listed" : "found by search"}
+          note={!("listed" in tool) || tool.listed ? "listed" : "found by search"}
         />
-        <Figure label="Calls" value={count(tool.calls)} note={`${count(tool.errors)} failed`} />
-        <Figure label="Median" value={ms(tool.p50Ms)} />
+        {"calls" in tool && (
+          <>
+            <Figure label="Calls" value={count(tool.calls)} note={`${count(tool.errors)} failed`} />
+            <Figure label="Median" value={ms(tool.p50Ms)} />
+          </>
+        )}
       </div>
       <Section title="Try it">
         <Form

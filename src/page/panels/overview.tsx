@@ -10,9 +10,10 @@ import { href } from "../router.ts";
 const LEAST_SLOTS = 30;
 
 export function Overview() {
-  const { state, seconds, servers, calls } = useLive();
+  const { state, seconds, servers, calls, ownTools } = useLive();
   if (!state || !servers) return <Loading what="the gateway" />;
   const waiting = servers.filter(({ state: now }) => now === "needs-login");
+  const own = ownTools?.length ?? 0;
   const slots = Math.max(LEAST_SLOTS, seconds.length);
   const recent = (calls ?? []).slice(-8).reverse();
   return (
@@ -38,7 +39,11 @@ export function Overview() {
       )}
       <div class="figures">
         <Figure label="Servers ready" value={`${state.counts.ready} / ${state.counts.servers}`} />
-        <Figure label="Tools" value={count(state.counts.tools)} note={`${count(state.tokens.all)} tokens`} />
+        <Figure
+          label="Tools"
+          value={count(state.counts.tools + own)}
+          note={`${count(state.counts.tools)} of servers, ${count(state.tokens.all)} tokens; ${count(own)} of the gateway, ${count(state.tokens.own)}`}
+        />
         <Figure label="A client reads" value={count(state.tokens.listed)} note={`tokens, expose ${state.exposure}`} />
         <Figure
           label="Calls"

@@ -30,6 +30,7 @@ describe("the OpenAPI document", () => {
       "get /api/servers",
       "get /api/servers/{id}",
       "get /api/tools",
+      "get /api/tools/own",
       "get /api/prompts",
       "get /api/resources",
       "get /api/templates",
@@ -157,9 +158,10 @@ describe("the schemas", () => {
     const admin = await startFakeAdmin({ pulseMs: 0 });
     // The dashboard, for which that API is, does not ask for these.
     const { getTokens, getPrograms, getCallText, getRecording, getApproval, listApprovalGrants } = adminRoutes;
-    const { getHistory, getLock, getAccess, listLogins } = adminRoutes;
+    const { getHistory, listOwnTools, getLock, getAccess, listLogins } = adminRoutes;
     const ofCalls = [getCallText, getRecording, getApproval, listApprovalGrants];
     const unasked: unknown[] = [getHistory, getTokens, getPrograms, getLock, getAccess, listLogins, ...ofCalls];
+    unasked.push(listOwnTools);
     const ids: Record<string, string> = { "/api/servers/:id": "docs", "/api/calls/:id": "r-1" };
     try {
       for (const route of Object.values(adminRoutes)) {

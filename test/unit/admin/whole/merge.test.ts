@@ -53,7 +53,7 @@ it("a server is as bad as it is at the worst worker, which the reason names", ()
 it("seconds of several workers are added to the nearest ones, and no call is lost", () => {
   const second = (time: number, calls: number, p99Ms: number | null) => ({
     time,
-    tokens: { all: 9, listed: 5 },
+    tokens: { all: 9, own: 1, listed: 5 },
     callsPerSecond: calls,
     errorsPerSecond: 1,
     p50Ms: null,
@@ -70,7 +70,7 @@ it("seconds of several workers are added to the nearest ones, and no call is los
     [2900, 21, null],
     [3900, 32, 8],
   ]);
-  expect(items[2]).toMatchObject({ errorsPerSecond: 2, tokens: { all: 9, listed: 5 } });
+  expect(items[2]).toMatchObject({ errorsPerSecond: 2, tokens: { all: 9, own: 1, listed: 5 } });
   expect(total).toBe(3);
 });
 
