@@ -111,10 +111,13 @@ export class ApiRows {
     return reason === undefined ? null : logs.masker.text(reason);
   }
 
-  tools(): schema.ToolRow[] {
+  /** `name`: of the one tool to return. */
+  tools(name?: string): schema.ToolRow[] {
     const { activity } = this.#parts;
     const { tools, exposure } = this.#snapshot;
-    return tools.entries.map((entry) => {
+    const { entries } = tools;
+    const wanted = name === undefined ? entries : entries.filter(({ exposed }) => exposed === name);
+    return wanted.map((entry) => {
       const { value } = entry.definition;
       const figures = activity.ofEntry("tools/call", entry.exposed);
       return {

@@ -141,7 +141,7 @@ function handlersOf(parts: AdminParts, { rows, feed, calls, watches }: Sources):
       return { path: pathFolders(), items: await findPrograms() };
     },
     listServers: () => listed(rows.servers()),
-    listTools: () => listed(rows.tools()),
+    listTools: ({ query }) => listed(rows.tools((query as { name?: string }).name)),
     listOwnTools: () => listed(rows.ownTools()),
     listPrompts: () => listed(rows.prompts()),
     listResources: () => listed(rows.resources()),

@@ -38,6 +38,7 @@ import {
   TokenReportSchema,
   ToolCall,
   ToolCallResult,
+  ToolQuery,
   ToolRow,
 } from "./schema.ts";
 
@@ -118,6 +119,7 @@ export const adminRoutes = {
     tag: "catalog",
     summary: "Every tool",
     description: "As clients see them, with their schemas, token costs and numbers of calls.",
+    query: ToolQuery,
     response: listOf(ToolRow),
   },
   listOwnTools: {

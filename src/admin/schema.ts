@@ -306,6 +306,7 @@ export const LogQuery = z.object({
     .optional()
     .describe("the maximum number of lines, newest last; default 1000"),
 });
+export const ToolQuery = z.object({ name: z.string().optional().describe("only the tool that clients see as this") });
 export const ServerParams = z.object({ id: z.string().describe("the server's id") });
 export const LogLevelChange = z.object({ level: LogLevelSchema });
 export const ToolCall = z.object({ name: z.string(), arguments: jsonObject.optional() });

@@ -165,6 +165,12 @@ async function readServers(): Promise<void> {
   if (servers) change({ servers });
 }
 
+/** Reads the figures of one tool again: no event tells them. */
+export async function readTool(name: string): Promise<void> {
+  const [tool] = await list<ToolRow>(`/api/tools?name=${encodeURIComponent(name)}`).catch(() => []);
+  if (tool && live.tools) change({ tools: live.tools.map((row) => (row.name === name ? tool : row)) });
+}
+
 async function readApprovals(): Promise<void> {
   change({ approvals: await list<ApprovalRow>("/api/approvals") });
 }

@@ -76,6 +76,9 @@ test("every list answers in its shape and says what the gateway has", async () =
   expect(servers.items[0].latency.p50Ms).toBeGreaterThan(0);
   expect(servers.items[2].latency).toEqual({ p50Ms: null, p99Ms: null });
   const tools = await ask(goblin, "listTools");
+  const [echo, ...others] = (await ask(goblin, "listTools", "/api/tools?name=one_echo")).items;
+  expect([echo.name, echo.calls, others]).toEqual(["one_echo", 1, []]);
+  expect((await ask(goblin, "listTools", "/api/tools?name=nothing")).items).toEqual([]);
   expect(tools.items.find((t: Json) => t.name === "one_add")).toMatchObject({
     originalName: "add",
     serverId: "one",

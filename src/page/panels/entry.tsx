@@ -5,7 +5,7 @@ import { createPromptForm, createTemplateForm, fieldsOf } from "../../tui/state/
 import { expandTemplate, parseTemplate } from "../../uri-template/template.ts";
 import { follow } from "../api.ts";
 import { clock, count, ms, visible } from "../format.ts";
-import { useLive } from "../live.ts";
+import { readTool, useLive } from "../live.ts";
 import { Form } from "../parts/form.tsx";
 import { JsonView } from "../parts/json-view.tsx";
 import { Markdown } from "../parts/markdown.tsx";
@@ -87,7 +87,29 @@ const HINTS: Record<string, [string, string]> = {
   openWorldHint: ["reaches other systems", "stays in its own system"],
 };
 
+/** A tool's figures are read again so often, while it is called. */
+const FIGURES_MS = 1000;
+
+/** Keeps the figures of a tool true while they are shown. */
+function useFigures(name: string): void {
+  const { calls } = useLive();
+  const newest = calls?.findLast((call) => call.method === "tools/call" && call.name === name)?.requestId;
+  const readAt = useRef(0);
+  useEffect(() => {
+    if (newest === undefined) return;
+    const timer = setTimeout(
+      () => {
+        readAt.current = Date.now();
+        void readTool(name);
+      },
+      Math.max(0, readAt.current + FIGURES_MS - Date.now()),
+    );
+    return () => clearTimeout(timer);
+  }, [name, newest]);
+}
+
 function Tool({ tool }: { tool: ToolRow | OwnToolRow }) {
+  useFigures(tool.name);
   const { run, start, stop, isRunning } = useRun();
   const [asked, setAsked] = useState<Record<string, unknown>>();
   const hints = Object.entries(HINTS).flatMap(([key, [yes, no]]) => {

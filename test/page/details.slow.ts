@@ -1,0 +1,31 @@
+/** Small things that a person meets on the page, in a real browser. */
+import { afterAll, afterEach, describe, expect, test } from "vitest";
+import { chromiumPath, closeChromium, openTab } from "../fixtures/chromium.ts";
+import { startGoblin } from "../fixtures/goblin.ts";
+import { disposeAll, rawHttp, startScripted } from "../fixtures/peers.ts";
+
+afterEach(disposeAll);
+afterAll(closeChromium);
+
+async function start(settings: object = {}) {
+  const server = await startScripted({ name: "one" });
+  return { server, ...(await startGoblin({ mcpServers: { one: server.entry }, ...settings })) };
+}
+
+describe.skipIf(chromiumPath === undefined)("the page", () => {
+  test("keeps the figures of a tool true while it is called, here and elsewhere", async () => {
+    const { origin, url } = await start();
+    const { page } = await openTab();
+    await page.goto(`${origin}/ui/catalog/tools/one_tool_error`);
+    const figure = (label: string) => page.locator(".figure").filter({ hasText: label });
+    await figure("Calls").getByText("0", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Call", exact: true }).click();
+    await figure("Calls").getByText("1", { exact: true }).waitFor();
+    await figure("Calls").getByText("1 failed").waitFor();
+    await figure("Median").getByText(/ms$/).waitFor();
+    const raw = rawHttp(url);
+    await raw.initialize();
+    await raw.call("tools/call", { name: "one_tool_error", arguments: {} });
+    await figure("Calls").getByText("2", { exact: true }).waitFor();
+  });
+});
