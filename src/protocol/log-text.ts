@@ -13,8 +13,11 @@ export const LONGEST_PROBLEM = 500;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is meant
 const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
+/** What lays a text out on several lines, and is a space on one. */
+const LAYOUT = / *[\t\n\r][ \t\n\r]*/g;
+
 export function logText(value: unknown, longest = LONGEST): string {
   const words = toDisplayText(value);
   const start = words.length <= longest ? words : `${words.slice(0, longest)}… (${words.length} characters)`;
-  return start.replace(UNSEEN, "\ufffd");
+  return start.replace(LAYOUT, " ").replace(UNSEEN, "\ufffd");
 }
