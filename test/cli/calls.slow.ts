@@ -96,6 +96,14 @@ test("goblin record, and the calls of the recording", async () => {
   ]);
   const shown = await home.goblin("calls", "show", rows[0].requestId, "--from", path);
   expect(shown.out).toContain('"text": "hi"');
+  const waterfall = /^took .* in the gateway before, .* at the server, .* in the gateway after$/m;
+  expect(shown.out).toMatch(waterfall);
+  const { timing, ms } = JSON.parse(
+    (await home.goblin("calls", "show", rows[0].requestId, "--from", path, "--json")).out,
+  );
+  expect(timing.beforeMs + timing.serverMs + timing.afterMs).toBeCloseTo(ms, 1);
+  // Its lines are those of single messages.
+  expect((await home.goblin("calls", "show", rows[1].requestId, "--from", path)).out).toMatch(waterfall);
   const curl = await home.goblin("calls", "--from", path, "--curl", "--url", "127.0.0.1:4567");
   expect(curl.out).toContain("curl -sSN 'http://127.0.0.1:4567/api/calls'");
   const none = await home.goblin("calls", "--from", home.folder);

@@ -4,6 +4,7 @@ import { adminRoutes } from "../../admin/routes.ts";
 import type { CallRow } from "../../admin/schema.ts";
 import { memberText } from "../../json/json-text.ts";
 import { type Exchange, exchangesOf } from "../../recording/exchanges.ts";
+import type { Frame } from "../../recording/frame.ts";
 import { framesOf } from "../../recording/read.ts";
 import { recordOf } from "../../structures/record.ts";
 import { type AdminClient, AdminClientError } from "../../tui/client.ts";
@@ -58,9 +59,12 @@ export function isGone(error: unknown): boolean {
 export function recordedSource(path: string, url = "http://127.0.0.1:3000"): CallSource {
   const root = rootOf(url);
   const calls = new Map<string, FullCall>();
-  for (const exchange of exchangesOf(framesOf(path))) {
+  const frames = [...framesOf(path)];
+  const atServers = exchangesAtServers(frames);
+  for (const exchange of exchangesOf(frames)) {
     const call = callOf(exchange);
-    calls.set(call.row.requestId, call);
+    const { requestId } = call.row;
+    calls.set(requestId, { ...call, timing: timingOf(exchange, atServers.get(requestId) ?? []) });
   }
   return {
     endpoint: `${root}/mcp`,
@@ -72,6 +76,28 @@ export function recordedSource(path: string, url = "http://127.0.0.1:3000"): Cal
       throw new Error(`there is no call "${id}" in ${path}; goblin calls --from ${path} lists them`);
     },
   };
+}
+
+/** Maps each call's id to what was asked of servers for it, oldest first. */
+function exchangesAtServers(frames: readonly Frame[]): Map<string, Exchange[]> {
+  const found = new Map<string, Exchange[]>();
+  const servers = new Set(frames.flatMap(({ side, server }) => (side === "server" && server) || []));
+  for (const exchange of [...servers].flatMap((server) => exchangesOf(frames, server))) {
+    const { call } = exchange.request;
+    if (call !== undefined) found.set(call, [...(found.get(call) ?? []), exchange]);
+  }
+  for (const exchanges of found.values()) exchanges.sort((one, other) => one.request.t - other.request.t);
+  return found;
+}
+
+/** Returns where the time of a call went, if its messages with the server were recorded. */
+function timingOf({ request, end }: Exchange, atServers: readonly Exchange[]): CallDetails["timing"] | undefined {
+  const sent = atServers[0]?.request.t;
+  const answered = atServers.at(-1)?.end?.t;
+  if (sent === undefined || answered === undefined || end?.ms === undefined) return undefined;
+  const beforeMs = Math.max(0, sent - request.t);
+  const serverMs = Math.max(0, answered - sent);
+  return { beforeMs, serverMs, afterMs: Math.max(0, end.ms - beforeMs - serverMs) };
 }
 
 function callOf({ method, params, answer, ok, notifications, request, end, isMasked }: Exchange): FullCall {
