@@ -13,6 +13,25 @@ async function start(settings: object = {}) {
 }
 
 describe.skipIf(chromiumPath === undefined)("the page", () => {
+  test("copies where there is no clipboard API, and gives the text where it may not copy", async () => {
+    const { origin, url } = await start();
+    const { page } = await openTab({ permissions: ["clipboard-read"] });
+    await page.addInitScript(() => Object.defineProperty(navigator.clipboard, "writeText", { value: undefined }));
+    await page.goto(`${origin}/ui`);
+    const copy = page.locator(".endpoint").getByRole("button");
+    await copy.click();
+    await copy.getByText("Copied").waitFor();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(url);
+    expect(await page.locator("textarea").count()).toBe(0);
+    await page.evaluate(() => Object.defineProperty(document, "execCommand", { value: () => false }));
+    const asked = page.waitForEvent("dialog");
+    const clicked = copy.click();
+    const dialog = await asked;
+    expect(dialog.defaultValue()).toBe(url);
+    await dialog.dismiss();
+    await clicked;
+  });
+
   test("keeps the figures of a tool true while it is called, here and elsewhere", async () => {
     const { origin, url } = await start();
     const { page } = await openTab();

@@ -1,6 +1,7 @@
 /** Small pieces that every panel uses: states, copy buttons, empty and loading states. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { copyText } from "../copy-text.ts";
 import { useLive } from "../live.ts";
 import { go, setQuery, usePlace } from "../router.ts";
 
@@ -16,12 +17,9 @@ export function Outcome({ outcome }: { outcome: string }) {
 export function Copy({ text, label = "Copy" }: { text: string; label?: string }) {
   const [done, setDone] = useState("");
   const copy = async (): Promise<void> => {
-    try {
-      await navigator.clipboard.writeText(text);
-      setDone("Copied");
-    } catch {
-      setDone("Not allowed here");
-    }
+    if (await copyText(text)) setDone("Copied");
+    // A field with the text in it, selected.
+    else window.prompt("This browser lets no page copy. Copy the text yourself:", text);
     setTimeout(() => setDone(""), 1500);
   };
   return (
