@@ -41,10 +41,14 @@ export function App() {
     lock: state?.lock.differing,
   };
   const [attempt, setAttempt] = useState(0);
+  const [isLinkRefused, setLinkRefused] = useState(false);
   const [help, setHelp] = useState(false);
   useEffect(() => {
     const stop = new AbortController();
-    void enter().then(() => connect(stop.signal));
+    void enter().then((isRefused) => {
+      setLinkRefused(isRefused);
+      return connect(stop.signal);
+    });
     return () => stop.abort();
   }, [attempt]);
   useEffect(() => {
@@ -65,7 +69,8 @@ export function App() {
   useEffect(() => {
     document.title = [...place.path.slice(1).reverse(), label, "Goblin"].join(" · ").slice(0, 100);
   }, [place]);
-  if (connection === "locked") return <Login problem={problem} onDone={() => setAttempt(attempt + 1)} />;
+  if (connection === "locked")
+    return <Login problem={isLinkRefused ? LINK_REFUSED : problem} onDone={() => setAttempt(attempt + 1)} />;
   return (
     <div class="frame">
       <a class="skip" href="#main">
@@ -149,12 +154,20 @@ function Panel({ place: { path } }: { place: PageAddress }) {
   );
 }
 
-/** Takes the one-time code of `goblin ui` out of the address and gets a cookie for it. */
-async function enter(): Promise<void> {
+const LINK_REFUSED = "This link was used already, or has expired: it opens the page once, within two minutes.";
+
+/**
+ * Takes the one-time code of `goblin ui` out of the address and gets a cookie for it. Returns
+ * whether the gateway refused it.
+ */
+async function enter(): Promise<boolean> {
   const code = new URLSearchParams(location.hash.slice(1)).get("code");
-  if (code === null) return;
+  if (code === null) return false;
   history.replaceState(null, "", location.pathname + location.search);
-  await logIn({ code }).catch(() => {});
+  return logIn({ code }).then(
+    () => false,
+    (error: unknown) => error instanceof ApiProblem && error.status === 401,
+  );
 }
 
 function Login({ problem, onDone }: { problem: string; onDone: () => void }) {

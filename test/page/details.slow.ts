@@ -32,6 +32,24 @@ describe.skipIf(chromiumPath === undefined)("the page", () => {
     await clicked;
   });
 
+  test("says that a link was used, and which command makes another", async () => {
+    const admin = "an-admin-token";
+    const { origin } = await start({ gateway: { auth: { tokens: ["a-token"] }, admin: { tokens: [admin] } } });
+    const headers = { authorization: `Bearer ${admin}`, "content-type": "application/json" };
+    const { code } = await (await fetch(`${origin}/api/page`, { method: "POST", headers, body: "{}" })).json();
+    const first = await openTab();
+    await first.page.goto(`${origin}/ui#code=${code}`);
+    await first.page.locator(".live-live").waitFor();
+    const second = await openTab();
+    await second.page.goto(`${origin}/ui#code=${code}`);
+    await second.page.getByText("This link was used already, or has expired").waitFor();
+    await second.page.getByText("goblin ui", { exact: true }).waitFor();
+    const third = await openTab();
+    await third.page.goto(`${origin}/ui`);
+    await third.page.getByLabel("Admin token").waitFor();
+    expect(await third.page.getByText("This link was used").count()).toBe(0);
+  });
+
   test("keeps the figures of a tool true while it is called, here and elsewhere", async () => {
     const { origin, url } = await start();
     const { page } = await openTab();
