@@ -31,7 +31,7 @@ export function Calls() {
   return (
     <div class="panel panel-tall">
       <h1>
-        Calls <small class="muted">{state ? `${state.calls.inFlight} under way` : ""}</small>
+        Calls <small class="muted">{state ? `${state.calls.inFlight} in flight` : ""}</small>
       </h1>
       <div class="filters">
         <SearchBox label="Search calls" />

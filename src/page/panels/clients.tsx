@@ -25,7 +25,7 @@ export function Clients() {
                   <th>Protocol</th>
                   <th>Since</th>
                   <th class="number">Idle</th>
-                  <th class="number">Under way</th>
+                  <th class="number">In flight</th>
                   <th class="number">Subscriptions</th>
                 </tr>
               </thead>

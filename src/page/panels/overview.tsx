@@ -50,7 +50,7 @@ export function Overview() {
           value={count(state.calls.total)}
           note={[
             `${count(state.calls.errors)} failed`,
-            state.calls.inFlight > 0 ? `${state.calls.inFlight} under way` : "",
+            state.calls.inFlight > 0 ? `${state.calls.inFlight} in flight` : "",
           ]
             .filter(Boolean)
             .join(", ")}

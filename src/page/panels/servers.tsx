@@ -103,7 +103,7 @@ export function Server({ id }: { id: string }) {
         <Figure label="Protocol" value={row.protocolVersion ?? "–"} note={row.transport} />
         <Figure label="Tools" value={count(row.counts.tools)} note={`${count(row.tokens)} tokens`} />
         <Figure label="Calls" value={count(row.calls)} note={`${count(row.errors)} failed`} />
-        <Figure label="Under way" value={count(row.inFlight)} note={`${count(row.queue)} waiting`} />
+        <Figure label="In flight" value={count(row.inFlight)} note={`${count(row.queue)} waiting`} />
         <Figure label="Latency" value={ms(row.latency.p50Ms)} note={`p99 ${ms(row.latency.p99Ms)}`} />
       </div>
       {details && <About details={details} />}
