@@ -2,7 +2,7 @@
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 import { chromiumPath, closeChromium, openTab } from "../fixtures/chromium.ts";
 import { startGoblin } from "../fixtures/goblin.ts";
-import { disposeAll, rawHttp, startScripted } from "../fixtures/peers.ts";
+import { disposeAll, rawHttp, startScripted, until } from "../fixtures/peers.ts";
 
 afterEach(disposeAll);
 afterAll(closeChromium);
@@ -64,5 +64,26 @@ describe.skipIf(chromiumPath === undefined)("the page", () => {
     await raw.initialize();
     await raw.call("tools/call", { name: "one_tool_error", arguments: {} });
     await figure("Calls").getByText("2", { exact: true }).waitFor();
+  });
+
+  test("counts a cancelled call as no failure, like the command line", async () => {
+    const { server, origin, url } = await start();
+    const raw = rawHttp(url);
+    await raw.initialize();
+    await raw.call("tools/call", { name: "one_tool_error", arguments: {} });
+    const stop = new AbortController();
+    const headers = { "content-type": "application/json" };
+    const body = JSON.stringify({ name: "one_sleep", arguments: { ms: 100_000 } });
+    const call = fetch(`${origin}/api/tools/call`, { method: "POST", headers, body, signal: stop.signal });
+    await until(async () => JSON.stringify(await server.received("tools/call")).includes('"sleep"'));
+    stop.abort();
+    await call.catch(() => {});
+    const { page } = await openTab();
+    await page.goto(`${origin}/ui/calls`);
+    await page.locator(".call").getByText("cancelled").waitFor();
+    await page.getByLabel("failed only").check();
+    await page.locator(".call").getByText("cancelled").waitFor({ state: "detached" });
+    expect(await page.locator(".call").count()).toBe(1);
+    await page.locator(".call").getByText("tool-error").waitFor();
   });
 });

@@ -3,6 +3,7 @@
  * in full.
  */
 import type { CallRow } from "../../admin/schema.ts";
+import { isFailure } from "../../protocol/outcomes.ts";
 import { clean } from "../../text/clean.ts";
 import { formatBytes, formatClock, formatMs } from "../../text/format.ts";
 import type { GatewayOptions } from "../gateway/find-gateway.ts";
@@ -84,7 +85,7 @@ export function showCall(id: string, options: CallsOptions): Promise<number> {
 }
 
 function isWanted({ serverId, outcome }: CallRow, { server, failed }: CallsOptions): boolean {
-  return (server === undefined || serverId === server) && (!failed || (outcome !== "ok" && outcome !== "cancelled"));
+  return (server === undefined || serverId === server) && (!failed || isFailure(outcome));
 }
 
 async function printCalls(source: CallSource, options: CallsOptions): Promise<number> {

@@ -2,6 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { CallDetails, CallText } from "../../admin/live/schema.ts";
 import type { CallRow } from "../../admin/schema.ts";
+import { isFailure } from "../../protocol/outcomes.ts";
 import { ApiProblem, needsToken, request } from "../api.ts";
 import { bytes, clock, ms, plural, visible } from "../format.ts";
 import { useLive } from "../live.ts";
@@ -24,7 +25,7 @@ export function Calls() {
     .filter(
       (call) =>
         (server === "" || call.serverId === server) &&
-        (!failed || call.outcome !== "ok") &&
+        (!failed || isFailure(call.outcome)) &&
         (words === "" || `${call.name ?? ""} ${call.method} ${call.client ?? ""}`.toLowerCase().includes(words)),
     )
     .reverse();
