@@ -86,4 +86,15 @@ describe.skipIf(chromiumPath === undefined)("the page", () => {
     expect(await page.locator(".call").count()).toBe(1);
     await page.locator(".call").getByText("tool-error").waitFor();
   });
+
+  test("shows all of a session at phone width", async () => {
+    const { origin, url } = await start();
+    await rawHttp(url).initialize();
+    const { page } = await openTab({ viewport: { width: 390, height: 860 } });
+    await page.goto(`${origin}/ui/clients`);
+    for (const label of ["Protocol", "Since", "Idle", "In flight", "Subscriptions"]) {
+      const box = await page.locator(`td[data-label="${label}"]`).boundingBox();
+      expect(box!.x + box!.width, label).toBeLessThanOrEqual(390);
+    }
+  });
 });

@@ -18,7 +18,7 @@ export function Clients() {
           </Empty>
         ) : (
           <div class="scroll-x">
-            <table>
+            <table class="stacks">
               <thead>
                 <tr>
                   <th>Client</th>
@@ -39,11 +39,21 @@ export function Clients() {
                       </small>
                       <Who row={session} />
                     </th>
-                    <td class="cell-side">{session.protocolVersion ?? "–"}</td>
-                    <td class="cell-side">{clock(session.since)}</td>
-                    <td class="number">{duration(session.idleMs)}</td>
-                    <td class="number">{session.inFlight}</td>
-                    <td class="number">{session.subscriptions}</td>
+                    <td class="cell-side" data-label="Protocol">
+                      {session.protocolVersion ?? "–"}
+                    </td>
+                    <td class="cell-side" data-label="Since">
+                      {clock(session.since)}
+                    </td>
+                    <td class="number" data-label="Idle">
+                      {duration(session.idleMs)}
+                    </td>
+                    <td class="number" data-label="In flight">
+                      {session.inFlight}
+                    </td>
+                    <td class="number" data-label="Subscriptions">
+                      {session.subscriptions}
+                    </td>
                   </tr>
                 ))}
               </tbody>
