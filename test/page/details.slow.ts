@@ -66,6 +66,16 @@ describe.skipIf(chromiumPath === undefined)("the page", () => {
     await figure("Calls").getByText("2", { exact: true }).waitFor();
   });
 
+  test("leads from a link in a result to the resource in the catalog", async () => {
+    const { origin } = await start();
+    const { page } = await openTab();
+    await page.goto(`${origin}/ui/catalog/prompts/one_rich`);
+    await page.getByRole("button", { name: "Get the prompt" }).click();
+    await page.locator(".link-block").getByRole("link", { name: "hello" }).click();
+    await page.getByRole("button", { name: "Read" }).click();
+    await page.getByText("hello 0").waitFor();
+  });
+
   test("counts a cancelled call as no failure, like the command line", async () => {
     const { server, origin, url } = await start();
     const raw = rawHttp(url);

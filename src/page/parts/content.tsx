@@ -8,6 +8,8 @@
  */
 import { useState } from "preact/hooks";
 import { bytes, visible } from "../format.ts";
+import { useLive } from "../live.ts";
+import { href } from "../router.ts";
 import { AppFrame, isApp } from "./app-frame.tsx";
 import { JsonView, LongText } from "./json-view.tsx";
 import { Markdown, SafeLink } from "./markdown.tsx";
@@ -73,16 +75,24 @@ function Content({ block }: { block: Block }) {
   if (type === "image" || type === "audio") return <Media data={block["data"]} mime={mime} />;
   if (type === "resource" && isBlock(block["resource"])) return <ResourceContent contents={block["resource"]} />;
   if (type === "resource_link") {
-    return (
-      <p class="link-block">
-        {visible(String(block["title"] ?? block["name"] ?? ""))} <code>{visible(String(block["uri"] ?? ""))}</code>
-      </p>
-    );
+    return <ResourceLink title={String(block["title"] ?? block["name"] ?? "")} uri={String(block["uri"] ?? "")} />;
   }
   return (
     <div class="json">
       <JsonView value={block} />
     </div>
+  );
+}
+
+/** A link to the resource's entry in the catalog, if it has one there. */
+function ResourceLink({ title, uri }: { title: string; uri: string }) {
+  const { resources } = useLive();
+  const entry = resources?.find((row) => row.uri === uri);
+  const text = visible(title || uri);
+  return (
+    <p class="link-block">
+      {entry ? <a href={href(["catalog", "resources", entry.uri])}>{text}</a> : text} <code>{visible(uri)}</code>
+    </p>
   );
 }
 
