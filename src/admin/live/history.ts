@@ -2,8 +2,8 @@
  * The figures of the last two minutes, one for each second, so that a page that is opened has
  * something to draw.
  *
- * One timer reads counters that calls keep anyway: a second without readers costs a few
- * microseconds, a call costs nothing.
+ * One timer reads counters that calls keep anyway, so a call costs nothing. It begins with the
+ * first request to the API.
  */
 import { Ring } from "../../structures/ring.ts";
 import type { Activity } from "../../telemetry/activity.ts";

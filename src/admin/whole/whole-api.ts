@@ -31,7 +31,10 @@ const MERGED: readonly (readonly [path: RegExp, merge: Merge])[] = [
   [/^\/api\/state$/, (said: readonly WorkerValue<GatewayState>[]) => mergeState(said)],
   [/^\/api\/history$/, (said: readonly WorkerValue<List<Moment>>[]) => mergeHistory(said)],
   [/^\/api\/servers$/, (said: readonly WorkerValue<List<ServerRow>>[]) => mergeServers(said)],
-  [/^\/api\/servers\/[^/]+$/, (said: readonly WorkerValue<ServerRow>[]) => ({ ...said[0]!.value, ...mergeServer(said) })],
+  [
+    /^\/api\/servers\/[^/]+$/,
+    (said: readonly WorkerValue<ServerRow>[]) => ({ ...said[0]!.value, ...mergeServer(said) }),
+  ],
   [/^\/api\/tools$/, (said: readonly WorkerValue<List<ToolRow>>[]) => mergeTools(said)],
   [/^\/api\/prompts$/, (said: readonly WorkerValue<List<PromptRow>>[]) => mergePrompts(said)],
   [/^\/api\/resources$/, (said: readonly WorkerValue<List<ResourceRow>>[]) => mergeResources(said)],
