@@ -72,6 +72,11 @@ export async function listenHttp(options: HttpServerOptions): Promise<HttpServer
     connections.began(incoming, outgoing);
     serve(incoming, outgoing);
   });
+  // Node answers it without a request event, but the connection has had a request.
+  http.on("checkExpectation", (incoming, outgoing) => {
+    connections.began(incoming, outgoing);
+    outgoing.writeHead(417).end();
+  });
   http.on("clientError", (error, socket) => refuseConnection(error, socket as Socket, options));
   if (attach) {
     http.on("connect", (incoming, socket, head) => {
@@ -95,9 +100,13 @@ export async function listenHttp(options: HttpServerOptions): Promise<HttpServer
     socket.once("close", () => accepted.delete(socket));
   });
   await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
+    const fail = (error: Error): void => {
+      connections.close();
+      reject(error);
+    };
+    server.once("error", fail);
     server.listen(port, host, () => {
-      server.off("error", reject);
+      server.off("error", fail);
       resolve();
     });
   });

@@ -1,12 +1,15 @@
 /** Which connections are late or idle: real sockets, and a server that does not listen. */
 import { createServer as createHttp, type ServerResponse } from "node:http";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { afterEach, expect, test } from "vitest";
 import { type ArrivalLimits, OpenConnections } from "../../../src/front/http/node/open-connections.ts";
 import { disposeAll, onDispose } from "../../fixtures/dispose.ts";
 import { until } from "../../fixtures/until.ts";
 
 afterEach(disposeAll);
+setFlagsFromString("--expose-gc");
 
 const REQUEST = "POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 2\r\n\r\n{}";
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -91,6 +94,34 @@ test("a slow answer, an idle connection and a request after a long pause are not
   await pause(400);
   answers[1]!.end("ok");
   expect(late).toEqual([]);
+});
+
+test("an answer under way is not cut for what follows its request; afterwards, that is late", async () => {
+  const { open, late, answers, served } = await setUp({ headersMs: 60 });
+  const empty = await open(REQUEST);
+  const part = await open(REQUEST);
+  await until(() => answers.length === 2);
+  await pause(60);
+  empty.write("\r\n");
+  part.write("POST / HT");
+  await pause(250);
+  expect(late).toEqual([]);
+  for (const answer of answers) answer.end("ok");
+  await until(() => late.includes(1));
+  expect(served[1]!.bytesWritten).toBeGreaterThan(0);
+});
+
+test("an idle connection does not keep its last request and answer", async () => {
+  const { open, answers } = await setUp();
+  await open(REQUEST);
+  await until(() => answers.length === 1);
+  answers[0]!.end("ok");
+  const answer = new WeakRef(answers.pop()!);
+  const collect = runInNewContext("gc") as () => void;
+  await until(() => {
+    collect();
+    return answer.deref() === undefined;
+  });
 });
 
 test("a tunnel is nobody's request", async () => {

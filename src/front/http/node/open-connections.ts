@@ -24,8 +24,8 @@ type Connection = Socket & { [STATE]?: OpenConnection };
 
 interface OpenConnection {
   readonly socket: Socket;
-  newest: IncomingMessage | undefined;
-  answer: ServerResponse | undefined;
+  newest: Pick<IncomingMessage, "complete"> | undefined;
+  answer: Pick<ServerResponse, "writableFinished"> | undefined;
   /** Whether the newest request came after the last look. */
   isNew: boolean;
   /** When the connection, or else the newest request, was first seen. */
@@ -37,6 +37,9 @@ interface OpenConnection {
   /** How much had been read when it was last found idle; -1 before that. */
   idleAt: number;
 }
+
+/** Takes the place of a request and its answer, so that an idle connection does not keep them. */
+const OVER = { complete: true, writableFinished: true };
 
 export class OpenConnections {
   readonly #open = new Set<OpenConnection>();
@@ -70,7 +73,9 @@ export class OpenConnections {
   /** The connection has become a tunnel; the code that serves it ends it. */
   release(socket: Connection): void {
     const open = socket[STATE];
-    if (open) this.#open.delete(open);
+    if (!open) return;
+    this.#open.delete(open);
+    delete socket[STATE];
   }
 
   /** The head of a request has arrived. */
@@ -113,7 +118,10 @@ export class OpenConnections {
     if (!open.newest.complete) return now - open.seenAt >= requestMs;
     const { bytesRead } = open.socket;
     if (open.bytesRead === -1) open.bytesRead = bytesRead;
-    else if (bytesRead !== open.bytesRead && open.partSeenAt === 0) open.partSeenAt = now;
+    // Until then, the answer holds the connection, whatever follows.
+    if (!open.answer!.writableFinished) return false;
+    open.newest = open.answer = OVER;
+    if (bytesRead !== open.bytesRead && open.partSeenAt === 0) open.partSeenAt = now;
     return open.partSeenAt > 0 && now - open.partSeenAt >= headersMs;
   }
 }
