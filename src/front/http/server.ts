@@ -49,7 +49,7 @@ const CHECK_MS = 5000;
 const IDLE_MS = 60_000;
 /** The time allowed for the last answers to be sent. */
 const FLUSH_MS = 1000;
-/** While the server closes, a connection is idle if nothing came for this time. */
+/** How often idle connections are closed while the server closes. */
 const SWEEP_MS = 20;
 /** As node:http and node:https set up the connections that they accept. */
 const ACCEPTED = { allowHalfOpen: true, noDelay: true };
@@ -116,6 +116,7 @@ export async function listenHttp(options: HttpServerOptions): Promise<HttpServer
   let sweeper: NodeJS.Timeout | undefined;
   const stopAccepting = (): void => {
     closed ??= new Promise((resolve) => server.close(() => resolve()));
+    connections.closeIdle();
     sweeper ??= setInterval(() => connections.closeIdle(), SWEEP_MS);
   };
 

@@ -144,7 +144,8 @@ test("only idle connections are closed: none with an answer or a request under w
   answers[0]!.end("ok");
   answers[2]!.end("ok");
   await until(() => answers[0]!.writableFinished && answers[2]!.writableFinished);
-  connections.closeIdle();
+  // A look must have seen that the third is answered, to know of the part of the next one.
+  await pause(60);
   third.write(REQUEST.slice(0, 30));
   const { bytesRead } = served[2]!;
   await until(() => served[2]!.bytesRead > bytesRead);

@@ -34,8 +34,6 @@ interface OpenConnection {
   bytesRead: number;
   /** When more than that was first seen; 0: nothing followed. */
   partSeenAt: number;
-  /** How much had been read when it was last found idle; -1 before that. */
-  idleAt: number;
 }
 
 /** Takes the place of a request and its answer, so that an idle connection does not keep them. */
@@ -63,7 +61,6 @@ export class OpenConnections {
       seenAt: performance.now(),
       bytesRead: -1,
       partSeenAt: 0,
-      idleAt: -1,
     };
     socket[STATE] = open;
     this.#open.add(open);
@@ -87,13 +84,14 @@ export class OpenConnections {
     open.isNew = true;
   }
 
-  /** Closes the connections that have had a request, and nothing since the call before this one. */
+  /**
+   * Closes the connections whose requests are all answered, unless the next one is known to have
+   * begun. At once: a request that comes now would be answered by a gateway that ends.
+   */
   closeIdle(): void {
-    for (const open of this.#open) {
-      const { socket, newest, answer, idleAt } = open;
-      if (!newest?.complete || !answer?.writableFinished) continue;
-      open.idleAt = socket.bytesRead;
-      if (open.idleAt === idleAt) socket.destroy();
+    for (const { socket, newest, answer, bytesRead } of this.#open) {
+      const isAnswered = newest?.complete && answer?.writableFinished;
+      if (isAnswered && (bytesRead === -1 || bytesRead === socket.bytesRead)) socket.destroy();
     }
   }
 
