@@ -21,8 +21,9 @@ import { createNativeLab } from "./lab.js";
  */
 
 const CONNECTIONS = 16;
-// In turns: what the compiler assumed of the first connections is not true of the next ones.
-const WARM_TURNS = 3;
+// In turns: what the compiler assumed of the first connections is not true of the next ones. The
+// recorder's thread has less to do, and takes longer until its code is compiled.
+const WARM_TURNS = 5;
 const WARM_MS = 800;
 const TURN_MS = 300;
 

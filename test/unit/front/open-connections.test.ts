@@ -140,6 +140,7 @@ test("only idle connections are closed: none with an answer or a request under w
   await open(REQUEST);
   const third = await open(REQUEST);
   await open();
+  const again = await open();
   await until(() => answers.length === 3);
   answers[0]!.end("ok");
   answers[2]!.end("ok");
@@ -149,6 +150,14 @@ test("only idle connections are closed: none with an answer or a request under w
   third.write(REQUEST.slice(0, 30));
   const { bytesRead } = served[2]!;
   await until(() => served[2]!.bytesRead > bytesRead);
+  // Whether the last one was answered long ago, or in this turn.
+  again.write(REQUEST);
+  await until(() => answers.length === 4);
+  answers[3]!.end("ok");
+  await pause(60);
+  again.write(REQUEST);
+  await until(() => answers.length === 5);
+  answers[4]!.end("ok");
   connections.closeIdle();
-  expect(served.map(({ destroyed }) => destroyed)).toEqual([true, false, false, false]);
+  expect(served.map(({ destroyed }) => destroyed)).toEqual([true, false, false, false, true]);
 });

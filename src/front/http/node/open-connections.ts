@@ -25,7 +25,7 @@ type Connection = Socket & { [STATE]?: OpenConnection };
 interface OpenConnection {
   readonly socket: Socket;
   newest: Pick<IncomingMessage, "complete"> | undefined;
-  answer: Pick<ServerResponse, "writableFinished"> | undefined;
+  answer: Pick<ServerResponse, "writableEnded" | "writableFinished"> | undefined;
   /** Whether the newest request came after the last look. */
   isNew: boolean;
   /** When the connection, or else the newest request, was first seen. */
@@ -37,7 +37,7 @@ interface OpenConnection {
 }
 
 /** Takes the place of a request and its answer, so that an idle connection does not keep them. */
-const OVER = { complete: true, writableFinished: true };
+const OVER = { complete: true, writableEnded: true, writableFinished: true };
 
 export class OpenConnections {
   readonly #open = new Set<OpenConnection>();
@@ -89,9 +89,10 @@ export class OpenConnections {
    * begun. At once: a request that comes now would be answered by a gateway that ends.
    */
   closeIdle(): void {
-    for (const { socket, newest, answer, bytesRead } of this.#open) {
-      const isAnswered = newest?.complete && answer?.writableFinished;
-      if (isAnswered && (bytesRead === -1 || bytesRead === socket.bytesRead)) socket.destroy();
+    for (const { socket, newest, answer, isNew, bytesRead } of this.#open) {
+      const isAnswered = newest?.complete && answer?.writableEnded && socket.writableLength === 0;
+      const hasBegun = !isNew && bytesRead !== -1 && bytesRead !== socket.bytesRead;
+      if (isAnswered && !hasBegun) socket.destroy();
     }
   }
 
