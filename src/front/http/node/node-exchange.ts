@@ -17,6 +17,7 @@ import { type Body, type HttpExchange, JSON_HEADERS, type RawStream, type Stream
 import { type Abortable, AbortWatch } from "./abort-watch.ts";
 import { DirectRequest } from "./direct-request.ts";
 import { NodeStream } from "./node-stream.ts";
+import { OpenConnections } from "./open-connections.ts";
 import type { PlainHead } from "./plain-head.ts";
 import { StallWatch, type Unread } from "./stall-watch.ts";
 
@@ -226,6 +227,7 @@ export class NodeExchange implements HttpExchange, TurnEndTask, Abortable {
       response._headerSent = true;
       socket.write(response._header + body, this.#encoding);
       response.end();
+      OpenConnections.over(socket, response);
       this.#complete();
     } else {
       this.onDone(() => this.#over());

@@ -84,6 +84,12 @@ export class OpenConnections {
     open.isNew = true;
   }
 
+  /** An answer has ended. Nothing of it is kept until the next look. */
+  static over(socket: Connection, answer: ServerResponse): void {
+    const open = socket[STATE];
+    if (open?.answer === answer && open.newest?.complete) open.newest = open.answer = OVER;
+  }
+
   /**
    * Closes the connections whose requests are all answered, unless the next one is known to have
    * begun. At once: a request that comes now would be answered by a gateway that ends.
