@@ -93,12 +93,8 @@ export async function listenHttp(options: HttpServerOptions): Promise<HttpServer
   // Nothing can be said to such a client: an answer would wait for its handshake.
   secure?.on("tlsClientError", (_error, socket) => void socket.destroy());
   const server = secure ?? createListener(ACCEPTED, opened);
-  /** Also those whose handshake is under way. */
-  const accepted = new Set<Socket>();
-  server.on("connection", (socket: Socket) => {
-    accepted.add(socket);
-    socket.once("close", () => accepted.delete(socket));
-  });
+  // From before its handshake; the server ends one that takes too long.
+  secure?.on("connection", (socket) => connections.addUnwatched(socket));
   await new Promise<void>((resolve, reject) => {
     const fail = (error: Error): void => {
       connections.close();
@@ -131,7 +127,6 @@ export async function listenHttp(options: HttpServerOptions): Promise<HttpServer
       await withTimeout(closed!, FLUSH_MS, undefined);
       clearInterval(sweeper);
       connections.close();
-      for (const socket of accepted) socket.destroy();
       await closed;
     },
   };

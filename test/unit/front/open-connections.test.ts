@@ -134,6 +134,21 @@ test("a tunnel is nobody's request", async () => {
   expect(served[0]!.destroyed).toBe(false);
 });
 
+test("the end closes what is open: answers under way, tunnels, and sockets that others watch", async () => {
+  const { connections, open, answers, served } = await setUp();
+  await open(REQUEST);
+  await open("CONNECT localhost:1 HTTP/1.1\r\nhost: localhost\r\n\r\n");
+  const other = await open();
+  const gone = await open();
+  connections.addUnwatched(other);
+  connections.addUnwatched(gone);
+  gone.destroy();
+  await until(() => answers.length === 1 && gone.closed);
+  await pause(50);
+  connections.close();
+  expect([served[0]!.destroyed, served[1]!.destroyed, other.destroyed]).toEqual([true, true, true]);
+});
+
 test("only idle connections are closed: none with an answer or a request under way", async () => {
   const { connections, open, answers, served } = await setUp();
   await open(REQUEST);

@@ -1,6 +1,6 @@
 /**
- * The open connections of an HTTP server. Reports those whose request does not arrive in time, and
- * closes the idle ones while the server shuts down.
+ * The open connections of an HTTP server. Reports those whose request does not arrive in time,
+ * closes the idle ones while the server shuts down, and the others at its end.
  *
  * Node has a list of its own, sorted by time, in which each request moves its connection several
  * times: 2 to 3 % of a small call. This one notes the newest request only, and looks at all
@@ -10,6 +10,7 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { Bag, type Placed } from "../../../structures/bag.ts";
 
 export interface ArrivalLimits {
   /** The timeout for the head of a request, and for the first one of a connection. */
@@ -21,8 +22,14 @@ export interface ArrivalLimits {
 
 const STATE = Symbol("open connection");
 type Connection = Socket & { [STATE]?: OpenConnection };
+const UNWATCHED = Symbol("unwatched socket");
+type Unwatched = Socket & { [UNWATCHED]?: UnwatchedSocket };
 
-interface OpenConnection {
+interface UnwatchedSocket extends Placed {
+  readonly socket: Socket;
+}
+
+interface OpenConnection extends Placed {
   readonly socket: Socket;
   newest: Pick<IncomingMessage, "complete"> | undefined;
   answer: Pick<ServerResponse, "writableEnded" | "writableFinished"> | undefined;
@@ -40,20 +47,33 @@ interface OpenConnection {
 const OVER = { complete: true, writableEnded: true, writableFinished: true };
 
 export class OpenConnections {
-  readonly #open = new Set<OpenConnection>();
+  readonly #open = new Bag<OpenConnection>();
+  readonly #unwatched = new Bag<UnwatchedSocket>();
   readonly #limits: ArrivalLimits;
   readonly #late: (socket: Socket) => void;
   readonly #timer: NodeJS.Timeout;
+  /** One listener for all: each connection would keep one of its own. */
+  readonly #closed: (this: Connection) => void;
+  readonly #unwatchedClosed: (this: Unwatched) => void;
 
   /** `late`: called with a connection whose request did not arrive in time. */
   constructor(limits: ArrivalLimits, late: (socket: Socket) => void) {
     this.#limits = limits;
     this.#late = late;
     this.#timer = setInterval(() => this.#check(), limits.checkMs).unref();
+    const open = this.#open;
+    this.#closed = function () {
+      if (this[STATE]) open.delete(this[STATE]);
+    };
+    const unwatched = this.#unwatched;
+    this.#unwatchedClosed = function () {
+      if (this[UNWATCHED]) unwatched.delete(this[UNWATCHED]);
+    };
   }
 
   add(socket: Connection): void {
     const open: OpenConnection = {
+      place: -1,
       socket,
       newest: undefined,
       answer: undefined,
@@ -64,7 +84,14 @@ export class OpenConnections {
     };
     socket[STATE] = open;
     this.#open.add(open);
-    socket.once("close", () => this.#open.delete(open));
+    socket.on("close", this.#closed);
+  }
+
+  /** Takes a socket that is only closed at the end, because other code watches over it. */
+  addUnwatched(socket: Unwatched): void {
+    socket[UNWATCHED] = { place: -1, socket };
+    this.#unwatched.add(socket[UNWATCHED]);
+    socket.on("close", this.#unwatchedClosed);
   }
 
   /** The connection has become a tunnel; the code that serves it ends it. */
@@ -73,6 +100,7 @@ export class OpenConnections {
     if (!open) return;
     this.#open.delete(open);
     delete socket[STATE];
+    this.addUnwatched(socket);
   }
 
   /** The head of a request has arrived. */
@@ -95,7 +123,7 @@ export class OpenConnections {
    * begun. At once: a request that comes now would be answered by a gateway that ends.
    */
   closeIdle(): void {
-    for (const { socket, newest, answer, isNew, bytesRead } of this.#open) {
+    for (const { socket, newest, answer, isNew, bytesRead } of this.#open.items()) {
       const isAnswered = newest?.complete && answer?.writableEnded && socket.writableLength === 0;
       const hasBegun = !isNew && bytesRead !== -1 && bytesRead !== socket.bytesRead;
       if (isAnswered && !hasBegun) socket.destroy();
@@ -104,11 +132,13 @@ export class OpenConnections {
 
   close(): void {
     clearInterval(this.#timer);
+    for (const { socket } of this.#unwatched.items()) socket.destroy();
+    for (const { socket } of this.#open.items()) socket.destroy();
   }
 
   #check(): void {
     const now = performance.now();
-    for (const open of this.#open) if (this.#isLate(open, now)) this.#late(open.socket);
+    for (const open of this.#open.items()) if (this.#isLate(open, now)) this.#late(open.socket);
   }
 
   #isLate(open: OpenConnection, now: number): boolean {
