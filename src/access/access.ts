@@ -110,10 +110,13 @@ export class Access extends EventEmitter<AccessEvents> {
     return named?.kind === "p" && Object.hasOwn(tied, named.name) ? tied[named.name]!.scopes : [];
   }
 
-  /** Keeps the visibility of a client up to date. Returns a function that ends it. */
-  follow(follower: Follower): () => void {
+  /** Keeps the visibility of a client up to date, until `unfollow`. */
+  follow(follower: Follower): void {
     this.#followers.add(follower);
-    return () => this.#followers.delete(follower);
+  }
+
+  unfollow(follower: Follower): void {
+    this.#followers.delete(follower);
   }
 
   #decide(endpoint: string, { held, rules }: Limits, all: Config["profiles"]): Place | undefined {

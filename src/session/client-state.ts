@@ -58,7 +58,8 @@ export function createClientState(given: ClientStateParts) {
     timeoutMs: () => config.current.approvals.timeoutMs,
   });
   new ServerMessages(servers, sessions, catalog);
-  sessions.on("opened", (session) => session.onEnd(access.follow(session)));
+  sessions.on("opened", (session) => access.follow(session));
+  sessions.on("ended", (session) => access.unfollow(session));
   access.on("changed", () => catalog.lookAgain());
   return { access, sessions, subscriptions, continuity, resourceSubscriptions, tasks, heldTasks, mark: sealer.mark };
 }

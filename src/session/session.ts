@@ -69,11 +69,10 @@ export class Session implements Client {
   greeting: Promise<unknown> | undefined;
   readonly #send: (text: string, call: Call | undefined) => void;
   readonly #calls = new SmallMap<Id, Call>();
-  /** One for each large message that is being read. */
-  /** Made on first use, like the next: most sessions need neither. */
+  /** One for each large message that is being read. Made on first use: most sessions need none. */
   #arriving: Set<EarlyCancels> | undefined;
   #questions: Map<Id, (answer: Answer) => void> | undefined;
-  readonly #endings: (() => void)[] = [];
+  #endings: readonly (() => void)[] = [];
   #questionCount = 0;
   #isRetired = false;
   #ended = false;
@@ -200,7 +199,8 @@ export class Session implements Client {
 
   onEnd(ending: () => void): void {
     if (this.#ended) ending();
-    else this.#endings.push(ending);
+    // An array that grows has room for 16 more, in every session.
+    else this.#endings = [...this.#endings, ending];
   }
 
   /**
@@ -217,7 +217,9 @@ export class Session implements Client {
     this.#ended = true;
     for (const call of this.#calls.values()) call.cancel("client");
     this.#abandonQuestions();
-    for (const ending of this.#endings.splice(0)) ending();
+    const endings = this.#endings;
+    this.#endings = [];
+    for (const ending of endings) ending();
   }
 
   #abandonQuestions(): void {

@@ -151,7 +151,7 @@ export class LegacyHttp {
     const streams = this.#streamsOf(session);
     const lastEventId = x.header("last-event-id");
     const outbox =
-      (lastEventId !== undefined && streams.requests.get(lastEventId.slice(0, lastEventId.lastIndexOf("-")))) ||
+      (lastEventId !== undefined && streams.requests?.get(lastEventId.slice(0, lastEventId.lastIndexOf("-")))) ||
       streams.standing;
     attach(x, { outbox, streams, lastEventId });
   }
@@ -224,7 +224,7 @@ export class LegacyHttp {
     const budget = UnreadBudget.of(this.#context);
     const standing = new Outbox({ budget, name: prefix });
     const { retryHint } = this.#context;
-    return { id: "", prefix, standing, requests: new Map(), count: 0, budget, kept: this.#kept, retryHint };
+    return { id: "", prefix, standing, requests: undefined, count: 0, budget, kept: this.#kept, retryHint };
   }
 
   #register(session: Session, streams: Streams, id: string): void {
@@ -236,7 +236,7 @@ export class LegacyHttp {
       this.#sessions.delete(id);
       if (!session.isRetired) this.#context.continuity.ended(session.key);
       streams.standing.end();
-      for (const outbox of streams.requests.values()) {
+      for (const outbox of streams.requests?.values() ?? []) {
         this.#kept.drop(outbox);
         outbox.end();
       }

@@ -25,8 +25,8 @@ export interface Streams {
   /** Begins the names of all its streams. */
   readonly prefix: string;
   readonly standing: Outbox;
-  /** The resumable streams of requests, by name. */
-  readonly requests: Map<string, Outbox>;
+  /** The resumable streams of requests, by name. Made with the first: most sessions have none. */
+  requests: Map<string, Outbox> | undefined;
   count: number;
   readonly budget: UnreadBudget;
   /** The streams of answered requests, of all sessions. */
@@ -94,6 +94,7 @@ export class PostReply {
     const streams = this.#streams;
     this.#name = `${streams.prefix}r${++streams.count}`;
     const opened = new Outbox({ budget: streams.budget, name: this.#name });
+    streams.requests ??= new Map();
     streams.requests.set(this.#name, opened);
     attach(this.#x, { outbox: opened, streams });
     this.#outbox = opened;
@@ -104,7 +105,7 @@ export class PostReply {
     for (const text of texts) outbox.push(text);
     outbox.finish();
     const { requests, kept } = this.#streams;
-    kept.keep(outbox, () => void requests.delete(this.#name));
+    kept.keep(outbox, () => void requests?.delete(this.#name));
   }
 }
 
@@ -116,11 +117,8 @@ export interface Attachment {
 
 /** Connects an outbox to this exchange, starting after the last event that the client received. */
 export function attach(x: HttpExchange, { outbox, streams, lastEventId }: Attachment): void {
-  openEventStream(x, outbox, {
-    headers: { [SESSION_HEADER]: streams.id },
-    lastEventId,
-    // The stream of a request ends with its answer: there is nothing to come back for.
-    retryHint: outbox === streams.standing ? streams.retryHint : undefined,
-    delivered: () => streams.kept.drop(outbox),
-  });
+  const headers = { [SESSION_HEADER]: streams.id };
+  if (outbox === streams.standing) openEventStream(x, outbox, { headers, lastEventId, retryHint: streams.retryHint });
+  // The stream of a request ends with its answer: there is nothing to come back for.
+  else openEventStream(x, outbox, { headers, lastEventId, delivered: () => streams.kept.drop(outbox) });
 }

@@ -90,8 +90,9 @@ export function openListen(
     // Changes that happen while the subscriptions are made are told after the acknowledgement.
     const early: ChangeKind[] = [];
     let acknowledged = false;
+    context.access.follow(viewer);
     stops.push(
-      context.access.follow(viewer),
+      () => context.access.unfollow(viewer),
       context.directory.onChange(viewer, (changed) => {
         for (const kind of changed) {
           if (!kinds.has(kind)) continue;
