@@ -5,7 +5,7 @@
 
 import { oneLine } from "../json/json-text.ts";
 import type { Outbox, Sink } from "../outbound/outbox.ts";
-import { type HttpExchange, type RawStream, STREAM_HEADERS } from "./http/exchange.ts";
+import { type HttpExchange, type RawStream, STREAM_HEADERS, type StreamEvents } from "./http/exchange.ts";
 import type { RetryHint } from "./http/retry-hint.ts";
 
 export interface EventStreamOptions {
@@ -24,32 +24,30 @@ export interface EventStreamOptions {
 }
 
 export function openEventStream(x: HttpExchange, outbox: Outbox, options: EventStreamOptions = {}): void {
-  const { headers, keepAliveMs, greeting, lastEventId, delivered } = options;
-  let timer: NodeJS.Timeout | undefined;
-  const stream = x.stream(headers ? { ...STREAM_HEADERS, ...headers } : STREAM_HEADERS, {
-    drained: () => outbox.drained(),
-    closed: () => {
-      clearInterval(timer);
-      outbox.closed(sink);
-      options.closed?.();
-    },
-    ...(delivered && { delivered }),
-  });
-  const sink = new EventSink(stream, options.retryHint);
-  if (keepAliveMs !== undefined) {
-    timer = setInterval(() => stream.isFull || stream.write(": keep-alive\n\n"), keepAliveMs).unref();
-  }
-  if (greeting !== undefined) stream.write(greeting);
-  outbox.open(sink, lastEventId);
+  outbox.open(new EventStream(x, outbox, options), options.lastEventId);
 }
 
-class EventSink implements Sink {
+/** One object between the outbox and the stream: a gateway may have thousands of open streams. */
+class EventStream implements Sink, StreamEvents {
+  readonly delivered: (() => void) | undefined;
+  readonly #outbox: Outbox;
   readonly #stream: RawStream;
   readonly #retryHint: RetryHint | undefined;
+  readonly #closed: (() => void) | undefined;
+  readonly #timer: NodeJS.Timeout | undefined;
 
-  constructor(stream: RawStream, retryHint: RetryHint | undefined) {
+  constructor(x: HttpExchange, outbox: Outbox, options: EventStreamOptions) {
+    const { headers, keepAliveMs, greeting } = options;
+    this.#outbox = outbox;
+    this.#retryHint = options.retryHint;
+    this.#closed = options.closed;
+    this.delivered = options.delivered;
+    const stream = x.stream(headers ? { ...STREAM_HEADERS, ...headers } : STREAM_HEADERS, this);
     this.#stream = stream;
-    this.#retryHint = retryHint;
+    if (keepAliveMs !== undefined) {
+      this.#timer = setInterval(() => stream.isFull || stream.write(": keep-alive\n\n"), keepAliveMs).unref();
+    }
+    if (greeting !== undefined) stream.write(greeting);
   }
 
   get isFull(): boolean {
@@ -71,5 +69,15 @@ class EventSink implements Sink {
 
   cut(): void {
     this.#stream.cut();
+  }
+
+  drained(): void {
+    this.#outbox.drained();
+  }
+
+  closed(): void {
+    clearInterval(this.#timer);
+    this.#outbox.closed(this);
+    this.#closed?.();
   }
 }

@@ -38,7 +38,7 @@ export interface HttpExchange {
    * Sends the whole answer. Must be called only once; does nothing if the client has disconnected.
    */
   reply(status: number, headers: Readonly<Record<string, string>>, body?: Body): void;
-  /** Answers with an event stream. */
+  /** Answers with an event stream. The headers of the request cannot be read any more. */
   stream(headers: Readonly<Record<string, string>>, events: StreamEvents): RawStream;
   /** Runs the listener once, if the connection ends before the answer is complete. */
   onAbort(listener: () => void): void;
@@ -56,7 +56,7 @@ export interface StreamEvents {
   drained(): void;
   closed(): void;
   /** Everything was sent, and the connection stayed open for a while afterwards. */
-  delivered?(): void;
+  readonly delivered?: (() => void) | undefined;
 }
 
 export interface RawStream {

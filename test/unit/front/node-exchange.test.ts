@@ -1,6 +1,8 @@
 /** Small answers are sent together at the end of a turn. Until then, anything may happen. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type AddressInfo, connect } from "node:net";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { afterEach, describe, expect, test } from "vitest";
 import { LiveConfig } from "../../../src/config/live-config.ts";
 import { parseConfig } from "../../../src/config/reading/parse.ts";
@@ -8,12 +10,14 @@ import { JSON_HEADERS } from "../../../src/front/http/exchange.ts";
 import { AbortWatch } from "../../../src/front/http/node/abort-watch.ts";
 import { DirectRequest } from "../../../src/front/http/node/direct-request.ts";
 import { NodeExchange } from "../../../src/front/http/node/node-exchange.ts";
+import { OpenConnections } from "../../../src/front/http/node/open-connections.ts";
 import { PlainHead } from "../../../src/front/http/node/plain-head.ts";
 import { TrustedProxies } from "../../../src/front/trusted-proxies.ts";
 import { disposeAll, onDispose } from "../../fixtures/dispose.ts";
 import { until } from "../../fixtures/until.ts";
 
 afterEach(disposeAll);
+setFlagsFromString("--expose-gc");
 
 const proxies = new TrustedProxies(new LiveConfig(parseConfig("{}", { file: "test.json", env: {} }).config));
 
@@ -267,6 +271,47 @@ describe("the head of a plain answer", () => {
   });
 });
 
+test("a stream does not keep the headers of its request, and the next request has its own", async () => {
+  const seen: (string | undefined)[][] = [];
+  let stream: { end(): void } | undefined;
+  const { port } = await listen((x) => {
+    const before = x.header("x-name");
+    if (x.path !== "/stream") {
+      // Before it has read the whole request, Node would close the connection after the answer.
+      setImmediate(() => x.reply(200, JSON_HEADERS, "{}"));
+      seen.push([before, x.header("x-name")]);
+      return;
+    }
+    const opened = x.stream({ "content-type": "text/event-stream" }, { drained: () => {}, closed: () => {} });
+    seen.push([before, x.header("x-name")]);
+    opened.write("a");
+    opened.write("b");
+    stream = opened;
+  });
+  const socket = connect(port, "127.0.0.1");
+  onDispose(() => void socket.destroy());
+  let got = "";
+  socket.setEncoding("latin1").on("data", (text: string) => {
+    got += text;
+  });
+  const ask = (path: string, name: string): void =>
+    void socket.write(`GET ${path} HTTP/1.1\r\nhost: x\r\nx-name: ${name}\r\n\r\n`);
+  ask("/first", "one");
+  await until(() => got.endsWith("{}"));
+  ask("/stream", "two");
+  await until(() => got.endsWith("1\r\nb\r\n"));
+  stream!.end();
+  await until(() => got.endsWith("0\r\n\r\n"));
+  ask("/last", "three");
+  await until(() => got.endsWith("{}"));
+  expect(seen).toEqual([
+    ["one", "one"],
+    ["two", undefined],
+    ["three", "three"],
+  ]);
+  expect(got.split("HTTP/1.1 200 OK\r\n")).toHaveLength(4);
+});
+
 describe("a connection that closes", () => {
   const kinds: Readonly<Record<string, (x: NodeExchange) => void>> = {
     "before an answer": () => {},
@@ -319,6 +364,27 @@ describe("a connection that closes", () => {
     const got = await answersTo(port, GET);
     await until(() => sizes.length === 1 && got() !== "");
     expect(sizes).toEqual([0]);
+  });
+
+  const { "an answer past the exchange": _, ...ownAnswers } = answers;
+  test.each(Object.entries(ownAnswers))("is idle and keeps nothing of a request after %s", async (_, answer) => {
+    // It does not look by itself during this test.
+    const connections = new OpenConnections({ headersMs: 60_000, requestMs: 60_000, checkMs: 60_000 }, () => {});
+    onDispose(() => connections.close());
+    let answered: WeakRef<ServerResponse> | undefined;
+    const { port, server } = await listen((x, response) => {
+      connections.began(response.req, response);
+      answered = new WeakRef(response);
+      setImmediate(() => answer(x));
+    });
+    server.keepAliveTimeout = 0;
+    server.on("connection", (socket) => connections.add(socket));
+    const got = await answersTo(port, GET);
+    const collect = runInNewContext("gc") as () => void;
+    await until(() => {
+      collect();
+      return got() !== "" && answered?.deref() === undefined;
+    });
   });
 
   test("aborts its first request, too", async () => {

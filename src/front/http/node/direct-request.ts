@@ -8,6 +8,8 @@ import { Pieces } from "../../../structures/pieces.ts";
 import { LatestHeaders } from "./latest-headers.ts";
 
 const EMPTY = Buffer.alloc(0);
+const NO_HEADERS: IncomingHttpHeaders = Object.freeze({});
+const NO_RAW_HEADERS = Object.freeze([]) as readonly string[] as string[];
 
 const LATEST = Symbol("latest headers");
 type Connection = Socket & { [LATEST]?: LatestHeaders | undefined };
@@ -52,6 +54,15 @@ export class DirectRequest extends IncomingMessage {
     // Else Node would read the rest of the stream after the answer.
     (this as { _consuming?: boolean })._consuming = true;
     return true;
+  }
+
+  /** The headers are not read again: what is known of them on this connection is let go, too. */
+  forgetHeaders(): void {
+    const connection: Connection = this.socket;
+    connection[LATEST] = undefined;
+    this.rawHeaders = NO_RAW_HEADERS;
+    nodeHeaders.set!.call(this, NO_HEADERS);
+    this.#headers = NO_HEADERS;
   }
 
   /** Node's parser calls it with each part of the body, and with null at its end. */

@@ -40,6 +40,8 @@ const TINY_CHUNKS = JSON.stringify({
     message: `The body came in more than ${MANY_CHUNKS} chunks of less than ${TINY_BYTES} bytes: send it in larger ones`,
   },
 });
+/** Takes the place of a head that was sent, which Node would keep: only that there is one counts. */
+const SENT = "sent";
 /** If the connection stays open this long after the last byte, the answer counts as delivered. */
 const DELIVERED_MS = 1000;
 
@@ -239,8 +241,11 @@ export class NodeExchange implements HttpExchange, TurnEndTask, Abortable {
     const response = this.#response;
     response.writeHead(200, this.shared ? { ...headers, ...this.shared } : headers);
     response.flushHeaders();
+    // A stream may be open for days, and wait most of the time.
+    response._header = SENT;
+    if (this.#request instanceof DirectRequest) this.#request.forgetHeaders();
     const { socket } = response;
-    const stream = new NodeStream(response, this.#options.unread, () => events.drained());
+    const stream = new NodeStream(response, this.#options.unread, events);
     this.onDone(() => {
       this.#over();
       events.closed();
@@ -267,8 +272,10 @@ export class NodeExchange implements HttpExchange, TurnEndTask, Abortable {
 
   /** The answer was sent, or the connection has ended. */
   #over(): void {
-    if (this.#response.writableFinished) this.#complete();
-    else this.aborted();
+    if (this.#response.writableFinished) {
+      OpenConnections.over(this.#request.socket, this.#response);
+      this.#complete();
+    } else this.aborted();
   }
 
   /** The answer is complete, so that nothing can be aborted any more. */

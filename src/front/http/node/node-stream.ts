@@ -3,23 +3,21 @@
  * each object that is written with an accessor in it, V8 makes a table of its own.
  */
 import type { ServerResponse } from "node:http";
-import type { RawStream } from "../exchange.ts";
+import type { RawStream, StreamEvents } from "../exchange.ts";
 import { StallWatch, type Unread } from "./stall-watch.ts";
 
 export class NodeStream implements RawStream {
   readonly #response: ServerResponse;
-  readonly #stalls: StallWatch;
+  readonly #unread: Unread;
+  readonly #events: StreamEvents;
+  /** Made when the client is first slow: most streams carry little. */
+  #stalls: StallWatch | undefined;
   #isStuck = false;
 
-  /** `drained` runs when the stream has room again. */
-  constructor(response: ServerResponse, unread: Unread, drained: () => void) {
+  constructor(response: ServerResponse, unread: Unread, events: StreamEvents) {
     this.#response = response;
-    this.#stalls = new StallWatch(response, unread);
-    response.on("drain", () => {
-      this.#isStuck = false;
-      this.#stalls.stop();
-      drained();
-    });
+    this.#unread = unread;
+    this.#events = events;
   }
 
   get isFull(): boolean {
@@ -28,7 +26,9 @@ export class NodeStream implements RawStream {
 
   write(text: string): void {
     this.#isStuck = !this.#response.write(text);
-    if (this.#isStuck) this.#stalls.start();
+    if (!this.#isStuck) return;
+    this.#stalls ??= this.#watch();
+    this.#stalls.start();
   }
 
   end(): void {
@@ -37,5 +37,15 @@ export class NodeStream implements RawStream {
 
   cut(): void {
     this.#response.destroy();
+  }
+
+  #watch(): StallWatch {
+    const stalls = new StallWatch(this.#response, this.#unread);
+    this.#response.on("drain", () => {
+      this.#isStuck = false;
+      stalls.stop();
+      this.#events.drained();
+    });
+    return stalls;
   }
 }
