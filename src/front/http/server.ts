@@ -55,20 +55,26 @@ const SWEEP_MS = 20;
 const ACCEPTED = { allowHalfOpen: true, noDelay: true };
 const ENCRYPTED = { allowHalfOpen: false, ALPNProtocols: ["http/1.1"] };
 
+/** Node's own member: clients are told how long an idle connection stays open. */
+type KeptAlive = ServerResponse & { _keepAliveTimeout?: number };
+
 export async function listenHttp(options: HttpServerOptions): Promise<HttpServer> {
   const { serve, attach, host, port, receiveMs, certificate } = options;
   const connections = new OpenConnections(
     {
       headersMs: Math.min(HEADERS_MS, receiveMs),
       requestMs: receiveMs,
+      idleMs: IDLE_MS,
       checkMs: Math.min(CHECK_MS, receiveMs),
     },
     (socket) => refuseLate(socket, receiveMs),
   );
   // It does not listen itself, so it has no list of connections of its own.
   const http = createServer({ IncomingMessage: DirectRequest, maxHeaderSize: options.headerBytes });
-  http.keepAliveTimeout = IDLE_MS;
-  http.on("request", (incoming, outgoing) => {
+  // Nor a timer for each connection.
+  http.keepAliveTimeout = 0;
+  http.on("request", (incoming, outgoing: KeptAlive) => {
+    outgoing._keepAliveTimeout = IDLE_MS;
     connections.began(incoming, outgoing);
     serve(incoming, outgoing);
   });

@@ -91,3 +91,10 @@ test.skipIf(comesWithHttp)(
     expect(await reported(2)).toEqual(["false", "true"]);
   },
 );
+
+test("clients are told how long an idle connection stays open", async () => {
+  const { url } = await startGoblin({});
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });
+  const { headers } = await fetch(url, { method: "POST", headers: { ...json, authorization: "" }, body });
+  expect([headers.get("connection"), headers.get("keep-alive")]).toEqual(["keep-alive", "timeout=60"]);
+});

@@ -21,8 +21,8 @@ setFlagsFromString("--expose-gc");
 
 const proxies = new TrustedProxies(new LiveConfig(parseConfig("{}", { file: "test.json", env: {} }).config));
 
-async function listen(serve: (x: NodeExchange, response: ServerResponse) => void) {
-  const options = { unread: { ms: 60_000, cut: () => {} }, proxies, plainHead: new PlainHead() };
+async function listen(serve: (x: NodeExchange, response: ServerResponse) => void, unreadMs = 60_000) {
+  const options = { unread: { ms: unreadMs, cut: () => {} }, proxies, plainHead: new PlainHead() };
   const server = createServer({ IncomingMessage: DirectRequest }, (request, response) => {
     serve(new NodeExchange(request, response, options), response);
   });
@@ -271,6 +271,23 @@ describe("the head of a plain answer", () => {
   });
 });
 
+test("a connection stays open after a large answer that was watched", async () => {
+  const { port, server } = await listen((x) => setImmediate(() => x.reply(200, {}, "x".repeat(600_000))), 60);
+  server.keepAliveTimeout = 0;
+  const socket = connect(port, "127.0.0.1");
+  onDispose(() => void socket.destroy());
+  let read = 0;
+  socket.on("data", (bytes) => {
+    read += bytes.length;
+  });
+  for (const asked of [1, 2]) {
+    socket.write(GET);
+    await until(() => read > asked * 600_000);
+    await new Promise((resolve) => setTimeout(resolve, 150));
+  }
+  expect(socket.destroyed).toBe(false);
+});
+
 test("a stream does not keep the headers of its request, and the next request has its own", async () => {
   const seen: (string | undefined)[][] = [];
   let stream: { end(): void } | undefined;
@@ -369,7 +386,8 @@ describe("a connection that closes", () => {
   const { "an answer past the exchange": _, ...ownAnswers } = answers;
   test.each(Object.entries(ownAnswers))("is idle and keeps nothing of a request after %s", async (_, answer) => {
     // It does not look by itself during this test.
-    const connections = new OpenConnections({ headersMs: 60_000, requestMs: 60_000, checkMs: 60_000 }, () => {});
+    const limits = { headersMs: 60_000, requestMs: 60_000, idleMs: 60_000, checkMs: 60_000 };
+    const connections = new OpenConnections(limits, () => {});
     onDispose(() => connections.close());
     let answered: WeakRef<ServerResponse> | undefined;
     const { port, server } = await listen((x, response) => {

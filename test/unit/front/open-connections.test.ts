@@ -18,7 +18,8 @@ async function setUp(limits: Partial<ArrivalLimits> = {}) {
   const late: number[] = [];
   const answers: ServerResponse[] = [];
   const served: Socket[] = [];
-  const connections = new OpenConnections({ headersMs: 300, requestMs: 300, checkMs: 20, ...limits }, (socket) => {
+  const all = { headersMs: 300, requestMs: 300, idleMs: 60_000, checkMs: 20, ...limits };
+  const connections = new OpenConnections(all, (socket) => {
     late.push(served.indexOf(socket));
     socket.destroy();
   });
@@ -122,6 +123,26 @@ test("an idle connection does not keep its last request and answer", async () =>
     collect();
     return answer.deref() === undefined;
   });
+});
+
+test("a connection that is idle for long is closed: none with an answer or a request under way", async () => {
+  const { open, answers, late, served } = await setUp({ headersMs: 60_000, requestMs: 60_000, idleMs: 150 });
+  await open(REQUEST);
+  await open(REQUEST);
+  await open(REQUEST.slice(0, -1));
+  await open();
+  const busy = await open(REQUEST);
+  await until(() => answers.length === 4);
+  answers[0]!.end("ok");
+  answers[3]!.end("ok");
+  const again = setInterval(() => busy.write(REQUEST), 40);
+  onDispose(() => clearInterval(again));
+  const answering = setInterval(() => answers.slice(4).forEach((answer) => void answer.end("ok")), 5);
+  onDispose(() => clearInterval(answering));
+  await until(() => served[0]!.destroyed);
+  await pause(300);
+  expect(served.map(({ destroyed }) => destroyed)).toEqual([true, false, false, false, false]);
+  expect(late).toEqual([]);
 });
 
 test("a tunnel is nobody's request", async () => {

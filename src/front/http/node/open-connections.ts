@@ -1,12 +1,13 @@
 /**
  * The open connections of an HTTP server. Reports those whose request does not arrive in time,
- * closes the idle ones while the server shuts down, and the others at its end.
+ * closes those that are idle for long, all idle ones while the server shuts down, and the others at
+ * its end.
  *
  * Node has a list of its own, sorted by time, in which each request moves its connection several
- * times: 2 to 3 % of a small call. This one notes the newest request only, and looks at all
- * connections every few seconds. So a timeout may be late by two such looks, and is never early. A
- * head that stops soon after the request before it looks like an idle connection, and is closed as
- * one.
+ * times: 2 to 3 % of a small call; and each answer starts a timer: 1 %. This one notes the newest
+ * request only, and looks at all connections every few seconds. So a timeout may be late by two
+ * such looks, and is never early. A head that stops soon after the request before it looks like an
+ * idle connection, and is closed as one.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -17,6 +18,8 @@ export interface ArrivalLimits {
   readonly headersMs: number;
   /** The timeout for a whole request. */
   readonly requestMs: number;
+  /** How long a connection may be idle. */
+  readonly idleMs: number;
   readonly checkMs: number;
 }
 
@@ -35,7 +38,9 @@ interface OpenConnection extends Placed {
   answer: Pick<ServerResponse, "writableEnded" | "writableFinished"> | undefined;
   /** Whether the newest request came after the last look. */
   isNew: boolean;
-  /** When the connection, or else the newest request, was first seen. */
+  /** Whether a look found that all its requests are answered. */
+  isIdle: boolean;
+  /** When the connection, or else the newest request, or else that it is idle, was first seen. */
   seenAt: number;
   /** How much had been read when the newest request was complete; -1 before that. */
   bytesRead: number;
@@ -78,6 +83,7 @@ export class OpenConnections {
       newest: undefined,
       answer: undefined,
       isNew: false,
+      isIdle: false,
       seenAt: performance.now(),
       bytesRead: -1,
       partSeenAt: 0,
@@ -142,9 +148,10 @@ export class OpenConnections {
   }
 
   #isLate(open: OpenConnection, now: number): boolean {
-    const { headersMs, requestMs } = this.#limits;
+    const { headersMs, requestMs, idleMs } = this.#limits;
     if (open.isNew) {
       open.isNew = false;
+      open.isIdle = false;
       open.seenAt = now;
       open.bytesRead = -1;
       open.partSeenAt = 0;
@@ -156,7 +163,13 @@ export class OpenConnections {
     // Until then, the answer holds the connection, whatever follows.
     if (!open.answer!.writableFinished) return false;
     open.newest = open.answer = OVER;
+    if (!open.isIdle) {
+      open.isIdle = true;
+      open.seenAt = now;
+    }
     if (bytesRead !== open.bytesRead && open.partSeenAt === 0) open.partSeenAt = now;
-    return open.partSeenAt > 0 && now - open.partSeenAt >= headersMs;
+    if (open.partSeenAt > 0) return now - open.partSeenAt >= headersMs;
+    if (now - open.seenAt >= idleMs) open.socket.destroy();
+    return false;
   }
 }

@@ -32,13 +32,20 @@ export class StallWatch {
 
   start(): void {
     this.#idle = 0;
-    if (!this.#isListening) this.#response.on("timeout", () => this.#wasIdle());
-    this.#isListening = true;
+    if (!this.#isListening) this.#listen();
     this.#response.setTimeout(this.#everyMs);
   }
 
   stop(): void {
     this.#response.setTimeout(0);
+  }
+
+  #listen(): void {
+    const { req } = this.#response;
+    this.#isListening = true;
+    this.#response.on("timeout", () => this.#wasIdle());
+    // Before Node gives the connection to the next answer, which may have a watch of its own.
+    this.#response.prependListener("finish", () => req.socket.setTimeout(0));
   }
 
   #wasIdle(): void {
