@@ -8,7 +8,7 @@
 import { assertStarted, namedOrThrow, resolvedOrThrow } from "../catalog/find-or-throw.ts";
 import type { NamedEntry } from "../catalog/named.ts";
 import type { Snapshot } from "../catalog/snapshot.ts";
-import { applyEdits, locate, memberText, setMember } from "../json/json-text.ts";
+import { locate, memberText, setMember } from "../json/json-text.ts";
 import { Wanted } from "../json/wanted.ts";
 import type { Call } from "../protocol/call.ts";
 import { GoblinError } from "../protocol/errors.ts";
@@ -93,7 +93,7 @@ function namedRoute(call: Call, spec: RoutedMethod, snapshot: Snapshot, entry: N
     serverId: entry.serverId,
     name: entry.exposed,
     target: entry.name,
-    params: withName(call, JSON.stringify(entry.name)),
+    params: withName(call, quoted(entry.name)),
     isRenamed: call.nameAt !== undefined,
     timeoutMs: entry.override?.timeoutMs,
     results: entry.results,
@@ -101,11 +101,16 @@ function namedRoute(call: Call, spec: RoutedMethod, snapshot: Snapshot, entry: N
   };
 }
 
+/** Names of which no character is escaped in JSON, as nearly all names are. */
+const PLAIN = /^[\w./-]*$/;
+
+function quoted(name: string): string {
+  return PLAIN.test(name) ? `"${name}"` : JSON.stringify(name);
+}
+
 /** Returns the params of a call with another name, in JSON. */
 function withName({ text, nameAt }: Call, name: string): string {
-  return nameAt
-    ? applyEdits(text, [{ start: nameAt.start, end: nameAt.end, text: name }])
-    : setMember(text, "name", name);
+  return nameAt ? text.slice(0, nameAt.start) + name + text.slice(nameAt.end) : setMember(text, "name", name);
 }
 
 function listedRoute(call: Call, spec: RoutedMethod, snapshot: Snapshot): Route {

@@ -21,6 +21,7 @@ class Tasks {
 
   run(): void {
     const tasks = this.#waiting;
+    if (tasks.length === 0) return;
     this.#waiting = this.#spare;
     for (const task of tasks) {
       try {
@@ -32,7 +33,8 @@ class Tasks {
         });
       }
     }
-    tasks.length = 0;
+    // Cheaper than a new length, which V8 sets in another function of its own.
+    while (tasks.length > 0) tasks.pop();
     this.#spare = tasks;
   }
 }
