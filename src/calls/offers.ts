@@ -10,7 +10,7 @@ import type { Servers } from "../servers/servers.ts";
 /** Returns the members `gateway` and `servers`, without braces. */
 export function offersOf(catalog: Catalog, servers: Servers): string {
   const { pagers, servers: views } = catalog.snapshot;
-  const kinds = Object.values(listMethods).map(({ kind }) => kind);
+  const kinds = [...listMethods.values()].map(({ kind }) => kind);
   const own = kinds.map((kind) => `"${kind}":[${pagers[kind].entries.map(({ text }) => text).join(",")}]`);
   const each = views.map(({ id, lists }) => {
     const info = JSON.stringify(servers.status(id)?.info ?? null);

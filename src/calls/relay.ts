@@ -20,7 +20,7 @@ import { GoblinError } from "../protocol/errors.ts";
 import { Flight } from "../protocol/flight.ts";
 import { type Answer, failure } from "../protocol/json-rpc.ts";
 import type { OnLimit } from "../protocol/limit-exceeded.ts";
-import { type ListMethod, listMethods, lookUp, type RoutedMethod, routedMethods } from "../protocol/methods.ts";
+import { type ListMethod, listMethods, type RoutedMethod, routedMethods } from "../protocol/methods.ts";
 import type { Recorder } from "../recording/recorder.ts";
 import type { Results } from "../results/results.ts";
 import { EXTENSION, resolveExtension } from "../routing/extension.ts";
@@ -87,7 +87,7 @@ export class Relay {
   readonly limits: ClientLimits;
   readonly #parts: RelayParts;
   /** Requests about the client's own subscriptions. */
-  readonly #clientMethods: Readonly<Record<string, Respond>>;
+  readonly #clientMethods: ReadonlyMap<string, Respond>;
   readonly #inFlight = new InFlight();
   /** Undefined unless there is a collector. */
   readonly #otel: Otel | undefined;
@@ -122,10 +122,10 @@ export class Relay {
       trusted: () => config.current.approvals.trustClients,
       send: (...call) => this.#sendNow(...call),
     });
-    this.#clientMethods = {
-      "resources/subscribe": (flight) => resourceSubscriptions.subscribeSession(flight),
-      "resources/unsubscribe": (flight) => resourceSubscriptions.unsubscribeSession(flight),
-    };
+    this.#clientMethods = new Map([
+      ["resources/subscribe", (flight) => resourceSubscriptions.subscribeSession(flight)],
+      ["resources/unsubscribe", (flight) => resourceSubscriptions.unsubscribeSession(flight)],
+    ]);
     this.#owners = new ExtensionOwners(parts);
     this.#taskMethods = new TaskMethods({
       tasks,
@@ -233,7 +233,7 @@ export class Relay {
   #answer(flight: Flight): Promise<Answer> {
     const { localTools, servers, catalog, results } = this.#parts;
     const { call } = flight;
-    const routed = lookUp(routedMethods, call.method);
+    const routed = routedMethods.get(call.method);
     if (routed) {
       const tool = routed.names === "tool" ? localTools.find(call) : undefined;
       if (tool) return this.#answerLocally(flight, () => tool(call, this));
@@ -241,13 +241,13 @@ export class Relay {
       if (kept) return this.#answerLocally(flight, () => kept);
       return this.#send(flight, this.#find(call, routed));
     }
-    const list = lookUp(listMethods, call.method);
+    const list = listMethods.get(call.method);
     if (list) {
       const waits = servers.arrivals.listsFor(call);
       if (!waits) return Promise.resolve(this.#list(flight, list));
       return waits.then(() => this.#list(flight, list)).catch((error) => this.#refuse(flight, error));
     }
-    const respond = lookUp(this.#clientMethods, call.method);
+    const respond = this.#clientMethods.get(call.method);
     if (respond) return this.#answerLocally(flight, respond);
     const ofTask = this.#taskMethods.find(call);
     if (ofTask) return this.#answerLocally(flight, async () => ofTask(call));

@@ -285,7 +285,7 @@ function isFilled(definitions: readonly Definition[]): boolean {
 }
 
 function memberOf(kind: ListKind): string {
-  return Object.values(listMethods).find((method) => method.kind === kind)!.member;
+  return [...listMethods.values()].find((method) => method.kind === kind)!.member;
 }
 
 function localPageEntry(definition: Definition): PageEntry {

@@ -15,12 +15,12 @@ export interface ListMethod {
   readonly capability: "tools" | "prompts" | "resources";
 }
 
-export const listMethods: Readonly<Record<string, ListMethod>> = {
-  "tools/list": { kind: "tools", member: "tools", capability: "tools" },
-  "prompts/list": { kind: "prompts", member: "prompts", capability: "prompts" },
-  "resources/list": { kind: "resources", member: "resources", capability: "resources" },
-  "resources/templates/list": { kind: "templates", member: "resourceTemplates", capability: "resources" },
-};
+export const listMethods: ReadonlyMap<string, ListMethod> = new Map([
+  ["tools/list", { kind: "tools", member: "tools", capability: "tools" }],
+  ["prompts/list", { kind: "prompts", member: "prompts", capability: "prompts" }],
+  ["resources/list", { kind: "resources", member: "resources", capability: "resources" }],
+  ["resources/templates/list", { kind: "templates", member: "resourceTemplates", capability: "resources" }],
+]);
 
 export interface RoutedMethod {
   /** The kind of thing that the identifier names. */
@@ -30,34 +30,29 @@ export interface RoutedMethod {
   readonly timeout: ErrorCode;
 }
 
-export const routedMethods: Readonly<Record<string, RoutedMethod>> = {
-  "tools/call": { names: "tool", field: "name", timeout: "TIMEOUT" },
-  "prompts/get": { names: "prompt", field: "name", timeout: "PROMPT_TIMEOUT" },
-  "resources/read": { names: "resource", field: "uri", timeout: "TIMEOUT" },
-  "completion/complete": { names: "reference", field: "ref", timeout: "TIMEOUT" },
-};
-
-/** Looks up own properties only: a method called `constructor` is unknown. */
-export function lookUp<T>(table: Readonly<Record<string, T>>, method: string): T | undefined {
-  return Object.hasOwn(table, method) ? table[method] : undefined;
-}
+export const routedMethods: ReadonlyMap<string, RoutedMethod> = new Map([
+  ["tools/call", { names: "tool", field: "name", timeout: "TIMEOUT" }],
+  ["prompts/get", { names: "prompt", field: "name", timeout: "PROMPT_TIMEOUT" }],
+  ["resources/read", { names: "resource", field: "uri", timeout: "TIMEOUT" }],
+  ["completion/complete", { names: "reference", field: "ref", timeout: "TIMEOUT" }],
+]);
 
 /** The client capability that each question of a server needs. */
-const questionCapabilities: Readonly<Record<string, string>> = {
-  "sampling/createMessage": "sampling",
-  "elicitation/create": "elicitation",
-  "roots/list": "roots",
-};
+const questionCapabilities: ReadonlyMap<string, string> = new Map([
+  ["sampling/createMessage", "sampling"],
+  ["elicitation/create", "elicitation"],
+  ["roots/list", "roots"],
+]);
 
 /** Whether a client with these capabilities can be asked this. */
 export function canBeAsked(capabilities: Readonly<Record<string, unknown>>, method: string): boolean {
-  const capability = lookUp(questionCapabilities, method);
+  const capability = questionCapabilities.get(method);
   return capability !== undefined && capability in capabilities;
 }
 
 /** Whether this is a question that MCP knows, which a client must declare to be asked. */
 export function isQuestion(method: string): boolean {
-  return Object.hasOwn(questionCapabilities, method);
+  return questionCapabilities.has(method);
 }
 
 /** What a server is told that asks for more. */

@@ -17,14 +17,14 @@ export interface Mirror {
 export const MIRROR_PREFIX = "mcp-param-";
 
 /** The member of the params that the `Mcp-Name` header repeats, by method. */
-export const nameFields: Readonly<Record<string, string>> = {
-  "tools/call": "name",
-  "prompts/get": "name",
-  "resources/read": "uri",
-  "tasks/get": "taskId",
-  "tasks/update": "taskId",
-  "tasks/cancel": "taskId",
-};
+export const nameFields: ReadonlyMap<string, string> = new Map([
+  ["tools/call", "name"],
+  ["prompts/get", "name"],
+  ["resources/read", "uri"],
+  ["tasks/get", "taskId"],
+  ["tasks/update", "taskId"],
+  ["tasks/cancel", "taskId"],
+]);
 
 const TYPES = new Set(["string", "integer", "boolean"]);
 const NONE: readonly Mirror[] = [];

@@ -7,7 +7,7 @@
 import { elementSpans, memberText } from "../json/json-text.ts";
 import { legacyVersions } from "../protocol/envelope.ts";
 import { errorTable } from "../protocol/errors.ts";
-import { listMethods, lookUp } from "../protocol/methods.ts";
+import { listMethods } from "../protocol/methods.ts";
 import { exchangesOf } from "../recording/exchanges.ts";
 import { framesOf, type Index, indexOf, type Offers } from "../recording/read.ts";
 import { isRecord, recordOf } from "../structures/record.ts";
@@ -69,7 +69,7 @@ export class Replay {
     if (method === "ping") return found("{}");
     const recorded = this.answers.find(method, params);
     if (recorded) return recorded;
-    const list = lookUp(listMethods, method);
+    const list = listMethods.get(method);
     if (list && params["cursor"] === undefined) {
       const { server } = this.#options;
       const offers =

@@ -8,7 +8,7 @@
 import type { Catalog } from "../catalog/catalog.ts";
 import { NO_HINTS } from "../catalog/definitions.ts";
 import type { Call, Client } from "../protocol/call.ts";
-import { type ChangeKind, listMethods, lookUp, routedMethods } from "../protocol/methods.ts";
+import { type ChangeKind, listMethods, routedMethods } from "../protocol/methods.ts";
 import { shownTo, type Viewer } from "../protocol/principal.ts";
 import type { ServerInfo, Servers } from "../servers/servers.ts";
 import { type Described, describeOutput, describeServers } from "./describe.ts";
@@ -49,7 +49,7 @@ export class Directory {
 
   /** Returns how long, and by whom, the answer to this method may be cached. */
   cacheHints(method: string, viewer: Viewer): { readonly ttlMs: number; readonly cacheScope: "public" | "private" } {
-    const list = lookUp(listMethods, method);
+    const list = listMethods.get(method);
     if (!list) return NO_HINTS;
     const view = this.#catalog.view(viewer);
     // A list that lacks a server's entries is no list to keep.
@@ -69,7 +69,7 @@ export class Directory {
 
   /** Returns the server that a call belongs to. */
   ownerOf(call: Call): string | undefined {
-    const routed = lookUp(routedMethods, call.method);
+    const routed = routedMethods.get(call.method);
     try {
       return routed && resolve(call, routed, this.#catalog.view(call.client)).serverId;
     } catch {

@@ -15,8 +15,8 @@ export const NO_SERVER = "none";
 export const GATEWAY = "goblin";
 
 const methods: ReadonlySet<string> = new Set([
-  ...Object.keys(routedMethods),
-  ...Object.keys(listMethods),
+  ...routedMethods.keys(),
+  ...listMethods.keys(),
   "resources/subscribe",
   "resources/unsubscribe",
 ]);

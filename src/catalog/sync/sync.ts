@@ -57,7 +57,7 @@ interface Round {
 const CHANGED_MS = 200;
 const ENTRIES_PER_MS = 5;
 
-const methodsByKind = Object.entries(listMethods).map(([method, spec]) => ({ method, ...spec }));
+const methodsByKind = [...listMethods].map(([method, spec]) => ({ method, ...spec }));
 type ListMethod = (typeof methodsByKind)[number];
 
 export class Sync {

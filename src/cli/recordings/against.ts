@@ -103,7 +103,7 @@ function paramsOf({ params }: Exchange): Fields {
 /** Compares what the server offers, by name: a list's order does not count. */
 async function compareLists(client: McpClient, offers: Offers): Promise<Compared[]> {
   const results: Compared[] = [];
-  for (const [method, { kind, member }] of Object.entries(listMethods)) {
+  for (const [method, { kind, member }] of listMethods) {
     const before = offers[kind] ?? [];
     const after = await client.list(method, member).catch(() => []);
     if (before.length === 0 && after.length === 0) continue;

@@ -8,7 +8,6 @@ import { Outbox } from "../../outbound/outbox.ts";
 import { metaOf, PROTOCOL_VERSION } from "../../protocol/envelope.ts";
 import { errorTable, GoblinError } from "../../protocol/errors.ts";
 import { type Answer, answerText, failure, type Id, type Inbound, type Params } from "../../protocol/json-rpc.ts";
-import { lookUp } from "../../protocol/methods.ts";
 import { decodeHeader, MIRROR_PREFIX, mirroredValue, mirrorsOf, nameFields } from "../../protocol/mirrors.ts";
 import type { Principal } from "../../protocol/principal.ts";
 import { parkedId } from "../../session/parked.ts";
@@ -224,7 +223,7 @@ function headerProblem(
 ): GoblinError | undefined {
   const method = x.header("mcp-method")?.trim();
   if (method !== message.method) return mismatch("Mcp-Method", method, message.method);
-  const field = lookUp(nameFields, message.method);
+  const field = nameFields.get(message.method);
   const named = field === undefined ? undefined : message.params[field];
   if (typeof named !== "string") return undefined;
   const name = x.header("mcp-name");

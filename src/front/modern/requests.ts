@@ -22,7 +22,7 @@ import {
 import { GoblinError } from "../../protocol/errors.ts";
 import { type Answer, failure, type Inbound, type Params, requestParams, success } from "../../protocol/json-rpc.ts";
 import { type LogLevel, severity } from "../../protocol/log-levels.ts";
-import { canBeAsked, cannotBeAsked, listMethods, lookUp, routedMethods } from "../../protocol/methods.ts";
+import { canBeAsked, cannotBeAsked, listMethods, routedMethods } from "../../protocol/methods.ts";
 import {
   ownerAt,
   type Place,
@@ -101,8 +101,8 @@ export class ModernFront {
   knows(method: string, viewer: Viewer): boolean {
     return (
       method === "server/discover" ||
-      lookUp(listMethods, method) !== undefined ||
-      lookUp(routedMethods, method) !== undefined ||
+      listMethods.get(method) !== undefined ||
+      routedMethods.get(method) !== undefined ||
       (this.#context.directory.routesExtension(method, viewer) && !removedMethods.has(method)) ||
       (ownMethods.has(method) && this.#hasOwnTasks(viewer))
     );

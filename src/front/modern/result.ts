@@ -11,7 +11,7 @@ import type { Client } from "../../protocol/call.ts";
 import { SERVER_INFO } from "../../protocol/envelope.ts";
 import { errorTable, GoblinError, LINKS_REQUIRED } from "../../protocol/errors.ts";
 import { type Answer, type ErrorAnswer, failure, type Raw, rawText, withErrorCode } from "../../protocol/json-rpc.ts";
-import { listMethods, lookUp } from "../../protocol/methods.ts";
+import { listMethods } from "../../protocol/methods.ts";
 import type { Question } from "../../session/dialogue.ts";
 
 export interface ResultContext {
@@ -47,7 +47,7 @@ export function toModern(answer: Answer, context: ResultContext): Answer {
 /** Marks a list once: megabytes must not be searched and copied again for every client. */
 function markOnce(raw: Raw, context: ResultContext): Raw {
   const { method, identity, hints } = context;
-  if (typeof raw === "string" || !lookUp(listMethods, method)) return markResult(raw, context);
+  if (typeof raw === "string" || !listMethods.get(method)) return markResult(raw, context);
   const marks = `${hints.ttlMs} ${hints.cacheScope} ${identity}`;
   const known = pages.get(raw);
   if (known?.marks === marks) return known.page;
@@ -60,7 +60,7 @@ function markResult(raw: Raw, { method, identity, hints }: ResultContext): Raw {
   // Only a broken server sends a result that is not an object. It has no members to mark.
   if ((typeof raw === "string" ? raw.charCodeAt(0) : raw[0]) !== OPEN_BRACE) return raw;
   const mayBeCached =
-    method === "server/discover" || method === "resources/read" || lookUp(listMethods, method) !== undefined;
+    method === "server/discover" || method === "resources/read" || listMethods.get(method) !== undefined;
   if (!RESULT_TYPE.isIn(raw) && !META.isIn(raw) && !(mayBeCached && TTL.isIn(raw))) {
     const hintMembers = mayBeCached ? `"ttlMs":${hints.ttlMs},"cacheScope":"${hints.cacheScope}",` : "";
     return prepend(raw, `"resultType":"complete",${hintMembers}"_meta":{"${SERVER_INFO}":${identity}}`);

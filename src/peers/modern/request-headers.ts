@@ -28,7 +28,7 @@ export class RequestHeaders {
 
   of(method: string, params: string, flight: Flight | undefined): Headers {
     const call = flight?.call;
-    const field = Object.hasOwn(nameFields, method) ? nameFields[method] : undefined;
+    const field = nameFields.get(method);
     if (field === undefined) return { ...call?.trace, ...this.#plain(method) };
     if (method === "tools/call" && flight?.target !== undefined) return this.#ofCall(flight.call, flight.target);
     const name: unknown = JSON.parse(memberText(params, field) ?? "null");
