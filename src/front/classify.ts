@@ -6,10 +6,10 @@
  * front rejects a header that contradicts its body.
  */
 
-import { elementSpans } from "../json/json-text.ts";
+import { elementSpans, type Span } from "../json/json-text.ts";
 import { type Era, eraOf, metaOf, PROTOCOL_VERSION } from "../protocol/envelope.ts";
 import { classify, type Inbound } from "../protocol/json-rpc.ts";
-import type { BodyHold } from "./body-budget.ts";
+import type { BodyHold } from "./bodies/body-budget.ts";
 
 export type Incoming =
   | { readonly era: Era; readonly message: Inbound }
@@ -26,6 +26,8 @@ export interface IncomingBody {
   /** `text` parsed. */
   readonly value: unknown;
   readonly text: string;
+  /** Where the `_meta` of its params is, if that is known. */
+  readonly metaAt: Span | undefined;
 }
 
 /** One era's handler for messages on a two-way channel. */
@@ -35,13 +37,13 @@ export interface EraChannel {
   close(): void;
 }
 
-export function classifyIncoming({ value, text }: IncomingBody, versionHeader?: string): Incoming {
+export function classifyIncoming({ value, text, metaAt }: IncomingBody, versionHeader?: string): Incoming {
   if (Array.isArray(value)) {
     const messages = (): readonly Inbound[] =>
       elementSpans(text, 0).map(({ start, end }, i) => classify(value[i], text.slice(start, end)));
     return { era: "legacy", batch: { size: value.length, messages } };
   }
-  return { era: bodyEra(value) ?? headerEra(versionHeader, value), message: classify(value, text) };
+  return { era: bodyEra(value) ?? headerEra(versionHeader, value), message: classify(value, text, metaAt) };
 }
 
 /**

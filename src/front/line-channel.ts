@@ -15,10 +15,11 @@ import type { Place, Principal } from "../protocol/principal.ts";
 import { idAtEdges, LineSplitter } from "../structures/lines.ts";
 import { textOf } from "../text/utf8.ts";
 import { inSlices } from "../timing/slices.ts";
-import { type BodyBudget, type BodyHold, bodiesTooLarge, SMALL_BODY } from "./body-budget.ts";
+import { type BodyBudget, type BodyHold, bodiesTooLarge, SMALL_BODY } from "./bodies/body-budget.ts";
+import { bodyInSlices, LARGE_BODY, parseProblem } from "./bodies/large-body.ts";
+import { type MetaConnection, parseMessage } from "./bodies/repeated-meta.ts";
 import { classifyIncoming, type IncomingBody } from "./classify.ts";
 import type { FrontContext } from "./context.ts";
-import { bodyInSlices, LARGE_BODY, parseProblem } from "./large-body.ts";
 import { LegacyChannel } from "./legacy/channel.ts";
 import { ModernChannel } from "./modern/channel.ts";
 
@@ -70,18 +71,18 @@ export function serveLines(context: FrontContext, options: LineChannelOptions): 
   const write = (text: string): void => outbox.push(text);
   const legacy = new LegacyChannel({ context, principal, place, account, write, ...(slot && { slot }) });
   const modern = new ModernChannel(context, { principal, account, place: placeNow, write });
+  const connection: MetaConnection = {};
   const unreadable = (error: unknown): void => legacy.unreadable(parseProblem(error, "the message"));
   const take = (bytes: Buffer, hold: BodyHold | undefined): void => {
-    let line: string;
-    let value: unknown;
+    let body: IncomingBody;
     try {
-      line = textOf(bytes);
+      const line = textOf(bytes);
       if (line.trim() === "") return;
-      value = JSON.parse(line);
+      body = parseMessage(line, connection);
     } catch (error) {
       return unreadable(error);
     }
-    takeParsed({ value, text: line }, hold);
+    takeParsed(body, hold);
   };
   const takeParsed = (body: IncomingBody, hold: BodyHold | undefined): void => {
     const incoming = classifyIncoming(body);

@@ -166,14 +166,15 @@ export function memberSpan(text: string, pos: number, key: string): Span | undef
 /** Finds members of the object at `pos` in one pass. Returns the position after the object. */
 export function locate(text: string, pos: number, wanted: Wanted): number {
   wanted.clear();
+  const { known } = wanted;
   let at = firstMember(text, pos);
   for (;;) {
-    const next = nextMember(text, at);
-    if (next === undefined) return at + 1;
+    if (!readKey(text, at)) return at + 1;
     const k = lastKeyIn(text, wanted.keys);
-    if (k !== -1 && !wanted.found(k, valueStart, valueEnd)) return -1;
-    if (next < 0) return skipSpace(text, valueEnd) + 1;
-    at = next;
+    const end = known?.start === valueStart ? known.end : skipValue(text, valueStart);
+    if (k !== -1 && !wanted.found(k, valueStart, end)) return -1;
+    at = memberAfter(text, end);
+    if (at < 0) return skipSpace(text, end) + 1;
   }
 }
 

@@ -3,6 +3,8 @@
  * searches for the same keys: nothing is allocated for a message, and nothing awaits between a
  * search and the reading of its places.
  */
+import type { Span } from "./json-text.ts";
+
 export class Wanted {
   readonly keys: readonly string[];
   /** The member of an outer object that the keys are in, if they are looked for there. */
@@ -10,6 +12,8 @@ export class Wanted {
   readonly #places: Int32Array;
   /** The first key that occurred twice. The search ends there. */
   twice: string | undefined;
+  /** A value whose end need not be searched. Set before each search where there may be one. */
+  known: Span | undefined;
 
   constructor(keys: readonly string[], parent?: string) {
     this.keys = keys;

@@ -45,6 +45,8 @@ export type Inbound =
       readonly method: string;
       readonly params: Params;
       readonly text: string;
+      /** Where the `_meta` of its params is, if that is known. */
+      readonly metaAt?: Span | undefined;
     }
   | { readonly kind: "notification"; readonly method: string; readonly params: Params; readonly text: string }
   | { readonly kind: "response"; readonly id: Id; readonly text: string }
@@ -60,8 +62,8 @@ function isId(value: unknown): value is Id {
   return typeof value === "number" && Math.abs(value) <= Number.MAX_SAFE_INTEGER;
 }
 
-/** Classifies a parsed message. `text` is its JSON text. */
-export function classify(value: unknown, text: string): Inbound {
+/** Classifies a parsed message. `text` is its JSON text; `metaAt`: see `Inbound`. */
+export function classify(value: unknown, text: string, metaAt?: Span): Inbound {
   if (!isRecord(value)) return { kind: "invalid", id: null, reason: "a message must be a JSON object" };
   const id = value["id"];
   const answerId = isId(id) ? id : null;
@@ -81,7 +83,7 @@ export function classify(value: unknown, text: string): Inbound {
   }
   if (!("id" in value)) return { kind: "notification", method, params: params ?? NO_PARAMS, text };
   if (!isId(id)) return { kind: "invalid", id: null, reason: '"id" must be a string or a number' };
-  return { kind: "request", id, method, params: params ?? NO_PARAMS, text };
+  return { kind: "request", id, method, params: params ?? NO_PARAMS, text, metaAt };
 }
 
 /** The members of a JSON-RPC envelope. */
@@ -116,9 +118,10 @@ export interface RequestParams {
 
 /**
  * Returns the params of a client's request that goes to a server. Throws if the server could read
- * them differently.
+ * them differently. `metaAt`: see `Inbound`.
  */
-export function requestParams(messageText: string): RequestParams {
+export function requestParams(messageText: string, metaAt?: Span): RequestParams {
+  decisive.known = metaAt;
   locateBoth(messageText, envelope, decisive);
   if (envelope.twice !== undefined) {
     throw new GoblinError("INVALID_REQUEST", `Invalid request: "${envelope.twice}" appears in it twice; send it once`);

@@ -11,7 +11,7 @@ import { endpointOf } from "../../access/endpoints.ts";
 import { configKey } from "../../config/config-key.ts";
 import { errorTable, GoblinError } from "../../protocol/errors.ts";
 import type { Place, Principal } from "../../protocol/principal.ts";
-import type { BodyBudget } from "../body-budget.ts";
+import type { BodyBudget } from "../bodies/body-budget.ts";
 import type { FrontContext } from "../context.ts";
 import type { Denial, LiveGuards } from "../http/guard.ts";
 import { type LineChannel, serveLines } from "../line-channel.ts";

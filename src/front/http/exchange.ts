@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Place, Principal } from "../../protocol/principal.ts";
-import type { BodyHold } from "../body-budget.ts";
+import type { BodyHold } from "../bodies/body-budget.ts";
 
 export interface HttpExchange {
   /** Headers that are added to every answer. */

@@ -15,7 +15,7 @@ import { errorTable, GoblinError, messageOf } from "../../protocol/errors.ts";
 import type { Principal } from "../../protocol/principal.ts";
 import { lazy } from "../../structures/lazy.ts";
 import { AttachFront } from "../attach/attach.ts";
-import { BodyBudget } from "../body-budget.ts";
+import { BodyBudget } from "../bodies/body-budget.ts";
 import { classifyIncoming, headerEra } from "../classify.ts";
 import { LegacyHttp } from "../legacy/http.ts";
 import { SseFront } from "../legacy/sse.ts";

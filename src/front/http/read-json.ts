@@ -9,11 +9,12 @@ import { bodyTooLarge } from "../../protocol/limit-exceeded.ts";
 import type { Principal } from "../../protocol/principal.ts";
 import { textOf } from "../../text/utf8.ts";
 import { inSlices } from "../../timing/slices.ts";
-import { type BodyBudget, bodiesTooLarge, SMALL_BODY } from "../body-budget.ts";
+import { type BodyBudget, bodiesTooLarge, SMALL_BODY } from "../bodies/body-budget.ts";
+import { bodyInSlices, LARGE_BODY, parseProblem } from "../bodies/large-body.ts";
+import { Oversized } from "../bodies/oversized.ts";
+import { parseMessage } from "../bodies/repeated-meta.ts";
 import type { IncomingBody } from "../classify.ts";
 import type { FrontContext } from "../context.ts";
-import { bodyInSlices, LARGE_BODY, parseProblem } from "../large-body.ts";
-import { Oversized } from "../oversized.ts";
 import type { HttpExchange } from "./exchange.ts";
 import { replyAnswer, replyError } from "./reply.ts";
 
@@ -66,8 +67,7 @@ export function readJson(
     }
     let body: IncomingBody;
     try {
-      const text = textOf(bytes);
-      body = { value: JSON.parse(text), text };
+      body = parseMessage(textOf(bytes), x.connection);
     } catch (error) {
       return replyError(x, parseProblem(error, "the body"));
     }

@@ -5,8 +5,8 @@
 
 import { EVERYWHERE } from "../../protocol/principal.ts";
 import { Pieces } from "../../structures/pieces.ts";
-import type { BodyHold } from "../body-budget.ts";
-import { EDGE, Oversized, READ_ON } from "../oversized.ts";
+import type { BodyHold } from "../bodies/body-budget.ts";
+import { EDGE, Oversized, READ_ON } from "../bodies/oversized.ts";
 import type { Body, HttpExchange, RawStream, StreamEvents } from "./exchange.ts";
 
 export class WebExchange implements HttpExchange {

@@ -8,7 +8,7 @@ import { GoblinError } from "../../protocol/errors.ts";
 import { type Answer, answerText, failure, type Id, type Inbound } from "../../protocol/json-rpc.ts";
 import type { Place, Principal } from "../../protocol/principal.ts";
 import type { EarlyCancels, Session } from "../../session/session.ts";
-import type { BodyHold } from "../body-budget.ts";
+import type { BodyHold } from "../bodies/body-budget.ts";
 import type { Batch, EraChannel } from "../classify.ts";
 import type { FrontContext } from "../context.ts";
 import { batchProblem } from "./batch.ts";

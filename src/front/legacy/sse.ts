@@ -12,7 +12,7 @@ import { Outbox } from "../../outbound/outbox.ts";
 import { UnreadBudget } from "../../outbound/unread-budget.ts";
 import { GoblinError } from "../../protocol/errors.ts";
 import type { Principal } from "../../protocol/principal.ts";
-import type { BodyBudget } from "../body-budget.ts";
+import type { BodyBudget } from "../bodies/body-budget.ts";
 import { classifyIncoming } from "../classify.ts";
 import type { FrontContext } from "../context.ts";
 import { openEventStream } from "../event-stream.ts";

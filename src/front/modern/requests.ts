@@ -34,7 +34,7 @@ import {
 import { Dialogue, type Question } from "../../session/dialogue.ts";
 import { bindingOf, ParkedCalls } from "../../session/parked.ts";
 import { isRecord } from "../../structures/record.ts";
-import type { BodyHold } from "../body-budget.ts";
+import type { BodyHold } from "../bodies/body-budget.ts";
 import type { FrontContext } from "../context.ts";
 import { hasTasks, mayBeTask, missingTasks, runAsTask } from "./as-task.ts";
 import { linkQuestions, toModern } from "./result.ts";
@@ -145,7 +145,7 @@ export class ModernFront {
         return void described.then(() => settle(() => this.#discover(client)), fail);
       }
       if (method.startsWith("tasks/") && !hasTasks(client)) throw missingTasks();
-      const { text, nameAt } = requestParams(message.text);
+      const { text, nameAt } = requestParams(message.text, message.metaAt);
       call = new Call({
         id: message.id,
         method,

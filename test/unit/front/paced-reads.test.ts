@@ -5,7 +5,7 @@ import { type AddressInfo, connect } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { LiveConfig } from "../../../src/config/live-config.ts";
 import { parseConfig } from "../../../src/config/reading/parse.ts";
-import { BodyBudget } from "../../../src/front/body-budget.ts";
+import { BodyBudget } from "../../../src/front/bodies/body-budget.ts";
 import { NodeExchange } from "../../../src/front/http/node/node-exchange.ts";
 import { PlainHead } from "../../../src/front/http/node/plain-head.ts";
 import { TrustedProxies } from "../../../src/front/trusted-proxies.ts";

@@ -2,11 +2,11 @@
  * Parses a large message in slices: one of many small values takes long. Both HTTP and stdio use
  * it, so a large message never holds up other clients and servers.
  */
-import { parseInSlices, TooDeep } from "../json/json-parse.ts";
-import { GoblinError } from "../protocol/errors.ts";
-import { textOf } from "../text/utf8.ts";
-import { type Sliced, textCost } from "../timing/slices.ts";
-import type { IncomingBody } from "./classify.ts";
+import { parseInSlices, TooDeep } from "../../json/json-parse.ts";
+import { GoblinError } from "../../protocol/errors.ts";
+import { textOf } from "../../text/utf8.ts";
+import { type Sliced, textCost } from "../../timing/slices.ts";
+import type { IncomingBody } from "../classify.ts";
 
 /** Larger messages are parsed in slices. */
 export const LARGE_BODY = 256 * 1024;
@@ -21,7 +21,7 @@ export function* bodyInSlices(bytes: Buffer, mayHave: (containers: number) => bo
   const onContainers = (count: number): void => {
     if (!mayHave(count)) throw new Error("nobody waits for it, or it needs too much");
   };
-  return { value: yield* parseInSlices(bytes, { onContainers }), text };
+  return { value: yield* parseInSlices(bytes, { onContainers }), text, metaAt: undefined };
 }
 
 /** What to tell the sender of a message that could not be parsed. `what`: the message. */

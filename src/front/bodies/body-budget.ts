@@ -5,10 +5,10 @@
  *
  * Small bodies are not counted: the limits of calls bound them.
  */
-import type { LiveConfig } from "../config/live-config.ts";
-import type { GoblinError } from "../protocol/errors.ts";
-import { limitExceeded } from "../protocol/limit-exceeded.ts";
-import { Shares } from "../structures/shares.ts";
+import type { LiveConfig } from "../../config/live-config.ts";
+import type { GoblinError } from "../../protocol/errors.ts";
+import { limitExceeded } from "../../protocol/limit-exceeded.ts";
+import { Shares } from "../../structures/shares.ts";
 
 export const SMALL_BODY = 64 * 1024;
 /** How many bodies of the largest size one account may hold. */
