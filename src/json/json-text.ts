@@ -200,12 +200,11 @@ export function locateBoth(text: string, outer: Wanted, inner: Wanted): void {
 
 /** Returns the index of the key that the member read last has, or -1. */
 function lastKeyIn(text: string, keys: readonly string[]): number {
-  if (hasEscape(text)) return keys.indexOf(lastKey(text));
   const length = keyEnd - keyStart - 2;
   for (let k = 0; k < keys.length; k++) {
     if (keys[k]!.length === length && text.startsWith(keys[k]!, keyStart + 1)) return k;
   }
-  return -1;
+  return hasEscape(text) ? keys.indexOf(lastKey(text)) : -1;
 }
 
 /** Returns the raw text of a member's value. */
