@@ -1,5 +1,6 @@
 /** Makes the relay, and divides its limits among replicas. */
-import { Relay, type RelayParts } from "../calls/relay.ts";
+import { Relay } from "../calls/relay.ts";
+import type { RelayParts } from "../calls/relay-parts.ts";
 import type { Cluster } from "../cluster/cluster.ts";
 import type { Backend } from "../servers/backend.ts";
 import type { Roster } from "../servers/roster.ts";

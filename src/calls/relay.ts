@@ -7,41 +7,23 @@
  * `handle` never rejects: a failure becomes an error answer. Every request is counted exactly once.
  */
 
-import type { Access } from "../access/access.ts";
-import type { Approvals } from "../approvals/approvals.ts";
-import type { Catalog } from "../catalog/catalog.ts";
 import type { Snapshot } from "../catalog/snapshot.ts";
-import type { LiveConfig } from "../config/live-config.ts";
-import type { Masking } from "../masking/masking.ts";
-import type { LocalTools } from "../meta/registry.ts";
-import { createOtel, type Otel, type OtelParts } from "../otel/otel.ts";
+import { createOtel, type Otel } from "../otel/otel.ts";
 import type { Call } from "../protocol/call.ts";
 import { GoblinError } from "../protocol/errors.ts";
 import { Flight } from "../protocol/flight.ts";
 import { type Answer, failure } from "../protocol/json-rpc.ts";
-import type { OnLimit } from "../protocol/limit-exceeded.ts";
 import { type ListMethod, listMethods, type RoutedMethod, routedMethods } from "../protocol/methods.ts";
-import type { Recorder } from "../recording/recorder.ts";
-import type { Results } from "../results/results.ts";
 import { EXTENSION, resolveExtension } from "../routing/extension.ts";
 import { LateRoute } from "../routing/late-route.ts";
 import type { Route } from "../routing/resolve.ts";
-import { resolveSeen, type SeenUris } from "../routing/seen-uris.ts";
-import type { Servers } from "../servers/servers.ts";
-import type { Waiting } from "../servers/waiting.ts";
-import type { HeldTasks } from "../session/held/held-tasks.ts";
-import type { ResourceSubscriptions } from "../session/resource-subscriptions.ts";
-import type { Tasks } from "../session/tasks.ts";
-import type { Activity } from "../telemetry/activity.ts";
-import type { KeptCalls } from "../telemetry/kept-calls.ts";
-import type { Logger } from "../telemetry/logger.ts";
-import type { Masker } from "../telemetry/masker.ts";
-import type { Meters } from "../telemetry/meters.ts";
+import { resolveSeen } from "../routing/seen-uris.ts";
 import { Admission } from "./admission.ts";
 import { compose, type Send } from "./compose.ts";
 import { ExtensionOwners } from "./extension-owners.ts";
 import { offersOf } from "./offers.ts";
 import { outcomeOf } from "./outcome.ts";
+import type { RelayParts } from "./relay-parts.ts";
 import { Approval } from "./stages/approval.ts";
 import { ArgumentHelp } from "./stages/argument-help.ts";
 import { Audit } from "./stages/audit.ts";
@@ -49,37 +31,12 @@ import { Deadlines } from "./stages/deadline.ts";
 import { FailureLog } from "./stages/failure-log.ts";
 import { InFlight } from "./stages/in-flight.ts";
 import { ClientLimits } from "./stages/limits.ts";
-import { LoginLink, type LoginLinks } from "./stages/login-link.ts";
+import { LoginLink } from "./stages/login-link.ts";
 import { LoginWait } from "./stages/login-wait.ts";
 import { CallMetrics } from "./stages/metrics.ts";
 import { Output } from "./stages/output.ts";
 import { RecorderStage } from "./stages/recorder.ts";
 import { TaskMethods } from "./task-methods.ts";
-
-export interface RelayParts extends Pick<OtelParts, "env" | "sessions"> {
-  readonly config: LiveConfig;
-  readonly catalog: Catalog;
-  readonly servers: Servers;
-  readonly localTools: LocalTools;
-  readonly resourceSubscriptions: ResourceSubscriptions;
-  readonly tasks: Tasks;
-  readonly heldTasks: HeldTasks;
-  readonly waiting: Waiting;
-  readonly meters: Meters;
-  readonly activity: Activity;
-  readonly keptCalls: KeptCalls;
-  readonly recorder: Recorder;
-  readonly masker: Masker;
-  readonly results: Results;
-  readonly masking: Masking;
-  readonly seen: SeenUris;
-  readonly onLimit: OnLimit;
-  readonly log: Logger;
-  readonly approvals: Approvals;
-  readonly access: Pick<Access, "placeOf">;
-  /** Where users log in to servers. Undefined: nowhere. */
-  readonly loginLinks?: LoginLinks | undefined;
-}
 
 type Respond = (flight: Flight) => Promise<Answer>;
 

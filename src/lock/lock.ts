@@ -13,6 +13,7 @@ import type { PeerInfo } from "../peers/peer.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { inSlices } from "../timing/slices.ts";
 import { type CurrentServer, type Drift, driftOf, type Scan } from "./drift.ts";
+import { DriftLog } from "./drift-log.ts";
 import { effectOf, type LockActions, listsWith } from "./effect.ts";
 import type { LockedServer, ReadLock } from "./lock-file.ts";
 import { NO_LOCK, readLockFile, readLockFileAtOnce, writeLockedServer } from "./lock-store.ts";
@@ -49,9 +50,6 @@ export interface Listed {
   readonly info: PeerInfo;
 }
 
-/** The most drifts in one log line. */
-const MOST_LOGGED = 10;
-
 export class Lock extends EventEmitter<LockEvents> {
   readonly #options: LockOptions;
   #read: ReadLock;
@@ -62,8 +60,7 @@ export class Lock extends EventEmitter<LockEvents> {
   readonly #comparisons = new Map<string, Comparison>();
   /** The offers of new versions that run aside and wait for approval. */
   readonly #offers = new Map<string, Offer>();
-  /** The last log message about each server. */
-  readonly #logged = new Map<string, string>();
+  readonly #driftLog: DriftLog;
   readonly #described = new WeakMap<PeerInfo, { readonly text: string | undefined; readonly info: PeerInfo }>();
   /** How a server that is ready lists now, for a lock that was off. Set by the gateway. */
   listedBy: (serverId: string) => Listed | undefined = () => undefined;
@@ -72,6 +69,7 @@ export class Lock extends EventEmitter<LockEvents> {
     super();
     this.setMaxListeners(0);
     this.#options = options;
+    this.#driftLog = new DriftLog(options.log);
     this.#path = options.file();
     this.#read = this.isOn ? readLockFileAtOnce(this.#path) : NO_LOCK;
     this.#tellProblems();
@@ -147,7 +145,8 @@ export class Lock extends EventEmitter<LockEvents> {
     const comparison = await this.#compare(server, { lists, info });
     if (!isStandby) {
       this.#comparisons.set(server.id, comparison);
-      this.#report(server.id, comparison.drifts);
+      const isKnown = this.#read.servers.has(server.id);
+      this.#driftLog.report(server.id, { drifts: comparison.drifts, actions: this.actions, isKnown });
       this.emit("compared");
     }
     const approved = this.#read.servers.get(server.id);
@@ -260,47 +259,21 @@ export class Lock extends EventEmitter<LockEvents> {
   }
 
   #tellProblems(): void {
-    for (const { line, message } of this.#read.problems) {
-      const what = this.actions
-        ? "What it concerns is not approved, and not served"
-        : "What it concerns is not compared";
-      this.#options.log.error(
-        { file: `${this.#path}:${line}`, problem: message },
-        `The lock file has a problem. ${what}`,
-      );
-    }
+    this.#driftLog.problems(this.#path, this.#read.problems, this.actions);
   }
 
   /** What was known of servers that are no longer in use. */
   #forgetRemoved(): void {
     const used = new Set(this.#options.config.current.servers.filter(({ enabled }) => enabled).map(({ id }) => id));
-    const gone = [...this.#comparisons.keys(), ...this.#logged.keys()].filter((id) => !used.has(id));
-    for (const id of gone) {
-      this.#comparisons.delete(id);
-      this.#logged.delete(id);
-    }
+    const gone = [...this.#comparisons.keys()].filter((id) => !used.has(id));
+    for (const id of gone) this.#comparisons.delete(id);
+    this.#driftLog.keepOnly(used);
     if (gone.length > 0) this.emit("compared");
   }
 
   #changed(): void {
     this.#comparisons.clear();
     this.emit("changed");
-  }
-
-  #report(server: string, drifts: readonly Drift[]): void {
-    const lines = drifts.map((drift) => lineOf(drift, this.actions));
-    const text = lines.join("\n");
-    if (this.#logged.get(server) === text || (text === "" && !this.#logged.has(server))) return;
-    this.#logged.set(server, text);
-    const { log } = this.#options;
-    if (text === "") return log.info({ server }, "The server is as it was approved again");
-    if (!this.#read.servers.has(server)) {
-      const effect = this.actions ? "What is not approved is not served" : "Nothing of it was approved yet";
-      return log.warn({ server, entries: lines.length }, `The server is not in the lock file. ${effect}: goblin lock`);
-    }
-    const shown = lines.slice(0, MOST_LOGGED);
-    const more = lines.length > shown.length ? { more: lines.length - shown.length } : {};
-    log.warn({ server, drift: shown, ...more }, "The server is not as it was approved: goblin lock diff");
   }
 }
 
@@ -309,12 +282,6 @@ class ChangedSurface extends Error {
   constructor(serverId: string, digest: string) {
     super(`what server "${serverId}" offers has another digest, ${digest}; look again with goblin lock diff`);
   }
-}
-
-/** `tool send: widening, pinned` */
-function lineOf(drift: Drift, actions: LockActions | undefined): string {
-  const what = drift.name === "" ? drift.kind : `${drift.kind} ${drift.name}`;
-  return `${what}: ${drift.change}, ${drift.class}, ${effectOf(drift, actions)}`;
 }
 
 /** Keeps the approved spelling of entries that are the same, so that the file changes no line. */

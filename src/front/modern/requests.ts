@@ -7,47 +7,26 @@
  * carry cache hints.
  */
 
-import { createHash } from "node:crypto";
 import { NO_HINTS } from "../../catalog/definitions.ts";
-import { dropMembers, eachMember, memberSpan, memberText, toDisplayText } from "../../json/json-text.ts";
-import { type About, Call, type Client, type LinkOutcome } from "../../protocol/call.ts";
-import {
-  CLIENT_CAPABILITIES,
-  CLIENT_INFO,
-  LOG_LEVEL,
-  metaOf,
-  modernVersions,
-  PROTOCOL_VERSION,
-} from "../../protocol/envelope.ts";
+import { dropMembers, eachMember, memberSpan, memberText } from "../../json/json-text.ts";
+import { Call, type Client, type LinkOutcome } from "../../protocol/call.ts";
+import { CLIENT_CAPABILITIES, CLIENT_INFO, metaOf, modernVersions, PROTOCOL_VERSION } from "../../protocol/envelope.ts";
 import { GoblinError } from "../../protocol/errors.ts";
 import { type Answer, failure, type Inbound, type Params, requestParams, success } from "../../protocol/json-rpc.ts";
-import { type LogLevel, severity } from "../../protocol/log-levels.ts";
-import { canBeAsked, cannotBeAsked, listMethods, routedMethods } from "../../protocol/methods.ts";
-import {
-  ownerAt,
-  type Place,
-  type Principal,
-  type Viewer,
-  type Visibility,
-  visibilityAt,
-} from "../../protocol/principal.ts";
+import { listMethods, routedMethods } from "../../protocol/methods.ts";
+import type { Viewer } from "../../protocol/principal.ts";
 import { Dialogue, type Question } from "../../session/dialogue.ts";
 import { bindingOf, ParkedCalls } from "../../session/parked.ts";
 import { isRecord } from "../../structures/record.ts";
 import type { BodyHold } from "../bodies/body-budget.ts";
 import type { FrontContext } from "../context.ts";
 import { hasTasks, mayBeTask, missingTasks, runAsTask } from "./as-task.ts";
+import { RequestClient, type RequestSender } from "./request-client.ts";
 import { linkQuestions, toModern } from "./result.ts";
 
 type RequestMessage = Extract<Inbound, { kind: "request" }>;
 
-export interface RoundOptions {
-  readonly principal: Principal;
-  readonly place: Place;
-  /** The account that the request is counted under. */
-  readonly account: string;
-  /** The channel of the request, if only one client can write to it. */
-  readonly party?: string;
+export interface RoundOptions extends RequestSender {
   /** Sends a notification that belongs to this request. */
   readonly emit: (text: string) => void;
   /** Gets the answer, once. A promise for each step would be more than 1 % of a small call. */
@@ -235,63 +214,6 @@ export class ModernFront {
   #finish(client: Client, method: string, answer: Answer): Answer {
     const hints = this.#context.directory.cacheHints(method, client);
     return toModern(answer, { method, identity: this.#identity, hints });
-  }
-}
-
-let requests = 0;
-
-/** The client of one request, as the request describes it. */
-class RequestClient implements Client {
-  readonly who: Principal;
-  readonly key = `request:${++requests}`;
-  readonly hasSession = false;
-  readonly party: string;
-  readonly account: string;
-  readonly meter: string;
-  readonly principal: string;
-  readonly endpoint: string;
-  readonly visibility: Visibility | undefined;
-  readonly taskOwner: string;
-  readonly protocolVersion: string;
-  readonly capabilities: Readonly<Record<string, unknown>>;
-  readonly info: Readonly<Record<string, unknown>>;
-  readonly logLevel: LogLevel | "off";
-  /** Carries questions to the client. */
-  readonly #dialogue: Dialogue;
-  #scope: string | undefined;
-
-  constructor(params: Params, { principal, place, party, account }: RoundOptions, dialogue: Dialogue) {
-    this.#dialogue = dialogue;
-    const meta = metaOf(params) ?? {};
-    const level = meta[LOG_LEVEL];
-    this.who = principal;
-    this.principal = principal.id;
-    this.endpoint = place.endpoint;
-    this.taskOwner = ownerAt(principal, place.endpoint);
-    this.party = party ?? this.key;
-    this.protocolVersion = toDisplayText(meta[PROTOCOL_VERSION]);
-    this.capabilities = (meta[CLIENT_CAPABILITIES] ?? {}) as Record<string, unknown>;
-    this.info = (meta[CLIENT_INFO] ?? {}) as Record<string, unknown>;
-    this.visibility = visibilityAt(place, this.info);
-    this.account = account;
-    this.meter = account;
-    this.logLevel = typeof level === "string" && severity(level) >= 0 ? (level as LogLevel) : "off";
-  }
-
-  get scope(): string {
-    if (this.#scope === undefined) {
-      const hash = createHash("sha256").update(JSON.stringify(this.capabilities)).digest("base64url");
-      this.#scope = `${this.party}:${hash.slice(0, 16)}`;
-    }
-    return this.#scope;
-  }
-
-  /** Asks the client through the answer to a call, which is the only way in this version. */
-  ask(method: string, params: string, { call, signal }: About): Promise<Answer> {
-    if (call && canBeAsked(this.capabilities, method)) {
-      return this.#dialogue.ask(method, params, signal);
-    }
-    return Promise.resolve(failure(cannotBeAsked(method)));
   }
 }
 
