@@ -1,6 +1,6 @@
 /**
- * What the log says about servers that are not as they were approved, each time that it changes, and
- * about problems of the lock file.
+ * What the log says about servers that are not as they were approved, each time that it changes,
+ * and about problems of the lock file.
  */
 import type { Logger } from "../telemetry/logger.ts";
 import type { Drift } from "./drift.ts";

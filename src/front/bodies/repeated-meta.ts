@@ -15,7 +15,7 @@ import type { IncomingBody } from "../classify.ts";
 /** A shorter one is parsed as fast as it is compared; a longer one is not kept. */
 const SHORTEST = 64;
 const LONGEST = 2048;
-/** A connection whose `_meta` changes with each request is left alone after so many. */
+/** After this many different ones in a row, a connection is left alone. */
 const MOST_MISSES = 4;
 
 const MARK = randomUUID();

@@ -1,7 +1,7 @@
 /**
- * The client of one request in a version without sessions, as the request describes it. What it says
- * about itself decides nothing that it could gain from: its principal, its account and its place
- * come from the front.
+ * The client of one request in a version without sessions, as the request describes it. What it
+ * says about itself decides nothing that it could gain from: its principal, its account and its
+ * place come from the front.
  */
 import { createHash } from "node:crypto";
 import { toDisplayText } from "../../json/json-text.ts";

@@ -40,7 +40,7 @@ const TINY_CHUNKS = JSON.stringify({
     message: `The body came in more than ${MANY_CHUNKS} chunks of less than ${TINY_BYTES} bytes: send it in larger ones`,
   },
 });
-/** Takes the place of a head that was sent, which Node would keep: only that there is one counts. */
+/** Takes the place of a head that was sent, which Node would keep: only its being there counts. */
 const SENT = "sent";
 /** If the connection stays open this long after the last byte, the answer counts as delivered. */
 const DELIVERED_MS = 1000;
