@@ -9,12 +9,16 @@
  */
 import { randomUUID } from "node:crypto";
 import { memberSpan } from "../../json/json-text.ts";
-import { recordOf } from "../../structures/record.ts";
+import { isRecord, recordOf } from "../../structures/record.ts";
 import type { IncomingBody } from "../classify.ts";
 
-/** A shorter one is parsed as fast as it is compared; a longer one is not kept. */
+/**
+ * A shorter one is parsed as fast as it is compared. A longer one is not kept, nor one with more
+ * objects and lists: two characters of text can take 50 bytes of memory.
+ */
 const SHORTEST = 64;
-const LONGEST = 2048;
+const LONGEST = 1024;
+const MOST_CONTAINERS = 16;
 /** After this many different ones in a row, a connection is left alone. */
 const MOST_MISSES = 4;
 
@@ -24,7 +28,7 @@ const REPEATED = Symbol("repeated _meta");
 
 /** Its newest `_meta` is kept with it. */
 export interface MetaConnection {
-  [REPEATED]?: RepeatedMeta;
+  [REPEATED]?: RepeatedMeta | undefined;
 }
 
 /** A `_meta`, as text and parsed. Never changes: requests share it. */
@@ -44,12 +48,17 @@ export function parseMessage(text: string, connection: MetaConnection | undefine
   const value: unknown = JSON.parse(text);
   if (connection && text.length >= SHORTEST && !repeated?.isLost) {
     const meta = recordOf(recordOf(value)["params"])["_meta"];
-    if (typeof meta === "object" && meta !== null) {
+    if (isRecord(meta)) {
       connection[REPEATED] ??= new RepeatedMeta();
       connection[REPEATED].learn(text, meta);
     }
   }
   return { value, text, metaAt: undefined };
+}
+
+/** No other request is expected on the connection. */
+export function forgetMeta(connection: MetaConnection): void {
+  if (connection[REPEATED]) connection[REPEATED] = undefined;
 }
 
 class RepeatedMeta {
@@ -80,10 +89,10 @@ class RepeatedMeta {
       value = JSON.parse(text.slice(0, start) + MARK_TEXT + text.slice(end));
     } catch {
       // The error must be about the message itself.
-      return undefined;
+      return this.#miss();
     }
     const params = recordOf(recordOf(value)["params"]) as { _meta?: unknown };
-    if (params._meta !== MARK) return undefined;
+    if (params._meta !== MARK) return this.#miss();
     params._meta = meta.value;
     this.#misses = 0;
     return { value, text, metaAt: { start, end } };
@@ -91,18 +100,29 @@ class RepeatedMeta {
 
   /** `text`: a valid message, with this `_meta`. */
   learn(text: string, value: object): void {
-    this.#misses++;
     this.#meta = undefined;
+    this.#miss();
     if (this.isLost) return;
     const params = memberSpan(text, 0, "params");
     const at = params && memberSpan(text, params.start, "_meta");
     if (!at || at.end - at.start < SHORTEST || at.end - at.start > LONGEST) return;
     const own = text.slice(at.start, at.end);
-    // A copy: a part of the message would keep all of it.
-    if (newest.text !== own) newest = { text: Buffer.from(own).toString(), value: frozen(value) };
+    if (newest.text !== own) {
+      if ((own.match(/[[{]/g)?.length ?? 0) > MOST_CONTAINERS) return;
+      // A copy: a part of the message would keep all of it.
+      const copy = Buffer.from(own).toString();
+      if (copy !== own) return;
+      newest = { text: copy, value: frozen(value) };
+    }
     this.#meta = newest;
     this.#start = at.start;
     this.#fromEnd = text.length - at.end;
+  }
+
+  /** The message was parsed for nothing, or has another one. */
+  #miss(): undefined {
+    this.#misses++;
+    if (this.isLost) this.#meta = undefined;
   }
 }
 

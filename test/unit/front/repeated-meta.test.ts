@@ -1,7 +1,7 @@
 /** A `_meta` that repeats is not parsed again, and nobody can tell. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type MetaConnection, parseMessage } from "../../../src/front/bodies/repeated-meta.ts";
+import { forgetMeta, type MetaConnection, parseMessage } from "../../../src/front/bodies/repeated-meta.ts";
 import { memberSpan } from "../../../src/json/json-text.ts";
 import { classify, requestParams } from "../../../src/protocol/json-rpc.ts";
 
@@ -125,6 +125,43 @@ test("a connection whose _meta always differs is left alone, and so are others w
     legacy,
   );
   expect(Object.getOwnPropertySymbols(legacy)).toEqual([]);
+});
+
+describe("what a connection keeps is bounded", () => {
+  const metas = {
+    "a long one": `{"a":"${"x".repeat(1100)}"}`,
+    "many objects": `{"a":[${Array.from({ length: 60 }, () => "{}").join(",")}]}`,
+    "many lists": `{"a":${"[".repeat(60)}${"]".repeat(60)}}`,
+    "a list": `["${"x".repeat(100)}"]`,
+  };
+  test.each(Object.entries(metas))("%s is not remembered", (_, meta) => {
+    const connection: MetaConnection = {};
+    const text = request(`{"name":"a","_meta":${meta}}`);
+    for (let n = 0; n < 3; n++) expect(parseMessage(text, connection).metaAt).toBeUndefined();
+  });
+
+  test("nothing stays where no other request is expected, and then it is learned again", () => {
+    const connection = knowing();
+    forgetMeta(connection);
+    const text = request(`{"name":"a","_meta":${TEXT}}`);
+    expect(parseMessage(text, connection).metaAt).toBeUndefined();
+    expect(parseMessage(text, connection).metaAt).toBeDefined();
+  });
+});
+
+test("a connection on which it is only a part of something else is left alone", () => {
+  const connection = knowing();
+  const elsewhere = request(`{"name":"a","_meta":null,"x":${TEXT}}`);
+  for (let n = 0; n < 5; n++) expect(parseMessage(elsewhere, connection).value).toEqual(JSON.parse(elsewhere));
+  expect(parseMessage(request(`{"name":"a","_meta":${TEXT}}`), connection).metaAt).toBeUndefined();
+});
+
+test("a text that UTF-8 cannot carry is not taken for another", () => {
+  const connection: MetaConnection = {};
+  const message = (first: string): string => request(`{"_meta":{"a":"${first}${"p".repeat(70)}"}}`);
+  for (const first of ["\ud800", "\ufffd", "\ud800"]) {
+    expect(parseMessage(message(first), connection).value).toEqual(JSON.parse(message(first)));
+  }
 });
 
 function attempt<T>(run: () => T): T | unknown {
