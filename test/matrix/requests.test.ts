@@ -200,7 +200,9 @@ test.each(["old", "new"])("trace context reaches %s, in _meta and as headers", a
   const viaSession = (headers: Record<string, string>) =>
     session.post({ jsonrpc: "2.0", id: 9, method: "tools/call", params: { ...params, _meta: trace } }, headers);
   const viaRequest = (headers: Record<string, string>) => client.call("tools/call", params, { meta: trace, headers });
-  for (const send of [viaSession, viaRequest]) {
+  // The reply is a stream from the beginning.
+  const viaStream = (headers: Record<string, string>) => viaSession({ ...headers, accept: "text/event-stream" });
+  for (const send of [viaSession, viaStream, viaRequest]) {
     await send(trace);
     expect((await backend.events("http")).at(-1)?.["headers"]).toMatchObject(trace);
     expect(await last()).toMatchObject(trace);

@@ -244,8 +244,10 @@ export class LegacyHttp {
   }
 
   #request(x: HttpExchange, session: Session, message: Extract<Inbound, { kind: "request" }>): void {
+    // First, as the reply may be a stream at once, and then the headers are gone.
+    const trace = traceOf(x);
     const reply = new PostReply(x, this.#streamsOf(session));
-    const options = { message, to: reply, trace: traceOf(x), early: x.hold && this.#early.get(x) };
+    const options = { message, to: reply, trace, early: x.hold && this.#early.get(x) };
     const work = answerRequest(this.#context, session, options).then((answer) => {
       try {
         reply.answer(message.id, answer);
