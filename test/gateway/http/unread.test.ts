@@ -2,9 +2,11 @@
  * A client that does not read its large answer, or its full stream, is cut off after a while, and
  * that is told; one that reads slowly is not.
  */
-import { createServer } from "node:http";
+import { createServer, type RequestListener } from "node:http";
+import { createServer as createSecureServer } from "node:https";
 import { type AddressInfo, connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { connect as connectSecurely } from "node:tls";
 import { afterEach, expect, test } from "vitest";
 import { LiveConfig } from "../../../src/config/live-config.ts";
 import { parseConfig } from "../../../src/config/reading/parse.ts";
@@ -12,6 +14,7 @@ import { JSON_HEADERS, STREAM_HEADERS } from "../../../src/front/http/exchange.t
 import { NodeExchange } from "../../../src/front/http/node/node-exchange.ts";
 import { PlainHead } from "../../../src/front/http/node/plain-head.ts";
 import { TrustedProxies } from "../../../src/front/trusted-proxies.ts";
+import { cert, key } from "../../fixtures/certificate.ts";
 import { disposeAll, onDispose, until } from "../../fixtures/peers.ts";
 
 afterEach(disposeAll);
@@ -27,18 +30,21 @@ const asEvents = (x: NodeExchange): void => {
 
 const proxies = new TrustedProxies(new LiveConfig(parseConfig("{}", { file: "test.json", env: {} }).config));
 
-async function ask(serve = asAnswer) {
+async function ask(serve = asAnswer, isEncrypted = false) {
   let cuts = 0;
   let ended = false;
-  const server = createServer((request, response) => {
+  const answer: RequestListener = (request, response) => {
     response.once("close", () => {
       ended = true;
     });
     const unread = { ms: LIMIT_MS, cut: () => void cuts++ };
     serve(new NodeExchange(request, response, { unread, proxies, plainHead: new PlainHead() }));
-  });
+  };
+  const server = isEncrypted ? createSecureServer({ key, cert }, answer) : createServer(answer);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  const { port } = server.address() as AddressInfo;
+  const to = { port, host: "127.0.0.1", rejectUnauthorized: false };
+  const socket = isEncrypted ? connectSecurely(to) : connect(to);
   onDispose(() => {
     socket.destroy();
     server.closeAllConnections();
@@ -49,10 +55,12 @@ async function ask(serve = asAnswer) {
 }
 
 test.each([
-  ["an answer", asAnswer],
-  ["a stream", asEvents],
-])("nothing is read of %s", async (_, serve) => {
-  const { socket, cuts, ended } = await ask(serve);
+  ["an answer", asAnswer, false],
+  ["a stream", asEvents, false],
+  ["an encrypted answer", asAnswer, true],
+  ["an encrypted stream", asEvents, true],
+])("nothing is read of %s", async (_, serve, isEncrypted) => {
+  const { socket, cuts, ended } = await ask(serve, isEncrypted);
   socket.pause();
   await until(ended);
   expect(cuts()).toBe(1);
@@ -67,8 +75,12 @@ test("nothing is read: the limit counts once", async () => {
   expect(cuts()).toBe(1);
 });
 
-test("little by little, for longer than the limit", async () => {
-  const { socket, cuts, ended } = await ask();
+test.each([
+  ["", asAnswer, false],
+  [" of an encrypted answer", asAnswer, true],
+  [" of an encrypted stream", asEvents, true],
+])("little by little%s, for longer than the limit", async (_, serve, isEncrypted) => {
+  const { socket, cuts, ended } = await ask(serve, isEncrypted);
   const began = performance.now();
   let bytes = 0;
   for await (const chunk of socket) {

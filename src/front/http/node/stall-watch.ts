@@ -3,9 +3,11 @@
  *
  * Node reports when a connection has been idle, and counts bytes that the client reads as activity.
  * But it notices the first byte read only when its timeout expires, and then waits for another
- * timeout. So this class sets short timeouts and counts consecutive ones.
+ * timeout. So this class sets short timeouts and counts consecutive ones. Of an encrypted
+ * connection, Node does not notice it before all was read: what was sent is looked at here.
  */
 import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 
 export interface Unread {
   /** How long the client may read nothing. */
@@ -16,6 +18,13 @@ export interface Unread {
 
 const CHECKS = 6;
 
+/** Node's own members: what an encrypted connection is carried by. */
+interface Carried {
+  readonly _handle?: {
+    readonly _parent?: { readonly bytesWritten?: number; readonly writeQueueSize?: number };
+  } | null;
+}
+
 export class StallWatch {
   readonly #response: ServerResponse;
   readonly #unread: Unread;
@@ -23,6 +32,7 @@ export class StallWatch {
   #isListening = false;
   #idle = 0;
   #lastAt = 0;
+  #sent = 0;
 
   constructor(response: ServerResponse, unread: Unread) {
     this.#response = response;
@@ -50,9 +60,11 @@ export class StallWatch {
 
   #wasIdle(): void {
     const now = performance.now();
+    const sent = sentOn(this.#response.req.socket);
     // If the client read something, Node restarted the timeout, so it took at least twice as long.
-    if (now - this.#lastAt > 1.9 * this.#everyMs) this.#idle = 0;
+    if (now - this.#lastAt > 1.9 * this.#everyMs || sent > this.#sent) this.#idle = 0;
     this.#lastAt = now;
+    this.#sent = sent;
     this.#idle++;
     if (this.#idle < CHECKS) this.#response.setTimeout(this.#everyMs);
     else {
@@ -60,4 +72,10 @@ export class StallWatch {
       this.#response.destroy();
     }
   }
+}
+
+/** How many bytes of an encrypted connection the system has taken; 0 of any other. */
+function sentOn(socket: Socket): number {
+  const { bytesWritten = 0, writeQueueSize = 0 } = (socket as Carried)._handle?._parent ?? {};
+  return bytesWritten - writeQueueSize;
 }
