@@ -145,6 +145,45 @@ test("a connection that is idle for long is closed: none with an answer or a req
   expect(late).toEqual([]);
 });
 
+test("an answer that its client is reading is not idle, although nothing more comes of it", async () => {
+  const { open, answers, served } = await setUp({ idleMs: 100 });
+  const socket = await open(REQUEST);
+  await until(() => answers.length === 1);
+  const size = 8 * 1024 * 1024;
+  answers[0]!.writeHead(200, { "content-length": size });
+  // As small answers are written: past Node's count of what the answer still has to send.
+  served[0]!.write(Buffer.alloc(size));
+  answers[0]!.end();
+  OpenConnections.over(served[0]!, answers[0]!);
+  socket.pause();
+  await pause(300);
+  expect(served[0]!.destroyed).toBe(false);
+  let read = 0;
+  socket.on("data", (bytes) => {
+    read += bytes.length;
+  });
+  socket.resume();
+  await until(() => read >= size && served[0]!.destroyed);
+});
+
+test("the end waits for answers that wait for the one before them", async () => {
+  const { connections, open, answers, served } = await setUp();
+  const socket = await open(REQUEST + REQUEST);
+  let got = "";
+  socket.on("data", (bytes) => {
+    got += bytes;
+  });
+  await until(() => answers.length === 2);
+  answers[1]!.end("second");
+  await pause(50);
+  connections.closeIdle();
+  expect(served[0]!.destroyed).toBe(false);
+  answers[0]!.end("first");
+  await until(() => got.endsWith("second"));
+  connections.closeIdle();
+  await until(() => served[0]!.destroyed);
+});
+
 test("a tunnel is nobody's request", async () => {
   const { connections, open, late, served } = await setUp({ headersMs: 60 });
   await open("CONNECT localhost:1 HTTP/1.1\r\nhost: localhost\r\n\r\n");

@@ -24,7 +24,8 @@ export interface ArrivalLimits {
 }
 
 const STATE = Symbol("open connection");
-type Connection = Socket & { [STATE]?: OpenConnection };
+/** Node keeps the answer that has the connection now in a member of its own. */
+type Connection = Socket & { [STATE]?: OpenConnection; readonly _httpMessage?: unknown };
 const UNWATCHED = Symbol("unwatched socket");
 type Unwatched = Socket & { [UNWATCHED]?: UnwatchedSocket };
 
@@ -33,7 +34,7 @@ interface UnwatchedSocket extends Placed {
 }
 
 interface OpenConnection extends Placed {
-  readonly socket: Socket;
+  readonly socket: Connection;
   newest: Pick<IncomingMessage, "complete"> | undefined;
   answer: Pick<ServerResponse, "writableEnded" | "writableFinished"> | undefined;
   /** Whether the newest request came after the last look. */
@@ -48,7 +49,7 @@ interface OpenConnection extends Placed {
   partSeenAt: number;
 }
 
-/** Takes the place of a request and its answer, so that an idle connection does not keep them. */
+/** Takes the place of a request and its answer, so that their connection does not keep them. */
 const OVER = { complete: true, writableEnded: true, writableFinished: true };
 
 export class OpenConnections {
@@ -130,7 +131,9 @@ export class OpenConnections {
    */
   closeIdle(): void {
     for (const { socket, newest, answer, isNew, bytesRead } of this.#open.items()) {
-      const isAnswered = newest?.complete && answer?.writableEnded && socket.writableLength === 0;
+      // An answer that has ended may still wait for the one before it.
+      const isSent = answer?.writableFinished || (answer?.writableEnded && socket._httpMessage === answer);
+      const isAnswered = newest?.complete && isSent && socket.writableLength === 0;
       const hasBegun = !isNew && bytesRead !== -1 && bytesRead !== socket.bytesRead;
       if (isAnswered && !hasBegun) socket.destroy();
     }
@@ -161,7 +164,7 @@ export class OpenConnections {
     const { bytesRead } = open.socket;
     if (open.bytesRead === -1) open.bytesRead = bytesRead;
     // Until then, the answer holds the connection, whatever follows.
-    if (!open.answer!.writableFinished) return false;
+    if (!open.answer!.writableFinished || open.socket.writableLength > 0) return false;
     open.newest = open.answer = OVER;
     if (!open.isIdle) {
       open.isIdle = true;
