@@ -294,7 +294,7 @@ export const defects: readonly Defect[] = [
     id: "L8",
     what: "answers that nobody reads are held too long and too many",
     tests: [
-      ...proofs("test/gateway/http/unread.test.ts", ["little by little, for longer than the limit"]),
+      ...proofs("test/gateway/http/unread.test.ts", ["little by little of %s, for longer than the limit"]),
       ...proofs("test/gateway/http/unread.test.ts", ["nothing is read: the limit counts once"]),
     ],
   },

@@ -145,25 +145,45 @@ test("a connection that is idle for long is closed: none with an answer or a req
   expect(late).toEqual([]);
 });
 
-test("an answer that its client is reading is not idle, although nothing more comes of it", async () => {
-  const { open, answers, served } = await setUp({ idleMs: 100 });
+const unread = {
+  "an answer that has ended": (answer: ServerResponse, size: number): void => {
+    answer.writeHead(200, { "content-length": size });
+    // As small answers are written: past Node's count of what the answer still has to send.
+    answer.socket!.write(Buffer.alloc(size));
+    answer.end();
+    OpenConnections.over(answer.socket!, answer);
+  },
+  "an answer that Node writes": (answer: ServerResponse, size: number): void => void answer.end(Buffer.alloc(size)),
+};
+
+test.each(Object.entries(unread))("a connection is not idle while its client reads %s", async (_, write) => {
+  const { open, answers, served } = await setUp({ idleMs: 400 });
   const socket = await open(REQUEST);
   await until(() => answers.length === 1);
-  const size = 8 * 1024 * 1024;
-  answers[0]!.writeHead(200, { "content-length": size });
-  // As small answers are written: past Node's count of what the answer still has to send.
-  served[0]!.write(Buffer.alloc(size));
-  answers[0]!.end();
-  OpenConnections.over(served[0]!, answers[0]!);
-  socket.pause();
-  await pause(300);
-  expect(served[0]!.destroyed).toBe(false);
+  const size = 24 * 1024 * 1024;
+  write(answers[0]!, size);
   let read = 0;
-  socket.on("data", (bytes) => {
-    read += bytes.length;
-  });
-  socket.resume();
-  await until(() => read >= size && served[0]!.destroyed);
+  // For five times as long as a connection may be idle.
+  let pauses = 0;
+  for await (const bytes of socket) {
+    read += (bytes as Buffer).length;
+    if (read > (pauses + 1) * 400_000 && pauses < 50) {
+      pauses++;
+      await pause(40);
+    }
+    if (read >= size) break;
+  }
+  expect([read >= size, pauses, served[0]!.destroyed]).toEqual([true, 50, false]);
+});
+
+test.each(Object.entries(unread))("a client that does not read %s loses its connection", async (_, write) => {
+  const { open, answers, served, late } = await setUp({ idleMs: 200 });
+  const socket = await open(REQUEST);
+  socket.pause();
+  await until(() => answers.length === 1);
+  write(answers[0]!, 24 * 1024 * 1024);
+  await until(() => served[0]!.destroyed);
+  expect(late).toEqual([]);
 });
 
 test("the end waits for answers that wait for the one before them", async () => {

@@ -1,7 +1,7 @@
 /**
  * The open connections of an HTTP server. Reports those whose request does not arrive in time,
- * closes those that are idle for long, all idle ones while the server shuts down, and the others at
- * its end.
+ * closes those that are idle for long, or whose client does not read for long, all idle ones while
+ * the server shuts down, and the others at its end.
  *
  * Node has a list of its own, sorted by time, in which each request moves its connection several
  * times: 2 to 3 % of a small call; and each answer starts a timer: 1 %. This one notes the newest
@@ -12,6 +12,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { Bag, type Placed } from "../../../structures/bag.ts";
+import { sentBytes } from "./sent-bytes.ts";
 
 export interface ArrivalLimits {
   /** The timeout for the head of a request, and for the first one of a connection. */
@@ -41,8 +42,13 @@ interface OpenConnection extends Placed {
   isNew: boolean;
   /** Whether a look found that all its requests are answered. */
   isIdle: boolean;
-  /** When the connection, or else the newest request, or else that it is idle, was first seen. */
+  /**
+   * When the connection was first seen, or else the newest request, or else how much of the answer
+   * was sent, or else that all is answered.
+   */
   seenAt: number;
+  /** How much had been sent at the last look that found an answer unread. */
+  sent: number;
   /** How much had been read when the newest request was complete; -1 before that. */
   bytesRead: number;
   /** When more than that was first seen; 0: nothing followed. */
@@ -51,6 +57,12 @@ interface OpenConnection extends Placed {
 
 /** Takes the place of a request and its answer, so that their connection does not keep them. */
 const OVER = { complete: true, writableEnded: true, writableFinished: true };
+
+/**
+ * How much longer an answer may be unread. Large ones have a watch of their own (`StallWatch`),
+ * which says why it cuts a client off, and so must be first.
+ */
+const UNREAD = 2;
 
 export class OpenConnections {
   readonly #open = new Bag<OpenConnection>();
@@ -86,6 +98,7 @@ export class OpenConnections {
       isNew: false,
       isIdle: false,
       seenAt: performance.now(),
+      sent: -1,
       bytesRead: -1,
       partSeenAt: 0,
     };
@@ -163,8 +176,12 @@ export class OpenConnections {
     if (!open.newest.complete) return now - open.seenAt >= requestMs;
     const { bytesRead } = open.socket;
     if (open.bytesRead === -1) open.bytesRead = bytesRead;
+    if (open.socket.writableLength > 0) {
+      this.#closeUnread(open, now);
+      return false;
+    }
     // Until then, the answer holds the connection, whatever follows.
-    if (!open.answer!.writableFinished || open.socket.writableLength > 0) return false;
+    if (!open.answer!.writableFinished) return false;
     open.newest = open.answer = OVER;
     if (!open.isIdle) {
       open.isIdle = true;
@@ -174,5 +191,13 @@ export class OpenConnections {
     if (open.partSeenAt > 0) return now - open.partSeenAt >= headersMs;
     if (now - open.seenAt >= idleMs) open.socket.destroy();
     return false;
+  }
+
+  #closeUnread(open: OpenConnection, now: number): void {
+    const sent = sentBytes(open.socket);
+    if (sent !== open.sent) {
+      open.sent = sent;
+      open.seenAt = now;
+    } else if (now - open.seenAt >= UNREAD * this.#limits.idleMs) open.socket.destroy();
   }
 }

@@ -1,13 +1,12 @@
 /**
  * Cuts off a client that reads nothing for some time: it must not keep an answer in memory forever.
  *
- * Node reports when a connection has been idle, and counts bytes that the client reads as activity.
- * But it notices the first byte read only when its timeout expires, and then waits for another
- * timeout. So this class sets short timeouts and counts consecutive ones. Of an encrypted
- * connection, Node does not notice it before all was read: what was sent is looked at here.
+ * Node reports when a connection has been idle. But it notices bytes that the client reads only
+ * when its timeout expires, and of an encrypted connection not even then. So this class sets short
+ * timeouts, and counts those without a byte sent in between.
  */
 import type { ServerResponse } from "node:http";
-import type { Socket } from "node:net";
+import { sentBytes } from "./sent-bytes.ts";
 
 export interface Unread {
   /** How long the client may read nothing. */
@@ -18,20 +17,12 @@ export interface Unread {
 
 const CHECKS = 6;
 
-/** Node's own members: what an encrypted connection is carried by. */
-interface Carried {
-  readonly _handle?: {
-    readonly _parent?: { readonly bytesWritten?: number; readonly writeQueueSize?: number };
-  } | null;
-}
-
 export class StallWatch {
   readonly #response: ServerResponse;
   readonly #unread: Unread;
   readonly #everyMs: number;
   #isListening = false;
   #idle = 0;
-  #lastAt = 0;
   #sent = 0;
 
   constructor(response: ServerResponse, unread: Unread) {
@@ -59,11 +50,8 @@ export class StallWatch {
   }
 
   #wasIdle(): void {
-    const now = performance.now();
-    const sent = sentOn(this.#response.req.socket);
-    // If the client read something, Node restarted the timeout, so it took at least twice as long.
-    if (now - this.#lastAt > 1.9 * this.#everyMs || sent > this.#sent) this.#idle = 0;
-    this.#lastAt = now;
+    const sent = sentBytes(this.#response.req.socket);
+    if (sent > this.#sent) this.#idle = 0;
     this.#sent = sent;
     this.#idle++;
     if (this.#idle < CHECKS) this.#response.setTimeout(this.#everyMs);
@@ -72,10 +60,4 @@ export class StallWatch {
       this.#response.destroy();
     }
   }
-}
-
-/** How many bytes of an encrypted connection the system has taken; 0 of any other. */
-function sentOn(socket: Socket): number {
-  const { bytesWritten = 0, writeQueueSize = 0 } = (socket as Carried)._handle?._parent ?? {};
-  return bytesWritten - writeQueueSize;
 }
