@@ -58,8 +58,8 @@ export class Flight {
   isRouted = false;
   /** Undefined for a call without its own timeout. */
   deadline: Deadline | undefined;
-  /** The index in the list of flights in progress. */
-  slot = -1;
+  /** The index among the flights in progress. */
+  place = -1;
 
   constructor(call: Call) {
     this.call = call;

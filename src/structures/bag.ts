@@ -1,6 +1,6 @@
 /**
- * A set of many objects that come and go, such as open connections. Each knows its place in it, so
- * that adding and removing take the same time, however many there are.
+ * A set of objects that come and go, such as open connections and calls under way. Each knows its
+ * place in it, so that adding and removing take the same time, however many there are.
  *
  * It does not use `Set`, whose tables keep alive what was removed: `SmallMap` says how. A thousand
  * connections that came and went left 3 MB behind, until a full collection.

@@ -2,14 +2,11 @@
 import type { Flight } from "../../protocol/flight.ts";
 import type { Answer } from "../../protocol/json-rpc.ts";
 import type { Route } from "../../routing/resolve.ts";
+import { Bag } from "../../structures/bag.ts";
 import type { Stage } from "../compose.ts";
 
 export class InFlight implements Stage {
-  /**
-   * Each flight knows its slot, so removal is constant time. An array is faster than a Set here,
-   * see `structures/small-map.ts`.
-   */
-  readonly #flights: Flight[] = [];
+  readonly #flights = new Bag<Flight>();
   #wake: (() => void) | undefined;
 
   enter(flight: Flight): undefined {
@@ -22,21 +19,17 @@ export class InFlight implements Stage {
   }
 
   add(flight: Flight): void {
-    flight.slot = this.#flights.push(flight) - 1;
+    this.#flights.add(flight);
   }
 
   remove(flight: Flight): void {
-    const last = this.#flights.pop()!;
-    if (last !== flight) {
-      this.#flights[flight.slot] = last;
-      last.slot = flight.slot;
-    }
-    if (this.#flights.length === 0) this.#wake?.();
+    this.#flights.delete(flight);
+    if (this.#flights.size === 0) this.#wake?.();
   }
 
   /** Waits at most this long for the requests in flight, then cancels the rest. */
   async drain(ms: number): Promise<void> {
-    if (this.#flights.length === 0) return;
+    if (this.#flights.size === 0) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, ms);
       this.#wake = () => {
@@ -45,6 +38,6 @@ export class InFlight implements Stage {
       };
     });
     this.#wake = undefined;
-    for (const { call } of [...this.#flights]) call.cancel("shutdown");
+    for (const { call } of this.#flights.items()) call.cancel("shutdown");
   }
 }
