@@ -6,6 +6,7 @@ import type { Call, Witness } from "../protocol/call.ts";
 import type { Flight } from "../protocol/flight.ts";
 import type { Shape } from "../protocol/frame.ts";
 import type { Answer } from "../protocol/json-rpc.ts";
+import { Bag } from "../structures/bag.ts";
 
 /** Calls that take longer have a line for each message. */
 const LONGEST_MS = 250;
@@ -46,8 +47,8 @@ export class Trail implements Witness {
   isHeld = false;
   /** Whether its request has a line of its own. */
   isAsked = false;
-  /** The index in the list of those that wait. */
-  slot = -1;
+  /** The index among those that wait. */
+  place = -1;
 
   constructor(flight: Flight, events: TrailEvents) {
     this.flight = flight;
@@ -65,29 +66,25 @@ export class Trail implements Witness {
 
 /** The calls whose messages wait. */
 export class HeldCalls {
-  readonly #trails: Trail[] = [];
+  readonly #trails = new Bag<Trail>();
 
   get size(): number {
-    return this.#trails.length;
+    return this.#trails.size;
   }
 
   hold(trail: Trail): void {
     trail.isHeld = true;
-    trail.slot = this.#trails.length;
-    this.#trails.push(trail);
+    this.#trails.add(trail);
   }
 
   release(trail: Trail): void {
     trail.isHeld = false;
-    const last = this.#trails.pop()!;
-    if (last === trail) return;
-    this.#trails[trail.slot] = last;
-    last.slot = trail.slot;
+    this.#trails.delete(trail);
   }
 
   /** Returns those that have waited for long enough, or all. */
   due(isAll: boolean): Trail[] {
     const before = isAll ? Number.POSITIVE_INFINITY : performance.now() - LONGEST_MS;
-    return this.#trails.filter(({ flight }) => flight.startedAt < before);
+    return this.#trails.items().filter(({ flight }) => flight.startedAt < before);
   }
 }
