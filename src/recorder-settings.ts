@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { LiveConfig } from "./config/live-config.ts";
 import type { RecordConfig } from "./config/schema/settings.ts";
 import { stateFolder } from "./config/state-folder.ts";
-import { isSingleExecutable, ownFile } from "./own-file.ts";
+import { isSingleExecutable, packageUrl, readPackageFile } from "./package-files.ts";
 import { Recorder } from "./recording/recorder.ts";
 import type { Thread } from "./recording/recording.ts";
 import type { ThreadData } from "./recording/thread-messages.ts";
@@ -43,15 +43,11 @@ export function createRecorder({ config, log, meters, env = process.env }: Recor
   return recorder;
 }
 
-/** Compiled, the thread's program is beside this module; from source, it is what was built. */
-const program = new URL(
-  import.meta.url.endsWith(".ts") ? "../dist/recorder-thread.js" : "./recorder-thread.js",
-  import.meta.url,
-);
+const PROGRAM = "bundle/recorder-thread.js";
 
 function startThread(data: ThreadData): Thread {
-  // A thread finds no file inside of the single executable, so it gets the text.
-  const source = isSingleExecutable ? ownFile(program).toString() : program;
+  // A thread cannot load a file from inside the single executable, so it gets the text.
+  const source = isSingleExecutable ? readPackageFile(PROGRAM).toString() : packageUrl(PROGRAM);
   const options = { eval: isSingleExecutable, workerData: data, execArgv: [], env: {}, name: "recorder" };
   const { Worker } = process.getBuiltinModule("node:worker_threads");
   const worker = new Worker(source, options);

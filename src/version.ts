@@ -1,6 +1,6 @@
-/** The version in package.json, which is the only place that states it. */
-import { ownFile } from "./own-file.ts";
+/** The version in package.json, the only place that states it. */
+import { readPackageFile } from "./package-files.ts";
 
-const manifest = JSON.parse(ownFile(new URL("../package.json", import.meta.url)).toString()) as { version: string };
+const manifest = JSON.parse(readPackageFile("package.json").toString()) as { version: string };
 
 export const version = manifest.version;

@@ -1,13 +1,12 @@
 /**
- * The shape of the code, checked: who may import whom, where packages and era words stand, and how
- * long files are. Every exception is one line in one of the tables below; adding one is a decision.
+ * The shape of the code: who may import whom, and where packages and era words live. Every
+ * exception is one line in one of the tables below; adding one is a decision.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { importsOf, MAX_PARAMETERS, manyParametersIn } from "./fixtures/source-text.ts";
 import { layers } from "./layers.ts";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -59,25 +58,6 @@ const eraFiles = [
 const eraWords =
   /legacy|modern|\binitialize\b|mcp-session-id|mcp-protocol-version|\b20(24-11-05|25-03-26|25-06-18|25-11-25|26-07-28)\b(?!T)/i;
 
-/**
- * The functions with more than three positional parameters: all run for every call, or in the inner
- * loop of a search or a template, where an options object would be an allocation each time.
- */
-const manyParameters = [
-  "calls/stages/metrics.ts #record",
-  "catalog/search/terms.ts note",
-  "catalog/search/terms.ts shareOf",
-  "front/http/reply.ts replyAnswer",
-  "peers/pending.ts settle",
-  "routing/resolve.ts namedRoute",
-  "servers/servers.ts forward",
-  "uri-template/subject.ts fits",
-];
-
-const MAX_LINES = 350;
-const GENERATED = "src/config/schema/config-object.ts";
-const MAX_FILES = 15;
-
 const tracked = execFileSync("git", ["ls-files", "-co", "--exclude-standard"], { cwd: root, encoding: "utf8" })
   .split("\n")
   .filter((file) => file !== "" && existsSync(join(root, file)));
@@ -85,6 +65,13 @@ const read = (file: string): string => readFileSync(join(root, file), "utf8");
 const sources = tracked
   .filter((file) => /^src\/.*\.tsx?$/.test(file))
   .map((file) => ({ file: file.slice("src/".length), text: read(file) }));
+
+/** The specifiers that a source file imports, statically or not. */
+function importsOf(text: string): string[] {
+  const code = text.replace(/\/\*[\s\S]*?\*\//g, "");
+  const found = code.matchAll(/^(?:import|export)\b[^;"']*?\bfrom "([^"]+)"|^import "([^"]+)"|\bimport\("([^"]+)"\)/gm);
+  return [...found].map(([, from, bare, dynamic]) => (from ?? bare ?? dynamic)!);
+}
 
 /** `front` for `front/http/http.ts`, the file itself at the top. */
 function layerOf(file: string): string {
@@ -133,12 +120,6 @@ test("every allowed edge exists", () => {
     to.filter((target) => !used.get(from)?.has(target)).map((target) => `${from} -> ${target}`),
   );
   expect(unused).toEqual([]);
-});
-
-test(`no folder holds more than ${MAX_FILES} files`, () => {
-  const counts = new Map<string, number>();
-  for (const { file } of sources) counts.set(posix.dirname(file), (counts.get(posix.dirname(file)) ?? 0) + 1);
-  expect([...counts].filter(([, count]) => count > MAX_FILES)).toEqual([]);
 });
 
 test("own files are imported with their extension", () => {
@@ -201,16 +182,6 @@ test("numbers of JSON-RPC errors stand in one table", () => {
   expect(wrong).toEqual([]);
 });
 
-test(`functions take at most ${MAX_PARAMETERS} positional parameters`, () => {
-  const seen = manyParametersIn(
-    "a.ts",
-    "function f(a, b, c, d) {} class C { #m(a, b, c, d = 1) {} n({ a, b, c, d }) {} } const g = (a, b, c, ...d) => a;" +
-      "function h(a, b, ...[c, d]) {}",
-  );
-  expect(seen).toEqual(["a.ts f", "a.ts #m", "a.ts g", "a.ts h"]);
-  expect(sources.flatMap(({ file, text }) => manyParametersIn(file, text)).sort()).toEqual(manyParameters);
-});
-
 test("no literal is spread into another only to save lines", () => {
   const lineOf = (text: string, index: number): number => text.slice(0, index).split("\n").length;
   // An array may be spread that is computed from a literal: `...["a", "b"].map(…)`.
@@ -221,24 +192,6 @@ test("no literal is spread into another only to save lines", () => {
     .filter((file) => /^(src|test|bench|scripts)\/.*\.(ts|tsx|js)$/.test(file) && file !== "test/architecture.test.ts")
     .flatMap((file) => tricksIn(read(file)).map((line) => `${file}:${line}`));
   expect(tricks).toEqual([]);
-});
-
-test(`no file is longer than ${MAX_LINES} lines`, () => {
-  const long = tracked
-    .filter((file) => /^(src|test|bench|scripts|bin)\/.*\.(ts|tsx|js|mjs)$/.test(file) && file !== GENERATED)
-    .map((file) => ({ file, lines: read(file).split("\n").length - 1 }))
-    .filter(({ lines }) => lines > MAX_LINES);
-  expect(long).toEqual([]);
-});
-
-test("the file that knows all parts only builds them", () => {
-  const { text } = sources.find(({ file }) => file === "gateway.ts")!;
-  expect(text.split("\n").length - 1).toBeLessThanOrEqual(150);
-});
-
-test("every source file says what it is for, before anything else", () => {
-  const silent = sources.filter(({ text }) => !/^(#!.*\n)?\/\*\*/.test(text)).map(({ file }) => file);
-  expect(silent).toEqual([]);
 });
 
 test("files are called what they are", () => {

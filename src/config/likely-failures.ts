@@ -5,10 +5,10 @@
  * A warning names the key, never the value. Without a probe it says only what the text shows.
  */
 import { isAbsolute, resolve } from "node:path";
+import type { ServerTransport, StdioTransport } from "../links/transport.ts";
 import { programWithoutArguments } from "../text/command-words.ts";
 import type { KeyPath } from "./problems/locate.ts";
 import type { Report } from "./problems/report.ts";
-import type { ServerTransport, StdioTransport } from "./schema/server.ts";
 
 /** Looks at the file system. */
 export interface Probe {

@@ -2,9 +2,10 @@
  * Collects the secret values of a config: tokens, environment values, headers, and the parts of a
  * URL that may hold a key.
  */
+
+import type { ServerTransport } from "../links/transport.ts";
 import { packageRunnerOf } from "./package-runner.ts";
 import type { Config } from "./schema/config.ts";
-import type { ServerTransport } from "./schema/server.ts";
 
 /** Shorter values are ordinary words; masking them would garble every text. */
 const LEAST_LENGTH = 6;

@@ -2,10 +2,11 @@
  * Warns about valid settings that protect nothing: guessable tokens, credentials sent without
  * encryption, and secrets that others can see. A warning names the key, never the value.
  */
+
+import type { ServerTransport } from "../links/transport.ts";
 import { isLoopback } from "../text/loopback.ts";
 import type { KeyPath } from "./problems/locate.ts";
 import type { Report } from "./problems/report.ts";
-import type { ServerTransport } from "./schema/server.ts";
 import type { GatewayConfig } from "./schema/settings.ts";
 import type { SecretText, TextPart } from "./secret-reference.ts";
 

@@ -3,6 +3,7 @@
  * that a first start has something to show.
  */
 import { fileURLToPath } from "node:url";
+import { packageUrl } from "../package-files.ts";
 
 export interface DemoCommand {
   id: string;
@@ -11,6 +12,6 @@ export interface DemoCommand {
 }
 
 export function demoServers(): DemoCommand[] {
-  const program = fileURLToPath(new URL("./main.js", import.meta.url));
+  const program = fileURLToPath(packageUrl("bundle/main.js"));
   return ["clock", "notes", "lab"].map((id) => ({ id, command: process.execPath, args: [program, id] }));
 }

@@ -4,7 +4,7 @@
  * address.
  */
 import { isIP } from "node:net";
-import type { ServerTransport } from "../config/schema/server.ts";
+import type { ServerTransport } from "../links/transport.ts";
 import { type Call, type Client, STDIO_ACCOUNT } from "../protocol/call.ts";
 
 export type Attributes = Readonly<Record<string, string | number | undefined>>;

@@ -12,7 +12,6 @@
  * followed when the connection is made, with a new attempt at its target.
  */
 
-import type { ServerConfig, ServerTransport } from "../config/schema/server.ts";
 import type { Credentials } from "../links/http/credentials.ts";
 import type { Link, OpenLink } from "../links/link.ts";
 import type { Redirect } from "../links/redirect.ts";
@@ -21,6 +20,7 @@ import { sseLink } from "../links/sse.ts";
 import { stdioLink } from "../links/stdio.ts";
 import { type HttpOptions, httpLink } from "../links/streamable-http.ts";
 import type { LinkTap, MakeTap } from "../links/tap.ts";
+import type { ServerTransport } from "../links/transport.ts";
 import type { Client } from "../protocol/call.ts";
 import { GoblinError, messageOf } from "../protocol/errors.ts";
 import type { OnLimit } from "../protocol/limit-exceeded.ts";
@@ -34,7 +34,7 @@ export type { LinkTap };
 export interface ConnectorOptions {
   readonly transport: ServerTransport;
   /** Undefined: whatever the server speaks. */
-  readonly era: ServerConfig["era"];
+  readonly era: "legacy" | "modern" | undefined;
   readonly clientInfo: Readonly<Record<string, unknown>>;
   /** Resolves to what the only client says of itself; undefined: several may share a connection. */
   readonly introduction?: () => Promise<Pick<Client, "capabilities" | "info"> | undefined>;

@@ -2,8 +2,9 @@
  * The credentials of a server whose entry refers to secrets. When the server refuses them, they are
  * looked up again; if they have changed since, a new connection is made with the new ones.
  */
-import type { ServerTransport } from "../config/schema/server.ts";
+
 import type { Credentials } from "../links/http/credentials.ts";
+import type { ServerTransport } from "../links/transport.ts";
 import { GoblinError } from "../protocol/errors.ts";
 import type { ServerSecrets } from "./server-secrets.ts";
 

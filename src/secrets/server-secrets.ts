@@ -6,9 +6,10 @@
  */
 import { readFile } from "node:fs/promises";
 import { parseEnv } from "node:util";
-import type { ServerConfig, ServerTransport } from "../config/schema/server.ts";
+import type { ServerConfig } from "../config/schema/server.ts";
 import type { ServerAuth } from "../config/schema/server-auth.ts";
 import type { SecretReference, SecretText } from "../config/secret-reference.ts";
+import type { ServerTransport } from "../links/transport.ts";
 import { GoblinError, messageOf } from "../protocol/errors.ts";
 import { HEADER_VALUE } from "../text/header-rules.ts";
 

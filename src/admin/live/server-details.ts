@@ -5,7 +5,7 @@
  * named like a secret, looks like one or is one of the config's is masked.
  */
 import { isSecretName, masked } from "../../calls/stages/audit-mask.ts";
-import type { ServerTransport } from "../../config/schema/server.ts";
+import type { ServerTransport } from "../../links/transport.ts";
 import { logEntry } from "../api-rows.ts";
 import type { AdminParts } from "../parts.ts";
 import type { ServerRow } from "../schema.ts";

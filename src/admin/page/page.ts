@@ -11,7 +11,7 @@ import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import type { Verdict } from "../../front/http/guard.ts";
 import { PAGE_COOKIE } from "../../identity/page-sessions.ts";
-import { ownFile } from "../../own-file.ts";
+import { readPackageFile } from "../../package-files.ts";
 import { apiFailure, failureResponse } from "../failure.ts";
 import type { AdminParts } from "../parts.ts";
 
@@ -119,18 +119,8 @@ export function createPage({ config, guards }: Pick<AdminParts, "config" | "guar
   return app;
 }
 
-/** The page's files lie beside the bundle, wherever this code was loaded from. */
 async function read(name: string): Promise<File> {
-  const folders = ["./page/", "../../../bundle/page/"];
-  let failure: unknown;
-  for (const folder of folders) {
-    try {
-      const bytes = ownFile(new URL(folder + name, import.meta.url));
-      const tag = `"${createHash("sha256").update(bytes).digest("base64url").slice(0, 22)}"`;
-      return { bytes, packed: await promisify(gzip)(bytes), tag, type: TYPES[name.slice(name.lastIndexOf(".") + 1)]! };
-    } catch (error) {
-      failure = error;
-    }
-  }
-  throw failure;
+  const bytes = readPackageFile(`bundle/page/${name}`);
+  const tag = `"${createHash("sha256").update(bytes).digest("base64url").slice(0, 22)}"`;
+  return { bytes, packed: await promisify(gzip)(bytes), tag, type: TYPES[name.slice(name.lastIndexOf(".") + 1)]! };
 }

@@ -12,7 +12,7 @@ import { entriesIn } from "../../clients/foreign-entry.ts";
 import { isOwnEntry } from "../../clients/linking.ts";
 import { ConfigError } from "../../config/problems/problem.ts";
 import { parseConfig } from "../../config/reading/parse.ts";
-import type { RemoteTransport, ServerTransport } from "../../config/schema/server.ts";
+import type { RemoteTransport, ServerTransport } from "../../links/transport.ts";
 import { clean } from "../../text/clean.ts";
 import { withTimeout } from "../../timing/with-timeout.ts";
 import { McpClient, type Send } from "../gateway/mcp-client.ts";

@@ -7,7 +7,7 @@ import { type GatewayEntry, OWN_NAME, serverEntryName } from "../../clients/link
 import { clients } from "../../clients/table.ts";
 import { configPlaces } from "../../config/reading/find.ts";
 import type { Config } from "../../config/schema/config.ts";
-import { isSingleExecutable } from "../../own-file.ts";
+import { isSingleExecutable } from "../../package-files.ts";
 import { nearestWord } from "../../text/nearest/nearest-word.ts";
 import { chooseConfig } from "../config.ts";
 import { namedConfig } from "../environment.ts";

@@ -1,7 +1,8 @@
 /** Sends a client's messages to a program over stdin and stdout, one request at a time or many. */
-import type { StdioTransport } from "../../config/schema/server.ts";
+
 import type { LinkEvents } from "../../links/link.ts";
 import { stdioLink } from "../../links/stdio.ts";
+import type { StdioTransport } from "../../links/transport.ts";
 import { recordOf } from "../../structures/record.ts";
 import type { Send } from "../gateway/mcp-client.ts";
 

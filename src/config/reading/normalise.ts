@@ -5,10 +5,11 @@
  * file. Contradictions in an entry are reported, never resolved by preferring one side.
  */
 import { isAbsolute, resolve } from "node:path";
+import type { ServerTransport } from "../../links/transport.ts";
 import { type FailureContext, warnOfFailures } from "../likely-failures.ts";
 import type { KeyPath } from "../problems/locate.ts";
 import type { Report } from "../problems/report.ts";
-import type { ServerConfig, ServerEntry, ServerToolsConfig, ServerTransport, ToolOverride } from "../schema/server.ts";
+import type { ServerConfig, ServerEntry, ServerToolsConfig, ToolOverride } from "../schema/server.ts";
 import type { ServerAuth } from "../schema/server-auth.ts";
 import { type MaskingConfig, sidesOf } from "../traffic/masking.ts";
 import { type ResultsConfig, rulesFrom } from "../traffic/results.ts";

@@ -2,8 +2,9 @@
  * Where references to secrets may stand in a server's entry, and how they get from there into its
  * `ServerConfig`.
  */
+
+import type { ServerTransport } from "../../links/transport.ts";
 import type { KeyPath } from "../problems/locate.ts";
-import type { ServerTransport } from "../schema/server.ts";
 import type { SecretText, TextPart } from "../secret-reference.ts";
 
 /** A text with references, at its path in the file. */

@@ -4,7 +4,9 @@
  * The entry takes the spellings of Claude, Cursor, VS Code, Windsurf and Cline, so that their files
  * run unchanged; a `ServerConfig` has one spelling only, everything in it resolved and defaulted.
  */
+
 import * as z from "zod";
+import type { ServerTransport } from "../../links/transport.ts";
 import type { ResultRules } from "../../protocol/results/result-rules.ts";
 import { framingHeaders, HEADER_NAME, HEADER_VALUE } from "../../text/header-rules.ts";
 import type { Problem } from "../problems/problem.ts";
@@ -154,28 +156,6 @@ export const serverEntrySchema = z.strictObject({
   disabledTools: z.array(pattern).default([]).describe("Windsurf's and Roo's name for tools.deny."),
 });
 export type ServerEntry = z.output<typeof serverEntrySchema>;
-
-export interface StdioTransport {
-  readonly kind: "stdio";
-  readonly command: string;
-  readonly args: readonly string[];
-  /** The entry's own variables. */
-  readonly env: Readonly<Record<string, string>>;
-  /** A file with more variables, which is read when the program starts. */
-  readonly envFile?: string;
-  /** What is inherited from the gateway's environment; undefined is the usual. */
-  readonly inheritEnv?: boolean | readonly string[];
-  readonly cwd: string;
-}
-
-export interface RemoteTransport {
-  /** "auto" tries http and falls back to sse. */
-  readonly kind: "http" | "sse" | "auto";
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-export type ServerTransport = StdioTransport | RemoteTransport;
 
 /** The kinds of transport as the API and the meta tools show them. */
 export const shownTransports = ["stdio", "http", "sse"] as const;

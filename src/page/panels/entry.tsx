@@ -1,7 +1,7 @@
 /** One tool, prompt, resource or template: what it is, what it takes, and a way to try it. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { OwnToolRow, PromptRow, ResourceRow, TemplateRow, ToolRow } from "../../admin/schema.ts";
-import { createPromptForm, createTemplateForm, fieldsOf } from "../../tui/state/form.ts";
+import { fieldsOf, promptFields, templateFields } from "../../tui/state/form.ts";
 import { expandTemplate, parseTemplate } from "../../uri-template/template.ts";
 import { follow } from "../api.ts";
 import { clock, count, ms, visible } from "../format.ts";
@@ -198,7 +198,7 @@ function Prompt({ prompt }: { prompt: PromptRow }) {
       />
       <Section title="Try it">
         <Form
-          fields={createPromptForm(prompt)}
+          fields={promptFields(prompt)}
           submit={isRunning ? "Running…" : "Get the prompt"}
           busy={isRunning}
           complete={(name, value, others) =>
@@ -306,7 +306,7 @@ function Template({ template }: { template: TemplateRow }) {
       />
       <Section title="Try it">
         <Form
-          fields={createTemplateForm(template.uriTemplate)}
+          fields={templateFields(template.uriTemplate)}
           submit={isRunning ? "Reading…" : "Read"}
           busy={isRunning}
           complete={(name, value, others) =>

@@ -7,8 +7,8 @@
  */
 import type { LiveConfig } from "../../config/live-config.ts";
 import { packageRunnerOf } from "../../config/package-runner.ts";
-import type { ServerTransport } from "../../config/schema/server.ts";
 import { secretsOf } from "../../config/secrets.ts";
+import type { ServerTransport } from "../../links/transport.ts";
 import type { ServerLogin } from "../../login/server-login.ts";
 import { type Connect, type ConnectorOptions, createConnector } from "../../peers/negotiate.ts";
 import { renewingCredentials } from "../../secrets/renewing-credentials.ts";

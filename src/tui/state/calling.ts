@@ -10,16 +10,8 @@ import { formatClock, formatDuration, formatMs } from "../../text/format.ts";
 import type { Block } from "../content/blocks.ts";
 import { createViewer, documentWidth, foldAll, toggleFold } from "../content/document.ts";
 import { blocksText } from "../content/result-text.ts";
-import {
-  type CallForm,
-  checkForm,
-  createForm,
-  createPromptForm,
-  createReading,
-  createTemplateForm,
-  editForm,
-  type FormEdit,
-} from "./form.ts";
+import { type CallForm, createForm, createPromptForm, createReading, createTemplateForm } from "./call-form.ts";
+import { checkForm, editForm, type FormEdit } from "./form.ts";
 import { layoutOf } from "./layout.ts";
 import type { State } from "./model.ts";
 import { selectedItem } from "./select.ts";

@@ -7,7 +7,7 @@
  * the server checks it anyway.
  */
 
-import type { PromptRow, ToolRow } from "../../admin/schema.ts";
+import type { PromptRow } from "../../admin/schema.ts";
 import {
   enumOf,
   type JsonSchema,
@@ -20,7 +20,6 @@ import {
 import { isRecord } from "../../structures/record.ts";
 import { parseTemplate } from "../../uri-template/template.ts";
 import { limitsOf } from "./schema-outline.ts";
-import type { CallStage, Target } from "./stage.ts";
 
 type FieldKind = "string" | "number" | "integer" | "boolean" | "enum" | "json";
 
@@ -55,27 +54,17 @@ export interface Fields {
   readonly whole: boolean;
 }
 
-export interface CallForm extends Fields {
-  readonly target: Target;
-  readonly stage: CallStage;
-}
-
-export function createForm(tool: ToolRow): CallForm {
-  const destructive = tool.annotations?.["destructiveHint"] === true && tool.annotations["readOnlyHint"] !== true;
-  const target = { kind: "tool", name: tool.name, destructive } as const;
-  return { target, ...fieldsOf(tool.inputSchema), stage: { name: "edit" } };
-}
-
-export function createPromptForm(prompt: PromptRow): CallForm {
+/** Returns a field per argument. */
+export function promptFields(prompt: PromptRow): Fields {
   const fields = prompt.arguments.map(({ name, description = "", required = false }) => ({
     ...createField(name, { type: "string", description }, { root: {}, required }),
     completes: true,
   }));
-  return { target: { kind: "prompt", name: prompt.name }, fields, focus: 0, whole: false, stage: { name: "edit" } };
+  return { fields, focus: 0, whole: false };
 }
 
-/** A template that cannot be read has no fields. */
-export function createTemplateForm(template: string): CallForm {
+/** Returns a field per variable; none for a template that cannot be parsed. */
+export function templateFields(template: string): Fields {
   const parsed = parseTemplate(template);
   const parts = parsed.ok ? parsed.template.parts : [];
   const names = parts.flatMap((part) => (part.kind === "expression" ? part.variables.map(({ name }) => name) : []));
@@ -83,12 +72,7 @@ export function createTemplateForm(template: string): CallForm {
     ...createField(name, { type: "string" }, { root: {}, required: false }),
     completes: true,
   }));
-  return { target: { kind: "template", name: template }, fields, focus: 0, whole: false, stage: { name: "edit" } };
-}
-
-/** Reading a resource asks nothing, so it is under way at once. */
-export function createReading(uri: string, stage: CallStage): CallForm {
-  return { target: { kind: "resource", name: uri }, fields: [], focus: 0, whole: false, stage };
+  return { fields, focus: 0, whole: false };
 }
 
 /** Returns the fields for the properties of a schema. */

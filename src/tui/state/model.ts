@@ -21,7 +21,7 @@ import type {
   ToolRow,
 } from "../../admin/schema.ts";
 import type { OwnLogLevel } from "../../protocol/log-levels.ts";
-import type { CallForm } from "./form.ts";
+import type { CallForm } from "./call-form.ts";
 import type { Viewer } from "./stage.ts";
 import type { Theme } from "./theme.ts";
 

@@ -6,7 +6,8 @@
 import { clean, cleanLines } from "../../text/clean.ts";
 import { formatDuration, formatMs } from "../../text/format.ts";
 import { shorten, widthOf, wrap } from "../../text/width.ts";
-import type { CallForm, Field } from "../state/form.ts";
+import type { CallForm } from "../state/call-form.ts";
+import type { Field } from "../state/form.ts";
 import type { Layout } from "../state/layout.ts";
 import type { State } from "../state/model.ts";
 import { windowTop } from "../state/select.ts";

@@ -1,6 +1,7 @@
 /** The keys that matter now, for the last line of the screen. */
+
+import type { CallForm } from "../state/call-form.ts";
 import { openQuestion } from "../state/calling.ts";
-import type { CallForm } from "../state/form.ts";
 import { layoutOf } from "../state/layout.ts";
 import type { State } from "../state/model.ts";
 import { selectedItem } from "../state/select.ts";

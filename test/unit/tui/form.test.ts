@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type CallForm, checkForm, createForm, editForm, type FormEdit } from "../../../src/tui/state/form.ts";
+import { type CallForm, createForm } from "../../../src/tui/state/call-form.ts";
+import { checkForm, editForm, type FormEdit } from "../../../src/tui/state/form.ts";
 import { initialState } from "../../../src/tui/state/model.ts";
 import { reduce } from "../../../src/tui/state/reduce.ts";
 import { outline } from "../../../src/tui/state/schema-outline.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { helpLines } from "../../../src/tui/content/help.ts";
 import { type KeyPress, readKey } from "../../../src/tui/keys.ts";
 import type { KeyAction } from "../../../src/tui/state/action.ts";
-import { createForm } from "../../../src/tui/state/form.ts";
+import { createForm } from "../../../src/tui/state/call-form.ts";
 import type { Mode } from "../../../src/tui/state/model.ts";
 import { tool } from "../../tui/fake-rows.ts";
 
