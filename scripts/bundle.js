@@ -2,9 +2,9 @@
 // Makes what is published from what tsc wrote: the command, the library and the demo servers'
 // program, with every package that they need inside. Who installs Goblin installs nothing else, and
 // a start reads few files instead of hundreds (docs/performance.md). The types of the library are
-// the files that `dist/index.d.ts` leads to; they name no package. `bundle/` lies as deep as
-// `dist/` does: what a module finds by its own address (the manifest, the demo servers' program) it
-// finds in both.
+// the files that `dist/app/library/index.d.ts` leads to; they name no package. `bundle/` lies as
+// deep as `dist/` does: what a module finds by its own address (the manifest, the demo servers'
+// program) it finds in both.
 
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -17,11 +17,11 @@ const fromRoot = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url))
 
 /** What loads a gateway, or parts of one. */
 const GATEWAY = [
-  "cli/commands/serve.js",
-  "gateway.js",
-  "telemetry/logger.js",
-  "login/logins.js",
-  "login/book/open-logins.js",
+  "app/cli/commands/serve.js",
+  "app/gateway.js",
+  "observe/telemetry/logger.js",
+  "auth/login/logins.js",
+  "auth/login/book/open-logins.js",
 ];
 
 rmSync(fromRoot("bundle"), { recursive: true, force: true });
@@ -29,9 +29,9 @@ rmSync(fromRoot("bundle"), { recursive: true, force: true });
 const imports = new Map();
 const build = await rolldown({
   input: {
-    goblin: fromRoot("dist/cli/run.js"),
-    index: fromRoot("dist/index.js"),
-    main: fromRoot("dist/demo/main.js"),
+    goblin: fromRoot("dist/app/cli/run.js"),
+    index: fromRoot("dist/app/library/index.js"),
+    main: fromRoot("dist/app/demo/main.js"),
   },
   platform: "node",
   // Native code, which users may install beside Goblin for the system's keychain.
@@ -62,16 +62,23 @@ const { output } = await build.write({
   // the files imports only those above it.
   codeSplitting: {
     groups: [
-      { name: "packages", test: isPackageLoadedWith("cli/run.js") },
-      { name: "base", test: isLoadedWith("cli/run.js") },
-      { name: "command", test: isCommandLoadedWith("cli/run.js") },
+      { name: "packages", test: isPackageLoadedWith("app/cli/run.js") },
+      { name: "base", test: isLoadedWith("app/cli/run.js") },
+      { name: "command", test: isCommandLoadedWith("app/cli/run.js") },
       { name: "gateway-packages", test: isPackageLoadedWith(...GATEWAY) },
-      { name: "links", test: isLoadedWith("peers/negotiate.js", "login/logins.js") },
-      { name: "catalog", test: isLoadedWith("assembly/catalog.js") },
-      { name: "calls", test: isLoadedWith("servers/servers.js", "assembly/relay.js", "session/client-state.js") },
+      { name: "links", test: isLoadedWith("mcp/peers/negotiate.js", "auth/login/logins.js") },
+      { name: "catalog", test: isLoadedWith("app/assembly/catalog.js") },
+      {
+        name: "calls",
+        test: isLoadedWith("upstream/servers/servers.js", "app/assembly/relay.js", "core/session/client-state.js"),
+      },
       { name: "gateway", test: isLoadedWith(...GATEWAY) },
-      { name: "serve", test: isCommandLoadedWith("cli/commands/serve.js") },
-      { name: "shared", test: /\/dist\/(config|json|outbound|protocol|structures|text|timing)\//, minShareCount: 2 },
+      { name: "serve", test: isCommandLoadedWith("app/cli/commands/serve.js") },
+      {
+        name: "shared",
+        test: /\/dist\/(config|lib\/(json|structures|text|timing)|mcp\/(outbound|protocol))\//,
+        minShareCount: 2,
+      },
     ],
   },
 });
@@ -79,9 +86,12 @@ await build.close();
 for (const file of output) if ("code" in file) writeFileSync(fromRoot(`bundle/${file.fileName}`), ascii(file.code));
 // The pipe into a running gateway, for which clients wait when they start, and the recorder's
 // thread: each is one small file.
-output.push(...(await buildAlone("attach", "dist/cli/attach/main.js")));
-output.push(...(await buildAlone("recorder-thread", "dist/recorder-thread.js")), ...(await buildPage()));
-copyTypes(fromRoot("dist/index.d.ts"), new Set());
+output.push(...(await buildAlone("attach", "dist/app/cli/attach/main.js")));
+output.push(
+  ...(await buildAlone("recorder-thread", "dist/observe/recording/recorder-thread.js")),
+  ...(await buildPage()),
+);
+copyTypes(fromRoot("dist/app/library/index.d.ts"), new Set());
 const packages = packagesOf(output.flatMap((file) => ("moduleIds" in file ? file.moduleIds : [])));
 writeFileSync(fromRoot("bundle/LICENSES.txt"), licences(packages));
 writeFileSync(fromRoot("bundle/sbom.cdx.json"), JSON.stringify(sbom(manifest("package.json"), packages)));
@@ -93,7 +103,7 @@ writeFileSync(fromRoot("bundle/sbom.cdx.json"), JSON.stringify(sbom(manifest("pa
  */
 function isLoadedWith(...modules) {
   const isFound = isReachedFrom(...modules);
-  return (/** @type {string} */ id) => isFound(id) && !id.includes("/dist/cli/");
+  return (/** @type {string} */ id) => isFound(id) && !id.includes("/dist/app/cli/");
 }
 
 /**
@@ -102,7 +112,7 @@ function isLoadedWith(...modules) {
  */
 function isCommandLoadedWith(...modules) {
   const isFound = isReachedFrom(...modules);
-  return (/** @type {string} */ id) => isFound(id) && id.includes("/dist/cli/") && !id.endsWith("/cli/run.js");
+  return (/** @type {string} */ id) => isFound(id) && id.includes("/dist/app/cli/") && !id.endsWith("/cli/run.js");
 }
 
 /** @param {string[]} modules */
@@ -163,7 +173,7 @@ async function buildAlone(name, source) {
 /** The page for browsers: one script, one style sheet, the document and its icon. */
 async function buildPage() {
   const page = await rolldown({
-    input: { page: fromRoot("src/page/main.tsx") },
+    input: { page: fromRoot("src/admin/page/main.tsx") },
     platform: "browser",
   });
   const written = await page.write({
@@ -175,10 +185,10 @@ async function buildPage() {
   });
   await page.close();
   for (const name of ["index.html", "icon.svg"])
-    copyFileSync(fromRoot(`src/page/${name}`), fromRoot(`bundle/page/${name}`));
+    copyFileSync(fromRoot(`src/admin/page/${name}`), fromRoot(`bundle/page/${name}`));
   // The order counts: small screens override.
   const sheets = ["base", "frame", "panels", "forms", "content", "access", "small-screens"];
-  const styles = sheets.map((name) => readFileSync(fromRoot(`src/page/style/${name}.css`), "utf8"));
+  const styles = sheets.map((name) => readFileSync(fromRoot(`src/admin/page/style/${name}.css`), "utf8"));
   writeFileSync(fromRoot("bundle/page/style.css"), styles.join("\n"));
   return written.output;
 }

@@ -9,7 +9,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, write
 import { dirname, join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Marked } from "marked";
-import { clients } from "../dist/clients/table.js";
+import { clients } from "../dist/app/clients/table.js";
 import { recipe } from "./site/recipe.js";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));

@@ -4,11 +4,11 @@
  * with what it should be.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { openApiDocument } from "../dist/admin/openapi.js";
+import { openApiDocument } from "../dist/admin/api/openapi.js";
 import { configJsonSchema } from "../dist/config/schema/json-schema.js";
 import { configObjectSource } from "../dist/config/schema/object-source.js";
 import { configReference } from "../dist/config/schema/reference.js";
-import { version } from "../dist/version.js";
+import { version } from "../dist/lib/package/version.js";
 
 const json = (value) => `${JSON.stringify(value, null, 2)}\n`;
 

@@ -7,11 +7,11 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { apiStatuses } from "../src/admin/failure.ts";
+import { apiStatuses } from "../src/admin/api/failure.ts";
 import { formatProblem } from "../src/config/problems/problem.ts";
 import { parseConfig } from "../src/config/reading/parse.ts";
 import { configReference } from "../src/config/schema/reference.ts";
-import { errorTable } from "../src/protocol/errors.ts";
+import { errorTable } from "../src/mcp/protocol/errors.ts";
 import { connectV1 } from "./fixtures/clients.ts";
 import { startGoblin } from "./fixtures/goblin.ts";
 import { disposeAll, rawHttp } from "./fixtures/peers.ts";
@@ -164,7 +164,7 @@ describe("the recipes for clients", () => {
 });
 
 test("sessions survive kill -9, as the README says", async () => {
-  const program = new URL("../dist/demo/main.js", import.meta.url).pathname;
+  const program = new URL("../dist/app/demo/main.js", import.meta.url).pathname;
   const home = await serveHome({ mcpServers: { clock: { command: process.execPath, args: [program, "clock"] } } });
   const killed = await startServe(home);
   const client = rawHttp(killed.url);
@@ -183,7 +183,7 @@ describe("the commands of the README", () => {
   const goblin = (...args: string[]) => run(process.execPath, ["bin/goblin.js", ...args], { cwd: root });
 
   beforeAll(async () => {
-    const program = new URL("../dist/demo/main.js", import.meta.url).pathname;
+    const program = new URL("../dist/app/demo/main.js", import.meta.url).pathname;
     const mcpServers = Object.fromEntries(
       ["clock", "notes", "lab"].map((id) => [id, { command: process.execPath, args: [program, id] }]),
     );

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { parse as parseToml } from "smol-toml";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse as parseYaml } from "yaml";
-import { clients } from "../src/clients/table.ts";
+import { clients } from "../src/app/clients/table.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 let folder: string;

@@ -51,11 +51,11 @@ async function build(lab, { backends, tools, sessions, subscriptions }) {
  * @param {number} servers
  */
 async function changeMs(servers) {
-  const { Catalog } = await import("../../dist/catalog/catalog.js");
-  const { emptyLists } = await import("../../dist/catalog/definitions.js");
-  const { readPage } = await import("../../dist/catalog/sync/read-page.js");
+  const { Catalog } = await import("../../dist/upstream/catalog/catalog.js");
+  const { emptyLists } = await import("../../dist/upstream/catalog/definitions.js");
+  const { readPage } = await import("../../dist/upstream/catalog/sync/read-page.js");
   const own = { allow: ["*"], deny: [], overrides: {} };
-  /** @type {import("../../dist/catalog/snapshot.js").SnapshotSettings} */
+  /** @type {import("../../dist/upstream/catalog/snapshot.js").SnapshotSettings} */
   const settings = {
     maxNameLength: 64,
     uris: "prefixed",

@@ -45,8 +45,8 @@ const modes = [
 ];
 
 export async function benchDialogues({ log }) {
-  const { createGateway } = await import(new URL("library.js", dist));
-  const { estimateTokens } = await import(new URL("text/token-estimate.js", dist));
+  const { createGateway } = await import(new URL("app/library/library.js", dist));
+  const { estimateTokens } = await import(new URL("lib/text/token-estimate.js", dist));
   const { META_TOOL_NAMES } = await import(new URL("config/schema/offerings.js", dist));
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "goblin-dialogues-")));
   const mcpServers = await serversAtHand(folder);
@@ -105,7 +105,7 @@ async function measure(url, { finds, tokensOf }) {
 }
 
 async function serversAtHand(folder) {
-  const { demoServers } = await import(new URL("demo/index.js", dist));
+  const { demoServers } = await import(new URL("app/demo/index.js", dist));
   const program = (name) =>
     fileURLToPath(import.meta.resolve(`@modelcontextprotocol/server-${name}/dist/index.js`, import.meta.url));
   return {

@@ -10,7 +10,7 @@
 //
 // --verbose prints the questions that are missed, --fresh asks the servers again instead of using
 // the last answers, --scale measures ten thousand made-up entries instead, --dialogues only
-// counts tokens, which needs no network. Needs a build: dist/catalog/search.js.
+// counts tokens, which needs no network. Needs a build: dist/upstream/catalog/search/.
 
 import { existsSync, readFileSync } from "node:fs";
 import { benchDialogues } from "./dialogues.js";
@@ -24,7 +24,7 @@ const AT = 5;
 
 const flags = new Set(process.argv.slice(2));
 const log = (line) => console.log(line);
-const built = new URL("../../dist/catalog/search/index.js", import.meta.url);
+const built = new URL("../../dist/upstream/catalog/search/search-index.js", import.meta.url);
 if (!existsSync(built)) {
   console.error("bench:search needs a build: npm run build");
   process.exit(1);

@@ -10,12 +10,12 @@
  */
 import type { IncomingMessage } from "node:http";
 import type { Agent } from "node:https";
-import { GoblinError } from "../protocol/errors.ts";
-import { limitExceeded, type OnLimit } from "../protocol/limit-exceeded.ts";
-import type { SharedPlaces } from "../secrets/shared/shared-place.ts";
-import type { SessionJournal } from "../session/journal.ts";
-import type { BudgetUser } from "../structures/shared-budget.ts";
-import { Throttle } from "../timing/throttle.ts";
+import type { SharedPlaces } from "../auth/secrets/shared/shared-place.ts";
+import type { SessionJournal } from "../core/session/journal.ts";
+import type { BudgetUser } from "../lib/structures/shared-budget.ts";
+import { Throttle } from "../lib/timing/throttle.ts";
+import { GoblinError } from "../mcp/protocol/errors.ts";
+import { limitExceeded, type OnLimit } from "../mcp/protocol/limit-exceeded.ts";
 import { ask, type WorkerRequest } from "./ask.ts";
 import { createAgent } from "./channel.ts";
 import type { Exchange } from "./hand-over.ts";

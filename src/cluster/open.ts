@@ -1,6 +1,6 @@
 /** Opens the cluster that a config describes. */
 import type { Config } from "../config/schema/config.ts";
-import { GoblinError, messageOf } from "../protocol/errors.ts";
+import { GoblinError, messageOf } from "../mcp/protocol/errors.ts";
 import type { Cluster, ClusterOptions } from "./cluster.ts";
 import { clusterKey } from "./owners.ts";
 import type { RedisStoreOptions } from "./redis/store.ts";

@@ -7,7 +7,7 @@
  * secret can read or make a tag.
  */
 import { createHmac, randomBytes } from "node:crypto";
-import { createByteSealer } from "../structures/byte-sealer.ts";
+import { createByteSealer } from "../lib/crypto/byte-sealer.ts";
 
 export interface Owner {
   /** Another one in every process: a replica that was restarted is another owner. */

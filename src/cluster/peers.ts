@@ -8,7 +8,7 @@
  */
 import type { Agent } from "node:https";
 import { setTimeout as pause } from "node:timers/promises";
-import { Shares } from "../structures/shares.ts";
+import { Shares } from "../lib/structures/shares.ts";
 import { type Exchange, type HandOverOptions, type HandOverResult, handOver, isThere } from "./hand-over.ts";
 import type { Owner } from "./owners.ts";
 

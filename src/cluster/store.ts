@@ -5,9 +5,9 @@
  * Every answer may be wrong by a moment, and there may be none at all. So nothing here is needed to
  * serve a session that is where its id says.
  */
-import type { SharedPlaces } from "../secrets/shared/shared-place.ts";
-import type { SessionJournal } from "../session/journal.ts";
-import type { BudgetUser } from "../structures/shared-budget.ts";
+import type { SharedPlaces } from "../auth/secrets/shared/shared-place.ts";
+import type { SessionJournal } from "../core/session/journal.ts";
+import type { BudgetUser } from "../lib/structures/shared-budget.ts";
 import type { Owner } from "./owners.ts";
 
 export interface Member extends Owner {

@@ -5,7 +5,7 @@
  * Pure. Applying the difference to the old config gives the new one. A server is in at most one of
  * `added`, `changed`, `adjusted` and `removed`; an unchanged server is in none.
  */
-import { isRecord } from "../structures/record.ts";
+import { isRecord } from "../lib/structures/record.ts";
 import type { Config } from "./schema/config.ts";
 import type { ServerConfig } from "./schema/server.ts";
 

@@ -5,8 +5,8 @@
  * A warning names the key, never the value. Without a probe it says only what the text shows.
  */
 import { isAbsolute, resolve } from "node:path";
-import type { ServerTransport, StdioTransport } from "../links/transport.ts";
-import { programWithoutArguments } from "../text/command-words.ts";
+import { programWithoutArguments } from "../lib/text/command-words.ts";
+import type { ServerTransport, StdioTransport } from "../mcp/links/transport.ts";
 import type { KeyPath } from "./problems/locate.ts";
 import type { Report } from "./problems/report.ts";
 

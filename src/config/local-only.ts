@@ -2,7 +2,7 @@
  * Tells a gateway that only the user of this machine can reach: its clients without a credential
  * are that user's.
  */
-import { isLoopback } from "../text/loopback.ts";
+import { isLoopback } from "../lib/text/loopback.ts";
 import type { GatewayConfig } from "./schema/settings.ts";
 
 /** A proxy in front of the gateway has other users. The config shows that there is one. */

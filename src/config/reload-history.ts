@@ -6,7 +6,7 @@
  * sees it. It names places and keys, never a value of the file.
  */
 import { EventEmitter } from "node:events";
-import { messageOf } from "../protocol/errors.ts";
+import { messageOf } from "../mcp/protocol/errors.ts";
 import { ConfigError, type Problem } from "./problems/problem.ts";
 
 export interface ReloadFailure {

@@ -6,8 +6,8 @@
  * parts, so that no value can be taken for a reference.
  */
 import { resolve } from "node:path";
-import { isRecord } from "../structures/record.ts";
-import { splitWords } from "../text/split-words.ts";
+import { isRecord } from "../lib/structures/record.ts";
+import { splitWords } from "../lib/text/split-words.ts";
 
 export type SecretReference =
   | { readonly source: "keychain"; readonly name: string }

@@ -3,7 +3,7 @@
  * URL that may hold a key.
  */
 
-import type { ServerTransport } from "../links/transport.ts";
+import type { ServerTransport } from "../mcp/links/transport.ts";
 import { packageRunnerOf } from "./package-runner.ts";
 import type { Config } from "./schema/config.ts";
 

@@ -3,8 +3,8 @@
  * encryption, and secrets that others can see. A warning names the key, never the value.
  */
 
-import type { ServerTransport } from "../links/transport.ts";
-import { isLoopback } from "../text/loopback.ts";
+import { isLoopback } from "../lib/text/loopback.ts";
+import type { ServerTransport } from "../mcp/links/transport.ts";
 import type { KeyPath } from "./problems/locate.ts";
 import type { Report } from "./problems/report.ts";
 import type { GatewayConfig } from "./schema/settings.ts";

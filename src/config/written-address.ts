@@ -6,7 +6,7 @@
  */
 import { readFile } from "node:fs/promises";
 import { parse as parseTree } from "jsonc-parser";
-import { recordOf } from "../structures/record.ts";
+import { recordOf } from "../lib/structures/record.ts";
 
 export interface WrittenAddress {
   readonly host?: string | undefined;

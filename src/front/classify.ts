@@ -6,9 +6,9 @@
  * front rejects a header that contradicts its body.
  */
 
-import { elementSpans, type Span } from "../json/json-text.ts";
-import { type Era, eraOf, metaOf, PROTOCOL_VERSION } from "../protocol/envelope.ts";
-import { classify, type Inbound } from "../protocol/json-rpc.ts";
+import { elementSpans, type Span } from "../lib/json/json-text.ts";
+import { type Era, eraOf, metaOf, PROTOCOL_VERSION } from "../mcp/protocol/envelope.ts";
+import { classify, type Inbound } from "../mcp/protocol/json-rpc.ts";
 import type { BodyHold } from "./bodies/body-budget.ts";
 
 export type Incoming =

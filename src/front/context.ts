@@ -1,14 +1,14 @@
 /** The parts of the gateway that the fronts use. Each front takes only the slice that it needs. */
-import type { Access } from "../access/access.ts";
-import type { Relay } from "../calls/relay.ts";
+import type { Access } from "../auth/access/access.ts";
 import type { LiveConfig } from "../config/live-config.ts";
-import type { OnLimit } from "../protocol/limit-exceeded.ts";
-import type { Directory } from "../routing/directory.ts";
-import type { Continuity } from "../session/continuity.ts";
-import type { HeldTasks } from "../session/held/held-tasks.ts";
-import type { ResourceSubscriptions } from "../session/resource-subscriptions.ts";
-import type { SessionStore } from "../session/store.ts";
-import type { Tasks } from "../session/tasks.ts";
+import type { Relay } from "../core/calls/relay.ts";
+import type { Directory } from "../core/routing/directory.ts";
+import type { Continuity } from "../core/session/continuity.ts";
+import type { HeldTasks } from "../core/session/held/held-tasks.ts";
+import type { ResourceSubscriptions } from "../core/session/resource-subscriptions.ts";
+import type { SessionStore } from "../core/session/store.ts";
+import type { Tasks } from "../core/session/tasks.ts";
+import type { OnLimit } from "../mcp/protocol/limit-exceeded.ts";
 import type { RetryHint } from "./http/retry-hint.ts";
 import type { SoleClient } from "./sole-client.ts";
 

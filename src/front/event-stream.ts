@@ -3,8 +3,8 @@
  * message. The stream tells the outbox when it has room and when it has closed.
  */
 
-import { oneLine } from "../json/json-text.ts";
-import type { Outbox, Sink } from "../outbound/outbox.ts";
+import { oneLine } from "../lib/json/json-text.ts";
+import type { Outbox, Sink } from "../mcp/outbound/outbox.ts";
 import { type HttpExchange, type RawStream, STREAM_HEADERS, type StreamEvents } from "./http/exchange.ts";
 import type { RetryHint } from "./http/retry-hint.ts";
 

@@ -5,16 +5,16 @@
  */
 
 import type { Readable, Writable } from "node:stream";
-import { oneLine } from "../json/json-text.ts";
-import { Outbox, type Sink } from "../outbound/outbox.ts";
-import { UnreadBudget } from "../outbound/unread-budget.ts";
-import { GoblinError } from "../protocol/errors.ts";
-import { answerText, failure, type Id, type Inbound } from "../protocol/json-rpc.ts";
-import { bodyTooLarge } from "../protocol/limit-exceeded.ts";
-import type { Place, Principal } from "../protocol/principal.ts";
-import { idAtEdges, LineSplitter } from "../structures/lines.ts";
-import { textOf } from "../text/utf8.ts";
-import { inSlices } from "../timing/slices.ts";
+import { oneLine } from "../lib/json/json-text.ts";
+import { idAtEdges, LineSplitter } from "../lib/structures/lines.ts";
+import { textOf } from "../lib/text/utf8.ts";
+import { inSlices } from "../lib/timing/slices.ts";
+import { Outbox, type Sink } from "../mcp/outbound/outbox.ts";
+import { UnreadBudget } from "../mcp/outbound/unread-budget.ts";
+import { GoblinError } from "../mcp/protocol/errors.ts";
+import { answerText, failure, type Id, type Inbound } from "../mcp/protocol/json-rpc.ts";
+import { bodyTooLarge } from "../mcp/protocol/limit-exceeded.ts";
+import type { Place, Principal } from "../mcp/protocol/principal.ts";
 import { type BodyBudget, type BodyHold, bodiesTooLarge, SMALL_BODY } from "./bodies/body-budget.ts";
 import { bodyInSlices, LARGE_BODY, parseProblem } from "./bodies/large-body.ts";
 import { type MetaConnection, parseMessage } from "./bodies/repeated-meta.ts";

@@ -5,9 +5,10 @@
  * Servers start before the client has introduced itself, so both wait for that, within bounds. A
  * client without a session cannot be asked outside of a call, and says with each request who it is.
  */
-import type { Answer } from "../protocol/json-rpc.ts";
-import type { Session } from "../session/session.ts";
-import type { SessionStore } from "../session/store.ts";
+
+import type { Session } from "../core/session/session.ts";
+import type { SessionStore } from "../core/session/store.ts";
+import type { Answer } from "../mcp/protocol/json-rpc.ts";
 
 const INTRODUCTION_MS = 10_000;
 /** Clients say who they are as soon as they have started the gateway. */

@@ -1,9 +1,9 @@
 /** The gateway on stdin and stdout, for clients that start it themselves. */
 
 import type { Readable, Writable } from "node:stream";
-import { STDIO_ACCOUNT } from "../protocol/call.ts";
-import { GoblinError } from "../protocol/errors.ts";
-import { ANYONE, type Place } from "../protocol/principal.ts";
+import { STDIO_ACCOUNT } from "../mcp/protocol/call.ts";
+import { GoblinError } from "../mcp/protocol/errors.ts";
+import { ANYONE, type Place } from "../mcp/protocol/principal.ts";
 import type { FrontContext } from "./context.ts";
 import { type LineChannel, serveLines } from "./line-channel.ts";
 

@@ -4,10 +4,10 @@
  */
 import type { Cluster } from "../cluster/cluster.ts";
 import type { Owner } from "../cluster/owners.ts";
-import { errorTable, GoblinError } from "../protocol/errors.ts";
-import { answerText, failure, type Id } from "../protocol/json-rpc.ts";
-import type { Principal } from "../protocol/principal.ts";
-import type { Continuity } from "../session/continuity.ts";
+import type { Continuity } from "../core/session/continuity.ts";
+import { errorTable, GoblinError } from "../mcp/protocol/errors.ts";
+import { answerText, failure, type Id } from "../mcp/protocol/json-rpc.ts";
+import type { Principal } from "../mcp/protocol/principal.ts";
 import { type HttpExchange, JSON_HEADERS, type Serve } from "./http/exchange.ts";
 import { replyError } from "./http/reply.ts";
 

@@ -5,7 +5,7 @@
  * Invariant: only the booleans of the protocol count. A tool that calls itself both read-only and
  * destructive is destructive.
  */
-import { recordOf } from "../structures/record.ts";
+import { recordOf } from "../lib/structures/record.ts";
 
 export const annotationNames = ["@readOnly", "@destructive", "@idempotent", "@openWorld"] as const;
 export type AnnotationName = (typeof annotationNames)[number];

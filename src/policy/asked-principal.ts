@@ -1,5 +1,5 @@
 /** A principal that an operator asks about; nobody has authenticated as it. */
-import { ANYONE, type Principal } from "../protocol/principal.ts";
+import { ANYONE, type Principal } from "../mcp/protocol/principal.ts";
 import { principalId } from "./who.ts";
 
 export interface AskedPrincipal {

@@ -2,8 +2,8 @@
  * Says what the policy decides about one thing for one principal, and by which rules. The operator
  * asks (`goblin explain`, `goblin policy test`); clients never see it.
  */
-import { GoblinError } from "../protocol/errors.ts";
-import type { Principal } from "../protocol/principal.ts";
+import { GoblinError } from "../mcp/protocol/errors.ts";
+import type { Principal } from "../mcp/protocol/principal.ts";
 import { admit, evaluateRule, Refusal } from "./arguments/admit.ts";
 import type { Policy, Rule } from "./policy.ts";
 import type { Effect, Item } from "./rule.ts";

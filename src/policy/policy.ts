@@ -5,7 +5,7 @@
  * by the principal's own object, so a thousand rules cost a call nothing.
  */
 import { createHash } from "node:crypto";
-import type { Principal } from "../protocol/principal.ts";
+import type { Principal } from "../mcp/protocol/principal.ts";
 import { Condition } from "./conditions/condition.ts";
 import type { Effect, Fallback, PolicyConfig, RuleConfig } from "./rule.ts";
 import { ruleName } from "./rule.ts";

@@ -3,10 +3,10 @@
  * annotations and principals may not exist, conditions may not compile, and rules may never have an
  * effect. A rule that silently matches nothing protects nothing.
  */
-import { matchesGlob } from "../text/glob.ts";
-import { nearestWord } from "../text/nearest/nearest-word.ts";
+import { matchesGlob } from "../lib/text/glob.ts";
+import { nearestWord } from "../lib/text/nearest/nearest-word.ts";
 import { annotationNames, isAnnotation } from "./annotations.ts";
-import { readPath } from "./arguments/path.ts";
+import { readPath } from "./argument-path.ts";
 import { conditionProblem } from "./conditions/condition.ts";
 import type { PolicyConfig, RuleConfig, Who } from "./rule.ts";
 import { spellsOut } from "./target.ts";

@@ -6,8 +6,8 @@
  * for each item and then looked up. Rules with a condition hide nothing: they are asked at each
  * call.
  */
-import type { ArgumentPath } from "./arguments/path.ts";
-import { readPath } from "./arguments/path.ts";
+import type { ArgumentPath } from "./argument-path.ts";
+import { readPath } from "./argument-path.ts";
 import type { Rule } from "./policy.ts";
 import type { Fallback, Item } from "./rule.ts";
 

@@ -9,7 +9,7 @@
  * Resources are matched by URI, in every form that leads to the same resource: a deny or an ask
  * matches any form, an allow must match all of them.
  */
-import { matchesGlob } from "../text/glob.ts";
+import { matchesGlob } from "../lib/text/glob.ts";
 import { type AnnotationName, hasAnnotation, isAnnotation } from "./annotations.ts";
 import type { Item, RuleConfig } from "./rule.ts";
 import { plainPattern, uriForms } from "./uri-forms.ts";

@@ -1,11 +1,12 @@
 /**
  * Tells whether a rule concerns a principal.
  *
- * Invariant: it uses only what the gateway established (`src/identity`), never a display name or
- * what a client says about itself. A list that the principal has nothing for does not match.
+ * Invariant: it uses only what the gateway established (`src/auth/identity`), never a display name
+ * or what a client says about itself. A list that the principal has nothing for does not match.
  */
-import type { Principal } from "../protocol/principal.ts";
-import { matchesGlob } from "../text/glob.ts";
+
+import { matchesGlob } from "../lib/text/glob.ts";
+import type { Principal } from "../mcp/protocol/principal.ts";
 import type { RuleConfig, Who } from "./rule.ts";
 
 /** What precedes the name in the id of a named token. */

@@ -35,7 +35,9 @@ export const defects: readonly Defect[] = [
         "github is starting for longer than a request may take",
         "github was there, crashed and was withdrawn",
       ]),
-      ...proofs("test/unit/routing/extension.test.ts", ["what belongs to a configured server goes to no other: %j"]),
+      ...proofs("test/unit/core/routing/extension.test.ts", [
+        "what belongs to a configured server goes to no other: %j",
+      ]),
     ],
   },
   {
@@ -76,10 +78,10 @@ export const defects: readonly Defect[] = [
         "with %s stay in their section",
         "a handshake of many megabytes is refused with the reason; everyone else gets the other servers' lists",
       ]),
-      ...proofs("test/unit/catalog/pages.test.ts", [
+      ...proofs("test/unit/upstream/catalog/pages.test.ts", [
         "a page ends before it is too large; an entry that is too large alone is a page of its own",
       ]),
-      ...proofs("test/unit/catalog/match-budget.test.ts", [
+      ...proofs("test/unit/upstream/catalog/match-budget.test.ts", [
         "has one budget for all templates: what is behind too many costly ones is not found",
       ]),
     ],
@@ -119,7 +121,7 @@ export const defects: readonly Defect[] = [
     id: "M2",
     what: "sockets are never given up",
     tests: [
-      ...proofs("test/unit/links/streamable-http.test.ts", [
+      ...proofs("test/unit/mcp/links/streamable-http.test.ts", [
         "a message that needs no answer and gets none is given up",
         "a stream that stays open behind its answer is ended, and the link goes on",
         "of streams that stay open behind their answers there are never many",
@@ -161,7 +163,7 @@ export const defects: readonly Defect[] = [
       ...proofs("test/gateway/parties.test.ts", [
         "a call that would need one more is refused, and served when there is room",
       ]),
-      ...proofs("test/unit/session/journal.test.ts", [
+      ...proofs("test/unit/core/session/journal.test.ts", [
         "remembers the last of the sessions that ended, not all there ever were",
       ]),
     ],
@@ -178,7 +180,7 @@ export const defects: readonly Defect[] = [
   {
     id: "M7",
     what: "retry: 0 of a server makes the gateway reconnect forever",
-    tests: proofs("test/unit/links/streamable-http.test.ts", [
+    tests: proofs("test/unit/mcp/links/streamable-http.test.ts", [
       "and breaks every answer off is asked for the rest at growing pauses",
       "and ends the standing stream at once is asked for it at growing pauses",
     ]),
@@ -206,14 +208,14 @@ export const defects: readonly Defect[] = [
     what: "one request or one list costs seconds of CPU in one turn",
     tests: [
       ...proofs("test/gateway/meta-tools/errors.test.ts", ["a query of megabytes is refused, with how long it may be"]),
-      ...proofs("test/unit/catalog/match-budget.test.ts", [
+      ...proofs("test/unit/upstream/catalog/match-budget.test.ts", [
         "of up to 8 kB is matched, a longer one is not, in every form",
       ]),
       ...proofs("test/gateway/exposure.test.ts", [
         "many new tools are taken in slice by slice",
         "a server that never stops changing its list does not hold up a search",
       ]),
-      ...proofs("test/unit/catalog/sync.test.ts", [
+      ...proofs("test/unit/upstream/catalog/sync.test.ts", [
         "many at once are one fetch; the last state of the server counts",
         "with changes each time: the pauses stay short for a short list, and grow with a long one",
       ]),
@@ -230,7 +232,7 @@ export const defects: readonly Defect[] = [
   {
     id: "L1",
     what: "another server changes a server's names",
-    tests: proofs("test/unit/catalog/stable-names.test.ts", [
+    tests: proofs("test/unit/upstream/catalog/stable-names.test.ts", [
       "the names of a server stay, %s URIs, repeated prefixes: %s",
       "no form of a server's name is found at another server, whichever servers are connected",
       "the shorter one's names that could be the longer one's carry a suffix, whether it has them or not",
@@ -250,7 +252,7 @@ export const defects: readonly Defect[] = [
     what: "an ended session is alive again after a kill",
     tests: [
       ...proofs("test/regression/ended-sessions.test.ts", ["an end that was answered holds after kill -9"]),
-      ...proofs("test/unit/session/journal.test.ts", ["says when an end is written"]),
+      ...proofs("test/unit/core/session/journal.test.ts", ["says when an end is written"]),
     ],
   },
   {
@@ -301,7 +303,7 @@ export const defects: readonly Defect[] = [
   {
     id: "L9",
     what: "a method without a slash is forwarded as another one",
-    tests: proofs("test/unit/routing/extension.test.ts", [
+    tests: proofs("test/unit/core/routing/extension.test.ts", [
       "a method belongs to the servers that declared its extension",
     ]),
   },

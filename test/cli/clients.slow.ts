@@ -4,8 +4,8 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, expect, test } from "vitest";
-import { clients } from "../../src/clients/table.ts";
-import { SecretStore } from "../../src/secrets/secret-store.ts";
+import { clients } from "../../src/app/clients/table.ts";
+import { SecretStore } from "../../src/auth/secrets/secret-store.ts";
 import { type CommandHome, commandHome, PROGRAM } from "../fixtures/command.ts";
 import { disposeAll } from "../fixtures/peers.ts";
 import { freePort } from "../fixtures/serve.ts";
@@ -21,7 +21,7 @@ const CURSOR = `{
   }
 }
 `;
-const DEMO = fileURLToPath(new URL("../../dist/demo/main.js", import.meta.url));
+const DEMO = fileURLToPath(new URL("../../dist/app/demo/main.js", import.meta.url));
 const CODEX = '# mine\n[mcp_servers.files]\ncommand = "npx"\nargs = ["-y", "files", "--key", "s3cret-argument"]\n';
 
 function place(home: CommandHome, name: string, text?: string): string {

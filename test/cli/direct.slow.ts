@@ -2,8 +2,8 @@
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
-import { McpClient } from "../../src/cli/gateway/mcp-client.ts";
-import { compareWays, type Way } from "../../src/doctor/compare.ts";
+import { compareWays, type Way } from "../../src/admin/doctor/compare.ts";
+import { McpClient } from "../../src/app/cli/gateway/mcp-client.ts";
 import { commandHome } from "../fixtures/command.ts";
 import { disposeAll, startScripted } from "../fixtures/peers.ts";
 

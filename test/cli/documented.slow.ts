@@ -17,7 +17,7 @@ import { until } from "../fixtures/until.ts";
 
 afterEach(disposeAll);
 
-const DEMO = fileURLToPath(new URL("../../dist/demo/main.js", import.meta.url));
+const DEMO = fileURLToPath(new URL("../../dist/app/demo/main.js", import.meta.url));
 
 /** The command lines of a document's blocks, without their comments. */
 function commandsIn(document: string): string[] {

@@ -4,7 +4,7 @@
  * and stderr.
  */
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createLogger } from "../../src/telemetry/logger.ts";
+import { createLogger } from "../../src/observe/telemetry/logger.ts";
 import { type CommandHome, commandHome, hasScript } from "../fixtures/command.ts";
 import { startGoblin } from "../fixtures/goblin.ts";
 import { disposeAll, startScripted } from "../fixtures/peers.ts";

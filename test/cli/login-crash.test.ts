@@ -5,7 +5,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { LoginStore } from "../../src/login/store.ts";
+import { LoginStore } from "../../src/auth/login/store.ts";
 import { disposeAll } from "../fixtures/dispose.ts";
 import { startGuarded } from "../fixtures/guarded.ts";
 import { logIn, targetOf } from "../fixtures/logins.ts";

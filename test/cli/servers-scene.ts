@@ -10,7 +10,7 @@ import { deflateRawSync } from "node:zlib";
 import { type CommandHome, commandHome } from "../fixtures/command.ts";
 import { onDispose } from "../fixtures/dispose.ts";
 
-const DEMO = fileURLToPath(new URL("../../dist/demo/main.js", import.meta.url));
+const DEMO = fileURLToPath(new URL("../../dist/app/demo/main.js", import.meta.url));
 
 export interface Registry {
   readonly url: string;

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { SecretStore } from "../../src/secrets/secret-store.ts";
+import { SecretStore } from "../../src/auth/secrets/secret-store.ts";
 import { hasScript } from "../fixtures/command.ts";
 import { disposeAll } from "../fixtures/dispose.ts";
 import { clockBundle, placeRunners, serversScene, zip } from "./servers-scene.ts";

@@ -5,7 +5,7 @@
 
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { LoginStore } from "../../src/login/store.ts";
+import { LoginStore } from "../../src/auth/login/store.ts";
 import { Browser, leadsTo } from "../fixtures/browser.ts";
 import { connectV1, connectV2 } from "../fixtures/clients.ts";
 import { PROGRAM } from "../fixtures/command.ts";

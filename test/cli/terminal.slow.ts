@@ -11,7 +11,7 @@ import { disposeAll, startScripted } from "../fixtures/peers.ts";
 
 const demo = (id: string) => ({
   command: process.execPath,
-  args: [fileURLToPath(new URL("../../dist/demo/main.js", import.meta.url)), id],
+  args: [fileURLToPath(new URL("../../dist/app/demo/main.js", import.meta.url)), id],
 });
 const RED = "\u001b[31m";
 const GREEN = "\u001b[32m";

@@ -7,7 +7,7 @@ import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, test } from "vitest";
-import { SecretStore } from "../../src/secrets/secret-store.ts";
+import { SecretStore } from "../../src/auth/secrets/secret-store.ts";
 import { type CommandHome, commandHome, PROGRAM } from "../fixtures/command.ts";
 import { disposeAll, onDispose } from "../fixtures/dispose.ts";
 import { startGuarded } from "../fixtures/guarded.ts";
@@ -18,7 +18,7 @@ import { hasTmux, openTerminal, type Terminal } from "../tui/pty.ts";
 
 afterEach(disposeAll);
 
-const DEMO = fileURLToPath(new URL("../../dist/demo/main.js", import.meta.url));
+const DEMO = fileURLToPath(new URL("../../dist/app/demo/main.js", import.meta.url));
 const NODE = JSON.stringify(process.execPath);
 
 const demo = (id: string): string => `"command": ${NODE}, "args": [${JSON.stringify(DEMO)}, "${id}"]`;

@@ -1,6 +1,6 @@
 /** What a principal sees, asked through the API: profiles, rules with their lines, and why. */
 import { afterEach, expect, test } from "vitest";
-import type { AccessState, PrincipalView } from "../../src/admin/access/schema.ts";
+import type { AccessState, PrincipalView } from "../../src/admin/api/access/schema.ts";
 import { startGoblin } from "../fixtures/goblin.ts";
 import { connectV1, disposeAll, startScripted } from "../fixtures/peers.ts";
 import { serveHome, startServe } from "../fixtures/serve.ts";

@@ -1,16 +1,17 @@
 import { readFileSync } from "node:fs";
 import { afterEach, expect, test } from "vitest";
-import { adminEvents } from "../../src/admin/events.ts";
-import { openApiDocument } from "../../src/admin/openapi.ts";
-import { adminRoutes } from "../../src/admin/routes.ts";
-import { ApiError } from "../../src/admin/schema.ts";
+import { adminEvents } from "../../src/admin/api/events.ts";
+import { openApiDocument } from "../../src/admin/api/openapi.ts";
+import { adminRoutes } from "../../src/admin/api/routes.ts";
+import { ApiError } from "../../src/admin/api/schema.ts";
 import { parseConfig } from "../../src/config/reading/parse.ts";
 import { type RunningGoblin, startGoblin } from "../fixtures/goblin.ts";
 import { connectV1, disposeAll, onDispose, startScripted, until } from "../fixtures/peers.ts";
 
 afterEach(disposeAll);
 
-// biome-ignore lint/suspicious/noExplicitAny: checked against the route's schema before anything looks into it
+// biome-ignore lint/suspicious/noExplicitAny: checked against the route's schema before anything
+// looks into it
 type Json = any;
 
 async function ask(

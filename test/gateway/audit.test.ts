@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
-import { masked } from "../../src/calls/stages/audit-mask.ts";
+import { masked } from "../../src/observe/telemetry/audit-mask.ts";
 import { startGoblin } from "../fixtures/goblin.ts";
 import { disposeAll, onDispose, rawHttp, startScripted, until } from "../fixtures/peers.ts";
 

@@ -1,6 +1,6 @@
 import { decodeJwt } from "jose";
 import { afterEach, describe, expect, test } from "vitest";
-import { LoginStore } from "../../src/login/store.ts";
+import { LoginStore } from "../../src/auth/login/store.ts";
 import { Browser, leadsTo } from "../fixtures/browser.ts";
 import { connectV1, connectV2, type Recorded } from "../fixtures/clients.ts";
 import { disposeAll } from "../fixtures/dispose.ts";

@@ -4,10 +4,10 @@
  */
 import { createHash, randomBytes } from "node:crypto";
 import { afterEach, expect, test } from "vitest";
+import { newCode } from "../../src/auth/pairing/codes.ts";
+import { Pairing } from "../../src/auth/pairing/pairing.ts";
+import { PairingStore } from "../../src/auth/pairing/store.ts";
 import { parseConfig } from "../../src/config/reading/parse.ts";
-import { newCode } from "../../src/pairing/codes.ts";
-import { Pairing } from "../../src/pairing/pairing.ts";
-import { PairingStore } from "../../src/pairing/store.ts";
 import { Browser, leadsTo, type Shown } from "../fixtures/browser.ts";
 import { connectV1, connectV2 } from "../fixtures/clients.ts";
 import { disposeAll } from "../fixtures/dispose.ts";

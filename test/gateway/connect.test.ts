@@ -1,8 +1,8 @@
 import type { UrlElicitationRequiredError } from "@modelcontextprotocol/sdk/types.js";
 import { afterEach, expect, test } from "vitest";
-import { emptyLists } from "../../src/catalog/definitions.ts";
-import { rawText } from "../../src/protocol/json-rpc.ts";
-import { ANYONE } from "../../src/protocol/principal.ts";
+import { rawText } from "../../src/mcp/protocol/json-rpc.ts";
+import { ANYONE } from "../../src/mcp/protocol/principal.ts";
+import { emptyLists } from "../../src/upstream/catalog/definitions.ts";
 import { Browser, leadsTo, type Shown } from "../fixtures/browser.ts";
 import { connectV1, connectV2 } from "../fixtures/clients.ts";
 import { disposeAll } from "../fixtures/dispose.ts";

@@ -4,12 +4,12 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { Deadlines } from "../../src/calls/stages/deadline.ts";
 import type { Config } from "../../src/config/schema/config.ts";
-import type { Client } from "../../src/protocol/call.ts";
-import { Call } from "../../src/protocol/call.ts";
-import { Flight } from "../../src/protocol/flight.ts";
-import type { Route } from "../../src/routing/resolve.ts";
+import { Deadlines } from "../../src/core/calls/stages/deadline.ts";
+import type { Route } from "../../src/core/routing/resolve.ts";
+import type { Client } from "../../src/mcp/protocol/call.ts";
+import { Call } from "../../src/mcp/protocol/call.ts";
+import { Flight } from "../../src/mcp/protocol/flight.ts";
 import { type RunningGoblin, startGoblin } from "../fixtures/goblin.ts";
 import { connectV1, disposeAll, rawHttp, type Scripted, startScripted } from "../fixtures/peers.ts";
 import { variants } from "../fixtures/thorough.ts";

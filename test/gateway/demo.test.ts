@@ -7,8 +7,8 @@ import { afterEach, describe, expect, it } from "vitest";
 import { connectV1, disposeAll, until } from "../fixtures/peers.ts";
 
 // A computed address, so that the type check does not need the build.
-const built = new URL("../../dist/demo/index.js", import.meta.url).href;
-const { demoServers } = (await import(built)) as typeof import("../../src/demo/index.ts");
+const built = new URL("../../dist/app/demo/index.js", import.meta.url).href;
+const { demoServers } = (await import(built)) as typeof import("../../src/app/demo/index.ts");
 
 function command(id: string) {
   const found = demoServers().find((server) => server.id === id);

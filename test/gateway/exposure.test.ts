@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Catalog } from "../../src/catalog/catalog.ts";
-import { type Definition, emptyLists } from "../../src/catalog/definitions.ts";
-import { feedSearch } from "../../src/catalog/search/feed.ts";
-import { createSearchIndex, type SearchIndex } from "../../src/catalog/search/index.ts";
-import { VisibleIndexes } from "../../src/catalog/search/visible-indexes.ts";
-import type { Snapshot, SnapshotSettings } from "../../src/catalog/snapshot.ts";
-import { reportTokens } from "../../src/catalog/token-report.ts";
-import { searches } from "../../src/meta/registry.ts";
-import type { Viewer } from "../../src/protocol/principal.ts";
+import { searches } from "../../src/core/meta/registry.ts";
+import type { Viewer } from "../../src/mcp/protocol/principal.ts";
+import { Catalog } from "../../src/upstream/catalog/catalog.ts";
+import { type Definition, emptyLists } from "../../src/upstream/catalog/definitions.ts";
+import { feedSearch } from "../../src/upstream/catalog/search/feed.ts";
+import { createSearchIndex, type SearchIndex } from "../../src/upstream/catalog/search/search-index.ts";
+import { VisibleIndexes } from "../../src/upstream/catalog/search/visible-indexes.ts";
+import type { Snapshot, SnapshotSettings } from "../../src/upstream/catalog/snapshot.ts";
+import { reportTokens } from "../../src/upstream/catalog/token-report.ts";
 
 const everybody = { key: "", visibility: undefined };
 

@@ -3,7 +3,7 @@
  * take.
  */
 import { afterEach, expect, test } from "vitest";
-import { CallDetails, ServerDetails } from "../../src/admin/live/schema.ts";
+import { CallDetails, ServerDetails } from "../../src/admin/api/live/schema.ts";
 import { parseConfig } from "../../src/config/reading/parse.ts";
 import { startGoblin } from "../fixtures/goblin.ts";
 import { disposeAll, rawHttp, startScripted, until } from "../fixtures/peers.ts";

@@ -3,7 +3,7 @@
  * their answers, updates of a resource. Both eras of servers.
  */
 import { afterEach, describe, expect, test } from "vitest";
-import { EventStream } from "../../src/http-client/event-stream.ts";
+import { EventStream } from "../../src/lib/http-client/event-stream.ts";
 import { type RunningGoblin, startGoblin } from "../fixtures/goblin.ts";
 import { startIssuer } from "../fixtures/issuer.ts";
 import { disposeAll, onDispose, startScripted, until } from "../fixtures/peers.ts";

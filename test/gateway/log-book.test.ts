@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "vitest";
-import { createLogger, logBookOf } from "../../src/telemetry/logger.ts";
+import { createLogger, logBookOf } from "../../src/observe/telemetry/logger.ts";
 import { startGoblin } from "../fixtures/goblin.ts";
 import { disposeAll, rawHttp, startScripted, until } from "../fixtures/peers.ts";
 

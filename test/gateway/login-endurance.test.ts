@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "vitest";
+import { type Login, LoginStore } from "../../src/auth/login/store.ts";
 import { parseConfig } from "../../src/config/reading/parse.ts";
-import { type Login, LoginStore } from "../../src/login/store.ts";
 import { connectV1, connectV2 } from "../fixtures/clients.ts";
 import { disposeAll } from "../fixtures/dispose.ts";
 import { type RunningGoblin, startGoblin } from "../fixtures/goblin.ts";

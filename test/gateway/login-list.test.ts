@@ -1,7 +1,7 @@
 /** The logins at servers through the API: their list, new ones, and their end. */
 import { afterEach, expect, test } from "vitest";
-import type { LoginRow } from "../../src/admin/logins/schema.ts";
-import { LoginStore } from "../../src/login/store.ts";
+import type { LoginRow } from "../../src/admin/api/logins/schema.ts";
+import { LoginStore } from "../../src/auth/login/store.ts";
 import { disposeAll } from "../fixtures/dispose.ts";
 import { startGoblin } from "../fixtures/goblin.ts";
 import { startGuarded } from "../fixtures/guarded.ts";

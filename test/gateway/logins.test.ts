@@ -1,6 +1,6 @@
 import type { Configuration } from "oidc-provider";
 import { afterEach, describe, expect, test } from "vitest";
-import { LoginStore } from "../../src/login/store.ts";
+import { LoginStore } from "../../src/auth/login/store.ts";
 import { disposeAll } from "../fixtures/dispose.ts";
 import { type RunningGoblin, startGoblin } from "../fixtures/goblin.ts";
 import { type GuardedServer, startGuarded } from "../fixtures/guarded.ts";

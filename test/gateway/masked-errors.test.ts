@@ -3,7 +3,7 @@
  * key.
  */
 import { afterEach, expect, test } from "vitest";
-import { Masker } from "../../src/telemetry/masker.ts";
+import { Masker } from "../../src/observe/telemetry/masker.ts";
 import { startGoblin } from "../fixtures/goblin.ts";
 import { disposeAll, rawHttp } from "../fixtures/peers.ts";
 

@@ -3,7 +3,7 @@
  * honest authorization server, and hopes for the code and its verifier (OAuth mix-up, RFC 9700).
  */
 import { afterEach, expect, test } from "vitest";
-import { LoginStore } from "../../src/login/store.ts";
+import { LoginStore } from "../../src/auth/login/store.ts";
 import { Browser, leadsTo } from "../fixtures/browser.ts";
 import { disposeAll } from "../fixtures/dispose.ts";
 import { startGoblin } from "../fixtures/goblin.ts";

@@ -16,11 +16,11 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { CurrentRecording } from "../../src/admin/live/schema.ts";
+import { CurrentRecording } from "../../src/admin/api/live/schema.ts";
 import { parseConfig } from "../../src/config/reading/parse.ts";
-import { exchangesOf } from "../../src/recording/exchanges.ts";
-import type { Frame } from "../../src/recording/frame.ts";
-import { framesOf, indexOf, segmentsOf } from "../../src/recording/read.ts";
+import { exchangesOf } from "../../src/observe/recording/exchanges.ts";
+import type { Frame } from "../../src/observe/recording/frame.ts";
+import { framesOf, indexOf, segmentsOf } from "../../src/observe/recording/read.ts";
 import { startGoblin } from "../fixtures/goblin.ts";
 import { disposeAll, onDispose, rawHttp, startScripted, until } from "../fixtures/peers.ts";
 import { parsePrometheus, valueIn } from "../fixtures/prometheus.ts";

@@ -8,7 +8,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { SecretStore } from "../../src/secrets/secret-store.ts";
+import { SecretStore } from "../../src/auth/secrets/secret-store.ts";
 import { type RunningGoblin, startGoblin } from "../fixtures/goblin.ts";
 import { disposeAll, onDispose, rawHttp, startScripted, until } from "../fixtures/peers.ts";
 

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from "node:crypto";
 import { afterEach, describe, expect, test } from "vitest";
-import { LoginStore } from "../../src/login/store.ts";
+import { LoginStore } from "../../src/auth/login/store.ts";
 import { connectV1 } from "../fixtures/clients.ts";
 import { disposeAll } from "../fixtures/dispose.ts";
 import { type RunningGoblin, startGoblin } from "../fixtures/goblin.ts";

@@ -3,11 +3,11 @@
  * by metadata, and by names that lead elsewhere a moment later.
  */
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { beginLogin } from "../../src/login/attempt.ts";
-import { createGuard, type Guard } from "../../src/login/guarded-fetch.ts";
-import { type Login, LoginStore } from "../../src/login/store.ts";
-import { renew } from "../../src/login/tokens/renewal.ts";
-import { revoke } from "../../src/login/tokens/revocation.ts";
+import { beginLogin } from "../../src/auth/login/attempt.ts";
+import { createGuard, type Guard } from "../../src/auth/login/guarded-fetch.ts";
+import { type Login, LoginStore } from "../../src/auth/login/store.ts";
+import { renew } from "../../src/auth/login/tokens/renewal.ts";
+import { revoke } from "../../src/auth/login/tokens/revocation.ts";
 import { disposeAll } from "../fixtures/dispose.ts";
 import { stateEnv, targetOf } from "../fixtures/logins.ts";
 import { type Malicious, METADATA, PRM, startMalicious } from "../fixtures/malicious.ts";

@@ -15,7 +15,7 @@ import { hasTool } from "./tools.ts";
 afterEach(disposeAll);
 
 const compose = fileURLToPath(new URL("../../deploy/compose", import.meta.url));
-const demo = fileURLToPath(new URL("../../dist/demo/main.js", import.meta.url));
+const demo = fileURLToPath(new URL("../../dist/app/demo/main.js", import.meta.url));
 const TOKEN = "0123456789abcdef0123456789abcdef";
 const headers = { authorization: `Bearer ${TOKEN}` };
 

@@ -14,12 +14,12 @@ import {
   type GatewayOptions,
   type LogLine,
   loadConfig,
-} from "../../src/index.ts";
+} from "../../src/app/library/index.ts";
 import { disposeAll, onDispose, until } from "../fixtures/peers.ts";
 
 afterEach(disposeAll);
 
-const program = fileURLToPath(new URL("../../dist/demo/main.js", import.meta.url));
+const program = fileURLToPath(new URL("../../dist/app/demo/main.js", import.meta.url));
 const demo = (id: string) => ({ command: process.execPath, args: [program, id] });
 const clock: ConfigObject = { mcpServers: { clock: demo("clock") }, gateway: { port: 0 } };
 

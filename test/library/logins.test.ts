@@ -1,6 +1,6 @@
 /** A program's gateway uses the logins of the machine, if it is given them. */
 import { afterEach, expect, test } from "vitest";
-import { createGateway, openLogins } from "../../src/index.ts";
+import { createGateway, openLogins } from "../../src/app/library/index.ts";
 import { startGuarded } from "../fixtures/guarded.ts";
 import { logIn, stateEnv, targetOf } from "../fixtures/logins.ts";
 import { startOidc } from "../fixtures/oidc.ts";

@@ -4,7 +4,7 @@
  * stream, is handed on in the order it came.
  */
 import { PassThrough } from "node:stream";
-import type { Gateway } from "../../src/gateway.ts";
+import type { Gateway } from "../../src/app/gateway.ts";
 import { onDispose } from "../fixtures/peers.ts";
 import { eachLine } from "../fixtures/stdio.ts";
 

@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
-import type { Grant } from "../../src/pairing/store.ts";
+import type { Grant } from "../../src/auth/pairing/store.ts";
 import { chromiumPath, closeChromium, openTab } from "../fixtures/chromium.ts";
 import { disposeAll } from "../fixtures/dispose.ts";
 import { startGoblin } from "../fixtures/goblin.ts";

@@ -2,10 +2,10 @@
 import { createHash } from "node:crypto";
 import * as jose from "jose";
 import { afterEach, expect, test } from "vitest";
-import { newCode } from "../../src/pairing/codes.ts";
-import { LiveBook } from "../../src/pairing/live-book.ts";
-import { AuthorizationServer } from "../../src/pairing/server/authorization-server.ts";
-import { PairingStore } from "../../src/pairing/store.ts";
+import { newCode } from "../../src/auth/pairing/codes.ts";
+import { LiveBook } from "../../src/auth/pairing/live-book.ts";
+import { AuthorizationServer } from "../../src/auth/pairing/server/authorization-server.ts";
+import { PairingStore } from "../../src/auth/pairing/store.ts";
 import { onDispose } from "../fixtures/dispose.ts";
 import { stateEnv } from "../fixtures/logins.ts";
 import { ticketIn } from "../fixtures/pairing.ts";

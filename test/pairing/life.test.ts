@@ -2,8 +2,8 @@
 import { statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { withoutGrants } from "../../src/pairing/grants.ts";
-import { Pairing } from "../../src/pairing/pairing.ts";
+import { withoutGrants } from "../../src/auth/pairing/grants.ts";
+import { Pairing } from "../../src/auth/pairing/pairing.ts";
 import { startGoblin } from "../fixtures/goblin.ts";
 import { Browser, handMade, paired, startPaired, type Tokens } from "../fixtures/pairing.ts";
 import { disposeAll, rawHttp } from "../fixtures/peers.ts";

@@ -5,7 +5,7 @@ import {
   redirectProblem,
   redirectSource,
   withParameters,
-} from "../../src/pairing/server/redirects.ts";
+} from "../../src/auth/pairing/server/redirects.ts";
 
 test.each([
   ["https://app.example/cb", undefined],

@@ -1,9 +1,9 @@
 /** A program that serves a channel and web requests has more than one client. */
 import { PassThrough } from "node:stream";
 import { afterEach, expect, test } from "vitest";
+import { createGateway } from "../../src/app/gateway.ts";
 import { parseConfig } from "../../src/config/reading/parse.ts";
-import { createGateway } from "../../src/gateway.ts";
-import { createLogger } from "../../src/telemetry/logger.ts";
+import { createLogger } from "../../src/observe/telemetry/logger.ts";
 import { disposeAll, onDispose } from "../fixtures/peers.ts";
 
 afterEach(disposeAll);

@@ -3,7 +3,7 @@
  * write a line in the gateway's name.
  */
 import { afterEach, describe, expect, test } from "vitest";
-import { createLogger } from "../../src/telemetry/logger.ts";
+import { createLogger } from "../../src/observe/telemetry/logger.ts";
 import { startGoblin } from "../fixtures/goblin.ts";
 import { disposeAll, rawHttp, startScripted, until } from "../fixtures/peers.ts";
 

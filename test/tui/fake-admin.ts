@@ -7,8 +7,8 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { AdminEvent } from "../../src/admin/events.ts";
-import type { LiveEvent, UpdateEvent } from "../../src/admin/live/schema.ts";
+import type { AdminEvent } from "../../src/admin/api/events.ts";
+import type { LiveEvent, UpdateEvent } from "../../src/admin/api/live/schema.ts";
 import { callDetails, type FakeData, plausibleData, serverDetails } from "./fake-rows.ts";
 
 export interface FakeAdmin {

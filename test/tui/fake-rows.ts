@@ -1,7 +1,7 @@
 /** Plausible rows of the admin API, of the API's own types. */
-import type { GrantRow } from "../../src/admin/live/grant-schema.ts";
-import type { CallDetails, ServerDetails } from "../../src/admin/live/schema.ts";
-import type * as schema from "../../src/admin/schema.ts";
+import type { GrantRow } from "../../src/admin/api/live/grant-schema.ts";
+import type { CallDetails, ServerDetails } from "../../src/admin/api/live/schema.ts";
+import type * as schema from "../../src/admin/api/schema.ts";
 
 export interface FakeData {
   state: schema.GatewayState;

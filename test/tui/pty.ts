@@ -7,7 +7,7 @@ import path from "node:path";
 import { PATIENCE_MS } from "../fixtures/until.ts";
 
 const root = path.resolve(import.meta.dirname, "../..");
-const built = path.join(root, "dist/tui/index.js");
+const built = path.join(root, "dist/admin/tui/index.js");
 const launcher = path.join(root, "test/tui/launch.mjs");
 
 export const hasTmux = spawnSync("tmux", ["-V"]).status === 0;
@@ -20,7 +20,7 @@ export function command(url: string, more = ""): string {
 
 /** The dashboard runs from what is built; builds it unless that is newer than its sources. */
 export function build(): void {
-  const sources = ["src/tui", "src/admin"].flatMap((folder) =>
+  const sources = ["src/admin/tui", "src/admin/api"].flatMap((folder) =>
     readdirSync(path.join(root, folder), { recursive: true, encoding: "utf8" })
       .map((file) => path.join(root, folder, file))
       .filter((file) => /\.tsx?$/.test(file)),
@@ -31,7 +31,7 @@ export function build(): void {
   spawnSync(process.execPath, [path.join(root, "node_modules/typescript/bin/tsc"), "-p", "tsconfig.build.json"], {
     cwd: root,
   });
-  if (!existsSync(built)) throw new Error("the build did not write dist/tui/index.js");
+  if (!existsSync(built)) throw new Error("the build did not write dist/admin/tui/index.js");
 }
 
 export interface Terminal {

@@ -5,21 +5,21 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type AdminClient, createAdminClient } from "../../src/tui/client.ts";
-import { createEffects, type Effects } from "../../src/tui/effects.ts";
-import { startFeed } from "../../src/tui/feed.ts";
-import type { Action } from "../../src/tui/state/action.ts";
-import type { FormEdit } from "../../src/tui/state/form.ts";
-import { initialState, type State } from "../../src/tui/state/model.ts";
-import type { Running } from "../../src/tui/state/stage.ts";
-import { createStore, type Store } from "../../src/tui/store.ts";
-import { screenOf } from "../../src/tui/views/dashboard.tsx";
+import type { FormEdit } from "../../src/admin/forms/form.ts";
+import { type AdminClient, createAdminClient } from "../../src/admin/tui/client.ts";
+import { createEffects, type Effects } from "../../src/admin/tui/effects.ts";
+import { startFeed } from "../../src/admin/tui/feed.ts";
+import type { Action } from "../../src/admin/tui/state/action.ts";
+import { initialState, type State } from "../../src/admin/tui/state/model.ts";
+import type { Running } from "../../src/admin/tui/state/stage.ts";
+import { createStore, type Store } from "../../src/admin/tui/store.ts";
+import { screenOf } from "../../src/admin/tui/views/dashboard.tsx";
 import { startGoblin } from "../fixtures/goblin.ts";
 import { disposeAll, onDispose } from "../fixtures/peers.ts";
 import { eventually } from "../fixtures/until.ts";
 
 // A computed address, so that the type check does not need the build.
-const built = new URL("../../dist/demo/index.js", import.meta.url).href;
+const built = new URL("../../dist/app/demo/index.js", import.meta.url).href;
 const document = new URL("../../docs/dashboard.md", import.meta.url);
 
 let store: Store;
@@ -27,7 +27,7 @@ let effects: Effects;
 let client: AdminClient;
 
 beforeAll(async () => {
-  const { demoServers } = (await import(built)) as typeof import("../../src/demo/index.ts");
+  const { demoServers } = (await import(built)) as typeof import("../../src/app/demo/index.ts");
   const servers = demoServers().map(({ id, ...entry }) => [id, entry] as const);
   const goblin = await startGoblin({ mcpServers: Object.fromEntries(servers) });
   client = createAdminClient({ url: goblin.origin });

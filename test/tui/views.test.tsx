@@ -1,13 +1,13 @@
 import { renderToString } from "ink";
 import { describe, expect, it } from "vitest";
-import { widthOf } from "../../src/text/width.ts";
-import { resultBlocks } from "../../src/tui/content/blocks.ts";
-import { blocksText } from "../../src/tui/content/result-text.ts";
-import { createScreen } from "../../src/tui/screen.ts";
-import type { Action } from "../../src/tui/state/action.ts";
-import { initialState, type State } from "../../src/tui/state/model.ts";
-import { reduce } from "../../src/tui/state/reduce.ts";
-import { Dashboard } from "../../src/tui/views/dashboard.tsx";
+import { resultBlocks } from "../../src/admin/tui/content/blocks.ts";
+import { blocksText } from "../../src/admin/tui/content/result-text.ts";
+import { createScreen } from "../../src/admin/tui/screen.ts";
+import type { Action } from "../../src/admin/tui/state/action.ts";
+import { initialState, type State } from "../../src/admin/tui/state/model.ts";
+import { reduce } from "../../src/admin/tui/state/reduce.ts";
+import { Dashboard } from "../../src/admin/tui/views/dashboard.tsx";
+import { widthOf } from "../../src/lib/text/width.ts";
 import { log, plausibleData, resource, tool } from "./fake-rows.ts";
 import { refusal } from "./refusal.ts";
 

@@ -7,9 +7,16 @@
  * replicas write newer ones again.
  */
 import { createHmac, randomBytes } from "node:crypto";
-import type { Hold, Pulled, RemovedMs, SharedPlace, SharedPlaces, Stamped } from "../../secrets/shared/shared-place.ts";
-import { forgets } from "../../secrets/shared/stamped-book.ts";
-import { type ByteSealer, createByteSealer } from "../../structures/byte-sealer.ts";
+import type {
+  Hold,
+  Pulled,
+  RemovedMs,
+  SharedPlace,
+  SharedPlaces,
+  Stamped,
+} from "../../auth/secrets/shared/shared-place.ts";
+import { forgets } from "../../auth/secrets/shared/stamped-book.ts";
+import { type ByteSealer, createByteSealer } from "../../lib/crypto/byte-sealer.ts";
 import { clusterKey } from "../owners.ts";
 import { RedisLocks } from "./locks.ts";
 import type { Redis } from "./redis.ts";

@@ -9,7 +9,7 @@
  * by the last known number of replicas.
  */
 import { createHmac } from "node:crypto";
-import type { BudgetUser, SharedBudget } from "../../structures/shared-budget.ts";
+import type { BudgetUser, SharedBudget } from "../../lib/structures/shared-budget.ts";
 import { clusterKey } from "../owners.ts";
 import type { Redis } from "./redis.ts";
 

@@ -7,8 +7,8 @@
  * subscribed to is sealed for that session: who can write to Redis can make it forget, and no more.
  */
 import { createHmac } from "node:crypto";
-import type { JournaledSubscription, Remembered, SessionJournal } from "../../session/journal.ts";
-import { type ByteSealer, createByteSealer } from "../../structures/byte-sealer.ts";
+import type { JournaledSubscription, Remembered, SessionJournal } from "../../core/session/journal.ts";
+import { type ByteSealer, createByteSealer } from "../../lib/crypto/byte-sealer.ts";
 import { clusterKey } from "../owners.ts";
 import type { Redis } from "./redis.ts";
 

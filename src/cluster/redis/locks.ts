@@ -9,7 +9,7 @@
  */
 import { createHmac, randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import type { Hold } from "../../secrets/shared/shared-place.ts";
+import type { Hold } from "../../auth/secrets/shared/shared-place.ts";
 import { clusterKey } from "../owners.ts";
 import type { RedisBooksOptions } from "./books.ts";
 

@@ -8,7 +8,7 @@
  */
 import { connect as connectPlain, type Socket } from "node:net";
 import { connect as connectSecure } from "node:tls";
-import { messageOf } from "../../protocol/errors.ts";
+import { messageOf } from "../../mcp/protocol/errors.ts";
 import { encodeCommand, type Reply, ReplyError, ReplyParser } from "./resp.ts";
 
 export interface RedisOptions {

@@ -8,7 +8,7 @@
  */
 import { createHash } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import { isRecord } from "../../structures/record.ts";
+import { isRecord } from "../../lib/structures/record.ts";
 import type { Owner } from "../owners.ts";
 import { clusterKey } from "../owners.ts";
 import type { Member, SharedStore, StoreUser } from "../store.ts";

@@ -1,6 +1,6 @@
 /** The section `approvals` of the config: how people answer for calls that a rule asks about. */
 import * as z from "zod";
-import { isLoopback } from "../../text/loopback.ts";
+import { isLoopback } from "../../lib/text/loopback.ts";
 import { positiveMs } from "../schema/limits.ts";
 
 export const approvalsSchema = z.strictObject({

@@ -4,7 +4,7 @@
  * A message names the expected value, and of the found value only its type: it may be a secret.
  */
 import type * as z from "zod";
-import { nearestWord } from "../../text/nearest/nearest-word.ts";
+import { nearestWord } from "../../lib/text/nearest/nearest-word.ts";
 import type { KeyPath } from "./locate.ts";
 import type { FindingOptions, Report } from "./report.ts";
 

@@ -5,7 +5,7 @@
  * file. Contradictions in an entry are reported, never resolved by preferring one side.
  */
 import { isAbsolute, resolve } from "node:path";
-import type { ServerTransport } from "../../links/transport.ts";
+import type { ServerTransport } from "../../mcp/links/transport.ts";
 import { type FailureContext, warnOfFailures } from "../likely-failures.ts";
 import type { KeyPath } from "../problems/locate.ts";
 import type { Report } from "../problems/report.ts";

@@ -9,7 +9,7 @@
  */
 
 import { getNodeValue } from "jsonc-parser";
-import { isRecord } from "../../structures/record.ts";
+import { isRecord } from "../../lib/structures/record.ts";
 import { translate } from "../dialects/translate.ts";
 import { parseSyntax } from "./document.ts";
 

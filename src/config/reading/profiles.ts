@@ -2,7 +2,7 @@
  * Checks the names in profiles and the names of profiles: a name that leads nowhere would show
  * less, or admit nobody, without a word.
  */
-import { nearestWord } from "../../text/nearest/nearest-word.ts";
+import { nearestWord } from "../../lib/text/nearest/nearest-word.ts";
 import type { KeyPath } from "../problems/locate.ts";
 import type { Report } from "../problems/report.ts";
 import type { ConfigFile } from "../schema/config.ts";

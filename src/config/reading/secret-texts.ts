@@ -3,7 +3,7 @@
  * `ServerConfig`.
  */
 
-import type { ServerTransport } from "../../links/transport.ts";
+import type { ServerTransport } from "../../mcp/links/transport.ts";
 import type { KeyPath } from "../problems/locate.ts";
 import type { SecretText, TextPart } from "../secret-reference.ts";
 

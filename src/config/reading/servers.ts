@@ -6,7 +6,7 @@
  * the whole file: there is no server that the problem could belong to.
  */
 import type { Node } from "jsonc-parser";
-import { isRecord } from "../../structures/record.ts";
+import { isRecord } from "../../lib/structures/record.ts";
 import type { KeyPath } from "../problems/locate.ts";
 import type { Report } from "../problems/report.ts";
 import { NAME_TEXT, type ServerConfig, serverEntrySchema } from "../schema/server.ts";

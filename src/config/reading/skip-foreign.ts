@@ -2,7 +2,7 @@
  * Decides which keys of a config are left out: those that other programs write and Goblin has no
  * use for. Reports those that a user may rely on.
  */
-import { nearestWord } from "../../text/nearest/nearest-word.ts";
+import { nearestWord } from "../../lib/text/nearest/nearest-word.ts";
 import { type Dialect, isSetting } from "../dialects/dialects.ts";
 import { foreignKey } from "../dialects/foreign-keys.ts";
 import type { KeyPath } from "../problems/locate.ts";

@@ -1,6 +1,6 @@
 /** The config of who may connect: tokens, named tokens and OAuth issuers. */
 import * as z from "zod";
-import { isLoopback } from "../../text/loopback.ts";
+import { isLoopback } from "../../lib/text/loopback.ts";
 import { profileName } from "./profiles.ts";
 
 // An empty token would let everybody in; a line break could never arrive in a header.

@@ -4,7 +4,7 @@
  * variable in it where the variable's value is what must fit.
  */
 import * as z from "zod";
-import { isRecord } from "../../structures/record.ts";
+import { isRecord } from "../../lib/structures/record.ts";
 import { type AcceptedKey, acceptedForeignKeys, foreignTypes } from "../dialects/foreign-keys.ts";
 import { configFileSchema } from "./config.ts";
 

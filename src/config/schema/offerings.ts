@@ -17,7 +17,9 @@ export const toolsSchema = z.strictObject({
 });
 export type ToolsConfig = z.output<typeof toolsSchema>;
 
-/** Listed here so that editors complete them. `src/meta/registry.ts` must have a tool for each. */
+/**
+ * Listed here so that editors complete them. `src/core/meta/registry.ts` must have a tool for each.
+ */
 export const META_TOOL_NAMES = [
   "catalog_tools",
   "describe_tool",

@@ -6,9 +6,9 @@
  */
 
 import * as z from "zod";
-import type { ServerTransport } from "../../links/transport.ts";
-import type { ResultRules } from "../../protocol/results/result-rules.ts";
-import { framingHeaders, HEADER_NAME, HEADER_VALUE } from "../../text/header-rules.ts";
+import { framingHeaders, HEADER_NAME, HEADER_VALUE } from "../../lib/text/header-rules.ts";
+import type { ServerTransport } from "../../mcp/links/transport.ts";
+import type { ResultRules } from "../../mcp/protocol/results/result-rules.ts";
 import type { Problem } from "../problems/problem.ts";
 import type { SecretText } from "../secret-reference.ts";
 import { type MaskedSides, serverMaskingSchema } from "../traffic/masking.ts";

@@ -8,7 +8,7 @@
  */
 import { isIP } from "node:net";
 import * as z from "zod";
-import { ownLogLevels } from "../../protocol/log-levels.ts";
+import { ownLogLevels } from "../../mcp/protocol/log-levels.ts";
 import { authSchema, checkAccess, httpUrl, publicUrl, token } from "./auth.ts";
 import { msOrZero } from "./limits.ts";
 

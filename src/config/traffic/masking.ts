@@ -2,7 +2,7 @@
  * The config's section about keys and tokens in arguments and results, and a server's part of it.
  */
 import * as z from "zod";
-import { SECRET_FORMATS } from "../../text/secrets/formats.ts";
+import { SECRET_FORMATS } from "../../lib/text/secrets/formats.ts";
 
 export const maskingSchema = z.strictObject({
   arguments: z.boolean().default(false).describe("Whether servers get arguments with keys and tokens masked."),

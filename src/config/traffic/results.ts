@@ -4,8 +4,8 @@
  * these before those of the gateway, key by key.
  */
 import * as z from "zod";
-import { compilePatterns, PatternSyntaxError } from "../../json/bytes/field-patterns.ts";
-import { isPlain, type ResultRules } from "../../protocol/results/result-rules.ts";
+import { compilePatterns, PatternSyntaxError } from "../../lib/json/bytes/field-patterns.ts";
+import { isPlain, type ResultRules } from "../../mcp/protocol/results/result-rules.ts";
 import { countFromOne, positiveMs } from "../schema/limits.ts";
 
 const fieldPattern = z.string().superRefine((pattern, context) => {

@@ -7,10 +7,10 @@
 import { type IncomingMessage, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { endpointOf } from "../../access/endpoints.ts";
+import { endpointOf } from "../../auth/access/endpoints.ts";
 import { configKey } from "../../config/config-key.ts";
-import { errorTable, GoblinError } from "../../protocol/errors.ts";
-import type { Place, Principal } from "../../protocol/principal.ts";
+import { errorTable, GoblinError } from "../../mcp/protocol/errors.ts";
+import type { Place, Principal } from "../../mcp/protocol/principal.ts";
 import type { BodyBudget } from "../bodies/body-budget.ts";
 import type { FrontContext } from "../context.ts";
 import type { Denial, LiveGuards } from "../http/guard.ts";

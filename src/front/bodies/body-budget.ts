@@ -6,9 +6,9 @@
  * Small bodies are not counted: the limits of calls bound them.
  */
 import type { LiveConfig } from "../../config/live-config.ts";
-import type { GoblinError } from "../../protocol/errors.ts";
-import { limitExceeded } from "../../protocol/limit-exceeded.ts";
-import { Shares } from "../../structures/shares.ts";
+import { Shares } from "../../lib/structures/shares.ts";
+import type { GoblinError } from "../../mcp/protocol/errors.ts";
+import { limitExceeded } from "../../mcp/protocol/limit-exceeded.ts";
 
 export const SMALL_BODY = 64 * 1024;
 /** How many bodies of the largest size one account may hold. */

@@ -2,10 +2,10 @@
  * Parses a large message in slices: one of many small values takes long. Both HTTP and stdio use
  * it, so a large message never holds up other clients and servers.
  */
-import { parseInSlices, TooDeep } from "../../json/json-parse.ts";
-import { GoblinError } from "../../protocol/errors.ts";
-import { textOf } from "../../text/utf8.ts";
-import { type Sliced, textCost } from "../../timing/slices.ts";
+import { parseInSlices, TooDeep } from "../../lib/json/json-parse.ts";
+import { textOf } from "../../lib/text/utf8.ts";
+import { type Sliced, textCost } from "../../lib/timing/slices.ts";
+import { GoblinError } from "../../mcp/protocol/errors.ts";
 import type { IncomingBody } from "../classify.ts";
 
 /** Larger messages are parsed in slices. */

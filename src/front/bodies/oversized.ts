@@ -3,7 +3,7 @@
  * the request, so that the error costs the client that one request only: some clients end their
  * session at a refused POST.
  */
-import { idAtEdges } from "../../structures/lines.ts";
+import { idAtEdges } from "../../lib/structures/lines.ts";
 
 /** How much of each edge is kept. */
 export const EDGE = 200;

@@ -8,8 +8,8 @@
  * parsed params was it cut out there, and not in an argument, where rules may look.
  */
 import { randomUUID } from "node:crypto";
-import { memberSpan } from "../../json/json-text.ts";
-import { isRecord, recordOf } from "../../structures/record.ts";
+import { memberSpan } from "../../lib/json/json-text.ts";
+import { isRecord, recordOf } from "../../lib/structures/record.ts";
 import type { IncomingBody } from "../classify.ts";
 
 /**

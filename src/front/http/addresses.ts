@@ -4,12 +4,12 @@
  * runs.
  */
 import type { Socket } from "node:net";
+import { Credentials } from "../../auth/identity/credentials.ts";
 import type { Config } from "../../config/schema/config.ts";
 import { watchConfig } from "../../config/watch.ts";
-import { Credentials } from "../../identity/credentials.ts";
-import type { OnLimit } from "../../protocol/limit-exceeded.ts";
-import type { Logger } from "../../telemetry/logger.ts";
-import { isLoopback } from "../../text/loopback.ts";
+import { isLoopback } from "../../lib/text/loopback.ts";
+import type { OnLimit } from "../../mcp/protocol/limit-exceeded.ts";
+import type { Logger } from "../../observe/telemetry/logger.ts";
 import { followCertificate, readCertificate } from "./certificate.ts";
 import type { HttpFront } from "./http.ts";
 import { type HttpServer, type HttpServerOptions, listenHttp } from "./server.ts";

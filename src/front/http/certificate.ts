@@ -4,7 +4,7 @@
  * they match, the previous pair stays in use.
  */
 import { readFile } from "node:fs/promises";
-import { messageOf } from "../../protocol/errors.ts";
+import { messageOf } from "../../mcp/protocol/errors.ts";
 
 export interface CertificateFiles {
   readonly cert: string;

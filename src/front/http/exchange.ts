@@ -3,7 +3,7 @@
  * objects (fast), and on the web's Request and Response (other runtimes and in-process tests).
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Place, Principal } from "../../protocol/principal.ts";
+import type { Place, Principal } from "../../mcp/protocol/principal.ts";
 import type { BodyHold } from "../bodies/body-budget.ts";
 
 export interface HttpExchange {

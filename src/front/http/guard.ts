@@ -9,21 +9,21 @@
  */
 
 import { EventEmitter } from "node:events";
-import type { LiveConfig } from "../../config/live-config.ts";
-import { challenge } from "../../identity/challenge.ts";
+import { challenge } from "../../auth/identity/challenge.ts";
 import {
   type CredentialRequest,
   Credentials,
   type CredentialsConfig,
   type Identified,
-} from "../../identity/credentials.ts";
-import { Expiries } from "../../identity/expiries.ts";
-import { PageSessions } from "../../identity/page-sessions.ts";
-import type { Pairing } from "../../pairing/pairing.ts";
-import { ANYONE, type Principal } from "../../protocol/principal.ts";
-import type { Logger } from "../../telemetry/logger.ts";
-import { isLoopback } from "../../text/loopback.ts";
-import { Throttle } from "../../timing/throttle.ts";
+} from "../../auth/identity/credentials.ts";
+import { Expiries } from "../../auth/identity/expiries.ts";
+import { PageSessions } from "../../auth/identity/page-sessions.ts";
+import type { Pairing } from "../../auth/pairing/pairing.ts";
+import type { LiveConfig } from "../../config/live-config.ts";
+import { isLoopback } from "../../lib/text/loopback.ts";
+import { Throttle } from "../../lib/timing/throttle.ts";
+import { ANYONE, type Principal } from "../../mcp/protocol/principal.ts";
+import type { Logger } from "../../observe/telemetry/logger.ts";
 import { type Cors, createCors } from "./cors.ts";
 
 export interface GuardConfig extends CredentialsConfig {

@@ -8,12 +8,12 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import { endpointOf } from "../../access/endpoints.ts";
+import { endpointOf } from "../../auth/access/endpoints.ts";
 import type { HandedOver } from "../../cluster/listener.ts";
 import { revisionOf } from "../../config/cluster/revision.ts";
-import { errorTable, GoblinError, messageOf } from "../../protocol/errors.ts";
-import type { Principal } from "../../protocol/principal.ts";
-import { lazy } from "../../structures/lazy.ts";
+import { lazy } from "../../lib/structures/lazy.ts";
+import { errorTable, GoblinError, messageOf } from "../../mcp/protocol/errors.ts";
+import type { Principal } from "../../mcp/protocol/principal.ts";
 import { AttachFront } from "../attach/attach.ts";
 import { BodyBudget } from "../bodies/body-budget.ts";
 import { classifyIncoming, headerEra } from "../classify.ts";

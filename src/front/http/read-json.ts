@@ -3,12 +3,13 @@
  * client that disconnects while sending gets no answer and affects nobody else. A large body counts
  * against its account until the calls in it are over, and a very large one is parsed in slices.
  */
-import { GoblinError } from "../../protocol/errors.ts";
-import { failure } from "../../protocol/json-rpc.ts";
-import { bodyTooLarge } from "../../protocol/limit-exceeded.ts";
-import type { Principal } from "../../protocol/principal.ts";
-import { textOf } from "../../text/utf8.ts";
-import { inSlices } from "../../timing/slices.ts";
+
+import { textOf } from "../../lib/text/utf8.ts";
+import { inSlices } from "../../lib/timing/slices.ts";
+import { GoblinError } from "../../mcp/protocol/errors.ts";
+import { failure } from "../../mcp/protocol/json-rpc.ts";
+import { bodyTooLarge } from "../../mcp/protocol/limit-exceeded.ts";
+import type { Principal } from "../../mcp/protocol/principal.ts";
 import { type BodyBudget, bodiesTooLarge, SMALL_BODY } from "../bodies/body-budget.ts";
 import { bodyInSlices, LARGE_BODY, parseProblem } from "../bodies/large-body.ts";
 import { Oversized } from "../bodies/oversized.ts";

@@ -2,8 +2,8 @@
  * Sends answers and errors as HTTP replies, and reads the Accept header. The same for every
  * protocol version.
  */
-import { asGoblinError, errorTable } from "../../protocol/errors.ts";
-import { type Answer, answerHead, answerText, failure, type Id } from "../../protocol/json-rpc.ts";
+import { asGoblinError, errorTable } from "../../mcp/protocol/errors.ts";
+import { type Answer, answerHead, answerText, failure, type Id } from "../../mcp/protocol/json-rpc.ts";
 import { type Body, type HttpExchange, JSON_HEADERS } from "./exchange.ts";
 
 export function replyAnswer(

@@ -7,9 +7,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type AddressInfo, createServer as createListener, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import type { OnLimit } from "../../protocol/limit-exceeded.ts";
-import type { Logger } from "../../telemetry/logger.ts";
-import { withTimeout } from "../../timing/with-timeout.ts";
+import { withTimeout } from "../../lib/timing/with-timeout.ts";
+import type { OnLimit } from "../../mcp/protocol/limit-exceeded.ts";
+import type { Logger } from "../../observe/telemetry/logger.ts";
 import type { Certificate } from "./certificate.ts";
 import { DirectRequest } from "./node/direct-request.ts";
 import { OpenConnections } from "./node/open-connections.ts";

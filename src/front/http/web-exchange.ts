@@ -3,8 +3,8 @@
  * answer. The protocol code is the same as on Node.
  */
 
-import { EVERYWHERE } from "../../protocol/principal.ts";
-import { Pieces } from "../../structures/pieces.ts";
+import { Pieces } from "../../lib/structures/pieces.ts";
+import { EVERYWHERE } from "../../mcp/protocol/principal.ts";
 import type { BodyHold } from "../bodies/body-budget.ts";
 import { EDGE, Oversized, READ_ON } from "../bodies/oversized.ts";
 import type { Body, HttpExchange, RawStream, StreamEvents } from "./exchange.ts";

@@ -5,10 +5,11 @@
  * count as calls of their session, and its joined answers are bounded. The client always gets an
  * answer, even if something fails.
  */
-import { GoblinError } from "../../protocol/errors.ts";
-import { type Answer, answerText, failure, type Inbound } from "../../protocol/json-rpc.ts";
-import { limitExceeded, tooManyUnderWay } from "../../protocol/limit-exceeded.ts";
-import type { EarlyCancels, Session } from "../../session/session.ts";
+
+import type { EarlyCancels, Session } from "../../core/session/session.ts";
+import { GoblinError } from "../../mcp/protocol/errors.ts";
+import { type Answer, answerText, failure, type Inbound } from "../../mcp/protocol/json-rpc.ts";
+import { limitExceeded, tooManyUnderWay } from "../../mcp/protocol/limit-exceeded.ts";
 import type { Batch } from "../classify.ts";
 import type { FrontContext } from "../context.ts";
 import type { PostReply } from "./reply.ts";

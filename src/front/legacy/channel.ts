@@ -3,11 +3,11 @@
  * session begins with `initialize` and ends with the channel.
  */
 
-import type { Call } from "../../protocol/call.ts";
-import { GoblinError } from "../../protocol/errors.ts";
-import { type Answer, answerText, failure, type Id, type Inbound } from "../../protocol/json-rpc.ts";
-import type { Place, Principal } from "../../protocol/principal.ts";
-import type { EarlyCancels, Session } from "../../session/session.ts";
+import type { EarlyCancels, Session } from "../../core/session/session.ts";
+import type { Call } from "../../mcp/protocol/call.ts";
+import { GoblinError } from "../../mcp/protocol/errors.ts";
+import { type Answer, answerText, failure, type Id, type Inbound } from "../../mcp/protocol/json-rpc.ts";
+import type { Place, Principal } from "../../mcp/protocol/principal.ts";
 import type { BodyHold } from "../bodies/body-budget.ts";
 import type { Batch, EraChannel } from "../classify.ts";
 import type { FrontContext } from "../context.ts";

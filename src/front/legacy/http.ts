@@ -9,13 +9,13 @@
  */
 
 import type { IncomingMessage } from "node:http";
-import { Outbox } from "../../outbound/outbox.ts";
-import { UnreadBudget } from "../../outbound/unread-budget.ts";
-import { legacyVersions } from "../../protocol/envelope.ts";
-import { GoblinError } from "../../protocol/errors.ts";
-import { type Answer, failure, type Id, type Inbound } from "../../protocol/json-rpc.ts";
-import type { Place, Principal } from "../../protocol/principal.ts";
-import type { EarlyCancels, Session } from "../../session/session.ts";
+import type { EarlyCancels, Session } from "../../core/session/session.ts";
+import { Outbox } from "../../mcp/outbound/outbox.ts";
+import { UnreadBudget } from "../../mcp/outbound/unread-budget.ts";
+import { legacyVersions } from "../../mcp/protocol/envelope.ts";
+import { GoblinError } from "../../mcp/protocol/errors.ts";
+import { type Answer, failure, type Id, type Inbound } from "../../mcp/protocol/json-rpc.ts";
+import type { Place, Principal } from "../../mcp/protocol/principal.ts";
 import type { Batch } from "../classify.ts";
 import type { FrontContext } from "../context.ts";
 import type { HttpExchange } from "../http/exchange.ts";

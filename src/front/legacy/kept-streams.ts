@@ -4,7 +4,7 @@
  * A stream that was delivered is never kept. The total size is bounded: beyond it, the oldest
  * streams are dropped. The newest is kept regardless of its size.
  */
-import type { Outbox } from "../../outbound/outbox.ts";
+import type { Outbox } from "../../mcp/outbound/outbox.ts";
 
 const RESUME_MS = 60_000;
 const MAX_BYTES = 32 * 1024 * 1024;

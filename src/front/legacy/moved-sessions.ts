@@ -5,7 +5,7 @@
  * answer is sent. It hears of nothing else any more. Invariant: a session that rests is ended
  * before it may come back.
  */
-import type { Session } from "../../session/session.ts";
+import type { Session } from "../../core/session/session.ts";
 
 /** The most that are remembered. */
 const MOST = 10_000;

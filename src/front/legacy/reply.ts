@@ -5,10 +5,10 @@
  * Streams carry event ids and are kept for a while after their end, so that a client can reconnect
  * and read the rest. All streams and answers of a session share one budget of unread bytes.
  */
-import { Outbox } from "../../outbound/outbox.ts";
-import type { UnreadBudget } from "../../outbound/unread-budget.ts";
-import { GoblinError } from "../../protocol/errors.ts";
-import { type Answer, answerText, failure, type Id } from "../../protocol/json-rpc.ts";
+import { Outbox } from "../../mcp/outbound/outbox.ts";
+import type { UnreadBudget } from "../../mcp/outbound/unread-budget.ts";
+import { GoblinError } from "../../mcp/protocol/errors.ts";
+import { type Answer, answerText, failure, type Id } from "../../mcp/protocol/json-rpc.ts";
 import { openEventStream } from "../event-stream.ts";
 import { type HttpExchange, JSON_HEADERS, STREAM_HEADERS } from "../http/exchange.ts";
 import { accepts, replyAnswer } from "../http/reply.ts";

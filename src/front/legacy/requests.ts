@@ -4,10 +4,14 @@
  */
 
 import { randomUUID } from "node:crypto";
-import { toDisplayText } from "../../json/json-text.ts";
-import { Call } from "../../protocol/call.ts";
-import { knowsTasks, legacyVersions } from "../../protocol/envelope.ts";
-import { GoblinError } from "../../protocol/errors.ts";
+import { boundedCapabilities, boundedInfo } from "../../core/session/bounded.ts";
+import type { SessionClaims } from "../../core/session/seal.ts";
+import { type EarlyCancels, Session } from "../../core/session/session.ts";
+import { toDisplayText } from "../../lib/json/json-text.ts";
+import { isRecord, recordOf } from "../../lib/structures/record.ts";
+import { Call } from "../../mcp/protocol/call.ts";
+import { knowsTasks, legacyVersions } from "../../mcp/protocol/envelope.ts";
+import { GoblinError } from "../../mcp/protocol/errors.ts";
 import {
   type Answer,
   answerOf,
@@ -18,13 +22,9 @@ import {
   repeatedMember,
   requestParams,
   success,
-} from "../../protocol/json-rpc.ts";
-import { type LogLevel, severity } from "../../protocol/log-levels.ts";
-import type { Place, Principal } from "../../protocol/principal.ts";
-import { boundedCapabilities, boundedInfo } from "../../session/bounded.ts";
-import type { SessionClaims } from "../../session/seal.ts";
-import { type EarlyCancels, Session } from "../../session/session.ts";
-import { isRecord, recordOf } from "../../structures/record.ts";
+} from "../../mcp/protocol/json-rpc.ts";
+import { type LogLevel, severity } from "../../mcp/protocol/log-levels.ts";
+import type { Place, Principal } from "../../mcp/protocol/principal.ts";
 import { cancelWords } from "../cancel-words.ts";
 import type { FrontContext } from "../context.ts";
 import { isSettled, settleWithClient } from "./result.ts";

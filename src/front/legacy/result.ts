@@ -4,13 +4,13 @@
  * version does not know.
  */
 import { randomUUID } from "node:crypto";
-import { askAll, MAX_ROUNDS, retry, tooManyRounds, unanswered } from "../../calls/server-questions.ts";
-import { JsonKey } from "../../json/json-key.ts";
-import { dropMembers, memberSpan, memberText, setMember } from "../../json/json-text.ts";
-import type { Call } from "../../protocol/call.ts";
-import { META_PREFIX } from "../../protocol/envelope.ts";
-import { type Answer, type Raw, rawText } from "../../protocol/json-rpc.ts";
-import { withTimeout } from "../../timing/with-timeout.ts";
+import { askAll, MAX_ROUNDS, retry, tooManyRounds, unanswered } from "../../core/calls/server-questions.ts";
+import { JsonKey } from "../../lib/json/json-key.ts";
+import { dropMembers, memberSpan, memberText, setMember } from "../../lib/json/json-text.ts";
+import { withTimeout } from "../../lib/timing/with-timeout.ts";
+import type { Call } from "../../mcp/protocol/call.ts";
+import { META_PREFIX } from "../../mcp/protocol/envelope.ts";
+import { type Answer, type Raw, rawText } from "../../mcp/protocol/json-rpc.ts";
 import type { FrontContext } from "../context.ts";
 import { type Outputs, withObjectOutputs, wrapsOutput } from "./tools.ts";
 

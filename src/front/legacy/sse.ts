@@ -8,10 +8,10 @@
  */
 
 import { randomUUID } from "node:crypto";
-import { Outbox } from "../../outbound/outbox.ts";
-import { UnreadBudget } from "../../outbound/unread-budget.ts";
-import { GoblinError } from "../../protocol/errors.ts";
-import type { Principal } from "../../protocol/principal.ts";
+import { Outbox } from "../../mcp/outbound/outbox.ts";
+import { UnreadBudget } from "../../mcp/outbound/unread-budget.ts";
+import { GoblinError } from "../../mcp/protocol/errors.ts";
+import type { Principal } from "../../mcp/protocol/principal.ts";
 import type { BodyBudget } from "../bodies/body-budget.ts";
 import { classifyIncoming } from "../classify.ts";
 import type { FrontContext } from "../context.ts";

@@ -6,11 +6,11 @@
  * Only tools of servers whose version allows these schemas are changed. All others pass unchanged.
  */
 
-import { elementSpans, memberSpan, setMember } from "../../json/json-text.ts";
-import { eraOf } from "../../protocol/envelope.ts";
-import { type Raw, rawText } from "../../protocol/json-rpc.ts";
-import type { Viewer } from "../../protocol/principal.ts";
-import type { Directory } from "../../routing/directory.ts";
+import type { Directory } from "../../core/routing/directory.ts";
+import { elementSpans, memberSpan, setMember } from "../../lib/json/json-text.ts";
+import { eraOf } from "../../mcp/protocol/envelope.ts";
+import { type Raw, rawText } from "../../mcp/protocol/json-rpc.ts";
+import type { Viewer } from "../../mcp/protocol/principal.ts";
 
 /** What a client's tools return. */
 export interface Outputs {

@@ -11,14 +11,14 @@ import {
   tooManyQuestions,
   tooManyRounds,
   unanswered,
-} from "../../calls/server-questions.ts";
-import { memberText } from "../../json/json-text.ts";
-import { Call, type Client } from "../../protocol/call.ts";
-import { TASKS } from "../../protocol/envelope.ts";
-import { GoblinError } from "../../protocol/errors.ts";
-import { type Answer, rawText } from "../../protocol/json-rpc.ts";
-import type { Question } from "../../session/dialogue.ts";
-import { withTimeout } from "../../timing/with-timeout.ts";
+} from "../../core/calls/server-questions.ts";
+import type { Question } from "../../core/session/dialogue.ts";
+import { memberText } from "../../lib/json/json-text.ts";
+import { withTimeout } from "../../lib/timing/with-timeout.ts";
+import { Call, type Client } from "../../mcp/protocol/call.ts";
+import { TASKS } from "../../mcp/protocol/envelope.ts";
+import { GoblinError } from "../../mcp/protocol/errors.ts";
+import { type Answer, rawText } from "../../mcp/protocol/json-rpc.ts";
 import type { FrontContext } from "../context.ts";
 import { linkQuestions } from "./result.ts";
 

@@ -4,9 +4,9 @@
  */
 
 import { randomUUID } from "node:crypto";
-import { GoblinError } from "../../protocol/errors.ts";
-import { type Answer, answerText, failure, type Id, type Inbound, type Params } from "../../protocol/json-rpc.ts";
-import type { Place, Principal } from "../../protocol/principal.ts";
+import { GoblinError } from "../../mcp/protocol/errors.ts";
+import { type Answer, answerText, failure, type Id, type Inbound, type Params } from "../../mcp/protocol/json-rpc.ts";
+import type { Place, Principal } from "../../mcp/protocol/principal.ts";
 import type { BodyHold } from "../bodies/body-budget.ts";
 import { cancelWords } from "../cancel-words.ts";
 import type { EraChannel } from "../classify.ts";

@@ -3,16 +3,16 @@
  * cancels the request. The reply becomes an event stream if there are messages besides the answer.
  */
 
-import { AccountBudgets } from "../../outbound/account-budgets.ts";
-import { Outbox } from "../../outbound/outbox.ts";
-import { metaOf, PROTOCOL_VERSION } from "../../protocol/envelope.ts";
-import { errorTable, GoblinError } from "../../protocol/errors.ts";
-import { type Answer, answerText, failure, type Id, type Inbound, type Params } from "../../protocol/json-rpc.ts";
-import { decodeHeader, MIRROR_PREFIX, mirroredValue, mirrorsOf, nameFields } from "../../protocol/mirrors.ts";
-import type { Principal } from "../../protocol/principal.ts";
-import { parkedId } from "../../session/parked.ts";
-import { taskPlace } from "../../session/tasks.ts";
-import { isRecord } from "../../structures/record.ts";
+import { parkedId } from "../../core/session/parked.ts";
+import { taskPlace } from "../../core/session/tasks.ts";
+import { isRecord } from "../../lib/structures/record.ts";
+import { AccountBudgets } from "../../mcp/outbound/account-budgets.ts";
+import { Outbox } from "../../mcp/outbound/outbox.ts";
+import { metaOf, PROTOCOL_VERSION } from "../../mcp/protocol/envelope.ts";
+import { errorTable, GoblinError } from "../../mcp/protocol/errors.ts";
+import { type Answer, answerText, failure, type Id, type Inbound, type Params } from "../../mcp/protocol/json-rpc.ts";
+import { decodeHeader, MIRROR_PREFIX, mirroredValue, mirrorsOf, nameFields } from "../../mcp/protocol/mirrors.ts";
+import type { Principal } from "../../mcp/protocol/principal.ts";
 import type { FrontContext } from "../context.ts";
 import { openEventStream } from "../event-stream.ts";
 import type { HttpExchange } from "../http/exchange.ts";

@@ -7,14 +7,14 @@
  */
 
 import { randomUUID } from "node:crypto";
-import type { Follower } from "../../access/access.ts";
-import { memberText, setMember } from "../../json/json-text.ts";
-import { CLIENT_CAPABILITIES, CLIENT_INFO, metaOf, SERVER_INFO, SUBSCRIPTION_ID } from "../../protocol/envelope.ts";
-import { GoblinError } from "../../protocol/errors.ts";
-import { answerText, failure, type Id, notificationText, type Params } from "../../protocol/json-rpc.ts";
-import { allChangeKinds, type ChangeKind, changeFilters, changeNotifications } from "../../protocol/methods.ts";
-import { ownerAt, type Place, type Principal, type Viewer, visibilityAt } from "../../protocol/principal.ts";
-import { isRecord, recordOf } from "../../structures/record.ts";
+import type { Follower } from "../../auth/access/access.ts";
+import { memberText, setMember } from "../../lib/json/json-text.ts";
+import { isRecord, recordOf } from "../../lib/structures/record.ts";
+import { CLIENT_CAPABILITIES, CLIENT_INFO, metaOf, SERVER_INFO, SUBSCRIPTION_ID } from "../../mcp/protocol/envelope.ts";
+import { GoblinError } from "../../mcp/protocol/errors.ts";
+import { answerText, failure, type Id, notificationText, type Params } from "../../mcp/protocol/json-rpc.ts";
+import { allChangeKinds, type ChangeKind, changeFilters, changeNotifications } from "../../mcp/protocol/methods.ts";
+import { ownerAt, type Place, type Principal, type Viewer, visibilityAt } from "../../mcp/protocol/principal.ts";
 import type { FrontContext } from "../context.ts";
 import { hasTasks, missingTasks } from "./as-task.ts";
 

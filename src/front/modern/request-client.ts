@@ -4,14 +4,14 @@
  * place come from the front.
  */
 import { createHash } from "node:crypto";
-import { toDisplayText } from "../../json/json-text.ts";
-import type { About, Client } from "../../protocol/call.ts";
-import { CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL, metaOf, PROTOCOL_VERSION } from "../../protocol/envelope.ts";
-import { type Answer, failure, type Params } from "../../protocol/json-rpc.ts";
-import { type LogLevel, severity } from "../../protocol/log-levels.ts";
-import { canBeAsked, cannotBeAsked } from "../../protocol/methods.ts";
-import { ownerAt, type Place, type Principal, type Visibility, visibilityAt } from "../../protocol/principal.ts";
-import type { Dialogue } from "../../session/dialogue.ts";
+import type { Dialogue } from "../../core/session/dialogue.ts";
+import { toDisplayText } from "../../lib/json/json-text.ts";
+import type { About, Client } from "../../mcp/protocol/call.ts";
+import { CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL, metaOf, PROTOCOL_VERSION } from "../../mcp/protocol/envelope.ts";
+import { type Answer, failure, type Params } from "../../mcp/protocol/json-rpc.ts";
+import { type LogLevel, severity } from "../../mcp/protocol/log-levels.ts";
+import { canBeAsked, cannotBeAsked } from "../../mcp/protocol/methods.ts";
+import { ownerAt, type Place, type Principal, type Visibility, visibilityAt } from "../../mcp/protocol/principal.ts";
 
 export interface RequestSender {
   readonly principal: Principal;

@@ -7,17 +7,30 @@
  * carry cache hints.
  */
 
-import { NO_HINTS } from "../../catalog/definitions.ts";
-import { dropMembers, eachMember, memberSpan, memberText } from "../../json/json-text.ts";
-import { Call, type Client, type LinkOutcome } from "../../protocol/call.ts";
-import { CLIENT_CAPABILITIES, CLIENT_INFO, metaOf, modernVersions, PROTOCOL_VERSION } from "../../protocol/envelope.ts";
-import { GoblinError } from "../../protocol/errors.ts";
-import { type Answer, failure, type Inbound, type Params, requestParams, success } from "../../protocol/json-rpc.ts";
-import { listMethods, routedMethods } from "../../protocol/methods.ts";
-import type { Viewer } from "../../protocol/principal.ts";
-import { Dialogue, type Question } from "../../session/dialogue.ts";
-import { bindingOf, ParkedCalls } from "../../session/parked.ts";
-import { isRecord } from "../../structures/record.ts";
+import { Dialogue, type Question } from "../../core/session/dialogue.ts";
+import { bindingOf, ParkedCalls } from "../../core/session/parked.ts";
+import { dropMembers, eachMember, memberSpan, memberText } from "../../lib/json/json-text.ts";
+import { isRecord } from "../../lib/structures/record.ts";
+import { Call, type Client, type LinkOutcome } from "../../mcp/protocol/call.ts";
+import {
+  CLIENT_CAPABILITIES,
+  CLIENT_INFO,
+  metaOf,
+  modernVersions,
+  PROTOCOL_VERSION,
+} from "../../mcp/protocol/envelope.ts";
+import { GoblinError } from "../../mcp/protocol/errors.ts";
+import {
+  type Answer,
+  failure,
+  type Inbound,
+  type Params,
+  requestParams,
+  success,
+} from "../../mcp/protocol/json-rpc.ts";
+import { listMethods, routedMethods } from "../../mcp/protocol/methods.ts";
+import type { Viewer } from "../../mcp/protocol/principal.ts";
+import { NO_HINTS } from "../../upstream/catalog/definitions.ts";
 import type { BodyHold } from "../bodies/body-budget.ts";
 import type { FrontContext } from "../context.ts";
 import { hasTasks, mayBeTask, missingTasks, runAsTask } from "./as-task.ts";

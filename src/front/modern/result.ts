@@ -3,16 +3,24 @@
  * identity and the required cache hints, and replaces error codes that this version does not know.
  * Marks that a server of the same version set stay, except for its identity.
  */
-import type { CacheHints } from "../../catalog/definitions.ts";
-import { JsonKey } from "../../json/json-key.ts";
-import { skipBlank } from "../../json/json-scan.ts";
-import { eachMember, prependMembers, type Span, setMember, toDisplayText } from "../../json/json-text.ts";
-import type { Client } from "../../protocol/call.ts";
-import { SERVER_INFO } from "../../protocol/envelope.ts";
-import { errorTable, GoblinError, LINKS_REQUIRED } from "../../protocol/errors.ts";
-import { type Answer, type ErrorAnswer, failure, type Raw, rawText, withErrorCode } from "../../protocol/json-rpc.ts";
-import { listMethods } from "../../protocol/methods.ts";
-import type { Question } from "../../session/dialogue.ts";
+
+import type { Question } from "../../core/session/dialogue.ts";
+import { JsonKey } from "../../lib/json/json-key.ts";
+import { skipBlank } from "../../lib/json/json-scan.ts";
+import { eachMember, prependMembers, type Span, setMember, toDisplayText } from "../../lib/json/json-text.ts";
+import type { Client } from "../../mcp/protocol/call.ts";
+import { SERVER_INFO } from "../../mcp/protocol/envelope.ts";
+import { errorTable, GoblinError, LINKS_REQUIRED } from "../../mcp/protocol/errors.ts";
+import {
+  type Answer,
+  type ErrorAnswer,
+  failure,
+  type Raw,
+  rawText,
+  withErrorCode,
+} from "../../mcp/protocol/json-rpc.ts";
+import { listMethods } from "../../mcp/protocol/methods.ts";
+import type { CacheHints } from "../../upstream/catalog/definitions.ts";
 
 export interface ResultContext {
   readonly method: string;

@@ -6,17 +6,17 @@
  * readers could understand differently are refused. Nothing of the arguments gets into a message
  * or the log.
  */
-import { eachMember, memberText } from "../../json/json-text.ts";
-import { GoblinError } from "../../protocol/errors.ts";
-import type { Principal } from "../../protocol/principal.ts";
-import { recordOf } from "../../structures/record.ts";
+import { eachMember, memberText } from "../../lib/json/json-text.ts";
+import { recordOf } from "../../lib/structures/record.ts";
+import { GoblinError } from "../../mcp/protocol/errors.ts";
+import type { Principal } from "../../mcp/protocol/principal.ts";
+import { folded } from "../argument-path.ts";
 import type { ConditionInput } from "../conditions/condition.ts";
 import { AmbiguousArguments, type ExactArguments, readExactly } from "../conditions/exact-json.ts";
 import type { Rule } from "../policy.ts";
 import type { Item } from "../rule.ts";
 import type { Decision } from "../scope.ts";
 import { withArguments } from "./call-arguments.ts";
-import { folded } from "./path.ts";
 
 export interface CallToAdmit {
   readonly item: Item;

@@ -4,10 +4,10 @@
  * Invariant: the server finds the value that was set, and none that was hidden, however it reads
  * the text. Where two readers could disagree, the arguments are refused.
  */
-import { cutMembers, eachMember, elementSpans, memberSpan, memberText, setMember } from "../../json/json-text.ts";
+import { cutMembers, eachMember, elementSpans, memberSpan, memberText, setMember } from "../../lib/json/json-text.ts";
+import { type ArgumentPath, folded } from "../argument-path.ts";
 import { AmbiguousArguments } from "../conditions/exact-json.ts";
 import type { Setting } from "../scope.ts";
-import { type ArgumentPath, folded } from "./path.ts";
 
 export interface ArgumentRules {
   readonly sets: readonly Pick<Setting, "path" | "value">[];

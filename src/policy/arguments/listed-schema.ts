@@ -13,8 +13,8 @@ import {
   memberSpan,
   memberText,
   setMember,
-} from "../../json/json-text.ts";
-import type { ArgumentPath } from "./path.ts";
+} from "../../lib/json/json-text.ts";
+import type { ArgumentPath } from "../argument-path.ts";
 
 const MAX_DEPTH = 16;
 const BRANCHES = ["allOf", "anyOf", "oneOf"];

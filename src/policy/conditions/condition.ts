@@ -6,7 +6,7 @@
  *
  * Invariant: evaluation is bounded by the size of the expression and of the arguments.
  */
-import type { Principal } from "../../protocol/principal.ts";
+import type { Principal } from "../../mcp/protocol/principal.ts";
 import { writtenName } from "../who.ts";
 import type { Interpreter, Program } from "./cel.ts";
 import type { ExactValue } from "./exact-json.ts";

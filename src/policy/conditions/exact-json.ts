@@ -5,7 +5,7 @@
  * Invariant: the text is valid JSON. An object in which a key appears twice, also in another case,
  * is refused: its server may read the other one.
  */
-import { folded } from "../arguments/path.ts";
+import { folded } from "../argument-path.ts";
 
 /** Objects are maps, so that no key means anything to JavaScript. */
 export type ExactValue =

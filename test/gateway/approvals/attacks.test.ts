@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { afterEach, describe, expect, test } from "vitest";
-import { readChain } from "../../../src/approvals/chain.ts";
+import { readChain } from "../../../src/auth/approvals/chain.ts";
 import { parseConfig } from "../../../src/config/reading/parse.ts";
 import { askAdd, operator, runsOf, startAsking } from "../../fixtures/approvals.ts";
 import { connectV1, disposeAll, onDispose, rawHttp, until } from "../../fixtures/peers.ts";

@@ -2,8 +2,8 @@
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import type { ApprovalRecord } from "../../../src/approvals/record.ts";
-import { signatureOf, Webhook } from "../../../src/approvals/webhook.ts";
+import type { ApprovalRecord } from "../../../src/auth/approvals/record.ts";
+import { signatureOf, Webhook } from "../../../src/auth/approvals/webhook.ts";
 import { startAsking } from "../../fixtures/approvals.ts";
 import { connectV1, disposeAll, onDispose, until } from "../../fixtures/peers.ts";
 

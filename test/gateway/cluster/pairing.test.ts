@@ -2,11 +2,11 @@
  * Pairing among replicas with a state folder each: every request of a client goes to another one.
  */
 import { afterEach, describe, expect, it } from "vitest";
-import { openPairing } from "../../../src/cli/pairing/pair.ts";
+import { openPairing } from "../../../src/app/cli/pairing/pair.ts";
+import { newCode } from "../../../src/auth/pairing/codes.ts";
+import { Pairing } from "../../../src/auth/pairing/pairing.ts";
+import { PairingStore } from "../../../src/auth/pairing/store.ts";
 import { parseConfig } from "../../../src/config/reading/parse.ts";
-import { newCode } from "../../../src/pairing/codes.ts";
-import { Pairing } from "../../../src/pairing/pairing.ts";
-import { PairingStore } from "../../../src/pairing/store.ts";
 import { disposeAll } from "../../fixtures/dispose.ts";
 import { stateEnv } from "../../fixtures/logins.ts";
 import { Browser, handMade, type Tokens } from "../../fixtures/pairing.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { type CredentialRequest, Credentials } from "../../../src/auth/identity/credentials.ts";
 import { createGuard, type Guard, type GuardConfig, type Verdict } from "../../../src/front/http/guard.ts";
-import { type CredentialRequest, Credentials } from "../../../src/identity/credentials.ts";
-import { isLoopback } from "../../../src/text/loopback.ts";
+import { isLoopback } from "../../../src/lib/text/loopback.ts";
 
 const config = (over: Partial<GuardConfig> = {}): GuardConfig => ({
   host: "127.0.0.1",

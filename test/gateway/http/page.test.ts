@@ -6,9 +6,9 @@
 import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, test } from "vitest";
+import { PageSessions } from "../../../src/auth/identity/page-sessions.ts";
 import { parseConfig } from "../../../src/config/reading/parse.ts";
-import { PageSessions } from "../../../src/identity/page-sessions.ts";
-import { ANYONE } from "../../../src/protocol/principal.ts";
+import { ANYONE } from "../../../src/mcp/protocol/principal.ts";
 import { type RunningGoblin, startGoblin } from "../../fixtures/goblin.ts";
 import { disposeAll, startScripted } from "../../fixtures/peers.ts";
 

@@ -122,7 +122,7 @@ describe("the watchdog", () => {
   });
 
   it("leaves alone what has left the list, though a process of that number lives", async () => {
-    const orphans = fileURLToPath(new URL("../../../dist/links/process-groups.js", import.meta.url));
+    const orphans = fileURLToPath(new URL("../../../dist/mcp/links/process-groups.js", import.meta.url));
     const bystander = spawn("sleep", ["60"], { detached: true, stdio: "ignore" });
     const other = spawn("sleep", ["60"], { detached: true, stdio: "ignore" });
     onDispose(() => [bystander, other].map((child) => child.kill("SIGKILL")));

@@ -6,10 +6,10 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
+import { createGateway, type Gateway } from "../../../src/app/gateway.ts";
 import { parseConfig } from "../../../src/config/reading/parse.ts";
-import { createGateway, type Gateway } from "../../../src/gateway.ts";
-import { openState } from "../../../src/session/continuity.ts";
-import { createLogger } from "../../../src/telemetry/logger.ts";
+import { openState } from "../../../src/core/session/continuity.ts";
+import { createLogger } from "../../../src/observe/telemetry/logger.ts";
 import { connectV1, disposeAll, onDispose, rawHttp, startScripted, until } from "../../fixtures/peers.ts";
 
 afterEach(disposeAll);

@@ -1,11 +1,11 @@
 import { afterEach, expect, test } from "vitest";
-import type { Snapshot } from "../../../src/catalog/snapshot.ts";
-import type { MetaContext } from "../../../src/meta/define.ts";
-import { LocalTools, metaDefinitions } from "../../../src/meta/registry.ts";
-import { Call, type Client } from "../../../src/protocol/call.ts";
-import type { Answer } from "../../../src/protocol/json-rpc.ts";
-import type { Health } from "../../../src/servers/health.ts";
-import type { Waiting } from "../../../src/servers/waiting.ts";
+import type { MetaContext } from "../../../src/core/meta/define.ts";
+import { LocalTools, metaDefinitions } from "../../../src/core/meta/registry.ts";
+import { Call, type Client } from "../../../src/mcp/protocol/call.ts";
+import type { Answer } from "../../../src/mcp/protocol/json-rpc.ts";
+import type { Snapshot } from "../../../src/upstream/catalog/snapshot.ts";
+import type { Health } from "../../../src/upstream/servers/health.ts";
+import type { Waiting } from "../../../src/upstream/servers/waiting.ts";
 import { startGoblin } from "../../fixtures/goblin.ts";
 import { connectV1, connectV2, disposeAll, startScripted } from "../../fixtures/peers.ts";
 import { metaClient } from "./rig.ts";

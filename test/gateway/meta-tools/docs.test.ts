@@ -4,16 +4,16 @@
  */
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { reportTokens } from "../../../src/catalog/token-report.ts";
-import { tokenTable } from "../../../src/cli/commands/tokens.ts";
+import { tokenTable } from "../../../src/app/cli/commands/tokens.ts";
 import { parseConfig } from "../../../src/config/reading/parse.ts";
 import { META_TOOL_NAMES } from "../../../src/config/schema/offerings.ts";
+import { reportTokens } from "../../../src/upstream/catalog/token-report.ts";
 import { type RunningGoblin, startGoblin } from "../../fixtures/goblin.ts";
 import { disposeAll } from "../../fixtures/peers.ts";
 import { metaClient } from "./rig.ts";
 
-const built = new URL("../../../dist/demo/index.js", import.meta.url).href;
-const { demoServers } = (await import(built)) as typeof import("../../../src/demo/index.ts");
+const built = new URL("../../../dist/app/demo/index.js", import.meta.url).href;
+const { demoServers } = (await import(built)) as typeof import("../../../src/app/demo/index.ts");
 const doc = readFileSync(new URL("../../../docs/meta-tools.md", import.meta.url), "utf8");
 const blocks = [...doc.matchAll(/```(\w+)\n([\s\S]*?)```/g)].map(([, kind, text]) => ({ kind, text: text ?? "" }));
 

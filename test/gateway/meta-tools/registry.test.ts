@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { META_TOOL_NAMES } from "../../../src/config/schema/offerings.ts";
-import { metaDefinitions } from "../../../src/meta/registry.ts";
+import { metaDefinitions } from "../../../src/core/meta/registry.ts";
 
 test("every name of the config has its definition, and an unlisted one is left out", () => {
   const all = metaDefinitions(META_TOOL_NAMES).map(({ value }) => value["name"]);

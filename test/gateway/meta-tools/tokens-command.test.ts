@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
-import { run } from "../../../src/cli/run.ts";
+import { run } from "../../../src/app/cli/run.ts";
 import { startGoblin } from "../../fixtures/goblin.ts";
 import { disposeAll, onDispose, startScripted } from "../../fixtures/peers.ts";
 

@@ -3,9 +3,9 @@
  * by nobody else; URIs come back in the spelling that was asked for.
  */
 import { afterEach, describe, expect, test } from "vitest";
-import { createResourceIndex } from "../../../src/catalog/resources/index.ts";
-import { SeenUris } from "../../../src/routing/seen-uris.ts";
-import { finish } from "../../../src/timing/slices.ts";
+import { SeenUris } from "../../../src/core/routing/seen-uris.ts";
+import { finish } from "../../../src/lib/timing/slices.ts";
+import { createResourceIndex } from "../../../src/upstream/catalog/resources/resource-index.ts";
 import { startGoblin } from "../../fixtures/goblin.ts";
 import { connectV1, disposeAll, rawHttp, startScripted, until } from "../../fixtures/peers.ts";
 import { stateless } from "../../matrix/stateless.ts";

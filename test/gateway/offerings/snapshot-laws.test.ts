@@ -5,16 +5,16 @@
  */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { Catalog } from "../../../src/catalog/catalog.ts";
-import type { Definition, ServerLists } from "../../../src/catalog/definitions.ts";
+import { finish } from "../../../src/lib/timing/slices.ts";
+import { Catalog } from "../../../src/upstream/catalog/catalog.ts";
+import type { Definition, ServerLists } from "../../../src/upstream/catalog/definitions.ts";
 import {
   buildSnapshot,
   createSnapshot,
   type ServerView,
   type Snapshot,
   type SnapshotSettings,
-} from "../../../src/catalog/snapshot.ts";
-import { finish } from "../../../src/timing/slices.ts";
+} from "../../../src/upstream/catalog/snapshot.ts";
 
 const settings = (uris: SnapshotSettings["uris"]): SnapshotSettings => ({
   maxNameLength: 12,

@@ -4,8 +4,8 @@
  */
 import { EventEmitter } from "node:events";
 import { afterEach, describe, expect, test } from "vitest";
-import { ephemeralSealer } from "../../../src/session/continuity.ts";
-import { type TaskParts, Tasks } from "../../../src/session/tasks.ts";
+import { ephemeralSealer } from "../../../src/core/session/continuity.ts";
+import { type TaskParts, Tasks } from "../../../src/core/session/tasks.ts";
 import { extensionServer } from "../../fixtures/extension-server.ts";
 import { startGoblin } from "../../fixtures/goblin.ts";
 import { disposeAll, rawHttp } from "../../fixtures/peers.ts";

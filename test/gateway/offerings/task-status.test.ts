@@ -11,11 +11,11 @@ import {
   TaskStatusNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import { afterEach, describe, expect, test } from "vitest";
-import type { Snapshot } from "../../../src/catalog/snapshot.ts";
-import type { ServerEvents } from "../../../src/servers/events.ts";
-import type { Session } from "../../../src/session/session.ts";
-import type { SessionEvents } from "../../../src/session/store.ts";
-import { type TaskParts, Tasks } from "../../../src/session/tasks.ts";
+import type { Session } from "../../../src/core/session/session.ts";
+import type { SessionEvents } from "../../../src/core/session/store.ts";
+import { type TaskParts, Tasks } from "../../../src/core/session/tasks.ts";
+import type { Snapshot } from "../../../src/upstream/catalog/snapshot.ts";
+import type { ServerEvents } from "../../../src/upstream/servers/events.ts";
 import { disposeAll, onDispose } from "../../fixtures/dispose.ts";
 import { startGoblin } from "../../fixtures/goblin.ts";
 import { until } from "../../fixtures/until.ts";

@@ -4,7 +4,7 @@
  */
 import { UriTemplate } from "@modelcontextprotocol/sdk/shared/uriTemplate.js";
 import { afterEach, describe, expect, test } from "vitest";
-import { expandTemplate, parseTemplate } from "../../../src/uri-template/template.ts";
+import { expandTemplate, parseTemplate } from "../../../src/lib/uri-template/template.ts";
 import { disposeAll, type Scripted } from "../../fixtures/peers.ts";
 import { asked, requestsOf, startRig } from "./rig.ts";
 

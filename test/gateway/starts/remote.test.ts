@@ -15,7 +15,7 @@ import { createServer as createHttpsServer } from "node:https";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { type Login, LoginStore } from "../../../src/login/store.ts";
+import { type Login, LoginStore } from "../../../src/auth/login/store.ts";
 import { cert, key } from "../../fixtures/certificate.ts";
 import { startGoblin } from "../../fixtures/goblin.ts";
 import { disposeAll, onDispose, rawHttp, startScripted, until } from "../../fixtures/peers.ts";

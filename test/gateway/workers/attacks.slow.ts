@@ -17,7 +17,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect } from "node:tls";
 import { afterEach, expect, it } from "vitest";
-import { makeSocketFolder } from "../../../src/workers/socket-folder.ts";
+import { makeSocketFolder } from "../../../src/app/workers/socket-folder.ts";
 import { disposeAll, onDispose, rawHttp, startScripted, until } from "../../fixtures/peers.ts";
 import { commandOf } from "../../fixtures/processes.ts";
 import { familyOf, startWorkers, type Workers } from "../../fixtures/workers.ts";

@@ -4,7 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import { RedisBudgets } from "../../../src/cluster/redis/budgets.ts";
 import { Redis } from "../../../src/cluster/redis/redis.ts";
-import { equalPart } from "../../../src/structures/shared-budget.ts";
+import { equalPart } from "../../../src/lib/structures/shared-budget.ts";
 import { disposeAll, onDispose } from "../../fixtures/dispose.ts";
 import { hasProgram, type RunningRedis, startRedis } from "../../fixtures/redis.ts";
 import { until } from "../../fixtures/until.ts";

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { check } from "../../../src/cli/commands/check.ts";
+import { check } from "../../../src/app/cli/commands/check.ts";
 
 let cwd: string;
 beforeEach(async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { KeptStreams } from "../../../src/front/legacy/kept-streams.ts";
-import { Outbox } from "../../../src/outbound/outbox.ts";
-import { UnreadBudget } from "../../../src/outbound/unread-budget.ts";
+import { Outbox } from "../../../src/mcp/outbound/outbox.ts";
+import { UnreadBudget } from "../../../src/mcp/outbound/unread-budget.ts";
 
 const MB = 1024 * 1024;
 const budget = new UnreadBudget({ most: () => 1024 * MB, onLimit: () => {} });

@@ -1,7 +1,7 @@
 /** Every request of 2026-07-28 is answered once, whatever fails on the way. */
 import { expect, test } from "vitest";
 import { ModernFront, type RoundOptions } from "../../../src/front/modern/requests.ts";
-import type { Answer } from "../../../src/protocol/json-rpc.ts";
+import type { Answer } from "../../../src/mcp/protocol/json-rpc.ts";
 
 const VERSION = '"io.modelcontextprotocol/protocolVersion":"2026-07-28"';
 const META = `{${VERSION},"io.modelcontextprotocol/clientCapabilities":{}}`;

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "vitest";
 import { toModern } from "../../../src/front/modern/result.ts";
-import { rawText } from "../../../src/protocol/json-rpc.ts";
+import { rawText } from "../../../src/mcp/protocol/json-rpc.ts";
 
 const ME = '{"name":"goblin"}';
 const KEY = "io.modelcontextprotocol/serverInfo";

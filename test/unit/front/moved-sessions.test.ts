@@ -3,10 +3,10 @@
  * and it ends before it may come back.
  */
 import { expect, test } from "vitest";
+import { Session } from "../../../src/core/session/session.ts";
 import { MovedSessions } from "../../../src/front/legacy/moved-sessions.ts";
-import { Call } from "../../../src/protocol/call.ts";
-import { ANYONE, EVERYWHERE } from "../../../src/protocol/principal.ts";
-import { Session } from "../../../src/session/session.ts";
+import { Call } from "../../../src/mcp/protocol/call.ts";
+import { ANYONE, EVERYWHERE } from "../../../src/mcp/protocol/principal.ts";
 import { until } from "../../fixtures/peers.ts";
 
 function start() {

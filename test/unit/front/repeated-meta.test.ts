@@ -2,8 +2,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { forgetMeta, type MetaConnection, parseMessage } from "../../../src/front/bodies/repeated-meta.ts";
-import { memberSpan } from "../../../src/json/json-text.ts";
-import { classify, requestParams } from "../../../src/protocol/json-rpc.ts";
+import { memberSpan } from "../../../src/lib/json/json-text.ts";
+import { classify, requestParams } from "../../../src/mcp/protocol/json-rpc.ts";
 
 const META = {
   "io.modelcontextprotocol/protocolVersion": "2026-07-28",

@@ -1,10 +1,10 @@
 /** What a call's arguments are judged by, and what the server gets of them. */
 import { beforeAll, describe, expect, test } from "vitest";
+import { ANYONE } from "../../../src/mcp/protocol/principal.ts";
 import { admit } from "../../../src/policy/arguments/admit.ts";
 import { loadConditions } from "../../../src/policy/conditions/condition.ts";
 import { Policy } from "../../../src/policy/policy.ts";
 import type { PolicyConfig, RuleConfig } from "../../../src/policy/rule.ts";
-import { ANYONE } from "../../../src/protocol/principal.ts";
 
 beforeAll(loadConditions);
 

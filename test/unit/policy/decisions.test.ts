@@ -1,11 +1,11 @@
 /** Decisions of rules, also of generated ones against a simple evaluator. */
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
+import { ANYONE, type Principal } from "../../../src/mcp/protocol/principal.ts";
 import { loadConditions } from "../../../src/policy/conditions/condition.ts";
 import { createPolicy, Policy } from "../../../src/policy/policy.ts";
 import type { Item, PolicyConfig, RuleConfig } from "../../../src/policy/rule.ts";
 import { principalId } from "../../../src/policy/who.ts";
-import { ANYONE, type Principal } from "../../../src/protocol/principal.ts";
 
 beforeAll(loadConditions);
 

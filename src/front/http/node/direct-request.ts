@@ -4,7 +4,7 @@
  */
 import { type IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
-import { Pieces } from "../../../structures/pieces.ts";
+import { Pieces } from "../../../lib/structures/pieces.ts";
 import { LatestHeaders } from "./latest-headers.ts";
 
 const EMPTY = Buffer.alloc(0);

@@ -4,10 +4,10 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { errorTable } from "../../../protocol/errors.ts";
-import { EVERYWHERE } from "../../../protocol/principal.ts";
-import { Pieces } from "../../../structures/pieces.ts";
-import { atTurnEnd, type TurnEndTask } from "../../../timing/turn-end.ts";
+import { Pieces } from "../../../lib/structures/pieces.ts";
+import { atTurnEnd, type TurnEndTask } from "../../../lib/timing/turn-end.ts";
+import { errorTable } from "../../../mcp/protocol/errors.ts";
+import { EVERYWHERE } from "../../../mcp/protocol/principal.ts";
 import type { BodyHold } from "../../bodies/body-budget.ts";
 import { EDGE, Oversized, READ_ON } from "../../bodies/oversized.ts";
 import { pacedReads } from "../../bodies/paced-reads.ts";

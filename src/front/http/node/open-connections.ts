@@ -11,7 +11,7 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { Bag, type Placed } from "../../../structures/bag.ts";
+import { Bag, type Placed } from "../../../lib/structures/bag.ts";
 import { sentBytes } from "./sent-bytes.ts";
 
 export interface ArrivalLimits {

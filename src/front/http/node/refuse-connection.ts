@@ -5,9 +5,9 @@
  */
 import { type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
-import { errorTable, GoblinError } from "../../../protocol/errors.ts";
-import { answerText, failure } from "../../../protocol/json-rpc.ts";
-import { limitExceeded, type OnLimit } from "../../../protocol/limit-exceeded.ts";
+import { errorTable, GoblinError } from "../../../mcp/protocol/errors.ts";
+import { answerText, failure } from "../../../mcp/protocol/json-rpc.ts";
+import { limitExceeded, type OnLimit } from "../../../mcp/protocol/limit-exceeded.ts";
 
 export interface RefuseOptions {
   readonly headerBytes: number;

@@ -7,7 +7,7 @@
  * that an endpoint does not have. The answers are the same.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { ENDPOINT_PATHS, endpointOf } from "../../../access/endpoints.ts";
+import { ENDPOINT_PATHS, endpointOf } from "../../../auth/access/endpoints.ts";
 import { pathOf } from "../../path.ts";
 import { type HttpExchange, JSON_HEADERS } from "../exchange.ts";
 import { denialCodes } from "../guard.ts";

@@ -1,0 +1,57 @@
+/**
+ * Derives the catalog's settings from the config: names, pages, exposure and the gateway's own
+ * tools.
+ */
+
+import type { Config } from "../../config/schema/config.ts";
+import type { ServerConfig } from "../../config/schema/server.ts";
+import { metaDefinitions, READER, SEARCH_TOOLS } from "../../core/meta/registry.ts";
+import { Catalog } from "../../upstream/catalog/catalog.ts";
+import type { SnapshotSettings } from "../../upstream/catalog/snapshot.ts";
+import type { Lock } from "../../upstream/lock/lock.ts";
+import { createLock, type LockParts } from "./lock.ts";
+
+/** The catalog, and the lock that decides what of the servers' lists gets there. */
+export function createCatalog({ config, ...parts }: LockParts): { readonly catalog: Catalog; readonly lock: Lock } {
+  const catalog = new Catalog(settingsOf(config.current));
+  config.on("changed", () => catalog.configure(settingsOf(config.current)));
+  return { catalog, lock: createLock({ config, ...parts }) };
+}
+
+function settingsOf({
+  names,
+  prompts,
+  resources,
+  lists,
+  tools,
+  metaTools,
+  profiles,
+  policy,
+  clients,
+  servers,
+}: Config): SnapshotSettings {
+  const reader = servers.some(keepsResults) ? [READER] : [];
+  return {
+    maxNameLength: names.maxLength,
+    repeatPrefix: names.repeatPrefix,
+    uris: resources.uris,
+    validatePrompts: prompts.validate,
+    pageSize: lists.pageSize,
+    order: lists.order,
+    local: metaDefinitions(metaTools.enabled ?? [...SEARCH_TOOLS, ...reader]),
+    localInAll: metaDefinitions(metaTools.enabled ?? reader),
+    reader: metaDefinitions([READER])[0],
+    viewsDiffer:
+      tools.expose === "auto" ||
+      Object.keys({ ...profiles, ...clients }).length > 0 ||
+      policy.default === "deny" ||
+      policy.rules.length > 0 ||
+      servers.some(({ auth }) => auth?.as === "caller"),
+    exposure: { mode: tools.expose, budgetTokens: tools.budgetTokens },
+  };
+}
+
+function keepsResults({ tools: { results, overrides } }: ServerConfig): boolean {
+  const all = [results, ...Object.values(overrides).map((override) => override.results)];
+  return all.some((rules) => rules?.over === "spill");
+}

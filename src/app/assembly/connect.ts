@@ -1,0 +1,98 @@
+/** Connects logins with the config, the guard and the address: their page, and callers' tokens. */
+
+import { isOnBehalf } from "../../auth/login/grants/on-behalf.ts";
+import { Subjects } from "../../auth/login/grants/subjects.ts";
+import type { Logins } from "../../auth/login/logins.ts";
+import { Connect } from "../../auth/login-page/connect.ts";
+import type { Proof } from "../../auth/login-page/proofs.ts";
+import type { Pairing } from "../../auth/pairing/pairing.ts";
+import type { LiveConfig } from "../../config/live-config.ts";
+import { isLocalOnly } from "../../config/local-only.ts";
+import type { LiveGuards } from "../../front/http/guard.ts";
+
+export interface ConnectParts {
+  readonly config: LiveConfig;
+  readonly guards: LiveGuards;
+  readonly pairing: Pairing | undefined;
+  /** Where the gateway listens; empty: nowhere. */
+  readonly address: { readonly url: string };
+}
+
+/** The principal of a link. */
+interface Asker {
+  readonly principal: string;
+  readonly isAdmin: boolean;
+}
+
+/** A browser cannot open an address for all interfaces. */
+function localUrl(url: string): string {
+  const { protocol, hostname, port, origin } = new URL(url);
+  return hostname === "0.0.0.0" || hostname === "[::]" ? `${protocol}//127.0.0.1:${port}` : origin;
+}
+
+/** Callers' own tokens are looked at only while a server is used on their behalf. */
+function followSubjects(logins: Logins, { config, guards }: ConnectParts): void {
+  const subjects = new Subjects();
+  const follow = (): void => {
+    const isUsed = config.current.servers.some(({ auth }) => auth && isOnBehalf(auth));
+    guards.onToken = isUsed ? (principal, token) => subjects.note(principal, token) : undefined;
+  };
+  logins.subjectOf = (principal) => subjects.of(principal);
+  config.on("changed", follow);
+  follow();
+}
+
+/** How the person behind a link shows that it is theirs. */
+function proofOf({ principal, isAdmin }: Asker, base: URL, { config, pairing }: ConnectParts): Proof {
+  const { oauth } = config.current.gateway.auth;
+  const [issuer = "", subject] = principal.split("\u001f");
+  if (subject === undefined) return { kind: "token", isIssued: false };
+  if (pairing?.issuer === issuer) {
+    return {
+      kind: "code",
+      isKnown: (cookies) => pairing.letIn(subject, cookies),
+      tryCode: (typed) => pairing.tryCode(subject, typed),
+    };
+  }
+  const known = oauth?.issuers.find((one) => one.issuer === issuer);
+  if (!known?.login) return { kind: "token", isIssued: true };
+  const { clientId, clientSecret, resource, scopes = known.requiredScopes } = known.login;
+  const more = isAdmin && oauth?.adminScope !== undefined ? [oauth.adminScope] : [];
+  const own = `${base.href.replace(/\/$/, "")}/mcp`;
+  return {
+    kind: "login",
+    at: {
+      issuer,
+      clientId,
+      clientSecret,
+      scopes: [...new Set([...scopes, ...more])],
+      resource: resource === "auto" ? own : resource === false ? undefined : resource,
+    },
+  };
+}
+
+export function createConnect(logins: Logins, parts: ConnectParts): Connect {
+  const { config, guards, address } = parts;
+  followSubjects(logins, parts);
+  const publicUrl = (): string | undefined => config.current.gateway.publicUrl;
+  const connect = new Connect(
+    {
+      logins,
+      metadataUrl: () => config.current.oauth.clientMetadataUrl,
+      admits: (principal) => guards.main.admits(principal, "client"),
+      administers: (principal) => guards.main.admits(principal, "admin"),
+      proofOf: (link, base) => proofOf(link, base, parts),
+      identify: async (token, host) => {
+        const headers: Record<string, string | undefined> = { host, authorization: `Bearer ${token}` };
+        const verdict = await guards.main.client({ method: "GET", path: "/mcp", header: (name) => headers[name] });
+        return verdict.ok ? verdict.principal : undefined;
+      },
+    },
+    {
+      url: () => publicUrl() ?? (address.url === "" ? undefined : localUrl(address.url)),
+      isPublic: () => publicUrl() !== undefined,
+    },
+  );
+  logins.isLocal = () => connect.isAlone || (address.url !== "" && isLocalOnly(config.current.gateway));
+  return connect;
+}

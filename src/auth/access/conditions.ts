@@ -1,0 +1,66 @@
+/**
+ * Conditions on what a client sees, and the visibility that they make together. An entry is shown
+ * if all conditions allow it.
+ */
+import { createHash } from "node:crypto";
+import type { Config } from "../../config/schema/config.ts";
+import type { ProfileConfig } from "../../config/schema/profiles.ts";
+import { matchesGlob } from "../../lib/text/glob.ts";
+import type { Visibility, VisibleEntry } from "../../mcp/protocol/principal.ts";
+import { isAllowed } from "./patterns.ts";
+
+export interface Condition {
+  /** Two conditions with the same key are the same. */
+  readonly key: string;
+  showsServer(serverId: string): boolean;
+  /** Only asked if the server is shown. */
+  shows(entry: VisibleEntry): boolean;
+}
+
+/** An entry must be in one of these profiles. */
+export function inProfiles(profiles: readonly ProfileConfig[]): Condition {
+  const sees = ({ servers }: ProfileConfig, serverId: string): boolean =>
+    servers.some((pattern) => matchesGlob(pattern, serverId));
+  return {
+    key: JSON.stringify(profiles),
+    showsServer: (serverId) => profiles.some((profile) => sees(profile, serverId)),
+    shows: (entry) =>
+      profiles.some((profile) => sees(profile, entry.serverId) && isAllowed(entry, patternsFor(entry.kind, profile))),
+  };
+}
+
+/** Switches off the servers that a profile does not show. Their names stay theirs. */
+export function withServersOf(profile: string, config: Config): Config {
+  const wanted = config.profiles[profile];
+  const condition = inProfiles(wanted ? [wanted] : []);
+  const servers = config.servers.map((server) =>
+    condition.showsServer(server.id) ? server : { ...server, enabled: false },
+  );
+  return { ...config, servers };
+}
+
+function patternsFor(kind: VisibleEntry["kind"], { tools, prompts, resources }: ProfileConfig) {
+  return kind === "tool" ? tools : kind === "prompt" ? prompts : resources;
+}
+
+export interface VisibilityOptions
+  extends Pick<Visibility, "profile" | "server" | "expose" | "shape" | "admit" | "mayAsk"> {
+  readonly conditions: readonly Condition[];
+}
+
+export function visibilityOf(options: VisibilityOptions): Visibility {
+  const { conditions, profile, server, expose, shape, admit, mayAsk } = options;
+  const parts = JSON.stringify([server, expose, ...conditions.map(({ key }) => key)]);
+  return {
+    key: createHash("sha256").update(parts).digest("base64url"),
+    profile,
+    server,
+    expose,
+    showsServer: (serverId) =>
+      (server === undefined || serverId === server) && conditions.every((condition) => condition.showsServer(serverId)),
+    shows: (entry) => conditions.every((condition) => condition.shows(entry)),
+    shape,
+    admit,
+    mayAsk,
+  };
+}

@@ -1,0 +1,203 @@
+/**
+ * Finds out where a server's logins happen: the server's own metadata (RFC 9728), then the metadata
+ * of its authorization server (RFC 8414, OpenID Connect Discovery).
+ *
+ * Metadata counts only if it names what it was asked for: the server's metadata a resource that
+ * contains the server's URL, the authorization server's metadata exactly the issuer. Without PKCE
+ * (S256) there is no login.
+ */
+import type { AuthorizationServer } from "oauth4webapi";
+import type { ServerAuth } from "../../config/schema/server-auth.ts";
+import { isRecord } from "../../lib/structures/record.ts";
+import { metadataPlaces } from "../../lib/text/metadata-places.ts";
+import { messageOf } from "../../mcp/protocol/errors.ts";
+import type { Challenge } from "./challenge.ts";
+import type { Guard } from "./guarded-fetch.ts";
+import { LoginError } from "./login-error.ts";
+
+/** A server of the config, as far as a login is concerned. */
+export interface LoginTarget {
+  readonly id: string;
+  readonly url: string;
+  readonly auth: ServerAuth;
+  /** Returns `auth` with the secrets that the config only refers to. */
+  readonly completeAuth?: (() => Promise<ServerAuth | undefined>) | undefined;
+}
+
+export interface Discovered {
+  /** The identifier of the server, as tokens are asked for. */
+  readonly resource: string;
+  /** The scopes that the server's metadata lists. */
+  readonly scopes: readonly string[];
+  readonly authorizationServer: AuthorizationServer;
+}
+
+const ASK_OWNER = "Ask who runs the server; its OAuth metadata is wrong.";
+const CHECK_URL = 'Check the server\'s "url", or set "auth.issuer" in its config.';
+
+const ENDPOINTS = [
+  "authorization_endpoint",
+  "token_endpoint",
+  "registration_endpoint",
+  "revocation_endpoint",
+  "device_authorization_endpoint",
+];
+
+type Document = Readonly<Record<string, unknown>>;
+
+export async function discover(
+  target: LoginTarget,
+  guard: Guard,
+  challenge: Challenge | undefined,
+): Promise<Discovered> {
+  if (guard.isExposed) {
+    throw new LoginError({
+      server: target.id,
+      step: "checking the server's address",
+      what: "it is a public server without TLS, so others could read the token on its way",
+      remedy: "Use its https URL.",
+    });
+  }
+  const metadata = await resourceMetadata(target, guard, challenge);
+  const resource = resourceOf(target, metadata);
+  const issuer = issuerOf(target, metadata);
+  const authorizationServer = await issuerMetadata(target, guard, issuer);
+  return { resource, scopes: texts(metadata?.["scopes_supported"]), authorizationServer };
+}
+
+/** The canonical form of a server's URL (RFC 8707): no fragment, no trailing slash. */
+export function canonicalUrl(text: string): string {
+  const url = new URL(text);
+  url.hash = "";
+  return url.pathname === "/" && url.search === "" ? url.origin : url.href.replace(/\/$/, "");
+}
+
+/** Returns undefined if the server has no metadata of its own. */
+async function resourceMetadata(
+  target: LoginTarget,
+  guard: Guard,
+  challenge: Challenge | undefined,
+): Promise<Document | undefined> {
+  const named = challenge?.resourceMetadata;
+  if (named !== undefined) {
+    const found = await readDocument(target, guard, named);
+    if (found) return found;
+    throw new LoginError({
+      server: target.id,
+      step: `reading the server's metadata at ${named}`,
+      what: "there is none, although the server names it",
+      remedy: ASK_OWNER,
+    });
+  }
+  const { origin, pathname } = new URL(target.url);
+  const path = pathname.replace(/\/$/, "");
+  const places = new Set([`${path}`, ""].map((end) => `${origin}/.well-known/oauth-protected-resource${end}`));
+  for (const place of places) {
+    const found = await readDocument(target, guard, place);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+function resourceOf(target: LoginTarget, metadata: Document | undefined): string {
+  const { resource } = target.auth;
+  if (resource !== "auto" && resource !== false) return resource;
+  const own = canonicalUrl(target.url);
+  if (metadata === undefined) return own;
+  const named = metadata["resource"];
+  if (typeof named === "string" && URL.canParse(named) && contains(named, target.url)) return named;
+  throw new LoginError({
+    server: target.id,
+    step: "reading the server's metadata",
+    what: `it is for ${JSON.stringify(named)}, not for ${own}`,
+    remedy: 'If that is right, set "auth.resource" in the server\'s config.',
+  });
+}
+
+/** A server's metadata may be that of all servers under one path. */
+function contains(resource: string, url: string): boolean {
+  const [outer, inner] = [new URL(resource), new URL(url)];
+  const path = outer.pathname.replace(/\/$/, "");
+  const isUnder = inner.pathname === path || inner.pathname.startsWith(`${path}/`);
+  return outer.origin === inner.origin && isUnder && (outer.search === "" || outer.search === inner.search);
+}
+
+function issuerOf({ id, url, auth }: LoginTarget, metadata: Document | undefined): string {
+  if (metadata === undefined) return auth.issuer ?? new URL(url).origin;
+  const named = texts(metadata["authorization_servers"]);
+  const step = "choosing the authorization server";
+  if (auth.issuer !== undefined) {
+    if (named.length === 0 || named.includes(auth.issuer)) return auth.issuer;
+    const what = `the server does not accept tokens of ${auth.issuer}`;
+    throw new LoginError({ server: id, step, what, remedy: `Set "auth.issuer" to one of ${named.join(", ")}.` });
+  }
+  const [first] = named;
+  if (first !== undefined) return first;
+  throw new LoginError({
+    server: id,
+    step,
+    what: "the server's metadata names none",
+    remedy: 'Set "auth.issuer" in the server\'s config.',
+  });
+}
+
+export async function issuerMetadata(
+  target: Pick<LoginTarget, "id">,
+  guard: Guard,
+  issuer: string,
+): Promise<AuthorizationServer> {
+  const step = `reading the metadata of ${issuer}`;
+  const fail = (what: string, remedy = ASK_OWNER): LoginError =>
+    new LoginError({ server: target.id, step, what, remedy });
+  if (!URL.canParse(issuer) || /[?#]/.test(issuer)) throw fail("that is not the URL of an issuer");
+  for (const place of metadataPlaces(issuer)) {
+    const found = await readDocument(target, guard, place);
+    if (!found) continue;
+    if (found["issuer"] !== issuer) throw fail(`${place} is of another issuer, ${JSON.stringify(found["issuer"])}`);
+    if (typeof found["token_endpoint"] !== "string") throw fail("it has no token_endpoint");
+    for (const key of ENDPOINTS) {
+      try {
+        if (found[key] !== undefined) guard.check(String(found[key]));
+      } catch (error) {
+        throw fail(`its ${key} cannot be used: ${messageOf(error)}`);
+      }
+    }
+    return found as unknown as AuthorizationServer;
+  }
+  throw fail("it has none", CHECK_URL);
+}
+
+/** Throws unless people can log in there with a browser. */
+export function assertBrowserLogin({ id }: LoginTarget, server: AuthorizationServer): void {
+  const fail = (what: string): LoginError =>
+    new LoginError({ server: id, step: `reading the metadata of ${server.issuer}`, what, remedy: ASK_OWNER });
+  if (typeof server.authorization_endpoint !== "string") throw fail("it has no authorization_endpoint");
+  if (!texts(server.code_challenge_methods_supported).includes("S256")) {
+    throw fail("it does not support PKCE (S256), without which a login is not safe");
+  }
+}
+
+/** Returns undefined if there is nothing at that address. */
+async function readDocument({ id }: Pick<LoginTarget, "id">, guard: Guard, url: string): Promise<Document | undefined> {
+  const step = `reading ${url}`;
+  let answer: Response;
+  try {
+    answer = await guard.fetch(url, { headers: { accept: "application/json" } });
+  } catch (error) {
+    throw new LoginError({ server: id, step, what: messageOf(error), remedy: CHECK_URL, cause: error });
+  }
+  if (answer.status >= 400 && answer.status < 500) return undefined;
+  const fail = (what: string): LoginError => new LoginError({ server: id, step, what, remedy: ASK_OWNER });
+  if (answer.status !== 200) throw fail(`the answer is HTTP ${answer.status}`);
+  try {
+    const value: unknown = JSON.parse(await answer.text());
+    if (isRecord(value)) return value;
+  } catch {
+    // Falls through: the same complaint for everything that is no object.
+  }
+  throw fail("the answer is not a JSON object");
+}
+
+function texts(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
+}

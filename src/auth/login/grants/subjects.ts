@@ -1,0 +1,30 @@
+/**
+ * The access tokens that callers came with last, for servers that are used on their behalf. They
+ * are in memory only, and not longer than they are valid. Their number is bounded.
+ */
+import type { Principal } from "../../../mcp/protocol/principal.ts";
+import type { Subject } from "./on-behalf.ts";
+
+const MOST = 10_000;
+const SEPARATOR = "\u001f";
+
+export class Subjects {
+  /** By principal; oldest first. */
+  readonly #tokens = new Map<string, { readonly token: string; readonly expiresAt: number }>();
+
+  note({ id, expiresAt }: Principal, token: string): void {
+    if (this.#tokens.get(id)?.token === token) return;
+    this.#tokens.delete(id);
+    this.#tokens.set(id, { token, expiresAt });
+    if (this.#tokens.size > MOST) this.#tokens.delete(this.#tokens.keys().next().value!);
+  }
+
+  of(principal: string): Subject | undefined {
+    const found = this.#tokens.get(principal);
+    const end = principal.indexOf(SEPARATOR);
+    if (!found || end === -1) return undefined;
+    if (found.expiresAt > Date.now()) return { token: found.token, issuer: principal.slice(0, end) };
+    this.#tokens.delete(principal);
+    return undefined;
+  }
+}

@@ -1,0 +1,119 @@
+/**
+ * Prepares an answer for the client: identifiers get the clients' form, and errors name their
+ * server. A server's error keeps its code, message and data, except for secrets from the config.
+ */
+
+import { JsonKey } from "../../../lib/json/json-key.ts";
+import { includesInSlices, membersInSlices } from "../../../lib/json/json-slices.ts";
+import { applyEdits, type Edit, memberText } from "../../../lib/json/json-text.ts";
+import { inSlices } from "../../../lib/timing/slices.ts";
+import { begunTask, exposeTaskIds, splitTaskId } from "../../../mcp/identifiers/task-ids.ts";
+import type { Call } from "../../../mcp/protocol/call.ts";
+import { errorTable } from "../../../mcp/protocol/errors.ts";
+import type { Flight } from "../../../mcp/protocol/flight.ts";
+import { type Answer, type Raw, rawText, withErrorData } from "../../../mcp/protocol/json-rpc.ts";
+import type { Masker } from "../../../observe/telemetry/masker.ts";
+import type { Roster } from "../../../upstream/servers/roster.ts";
+import type { Route } from "../../routing/resolve.ts";
+import {
+  exposeUris,
+  exposeUrisInSlices,
+  LARGE_RESULT,
+  mayNameUris,
+  type RewriteContext,
+} from "../../routing/rewrite.ts";
+import type { SeenUris } from "../../routing/seen-uris.ts";
+import type { Tasks } from "../../session/tasks.ts";
+import type { Stage } from "../compose.ts";
+
+/** The members of a result that can name a task. */
+const TASK_MEMBERS = ["resultType", "taskId", "task", "tasks", "_meta"];
+const TASK_ID = new JsonKey("taskId");
+const IS_ERROR = new JsonKey("isError");
+
+export interface OutputParts {
+  readonly tasks: Tasks;
+  readonly masker: Masker;
+  readonly roster: Pick<Roster, "get">;
+  readonly seen: SeenUris;
+}
+
+/** What servers of the common SDKs say of a tool that they do not have. */
+const UNKNOWN_TOOL = /unknown tool|tool [^"]{0,200}(?:not found|does not exist)|no such tool/i;
+/** Longer answers are no such refusal. */
+const MAX_REFUSAL = 1000;
+
+function refusesTool(answer: Answer): boolean {
+  if (answer.ok && !IS_ERROR.isIn(answer.raw)) return false;
+  return (answer.ok || answer.symbol === undefined) && UNKNOWN_TOOL.test(rawText(answer.raw));
+}
+
+export class Output implements Stage {
+  readonly #tasks: Tasks;
+  readonly #masker: Masker;
+  readonly #roster: Pick<Roster, "get">;
+  readonly #seen: SeenUris;
+
+  constructor({ tasks, masker, roster, seen }: OutputParts) {
+    this.#tasks = tasks;
+    this.#masker = masker;
+    this.#roster = roster;
+    this.#seen = seen;
+  }
+
+  leave({ call }: Flight, route: Route, answer: Answer): Answer | Promise<Answer> {
+    const { serverId } = route;
+    if (answer.raw.length < MAX_REFUSAL && call.method === "tools/call" && refusesTool(answer))
+      this.#roster.get(serverId)?.contradicted(call.client.key);
+    if (answer.ok) {
+      if (answer.raw.length > LARGE_RESULT) return this.#leaveLarge(call, route, answer.raw);
+      let { raw } = answer;
+      if (mayNameUris(raw)) raw = exposeUris(raw, call.method, this.#rewriting(call, route));
+      if (TASK_ID.isIn(raw)) raw = this.#withTaskIds(rawText(raw), call, route);
+      return raw === answer.raw ? answer : { ok: true, raw };
+    }
+    const extra: Record<string, string> = { serverId };
+    if (answer.symbol === undefined && call.method === "prompts/get") {
+      const isMissing = answer.code === errorTable.METHOD_NOT_FOUND.rpc;
+      extra["code"] = errorTable[isMissing ? "PROMPT_NOT_IMPLEMENTED" : "PROMPT_BACKEND_ERROR"].wire;
+    }
+    if (answer.symbol !== undefined) extra["requestId"] = call.requestId;
+    // A server may quote its own key in an error.
+    return withErrorData({ ...answer, raw: this.#masker.json(answer.raw) }, extra);
+  }
+
+  async #leaveLarge(call: Call, route: Route, answered: Raw): Promise<Answer> {
+    const raw = await inSlices(exposeUrisInSlices(answered, call.method, this.#rewriting(call, route)));
+    if (!(await inSlices(includesInSlices(raw, ['"taskId"'])))) return { ok: true, raw };
+    const text = rawText(raw);
+    const spans = await inSlices(membersInSlices(text, 0, TASK_MEMBERS));
+    const edits: Edit[] = [];
+    // Everything about tasks is in these members. A larger one is not about a task.
+    const parts = TASK_MEMBERS.flatMap((key, i) => {
+      const span = spans[i];
+      return span && span.end - span.start < LARGE_RESULT ? [{ key, ...span }] : [];
+    });
+    const own = `{${parts.map(({ key, start, end }) => `"${key}":${text.slice(start, end)}`).join(",")}}`;
+    const exposed = this.#withTaskIds(own, call, route);
+    if (exposed === own) return { ok: true, raw };
+    for (const { key, start, end } of parts) edits.push({ start, end, text: memberText(exposed, key)! });
+    return { ok: true, raw: applyEdits(text, edits) };
+  }
+
+  #rewriting({ method, client }: Call, { serverId, snapshot, name, target }: Route): RewriteContext {
+    return {
+      serverId,
+      resources: snapshot.resources,
+      asked: method === "resources/read" ? { own: target, form: name } : undefined,
+      unlisted: (uri) => this.#seen.add(uri, { serverId, account: client.account }),
+    };
+  }
+
+  #withTaskIds(text: string, { client, params, method }: Call, { serverId, name }: Route): string {
+    const begun = method.startsWith("tasks/") ? undefined : begunTask(text);
+    if (begun !== undefined) this.#tasks.started(serverId, begun, client).tool = name;
+    const asked = typeof params["taskId"] === "string" ? params["taskId"] : "";
+    const askedOf = splitTaskId(asked)?.taskId;
+    return exposeTaskIds(text, (id) => (id === askedOf ? asked : this.#tasks.exposed(serverId, id, client)));
+  }
+}

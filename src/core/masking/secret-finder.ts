@@ -1,0 +1,88 @@
+/**
+ * Finds secrets in text: known formats, and the values that the gateway itself keeps secret. One
+ * expression searches for all of them.
+ */
+import { FORMATS, LONGEST_SECRET, PREFIXES, type SecretFormat } from "../../lib/text/secrets/formats.ts";
+
+/** What a secret is of; `known`: one of the gateway's own. */
+export type SecretKind = SecretFormat | "known";
+export type MaskCounts = Map<SecretKind, number>;
+
+/** Shorter values are words like "true". */
+const SHORTEST_KNOWN = 6;
+/** The characters that are searched at once. */
+export const WINDOW = 64 * 1024;
+
+export class SecretFinder {
+  readonly #names: readonly SecretKind[];
+  readonly #all: RegExp;
+  readonly #byForm: RegExp;
+  readonly #suspect: RegExp;
+
+  constructor(known: readonly string[], except: readonly SecretFormat[] = []) {
+    const formats = (Object.keys(FORMATS) as SecretFormat[]).filter((name) => !except.includes(name));
+    const values = [...new Set(known)].filter(({ length }) => length >= SHORTEST_KNOWN);
+    // A longer one first, so that no part of it remains.
+    values.sort((a, b) => b.length - a.length);
+    const forms = formats.map((name) => `(${FORMATS[name].source})`);
+    const own = values.length > 0 ? [`(${values.map(quoted).join("|")})`] : [];
+    this.#names = [...formats, "known"];
+    this.#byForm = new RegExp(forms.join("|") || NEVER, "g");
+    this.#all = new RegExp([...forms, ...own].join("|") || NEVER, "g");
+    const written = values.map((value) => quoted(JSON.stringify(value).slice(1, -1)));
+    // Escapes may spell anything.
+    this.#suspect = new RegExp([PREFIXES.source, "\\\\u|\\\\/", ...written].join("|"));
+  }
+
+  /** Whether JSON may have a secret in it. Never wrong about a no. */
+  suspects(json: string): boolean {
+    return this.#suspect.test(json);
+  }
+
+  /**
+   * Masks the secrets that begin in the first `most` characters, and counts them. `before`: how
+   * many characters were searched already, and are only looked back at.
+   */
+  mask(text: string, { before, most, isKey, counts }: MaskOptions): Masked {
+    const search = isKey ? this.#byForm : this.#all;
+    let out = "";
+    let from = before;
+    search.lastIndex = before;
+    for (let found = search.exec(text); found; found = search.exec(text)) {
+      if (found.index >= before + most) break;
+      const kind = this.#names[found.findIndex((group, i) => i > 0 && group !== undefined) - 1] ?? "known";
+      counts.set(kind, (counts.get(kind) ?? 0) + 1);
+      out += `${text.slice(from, found.index)}${maskOf(kind)}`;
+      from = found.index + found[0].length;
+    }
+    const end = Math.max(from, Math.min(text.length, before + most));
+    return { text: out + text.slice(from, end), end };
+  }
+}
+
+export interface MaskOptions {
+  readonly before: number;
+  readonly most: number;
+  /** Only the formats count in keys: one of the gateway's own values may be a word there. */
+  readonly isKey: boolean;
+  readonly counts: MaskCounts;
+}
+
+export interface Masked {
+  readonly text: string;
+  /** Where the rest begins. */
+  readonly end: number;
+}
+
+/** More text is needed to see the end of a secret that begins in the window. */
+export const LOOKAHEAD = LONGEST_SECRET;
+
+const NEVER = "(?!)";
+
+function maskOf(kind: SecretKind): string {
+  return kind === "known" ? "[masked secret]" : `[masked ${kind}]`;
+}
+
+function quoted(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
+}

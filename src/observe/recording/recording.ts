@@ -1,0 +1,192 @@
+/**
+ * One recording: its request, its writer thread and its state.
+ *
+ * Lines go to the thread in batches. If it does not keep up, or is gone, that costs lines, which
+ * are counted and logged, never memory or calls.
+ */
+import { messageOf } from "../../mcp/protocol/errors.ts";
+import type { Raw } from "../../mcp/protocol/json-rpc.ts";
+import { Batches, type Opening } from "./batch.ts";
+import { type FromThread, type ThreadData, type ToThread, WHOLE } from "./thread-messages.ts";
+import { WHOLE_FRAMES } from "./whole-call.ts";
+
+export interface RecordSettings {
+  readonly dir: string;
+  /** Patterns of server ids. */
+  readonly servers: readonly string[];
+  readonly maxBytes: number;
+  readonly bodies: boolean;
+}
+
+/** The thread, as `node:worker_threads` has it. It does not keep the process alive. */
+export interface Thread {
+  postMessage(message: ToThread): void;
+  on(event: "message", listener: (message: FromThread) => void): unknown;
+  on(event: "error", listener: (error: unknown) => void): unknown;
+  ref(): void;
+  terminate(): Promise<unknown>;
+}
+
+export interface RecordingState {
+  readonly settings: RecordSettings;
+  readonly run: string;
+  readonly startedAt: number;
+  /** When it ends by itself; undefined: it does not. */
+  readonly until: number | undefined;
+  readonly frames: number;
+  readonly lost: number;
+  readonly bytes: number;
+}
+
+/** What all recordings of a gateway share. */
+export interface RecordingParts {
+  /** What must not be written. Another array each time that it changes. */
+  readonly secrets: () => readonly string[];
+  readonly startThread: (data: ThreadData) => Thread;
+  readonly log: { warn(fields: object, message: string): void; info(fields: object, message: string): void };
+  readonly meters: { countFrames(recorded: number, lost: number): void };
+  readonly version: string;
+  /** What the gateway and its servers offer: JSON members for the index. */
+  readonly offers: () => string;
+}
+
+export interface RecordingOptions {
+  readonly settings: RecordSettings;
+  /** Its name: sorts by its start. */
+  readonly run: string;
+  readonly startedAt: number;
+  readonly until: number | undefined;
+}
+
+/** How often the log says that lines are lost. */
+const WARN_MS = 60_000;
+
+export class Recording {
+  /** Whether it has the messages of all servers. */
+  readonly isOfAll: boolean;
+  readonly #parts: RecordingParts;
+  readonly #options: RecordingOptions;
+  readonly #thread: Thread;
+  readonly #batches: Batches;
+  /** Resolves when the thread has written everything, or is gone. */
+  readonly #closed: Promise<void>;
+  #secrets: readonly string[] | undefined;
+  #isGone = false;
+  /** How many messages the thread has. */
+  #sent = 0;
+  #frames = 0;
+  #lost = 0;
+  #bytes = 0;
+  #warnedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(parts: RecordingParts, options: RecordingOptions) {
+    this.#parts = parts;
+    this.#options = options;
+    const { dir, maxBytes, servers, bodies } = options.settings;
+    const { run } = options;
+    const thread = parts.startThread({ dir, maxBytes, run });
+    this.#thread = thread;
+    this.#batches = new Batches((number, slot) => thread.postMessage({ kind: "slot", number, slot }));
+    this.isOfAll = servers.includes("*");
+    this.#closed = new Promise((resolve) => this.#listen(resolve));
+    parts.log.info({ dir, run, servers, bodies }, "Recording");
+  }
+
+  get settings(): RecordSettings {
+    return this.#options.settings;
+  }
+
+  get state(): RecordingState {
+    return { ...this.#options, frames: this.#frames, lost: this.#lost, bytes: this.#bytes };
+  }
+
+  /** Adds a line. `t`: its time in milliseconds. */
+  put(opening: Opening, raw: Raw, t: number): void {
+    if (this.#batches.add(opening, raw, t)) return;
+    this.send();
+    if (this.#isGone || !this.#batches.add(opening, raw, t)) this.#lose(opening.kind === WHOLE ? WHOLE_FRAMES : 1);
+  }
+
+  /** Writes the lines so far into the memory that the thread sees. */
+  write(): void {
+    this.#batches.write();
+  }
+
+  /** Sends the lines so far to the thread. */
+  send(): void {
+    if (this.#batches.isEmpty) return;
+    const batch = this.#batches.take();
+    if (this.#isGone) return this.#count(0, batch.frames);
+    this.#tellSecrets();
+    this.#sent += batch.frames;
+    this.#thread.postMessage({ kind: "batch", batch });
+  }
+
+  /** Has the thread write what it was sent, and ends it. */
+  async close(): Promise<void> {
+    this.#thread.ref();
+    this.#describe(true);
+    await this.#closed;
+    await this.#thread.terminate();
+    this.#parts.log.info({ dir: this.settings.dir, frames: this.#frames, lost: this.#lost }, "Recorded");
+  }
+
+  #listen(closed: () => void): void {
+    const { log } = this.#parts;
+    const where = { dir: this.settings.dir };
+    this.#thread.on("message", (message) => {
+      if (message.kind === "done") {
+        this.#batches.give(message.slot);
+        this.#bytes = message.total;
+        this.#sent -= message.written + message.lost;
+        this.#count(message.written, message.lost);
+      } else if (message.kind === "ask") this.#describe(false);
+      else if (message.kind === "closed") closed();
+      else if (message.problem === undefined) log.info(where, "The recording is written again");
+      else {
+        const problem = message.problem;
+        log.warn({ ...where, problem }, "The recording cannot be written, and frames are lost; calls go on");
+      }
+    });
+    this.#thread.on("error", (error) => {
+      this.#isGone = true;
+      this.#count(0, this.#sent);
+      log.warn({ problem: messageOf(error) }, "The recorder's thread failed, and frames are lost; calls go on");
+      closed();
+    });
+  }
+
+  /** Tells the thread what the index says beside the segments. */
+  #describe(isLast: boolean): void {
+    if (this.#isGone) return;
+    this.#tellSecrets();
+    const { version, offers } = this.#parts;
+    const { startedAt, settings } = this.#options;
+    const about = `"goblin":${JSON.stringify(version)},"startedAt":${startedAt},"bodies":${settings.bodies},`;
+    this.#thread.postMessage({ kind: "about", about: about + offers(), isLast });
+  }
+
+  /** Before lines that may hold new ones. */
+  #tellSecrets(): void {
+    const secrets = this.#parts.secrets();
+    if (secrets === this.#secrets) return;
+    this.#secrets = secrets;
+    this.#thread.postMessage({ kind: "secrets", secrets });
+  }
+
+  #count(written: number, lost: number): void {
+    this.#frames += written;
+    this.#lost += lost;
+    this.#parts.meters.countFrames(written, lost);
+  }
+
+  /** A line found no room. */
+  #lose(frames: number): void {
+    this.#count(0, frames);
+    const t = performance.now();
+    if (this.#isGone || t - this.#warnedAt < WARN_MS) return;
+    this.#warnedAt = t;
+    const { dir } = this.settings;
+    this.#parts.log.warn({ dir }, "The recording does not keep up, and frames are lost; calls go on");
+  }
+}

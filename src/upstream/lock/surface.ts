@@ -1,0 +1,149 @@
+/**
+ * The surface of a server: everything of it that a model reads, with a digest for each part and one
+ * for the whole, so that a rename is seen as well.
+ *
+ * Resources are data and come and go, so the surface has no digest of them; their list has one of
+ * its own.
+ */
+import { createHash } from "node:crypto";
+import { canonical } from "../../lib/json/canonical.ts";
+import { memberText } from "../../lib/json/json-text.ts";
+import { recordOf } from "../../lib/structures/record.ts";
+import { each, type Sliced, textCost } from "../../lib/timing/slices.ts";
+import { type Definition, type ServerLists, stringOf } from "../catalog/definitions.ts";
+
+export const surfaceKinds = ["tools", "prompts", "templates"] as const;
+export type SurfaceKind = (typeof surfaceKinds)[number];
+
+/** One tool, prompt or template. */
+export interface LockedEntry {
+  readonly digest: string;
+  /** The digests of a tool's schemas. */
+  readonly input?: string | undefined;
+  readonly output?: string | undefined;
+  /** A tool's annotations, in words. */
+  readonly hints?: string | undefined;
+  readonly definition: Definition;
+}
+
+export type LockedEntries = Readonly<Record<SurfaceKind, ReadonlyMap<string, LockedEntry>>>;
+
+export interface Surface extends LockedEntries {
+  readonly digest: string;
+  readonly instructions: LockedText | undefined;
+  readonly resources: LockedList;
+}
+
+export interface LockedText {
+  readonly digest: string;
+  readonly text: string;
+}
+
+export interface LockedList {
+  readonly count: number;
+  readonly digest: string;
+}
+
+/** What a server offers at one moment. */
+export interface Offered {
+  readonly lists: ServerLists;
+  readonly instructions: string | undefined;
+}
+
+/** `sha256:` and 64 digits. */
+export function digestOf(text: string): string {
+  return `sha256:${createHash("sha256").update(text).digest("hex")}`;
+}
+
+/** The identifier of an entry: a template has no other than its URI template. */
+export function identifierOf(kind: SurfaceKind, definition: Definition): string | undefined {
+  return stringOf(definition, kind === "templates" ? "uriTemplate" : "name");
+}
+
+/**
+ * `known`: entries whose digests need not be computed again if their text is the same. Of several
+ * entries with one identifier, the first counts, as in the catalog.
+ */
+export function* surfaceOf({ lists, instructions }: Offered, known?: LockedEntries): Sliced<Surface> {
+  const entries = {
+    tools: yield* entriesOf(lists, "tools", known),
+    prompts: yield* entriesOf(lists, "prompts", known),
+  };
+  const templates = yield* entriesOf(lists, "templates", known);
+  const all = { ...entries, templates };
+  const text = instructionsIn(instructions);
+  return { ...all, instructions: text, digest: digestOfSurface(all, text), resources: yield* listOf(lists.resources) };
+}
+
+function instructionsIn(text: string | undefined): LockedText | undefined {
+  return text ? { digest: digestOf(text), text } : undefined;
+}
+
+function* entriesOf(
+  lists: ServerLists,
+  kind: SurfaceKind,
+  known: LockedEntries | undefined,
+): Sliced<ReadonlyMap<string, LockedEntry>> {
+  const entries = new Map<string, LockedEntry>();
+  const visit = (definition: Definition): void => {
+    const name = identifierOf(kind, definition);
+    if (name === undefined || entries.has(name)) return;
+    const same = known?.[kind].get(name);
+    entries.set(name, same?.definition.text === definition.text ? same : lockedEntry(kind, definition));
+  };
+  yield* each(lists[kind], visit, ({ text }) => 4 * textCost(text));
+  return entries;
+}
+
+export function lockedEntry(kind: SurfaceKind, definition: Definition): LockedEntry {
+  const digest = digestOf(canonical(definition.text));
+  if (kind !== "tools") return { digest, definition };
+  const member = (key: string): string | undefined => {
+    const text = memberText(definition.text, key);
+    return text === undefined ? undefined : digestOf(canonical(text));
+  };
+  return {
+    digest,
+    input: member("inputSchema"),
+    output: member("outputSchema"),
+    hints: hintsText(definition),
+    definition,
+  };
+}
+
+/** What each hint means where it is absent, and the words for both values. */
+export const hintWords = [
+  { key: "readOnlyHint", absent: false, words: { true: "read-only", false: "may write" } },
+  { key: "destructiveHint", absent: true, words: { true: "may destroy", false: "only adds" } },
+  { key: "idempotentHint", absent: false, words: { true: "idempotent", false: "not idempotent" } },
+  { key: "openWorldHint", absent: true, words: { true: "open world", false: "closed world" } },
+] as const;
+
+/** The hints that a tool gives, in words. Undefined: none. */
+function hintsText({ value }: Definition): string | undefined {
+  const annotations = recordOf(value["annotations"]);
+  const words = hintWords.flatMap(({ key, words: both }) => {
+    const given = annotations[key];
+    return typeof given === "boolean" ? [given ? both.true : both.false] : [];
+  });
+  return words.length > 0 ? words.join(", ") : undefined;
+}
+
+/** The digest of the whole surface. It does not depend on the order of a server's lists. */
+export function digestOfSurface(entries: LockedEntries, instructions: LockedText | undefined): string {
+  const lines = surfaceKinds.flatMap((kind) =>
+    [...entries[kind]].map(([name, { digest }]) => `${kind} ${JSON.stringify(name)} ${digest}`),
+  );
+  if (instructions) lines.push(`instructions ${instructions.digest}`);
+  return digestOf(lines.sort().join("\n"));
+}
+
+function* listOf(resources: readonly Definition[]): Sliced<LockedList> {
+  const digests: string[] = [];
+  yield* each(
+    resources,
+    ({ text }) => void digests.push(digestOf(canonical(text))),
+    ({ text }) => 4 * textCost(text),
+  );
+  return { count: resources.length, digest: digestOf(digests.sort().join("\n")) };
+}
