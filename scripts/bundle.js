@@ -39,11 +39,9 @@ const build = await rolldown({
   // Of packages that come in two forms the one with imports: the other finds its own files at run
   // time.
   resolve: { mainFields: ["module", "main"] },
-  // Of React the one without its checks, of Ink the one without developer tools, of pino the one
-  // without threads.
+  // Of pino the one without threads.
   transform: { define: { "process.env.NODE_ENV": '"production"' } },
   plugins: [
-    { name: "no-devtools", load: (id) => (/\/ink\/build\/devtools\.js$/.test(id) ? "export {};" : null) },
     { name: "no-threads", load: (id) => (/\/pino\/lib\/transport\.js$/.test(id) ? "module.exports = null;" : null) },
     { name: "imports", moduleParsed: ({ id, importedIds }) => void imports.set(id, importedIds) },
   ],

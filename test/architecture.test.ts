@@ -35,8 +35,6 @@ const packages: Record<string, readonly string[]> = {
   hono: ["front/", "admin/api/"],
   "@hono/node-server": ["front/http/routes/app.ts"],
   minisearch: ["upstream/catalog/search/"],
-  ink: ["admin/tui/"],
-  react: ["admin/tui/"],
   preact: ["admin/page/"],
   "prom-client": ["observe/telemetry/"],
   pino: ["observe/telemetry/"],

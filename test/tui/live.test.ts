@@ -14,7 +14,7 @@ import type { Action } from "../../src/admin/tui/state/action.ts";
 import { openQuestion } from "../../src/admin/tui/state/calling.ts";
 import { initialState } from "../../src/admin/tui/state/model.ts";
 import { createStore } from "../../src/admin/tui/store.ts";
-import { screenOf } from "../../src/admin/tui/views/dashboard.tsx";
+import { screenOf } from "../../src/admin/tui/views/dashboard.ts";
 import { eventually } from "../fixtures/until.ts";
 import { closeAll, fake, later } from "./dashboard.ts";
 import type { FakeOptions } from "./fake-admin.ts";

@@ -13,7 +13,7 @@ import type { Action } from "../../src/admin/tui/state/action.ts";
 import { initialState, type State } from "../../src/admin/tui/state/model.ts";
 import type { Running } from "../../src/admin/tui/state/stage.ts";
 import { createStore, type Store } from "../../src/admin/tui/store.ts";
-import { screenOf } from "../../src/admin/tui/views/dashboard.tsx";
+import { screenOf } from "../../src/admin/tui/views/dashboard.ts";
 import { startGoblin } from "../fixtures/goblin.ts";
 import { disposeAll, onDispose } from "../fixtures/peers.ts";
 import { eventually } from "../fixtures/until.ts";

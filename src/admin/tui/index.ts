@@ -7,6 +7,7 @@
  */
 
 import { cleanLines } from "../../lib/text/clean.ts";
+import { mount } from "./app.ts";
 import { createAdminClient } from "./client.ts";
 import { createEffects } from "./effects.ts";
 import { startFeed } from "./feed.ts";
@@ -36,7 +37,6 @@ export async function runTui(options: TuiOptions): Promise<number> {
     return 1;
   }
   const client = createAdminClient({ url: options.url, token: options.token });
-  const { mount } = await importApp();
   const size = (): { columns: number; rows: number } => ({ columns: stdout.columns || 80, rows: stdout.rows || 24 });
   const store = createStore(
     initialState({ url: client.url, now: Date.now(), size: size(), theme: themeOf(process.env) }),
@@ -47,7 +47,7 @@ export async function runTui(options: TuiOptions): Promise<number> {
     // Closers run in reverse order. A crash can come at any point of the start.
     const closers: (() => void)[] = [];
     const finish = (code: number, error?: unknown): void => {
-      // First, in case a later step fails. Ink's last frame must not land on the user's screen.
+      // First, in case a later step fails: no frame may land on the user's screen.
       screen.close();
       takeover.restore();
       for (const close of closers.splice(0).reverse()) close();
@@ -102,24 +102,6 @@ export async function runTui(options: TuiOptions): Promise<number> {
       finish(1, error);
     }
   });
-}
-
-/**
- * React chooses its build by NODE_ENV at load time. The development build leaks a measurement for
- * every frame. The variable is restored, because servers started later inherit it.
- */
-async function importApp(): Promise<typeof import("./app.tsx")> {
-  // Avoids writing `process.env.NODE_ENV`, which the bundler replaces; the bundled React needs no
-  // check.
-  const { env } = process;
-  const before = env["NODE_ENV"];
-  env["NODE_ENV"] = "production";
-  try {
-    return await import("./app.tsx");
-  } finally {
-    if (before === undefined) delete env["NODE_ENV"];
-    else env["NODE_ENV"] = before;
-  }
 }
 
 function report(error: unknown): string {

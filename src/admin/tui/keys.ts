@@ -10,7 +10,7 @@ import type { FormEdit } from "../forms/form.ts";
 import type { KeyAction } from "./state/action.ts";
 import type { Mode } from "./state/model.ts";
 
-/** A key press as Ink reports it. Several characters at once are a paste or fast typing. */
+/** A key press. Several characters at once are a paste or fast typing. */
 export interface KeyPress {
   readonly input: string;
   readonly name?: KeyName | undefined;

@@ -1,7 +1,7 @@
 /**
  * The mouse: what a click or a turn of the wheel means on the screen as it is.
  *
- * Pure. Reports come in the SGR form, without the escape character that Ink removes.
+ * Pure. Reports come in the SGR form, without the escape character.
  */
 import type { KeyAction } from "./state/action.ts";
 import { headRows, layoutOf } from "./state/layout.ts";

@@ -1,24 +1,20 @@
 /**
- * Paints frames on the terminal, changed lines only.
- *
- * Ink's own writer clears the terminal and its scroll-back when a frame is as high as the screen.
- * So Ink writes complete frames to a stand-in stream, and this file paints them with absolute
- * positions, one synchronized write per frame. Invariant: a frame never scrolls the screen, and
- * unchanged lines are not rewritten.
+ * Paints frames on the terminal, changed lines only, with absolute positions and one synchronized
+ * write per frame. Invariant: a frame never scrolls the screen, and unchanged lines are not
+ * rewritten.
  */
-import { EventEmitter } from "node:events";
 import { widthOf } from "../../lib/text/width.ts";
 
 const syncStart = "\u001b[?2026h";
 const syncEnd = "\u001b[?2026l";
 const reset = "\u001b[0m";
 const eraseToEnd = "\u001b[K";
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the colours that Ink wrote
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the colors of a line
 const sequences = /\u001b\[[0-9;]*m/g;
 
 export interface Screen {
-  /** The stream that Ink uses as standard output. */
-  readonly stream: NodeJS.WriteStream;
+  /** Paints a complete frame, line by line from the top. */
+  draw(lines: readonly string[]): void;
   /** Forgets the screen's content: the next frame is painted completely. */
   forget(): void;
   /** Paints the last frame again, completely. */
@@ -53,23 +49,12 @@ export function createScreen(terminal: Terminal): Screen {
     if (parts.length > 0) terminal.write(syncStart + parts.join("") + syncEnd);
   };
 
-  const stream = Object.assign(new EventEmitter(), {
-    isTTY: false,
-    write(frame: string | Uint8Array): boolean {
-      if (closed || typeof frame !== "string" || frame === "") return true;
-      last = frame.split("\n");
-      paint(last);
-      return true;
-    },
-  });
-  // Getters, because the terminal's size can change.
-  Object.defineProperties(stream, {
-    columns: { get: () => terminal.columns || 80 },
-    rows: { get: () => terminal.rows || 24 },
-  });
   return {
-    // Ink uses only `write`, `columns`, `rows` and `on`/`off`.
-    stream: stream as unknown as NodeJS.WriteStream,
+    draw(lines) {
+      if (closed) return;
+      last = lines;
+      paint(lines);
+    },
     forget() {
       painted = undefined;
     },

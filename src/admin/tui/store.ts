@@ -55,10 +55,7 @@ export function createStore(initial: State, frameMs = 100): Store {
     const started = performance.now();
     if (events.length > 0) apply({ type: "events", events });
     if (!isDrawn) draw();
-    // React has drawn by the time the immediate runs.
-    setImmediate(() => {
-      cost = performance.now() - started;
-    });
+    cost = performance.now() - started;
   };
   return {
     state: () => state,

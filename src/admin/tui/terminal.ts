@@ -33,12 +33,9 @@ export function takeOver({ terminal, onCrash, onSignalled }: TakeoverOptions): T
     restore();
     onCrash(error);
   };
-  // Deferred: Ink listens too, and kills the process if it is the only listener left.
   const onSignal = (signal: NodeJS.Signals): void => {
-    setImmediate(() => {
-      restore();
-      onSignalled(128 + signals[signal as keyof typeof signals]);
-    });
+    restore();
+    onSignalled(128 + signals[signal as keyof typeof signals]);
   };
   function restore(): void {
     if (!taken) return;

@@ -1,7 +1,7 @@
 /**
  * The dashboard's state as one immutable value.
  *
- * No Ink, React or I/O in this folder, so that it can be tested without a terminal. `reduce.ts`
+ * No I/O in this folder, so that it can be tested without a terminal. `reduce.ts`
  * maps a state and an action to a state; `select.ts` maps a state to its visible part. Invariant:
  * arrays are replaced, never changed in place, because selectors cache by identity.
  */

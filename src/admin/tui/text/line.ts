@@ -1,7 +1,7 @@
 /**
  * A screen line as data: spans of text, each with a tone.
  *
- * Views build lines with these functions, and one component prints them. Invariant: the text of a
+ * Views build lines with these functions, and text/paint.ts prints them. Invariant: the text of a
  * span is sanitized, because only this file creates spans, and nothing else reaches the screen.
  */
 import { clean } from "../../../lib/text/clean.ts";

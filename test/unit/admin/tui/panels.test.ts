@@ -8,7 +8,7 @@ import { paletteEntries } from "../../../../src/admin/tui/state/palette.ts";
 import { reduce } from "../../../../src/admin/tui/state/reduce.ts";
 import { selectedItem, selectRows } from "../../../../src/admin/tui/state/select.ts";
 import { cutMiddle, type Line } from "../../../../src/admin/tui/text/line.ts";
-import { screenOf } from "../../../../src/admin/tui/views/dashboard.tsx";
+import { screenOf } from "../../../../src/admin/tui/views/dashboard.ts";
 import { log, plausibleData, resource, server, tool } from "../../../tui/fake-rows.ts";
 
 const textOf = (line: Line): string => line.map(({ text }) => text).join("");

@@ -1,4 +1,3 @@
-import { renderToString } from "ink";
 import { describe, expect, it } from "vitest";
 import { resultBlocks } from "../../src/admin/tui/content/blocks.ts";
 import { blocksText } from "../../src/admin/tui/content/result-text.ts";
@@ -6,7 +5,8 @@ import { createScreen } from "../../src/admin/tui/screen.ts";
 import type { Action } from "../../src/admin/tui/state/action.ts";
 import { initialState, type State } from "../../src/admin/tui/state/model.ts";
 import { reduce } from "../../src/admin/tui/state/reduce.ts";
-import { Dashboard } from "../../src/admin/tui/views/dashboard.tsx";
+import { paintLine } from "../../src/admin/tui/text/paint.ts";
+import { screenOf } from "../../src/admin/tui/views/dashboard.ts";
 import { widthOf } from "../../src/lib/text/width.ts";
 import { log, plausibleData, resource, tool } from "./fake-rows.ts";
 import { refusal } from "./refusal.ts";
@@ -24,8 +24,9 @@ function stateOf({ columns = 80, rows = 24 } = {}, ...actions: Action[]): State 
   );
 }
 
+/** The rows of the screen, without the attributes of the theme `plain`. */
 const draw = (state: State): string[] =>
-  renderToString(<Dashboard state={state} />, { columns: state.size.columns }).split("\n");
+  screenOf(state).map((line) => paintLine(line, state.size.columns, "plain").replace(/\u001b\[[\d;]*m/g, ""));
 
 const refused = (...options: Parameters<typeof refusal>): Action => ({
   type: "events",
@@ -217,9 +218,9 @@ describe("the screen", () => {
 
   it("touches only the lines that changed", () => {
     const { screen, written } = screenOf(5, 3);
-    screen.stream.write("one\ntwo\nthree");
-    screen.stream.write("one\n2\nthree");
-    screen.stream.write("one\n2\nthree");
+    screen.draw(["one", "two", "three"]);
+    screen.draw(["one", "2", "three"]);
+    screen.draw(["one", "2", "three"]);
     expect(written).toEqual([
       "\u001b[?2026h\u001b[0m\u001b[2J\u001b[1;1Hone\u001b[0m\u001b[K\u001b[2;1Htwo\u001b[0m\u001b[K\u001b[3;1Hthree\u001b[0m\u001b[?2026l",
       "\u001b[?2026h\u001b[2;1H2\u001b[0m\u001b[K\u001b[?2026l",
@@ -228,14 +229,14 @@ describe("the screen", () => {
 
   it("never writes below the last row, and forgets when told", () => {
     const { screen, terminal, written } = screenOf(5, 2);
-    screen.stream.write("a\nb\nc");
+    screen.draw(["a", "b", "c"]);
     expect(written.join("")).not.toContain("c");
     terminal.rows = 3;
     screen.forget();
-    screen.stream.write("a\nb\nc");
+    screen.draw(["a", "b", "c"]);
     expect(written.at(-1)).toContain("\u001b[3;1Hc");
     screen.close();
-    screen.stream.write("late");
+    screen.draw(["late"]);
     expect(written.join("")).not.toContain("late");
   });
 });

@@ -1,21 +1,17 @@
 /**
  * The whole screen for a state: head, tabs, filters, the panel or its replacement, messages, hints.
  *
- * Invariant: it depends only on the state and fills the screen exactly. `screenOf` is the picture
- * as data; the component only prints it.
+ * Invariant: it depends only on the state and fills the screen exactly.
  */
-import { Box } from "ink";
 import { approvalHeight, approvalLines, approvalTitle } from "../content/approvals.ts";
 import { lockLines, lockTitle } from "../content/lock.ts";
 import { type Layout, layoutOf } from "../state/layout.ts";
 import type { Mode, State } from "../state/model.ts";
-import type { Theme } from "../state/theme.ts";
 import { type Line, line, span } from "../text/line.ts";
 import { callLines } from "./call.ts";
 import { configBanner } from "./config-banner.ts";
 import { helpScreen, paletteScreen, pickerScreen, tooSmall } from "./dialogs.ts";
 import { filterLine, headLine, hintLine, messageLine, tabsLine } from "./frame.ts";
-import { Row } from "./line.tsx";
 import { overviewLines } from "./overview.ts";
 import { panelLines } from "./panels.ts";
 import { viewerLines } from "./viewer.ts";
@@ -79,25 +75,4 @@ function lockScreen({ servers, index, top }: Extract<Mode, { name: "lock" }>, la
   const server = servers[index]!;
   const lines = lockLines(server, layout.columns);
   return [lockTitle(server, index, servers.length), [], ...lines.slice(top, top + approvalHeight(layout))];
-}
-
-export function Dashboard({ state }: { state: State }) {
-  return <Screen lines={screenOf(state)} columns={state.size.columns} theme={state.theme} />;
-}
-
-interface ScreenProps {
-  readonly lines: readonly Line[];
-  readonly columns: number;
-  readonly theme: Theme;
-}
-
-export function Screen({ lines, columns, theme }: ScreenProps) {
-  return (
-    <Box flexDirection="column" width={columns} height={lines.length}>
-      {lines.map((one, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: rows have no identity but their place
-        <Row key={index} line={one} width={columns} theme={theme} />
-      ))}
-    </Box>
-  );
 }
