@@ -47,6 +47,7 @@ const packages: Record<string, readonly string[]> = {
   jose: ["auth/identity/", "auth/pairing/"],
   oauth4webapi: ["auth/login/"],
   "@napi-rs/keyring": ["auth/secrets/keychain.ts"],
+  ioredis: ["cluster/redis/redis.ts"],
   "@marcbachmann/cel-js": ["policy/conditions/cel.ts"],
 };
 

@@ -4,6 +4,7 @@
  */
 
 import type { ServerTransport } from "../mcp/links/transport.ts";
+import { readRedisAddress } from "./cluster/redis-address.ts";
 import { packageRunnerOf } from "./package-runner.ts";
 import type { Config } from "./schema/config.ts";
 
@@ -25,7 +26,7 @@ export function logSecrets(config: Pick<Config, "servers" | "gateway" | "otel" |
       [introspect?.clientSecret, login?.clientSecret].filter((secret) => secret !== undefined),
     ),
     cluster.secret ?? "",
-    ...(cluster.redis === undefined ? [] : passwordsIn(cluster.redis)),
+    ...(cluster.redis === undefined ? [] : [readRedisAddress(cluster.redis).password ?? ""]),
     ...Object.values(otel.headers),
     ...(otel.endpoint === undefined ? [] : passwordsIn(otel.endpoint)),
     ...servers.flatMap(({ transport, auth }) => [

@@ -19,8 +19,7 @@ import { forgets } from "../../auth/secrets/shared/stamped-book.ts";
 import { type ByteSealer, createByteSealer } from "../../lib/crypto/byte-sealer.ts";
 import { clusterKey } from "../owners.ts";
 import { RedisLocks } from "./locks.ts";
-import type { Redis } from "./redis.ts";
-import type { Reply } from "./resp.ts";
+import type { Redis, Reply } from "./redis.ts";
 
 export interface RedisBooksOptions {
   readonly redis: Redis;

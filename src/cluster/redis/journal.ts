@@ -175,7 +175,7 @@ export class RedisJournal implements SessionJournal {
     }
   }
 
-  #do(...parts: readonly (string | number)[]): void {
+  #do(...parts: Parameters<Redis["command"]>): void {
     if (!this.#closed) this.#last = this.#redis.command(...parts).catch(() => {});
   }
 

@@ -1,18 +1,18 @@
 /**
- * A client for one Redis or Valkey, on a socket of its own.
+ * A connection to Redis or Valkey: one server, a set behind Sentinel, or a Redis Cluster.
  *
- * It is made for a store that may be gone at any time, which the usual packages are not by default.
- * No command waits for a connection, and every command has a short deadline. After a failure,
- * commands fail at once until there is a connection again. The gateway needs a dozen commands of
- * one server; most of a package of 1 MB and more would be unused.
+ * It is set up for a store that may be gone at any time. No command waits for a connection, and
+ * every command has a short deadline. After a failure, commands fail at once until there is a
+ * connection again.
  */
-import { connect as connectPlain, type Socket } from "node:net";
-import { connect as connectSecure } from "node:tls";
+import { Redis as Client, Cluster } from "ioredis";
+import { readRedisAddress } from "../../config/cluster/redis-address.ts";
 import { messageOf } from "../../mcp/protocol/errors.ts";
-import { encodeCommand, type Reply, ReplyError, ReplyParser } from "./resp.ts";
+
+export type Reply = string | number | null | readonly Reply[];
 
 export interface RedisOptions {
-  /** `redis://` or `rediss://`, with user, password and database if needed. */
+  /** See config/cluster/redis-address.ts. */
   readonly url: string;
   /** The time for a command, and for a connection. */
   readonly timeoutMs: number;
@@ -22,35 +22,42 @@ export interface RedisOptions {
   readonly failed: (reason: string) => void;
 }
 
-interface Waiting {
-  readonly resolve: (reply: Reply) => void;
-  readonly reject: (error: Error) => void;
+interface PendingCommand {
   readonly expires: number;
 }
 
-const DEFAULT_PORT = 6379;
-const LEAST_RETRY_MS = 100;
-const MOST_RETRY_MS = 2000;
+const MIN_RETRY_MS = 100;
+const MAX_RETRY_MS = 2000;
 /** More would only wait for their deadline. */
-const MOST_WAITING = 10_000;
+const MAX_PENDING = 10_000;
+const MAX_REASON_LENGTH = 500;
 
 export class Redis {
   readonly #options: RedisOptions;
-  readonly #url: URL;
-  #socket: Socket | undefined;
-  #isReady = false;
-  #waiting: Waiting[] = [];
-  #retryMs = LEAST_RETRY_MS;
-  #retry: NodeJS.Timeout | undefined;
-  #hasFailed = false;
+  readonly #client: Client | Cluster;
+  readonly #secrets: readonly string[];
+  /** In the order of their deadlines. */
+  readonly #pending = new Set<PendingCommand>();
   readonly #sweeper: NodeJS.Timeout;
-  #closed = false;
+  #isReady = false;
+  #hasFailed = false;
+  #isClosed = false;
+  /** Why the connection is about to be lost. */
+  #reason: string | undefined;
 
   constructor(options: RedisOptions) {
     this.#options = options;
-    this.#url = new URL(options.url);
+    const { username, password } = readRedisAddress(options.url);
+    this.#secrets = [username, password].filter((part) => part !== undefined);
+    this.#client = createClient(options);
+    this.#client.on("ready", () => this.#onReady());
+    this.#client.on("error", (error: unknown) => {
+      this.#reason ??= this.#masked(messageOf(error));
+    });
+    this.#client.on("close", () => this.#onClose());
     this.#sweeper = setInterval(() => this.#sweep(), Math.max(10, options.timeoutMs / 4)).unref();
-    this.#connect();
+    // What fails is told by events.
+    this.#client.connect().catch(() => {});
   }
 
   get isReady(): boolean {
@@ -58,104 +65,103 @@ export class Redis {
   }
 
   /** Rejects at once without a connection, and after the deadline without a reply. */
-  command(...parts: readonly (string | number)[]): Promise<Reply> {
-    if (!this.#isReady) return Promise.reject(new Error("Redis is not connected"));
-    if (this.#waiting.length >= MOST_WAITING) return Promise.reject(new Error("Redis is too slow"));
-    return this.#send(parts);
+  async command(name: string, ...parts: readonly (string | number)[]): Promise<Reply> {
+    if (!this.#isReady) throw new Error("Redis is not connected");
+    if (this.#pending.size >= MAX_PENDING) throw new Error("Redis is too slow");
+    const command = { expires: Date.now() + this.#options.timeoutMs };
+    this.#pending.add(command);
+    try {
+      // The protocol of version 2 has no other replies.
+      return (await this.#client.call(name, ...parts)) as Reply;
+    } finally {
+      this.#pending.delete(command);
+    }
   }
 
   close(): void {
-    this.#closed = true;
-    clearTimeout(this.#retry);
+    this.#isClosed = true;
+    this.#isReady = false;
     clearInterval(this.#sweeper);
-    this.#drop("the gateway closes");
+    this.#client.disconnect();
   }
 
-  #send(parts: readonly (string | number)[]): Promise<Reply> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ resolve, reject, expires: Date.now() + this.#options.timeoutMs });
-      this.#socket!.write(encodeCommand(parts));
-    }).then((reply) => {
-      if (reply instanceof ReplyError) throw new Error(reply.message);
-      return reply as Reply;
-    });
+  #onReady(): void {
+    if (this.#isReady || this.#isClosed) return;
+    this.#isReady = true;
+    this.#hasFailed = false;
+    this.#reason = undefined;
+    this.#options.connected();
   }
 
-  #connect(): void {
-    const { hostname, port, protocol } = this.#url;
-    const host = hostname.replace(/^\[|\]$/g, "") || "127.0.0.1";
-    const to = { host, port: Number(port) || DEFAULT_PORT };
-    const isSecure = protocol === "rediss:";
-    const socket = isSecure ? connectSecure({ ...to, servername: host }) : connectPlain(to);
-    const parser = new ReplyParser();
-    this.#socket = socket;
-    socket.setNoDelay(true);
-    const timer = setTimeout(() => this.#drop("it does not answer", socket), this.#options.timeoutMs).unref();
-    socket.once(isSecure ? "secureConnect" : "connect", () => {
-      this.#greet().then(
-        () => {
-          clearTimeout(timer);
-          if (this.#socket !== socket) return;
-          this.#isReady = true;
-          this.#hasFailed = false;
-          this.#retryMs = LEAST_RETRY_MS;
-          this.#options.connected();
-        },
-        (error: unknown) => this.#drop(messageOf(error), socket),
-      );
-    });
-    socket.on("data", (chunk) => {
-      if (this.#socket !== socket) return;
-      try {
-        for (const reply of parser.push(chunk)) this.#waiting.shift()?.resolve(reply);
-      } catch (error) {
-        this.#drop(messageOf(error), socket);
-      }
-    });
-    socket.on("error", (error) => this.#drop(error.message, socket));
-    socket.on("close", () => {
-      clearTimeout(timer);
-      this.#drop("it closed the connection", socket);
-    });
-  }
-
-  async #greet(): Promise<void> {
-    const { username, password, pathname } = this.#url;
-    const given = [username, password].filter((part) => part !== "").map(decodeURIComponent);
-    if (given.length > 0) await this.#send(["AUTH", ...given]).catch((error) => Promise.reject(masked(error, given)));
-    const database = pathname.slice(1);
-    if (database !== "" && database !== "0") await this.#send(["SELECT", database]);
-    await this.#send(["PING"]);
+  #onClose(): void {
+    this.#isReady = false;
+    const reason = this.#reason ?? "it closed the connection";
+    this.#reason = undefined;
+    if (this.#isClosed || this.#hasFailed) return;
+    this.#hasFailed = true;
+    this.#options.failed(reason);
   }
 
   /** A connection whose replies come late is not one to wait for. */
   #sweep(): void {
-    const [oldest] = this.#waiting;
+    const [oldest] = this.#pending;
     if (!oldest || oldest.expires >= Date.now()) return;
-    // If it was this process that slept, the reply is here and will be read in this turn.
+    // If this process slept, the reply has arrived and is read in this turn.
     setImmediate(() => {
-      if (this.#waiting[0] === oldest) this.#drop("it does not answer");
+      if (!this.#pending.has(oldest) || !this.#isReady) return;
+      this.#isReady = false;
+      this.#reason = "it does not answer";
+      this.#client.disconnect(true);
     });
   }
 
-  #drop(reason: string, socket = this.#socket): void {
-    if (socket === undefined || socket !== this.#socket) return;
-    this.#socket = undefined;
-    this.#isReady = false;
-    socket.destroy();
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const { reject } of waiting) reject(new Error(reason));
-    if (this.#closed) return;
-    if (!this.#hasFailed) this.#options.failed(reason);
-    this.#hasFailed = true;
-    this.#retry = setTimeout(() => this.#connect(), this.#retryMs * (0.5 + Math.random() / 2)).unref();
-    this.#retryMs = Math.min(MOST_RETRY_MS, this.#retryMs * 2);
+  /** A Redis that does not know a command repeats its arguments, or the beginning of them. */
+  #masked(reason: string): string {
+    // The package asks to report this; the reader has the wrong port.
+    if (reason.startsWith("Unknown RESP type")) return "the other side does not speak Redis's protocol";
+    const [said = ""] = reason.split(", with args", 1);
+    const hidden = this.#secrets.reduce((text, secret) => text.replaceAll(secret, "***"), said);
+    return hidden.slice(0, MAX_REASON_LENGTH);
   }
 }
 
-/** A Redis that does not know a command repeats what came with it, or the beginning of that. */
-function masked(error: unknown, secrets: readonly string[]): Error {
-  const [said = ""] = messageOf(error).split(", with args", 1);
-  return new Error(secrets.reduce((text, secret) => text.replaceAll(secret, "***"), said));
+function createClient({ url, timeoutMs }: RedisOptions): Client | Cluster {
+  const { kind, hosts, isSecure, username, password, database, name } = readRedisAddress(url);
+  const retryStrategy = (attempt: number): number =>
+    Math.min(MAX_RETRY_MS, MIN_RETRY_MS * 2 ** (attempt - 1)) * (0.5 + Math.random() / 2);
+  const shared = {
+    username,
+    password,
+    protocol: 2,
+    connectTimeout: timeoutMs,
+    maxRetriesPerRequest: 0,
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    disableClientInfo: true,
+    ...(isSecure && { tls: {} }),
+  } as const;
+  if (kind === "cluster") {
+    return new Cluster(
+      hosts.map((one) => ({ ...one })),
+      {
+        lazyConnect: true,
+        enableOfflineQueue: false,
+        clusterRetryStrategy: retryStrategy,
+        slotsRefreshTimeout: timeoutMs * 2,
+        redisOptions: shared,
+        ...(isSecure && { dnsLookup: (address, done) => done(null, address) }),
+      },
+    );
+  }
+  const [first] = hosts;
+  const where =
+    kind === "sentinel"
+      ? {
+          sentinels: hosts.map((one) => ({ ...one })),
+          name: name!,
+          enableTLSForSentinelMode: isSecure,
+          sentinelRetryStrategy: retryStrategy,
+        }
+      : { host: first!.host, port: first!.port };
+  return new Client({ ...shared, ...where, db: database, retryStrategy, lazyConnect: true });
 }

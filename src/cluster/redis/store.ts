@@ -8,6 +8,7 @@
  */
 import { createHash } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
+import { readRedisAddress } from "../../config/cluster/redis-address.ts";
 import { isRecord } from "../../lib/structures/record.ts";
 import type { Owner } from "../owners.ts";
 import { clusterKey } from "../owners.ts";
@@ -15,8 +16,7 @@ import type { Member, SharedStore, StoreUser } from "../store.ts";
 import { RedisBooks } from "./books.ts";
 import { RedisBudgets } from "./budgets.ts";
 import { RedisJournal } from "./journal.ts";
-import { Redis } from "./redis.ts";
-import type { Reply } from "./resp.ts";
+import { Redis, type Reply } from "./redis.ts";
 
 export interface RedisStoreOptions {
   readonly url: string;
@@ -69,7 +69,9 @@ export class RedisStore implements SharedStore {
     this.#options = options;
     const { secret, timeoutMs, log } = options;
     // Two clusters can share a Redis.
-    this.#prefix = `goblin:${clusterKey(secret, "keys").toString("base64url").slice(0, 12)}:`;
+    const tag = clusterKey(secret, "keys").toString("base64url").slice(0, 12);
+    // In a Redis Cluster, a script and a command of several keys need them at one node.
+    this.#prefix = readRedisAddress(options.url).kind === "cluster" ? `goblin:{${tag}}:` : `goblin:${tag}:`;
     this.#leaseMs = 2 * timeoutMs;
     this.#redis = new Redis({
       url: options.url,

@@ -1,7 +1,9 @@
 /** The config of replicas: what they share, and where each takes over requests of the others. */
 import { isIP } from "node:net";
 import * as z from "zod";
+import { messageOf } from "../../mcp/protocol/errors.ts";
 import { positiveMs } from "../schema/limits.ts";
+import { readRedisAddress } from "./redis-address.ts";
 
 const EXPECTED = "expected host:port, with an IPv6 address in brackets";
 const hostPort = z.string().regex(/^(\[[0-9a-f:.]+\]|[^\s:/[\]]+):\d{1,5}$/i, EXPECTED);
@@ -25,11 +27,16 @@ export const clusterSchema = z
       ),
     redis: z
       .string()
-      .regex(/^rediss?:\/\/[^\s]+$/, "expected an address such as redis://redis.internal:6379")
-      .refine((text) => URL.canParse(text), "expected an address such as redis://redis.internal:6379")
+      .superRefine((text, context) => {
+        try {
+          readRedisAddress(text);
+        } catch (error) {
+          context.addIssue({ code: "custom", message: messageOf(error) });
+        }
+      })
       .optional()
       .describe(
-        "A Redis or Valkey that all replicas use: sessions of a replica that ends go on with their subscriptions, and stay ended once ended; logins, pairing and common limits are shared. It may hold a user and a password.",
+        "A Redis or Valkey that all replicas use: sessions of a replica that ends go on with their subscriptions, and stay ended once ended; logins, pairing and common limits are shared. It may hold a user and a password. rediss:// means TLS; redis+sentinel://host:26379,host/name and redis+cluster://host,host name a set behind Sentinel and a Redis Cluster.",
       ),
     timeoutMs: positiveMs
       .default(5000)

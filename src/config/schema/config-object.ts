@@ -918,7 +918,8 @@ export interface ClusterSettings {
   /**
    * A Redis or Valkey that all replicas use: sessions of a replica that ends go on with their
    * subscriptions, and stay ended once ended; logins, pairing and common limits are shared. It may
-   * hold a user and a password.
+   * hold a user and a password. rediss:// means TLS; redis+sentinel://host:26379,host/name and
+   * redis+cluster://host,host name a set behind Sentinel and a Redis Cluster.
    */
   readonly redis?: string | undefined;
   /**
