@@ -80,16 +80,13 @@ test("from two clients to one config, into both, and back", async () => {
     { client: "codex", state: "linked" },
   ]);
 
-  // One of them is edited since: it is left alone, with the difference.
-  writeFileSync(codex, readFileSync(codex, "utf8").replace("127.0.0.1", "127.0.0.2"));
-  const refused = await home.goblin("undo");
-  expect(refused.code).toBe(1);
-  expect(refused.err).toContain("left alone, because it has changed since");
-  expect(refused.err).toContain('+ url = "http://127.0.0.2:');
+  // One of them is edited since: only its entries are put back.
+  writeFileSync(codex, `${readFileSync(codex, "utf8").replace("127.0.0.1", "127.0.0.2")}[tui]\nlook = 1\n`);
+  const undone = await home.goblin("undo");
+  expect([undone.code, undone.err]).toEqual([0, ""]);
+  expect(undone.out).toContain("Codex: removed goblin; the rest of the file stays as it is");
   expect(readFileSync(cursor, "utf8")).toBe(CURSOR);
-  writeFileSync(codex, readFileSync(codex, "utf8").replace("127.0.0.2", "127.0.0.1"));
-  expect((await home.goblin("undo")).code).toBe(0);
-  expect(readFileSync(codex, "utf8")).toBe(CODEX);
+  expect(readFileSync(codex, "utf8")).toBe(`${CODEX}[tui]\nlook = 1\n`);
   // The one before it is the import.
   expect((await home.goblin("undo")).out).toContain(`goblin.json: removed (${own})`);
   expect(existsSync(own)).toBe(false);

@@ -44,9 +44,10 @@ export function addSetupCommands(program: Command, done: (action: Promise<number
     .action((options) => done(import("./skill/skill.ts").then((it) => it.skill(options))));
   program
     .command("undo")
-    .argument("[id]", "what to take back (default: the last)")
-    .description("take back what install, uninstall, import or skill changed")
-    .option("-l, --list", "list what can be taken back")
+    .argument("[id]", "the change to undo (default: the last)")
+    .description("undo what install, uninstall, import, skill or the wizard changed")
+    .option("-a, --all", "return every client to its own servers")
+    .option("-l, --list", "list changes that can be undone")
     .option("--json", "print JSON")
     .action((id, options) => done(import("./clients/undo.ts").then((it) => it.undo(id, options))));
 }

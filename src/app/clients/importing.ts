@@ -87,7 +87,8 @@ function freeName({ name, client }: FoundServer, taken: ReadonlySet<string>): st
   return free;
 }
 
-function reachOf({ command, args, url }: SettingsEntry): string {
+/** Returns the same text for entries that are the same server. */
+export function reachOf({ command, args, url }: SettingsEntry): string {
   return JSON.stringify(url === undefined ? [command, args ?? []] : String(url).replace(/\/$/, ""));
 }
 

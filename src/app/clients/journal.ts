@@ -1,15 +1,13 @@
 /**
- * Every change to a file of another program, with the bytes before and after, so that it can be
- * undone. One file of the state folder for each command, for the user only.
+ * Keeps every change to a file of another program, with the bytes before and after, so that it can
+ * be undone. One file of the state folder for each command, for the user only.
  *
- * Invariant: a change is in the journal before it is made. Undoing restores the exact bytes, and
- * only where the file still has those that the change left.
+ * Invariant: a change is in the journal before it is made.
  */
 import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { stateFolder } from "../../config/state-folder.ts";
 import { isRecord } from "../../lib/structures/record.ts";
-import { FileError, readState, replaceFile } from "./files.ts";
 
 export interface Change {
   readonly file: string;
@@ -37,10 +35,6 @@ export interface JournalEntry extends Written {
   readonly isUndone: boolean;
 }
 
-export type Undone =
-  | { readonly change: Change; readonly state: "restored" | "unchanged" }
-  | { readonly change: Change; readonly state: "refused"; readonly reason: string; readonly now?: Buffer | undefined };
-
 const ID = /^[0-9TZ-]{8,40}$/;
 
 export class Journal {
@@ -50,15 +44,18 @@ export class Journal {
     this.#folder = join(stateFolder(env), "undo");
   }
 
-  /** Writes down what is about to be changed. Returns the id that undoes it. */
-  async add(written: Written, changes: readonly Change[]): Promise<string> {
+  /**
+   * Writes down what is about to be changed. Returns the id that undoes it. `isUndone`: the changes
+   * are an undo themselves.
+   */
+  async add(written: Written, changes: readonly Change[], isUndone = false): Promise<string> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     const at = new Date().toISOString();
     const known = new Set((await this.list()).map(({ id }) => id));
     const stem = at.replace(/[:.]/g, "-");
     let id = stem;
     for (let n = 2; known.has(id); n++) id = `${stem}-${n}`;
-    await this.#write({ id, at, ...written, changes, isUndone: false });
+    await this.#write({ id, at, ...written, changes, isUndone });
     return id;
   }
 
@@ -81,12 +78,8 @@ export class Journal {
     }
   }
 
-  /** Restores what the entry's command changed, file by file. */
-  async undo(entry: JournalEntry): Promise<Undone[]> {
-    const done: Undone[] = [];
-    for (const change of entry.changes.toReversed()) done.push(await undoChange(change));
-    if (done.every(({ state }) => state !== "refused")) await this.#write({ ...entry, isUndone: true });
-    return done;
+  async markUndone(entry: JournalEntry): Promise<void> {
+    await this.#write({ ...entry, isUndone: true });
   }
 
   async #write(entry: JournalEntry): Promise<void> {
@@ -99,27 +92,6 @@ export class Journal {
     await writeFile(`${file}.new`, JSON.stringify({ ...entry, changes }), { mode: 0o600 });
     await rename(`${file}.new`, file);
   }
-}
-
-async function undoChange(change: Change): Promise<Undone> {
-  const { file, before, after, mode } = change;
-  try {
-    const now = await readState(file);
-    if (same(now?.bytes, before)) return { change, state: "unchanged" };
-    if (!same(now?.bytes, after)) {
-      const reason = now ? "it has changed since" : "it is gone";
-      return { change, state: "refused", reason, now: now?.bytes };
-    }
-    await replaceFile(file, { before: now, after: before, mode });
-    return { change, state: "restored" };
-  } catch (error) {
-    if (!(error instanceof FileError)) throw error;
-    return { change, state: "refused", reason: error.message };
-  }
-}
-
-function same(a: Buffer | undefined, b: Buffer | undefined): boolean {
-  return a === undefined || b === undefined ? a === b : a.equals(b);
 }
 
 function decoded(change: Record<string, unknown>): Change {

@@ -1,9 +1,10 @@
 /**
- * Finds secrets that stand in an entry in plain text: variables and headers that are named like
- * one. Arguments and URLs are left as they are.
+ * Finds secrets that stand in plain text: in entries, the variables and headers that are named like
+ * one; in texts for people, also arguments, parts of URLs and everything with the form of a key.
  */
 import { isSecretName } from "../../config/reading/outline.ts";
 import { isRecord } from "../../lib/structures/record.ts";
+import { FORMATS } from "../../lib/text/secrets/formats.ts";
 import type { SettingsEntry } from "./client.ts";
 
 export interface PlainSecret {
@@ -37,6 +38,47 @@ export function withReferences(
     return [section, Object.fromEntries(own)];
   });
   return Object.fromEntries(replaced) as SettingsEntry;
+}
+
+const HIDDEN = "[hidden]";
+const KEY_FORMATS = Object.values(FORMATS).map((format) => new RegExp(format.source, "g"));
+/**
+ * A name, what separates it from its value, and the value: in JSON, TOML, YAML and a list of
+ * arguments.
+ */
+const NAMED =
+  /(["']?)(-{0,2}[A-Za-z_][\w.-]*)\1(\s*[:=]\s*|,\s*)(?:"((?:[^"\\\n]|\\.)*)"|'([^'\n]*)'|([^\s"'{}[\],#][^\n,}\]#]*))/g;
+const IN_URL = /([?&]([\w.-]+)=)([^&\s"'#]+)/g;
+const WITH_SCHEME = /\b((?:Bearer|Basic|Token) +)([^\s"'$,}]{6,})/gi;
+const FLAG = /(--?([\w-]+)=)([^\s"']+)/g;
+
+/** Returns the text of a settings file with its secrets hidden. Its lines stay lines. */
+export function hideSecrets(text: string): string {
+  const hiddenIn = (name: string, value: string): boolean =>
+    isSecretName(name) && value.length >= SHORTEST && !/[${]/.test(value);
+  const named = text.replace(
+    NAMED,
+    (whole, _quote, name: string, between: string, ...values: (string | undefined)[]) => {
+      const value = values.slice(0, 3).find((one) => one !== undefined) ?? "";
+      // After a comma, only a flag names the next value.
+      const isName = !between.startsWith(",") || name.startsWith("-");
+      if (!isName || !hiddenIn(name, value.replace(SCHEME, ""))) return whole;
+      return (
+        whole.slice(0, whole.length - value.length - (/["']$/.test(whole) ? 1 : 0)) +
+        HIDDEN +
+        (/["']$/.exec(whole)?.[0] ?? "")
+      );
+    },
+  );
+  const rest = named
+    .replace(IN_URL, (whole, lead: string, name: string, value: string) =>
+      hiddenIn(name, value) ? lead + HIDDEN : whole,
+    )
+    .replace(FLAG, (whole, lead: string, name: string, value: string) =>
+      hiddenIn(name, value) ? lead + HIDDEN : whole,
+    )
+    .replace(WITH_SCHEME, (_whole, scheme: string) => scheme + HIDDEN);
+  return KEY_FORMATS.reduce((shown, format) => shown.replace(format, HIDDEN), rest);
 }
 
 function secretIn(server: string, key: string, text: string): PlainSecret | undefined {

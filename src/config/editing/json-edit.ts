@@ -44,6 +44,30 @@ export function removeFrom(text: string, path: readonly string[]): string {
   return object ? cut(text, object, path.at(-1)!) : text;
 }
 
+/** Returns how the value at the path is written, without the indentation of its first line. */
+export function sourceIn(text: string, path: readonly string[]): string | undefined {
+  const node = nodeAt(text, path);
+  if (!node) return undefined;
+  const indent = indentAt(text, node.offset);
+  const lines = text.slice(node.offset, node.offset + node.length).split(/\r?\n/);
+  return lines.map((line) => (line.startsWith(indent) ? line.slice(indent.length) : line)).join("\n");
+}
+
+/** Returns the text with the value at the path written as in `sourceIn`. */
+export function withSource(text: string, path: readonly string[], source: string): string {
+  const node = nodeAt(text, path);
+  if (!node) return text;
+  const { offset, length } = node;
+  const written = source.replaceAll("\n", lineEndOf(text) + indentAt(text, offset));
+  return text.slice(0, offset) + written + text.slice(offset + length);
+}
+
+function nodeAt(text: string, path: readonly string[]): Node | undefined {
+  let node: Node | undefined = objectIn(text);
+  for (const key of path) node = node && propertiesOf(node).find(([known]) => known === key)?.[2];
+  return node;
+}
+
 interface Property {
   readonly key: string;
   readonly value: unknown;

@@ -15,6 +15,7 @@ import { chooseServers, findServers, type Import, type Problem } from "../../cli
 import { Journal } from "../../clients/journal.ts";
 import { apply } from "../../clients/linking.ts";
 import { plainSecrets } from "../../clients/plain-secrets.ts";
+import { CONFIG_TITLE } from "../../clients/undoing.ts";
 import { counted } from "../terminal/counted.ts";
 import { type Column, printJson, printTable } from "../terminal/table.ts";
 import { namedClients, ownConfig, thisMachine } from "./machine.ts";
@@ -100,7 +101,7 @@ export async function importServers(ids: readonly string[], options: ImportOptio
 }
 
 /** The config as a file in the journal. */
-export const OWN_FILE = { id: "goblin", title: "goblin.json" } as KnownClient;
+export const OWN_FILE = { id: "goblin", title: CONFIG_TITLE } as KnownClient;
 
 function tell(
   imports: readonly Import[],

@@ -1,13 +1,20 @@
-/** `goblin undo`: takes back what `install`, `uninstall` or `import` changed, byte by byte. */
+/**
+ * `goblin undo`: undoes what `install`, `uninstall`, `import`, `skill` or the wizard changed.
+ * `--all` returns every client to its own servers.
+ */
 
 import { SecretStore } from "../../../auth/secrets/secret-store.ts";
 import { clean } from "../../../lib/text/clean.ts";
-import { Journal, type JournalEntry, type Undone } from "../../clients/journal.ts";
+import { readState, textOf } from "../../clients/files.ts";
+import { Journal, type JournalEntry } from "../../clients/journal.ts";
 import { lineDiff } from "../../clients/line-diff.ts";
+import { isRefused, type Undone, undoAll, undoEntry } from "../../clients/undoing.ts";
 import { type Column, printJson, printTable } from "../terminal/table.ts";
 import { UsageError } from "../usage-error.ts";
+import { thisMachine } from "./machine.ts";
 
 export interface UndoOptions {
+  readonly all?: boolean | undefined;
   readonly list?: boolean | undefined;
   readonly json?: boolean | undefined;
 }
@@ -21,49 +28,83 @@ const columns: Column<JournalEntry>[] = [
 
 export async function undo(id: string | undefined, options: UndoOptions): Promise<number> {
   const journal = new Journal(process.env);
+  if (options.all && id !== undefined) throw new UsageError("--all takes no id");
   if (options.list) return printEntries(await journal.list(), options.json === true);
+  if (options.all) return undoEverything(journal, options.json === true);
   const entry = id === undefined ? (await journal.list()).find(({ isUndone }) => !isUndone) : await journal.read(id);
-  if (!entry && id !== undefined)
-    throw new UsageError(`nothing has the id ${id}; goblin undo --list shows what has one`);
+  if (!entry && id !== undefined) throw new UsageError(`no change has the id ${id}; goblin undo --list shows the ids`);
   if (!entry) {
     console.log("There is nothing to undo.");
     return 0;
   }
-  const done = await journal.undo(entry);
-  const removed = done.some(({ state }) => state === "refused") ? [] : await removeSecrets(entry);
-  if (options.json) {
-    const results = done.map((one) => ({
-      file: one.change.file,
-      state: one.state,
-      ...(one.state === "refused" && { reason: one.reason }),
-    }));
-    printJson({ id: entry.id, command: entry.command, results, removedSecrets: removed });
-  } else {
-    for (const one of done) tell(one);
-    for (const name of removed) console.log(clean(`secret "${name}": removed from your store`));
-  }
-  return done.some(({ state }) => state === "refused") ? 1 : 0;
+  const done = await undoEntry(entry, { journal, machine: thisMachine() });
+  const removed = done.some(isRefused) ? [] : await removeSecrets([entry]);
+  if (options.json) printJson({ id: entry.id, command: entry.command, results: inJson(done), removedSecrets: removed });
+  else tell(done, removed);
+  return done.some(isRefused) ? 1 : 0;
 }
 
-/** A file that was left alone may still refer to them, so they go last. */
-async function removeSecrets({ secrets = [] }: JournalEntry): Promise<string[]> {
-  if (secrets.length === 0) return [];
+async function undoEverything(journal: Journal, json: boolean): Promise<number> {
+  const { done, entries } = await undoAll({ journal, machine: thisMachine() });
+  const removed = await removeSecrets(entries);
+  if (json) printJson({ results: inJson(done), removedSecrets: removed });
+  else if (done.every(({ state }) => state === "unchanged")) console.log("There is nothing to undo.");
+  else tell(done, removed);
+  return done.some(isRefused) ? 1 : 0;
+}
+
+/**
+ * Removes the secrets that these commands stored, unless one of their files still refers to them.
+ */
+async function removeSecrets(entries: readonly JournalEntry[]): Promise<string[]> {
+  const names = entries.flatMap(({ secrets = [] }) => secrets);
+  if (names.length === 0) return [];
+  const texts: string[] = [];
+  for (const file of new Set(entries.flatMap(({ changes }) => changes.map((change) => change.file)))) {
+    const found = await readState(file);
+    if (found) texts.push(textOf(found));
+  }
   const store = await SecretStore.open(process.env);
   const removed: string[] = [];
-  for (const name of secrets) if (await store.remove(name)) removed.push(name);
+  for (const name of names) {
+    const isUsed = texts.some((text) => text.includes(`\${keychain:${name}}`));
+    if (!isUsed && (await store.remove(name))) removed.push(name);
+  }
   return removed;
 }
 
-function tell(one: Undone): void {
-  const { change, state } = one;
-  if (state !== "refused") {
-    const words = state === "unchanged" ? "was as before" : change.before === undefined ? "removed" : "restored";
-    console.log(clean(`${change.what}: ${words} (${change.file})`));
-    return;
+function inJson(done: readonly Undone[]) {
+  return done.map((one) => ({
+    file: one.file,
+    state: one.state,
+    ...(one.state === "edited" && { returned: one.returned, removed: one.taken }),
+    ...((one.state === "refused" || one.state === "kept") && { reason: one.reason }),
+  }));
+}
+
+function tell(done: readonly Undone[], removedSecrets: readonly string[]): void {
+  for (const one of done) {
+    if (one.state === "refused") complain(one);
+    else console.log(clean(`${one.what}: ${wordsFor(one)} (${one.file})`));
   }
-  console.error(clean(`${change.what}: left alone, because ${one.reason} (${change.file})`));
-  if (!one.now) return;
-  for (const line of lineDiff(change.after?.toString("utf8") ?? "", one.now.toString("utf8")))
+  for (const name of removedSecrets) console.log(clean(`secret "${name}": removed from your store`));
+}
+
+function wordsFor(one: Exclude<Undone, { state: "refused" }>): string {
+  if (one.state === "kept") return `kept: ${one.reason}`;
+  if (one.state === "unchanged") return "nothing to undo";
+  if (one.state !== "edited") return one.state;
+  const parts = [
+    ...(one.returned.length > 0 ? [`put back ${one.returned.join(", ")}`] : []),
+    ...(one.taken.length > 0 ? [`removed ${one.taken.join(", ")}`] : []),
+  ];
+  return `${parts.join("; ")}; the rest of the file stays as it is`;
+}
+
+function complain({ what, file, reason, change, now }: Extract<Undone, { state: "refused" }>): void {
+  console.error(clean(`${what}: left alone, because ${reason} (${file})`));
+  if (!now) return;
+  for (const line of lineDiff(change?.after?.toString("utf8") ?? "", now.toString("utf8")))
     console.error(clean(`  ${line}`));
 }
 

@@ -19,6 +19,8 @@ export class EditError extends Error {}
 export interface NamedSettings {
   readonly name: string;
   readonly entry: SettingsEntry;
+  /** How the entry is written in another text of this format, comments included. */
+  readonly source?: string | undefined;
 }
 
 export type ServersSection = Pick<KnownClient, "section" | "isList">;
@@ -29,6 +31,8 @@ export interface Format {
   parse(text: string): unknown;
   put(text: string, servers: ServersSection, item: NamedSettings): string;
   remove(text: string, servers: ServersSection, name: string): string;
+  /** Returns how the entry is written, without the indentation of its section. */
+  sourceOf(text: string, servers: ServersSection, name: string): string | undefined;
 }
 
 const MARK = "\ufeff";
@@ -37,23 +41,59 @@ async function formatOf({ format }: Pick<KnownClient, "format">): Promise<Format
   return format === "json" ? jsonFormat : format === "toml" ? tomlFormat() : yamlFormat();
 }
 
+/** What the editor needs to know about a client. */
+export type Settings = ServersSection & Pick<KnownClient, "format">;
+
 /** Returns the servers by name. @throws EditError */
-export async function readServers(text: string, client: KnownClient): Promise<Map<string, unknown>> {
+export async function readServers(text: string, client: Settings): Promise<Map<string, unknown>> {
   return serversIn(read(await formatOf(client), withoutMark(text)), client);
 }
 
 /** Adds or replaces the entry of this name. @throws EditError */
-export async function withEntry(text: string, client: KnownClient, { name, entry }: NamedSettings): Promise<string> {
+export async function withEntry(text: string, client: Settings, item: NamedSettings): Promise<string> {
   const format = await formatOf(client);
+  const { name, entry } = item;
   return edited(text, format, {
     servers: client,
-    edit: (body) => format.put(body, client, { name, entry }),
+    edit: (body) => format.put(body, client, item),
     expect: (before) => changed(before, client, { name, entry: client.isList ? { name, ...entry } : entry }),
   });
 }
 
+/** Adds or replaces the entry of this name, as another text has it. @throws EditError */
+export async function withEntryOf(
+  text: string,
+  client: Settings,
+  { name, from }: { readonly name: string; readonly from: string },
+): Promise<string> {
+  const format = await formatOf(client);
+  const entry = (await readServers(from, client)).get(name) as SettingsEntry;
+  const item = { name, entry: client.isList ? nameless(entry) : entry };
+  const source = format.sourceOf(withoutMark(from), client, name);
+  try {
+    return await withEntry(text, client, { ...item, source });
+  } catch (error) {
+    if (!(error instanceof EditError)) throw error;
+    // Written anew, it lacks its comments, but is there.
+    return withEntry(text, client, item);
+  }
+}
+
+function nameless({ name: _name, ...entry }: SettingsEntry): SettingsEntry {
+  return entry;
+}
+
+/** Returns the whole value of a text without its servers. @throws EditError */
+export async function readRest(text: string, client: Settings): Promise<unknown> {
+  const rest = plain(read(await formatOf(client), withoutMark(text))) as Record<string, unknown>;
+  let parent: unknown = rest;
+  for (const key of client.section.slice(0, -1)) parent = isRecord(parent) ? parent[key] : undefined;
+  if (isRecord(parent)) delete parent[client.section.at(-1)!];
+  return rest;
+}
+
 /** Removes the entry of this name. @throws EditError */
-export async function withoutEntry(text: string, client: KnownClient, name: string): Promise<string> {
+export async function withoutEntry(text: string, client: Settings, name: string): Promise<string> {
   const format = await formatOf(client);
   return edited(text, format, {
     servers: client,

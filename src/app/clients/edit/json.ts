@@ -1,6 +1,6 @@
 /** JSON with comments and trailing commas. */
 import { getNodeValue, type Node } from "jsonc-parser";
-import { objectIn, putIn, removeFrom } from "../../../config/editing/json-edit.ts";
+import { objectIn, putIn, removeFrom, sourceIn, withSource } from "../../../config/editing/json-edit.ts";
 import { lineOf } from "../../../config/editing/lines.ts";
 import { propertiesOf } from "../../../config/reading/document.ts";
 import type { Format } from "./editor.ts";
@@ -12,8 +12,13 @@ export const jsonFormat: Format = {
     visit(root, text);
     return getNodeValue(root);
   },
-  put: (text, { section }, { name, entry }) => putIn(text, [...section, name], entry),
+  put(text, { section }, { name, entry, source }) {
+    const path = [...section, name];
+    const next = putIn(text, path, entry);
+    return source === undefined ? next : withSource(next, path, source);
+  },
   remove: (text, { section }, name) => removeFrom(text, [...section, name]),
+  sourceOf: (text, { section }, name) => sourceIn(text, [...section, name]),
 };
 
 function visit(node: Node, text: string): void {

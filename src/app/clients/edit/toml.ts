@@ -4,6 +4,7 @@
  */
 
 import { ended, lineEndOf, linesOf } from "../../../config/editing/lines.ts";
+import type { SettingsEntry } from "../client.ts";
 import type { Format, ServersSection } from "./editor.ts";
 
 const KEY = String.raw`(?:[A-Za-z0-9_-]+|"(?:[^"\\]|\\.)*"|'[^']*')`;
@@ -14,11 +15,10 @@ export async function tomlFormat(): Promise<Format> {
   const { parse } = await import("smol-toml");
   return {
     parse: (text) => parse(text),
-    put(text, servers, { name, entry }) {
+    put(text, servers, { name, entry, source }) {
       const eol = lineEndOf(text);
       const lines = linesOf(ended(text));
-      const table = [`[${[...servers.section, name].map(key).join(".")}]`];
-      for (const [field, value] of Object.entries(entry)) table.push(`${key(field)} = ${literal(value)}`);
+      const table = source?.split("\n") ?? tableOf([...servers.section, name], entry);
       const block = table.map((line) => line + eol);
       const own = spansOf(lines, servers, name);
       const [first] = own;
@@ -38,7 +38,17 @@ export async function tomlFormat(): Promise<Format> {
       if (start > 0 && rest[start - 1]?.trim() === "") rest.splice(start - 1, 1);
       return rest.join("");
     },
+    sourceOf(text, servers, name) {
+      const lines = linesOf(ended(text));
+      const own = spansOf(lines, servers, name).flatMap(({ start, end }) => lines.slice(start, end));
+      return own.length === 0 ? undefined : own.map((line) => line.trimEnd()).join("\n");
+    },
   };
+}
+
+function tableOf(path: readonly string[], entry: SettingsEntry): string[] {
+  const fields = Object.entries(entry).map(([field, value]) => `${key(field)} = ${literal(value)}`);
+  return [`[${path.map(key).join(".")}]`, ...fields];
 }
 
 interface Span {

@@ -19,13 +19,13 @@ export async function yamlFormat(): Promise<Format> {
   };
   return {
     parse: (text) => parsed(text).toJS() ?? {},
-    put(text, servers, { name, entry }) {
+    put(text, servers, { name, entry, source }) {
       const whole = ended(text);
       const eol = lineEndOf(whole);
       const place = placeOf(parsed(whole), whole, { yaml, servers });
       const block = (indent: number): string =>
-        blockOf(yaml, servers, { name, entry })
-          .map((line) => " ".repeat(indent) + line + eol)
+        (source?.split("\n") ?? blockOf(yaml, servers, { name, entry }))
+          .map((line) => (line === "" ? "" : " ".repeat(indent)) + line + eol)
           .join("");
       if (place === undefined) return `${whole}${sectionOf(servers, eol)}${block(2)}`;
       const { node, key } = place;
@@ -54,6 +54,15 @@ export async function yamlFormat(): Promise<Format> {
       if (place.node.items.length > 1) return rest;
       const end = place.key.end;
       return `${whole.slice(0, end)}: ${servers.isList ? "[]" : "{}"}${rest.slice(end).replace(/^\s*:[ \t]*/, "")}`;
+    },
+    sourceOf(text, servers, name) {
+      const whole = ended(text);
+      const place = placeOf(parsed(whole), whole, { yaml, servers });
+      const own = place?.node && !place.node.flow ? spanOf(place.node, whole, { ...servers, name }) : undefined;
+      if (!own) return undefined;
+      const lines = whole.slice(own.start, own.end).trimEnd().split(/\r?\n/);
+      const indent = /^ */.exec(lines[0]!)![0];
+      return lines.map((line) => (line.startsWith(indent) ? line.slice(indent.length) : line)).join("\n");
     },
   };
 }

@@ -23,6 +23,7 @@ import { chooseServers, findServers } from "../../../../src/app/clients/importin
 import { Journal } from "../../../../src/app/clients/journal.ts";
 import { apply, fileOf, type LinkResult, planLink, planUnlink, stateOf } from "../../../../src/app/clients/linking.ts";
 import { clients } from "../../../../src/app/clients/table.ts";
+import { undoEntry } from "../../../../src/app/clients/undoing.ts";
 
 let root = "";
 let machine: Machine;
@@ -134,7 +135,9 @@ test("what is done can be undone, byte by byte, with modes and new files", async
         expect(outcome?.state).toBe("planned");
         expect(statSync(file).mode & 0o777).toBe(exists ? mode : 0o600);
         const [entry] = await journal.list();
-        expect((await journal.undo(entry!)).map(({ state }) => state)).toEqual(["restored"]);
+        expect((await undoEntry(entry!, { journal, machine })).map(({ state }) => state)).toEqual([
+          exists ? "restored" : "removed",
+        ]);
         expect(existsSync(file)).toBe(exists);
         if (exists) expect([readFileSync(file).equals(before), statSync(file).mode & 0o777]).toEqual([true, mode]);
       },
@@ -144,23 +147,21 @@ test("what is done can be undone, byte by byte, with modes and new files", async
   expect(statSync(join(root, "state/goblin/undo")).mode & 0o777).toBe(0o700);
 });
 
-test("undo refuses a file that changed since, and restores the others", async () => {
+test("D2: undo edits the entries of a file that changed since, and restores the bytes of the others", async () => {
   const [cursor, kiro] = [clientOf("cursor"), clientOf("kiro")];
   const [first, second] = [(await fileOf(cursor, machine, "user"))!, (await fileOf(kiro, machine, "user"))!];
   write(first, "{}\n");
   write(second, "{}\n");
   await linkAll([cursor, kiro]);
-  writeFileSync(first, readFileSync(first, "utf8").replace("3000", "4000"));
+  writeFileSync(first, readFileSync(first, "utf8").replace("3000", "4000").replace("{", '{\n  "look": 1,'));
   const [entry] = await journal.list();
-  const undone = await journal.undo(entry!);
-  expect(undone.map(({ change, state }) => [change.what, state])).toEqual([
-    ["Kiro", "restored"],
-    ["Cursor", "refused"],
+  expect(await undoEntry(entry!, { journal, machine })).toEqual([
+    { what: "Kiro", file: second, state: "restored" },
+    { what: "Cursor", file: first, state: "edited", returned: [], taken: ["goblin"] },
   ]);
-  expect(undone[1]).toMatchObject({ reason: "it has changed since" });
-  expect(readFileSync(first, "utf8")).toContain("4000");
+  expect(JSON.parse(readFileSync(first, "utf8"))).toEqual({ look: 1, mcpServers: {} });
   expect(readFileSync(second, "utf8")).toBe("{}\n");
-  expect((await journal.list())[0]?.isUndone).toBe(false);
+  expect((await journal.list())[0]?.isUndone).toBe(true);
 });
 
 test("a file that must not be touched is named, and the others go on", async () => {

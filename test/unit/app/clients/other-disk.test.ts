@@ -20,6 +20,7 @@ import type { Machine } from "../../../../src/app/clients/client.ts";
 import { Journal } from "../../../../src/app/clients/journal.ts";
 import { apply, fileOf, planLink } from "../../../../src/app/clients/linking.ts";
 import { clients } from "../../../../src/app/clients/table.ts";
+import { undoEntry } from "../../../../src/app/clients/undoing.ts";
 import { disposeAll, onDispose } from "../../../fixtures/dispose.ts";
 
 afterEach(disposeAll);
@@ -58,16 +59,16 @@ async function homeIn(folder: string) {
       journal,
     );
   };
-  return { files, journal, install };
+  return { files, journal, machine, install };
 }
 
 test.skipIf(!isOther)(
   "a home on another disk is changed and restored, and nothing is left beside the files",
   async () => {
-    const { files, journal, install } = await homeIn(OTHER);
+    const { files, journal, machine, install } = await homeIn(OTHER);
     expect((await install()).failures).toEqual([]);
     for (const file of files) expect(readFileSync(file, "utf8")).toContain('"goblin"');
-    await journal.undo((await journal.list())[0]!);
+    await undoEntry((await journal.list())[0]!, { journal, machine });
     for (const file of files) {
       expect(readFileSync(file, "utf8")).toBe(TEXT);
       expect(statSync(file).mode & 0o777).toBe(0o640);
