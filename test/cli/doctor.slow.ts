@@ -19,6 +19,7 @@ interface Found {
   what: string;
   remedy: string | null;
   done?: string;
+  changes?: string[];
 }
 interface Report {
   ok: boolean;
@@ -110,7 +111,8 @@ test("a port that another program has, and a config that is not trusted", async 
 });
 
 test("--fix mends rights, locks, an npx folder and a client's entry, and says so", async () => {
-  const port = await freePort();
+  const running = await startGoblin({ mcpServers: {} });
+  const port = Number(new URL(running.origin).port);
   const home = commandHome();
   const own = home.env["HOME"]!;
   const state = join(own, ".local/state/goblin");
@@ -161,4 +163,40 @@ test("--fix mends rights, locks, an npx folder and a client's entry, and says so
   expect(readFileSync(cursor, "utf8")).toContain(`127.0.0.1:${port}/mcp`);
   const after = await examined(home, "--config", config);
   expect([after.code, after.all.filter(({ level }) => level === "warning" || level === "error")]).toEqual([0, []]);
+});
+
+test("D7: --fix leaves entries that work, writes none that leads nowhere, and is one undo", async () => {
+  const home = commandHome();
+  const old = await startGoblin({ mcpServers: {} });
+  const text = JSON.stringify({ mcpServers: { goblin: { url: `${old.origin}/mcp` } } });
+  const files = [".cursor/mcp.json", ".kiro/settings/mcp.json"].map((name) => join(home.env["HOME"]!, name));
+  for (const file of files) {
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  }
+  const texts = () => files.map((file) => readFileSync(file, "utf8"));
+  const port = await freePort();
+  const other = home.write("other.json", { mcpServers: {}, gateway: { port } });
+  const elsewhere = await examined(home, "--config", other, "--fix");
+  expect(elsewhere.all.filter(({ code }) => code === "client_elsewhere").map(({ what }) => what)).toEqual([
+    `Cursor uses another gateway, which works: ${old.origin}/mcp`,
+    `Kiro uses another gateway, which works: ${old.origin}/mcp`,
+  ]);
+  expect(texts()).toEqual([text, text]);
+
+  await old.gateway.close();
+  const silent = await examined(home, "--config", other, "--fix");
+  expect(silent.of("client_drifted")).toMatchObject({
+    what: `Cursor: the gateway's entry leads nowhere, and no gateway answers at http://127.0.0.1:${port}/mcp`,
+  });
+  expect(texts()).toEqual([text, text]);
+
+  const served = home.start(["serve", "--config", other]);
+  await once(served.stdout!, "data");
+  const shown = await home.goblin("doctor", "--config", other, "--fix");
+  expect(shown.err).toContain(`will fix ${files[0]}: goblin install cursor\n  - {`);
+  expect(shown.err).toContain(`http://127.0.0.1:${port}/mcp`);
+  for (const now of texts()) expect(now).toContain(`http://127.0.0.1:${port}/mcp`);
+  expect((await home.goblin("undo")).code).toBe(0);
+  expect(texts()).toEqual([text, text]);
 });

@@ -112,7 +112,12 @@ test("what stands in the way is named, and nothing is left behind", async () => 
   expect(refused.err).toContain("systemctl --user enable goblin.service: Failed to enable unit: no.");
   expect(existsSync(home.unit)).toBe(false);
   // Its shell has the variable; the service does not.
-  expect(refused.err).toMatch(/GITHUB_KEY.*\n.*goblin secret set NAME/);
+  expect(refused.err).toMatch(/GITHUB_KEY.*\n.*goblin secret set NAME, and write \$\{keychain:NAME\} in the config/);
+  // B10: what it advises works.
+  await home.goblinWith({ input: "s3cret-token" }, "secret", "set", "NAME");
+  const advised = { ...needy, headers: { Authorization: "Bearer ${keychain:NAME}" } };
+  const checked = home.write("advised.json", { mcpServers: { needy: advised } });
+  expect(await home.goblin("check", checked)).toMatchObject({ code: 0, err: "" });
 
   const running = home.start(["serve"]);
   await once(running.stdout!, "data");

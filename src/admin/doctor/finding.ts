@@ -13,6 +13,8 @@ export interface Finding {
   readonly remedy?: string | undefined;
   /** Does what is safe, and says what it did. Rejects if it could not. */
   readonly fix?: (() => Promise<string>) | undefined;
+  /** The lines that `fix` will change in a file. */
+  readonly changes?: readonly string[] | undefined;
 }
 
 /** Findings about one thing. */

@@ -16,6 +16,7 @@ import { readState, textOf } from "../../clients/files.ts";
 import { entriesIn } from "../../clients/foreign-entry.ts";
 import { isOwnEntry } from "../../clients/linking.ts";
 import { McpClient, type Send } from "../gateway/mcp-client.ts";
+import { RefusedToken } from "../gateway/refused-request.ts";
 import { programSend } from "./program-send.ts";
 
 export interface Handshake {
@@ -30,6 +31,7 @@ export interface Handshake {
 }
 
 const PATIENCE_MS = 60_000;
+const PROBE_MS = 10_000;
 /** How long servers may take until the first of them has tools. */
 const SERVERS_MS = 30_000;
 const AGAIN_MS = 500;
@@ -41,6 +43,20 @@ class OpenQuestion extends Error {}
 export interface TryOptions {
   /** The gateway has servers, which may still be starting: an empty list is asked for again. */
   readonly expectsTools: boolean;
+}
+
+/** Returns whether a gateway answers at an address, even if it refuses this caller. */
+export async function isAnswered(url: string): Promise<boolean> {
+  const { send, close } = remoteSend({ url, headers: {} });
+  try {
+    const client = await withTimeout(McpClient.connect(send, {}), PROBE_MS, undefined);
+    await client?.close().catch(() => {});
+    return client !== undefined;
+  } catch (error) {
+    return error instanceof RefusedToken;
+  } finally {
+    await close();
+  }
 }
 
 /** Tries every entry of the gateway in a client's file. */
@@ -98,7 +114,10 @@ async function toolsOf(transport: ServerTransport, { expectsTools }: TryOptions)
   }
 }
 
-function remoteSend({ url, headers }: RemoteTransport): { send: Send; close: () => Promise<void> } {
+function remoteSend({ url, headers }: Pick<RemoteTransport, "url" | "headers">): {
+  send: Send;
+  close: () => Promise<void>;
+} {
   const send: Send = async (init) => {
     const all = new Headers(init.headers);
     for (const [name, value] of Object.entries(headers)) all.set(name, value);
@@ -107,7 +126,7 @@ function remoteSend({ url, headers }: RemoteTransport): { send: Send; close: () 
         throw new OpenQuestion(`nothing answers at ${url} yet: start the gateway with goblin serve`);
       throw error;
     });
-    if (response.status === UNAUTHORIZED) throw new Error(`${url} refused the token`);
+    if (response.status === UNAUTHORIZED) throw new RefusedToken(`${url} refused the token`);
     if (response.status === 404) throw new Error(`${url} is not an endpoint of the gateway that runs there`);
     return response;
   };

@@ -33,7 +33,11 @@ interface Treated extends Finding {
 export async function doctor(server: string | undefined, options: DoctorOptions): Promise<number> {
   const line = createStatusLine();
   line.spin(() => "looking around");
-  const treated = (found: readonly Section[]) => (options.fix ? treat(found) : found);
+  const treated = async (found: readonly Section[]) => {
+    if (!options.fix) return found;
+    if (!options.json) announce(found, (text) => line.above(text));
+    return treat(found);
+  };
   // First: a gateway does not start on a state folder that others can read.
   const state = server === undefined ? await treated([stateSection()]) : [];
   const examined = await withPatient({ ...options, only: server }, async (patient) =>
@@ -66,6 +70,15 @@ async function examine(patient: Patient, server: string | undefined, options: Do
   return rest.flat();
 }
 
+/** Says what will be fixed before anything is. */
+function announce(sections: readonly Section[], print: (text: string) => void): void {
+  const fixable = sections.flatMap(({ findings }) => findings).filter(({ fix }) => fix);
+  for (const { where, what, remedy, changes = [] } of fixable) {
+    print(clean(`will fix ${what.includes(where) ? "" : `${where}: `}${remedy ?? what}`));
+    for (const change of changes) print(clean(`  ${change}`));
+  }
+}
+
 async function treat(sections: readonly Section[]): Promise<Section[]> {
   const treated: Section[] = [];
   for (const { title, findings } of sections) {
@@ -89,13 +102,14 @@ async function treat(sections: readonly Section[]): Promise<Section[]> {
 function inJson({ title, findings }: Section) {
   return {
     title,
-    findings: findings.map(({ level, code, where, what, remedy, fix, done, failed }: Treated) => ({
+    findings: findings.map(({ level, code, where, what, remedy, fix, changes, done, failed }: Treated) => ({
       level,
       code,
       where,
       what,
       remedy: remedy ?? null,
       fixable: fix !== undefined,
+      ...(changes !== undefined && { changes }),
       ...(done !== undefined && { done }),
       ...(failed !== undefined && { failed }),
     })),

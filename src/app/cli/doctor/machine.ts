@@ -10,6 +10,7 @@ import type { Problem } from "../../../config/problems/problem.ts";
 import { stateFolder } from "../../../config/state-folder.ts";
 import { version } from "../../../lib/package/version.ts";
 import { formatDuration } from "../../../lib/text/format.ts";
+import { isAnswered } from "../clients/handshake.ts";
 import { namedAddress } from "../environment.ts";
 import { counted } from "../terminal/counted.ts";
 import type { Patient } from "./patient.ts";
@@ -122,7 +123,10 @@ export async function gatewaySection({ running, target, file, findings }: Patien
   const named = namedAddress({}, process.env);
   const host = named.host ?? file.loaded?.config.gateway.host ?? "127.0.0.1";
   const port = named.port ?? file.loaded?.config.gateway.port ?? 3000;
-  return { title, findings: [await portFinding(host, port)] };
+  const finding = await portFinding(host, port);
+  const url = `http://${host.includes(":") ? `[${host}]` : host}:${port}/mcp`;
+  if (finding.level !== "error" || !(await isAnswered(url))) return { title, findings: [finding] };
+  return { title, findings: [{ level: "ok", code: "gateway", where: url, what: `a gateway runs at ${url}` }] };
 }
 
 /** Whether a gateway could listen there. */

@@ -155,7 +155,7 @@ async function warnOfProblems(definition: Definition, given: Readonly<Record<str
   if (problems.length > 0)
     console.error(
       "A service does not get the variables of your shell: keep secrets with goblin secret set NAME, " +
-        "and write ${secret:NAME} in the config.",
+        "and write ${keychain:NAME} in the config.",
     );
 }
 
