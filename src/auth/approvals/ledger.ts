@@ -3,11 +3,11 @@
  * for each, in the order in which it happened. It is all that survives a restart.
  *
  * A line is written before what it says takes effect: when `append` has resolved, a process that is
- * killed leaves the line. A half-written last line is cut off. A file that
- * cannot be trusted is renamed, and nothing in it counts. Lines that do not go to a file have the
- * same chain.
+ * killed leaves the line. A file that cannot be trusted is renamed, and nothing in it counts. Lines
+ * that do not go to a file have the same chain.
  */
-import { appendFile, readFile, rename, writeFile } from "node:fs/promises";
+import { readFile, rename } from "node:fs/promises";
+import { LineFile } from "../../lib/structures/line-file.ts";
 import { Chain, type ReadLine, readChain } from "./chain.ts";
 
 export interface LedgerOptions {
@@ -16,8 +16,6 @@ export interface LedgerOptions {
   readonly lines?: readonly ReadLine[];
   /** The size at which a new file is begun. */
   readonly maxBytes?: number;
-  /** The size of the file. */
-  readonly bytes?: number;
 }
 
 const MAX_BYTES = 8 * 1024 * 1024;
@@ -35,21 +33,19 @@ export class Ledger {
   onLine: ((text: string, whole: string) => void) | undefined;
   /** What a new file has in it, so that the one before is not needed. */
   summary: (() => Readonly<Record<string, unknown>>) | undefined;
-  readonly #file: string | undefined;
+  readonly #file: LineFile | undefined;
   readonly #maxBytes: number;
   readonly #chain: Chain;
-  #bytes: number;
   #waiting: string[] = [];
   #waiters: Waiter[] = [];
   #work: Promise<void> | undefined;
   /** How many lines could not be written the last time. */
   #unwritten = 0;
 
-  constructor({ file, lines = [], maxBytes = MAX_BYTES, bytes = 0 }: LedgerOptions = {}) {
-    this.#file = file;
+  constructor({ file, lines = [], maxBytes = MAX_BYTES }: LedgerOptions = {}) {
+    this.#file = file === undefined ? undefined : new LineFile(file);
     this.#maxBytes = maxBytes;
     this.#chain = new Chain(lines.at(-1));
-    this.#bytes = bytes;
   }
 
   /** Resolves when the line is written; rejects if it cannot be. The next one tries it again. */
@@ -57,7 +53,7 @@ export class Ledger {
     const { text, whole } = this.#chain.next({ time: new Date().toISOString(), ...event }, args);
     this.onLine?.(text, whole);
     if (this.#file === undefined) return Promise.resolve();
-    this.#waiting.push(`${whole}\n`);
+    this.#waiting.push(whole);
     return new Promise((done, failed) => {
       this.#waiters.push({ done, failed });
       this.#work ??= this.#run(this.#file!);
@@ -78,20 +74,21 @@ export class Ledger {
 
   /** Resolves when nothing waits to be written. */
   async settled(): Promise<void> {
-    await this.#work;
+    while (this.#work) await this.#work;
   }
 
-  async #run(file: string): Promise<void> {
+  async #run(file: LineFile): Promise<void> {
     // What happens in one turn of the event loop is written together.
     await new Promise((resolve) => setImmediate(resolve));
     while (this.#waiters.length > 0) {
       const waiters = this.#waiters.splice(0);
       const batch = this.#waiting.splice(0);
       try {
-        if (this.#bytes > this.#maxBytes) await this.#begin(file);
-        const text = batch.join("");
-        await appendFile(file, text, { mode: 0o600 });
-        this.#bytes += Buffer.byteLength(text);
+        await file.open();
+        if (file.bytes > this.#maxBytes) await this.#begin(file);
+        const { written, error } = await file.append(batch);
+        batch.splice(0, written);
+        if (batch.length > 0) throw error;
         this.#unwritten = 0;
         for (const { done } of waiters) done();
       } catch (error) {
@@ -100,14 +97,15 @@ export class Ledger {
         for (const { failed } of waiters) failed(error);
       }
     }
+    // A file that somebody moves away meanwhile is begun anew.
+    await file.close();
     this.#work = undefined;
+    if (this.#waiters.length > 0) this.#work = this.#run(file);
   }
 
   /** Begins a new file. Lines that wait were chained before, so the summary's place is behind. */
-  async #begin(file: string): Promise<void> {
-    for (let i = KEPT_FILES - 1; i > 0; i--) await rename(`${file}.${i}`, `${file}.${i + 1}`).catch(() => {});
-    await rename(file, `${file}.1`);
-    this.#bytes = 0;
+  async #begin(file: LineFile): Promise<void> {
+    await file.rotate(KEPT_FILES);
     if (this.summary) void this.append({ event: "continued", ...this.summary() }).catch(() => {});
   }
 }
@@ -123,6 +121,7 @@ export async function openLedger(file: string, warn: (message: string) => void):
     if (error.code === "ENOENT") return "";
     throw error;
   });
+  // A process that was killed within a line left part of it; the next line is written in its place.
   const whole = text.slice(0, text.lastIndexOf("\n") + 1);
   const { lines, broken } = readChain(whole);
   if (broken) {
@@ -132,9 +131,5 @@ export async function openLedger(file: string, warn: (message: string) => void):
     warn(`The approvals of ${file} do not count any more, and the file is now ${putAway}: ${why}`);
     return { ledger: new Ledger({ file }), lines: [] };
   }
-  if (whole.length < text.length) {
-    await writeFile(`${file}.new`, whole, { mode: 0o600 });
-    await rename(`${file}.new`, file);
-  }
-  return { ledger: new Ledger({ file, lines, bytes: Buffer.byteLength(whole) }), lines };
+  return { ledger: new Ledger({ file, lines }), lines };
 }

@@ -7,6 +7,7 @@
  */
 import {
   closeSync,
+  ftruncateSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -71,7 +72,7 @@ export class SegmentFiles {
     return this.#handle === undefined ? this.segmentBytes : this.segmentBytes - this.#segments.at(-1)!.bytes;
   }
 
-  /** Writes lines to one segment. Throws if the disk does not take them; part may be written. */
+  /** Writes lines to one segment. Throws if the disk does not take all of them. */
   write({ parts, bytes, lines, from, until }: Lines): void {
     try {
       if (bytes > this.room) this.#release();
@@ -79,7 +80,7 @@ export class SegmentFiles {
       const written = writevSync(this.#handle, parts);
       if (written < bytes) writeRest(this.#handle, Buffer.concat(parts).subarray(written));
     } catch (error) {
-      // A line that is not whole is passed over by readers.
+      this.#cutTorn();
       this.#release();
       throw error;
     }
@@ -126,6 +127,16 @@ export class SegmentFiles {
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== "EEXIST" || tries === MOST_TRIES) throw error;
       }
+    }
+  }
+
+  /** Takes back the part of a failed write that the disk took. */
+  #cutTorn(): void {
+    if (this.#handle === undefined) return;
+    try {
+      ftruncateSync(this.#handle, this.#segments.at(-1)!.bytes);
+    } catch {
+      // Readers skip a line that is not whole.
     }
   }
 

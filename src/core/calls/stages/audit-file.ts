@@ -2,18 +2,17 @@
  * The file of the audit log: takes lines at once and appends them later, in their order.
  *
  * A line is in the file, waits in memory, or is counted as lost; there is no fourth. A file that
- * cannot be written is closed and tried again: no descriptor outlives its failure. A line that came
- * only in part, because the disk was full, is ended and written again as a whole. A regular file is
- * rotated before it grows beyond its limit; pipes and devices are not.
+ * cannot be written is closed and tried again. A regular file is rotated before it grows beyond its
+ * limit; pipes and devices are not.
  */
-import { type FileHandle, open, realpath, rename } from "node:fs/promises";
+
+import { LineFile } from "../../../lib/structures/line-file.ts";
 import { messageOf } from "../../../mcp/protocol/errors.ts";
 import type { Logger } from "../../../observe/telemetry/logger.ts";
 
 /** More than this is not kept while the disk does not take it. */
 const MAX_WAITING = 16 * 1024 * 1024;
 const RETRY_MS = 1_000;
-const LINE_FEED = 0x0a;
 
 export interface AuditFileOptions {
   readonly path: string;
@@ -25,12 +24,9 @@ export interface AuditFileOptions {
 
 export class AuditFile {
   readonly #options: AuditFileOptions;
-  #handle: FileHandle | undefined;
-  /** Whether it may be renamed. */
-  #isRegular = false;
-  #fileBytes = 0;
-  /** The last line in the file is not whole. */
-  #isTorn = false;
+  readonly #file: LineFile;
+  /** The bytes in the file at the last rotation that failed. */
+  #ignoredBytes = 0;
   #waiting: string[] = [];
   #waitingSize = 0;
   /** Of this outage. */
@@ -43,6 +39,7 @@ export class AuditFile {
 
   constructor(options: AuditFileOptions) {
     this.#options = options;
+    this.#file = new LineFile(options.path);
   }
 
   write(line: string): void {
@@ -70,7 +67,7 @@ export class AuditFile {
     clearTimeout(this.#retry);
     if (this.#waiting.length > 0) this.#lose(this.#waiting.length);
     this.#waiting = [];
-    await this.#release();
+    await this.#file.close();
   }
 
   #start(): void {
@@ -91,11 +88,11 @@ export class AuditFile {
     await new Promise((resolve) => setImmediate(resolve));
     try {
       while (this.#waiting.length > 0 || this.#isMoved) {
-        if (this.#isMoved) await this.#release();
+        if (this.#isMoved) await this.#file.close();
         this.#isMoved = false;
-        this.#handle ??= await this.#open();
-        if (this.#isFull()) await this.#rotate(this.#handle);
-        else await this.#append(this.#handle, this.#take());
+        await this.#file.open();
+        if (this.#isFull()) await this.#rotate();
+        else await this.#append(this.#take());
       }
       this.#recover();
     } catch (error) {
@@ -104,55 +101,40 @@ export class AuditFile {
     this.#writing = undefined;
   }
 
-  async #open(): Promise<FileHandle> {
-    const handle = await open(this.#options.path, "a", 0o600);
-    const stats = await handle.stat();
-    this.#isRegular = stats.isFile();
-    this.#fileBytes = stats.size;
-    return handle;
-  }
-
-  async #release(): Promise<void> {
-    const handle = this.#handle;
-    this.#handle = undefined;
-    // The descriptor is free also when this fails.
-    await handle?.close().catch(() => {});
-  }
-
   /** Whether the next line has to go to a new file. One that is too long for any goes as it is. */
   #isFull(): boolean {
     const { maxBytes } = this.#options.rotation();
     const [line] = this.#waiting;
-    if (line === undefined || maxBytes === 0 || !this.#isRegular || this.#fileBytes === 0) return false;
-    return this.#fileBytes + Buffer.byteLength(line) + 1 > maxBytes;
+    if (line === undefined || maxBytes === 0 || !this.#file.isRegular || this.#size === 0) return false;
+    return this.#size + Buffer.byteLength(line) + 1 > maxBytes;
   }
 
-  async #rotate(handle: FileHandle): Promise<void> {
+  /** The bytes that count towards the next rotation. */
+  get #size(): number {
+    return Math.max(0, this.#file.bytes - this.#ignoredBytes);
+  }
+
+  async #rotate(): Promise<void> {
     const { path, rotation, log } = this.#options;
-    // Somebody else may have emptied it.
-    this.#fileBytes = Math.min(this.#fileBytes, (await handle.stat()).size);
+    await this.#file.measure();
     if (!this.#isFull()) return;
     try {
-      // A link stays a link: what it leads to is renamed.
-      const target = await realpath(path);
-      for (let i = rotation().keep - 1; i > 0; i--) await renameIfThere(`${target}.${i}`, `${target}.${i + 1}`);
-      await renameIfThere(target, `${target}.1`);
-      await this.#release();
-      this.#isTorn = false;
+      await this.#file.rotate(rotation().keep);
+      this.#ignoredBytes = 0;
     } catch (error) {
       log.error(
         { file: path, error: messageOf(error) },
         "The audit log cannot be rotated and keeps growing: make its folder writable",
       );
       // Tried again when as much has come once more.
-      this.#fileBytes = 0;
+      this.#ignoredBytes = this.#file.bytes;
     }
   }
 
   /** The next lines that fit into the file together. */
   #take(): string[] {
     const { maxBytes } = this.#options.rotation();
-    let room = maxBytes === 0 || !this.#isRegular ? Number.POSITIVE_INFINITY : maxBytes - this.#fileBytes;
+    let room = maxBytes === 0 || !this.#file.isRegular ? Number.POSITIVE_INFINITY : maxBytes - this.#size;
     let count = 0;
     for (const line of this.#waiting) {
       room -= Buffer.byteLength(line) + 1;
@@ -162,24 +144,12 @@ export class AuditFile {
     return this.#waiting.splice(0, count);
   }
 
-  async #append(handle: FileHandle, lines: string[]): Promise<void> {
-    if (lines.length === 0) return;
-    const bytes = Buffer.from(`${lines.join("\n")}\n`);
-    let written = 0;
-    try {
-      if (this.#isTorn && this.#fileBytes > 0) await handle.write("\n");
-      this.#isTorn = false;
-      while (written < bytes.length) written += (await handle.write(bytes, written)).bytesWritten;
-    } catch (error) {
-      const whole = bytes.toString("latin1", 0, written).split("\n").length - 1;
-      this.#waiting = [...lines.slice(whole), ...this.#waiting];
-      this.#isTorn ||= written > 0 && bytes[written - 1] !== LINE_FEED;
-      lines.length = whole;
-      throw error;
-    } finally {
-      this.#fileBytes += written;
-      for (const line of lines) this.#waitingSize -= line.length;
-    }
+  async #append(lines: readonly string[]): Promise<void> {
+    const { written, error } = await this.#file.append(lines);
+    for (const line of lines.slice(0, written)) this.#waitingSize -= line.length;
+    if (written === lines.length) return;
+    this.#waiting = [...lines.slice(written), ...this.#waiting];
+    throw error;
   }
 
   async #fail(error: unknown): Promise<void> {
@@ -191,7 +161,7 @@ export class AuditFile {
       );
     }
     this.#isFailing = true;
-    await this.#release();
+    await this.#file.close();
     if (!this.#isClosed) this.#retry = setTimeout(() => this.#start(), RETRY_MS).unref();
   }
 
@@ -200,13 +170,5 @@ export class AuditFile {
     if (this.#isFailing || this.#lost > 0) log.warn({ file: path, lost: this.#lost }, "The audit log is written again");
     this.#isFailing = false;
     this.#lost = 0;
-  }
-}
-
-async function renameIfThere(from: string, to: string): Promise<void> {
-  try {
-    await rename(from, to);
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
   }
 }
