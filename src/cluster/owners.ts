@@ -6,8 +6,10 @@
  * a replica can hand over an id whose rest only a newer version understands. Nobody without the
  * secret can read or make a tag.
  */
+
 import { createHmac, randomBytes } from "node:crypto";
 import { createByteSealer } from "../lib/crypto/byte-sealer.ts";
+import { BoundedMap } from "../lib/structures/bounded-map.ts";
 
 export interface Owner {
   /** Another one in every process: a replica that was restarted is another owner. */
@@ -35,7 +37,7 @@ export function clusterKey(secret: string, purpose: string): Buffer {
 export class OwnerTags {
   readonly #sealer;
   /** By tag. Only tags that were sealed with the secret get in. */
-  readonly #known = new Map<string, Owner>();
+  readonly #known = new BoundedMap<string, Owner>(MOST_KNOWN);
 
   constructor(secret: string) {
     this.#sealer = createByteSealer(clusterKey(secret, "tags"));
@@ -55,7 +57,6 @@ export class OwnerTags {
     if (known) return known;
     const owner = this.#open(tag);
     if (!owner) return undefined;
-    if (this.#known.size >= MOST_KNOWN) this.#known.delete(this.#known.keys().next().value!);
     this.#known.set(tag, owner);
     return owner;
   }

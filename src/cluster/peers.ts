@@ -6,8 +6,10 @@
  * nothing for too long loses what was handed to it: those clients get an error, or the end of their
  * stream, and do not wait for ever. No account takes more than its share of all hand-overs.
  */
+
 import type { Agent } from "node:https";
 import { setTimeout as pause } from "node:timers/promises";
+import { BoundedSet } from "../lib/structures/bounded-map.ts";
 import { Shares } from "../lib/structures/shares.ts";
 import { type Exchange, type HandOverOptions, type HandOverResult, handOver, isThere } from "./hand-over.ts";
 import type { Owner } from "./owners.ts";
@@ -36,7 +38,7 @@ const DRAIN_MS = 20;
 
 export class Peers {
   readonly #options: PeersOptions;
-  readonly #gone = new Set<string>();
+  readonly #gone = new BoundedSet<string>(MOST_GONE);
   readonly #peers = new Map<string, Peer>();
   readonly #shares = new Shares();
 
@@ -123,6 +125,5 @@ export class Peers {
 
   #ended({ id }: Owner): void {
     this.#gone.add(id);
-    if (this.#gone.size > MOST_GONE) this.#gone.delete(this.#gone.values().next().value!);
   }
 }

@@ -4,9 +4,9 @@
  * Invariant: a file is replaced as a whole, with its mode, and only if it still has the bytes that
  * were read. A link, a file that may not be written, and anything that is no file are left alone.
  */
-import { randomUUID } from "node:crypto";
-import { chmod, lstat, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { lstat, mkdir, readFile, rm } from "node:fs/promises";
 import { dirname } from "node:path";
+import { writeFileAtomic } from "../../lib/structures/write-file-atomic.ts";
 
 /** A file that must be left alone; the message says why. */
 export class FileError extends Error {}
@@ -63,16 +63,11 @@ export async function replaceFile(path: string, { before, after, mode = 0o600 }:
   if (before && (before.mode & OWNER_WRITES) === 0) throw new FileError("it may not be written (read-only)");
   const now = await readState(path);
   if (!isSame(now, before)) throw new FileError("another program changed it just now; try again");
-  const draft = `${path}.${randomUUID().slice(0, 8)}.tmp`;
   try {
     if (after === undefined) return await rm(path, { force: true });
     if (!before) await mkdir(dirname(path), { recursive: true });
-    await writeFile(draft, after, { flag: "wx", mode: before?.mode ?? mode });
-    // The process's umask may have taken bits away.
-    await chmod(draft, before?.mode ?? mode);
-    await rename(draft, path);
+    await writeFileAtomic(path, after, { mode: before?.mode ?? mode });
   } catch (error) {
-    await rm(draft, { force: true }).catch(() => {});
     const { code = "failed" } = error as NodeJS.ErrnoException;
     throw new FileError(WHY[code] ?? `it cannot be written (${code})`);
   }

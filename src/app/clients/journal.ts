@@ -4,10 +4,11 @@
  *
  * Invariant: a change is in the journal before it is made.
  */
-import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { stateFolder } from "../../config/state-folder.ts";
 import { isRecord } from "../../lib/structures/record.ts";
+import { writeFileAtomic } from "../../lib/structures/write-file-atomic.ts";
 
 export interface Change {
   readonly file: string;
@@ -89,8 +90,7 @@ export class Journal {
       before: before?.toString("base64") ?? null,
       after: after?.toString("base64") ?? null,
     }));
-    await writeFile(`${file}.new`, JSON.stringify({ ...entry, changes }), { mode: 0o600 });
-    await rename(`${file}.new`, file);
+    await writeFileAtomic(file, JSON.stringify({ ...entry, changes }));
   }
 }
 

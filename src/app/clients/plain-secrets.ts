@@ -42,10 +42,7 @@ export function withReferences(
 
 const HIDDEN = "[hidden]";
 const KEY_FORMATS = Object.values(FORMATS).map((format) => new RegExp(format.source, "g"));
-/**
- * A name, what separates it from its value, and the value: in JSON, TOML, YAML and a list of
- * arguments.
- */
+/** A name, its separator and its value, in JSON, TOML, YAML and lists of arguments. */
 const NAMED =
   /(["']?)(-{0,2}[A-Za-z_][\w.-]*)\1(\s*[:=]\s*|,\s*)(?:"((?:[^"\\\n]|\\.)*)"|'([^'\n]*)'|([^\s"'{}[\],#][^\n,}\]#]*))/g;
 const IN_URL = /([?&]([\w.-]+)=)([^&\s"'#]+)/g;

@@ -2,13 +2,14 @@
  * The grants in force. A grant allows calls with its key, and no others: in its session if it is
  * for one, until it expires, and as often as it says.
  */
+import { BoundedMap } from "../../lib/structures/bounded-map.ts";
 import type { Grant } from "./record.ts";
 
 const MOST_GRANTS = 10_000;
 
 export class Grants {
   /** Oldest first. */
-  readonly #grants = new Map<string, Grant>();
+  readonly #grants = new BoundedMap<string, Grant>(MOST_GRANTS);
 
   all(now: number): Grant[] {
     for (const [id, grant] of this.#grants) if (isOver(grant, now)) this.#grants.delete(id);
@@ -17,7 +18,6 @@ export class Grants {
 
   add(grant: Grant): void {
     this.#grants.set(grant.id, grant);
-    if (this.#grants.size > MOST_GRANTS) this.#grants.delete(this.#grants.keys().next().value!);
   }
 
   remove(id: string): Grant | undefined {

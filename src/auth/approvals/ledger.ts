@@ -74,7 +74,7 @@ export class Ledger {
 
   /** Resolves when nothing waits to be written. */
   async settled(): Promise<void> {
-    while (this.#work) await this.#work;
+    await this.#work;
   }
 
   async #run(file: LineFile): Promise<void> {
@@ -87,6 +87,8 @@ export class Ledger {
         await file.open();
         if (file.bytes > this.#maxBytes) await this.#begin(file);
         const { written, error } = await file.append(batch);
+        // A file that somebody moves away is begun anew.
+        await file.close();
         batch.splice(0, written);
         if (batch.length > 0) throw error;
         this.#unwritten = 0;
@@ -97,10 +99,7 @@ export class Ledger {
         for (const { failed } of waiters) failed(error);
       }
     }
-    // A file that somebody moves away meanwhile is begun anew.
-    await file.close();
     this.#work = undefined;
-    if (this.#waiters.length > 0) this.#work = this.#run(file);
   }
 
   /** Begins a new file. Lines that wait were chained before, so the summary's place is behind. */

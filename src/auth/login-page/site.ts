@@ -6,8 +6,10 @@
  * the person must prove once that this principal is theirs: a link alone, passed on to somebody
  * else, opens nothing. Whatever changes something comes from this page itself (the Origin header).
  */
+
 import { type Page, styleResponse } from "../../lib/html/page.ts";
 import { readBounded } from "../../lib/http-client/read-bounded.ts";
+import { BoundedMap } from "../../lib/structures/bounded-map.ts";
 import { messageOf } from "../../mcp/protocol/errors.ts";
 import { ANYONE, type Principal } from "../../mcp/protocol/principal.ts";
 import { LoginError } from "../login/login-error.ts";
@@ -34,7 +36,7 @@ export class Site {
   readonly #identity: Identity;
   readonly #attempts = new Attempts();
   /** What a browser is told on its next page. */
-  readonly #notes = new Map<string, Note>();
+  readonly #notes = new BoundedMap<string, Note>(MOST_NOTES);
 
   constructor(options: SiteOptions) {
     this.#options = options;
@@ -140,7 +142,6 @@ export class Site {
     } catch (error) {
       note = problem(error);
     }
-    if (this.#notes.size >= MOST_NOTES) this.#notes.delete(this.#notes.keys().next().value!);
     this.#notes.set(visit.id, note);
     return redirect(at(base, begun.link));
   }

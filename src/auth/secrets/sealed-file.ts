@@ -11,12 +11,13 @@
  * holds then. Nothing of its content appears in an error.
  */
 import { createHmac } from "node:crypto";
-import { type FileHandle, mkdir, open, readFile, rename } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { stateFolder } from "../../config/state-folder.ts";
 import { readStateKey } from "../../config/state-key.ts";
 import { type ByteSealer, createByteSealer } from "../../lib/crypto/byte-sealer.ts";
 import { isRecord } from "../../lib/structures/record.ts";
+import { writeFileAtomic } from "../../lib/structures/write-file-atomic.ts";
 import { withFileLock } from "./file-lock.ts";
 import { ID_BYTES, type KeptKey, KeychainError, type KeychainKeys } from "./keychain-keys.ts";
 
@@ -127,16 +128,6 @@ export class SealedFile<Content extends object> {
     const head = kept ? Buffer.concat([Buffer.of(BY_KEYCHAIN), kept.id]) : Buffer.of(BY_FOLDER);
     const sealer = kept ? this.#sealerOf(kept.key) : this.#sealer;
     const sealed = Buffer.concat([head, sealer.seal(JSON.stringify(content))]);
-    const fresh = `${this.file}.new`;
-    let handle: FileHandle | undefined;
-    try {
-      handle = await open(fresh, "w", 0o600);
-      await handle.chmod(0o600);
-      await handle.writeFile(sealed);
-      await handle.sync();
-    } finally {
-      await handle?.close();
-    }
-    await rename(fresh, this.file);
+    await writeFileAtomic(this.file, sealed);
   }
 }

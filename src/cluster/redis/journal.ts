@@ -6,9 +6,11 @@
  * credentials, and names sessions by their internal keys, which no client can use. What a session
  * subscribed to is sealed for that session: who can write to Redis can make it forget, and no more.
  */
+
 import { createHmac } from "node:crypto";
 import type { JournaledSubscription, Remembered, SessionJournal } from "../../core/session/journal.ts";
 import { type ByteSealer, createByteSealer } from "../../lib/crypto/byte-sealer.ts";
+import { BoundedMap, BoundedSet } from "../../lib/structures/bounded-map.ts";
 import { clusterKey } from "../owners.ts";
 import type { Redis } from "./redis.ts";
 
@@ -46,8 +48,8 @@ export class RedisJournal implements SessionJournal {
   readonly #sealer: ByteSealer;
   readonly #nameKey: Buffer;
   readonly #sessions = new Map<string, Kept>();
-  readonly #ended = new Set<string>();
-  readonly #loaded = new Map<string, Loaded>();
+  readonly #ended = new BoundedSet<string>(MOST_ENDED);
+  readonly #loaded = new BoundedMap<string, Loaded>(MOST_LOADED);
   #last: Promise<unknown> = Promise.resolve();
   #closed = false;
 
@@ -71,7 +73,6 @@ export class RedisJournal implements SessionJournal {
       // Without Redis, the session goes on without its subscriptions.
     }
     this.#loaded.set(key, found);
-    if (this.#loaded.size > MOST_LOADED) this.#loaded.delete(this.#loaded.keys().next().value!);
   }
 
   remembered(key: string): Remembered | undefined {
@@ -108,7 +109,6 @@ export class RedisJournal implements SessionJournal {
     if (this.#closed) return;
     this.#sessions.delete(key);
     this.#ended.add(key);
-    if (this.#ended.size > MOST_ENDED) this.#ended.delete(this.#ended.values().next().value!);
     this.#do("SET", this.#endKey(key), 1, "PX", this.#options.keepMs);
     this.#do("DEL", this.#key(key));
   }

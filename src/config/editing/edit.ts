@@ -4,9 +4,9 @@
  * Invariant: everything else stays as it is, byte by byte: comments, order, line ends, the file's
  * mode. The file is replaced at once, never half-written, and a link keeps pointing to it.
  */
-import { randomUUID } from "node:crypto";
-import { chmodSync, readFileSync, realpathSync, renameSync, statSync, unlinkSync, writeFileSync } from "node:fs";
+import { readFileSync, realpathSync } from "node:fs";
 import { findNodeAtLocation, getNodeValue, parseTree } from "jsonc-parser";
+import { writeFileAtomicSync } from "../../lib/structures/write-file-atomic.ts";
 import type { KeyPath } from "../problems/locate.ts";
 import { putIn, removeFrom } from "./json-edit.ts";
 
@@ -26,22 +26,7 @@ export function withValue(text: string, path: readonly string[], value: unknown)
 
 export function editConfig(path: string, edit: (text: string) => string): void {
   const file = realpathSync(path);
-  const { mode } = statSync(file);
-  const next = edit(readFileSync(file, "utf8"));
-  const draft = `${file}.${randomUUID().slice(0, 8)}.tmp`;
-  try {
-    writeFileSync(draft, next, { mode, flag: "wx" });
-    // The process's umask may have taken bits away.
-    chmodSync(draft, mode & 0o7777);
-    renameSync(draft, file);
-  } catch (error) {
-    try {
-      unlinkSync(draft);
-    } catch {
-      // It was never made, or has its final name already.
-    }
-    throw error;
-  }
+  writeFileAtomicSync(file, edit(readFileSync(file, "utf8")), { keepsMode: true });
 }
 
 /** Some editors on Windows write a byte order mark. */

@@ -6,14 +6,23 @@
  * presents it, be young enough, and not have ended. Any other id is unknown, and its client starts
  * a new session. Without a state folder, the key and the sessions live only as long as the process.
  */
+
 import { randomBytes, randomUUID } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { LiveConfig } from "../../config/live-config.ts";
 import { stateFolder } from "../../config/state-folder.ts";
 import { readStateKey } from "../../config/state-key.ts";
+import { BoundedSet } from "../../lib/structures/bounded-map.ts";
 import { messageOf } from "../../mcp/protocol/errors.ts";
-import { type JournaledSubscription, MAX_ENDED, openJournal, type Remembered, type SessionJournal } from "./journal.ts";
+import {
+  EndedSessions,
+  type JournaledSubscription,
+  MAX_ENDED,
+  openJournal,
+  type Remembered,
+  type SessionJournal,
+} from "./journal.ts";
 import { createSealer, type Sealer, type SessionClaims } from "./seal.ts";
 import type { SessionStore } from "./store.ts";
 import type { Subscriptions } from "./subscriptions.ts";
@@ -60,9 +69,9 @@ export class Continuity {
   /** Sessions of other processes that go on in this one. */
   readonly #resumed = new Set<string>();
   /** Sessions of this process that others took over. */
-  readonly #surrendered = new Set<string>();
+  readonly #surrendered = new BoundedSet<string>(MAX_ENDED);
   /** Resumed sessions that have ended. Used only without a journal. */
-  readonly #ended = new Set<string>();
+  readonly #ended = new EndedSessions();
   /** The sessions whose ids were sealed or opened here, so a later process can resume them. */
   readonly #kept = new Set<string>();
   readonly #forgetting: NodeJS.Timeout | undefined;
@@ -106,7 +115,8 @@ export class Continuity {
     const claims = this.#claims(id);
     if (claims?.principal !== principal || claims.endpoint !== endpoint) return undefined;
     if (this.#isOwn(claims)) return undefined;
-    if (this.#ended.has(claims.key) || this.journal?.hasEnded(claims.key)) return undefined;
+    if (this.#ended.has(claims.key, claims.issued) || this.journal?.hasEnded(claims.key, claims.issued))
+      return undefined;
     const now = Date.now();
     // Only the journal knows when the earlier process ended, and it knows of no replica. Without
     // it, only the age counts.
@@ -129,7 +139,6 @@ export class Continuity {
     this.#kept.delete(key);
     this.#resumed.delete(key);
     this.#surrendered.add(key);
-    if (this.#surrendered.size > MAX_ENDED) this.#surrendered.delete(this.#surrendered.values().next().value!);
     this.journal?.released?.(key);
   }
 
@@ -163,20 +172,13 @@ export class Continuity {
 
   ended(key: string): void {
     if (!this.#kept.delete(key)) return;
-    if (this.#resumed.delete(key) && !this.journal) this.#remember(key);
+    if (this.#resumed.delete(key) && !this.journal) this.#ended.add(key, Date.now());
     this.journal?.ended(key);
   }
 
   /** Resolves when all events so far would survive a crash. */
   async written(): Promise<void> {
     await this.journal?.written();
-  }
-
-  #remember(key: string): void {
-    this.#ended.add(key);
-    if (this.#ended.size <= MAX_ENDED) return;
-    const [oldest] = this.#ended;
-    this.#ended.delete(oldest!);
   }
 
   /** Stops writing: the next process must be able to resume the sessions that end from now on. */

@@ -5,10 +5,14 @@
  * The file holds JSON lines, appended asynchronously in the order of the events. Only a request
  * that ends a session waits until its line is written. When most of the file is outdated, it is
  * rewritten atomically. It holds no credentials: it names sessions by their internal keys, which no
- * client can use. Losing the file loses subscriptions and nothing else. A half-written last line is
- * skipped. Only a bounded number of ended sessions is remembered, the most recent ones.
+ * client can use. Losing the file loses subscriptions and nothing else. Only a bounded number of
+ * ended sessions is remembered, the most recent ones; of the time before, only sessions that the
+ * file knows to be open can go on.
  */
-import { appendFile, readFile, rename, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
+import { BoundedMap } from "../../lib/structures/bounded-map.ts";
+import { LineFile } from "../../lib/structures/line-file.ts";
+import { writeFileAtomic } from "../../lib/structures/write-file-atomic.ts";
 import { messageOf } from "../../mcp/protocol/errors.ts";
 
 export interface JournaledSubscription {
@@ -29,7 +33,8 @@ export interface SessionJournal {
   /** Looks a session up that another process had. Needed first where that takes time. */
   load?(key: string): Promise<void>;
   remembered(key: string): Remembered | undefined;
-  hasEnded(key: string): boolean;
+  /** `issued`: when the session began. */
+  hasEnded(key: string, issued: number): boolean;
   subscribed(key: string, subscription: JournaledSubscription): void;
   unsubscribed(key: string, serverId: string, uri: string): void;
   level(key: string, level: string): void;
@@ -61,11 +66,52 @@ type Line =
   | { readonly op: "unsub"; readonly k: string; readonly s: string; readonly u: string }
   | { readonly op: "level"; readonly k: string; readonly l: string }
   | { readonly op: "end"; readonly k: string; readonly t: number }
+  /** Sessions that ended up to then are not remembered one by one. */
+  | { readonly op: "floor"; readonly t: number }
   | { readonly op: "alive"; readonly t: number };
 
 /** The most ended sessions that are remembered. */
 export const MAX_ENDED = 10_000;
 const COMPACT_FROM = 1000;
+
+/**
+ * The sessions that have ended.
+ *
+ * Invariant: an ended session is never taken for an open one. Beyond the bound, sessions that began
+ * before the last forgotten end count as ended.
+ */
+export class EndedSessions {
+  /** When the last of those ended that are not remembered any more. */
+  floor = Number.NEGATIVE_INFINITY;
+  readonly #times = new BoundedMap<string, number>(MAX_ENDED, (_key, at) => {
+    this.floor = Math.max(this.floor, at);
+  });
+
+  add(key: string, at: number): void {
+    this.#times.set(key, at);
+  }
+
+  has(key: string, issued: number): boolean {
+    return this.#times.has(key) || issued <= this.floor;
+  }
+
+  isRemembered(key: string): boolean {
+    return this.#times.has(key);
+  }
+
+  get size(): number {
+    return this.#times.size;
+  }
+
+  /** Forgets sessions whose ids nobody can use any more. */
+  forgetUntil(time: number): void {
+    for (const [key, at] of this.#times) if (at < time) this.#times.delete(key);
+  }
+
+  [Symbol.iterator](): IterableIterator<[key: string, at: number]> {
+    return this.#times.entries();
+  }
+}
 const ALIVE_EVERY_MS = 60_000;
 
 export async function openJournal(options: JournalOptions): Promise<Journal> {
@@ -81,7 +127,8 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
 export class Journal implements SessionJournal {
   readonly #options: JournalOptions;
   readonly #sessions = new Map<string, Kept>();
-  readonly #ended = new Map<string, number>();
+  readonly #ended = new EndedSessions();
+  readonly #file: LineFile;
   readonly #timer: NodeJS.Timeout;
   /** When an earlier process was last known to run; 0 if there was none. */
   readonly lastAlive: number;
@@ -95,6 +142,7 @@ export class Journal implements SessionJournal {
 
   constructor(options: JournalOptions, text: string) {
     this.#options = options;
+    this.#file = new LineFile(options.file);
     let lastAlive = 0;
     for (const line of text.split("\n")) {
       const event = parse(line);
@@ -110,8 +158,9 @@ export class Journal implements SessionJournal {
     return kept && { subscriptions: [...kept.subscriptions.values()], logLevel: kept.logLevel };
   }
 
-  hasEnded(key: string): boolean {
-    return this.#ended.has(key);
+  hasEnded(key: string, issued: number): boolean {
+    if (this.#ended.isRemembered(key)) return true;
+    return this.#ended.has(key, issued) && !this.#sessions.has(key);
   }
 
   subscribed(key: string, { serverId, uri, form }: JournaledSubscription): void {
@@ -146,8 +195,10 @@ export class Journal implements SessionJournal {
   /** Rewrites the file with only the current state. */
   async compact(): Promise<void> {
     const now = Date.now();
-    for (const [key, at] of this.#ended) if (now - at > this.#options.keepEndedMs) this.#ended.delete(key);
-    const lines: Line[] = [...this.#ended].map(([k, t]) => ({ op: "end", k, t }));
+    this.#ended.forgetUntil(now - this.#options.keepEndedMs);
+    const { floor } = this.#ended;
+    const lines: Line[] = floor < now - this.#options.keepEndedMs ? [] : [{ op: "floor", t: floor }];
+    lines.push(...[...this.#ended].map(([k, t]) => ({ op: "end", k, t }) as const));
     for (const [k, { subscriptions, logLevel }] of this.#sessions) {
       if (logLevel !== undefined) lines.push({ op: "level", k, l: logLevel });
       for (const { serverId, uri, form } of subscriptions.values())
@@ -155,8 +206,7 @@ export class Journal implements SessionJournal {
     }
     lines.push({ op: "alive", t: now });
     const text = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
-    await writeFile(`${this.#options.file}.new`, text, { mode: 0o600 });
-    await rename(`${this.#options.file}.new`, this.#options.file);
+    await writeFileAtomic(this.#options.file, text);
     this.#lines = lines.length;
   }
 
@@ -175,7 +225,7 @@ export class Journal implements SessionJournal {
   #write(line: Line): void {
     if (this.#closed) return;
     this.#take(line);
-    this.#waiting.push(`${JSON.stringify(line)}\n`);
+    this.#waiting.push(JSON.stringify(line));
     this.#work ??= this.#run();
   }
 
@@ -192,8 +242,10 @@ export class Journal implements SessionJournal {
         break;
       case "end":
         this.#sessions.delete(line.k);
-        this.#ended.set(line.k, line.t);
-        if (this.#ended.size > MAX_ENDED) this.#ended.delete(this.#ended.keys().next().value!);
+        this.#ended.add(line.k, line.t);
+        break;
+      case "floor":
+        this.#ended.floor = Math.max(this.#ended.floor, line.t);
         break;
       case "alive":
         break;
@@ -215,17 +267,26 @@ export class Journal implements SessionJournal {
       this.#waiters = [];
       try {
         if (this.#lines > COMPACT_FROM && this.#lines > 4 * this.#live) await this.compact();
-        else await appendFile(this.#options.file, batch.join(""), { mode: 0o600 });
+        else await this.#append(batch);
         this.#lines += batch.length;
         this.#isFailing = false;
       } catch (error) {
         if (!this.#isFailing) this.#options.failed(messageOf(error));
         this.#isFailing = true;
+        // Lines are missing in the file now: the next write replaces it as a whole.
+        this.#lines = Number.POSITIVE_INFINITY;
       }
       for (const told of waiters) told();
     }
     for (const told of this.#waiters.splice(0)) told();
     this.#work = undefined;
+  }
+
+  async #append(lines: readonly string[]): Promise<void> {
+    const { written, error } = await this.#file.append(lines);
+    // A file that somebody moves away is begun anew.
+    await this.#file.close();
+    if (written < lines.length) throw error;
   }
 
   get #live(): number {

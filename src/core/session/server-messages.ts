@@ -8,6 +8,7 @@
  * If several clients are possible, nobody gets it: one client's messages must never reach another.
  */
 
+import { BoundedMap } from "../../lib/structures/bounded-map.ts";
 import { recordOf } from "../../lib/structures/record.ts";
 import { Call, type Client } from "../../mcp/protocol/call.ts";
 import { notificationText } from "../../mcp/protocol/json-rpc.ts";
@@ -91,11 +92,10 @@ export class ServerMessages {
 
   #remember(serverId: string, elicitationId: string, { key, hasSession }: Client): void {
     if (!hasSession || elicitationId.length > MAX_ID) return;
-    const links = this.#links.get(serverId) ?? new Map<string, string>();
+    const links = this.#links.get(serverId) ?? new BoundedMap<string, string>(MAX_LINKS);
     this.#links.set(serverId, links);
     links.delete(elicitationId);
     links.set(elicitationId, key);
-    if (links.size > MAX_LINKS) links.delete(links.keys().next().value!);
   }
 
   /** Returns the session that was given this link. */

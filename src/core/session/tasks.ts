@@ -8,8 +8,10 @@
  * the task belongs to the new owner. The book decides which tasks are listed and notified. It is
  * bounded, per owner and overall. A task that drops out of it stays closed to others.
  */
+
 import { timingSafeEqual } from "node:crypto";
 import { memberText } from "../../lib/json/json-text.ts";
+import { BoundedMap } from "../../lib/structures/bounded-map.ts";
 import { exposeTaskIds, joinTaskId, splitTaskId, type TaskIdParts } from "../../mcp/identifiers/task-ids.ts";
 import type { Client } from "../../mcp/protocol/call.ts";
 import { notificationText } from "../../mcp/protocol/json-rpc.ts";
@@ -77,7 +79,7 @@ export class Tasks {
   readonly #tasks = new Map<string, Task>();
   readonly #owners = new Map<string, Owned>();
   /** Status notifications that arrived before the answer that started their task. */
-  readonly #early = new Map<string, TaskNote[]>();
+  readonly #early = new BoundedMap<string, TaskNote[]>(MAX_EARLY);
 
   constructor(parts: TaskParts) {
     this.#parts = parts;
@@ -187,7 +189,6 @@ export class Tasks {
     const key = owner ? this.#key(serverId, note.taskId, owner) : keyOf(serverId, note.taskId, "");
     if (this.#tasks.has(key)) return this.#tell(key, note);
     this.#early.set(key, [...(this.#early.get(key) ?? []), note].slice(-MAX_EARLY));
-    if (this.#early.size > MAX_EARLY) this.#early.delete(this.#early.keys().next().value!);
   }
 
   #tell(key: string, { method, params }: TaskNote): void {

@@ -5,14 +5,16 @@
  * answer is sent. It hears of nothing else any more. Invariant: a session that rests is ended
  * before it may come back.
  */
+
 import type { Session } from "../../core/session/session.ts";
+import { BoundedSet } from "../../lib/structures/bounded-map.ts";
 
 /** The most that are remembered. */
 const MOST = 10_000;
 const LOOK_MS = 20;
 
 export class MovedSessions {
-  readonly #ids = new Set<string>();
+  readonly #ids = new BoundedSet<string>(MOST);
   readonly #resting = new Map<string, Session>();
   readonly #isIdle: (id: string, session: Session) => boolean;
   #timer: NodeJS.Timeout | undefined;
@@ -24,7 +26,6 @@ export class MovedSessions {
 
   add(id: string, session: Session): void {
     this.#ids.add(id);
-    if (this.#ids.size > MOST) this.#ids.delete(this.#ids.values().next().value!);
     if (this.#isIdle(id, session)) return session.close();
     session.retire();
     this.#resting.set(id, session);

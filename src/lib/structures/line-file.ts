@@ -125,8 +125,7 @@ export class LineFile {
       }
       if (start === size) return size;
       await reader.read(chunk, 0, 1, start);
-      // Only a line of ours is cut off, or the zeros that a power failure leaves; any other text is
-      // ended.
+      // A power failure leaves zeros. Any other text is not ours: it is ended.
       if (chunk[0] === BRACE || chunk[0] === 0) {
         await handle.truncate(start);
         return start;

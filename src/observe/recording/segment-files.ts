@@ -11,14 +11,13 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
-  renameSync,
   rmSync,
   statSync,
-  writeFileSync,
   writeSync,
   writevSync,
 } from "node:fs";
 import { join } from "node:path";
+import { writeFileAtomicSync } from "../../lib/structures/write-file-atomic.ts";
 
 export interface SegmentOptions {
   readonly dir: string;
@@ -175,11 +174,8 @@ export class SegmentFiles {
     if (this.#segments.length === 0) return;
     const { dir, run } = this.#options;
     const text = `{"version":1,"run":"${run}","segments":${JSON.stringify(this.#segments)},${this.about}}\n`;
-    const path = join(dir, `${run}.index.json`);
-    const draft = `${path}.${process.pid}.new`;
-    rmSync(draft, { force: true });
-    writeFileSync(draft, text, { mode: 0o600, flag: "wx" });
-    renameSync(draft, path);
+    // The segments can be read without it, and the recorder must not wait for the disk.
+    writeFileAtomicSync(join(dir, `${run}.index.json`), text, { isDurable: false });
   }
 }
 

@@ -4,11 +4,15 @@
  * Invariant: a file that cannot be read approves nothing.
  */
 import { readFileSync } from "node:fs";
-import { readFile, rename, rm, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
+import { writeFileAtomic } from "../../lib/structures/write-file-atomic.ts";
 import { finish, inSlices } from "../../lib/timing/slices.ts";
 import { messageOf } from "../../mcp/protocol/errors.ts";
 import { formatLock, type LockedServer, type ReadLock } from "./lock-file.ts";
 import { readLock } from "./read-lock.ts";
+
+/** People share the file. */
+const LOCK_MODE = 0o644;
 
 export const NO_LOCK: ReadLock = { servers: new Map(), problems: [], lines: new Map() };
 
@@ -46,13 +50,6 @@ export async function writeLockedServer(path: string, id: string, server: Locked
   const next = new Map(servers);
   if (server) next.set(id, server);
   else next.delete(id);
-  const draft = `${path}.${process.pid}.new`;
-  try {
-    await writeFile(draft, await inSlices(formatLock(next)));
-    await rename(draft, path);
-  } catch (error) {
-    await rm(draft, { force: true }).catch(() => {});
-    throw error;
-  }
+  await writeFileAtomic(path, await inSlices(formatLock(next)), { mode: LOCK_MODE, keepsMode: true });
   return readLockFile(path);
 }

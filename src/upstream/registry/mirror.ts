@@ -4,11 +4,12 @@
  *
  * Invariant: a copy is replaced as a whole, and only by a complete list.
  */
-import { createHash, randomUUID } from "node:crypto";
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { stateFolder } from "../../config/state-folder.ts";
 import { isRecord } from "../../lib/structures/record.ts";
+import { writeFileAtomic } from "../../lib/structures/write-file-atomic.ts";
 import { listServers } from "./registry-client.ts";
 import type { RegistryServer } from "./server-json.ts";
 
@@ -41,9 +42,7 @@ export async function mirrorOf(registry: string, { env, refresh }: MirrorOptions
     const readAt = Date.now();
     const servers = await listServers(registry);
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    const draft = `${file}.${randomUUID().slice(0, 8)}.tmp`;
-    await writeFile(draft, JSON.stringify({ registry, readAt, servers }), { mode: 0o600 });
-    await rename(draft, file);
+    await writeFileAtomic(file, JSON.stringify({ registry, readAt, servers }), { isDurable: false });
     return { registry, servers, readAt };
   } catch (error) {
     const problem = (error as Error).message;

@@ -53,9 +53,7 @@ async function undoEverything(journal: Journal, json: boolean): Promise<number> 
   return done.some(isRefused) ? 1 : 0;
 }
 
-/**
- * Removes the secrets that these commands stored, unless one of their files still refers to them.
- */
+/** Removes the secrets that these commands stored, unless a file of theirs still refers to them. */
 async function removeSecrets(entries: readonly JournalEntry[]): Promise<string[]> {
   const names = entries.flatMap(({ secrets = [] }) => secrets);
   if (names.length === 0) return [];

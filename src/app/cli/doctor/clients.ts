@@ -108,10 +108,7 @@ async function workingOf(entries: Entries): Promise<string[]> {
   return working;
 }
 
-/**
- * The entries in the form that they have: the gateway's or one for each server, over HTTP or
- * started.
- */
+/** The entries in their present form: one or one for each server, over HTTP or started. */
 function wantedFor(entries: Entries, { chosen, all }: Links): { links: Links["chosen"]; mode: "stdio" | undefined } {
   const ofServers = entries.has(OWN_NAME) ? [] : all.filter(({ name }) => entries.has(name));
   const links = ofServers.length > 0 ? ofServers : chosen;

@@ -5,11 +5,12 @@
  * Invariant: a record counts only while its process runs. Only the process that wrote it removes
  * it.
  */
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { configKey } from "../../../config/config-key.ts";
 import { stateFolder } from "../../../config/state-folder.ts";
 import { isRunning } from "../../../lib/process/is-running.ts";
+import { writeFileAtomicSync } from "../../../lib/structures/write-file-atomic.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -46,9 +47,7 @@ export function readRecord(config: string | undefined, env: Environment): Gatewa
 export function writeRecord(config: string | undefined, record: GatewayRecord, env: Environment): () => void {
   recordFolder(env);
   const file = fileOf(config, env);
-  const draft = `${file}.${record.pid}`;
-  writeFileSync(draft, JSON.stringify(record), { mode: 0o600 });
-  renameSync(draft, file);
+  writeFileAtomicSync(file, JSON.stringify(record));
   return () => {
     if (readRecord(config, env)?.pid === record.pid) rmSync(file, { force: true });
   };

@@ -3,9 +3,10 @@
  * in the language of each service manager.
  */
 import { existsSync } from "node:fs";
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm } from "node:fs/promises";
 import { dirname, isAbsolute } from "node:path";
 import { isRecord } from "../../../lib/structures/record.ts";
+import { writeFileAtomic } from "../../../lib/structures/write-file-atomic.ts";
 import type { Definition } from "./definition.ts";
 
 export type Installed = Pick<Definition, "program" | "config">;
@@ -23,8 +24,7 @@ export async function readInstalled(file: string): Promise<Installed | undefined
 
 export async function writeInstalled(file: string, { program, config }: Installed): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  await writeFile(`${file}.new`, JSON.stringify({ program, config }), { mode: 0o600 });
-  await rename(`${file}.new`, file);
+  await writeFileAtomic(file, JSON.stringify({ program, config }));
 }
 
 export async function removeInstalled(file: string): Promise<void> {

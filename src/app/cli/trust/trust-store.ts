@@ -6,10 +6,11 @@
  * trusted file is not trusted: its relative paths would lead elsewhere.
  */
 
-import { chmodSync, mkdirSync, readFileSync, realpathSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { stateFolder } from "../../../config/state-folder.ts";
 import { isRecord } from "../../../lib/structures/record.ts";
+import { writeFileAtomicSync } from "../../../lib/structures/write-file-atomic.ts";
 
 export interface Trusted {
   /** An absolute path; links in its folder are resolved. */
@@ -79,10 +80,7 @@ export class TrustStore {
   /** Replaces the file atomically, because a running gateway may read it at any time. */
   #write(trusted: readonly Trusted[]): void {
     mkdirSync(dirname(this.file), { recursive: true, mode: 0o700 });
-    const fresh = `${this.file}.${process.pid}`;
-    writeFileSync(fresh, `${JSON.stringify({ trusted }, null, 2)}\n`, { mode: 0o600 });
-    chmodSync(fresh, 0o600);
-    renameSync(fresh, this.file);
+    writeFileAtomicSync(this.file, `${JSON.stringify({ trusted }, null, 2)}\n`);
   }
 }
 

@@ -2,6 +2,8 @@
  * The access tokens that callers came with last, for servers that are used on their behalf. They
  * are in memory only, and not longer than they are valid. Their number is bounded.
  */
+
+import { BoundedMap } from "../../../lib/structures/bounded-map.ts";
 import type { Principal } from "../../../mcp/protocol/principal.ts";
 import type { Subject } from "./on-behalf.ts";
 
@@ -10,13 +12,12 @@ const SEPARATOR = "\u001f";
 
 export class Subjects {
   /** By principal; oldest first. */
-  readonly #tokens = new Map<string, { readonly token: string; readonly expiresAt: number }>();
+  readonly #tokens = new BoundedMap<string, { readonly token: string; readonly expiresAt: number }>(MOST);
 
   note({ id, expiresAt }: Principal, token: string): void {
     if (this.#tokens.get(id)?.token === token) return;
     this.#tokens.delete(id);
     this.#tokens.set(id, { token, expiresAt });
-    if (this.#tokens.size > MOST) this.#tokens.delete(this.#tokens.keys().next().value!);
   }
 
   of(principal: string): Subject | undefined {

@@ -6,7 +6,9 @@
  * the schema of a tool once; a client without a session cannot be told from another, and gets it
  * each time. All other answers stay as they are.
  */
+
 import { applyEdits, elementSpans, memberSpan, memberText, setMember } from "../../../lib/json/json-text.ts";
+import { BoundedSet } from "../../../lib/structures/bounded-map.ts";
 import { isRecord, recordOf } from "../../../lib/structures/record.ts";
 import type { Call } from "../../../mcp/protocol/call.ts";
 import { errorTable } from "../../../mcp/protocol/errors.ts";
@@ -21,7 +23,7 @@ const LONGEST = 16 * 1024;
 const MOST_SENT = 10_000;
 
 export class ArgumentHelp implements Stage {
-  readonly #sent = new Set<string>();
+  readonly #sent = new BoundedSet<string>(MOST_SENT);
 
   leave({ call }: Flight, route: Route, answer: Answer): Answer {
     if (call.method !== "tools/call" || answer.raw.length > LONGEST) return answer;
@@ -39,7 +41,6 @@ export class ArgumentHelp implements Stage {
     if (!client.hasSession) return true;
     const key = JSON.stringify([client.key, serverId, name]);
     if (this.#sent.has(key)) return false;
-    if (this.#sent.size >= MOST_SENT) this.#sent.delete(this.#sent.values().next().value!);
     this.#sent.add(key);
     return true;
   }

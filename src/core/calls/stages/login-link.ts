@@ -6,7 +6,9 @@
  * which its model reads, else in the error. When somebody has logged in, the clients that were
  * asked are told.
  */
+
 import { randomUUID } from "node:crypto";
+import { BoundedMap } from "../../../lib/structures/bounded-map.ts";
 import { recordOf } from "../../../lib/structures/record.ts";
 import { LINKS_REQUIRED } from "../../../mcp/protocol/errors.ts";
 import type { Flight } from "../../../mcp/protocol/flight.ts";
@@ -42,7 +44,7 @@ export class LoginLink implements Stage {
   readonly #links: LoginLinks;
   readonly #servers: Servers;
   /** What sessions were asked to open, by id. Oldest first. */
-  readonly #offers = new Map<string, Offer>();
+  readonly #offers = new BoundedMap<string, Offer>(MOST_OFFERS);
 
   constructor(links: LoginLinks, servers: Servers) {
     this.#links = links;
@@ -83,7 +85,6 @@ export class LoginLink implements Stage {
 
   #offer(id: string, offer: Offer): void {
     this.#offers.set(id, offer);
-    if (this.#offers.size > MOST_OFFERS) this.#offers.delete(this.#offers.keys().next().value!);
   }
 
   #loggedIn(serverId: string, owner: string): void {

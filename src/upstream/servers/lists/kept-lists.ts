@@ -9,12 +9,13 @@
  */
 import { createHash, type Hash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
-import { mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { ServerConfig } from "../../../config/schema/server.ts";
 import { stateFolder } from "../../../config/state-folder.ts";
 import { elementSpans, memberSpan } from "../../../lib/json/json-text.ts";
 import { isRecord } from "../../../lib/structures/record.ts";
+import { writeFileAtomic } from "../../../lib/structures/write-file-atomic.ts";
 import type { PeerInfo } from "../../../mcp/peers/peer.ts";
 import { messageOf } from "../../../mcp/protocol/errors.ts";
 import type { ListKind } from "../../../mcp/protocol/methods.ts";
@@ -63,7 +64,6 @@ export class KeptLists {
   /** The text to write next, by file; undefined: the last one is being written. */
   readonly #next = new Map<string, string | undefined>();
   readonly #writes = new Set<Promise<void>>();
-  #count = 0;
 
   constructor(folder: string, log: Logger) {
     this.#folder = folder;
@@ -116,15 +116,10 @@ export class KeptLists {
   async #write(file: string, server: string): Promise<void> {
     for (let text = this.#next.get(file); text !== undefined; text = this.#next.get(file)) {
       this.#next.set(file, undefined);
-      const draft = `${file}.${process.pid}-${++this.#count}.new`;
       try {
         if (Buffer.byteLength(text) > MAX_BYTES) await rm(file, { force: true });
-        else {
-          await writeFile(draft, text, { flag: "wx", mode: 0o600 });
-          await rename(draft, file);
-        }
+        else await writeFileAtomic(file, text, { isDurable: false });
       } catch (error) {
-        await rm(draft, { force: true }).catch(() => {});
         this.#log.warn(
           { server, error: messageOf(error) },
           "The lists of this server cannot be kept for the next start",

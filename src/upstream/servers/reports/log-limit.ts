@@ -4,6 +4,7 @@
  * prints at each start in place of messages is said once until it changes.
  */
 
+import { BoundedSet } from "../../../lib/structures/bounded-map.ts";
 import { Throttle } from "../../../lib/timing/throttle.ts";
 import { LONGEST_PROBLEM, logText } from "../../../mcp/protocol/log-text.ts";
 import type { Logger } from "../../../observe/telemetry/logger.ts";
@@ -19,7 +20,7 @@ export class LogLimit {
   readonly #reports = new Throttle({ burst: 1, everyMs: 60_000 });
   readonly #problems = new Throttle({ burst: 10, everyMs: 60_000 });
   /** What was quoted last, without its numbers: a time or a process id is no change. */
-  readonly #quoted = new Set<string>();
+  readonly #quoted = new BoundedSet<string>(QUOTES);
 
   constructor(serverId: string, log: Logger) {
     this.#serverId = serverId;
@@ -55,8 +56,6 @@ export class LogLimit {
     const text = detail.replace(/\d+/g, "0");
     const isNew = !this.#quoted.delete(text);
     this.#quoted.add(text);
-    const [oldest] = this.#quoted;
-    if (this.#quoted.size > QUOTES && oldest !== undefined) this.#quoted.delete(oldest);
     return isNew;
   }
 }

@@ -39,7 +39,7 @@ describe("the journal", () => {
     const second = await openAt(file);
     expect(second.remembered("a")).toEqual({ subscriptions: [hello], logLevel: "warning" });
     expect(second.remembered("b")).toBeUndefined();
-    expect([second.hasEnded("a"), second.hasEnded("b")]).toEqual([false, true]);
+    expect([second.hasEnded("a", Date.now()), second.hasEnded("b", 0)]).toEqual([false, true]);
     expect([before <= second.lastAlive, second.lastAlive <= Date.now()]).toEqual([true, true]);
   });
 
@@ -77,13 +77,28 @@ describe("the journal", () => {
 
   it("remembers the last of the sessions that ended, not all there ever were", async () => {
     const file = place();
+    const start = Date.now();
     const first = await openAt(file);
     for (let i = 0; i < 25_000; i++) first.ended(`key-${i}`);
     await first.close();
-    expect([first.hasEnded("key-0"), first.hasEnded("key-24999")]).toEqual([false, true]);
     const second = await openAt(file);
-    expect([second.hasEnded("key-14999"), second.hasEnded("key-15000")]).toEqual([false, true]);
     expect(readFileSync(file, "utf8").split("\n").length).toBeLessThan(10_010);
+    // B8: those that are not remembered one by one are not valid again.
+    for (const journal of [first, second]) {
+      expect([journal.hasEnded("key-0", start), journal.hasEnded("key-24999", start)]).toEqual([true, true]);
+      expect(journal.hasEnded("later", Date.now() + 1)).toBe(false);
+    }
+  });
+
+  it("B8: lets a session go on that it knows to be open, however many others ended", async () => {
+    const file = place();
+    const first = await openAt(file);
+    const start = Date.now();
+    first.subscribed("open", hello);
+    for (let i = 0; i < 11_000; i++) first.ended(`key-${i}`);
+    await first.close();
+    const second = await openAt(file);
+    expect([second.hasEnded("open", start), second.hasEnded("key-0", start)]).toEqual([false, true]);
   });
 
   it("says when an end is written", async () => {
