@@ -8,11 +8,12 @@ import { hasProgram, startRedis, startRedisCluster, startSentinels } from "../..
 
 afterEach(disposeAll);
 
-function open(url: string) {
+/** `timeoutMs`: long enough for a busy machine, unless Redis is not to answer. */
+function open(url: string, timeoutMs = 30_000) {
   const failures: string[] = [];
   let connections = 0;
   const connected = () => void connections++;
-  const redis = new Redis({ url, timeoutMs: 200, connected, failed: (reason) => failures.push(reason) });
+  const redis = new Redis({ url, timeoutMs, connected, failed: (reason) => failures.push(reason) });
   onDispose(() => redis.close());
   return { redis, failures, connections: () => connections };
 }
@@ -50,7 +51,7 @@ describe.skipIf(!hasProgram("redis-server"))("the client for Redis", () => {
 
   it("does not wait for a Redis that is stopped", async () => {
     const server = await startRedis();
-    const { redis } = open(server.url);
+    const { redis } = open(server.url, 200);
     await until(() => redis.isReady, { what: "a connection" });
     server.signal("SIGSTOP");
     const commands = Array.from({ length: 50 }, () => redis.command("PING"));
