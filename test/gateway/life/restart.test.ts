@@ -2,7 +2,7 @@
  * A restart of the gateway that its clients do not feel: the same state folder, the same address,
  * another gateway.
  */
-import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { appendFileSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
@@ -144,6 +144,22 @@ describe("a restart", () => {
     await live(home, { GOBLIN_SECRET: "another" });
     stolen.headers["authorization"] = "Bearer token-a";
     expect((await stolen.call("tools/list")).status).toBe(404);
+  });
+
+  it("B8: takes up no session that ended, however many others ended after it", async () => {
+    const home = newHome({ mcpServers: {} });
+    const first = await live(home);
+    const raw = rawHttp(first.url);
+    await raw.initialize();
+    expect((await raw.delete()).status).toBe(204);
+    await first.close();
+    const ends = Array.from({ length: 10_001 }, (_, n) => `{"op":"end","k":"other-${n}","t":${Date.now()}}\n`);
+    appendFileSync(join(home.folder, "goblin/sessions-127.0.0.1-fixed.jsonl"), ends.join(""));
+    for (let lives = 0; lives < 2; lives++) {
+      const next = await live(home);
+      expect((await raw.call("tools/list")).status).toBe(404);
+      await next.close();
+    }
   });
 
   it("takes up no session that was idle for too long, the time in between included", async () => {
