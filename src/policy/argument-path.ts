@@ -11,8 +11,3 @@ export function readPath(written: string): ArgumentPath {
     .split("/")
     .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
-
-/** Names that some servers read as the same: Go's JSON, for one, ignores case. */
-export function folded(name: string): string {
-  return name.toUpperCase().toLowerCase();
-}

@@ -6,8 +6,7 @@
  * is still starting, the error says so (`awaits`), and the relay makes a `LateRoute`.
  */
 
-import { locate, memberText, setMember } from "../../lib/json/json-text.ts";
-import { Wanted } from "../../lib/json/wanted.ts";
+import { memberText, setMember } from "../../lib/json/json-text.ts";
 import type { Call } from "../../mcp/protocol/call.ts";
 import { GoblinError } from "../../mcp/protocol/errors.ts";
 import type { RoutedMethod } from "../../mcp/protocol/methods.ts";
@@ -188,17 +187,7 @@ export function stringParam(call: Call, key: string): string {
   throw new GoblinError("INVALID_PARAMS", `${call.method} needs "${key}", a string`);
 }
 
-const referring = new Wanted(["type", "name", "uri"]);
-
-/**
- * Replaces the identifier in `ref`. The server must never read another reference than the one
- * resolved here.
- */
+/** Replaces the identifier in `ref`. */
 function withReference(params: string, key: string, value: string): string {
-  const ref = memberText(params, "ref")!;
-  locate(ref, 0, referring);
-  const { twice } = referring;
-  if (twice !== undefined)
-    throw new GoblinError("INVALID_PARAMS", `Invalid params: "${twice}" appears in "ref" twice; send it once`);
-  return setMember(params, "ref", setMember(ref, key, JSON.stringify(value)));
+  return setMember(params, "ref", setMember(memberText(params, "ref")!, key, JSON.stringify(value)));
 }

@@ -10,6 +10,7 @@
 import { randomUUID } from "node:crypto";
 import { memberSpan } from "../../lib/json/json-text.ts";
 import { isRecord, recordOf } from "../../lib/structures/record.ts";
+import { isClearMeta } from "../../mcp/protocol/json-rpc.ts";
 import type { IncomingBody } from "../classify.ts";
 
 /**
@@ -111,7 +112,8 @@ class RepeatedMeta {
       if ((own.match(/[[{]/g)?.length ?? 0) > MOST_CONTAINERS) return;
       // A copy: a part of the message would keep all of it.
       const copy = Buffer.from(own).toString();
-      if (copy !== own) return;
+      // The place of a known one is not searched again.
+      if (copy !== own || !isClearMeta(copy)) return;
       newest = { text: copy, value: frozen(value) };
     }
     this.#meta = newest;

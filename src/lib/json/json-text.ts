@@ -163,7 +163,10 @@ export function memberSpan(text: string, pos: number, key: string): Span | undef
   return start < 0 ? undefined : { start, end };
 }
 
-/** Finds members of the object at `pos` in one pass. Returns the position after the object. */
+/**
+ * Finds members of the object at `pos`, and those wanted inside of them, in one pass. Returns the
+ * position after the object, or -1 if a key is ambiguous (`wanted.ambiguous`).
+ */
 export function locate(text: string, pos: number, wanted: Wanted): number {
   wanted.clear();
   const { known } = wanted;
@@ -171,30 +174,21 @@ export function locate(text: string, pos: number, wanted: Wanted): number {
   for (;;) {
     if (!readKey(text, at)) return at + 1;
     const k = lastKeyIn(text, wanted.keys);
-    const end = known?.start === valueStart ? known.end : skipValue(text, valueStart);
-    if (k !== -1 && !wanted.found(k, valueStart, end)) return -1;
+    if (k === -1 && wanted.refusesLookalikes && !wanted.passes(lastKey(text))) return -1;
+    const start = valueStart;
+    const inner = k === -1 ? undefined : wanted.inside(k);
+    let end: number;
+    if (known?.start === start) end = known.end;
+    else if (inner && text.charCodeAt(start) === OPEN_BRACE) {
+      end = locate(text, start, inner);
+      if (end === -1) {
+        wanted.endedInside(k);
+        return -1;
+      }
+    } else end = skipValue(text, start);
+    if (k !== -1 && !wanted.found(k, start, end)) return -1;
     at = memberAfter(text, end);
     if (at < 0) return skipSpace(text, end) + 1;
-  }
-}
-
-/**
- * Finds members of an object, and of the object that is its member `inner.parent`, in one pass.
- * That member must be one of the wanted.
- */
-export function locateBoth(text: string, outer: Wanted, inner: Wanted): void {
-  outer.clear();
-  inner.clear();
-  let at = firstMember(text, 0);
-  while (readKey(text, at)) {
-    const k = lastKeyIn(text, outer.keys);
-    const start = valueStart;
-    const isObject = text.charCodeAt(start) === OPEN_BRACE;
-    const end =
-      isObject && k !== -1 && outer.keys[k] === inner.parent ? locate(text, start, inner) : skipValue(text, start);
-    if (k !== -1 && !outer.found(k, start, end)) return;
-    if (end === -1) return;
-    at = memberAfter(text, end);
   }
 }
 

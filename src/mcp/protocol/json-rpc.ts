@@ -7,17 +7,10 @@
  * gateway's own.
  */
 
-import {
-  applyEdits,
-  locate,
-  locateBoth,
-  memberSpan,
-  memberText,
-  prependMembers,
-  type Span,
-} from "../../lib/json/json-text.ts";
-import { Wanted } from "../../lib/json/wanted.ts";
+import { applyEdits, locate, memberSpan, memberText, prependMembers, type Span } from "../../lib/json/json-text.ts";
+import { type AmbiguousKey, Wanted } from "../../lib/json/wanted.ts";
 import { isRecord } from "../../lib/structures/record.ts";
+import { CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL, PROTOCOL_VERSION } from "./envelope.ts";
 import { asGoblinError, type ErrorCode, type ErrorReason, errorTable, GoblinError } from "./errors.ts";
 
 export type Id = string | number;
@@ -87,21 +80,38 @@ export function classify(value: unknown, text: string, metaAt?: Span): Inbound {
 }
 
 /** The members of a JSON-RPC envelope. */
-const envelope = new Wanted(["jsonrpc", "id", "method", "params", "result", "error"]);
-const PARAMS = envelope.keys.indexOf("params");
-/** The params that decide a request's server, owner and input. */
+const ENVELOPE = ["jsonrpc", "id", "method", "params", "result", "error"];
+const PARAMS = ENVELOPE.indexOf("params");
+const envelope = new Wanted(ENVELOPE);
+/** The members of `_meta` that the gateway reads or replaces. */
+const meta = new Wanted(["progressToken", PROTOCOL_VERSION, CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL], {
+  refusesLookalikes: true,
+});
+/**
+ * The params that decide a request's server, owner and input. No server may find another one of
+ * them than the gateway, so no other spelling passes, even if the member itself is missing.
+ */
 const decisive = new Wanted(
-  ["name", "uri", "ref", "taskId", "arguments", "_meta", "requestState", "inputResponses"],
-  "params",
+  ["name", "uri", "ref", "taskId", "arguments", "_meta", "task", "requestState", "inputResponses"],
+  {
+    refusesLookalikes: true,
+    inner: { _meta: meta, ref: new Wanted(["type", "name", "uri"], { refusesLookalikes: true }) },
+  },
 );
 const NAME = decisive.keys.indexOf("name");
+const request = new Wanted(ENVELOPE, { inner: { params: decisive } });
 
 /**
  * Returns an envelope member that occurs twice in a message. Readers differ on which value counts.
  */
 export function repeatedMember(messageText: string): string | undefined {
   locate(messageText, 0, envelope);
-  return envelope.twice;
+  return envelope.ambiguous?.key;
+}
+
+/** Whether every reader finds the same in a request's `_meta`. */
+export function isClearMeta(metaText: string): boolean {
+  return locate(metaText, 0, meta) !== -1;
 }
 
 /** Returns the raw JSON of a message's params, `{}` if it has none. */
@@ -118,24 +128,32 @@ export interface RequestParams {
 
 /**
  * Returns the params of a client's request that goes to a server. Throws if the server could read
- * them differently. `metaAt`: see `Inbound`.
+ * them differently. `metaAt`: see `Inbound`; that `_meta` must be clear (`isClearMeta`).
  */
 export function requestParams(messageText: string, metaAt?: Span): RequestParams {
   decisive.known = metaAt;
-  locateBoth(messageText, envelope, decisive);
-  if (envelope.twice !== undefined) {
-    throw new GoblinError("INVALID_REQUEST", `Invalid request: "${envelope.twice}" appears in it twice; send it once`);
-  }
-  if (decisive.twice !== undefined) {
-    throw new GoblinError("INVALID_PARAMS", `Invalid params: "${decisive.twice}" appears in them twice; send it once`);
-  }
-  const start = envelope.start(PARAMS);
+  if (locate(messageText, 0, request) === -1) throw ambiguity(request.ambiguous!);
+  const start = request.start(PARAMS);
   if (start === -1) return NO_PARAMS_TEXT;
   const name = decisive.start(NAME);
   return {
-    text: messageText.slice(start, envelope.end(PARAMS)),
+    text: messageText.slice(start, request.end(PARAMS)),
     nameAt: name === -1 ? undefined : { start: name - start, end: decisive.end(NAME) - start },
   };
+}
+
+const LONGEST_SHOWN = 64;
+
+function ambiguity({ key, written, path }: AmbiguousKey): GoblinError {
+  const [params, member] = path;
+  if (params === undefined)
+    return new GoblinError("INVALID_REQUEST", `Invalid request: "${key}" appears in it twice; send it once`);
+  const place = member === undefined ? "them" : `"${member}"`;
+  const problem =
+    written === undefined
+      ? `"${key}" appears in ${place} twice; send it once`
+      : `${JSON.stringify(written.slice(0, LONGEST_SHOWN))} in ${place} must be written as "${key}"`;
+  return new GoblinError("INVALID_PARAMS", `Invalid params: ${problem}`);
 }
 
 const NO_PARAMS_TEXT: RequestParams = { text: "{}", nameAt: undefined };

@@ -6,11 +6,11 @@
  * readers could understand differently are refused. Nothing of the arguments gets into a message
  * or the log.
  */
+import { foldKey } from "../../lib/json/fold-key.ts";
 import { eachMember, memberText } from "../../lib/json/json-text.ts";
 import { recordOf } from "../../lib/structures/record.ts";
 import { GoblinError } from "../../mcp/protocol/errors.ts";
 import type { Principal } from "../../mcp/protocol/principal.ts";
-import { folded } from "../argument-path.ts";
 import type { ConditionInput } from "../conditions/condition.ts";
 import { AmbiguousArguments, type ExactArguments, readExactly } from "../conditions/exact-json.ts";
 import type { Rule } from "../policy.ts";
@@ -131,9 +131,9 @@ function argumentsOf({ item, params, schema }: CallToAdmit): ExactArguments {
   const text = memberText(params, "arguments");
   const read = readExactly(text === undefined || text === "null" ? "{}" : text);
   const declared = Object.keys(recordOf(recordOf(schema)["properties"]));
-  const forms = new Map(declared.map((name) => [folded(name), name]));
+  const forms = new Map(declared.map((name) => [foldKey(name), name]));
   for (const key of read.value.keys()) {
-    const name = forms.get(folded(key));
+    const name = forms.get(foldKey(key));
     if (name !== undefined && name !== key && !declared.includes(key))
       throw new AmbiguousArguments(`"${key}" must be written as "${name}"`);
   }
@@ -143,7 +143,7 @@ function argumentsOf({ item, params, schema }: CallToAdmit): ExactArguments {
 /** Some servers ignore the case of keys, and would read other arguments than the gateway. */
 function refuseTwins(params: string): void {
   eachMember(params, 0, (key) => {
-    const form = folded(key);
+    const form = foldKey(key);
     if ((form === "arguments" || form === "name" || form === "uri") && key !== form)
       throw new AmbiguousArguments(`"${key}" must be written as "${form}"`);
   });

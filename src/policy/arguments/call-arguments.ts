@@ -4,8 +4,9 @@
  * Invariant: the server finds the value that was set, and none that was hidden, however it reads
  * the text. Where two readers could disagree, the arguments are refused.
  */
+import { foldKey } from "../../lib/json/fold-key.ts";
 import { cutMembers, eachMember, elementSpans, memberSpan, memberText, setMember } from "../../lib/json/json-text.ts";
-import { type ArgumentPath, folded } from "../argument-path.ts";
+import type { ArgumentPath } from "../argument-path.ts";
 import { AmbiguousArguments } from "../conditions/exact-json.ts";
 import type { Setting } from "../scope.ts";
 
@@ -64,9 +65,9 @@ function withArgument(text: string, [step, ...rest]: ArgumentPath, value: string
 
 /** A server that ignores case would read the other one. */
 function refuseOtherCase(text: string, step: string): void {
-  const form = folded(step);
+  const form = foldKey(step);
   eachMember(text, 0, (key) => {
-    if (key !== step && folded(key) === form) throw new AmbiguousArguments(`"${key}" is not an argument`);
+    if (key !== step && foldKey(key) === form) throw new AmbiguousArguments(`"${key}" is not an argument`);
   });
 }
 

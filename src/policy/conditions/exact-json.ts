@@ -5,7 +5,7 @@
  * Invariant: the text is valid JSON. An object in which a key appears twice, also in another case,
  * is refused: its server may read the other one.
  */
-import { folded } from "../argument-path.ts";
+import { foldKey } from "../../lib/json/fold-key.ts";
 
 /** Objects are maps, so that no key means anything to JavaScript. */
 export type ExactValue =
@@ -57,7 +57,7 @@ export function readExactly(text: string): ExactArguments {
     while (token !== "}") {
       if (token === ",") token = next();
       const key = JSON.parse(token) as string;
-      const form = folded(key);
+      const form = foldKey(key);
       if (seen.has(form)) throw new AmbiguousArguments(`"${key}" appears twice in an object; send it once`);
       seen.add(form);
       next();

@@ -6,7 +6,6 @@ import {
   eachMember,
   elementSpans,
   locate,
-  locateBoth,
   memberSpan,
   memberText,
   oneLine,
@@ -144,13 +143,13 @@ test("members are found in one walk, and a key that comes twice is named", () =>
   const wanted = new Wanted(["name", "uri", "_meta"]);
   const text = ' { "x" : [ {"name":1} ] , "uri" : "a,b" ,"na\\u006de":{ "uri" : 2 } } ';
   expect(locate(text, 0, wanted)).toBe(text.length - 1);
-  expect(wanted.twice).toBeUndefined();
+  expect(wanted.ambiguous?.key).toBeUndefined();
   expect(text.slice(wanted.start(0), wanted.end(0))).toBe('{ "uri" : 2 }');
   expect(text.slice(wanted.start(1), wanted.end(1))).toBe('"a,b"');
   expect([wanted.start(2), wanted.end(2)]).toEqual([-1, -1]);
   const twiceIn = (object: string) => {
     locate(object, 0, wanted);
-    return wanted.twice;
+    return wanted.ambiguous?.key;
   };
   expect(twiceIn('{"name":1,"uri":2,"name":3}')).toBe("name");
   expect(twiceIn('{"name":1,"n\\u0061me":3}')).toBe("name");
@@ -160,15 +159,16 @@ test("members are found in one walk, and a key that comes twice is named", () =>
 });
 
 describe("members of two levels", () => {
-  const outer = new Wanted(["id", "params"]);
-  const inner = new Wanted(["name", "uri"], "params");
+  const inner = new Wanted(["name", "uri"]);
+  const outer = new Wanted(["id", "params"], { inner: { params: inner } });
   const both = (text: string) => {
-    locateBoth(text, outer, inner);
+    inner.clear();
+    locate(text, 0, outer);
     const found = (wanted: Wanted, k: number) =>
       wanted.start(k) === -1 ? undefined : text.slice(wanted.start(k), wanted.end(k));
     return {
-      outer: [found(outer, 0), found(outer, 1), outer.twice],
-      inner: [found(inner, 0), found(inner, 1), inner.twice],
+      outer: [found(outer, 0), found(outer, 1), outer.ambiguous?.key],
+      inner: [found(inner, 0), found(inner, 1), inner.ambiguous?.key],
     };
   };
 
