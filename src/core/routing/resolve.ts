@@ -155,6 +155,12 @@ export function findResource(snapshot: Snapshot, uri: string) {
 
 function referenceRoute(call: Call, spec: RoutedMethod, snapshot: Snapshot): Route {
   const ref = call.params["ref"] as { type?: unknown; name?: unknown; uri?: unknown } | undefined;
+  // A server may look at the other one.
+  if (ref?.name !== undefined && ref.uri !== undefined)
+    throw new GoblinError(
+      "INVALID_PARAMS",
+      'Invalid params: "ref" has both "name" and "uri"; send the one of its type',
+    );
   if (ref?.type === "ref/prompt" && typeof ref.name === "string") {
     const entry = namedOrThrow("prompt", snapshot, ref.name);
     const params = withReference(call.text, "name", entry.name);

@@ -6,17 +6,18 @@
  * readers could understand differently are refused. Nothing of the arguments gets into a message
  * or the log.
  */
-import { foldKey } from "../../lib/json/fold-key.ts";
-import { eachMember, memberText } from "../../lib/json/json-text.ts";
-import { recordOf } from "../../lib/structures/record.ts";
+import { memberText } from "../../lib/json/json-text.ts";
 import { GoblinError } from "../../mcp/protocol/errors.ts";
 import type { Principal } from "../../mcp/protocol/principal.ts";
 import type { ConditionInput } from "../conditions/condition.ts";
-import { AmbiguousArguments, type ExactArguments, readExactly } from "../conditions/exact-json.ts";
+import { AmbiguousArguments, type ExactArguments, Members, readExactly } from "../conditions/exact-json.ts";
+import { Budget } from "../conditions/work.ts";
 import type { Rule } from "../policy.ts";
 import type { Item } from "../rule.ts";
 import type { Decision } from "../scope.ts";
 import { withArguments } from "./call-arguments.ts";
+import { checkNames } from "./declared-names.ts";
+import { readingsOf } from "./readings.ts";
 
 export interface CallToAdmit {
   readonly item: Item;
@@ -62,7 +63,6 @@ export function admit(call: CallToAdmit): string | AskedCall {
   const { decision, params } = call;
   if (decision.isPlain) return params;
   try {
-    refuseTwins(params);
     const asks = decision.denies.length + decision.asks.length > 0 || decision.allows ? judge(call) : NO_RULES;
     const sent = withArguments(params, decision);
     return asks.length === 0 ? sent : { params: sent, asks };
@@ -78,26 +78,29 @@ export function evaluateRule(
   call: CallToAdmit,
 ): { holds?: boolean | undefined; problem?: string | undefined } {
   try {
-    const [holds, problem] = evaluate(rule, inputOf(call));
+    const [holds, problem] = evaluate(rule, inputsOf(call));
     return { holds, problem };
   } catch (error) {
     return { problem: (error as Error).message };
   }
 }
 
-function inputOf(call: CallToAdmit): ConditionInput {
+/** One for each way in which the server may read the arguments. */
+function inputsOf(call: CallToAdmit): readonly ConditionInput[] {
   const { item, principal } = call;
-  const { value, size } = argumentsOf(call);
-  return { args: value, size, principal, tool: { server: item.serverId, name: item.name } };
+  const { value, size, sizes } = argumentsOf(call);
+  const tool = { server: item.serverId, name: item.name };
+  const budget = new Budget();
+  return readingsOf(value, item.kind).map((args) => ({ args, size, sizes, principal, tool, budget }));
 }
 
 /** Returns the rules by which a person is asked. */
 function judge(call: CallToAdmit): readonly Rule[] {
   const { decision } = call;
-  const input = inputOf(call);
+  const inputs = inputsOf(call);
   const message = `${call.shownName} may not be used with these arguments`;
   for (const rule of decision.denies) {
-    const [holds, problem] = evaluate(rule, input);
+    const [holds, problem] = evaluate(rule, inputs);
     if (holds !== false) throw new Refusal(message, { rule, problem });
   }
   const { allows } = decision;
@@ -105,46 +108,43 @@ function judge(call: CallToAdmit): readonly Rule[] {
   const isAllowed =
     !allows ||
     allows.some((rule) => {
-      const [holds, failed] = evaluate(rule, input);
+      const [holds, failed] = evaluate(rule, inputs);
       problem ??= failed;
       return holds ?? rule.effect === "ask";
     });
   if (!isAllowed) throw new Refusal(message, { rule: allows.find(({ reason }) => reason !== undefined), problem });
-  const asks = decision.asks.filter((rule) => !rule.condition || evaluate(rule, input)[0] !== false);
-  return asks.length > 0 && decision.unasked.some((rule) => evaluate(rule, input)[0]) ? NO_RULES : asks;
+  const asks = decision.asks.filter((rule) => !rule.condition || evaluate(rule, inputs)[0] !== false);
+  return asks.length > 0 && decision.unasked.some((rule) => evaluate(rule, inputs)[0]) ? NO_RULES : asks;
 }
 
-/** Returns whether the rule's condition holds; if that cannot be told, the reason. */
-function evaluate(rule: Rule, input: ConditionInput): [holds: boolean | undefined, problem?: string] {
-  try {
-    return [rule.condition!.holds(input)];
-  } catch (error) {
-    // The interpreter's own messages may quote an argument; its codes do not.
-    const { code, message } = error as { code?: unknown; message: string };
-    const words = typeof code === "string" ? code.replaceAll("_", " ") : message;
-    return [undefined, `the condition of ${rule.name} could not be evaluated: ${words}`];
+/**
+ * Returns whether the rule's condition holds; if that cannot be told, the reason. An allow must
+ * hold in every reading of the arguments, any other rule in one.
+ */
+function evaluate(rule: Rule, inputs: readonly ConditionInput[]): [holds: boolean | undefined, problem?: string] {
+  const decides = rule.effect !== "allow";
+  let problem: string | undefined;
+  for (const input of inputs) {
+    try {
+      if (rule.condition!.holds(input) === decides) return [decides];
+    } catch (error) {
+      if (error instanceof AmbiguousArguments) throw error;
+      // The interpreter's own messages may quote an argument; its codes do not.
+      const { code, message } = error as { code?: unknown; message: string };
+      problem ??= typeof code === "string" ? code.replaceAll("_", " ") : message;
+    }
   }
+  if (problem === undefined) return [!decides];
+  return [undefined, `the condition of ${rule.name} could not be evaluated: ${problem}`];
 }
 
 function argumentsOf({ item, params, schema }: CallToAdmit): ExactArguments {
-  if (item.kind === "resource") return { value: new Map([["uri", item.name]]), size: 1 };
+  if (item.kind === "resource") {
+    const size = { values: 1, length: item.name.length };
+    return { value: new Members().set("uri", item.name), size, sizes: new Map([["uri", size]]) };
+  }
   const text = memberText(params, "arguments");
   const read = readExactly(text === undefined || text === "null" ? "{}" : text);
-  const declared = Object.keys(recordOf(recordOf(schema)["properties"]));
-  const forms = new Map(declared.map((name) => [foldKey(name), name]));
-  for (const key of read.value.keys()) {
-    const name = forms.get(foldKey(key));
-    if (name !== undefined && name !== key && !declared.includes(key))
-      throw new AmbiguousArguments(`"${key}" must be written as "${name}"`);
-  }
+  checkNames(read.value, schema);
   return read;
-}
-
-/** Some servers ignore the case of keys, and would read other arguments than the gateway. */
-function refuseTwins(params: string): void {
-  eachMember(params, 0, (key) => {
-    const form = foldKey(key);
-    if ((form === "arguments" || form === "name" || form === "uri") && key !== form)
-      throw new AmbiguousArguments(`"${key}" must be written as "${form}"`);
-  });
 }

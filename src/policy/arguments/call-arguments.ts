@@ -10,6 +10,8 @@ import type { ArgumentPath } from "../argument-path.ts";
 import { AmbiguousArguments } from "../conditions/exact-json.ts";
 import type { Setting } from "../scope.ts";
 
+const MAX_DEPTH = 200;
+
 export interface ArgumentRules {
   readonly sets: readonly Pick<Setting, "path" | "value">[];
   readonly hides: readonly ArgumentPath[];
@@ -34,19 +36,23 @@ function withoutArgument(text: string, [step, ...rest]: ArgumentPath): string {
   const span = onlyMember(text, step);
   if (!span) return text;
   const value = text.slice(span.start, span.end);
-  const edited = value.startsWith("[") ? withoutInElements(value, rest) : withoutInObject(value, rest);
+  const edited = withoutBelow(value, rest, 0);
   return edited === value ? text : text.slice(0, span.start) + edited + text.slice(span.end);
 }
 
-function withoutInObject(value: string, path: ArgumentPath): string {
-  return value.startsWith("{") ? withoutArgument(value, path) : value;
+/** Lists have no names: the path goes on in each element, and in lists of lists. */
+function withoutBelow(value: string, path: ArgumentPath, depth: number): string {
+  if (value.startsWith("{")) return withoutArgument(value, path);
+  if (!value.startsWith("[")) return value;
+  if (depth > MAX_DEPTH) throw new AmbiguousArguments("the arguments are nested too deeply");
+  return withoutInElements(value, path, depth + 1);
 }
 
-function withoutInElements(value: string, path: ArgumentPath): string {
+function withoutInElements(value: string, path: ArgumentPath, depth: number): string {
   let edited = "";
   let from = 0;
   for (const { start, end } of elementSpans(value, 0)) {
-    edited += value.slice(from, start) + withoutInObject(value.slice(start, end), path);
+    edited += value.slice(from, start) + withoutBelow(value.slice(start, end), path, depth);
     from = end;
   }
   return edited + value.slice(from);

@@ -54,9 +54,16 @@ function without(given: string, path: ArgumentPath, { root, depth }: Place): str
   return schema === resolved(given, root) ? given : schema;
 }
 
+/** In a list, the path goes on in each element, and in lists of lists. */
 function withoutBelow(property: string, path: ArgumentPath, place: Place): string {
+  if (place.depth > MAX_DEPTH) return property;
   const schema = resolved(property, place.root);
-  const edited = withProperty(schema, "items", (items) => without(items, path, place));
+  const inside = { ...place, depth: place.depth + 1 };
+  const edited = withElements(
+    withProperty(schema, "items", (items) => withoutBelow(items, path, inside)),
+    "prefixItems",
+    (item) => withoutBelow(item, path, inside),
+  );
   const result = without(edited, path, place);
   return result === schema ? property : result;
 }

@@ -2,13 +2,14 @@
  * The interpreter of conditions: CEL, with `matches` in linear time.
  *
  * Invariants: an expression is checked before it is used, and gives a boolean. Its size is bounded,
- * and so is the number of steps that nested loops over the arguments can take.
+ * and so is the work that it makes with a call's arguments (`work.ts`).
  */
 import { type ASTNode, Environment } from "@marcbachmann/cel-js";
 import { LinearPattern } from "./linear-pattern.ts";
+import { Budget, childrenOf, type Sizes, workOf } from "./work.ts";
 
-/** `size`: how many values the arguments have. @throws Error if it has no boolean value */
-export type Program = (variables: Readonly<Record<string, unknown>>, size: number) => boolean;
+/** @throws Error if it has no boolean value, or the budget does not last */
+export type Program = (variables: Readonly<Record<string, unknown>>, sizes: Sizes, budget: Budget) => boolean;
 
 export interface Interpreter {
   /** @throws Error with what is wrong */
@@ -17,20 +18,22 @@ export interface Interpreter {
 
 const MAX_SOURCE = 4000;
 const LIMITS = { maxAstNodes: 1000, maxDepth: 64, maxListElements: 500, maxMapEntries: 100, maxCallArguments: 16 };
-/** The most steps of nested loops. */
-const MAX_STEPS = 200_000;
-const LOOPS: ReadonlySet<string> = new Set(["all", "exists", "exists_one", "map", "filter"]);
 /** The same length as `matches`, so that the places in errors stay right. */
 const MATCHES = "matchRe";
-const MOST_PATTERNS = 256;
+const MAX_PATTERNS = 256;
+/** A longer pattern is not kept: a client may have written it. */
+const MAX_KEPT_PATTERN = 1000;
 
 export function createInterpreter(): Interpreter {
   const patterns = new Map<string, LinearPattern>();
+  /** Of the evaluation that runs. */
+  let budget = new Budget();
   const patternOf = (source: string): LinearPattern => {
     const known = patterns.get(source);
     if (known) return known;
     const made = new LinearPattern(source);
-    if (patterns.size >= MOST_PATTERNS) patterns.clear();
+    if (source.length > MAX_KEPT_PATTERN) return made;
+    if (patterns.size >= MAX_PATTERNS) patterns.clear();
     patterns.set(source, made);
     return made;
   };
@@ -48,7 +51,7 @@ export function createInterpreter(): Interpreter {
     })
     .registerVariable({ name: "tool", schema: { server: "string", name: "string" } })
     .registerFunction(`string.${MATCHES}(string): bool`, (text: string, pattern: string) =>
-      patternOf(pattern).test(text),
+      patternOf(pattern).test(text, budget),
     );
 
   return {
@@ -61,9 +64,10 @@ export function createInterpreter(): Interpreter {
       if (type !== "bool" && type !== "dyn")
         throw new Error(`expected a condition, which is true or false; it is a ${type}`);
       checkPatterns(parsed.ast);
-      const depth = loopDepth(parsed.ast);
-      return (variables, size) => {
-        if (size ** depth > MAX_STEPS) throw new Error("the arguments have too many values for its loops");
+      const estimate = workOf(parsed.ast);
+      return (variables, sizes, given) => {
+        given.spend(estimate(sizes));
+        budget = given;
         const value: unknown = program({ ...variables });
         if (typeof value !== "boolean") throw new Error("its value is neither true nor false");
         return value;
@@ -87,16 +91,6 @@ function described(source: string, error: unknown): string {
   return range === undefined ? words : `${words} (at character ${Math.min(range.start, source.length) + 1})`;
 }
 
-function* childrenOf({ op, args }: ASTNode): Generator<ASTNode> {
-  if (op === "value" || op === "id") return;
-  const pending: unknown[] = [args];
-  while (pending.length > 0) {
-    const next = pending.pop();
-    if (Array.isArray(next)) pending.push(...(next as unknown[]));
-    else if (typeof next === "object" && next !== null && "op" in next) yield next as ASTNode;
-  }
-}
-
 /** Renames the calls of `matches`: the interpreter's own can be slow. */
 function withLinearMatches(source: string, root: ASTNode): string {
   let text = source;
@@ -117,12 +111,4 @@ function checkPatterns(node: ASTNode): void {
     if (pattern?.op === "value" && typeof pattern.args === "string") new LinearPattern(pattern.args);
   }
   for (const child of childrenOf(node)) checkPatterns(child);
-}
-
-/** How deep loops are nested. */
-function loopDepth(node: ASTNode): number {
-  const isLoop = node.op === "rcall" && LOOPS.has(node.args[0]);
-  let deepest = 0;
-  for (const child of childrenOf(node)) deepest = Math.max(deepest, loopDepth(child));
-  return deepest + (isLoop ? 1 : 0);
 }

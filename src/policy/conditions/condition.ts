@@ -4,12 +4,13 @@
  * The interpreter is loaded when the first condition is read. Before it is there, and if an
  * expression is wrong, a condition cannot be evaluated, which denies the call.
  *
- * Invariant: evaluation is bounded by the size of the expression and of the arguments.
+ * Invariant: evaluation is bounded, whatever the size of the arguments.
  */
 import type { Principal } from "../../mcp/protocol/principal.ts";
 import { writtenName } from "../who.ts";
 import type { Interpreter, Program } from "./cel.ts";
-import type { ExactValue } from "./exact-json.ts";
+import type { Members, Size } from "./exact-json.ts";
+import type { Budget } from "./work.ts";
 
 let interpreter: Interpreter | undefined;
 let loading: Promise<void> | undefined;
@@ -23,9 +24,13 @@ export function loadConditions(): Promise<void> {
 }
 
 export interface ConditionInput {
-  readonly args: ExactValue;
-  /** How many values the arguments have. */
-  readonly size: number;
+  readonly args: Members;
+  /** Of the arguments. */
+  readonly size: Size;
+  /** Of each argument. */
+  readonly sizes: ReadonlyMap<string, Size>;
+  /** What may be spent on this call. */
+  readonly budget: Budget;
   readonly principal: Principal;
   readonly tool: { readonly server: string; readonly name: string };
 }
@@ -50,7 +55,7 @@ export class Condition {
   }
 
   /** @throws Error if it cannot be evaluated */
-  holds({ args, size, principal, tool }: ConditionInput): boolean {
+  holds({ args, size, sizes, principal, tool, budget }: ConditionInput): boolean {
     if (!interpreter) throw new Error("conditions are still being loaded");
     this.#program ??= interpreter.compile(this.source);
     const { name, client, groups, scopes } = principal;
@@ -61,6 +66,7 @@ export class Condition {
       groups: [...groups],
       scopes: [...(scopes ?? [])],
     };
-    return this.#program({ args, who, tool }, size);
+    const memberships = who.groups.length + who.scopes.length;
+    return this.#program({ args, who, tool }, { size, sizes, memberships }, budget);
   }
 }

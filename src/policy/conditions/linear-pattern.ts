@@ -6,10 +6,9 @@
  * difference. Unsupported syntax is an error, never another meaning.
  */
 import { type Node, parsePattern } from "./pattern-syntax.ts";
+import type { Budget } from "./work.ts";
 
 const MAX_PROGRAM = 2000;
-/** Program size times text length. */
-const MAX_WORK = 20_000_000;
 
 type Instruction =
   | { readonly op: "char"; readonly test: (code: number) => boolean }
@@ -27,17 +26,16 @@ export class LinearPattern {
     this.#add({ op: "match" });
   }
 
-  /** Whether the pattern matches anywhere in the text. @throws Error if that takes too long */
-  test(text: string): boolean {
+  /** Whether the pattern matches anywhere in the text. @throws Error if the budget does not last */
+  test(text: string, budget: Budget): boolean {
     const program = this.#program;
-    if (program.length * text.length > MAX_WORK) throw new Error("the text is too long for this pattern");
-    const codes = Array.from(text, (character) => character.codePointAt(0)!);
+    budget.match(program.length, text.length);
     const marks = new Int32Array(program.length).fill(-1);
     let current: number[] = [];
     let following: number[] = [];
-    for (let i = 0; i <= codes.length; i++) {
-      const before = i === 0 ? -1 : codes[i - 1]!;
-      const after = i === codes.length ? -1 : codes[i]!;
+    let before = -1;
+    for (let i = 0; i <= text.length; ) {
+      const after = text.codePointAt(i) ?? -1;
       // A match may begin anywhere.
       current.push(0);
       following = [];
@@ -63,6 +61,8 @@ export class LinearPattern {
         }
       }
       current = following;
+      before = after;
+      i += after > 0xffff ? 2 : 1;
     }
     return false;
   }

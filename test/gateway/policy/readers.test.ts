@@ -9,10 +9,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type RunningGoblin, startGoblin } from "../../fixtures/goblin.ts";
 import { disposeAll, onDispose, type RawHttp, rawHttp } from "../../fixtures/peers.ts";
 import { stdioClient } from "../../fixtures/stdio.ts";
+import { runs } from "../../fixtures/thorough.ts";
 
 const FIXTURES = fileURLToPath(new URL("../../fixtures/readers/", import.meta.url));
 const hasGo = spawnSync("go", ["version"]).status === 0;
@@ -45,6 +47,8 @@ interface Reading {
 let goblin: RunningGoblin;
 let legacy: RawHttp;
 let modern: RawHttp;
+/** The servers, by the way in which they read. */
+let servers: readonly string[];
 
 function buildGo(): string {
   const folder = mkdtempSync(join(tmpdir(), "goblin-go-"));
@@ -61,6 +65,7 @@ beforeAll(async () => {
     folding: script("--fold"),
     ...(hasGo && { go: { command: buildGo(), args: [] } }),
   };
+  servers = Object.keys(mcpServers);
   goblin = await startGoblin({ mcpServers, policy: { rules } });
   legacy = rawHttp(goblin.url);
   await legacy.initialize();
@@ -215,4 +220,115 @@ test("A-H1: call_tool does not take another spelling of the tool's name either",
   expect(inner.error).toMatchObject({ code: -32602 });
   // Of two equal names, the gateway judges and sends the last one.
   expect((await call('{"name":"folding_read","name":"folding_drop"}')).error).toBeDefined();
+});
+
+describe("servers that read JSON differently", () => {
+  /** Spellings of a name: its own most often, and those that some reader takes for it. */
+  const spellings = (name: string): fc.Arbitrary<string> =>
+    fc.oneof(
+      { weight: 6, arbitrary: fc.constant(name) },
+      { weight: 1, arbitrary: fc.constant(name.toUpperCase()) },
+      { weight: 1, arbitrary: fc.constant(name[0]!.toUpperCase() + name.slice(1)) },
+      { weight: 1, arbitrary: fc.constant(name.replace("s", "\u017f").replace("k", "\u212a")) },
+      { weight: 1, arbitrary: fc.constant(`${name}\u0000`) },
+      { weight: 1, arbitrary: fc.constantFrom("__proto__", "\ud800", "", `${name}s`, `x-${name}`) },
+    );
+  /** The key as JSON, with none, some or all of its characters escaped. */
+  const written = (key: string): fc.Arbitrary<string> =>
+    fc.constantFrom(0, 0, 0, 1, 2).map((step) => {
+      if (step === 0) return JSON.stringify(key);
+      const units = Array.from({ length: key.length }, (_, i) => key.charCodeAt(i));
+      return `"${units
+        .map((unit, i) =>
+          i % step === 0
+            ? `\\u${unit.toString(16).padStart(4, "0")}`
+            : JSON.stringify(String.fromCharCode(unit)).slice(1, -1),
+        )
+        .join("")}"`;
+    });
+  /** An object with some of these members: in any order, in any spelling, also twice. */
+  const objectOf = (members: Record<string, fc.Arbitrary<string>>): fc.Arbitrary<string> => {
+    const member = fc
+      .constantFrom(...Object.keys(members))
+      .chain((name) => fc.tuple(spellings(name).chain(written), members[name]!))
+      .map(([key, value]) => `${key}:${value}`);
+    return fc.array(member, { maxLength: 3 }).map((all) => `{${all.join(",")}}`);
+  };
+  const text = (...values: string[]): fc.Arbitrary<string> =>
+    fc.constantFrom(...values.map((one) => JSON.stringify(one)));
+  const path = text("/tmp", "/etc");
+  const item = objectOf({ path });
+  const args = objectOf({
+    path,
+    id: fc.constantFrom("1", "9007199254740992", "9007199254740993", "9007199254740991", "9007199254740992.0"),
+    options: objectOf({ owner: text("acme", "evil") }),
+    items: fc.array(item, { maxLength: 2 }).map((all) => `[${all.join(",")}]`),
+  });
+  const meta = objectOf({ progressToken: fc.constantFrom("777777", '"own"', "null") });
+  const more = (members: Record<string, fc.Arbitrary<string>>): fc.Arbitrary<string> =>
+    objectOf(members).map((object) => (object === "{}" ? "" : `,${object.slice(1, -1)}`));
+
+  interface Asked {
+    readonly method: string;
+    /** The params, with SERVER for the server's id. */
+    readonly params: string;
+  }
+  const requests: fc.Arbitrary<Asked> = fc.oneof(
+    fc.tuple(args, more({ name: text("drop"), arguments: args, _meta: meta })).map(([given, rest]) => ({
+      method: "tools/call",
+      params: `{"name":"SERVER_read","arguments":${given}${rest}}`,
+    })),
+    more({ name: text("secret"), _meta: meta }).map((rest) => ({
+      method: "prompts/get",
+      params: `{"name":"SERVER_greet"${rest}}`,
+    })),
+    more({ uri: text("x:///secret"), _meta: meta }).map((rest) => ({
+      method: "resources/read",
+      params: `{"uri":"SERVER+x:///open"${rest}}`,
+    })),
+    more({ name: text("secret"), type: text("ref/resource"), uri: text("x:///secret") }).map((rest) => ({
+      method: "completion/complete",
+      params: `{"ref":{"type":"ref/prompt","name":"SERVER_greet"${rest}},"argument":{"name":"a","value":""}}`,
+    })),
+  );
+
+  const ask = async ({ method, params }: Asked, server: string): Promise<Reading | undefined> => {
+    const answer = await doors["a session over HTTP"]!(method, params.replace("SERVER", server));
+    expect(answer.error === undefined || [-32602, -32013].includes(answer.error.code), answer.error?.message).toBe(
+      true,
+    );
+    return readingOf(answer);
+  };
+
+  test(`find the same in every request, and nothing that a rule denies${hasGo ? "" : " (without Go)"}`, async () => {
+    expect(servers).toHaveLength(hasGo ? 3 : 2);
+    let accepted = 0;
+    const law = fc.asyncProperty(requests, async (asked) => {
+      const readings = await Promise.all(servers.map((server) => ask(asked, server)));
+      const [first] = readings;
+      if (first) accepted++;
+      for (const reading of readings) {
+        expect(reading && { ...reading, token: typeof reading.token }).toEqual(
+          first && { ...first, token: typeof first.token },
+        );
+        if (!reading) continue;
+        const { name, uri, ref, path: read, id, owner, paths, token } = reading;
+        expect([name, uri, ref].join("")).toMatch(/^(read|greet|x:\/\/\/open)$/);
+        expect([read, id, owner, token, ...paths]).not.toEqual(
+          expect.arrayContaining([
+            expect.toSatisfy((one) => ["/etc", "9007199254740992", "evil", 777777].includes(one)),
+          ]),
+        );
+      }
+    });
+    const rounded = '{"name":"SERVER_read","arguments":{"id":9007199254740993}}';
+    const both =
+      '{"ref":{"type":"ref/prompt","name":"SERVER_greet","uri":"x:///secret"},"argument":{"name":"a","value":""}}';
+    const examples: [Asked][] = [
+      [{ method: "tools/call", params: rounded }],
+      [{ method: "completion/complete", params: both }],
+    ];
+    await fc.assert(law, { examples, numRuns: runs(150, 3000), endOnFailure: !process.env["GOBLIN_CI"] });
+    expect(accepted).toBeGreaterThan(0);
+  }, 300_000);
 });

@@ -10,13 +10,19 @@ beforeAll(loadConditions);
 
 const schema = { type: "object", properties: { path: {}, id: {}, options: {} } };
 
+const triples = (count: number) => {
+  const list = Array.from({ length: count }, (_, i) => i);
+  return { a: list, b: list, c: list };
+};
+const many = (path: string, count: number) => Array.from({ length: count }, () => ({ path, tags: ["a", "b"] }));
+
 /** Returns the arguments that the server gets, as text, or the code of the refusal. */
-function sent(policy: PolicyConfig, args: string | undefined, more = ""): string {
+function sent(policy: PolicyConfig, args: string | undefined, more = "", declared: object = schema): string {
   const item = { kind: "tool" as const, serverId: "db", name: "run" };
   const decision = new Policy(policy, ["db"]).scopeOf(ANYONE).decide(item, {});
   const params = args === undefined ? `{"name":"run"${more}}` : `{"name":"run","arguments":${args}${more}}`;
   try {
-    const result = admit({ item, decision, principal: ANYONE, params, schema, shownName: "db_run" });
+    const result = admit({ item, decision, principal: ANYONE, params, schema: declared, shownName: "db_run" });
     if (typeof result !== "string") return "ASK";
     return /"arguments":(.*)\}$/s.exec(result)?.[1] ?? "none";
   } catch (error) {
@@ -42,7 +48,6 @@ describe("conditions", () => {
     ["args.path.matches('(?i)drop|truncate')", '{"path":"DrOp table"}', DENIED],
     ["args.path.matches('(?i)drop|truncate')", '{"path":"select"}', '{"path":"select"}'],
     ["args.path == 'a.matches(b)'", '{"path":"x"}', '{"path":"x"}'],
-    ["args.id == 9007199254740993", '{"id":9007199254740993}', DENIED],
     ["args.id == 9007199254740993", '{"id":9007199254740992}', '{"id":9007199254740992}'],
     ["args.id > 9223372036854775807", '{"id":99999999999999999999}', DENIED],
     ["args.id == 1", '{"id":1.0}', DENIED],
@@ -76,9 +81,105 @@ describe("conditions", () => {
     expect(sent(denyWhen("has(args.path) && args.path == '/etc'"), args)).toBe(INVALID);
   });
 
-  test("another spelling of the params' own keys is refused", () => {
-    expect(sent(denyWhen("false"), '{"path":"a"}', ',"Arguments":{"path":"/etc"}')).toBe(INVALID);
-    expect(sent(denyWhen("false"), '{"path":"a"}', ',"NAME":"other"')).toBe(INVALID);
+  test.each([
+    // A JavaScript server reads the first as the second, a Python server does not.
+    ["args.id == 9007199254740992", '{"id":9007199254740993}'],
+    ["args.id == 9007199254740993", '{"id":9007199254740993}'],
+    ["args.options.list.exists(n, n == 9007199254740992)", '{"options":{"list":[[1],9007199254740993]}}'],
+    // Servers decode the escapes of a URI once, several times or never.
+    ["args.path.contains('/secret/')", '{"path":"file:///%73ecret/a"}'],
+    ["args.path.contains('/secret/')", '{"path":"file:///open/..%2fsecret/a"}'],
+    ["args.path.contains('/secret/')", '{"path":"FILE://host/%2573ecret/a"}'],
+    ["args.path.contains('%73ecret')", '{"path":"file:///%73ecret/a"}'],
+    [
+      "args.options.list.exists(u, u.startsWith('https://evil.example/'))",
+      '{"options":{"list":["HTTPS://Evil.example/x"]}}',
+    ],
+  ])("A-M3: a condition is asked about all that a server may read: %s, given %s", (when, args) => {
+    expect(sent(denyWhen(when), args)).toBe(DENIED);
+    // What one server may read as something else is not allowed either.
+    expect(sent(allowWhen(when), args)).toBe(DENIED);
+  });
+
+  test.each([
+    ["args.path.startsWith('C:/Users')", '{"path":"C:/Users/a%20b"}'],
+    ["args.path == 'Note: 100% DONE'", '{"path":"Note: 100% DONE"}'],
+    ["args.path.startsWith('https://ok.example/')", '{"path":"https://ok.example/a%20b/./c"}'],
+    ["args.id == 9007199254740992", '{"id":9007199254740992}'],
+  ])("A-M3: what all servers read alike is allowed: %s, given %s", (when, args) => {
+    expect(sent(allowWhen(when), args)).toBe(args);
+  });
+
+  const nested = {
+    type: "object",
+    properties: {
+      options: { $ref: "#/$defs/options" },
+      items: { type: "array", items: { anyOf: [{ properties: { path: {} } }, { type: "null" }] } },
+      env: { type: "object" },
+      path: {},
+      tree: { $ref: "#" },
+    },
+    $defs: { options: { allOf: [{ properties: { owner: {}, Mode: {} } }] } },
+  };
+
+  test.each([
+    ["false", '{"options":{"Owner":"evil"}}', INVALID],
+    ["false", '{"options":{"OWNER":"evil"}}', INVALID],
+    ["false", '{"items":[{"path":"/tmp"},{"PATH":"/etc"}]}', INVALID],
+    ["false", '{"items":[[{"PATH":"/etc"}]]}', '{"items":[[{"PATH":"/etc"}]]}'],
+    ["false", '{"tree":{"tree":{"Path":"/etc"}}}', INVALID],
+    // Not declared here, but the rule looks for it.
+    ["has(args.env.home) && args.env.home == '/etc'", '{"env":{"Home":"/etc"}}', INVALID],
+    ["args.env.?home.orValue('') == '/etc'", '{"env":{"HOME":"/etc"}}', INVALID],
+    ["'home' in args.env", '{"env":{"HOME":"/etc"}}', INVALID],
+    ["args.env['home'] == '/etc'", '{"env":{"HOME":"/etc"}}', INVALID],
+    ["args.env.list.exists(i, has(i.path))", '{"env":{"list":[{"Path":"/etc"}]}}', INVALID],
+    ["has(args.env.home)", '{"env":{"home\\u0000x":"/etc"}}', INVALID],
+    // The server has an argument of that very name.
+    ["has(args.options.mode)", '{"options":{"Mode":1}}', '{"options":{"Mode":1}}'],
+    ["has(args.path)", '{"env":{"PATH":"/bin"}}', '{"env":{"PATH":"/bin"}}'],
+    ["has(args.env.home)", '{"env":{"HOMES":"/etc"}}', '{"env":{"HOMES":"/etc"}}'],
+  ])("A-M3: names are compared at every depth: deny when %s, given %s: %s", (when, args, expected) => {
+    expect(sent(denyWhen(when), args, "", nested)).toBe(expected);
+  });
+
+  test("A-M3: a condition on a resource is asked about every spelling of its URI", () => {
+    const rules: RuleConfig[] = [{ effect: "deny", resources: ["*"], when: "args.uri.contains('/secret/')" }];
+    const item = { kind: "resource" as const, serverId: "db", name: "" };
+    const read = (uri: string): unknown => {
+      const named = { ...item, name: uri };
+      const decision = new Policy({ default: "allow", rules }, ["db"]).scopeOf(ANYONE).decideUri("db", uri);
+      return admit({ item: named, decision, principal: ANYONE, params: JSON.stringify({ uri }), shownName: uri });
+    };
+    expect(read("x:/open/a")).toBe('{"uri":"x:/open/a"}');
+    for (const uri of ["x:/%73ecret/a", "x:/open/../secret/a", "x:\\secret\\a", "x:/%2573ecret/a", "x:/./secret//a"])
+      expect(() => read(uri)).toThrow(expect.objectContaining({ code: DENIED }));
+  });
+
+  test.each([
+    ["args.words.exists(w, args.text.contains(w))", { words: Array(20_000).fill("zq"), text: "x".repeat(1_000_000) }],
+    ["args.words.exists(w, args.text.matches(w))", { words: Array(500).fill("a+b"), text: "a".repeat(200_000) }],
+    ["args.words.exists(w, w in args.list)", { words: Array(40_000).fill(1), list: Array(40_000).fill(2) }],
+    ["args.a.exists(x, args.b.exists(y, args.c.exists(z, x + y + z == -1)))", triples(500)],
+    ["args.text.contains(args.word)", { text: "a".repeat(400_000), word: `${"a".repeat(9e4)}b${"a".repeat(9e4)}` }],
+    ["args.text.split(',').exists(w, args.text.contains(w))", { text: "abc,".repeat(100_000) }],
+    ["['a', 'b'].all(p, args.list.exists(x, args.list.exists(y, p + x == y)))", { list: Array(9000).fill("q") }],
+    ["args.list.exists(x, x == 1)", { list: Array(300_000).fill(2) }],
+  ])("A-M8: too much work for one call is refused before it is done: %s", (when, args) => {
+    expect([DENIED, INVALID]).toContain(sent(denyWhen(when), JSON.stringify(args)));
+  });
+
+  test.each([
+    ["args.words.exists(w, args.text.contains(w))", { words: ["drop", "truncate"], text: "x".repeat(1_000_000) }],
+    ["['/etc', '/root'].exists(p, args.path.startsWith(p))", { path: "/tmp/a", text: "x".repeat(3_000_000) }],
+    ["args.path.matches('^/(etc|root)/[a-z0-9/_-]+$')", { path: "/tmp/a", text: "x".repeat(3_000_000) }],
+    ["args.text.matches('(?i)drop|truncate')", { text: "x".repeat(1_000_000) }],
+    ["args.list.exists(i, i.path.startsWith('/etc') || i.path in ['/root', '/var'])", { list: many("/tmp/a", 20_000) }],
+    ["args.list.exists(i, i.tags.exists(t, t == args.tag))", { list: many("/tmp/a", 20_000), tag: "z" }],
+    ["args.text.contains(args.word)", { text: "x".repeat(1_000_000), word: "secret" }],
+  ])("A-M8: ordinary conditions over large arguments are asked: %s", (when, args) => {
+    const text = JSON.stringify(args);
+    expect(sent(denyWhen(when), text) === text).toBe(true);
   });
 
   test("loops over large arguments are denied, not run", () => {
@@ -147,6 +248,9 @@ describe("hide", () => {
     [["path"], '{"Path":"a"}', INVALID],
     [["options.owner"], '{"options":{"owner":1,"n": 2}}', '{"options":{"n": 2}}'],
     [["options.owner"], '{"options":[{"owner":1},{"n":2}, 3]}', '{"options":[{},{"n":2}, 3]}'],
+    // A-M3: lists in lists.
+    [["options.owner"], '{"options":[[{"owner":1}],[[{"n":1,"owner":2}]]]}', '{"options":[[{}],[[{"n":1}]]]}'],
+    [["options.owner"], '{"options":[[{"Owner":1}]]}', INVALID],
     [["options.owner"], '{"options":"x"}', '{"options":"x"}'],
     [["options.owner"], '{"options":{},"options":{"owner":1}}', INVALID],
     [["path"], undefined, "none"],

@@ -1,0 +1,109 @@
+/**
+ * Compares the names in a call's arguments with those that the tool's schema declares, at every
+ * depth: a server that ignores case reads `Owner` as the declared `owner`, and a condition does
+ * not.
+ *
+ * Invariant: a schema is a server's text. One that refers to itself ends, because the arguments do.
+ */
+import { foldKey } from "../../lib/json/fold-key.ts";
+import { isRecord, recordOf } from "../../lib/structures/record.ts";
+import { type ExactValue, Members, misspelled } from "../conditions/exact-json.ts";
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/** A schema that branches further is not followed further. */
+const MAX_SCHEMAS = 100;
+const BRANCHES = ["allOf", "anyOf", "oneOf"];
+const CONDITIONS = ["if", "then", "else"];
+
+/** Notes in each object what the schema declares there. @throws AmbiguousArguments */
+export function checkNames(args: Members, schema: unknown): void {
+  check(args, new Place([schema], schema));
+}
+
+function check(value: ExactValue, place: Place): void {
+  if (Array.isArray(value)) {
+    const { elements } = place;
+    if (elements) for (const element of value) check(element, elements);
+    return;
+  }
+  if (!(value instanceof Members)) return;
+  const { names } = place;
+  if (names.size === 0) return;
+  value.declared = names;
+  for (const [key, inner] of value) {
+    if (names.has(key)) check(inner, place.below(key));
+    else {
+      const name = place.declaredAs(key);
+      if (name !== undefined) throw misspelled(key, name);
+    }
+  }
+}
+
+/** A place in the arguments: all schemas that hold there. */
+class Place {
+  readonly #root: unknown;
+  readonly #schemas: readonly Schema[];
+  readonly #below = new Map<string, Place>();
+  readonly names: ReadonlySet<string>;
+  #forms: ReadonlyMap<string, string> | undefined;
+  #elements: Place | undefined;
+
+  constructor(schemas: readonly unknown[], root: unknown) {
+    this.#root = root;
+    this.#schemas = allOf(schemas, root);
+    this.names = new Set(this.#schemas.flatMap(({ properties }) => Object.keys(recordOf(properties))));
+  }
+
+  below(name: string): Place {
+    let place = this.#below.get(name);
+    if (!place) {
+      place = new Place(
+        this.#schemas.map(({ properties }) => recordOf(properties)[name]),
+        this.#root,
+      );
+      this.#below.set(name, place);
+    }
+    return place;
+  }
+
+  /** The place of a list's elements; undefined if nothing is declared for them. */
+  get elements(): Place | undefined {
+    const schemas = this.#schemas.flatMap(({ items, prefixItems }) => [items, prefixItems].flat().filter(isRecord));
+    if (schemas.length > 0) this.#elements ??= new Place(schemas, this.#root);
+    return this.#elements;
+  }
+
+  /** The declared name that some reader takes this one for. */
+  declaredAs(key: string): string | undefined {
+    this.#forms ??= new Map(Array.from(this.names, (name) => [foldKey(name), name]));
+    return this.#forms.get(foldKey(key));
+  }
+}
+
+/** The schemas, with those that they refer to and branch into. */
+function allOf(schemas: readonly unknown[], root: unknown): readonly Schema[] {
+  const found = new Set<Schema>();
+  const pending = [...schemas];
+  while (pending.length > 0 && found.size < MAX_SCHEMAS) {
+    const schema = pending.pop();
+    if (!isRecord(schema) || found.has(schema)) continue;
+    found.add(schema);
+    const reference = schema["$ref"];
+    if (typeof reference === "string") pending.push(referred(reference, root));
+    for (const key of BRANCHES) if (Array.isArray(schema[key])) pending.push(...(schema[key] as unknown[]));
+    for (const key of CONDITIONS) pending.push(schema[key]);
+  }
+  return [...found];
+}
+
+/** Follows a reference of the form `#` or `#/…` inside of the schema. */
+function referred(reference: string, root: unknown): unknown {
+  if (reference === "#") return root;
+  if (!reference.startsWith("#/")) return undefined;
+  const steps = reference.slice(2).split("/");
+  return steps.reduce<unknown>((at, step) => {
+    const key = step.replaceAll("~1", "/").replaceAll("~0", "~");
+    return Object.hasOwn(recordOf(at), key) ? recordOf(at)[key] : undefined;
+  }, root);
+}
