@@ -322,3 +322,28 @@ test("an announcement of lists that look the same reaches those who see a part o
   await until(() => count(silent, "prompts") > 0, { what: "the change of prompts" });
   expect(count(silent, "tools")).toBe(0);
 });
+
+describe("A-H4: the headers that repeat arguments to a server of 2026-07-28", () => {
+  const secret = `gh${"p_"}${"a1B2".repeat(9)}`;
+
+  test.each([
+    ["say what a rule sets", { set: { region: "acme" } }, "evil", "acme"],
+    ["leave out what a rule hides", { hide: ["region"] }, "evil", undefined],
+    ["have no secret that is masked", {}, secret, "[masked github-token]"],
+    ["say what the client sent, if nothing changes it", {}, "eu", "eu"],
+  ])("%s", async (_, change, region, expected) => {
+    const server = await startScripted({ name: "new", era: "modern", transport: "http" });
+    const { url } = await startGoblin({
+      mcpServers: { new: server.entry },
+      masking: { arguments: true },
+      policy: { rules: [{ effect: "allow", tools: ["route"], ...change }] },
+    });
+    const client = rawHttp(url);
+    await client.initialize();
+    await client.call("tools/call", { name: "new_route", arguments: { region } });
+    const [call] = await server.received("tools/call");
+    expect(call?.message.params.arguments.region).toBe(expected);
+    const { headers } = (await server.events("http")).at(-1)!;
+    expect(headers["mcp-param-region"]).toBe(expected);
+  });
+});
