@@ -2,12 +2,13 @@
  * What an approval is about: who asks for what, with which arguments, and by which rules that needs
  * a person. Two requests with the same key are the same question; whatever differs is another one.
  *
- * Invariant: the key comes from what the server would get, after the rules have set and removed
- * arguments, never from what is shown to people.
+ * Invariants: the key comes from what the server would get, after the rules have set and removed
+ * arguments, never from what is shown to people. A member of the params that the question does not
+ * show never reaches the server, except for those that the protocol has around a request.
  */
 import { createHash } from "node:crypto";
 import { NotCanonical, unambiguous } from "../../lib/json/canonical.ts";
-import { memberText } from "../../lib/json/json-text.ts";
+import { eachMember, memberText } from "../../lib/json/json-text.ts";
 import type { Client } from "../../mcp/protocol/call.ts";
 import { GoblinError } from "../../mcp/protocol/errors.ts";
 import type { AskFirst, Principal } from "../../mcp/protocol/principal.ts";
@@ -52,10 +53,19 @@ export interface AskedRequest {
 }
 
 const MAX_CLIENT = 200;
+/** What the question shows, by kind. */
+const SHOWN: Readonly<Record<Subject["kind"], readonly string[]>> = {
+  tool: ["name", "arguments"],
+  prompt: ["name", "arguments"],
+  resource: ["uri"],
+};
+/** What the protocol has around any request. */
+const AROUND: readonly string[] = ["_meta", "task", "requestState", "inputResponses"];
 
 /** Returns the subject and its arguments in canonical form. @throws GoblinError */
 export function subjectOf(request: AskedRequest): { readonly subject: Subject; readonly args: string } {
   const { client, who, asked, kind } = request;
+  assertShown(asked.params, request);
   const args = canonicalArguments(asked.params, kind);
   const name = client.info["name"];
   return {
@@ -84,6 +94,15 @@ export function keyOf(subject: Subject): string {
   const { principal, app, client, server, kind, name, digest, revision, lock } = subject;
   const text = JSON.stringify([principal, app, client, server, kind, name, digest, revision, lock]);
   return createHash("sha256").update(text).digest("base64url");
+}
+
+function assertShown(params: string, { kind, shownName }: Pick<AskedRequest, "kind" | "shownName">): void {
+  eachMember(params, 0, (key) => {
+    if (SHOWN[kind].includes(key) || AROUND.includes(key)) return;
+    const member = JSON.stringify(key.slice(0, MAX_CLIENT));
+    const message = `a person must approve ${shownName}, and is not shown ${member}; send the request without it`;
+    throw new GoblinError("INVALID_PARAMS", `Invalid params: ${message}`);
+  });
 }
 
 function canonicalArguments(params: string, kind: Subject["kind"]): string {

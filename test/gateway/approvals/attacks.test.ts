@@ -164,6 +164,24 @@ test("a call whose answer is too large has run: the same call is a new question"
   expect(await runsOf(web, "big")).toHaveLength(1);
 });
 
+test("A-L8: a member of the params that nobody is shown does not ride on a grant", async () => {
+  const { url, ops, web } = await startAsking({ gateway }, token.ops);
+  const ada = await as(url, "ada");
+  const call = add(ada);
+  const [row] = await ops.held();
+  await ops.allow(row!.id, { expect: row!.digest, for: "session" });
+  await call;
+  expect(await runsOf(web)).toHaveLength(1);
+  const known = '"name":"web_add","arguments":{"a":1,"b":2}';
+  for (const more of ['"force":true', '"uri":"x:///secret"', '"__proto__":{"force":true}', '"f\\u006frce":1']) {
+    const { message } = await callText(ada, `{${known},${more}}`);
+    expect(message.error).toMatchObject({ code: -32602, message: expect.stringContaining("is not shown") });
+  }
+  expect(await runsOf(web)).toHaveLength(1);
+  const { message } = await callText(ada, `{${known},"_meta":{"progressToken":1}}`);
+  expect(message.result.content[0].text).toBe("3");
+});
+
 test("arguments that two readers could understand differently are no question at all", async () => {
   const { url, ops, web } = await startAsking();
   const raw = rawHttp(url);
