@@ -10,7 +10,8 @@ import type { ArgumentPath } from "../argument-path.ts";
 import { AmbiguousArguments } from "../conditions/exact-json.ts";
 import type { Setting } from "../scope.ts";
 
-const MAX_DEPTH = 200;
+/** Of lists in lists. */
+const MAX_DEPTH = 32;
 
 export interface ArgumentRules {
   readonly sets: readonly Pick<Setting, "path" | "value">[];

@@ -1,7 +1,7 @@
 /**
  * The ways in which a server may read the same arguments. JavaScript reads an integer beyond 2^53
- * as a double, Python exactly. A URI leads to the same thing in several spellings, and its server
- * decodes it as often as it likes.
+ * as a double, Python exactly. C reads a text up to its first NUL. A URI leads to the same thing in
+ * several spellings, and its server decodes it as often as it likes.
  *
  * Invariant: a condition is asked about every reading. A deny and an ask hold if they hold in one,
  * an allow only if it holds in all of them.
@@ -16,7 +16,8 @@ const URI = /^(?:[a-z][a-z0-9+.-]*:\/\/|file:)/i;
 interface Reader {
   /** How many steps of normalization a URI has behind it. */
   readonly steps: number;
-  readonly readsDoubles: boolean;
+  /** Whether it reads like a program in C or JavaScript: texts to a NUL, integers as doubles. */
+  readonly isLossy: boolean;
   readonly formsOf: (text: string) => readonly string[];
 }
 
@@ -30,26 +31,29 @@ export function readingsOf(args: Members, kind: Item["kind"]): readonly Members[
 
 function readersOf(args: Members, formsOf: (text: string) => readonly string[]): readonly Reader[] {
   let steps = 1;
-  let hasLarge = false;
+  let hasLoss = false;
   const visit = (value: ExactValue): void => {
-    if (typeof value === "string") steps = Math.max(steps, formsOf(value).length);
-    else if (typeof value === "bigint") hasLarge ||= asDouble(value) !== value;
+    if (typeof value === "string") {
+      steps = Math.max(steps, formsOf(value).length);
+      hasLoss ||= value.includes("\0");
+    } else if (typeof value === "bigint") hasLoss ||= asDouble(value) !== value;
     else if (value instanceof Members) for (const inner of value.values()) visit(inner);
     else if (Array.isArray(value)) for (const inner of value) visit(inner);
   };
   visit(args);
   return Array.from({ length: steps }, (_, i) => i).flatMap((i) => {
-    const exact = { steps: i, readsDoubles: false, formsOf };
-    return hasLarge ? [exact, { ...exact, readsDoubles: true }] : [exact];
+    const exact = { steps: i, isLossy: false, formsOf };
+    return hasLoss ? [exact, { ...exact, isLossy: true }] : [exact];
   });
 }
 
 function readAs(value: ExactValue, reader: Reader): ExactValue {
   if (typeof value === "string") {
     const forms = reader.formsOf(value);
-    return forms[Math.min(reader.steps, forms.length - 1)]!;
+    const form = forms[Math.min(reader.steps, forms.length - 1)]!;
+    return reader.isLossy ? form.split("\0", 1)[0]! : form;
   }
-  if (typeof value === "bigint") return reader.readsDoubles ? asDouble(value) : value;
+  if (typeof value === "bigint") return reader.isLossy ? asDouble(value) : value;
   if (value instanceof Members) {
     const read = new Members();
     read.declared = value.declared;

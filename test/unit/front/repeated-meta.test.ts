@@ -156,6 +156,14 @@ test("a connection on which it is only a part of something else is left alone", 
   expect(parseMessage(request(`{"name":"a","_meta":${TEXT}}`), connection).metaAt).toBeUndefined();
 });
 
+test("A-H1: a _meta that servers could read differently is never known, so that it is searched each time", () => {
+  for (const twin of ['"ProgressToken":5', '"progress\\u0054oken":5,"progressToken":6']) {
+    const connection: MetaConnection = {};
+    const message = request(`{"name":"a","_meta":{${twin},${TEXT.slice(1)}}`);
+    for (let n = 0; n < 3; n++) expect(parseMessage(message, connection).metaAt).toBeUndefined();
+  }
+});
+
 test("a text that UTF-8 cannot carry is not taken for another", () => {
   const connection: MetaConnection = {};
   const message = (first: string): string => request(`{"_meta":{"a":"${first}${"p".repeat(70)}"}}`);

@@ -86,6 +86,8 @@ describe("conditions", () => {
     ["args.id == 9007199254740992", '{"id":9007199254740993}'],
     ["args.id == 9007199254740993", '{"id":9007199254740993}'],
     ["args.options.list.exists(n, n == 9007199254740992)", '{"options":{"list":[[1],9007199254740993]}}'],
+    // A program in C reads a text up to a NUL.
+    ["args.path.endsWith('/passwd')", '{"path":"/etc/passwd\\u0000.txt"}'],
     // Servers decode the escapes of a URI once, several times or never.
     ["args.path.contains('/secret/')", '{"path":"file:///%73ecret/a"}'],
     ["args.path.contains('/secret/')", '{"path":"file:///open/..%2fsecret/a"}'],
