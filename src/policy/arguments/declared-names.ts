@@ -1,7 +1,6 @@
 /**
  * Compares the names in a call's arguments with those that the tool's schema declares, at every
- * depth: a server that ignores case reads `Owner` as the declared `owner`, and a condition does
- * not.
+ * depth. A server that ignores case reads `Owner` as the declared `owner`; a condition does not.
  *
  * Invariant: a schema is a server's text. One that refers to itself ends, because the arguments do.
  */
