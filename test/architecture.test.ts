@@ -48,7 +48,7 @@ const packages: Record<string, readonly string[]> = {
   oauth4webapi: ["auth/login/"],
   "@napi-rs/keyring": ["auth/secrets/keychain.ts"],
   ioredis: ["cluster/redis/redis.ts"],
-  "@marcbachmann/cel-js": ["policy/conditions/cel.ts"],
+  "@marcbachmann/cel-js": ["policy/conditions/cel.ts", "policy/conditions/work.ts"],
 };
 
 /** The folders (and few files) that own what differs between protocol versions. */
