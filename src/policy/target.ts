@@ -12,7 +12,7 @@
 import { matchesGlob } from "../lib/text/glob.ts";
 import { type AnnotationName, hasAnnotation, isAnnotation } from "./annotations.ts";
 import type { Item, RuleConfig } from "./rule.ts";
-import { plainPattern, uriForms } from "./uri-forms.ts";
+import { UriPatterns } from "./uri-forms.ts";
 
 /** A pattern for tools or prompts. */
 interface NamePattern {
@@ -29,7 +29,7 @@ export class Target {
   readonly #servers: readonly string[] | undefined;
   readonly #tools: readonly NamePattern[] | undefined;
   readonly #prompts: readonly NamePattern[] | undefined;
-  readonly #uris: readonly string[] | undefined;
+  readonly #uris: UriPatterns | undefined;
   /** Whether one form of a URI is enough. */
   readonly #takesAnyForm: boolean;
 
@@ -40,7 +40,7 @@ export class Target {
     this.#servers = typeof server === "string" ? [server] : server;
     this.#tools = tools?.map(read);
     this.#prompts = prompts?.map(read);
-    this.#uris = resources && [...new Set(resources.flatMap((uri) => [uri, plainPattern(uri)]))];
+    this.#uris = resources && new UriPatterns(resources);
     this.#takesAnyForm = rule.effect !== "allow";
   }
 
@@ -77,10 +77,7 @@ export class Target {
   }
 
   #matchesUri(uri: string): boolean {
-    const patterns = this.#uris;
-    if (!patterns) return false;
-    const isNamed = (form: string): boolean => patterns.some((pattern) => matchesGlob(pattern, form));
-    return this.#takesAnyForm ? uriForms(uri).some(isNamed) : uriForms(uri).every(isNamed);
+    return (this.#takesAnyForm ? this.#uris?.matchesAnyForm(uri) : this.#uris?.matchesEveryForm(uri)) ?? false;
   }
 }
 

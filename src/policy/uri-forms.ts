@@ -1,34 +1,85 @@
 /**
- * The forms of a URI that a server may take for the same resource: as it is written, and plain.
- * In the plain form, escapes are decoded, dots and repeated slashes are resolved, and scheme and
- * host are in lower case.
+ * Decides which URIs a pattern of the config means. Servers read one URI in different ways: they
+ * decode it once or three times, resolve dots before or after that, or hand it to a URL parser. All
+ * that these readers can make of a URI are its forms. A deny or an ask must match any form, an
+ * allow must match all of them.
  *
- * Invariant: a URI whose escapes do not end within a few rounds has no plain form that can be
- * trusted; each round is then a form of its own.
+ * Invariant: a URI with more forms than `MAX_FORMS` cannot be trusted. Every deny and ask matches
+ * it, and no allow does.
  */
-const ROUNDS = 4;
-const HEAD = /^([a-z][a-z0-9+.-]*:)?(\/\/[^/?#]*)?/i;
+import { matchesGlob } from "../lib/text/glob.ts";
 
-export function uriForms(uri: string): readonly string[] {
-  if (!/[%\\A-Z]|\/[./]/.test(uri)) return [uri];
-  const forms = new Set([uri]);
-  let decoded = uri;
-  for (let round = 0; round < ROUNDS; round++) {
-    const next = decodedOnce(decoded);
-    forms.add(resolved(next));
-    if (next === decoded) break;
-    decoded = next;
+const MAX_FORMS = 64;
+const HEAD = /^([a-z][a-z0-9+.-]*:)?(\/\/[^/?#]*)?/i;
+/** URIs that every reader takes as they are written: most of them. */
+const PLAIN =
+  /^(?:file:\/\/(?=\/)|https?:\/\/(?:[a-z0-9-]+\.)*[a-z][a-z0-9-]*(?=\/)|(?!(?:file|https?|wss?|ftp):)[a-z][a-z0-9+.-]*:(?:\/\/)?)(?!\.|.*\/[./])[a-z0-9._~!$&'()*+,;=:@{}/-]*$/;
+
+const READERS: readonly ((uri: string) => string)[] = [
+  decodedOnce,
+  (uri) => resolved(uri, /[?#]/),
+  // For a server that takes the whole text for a path.
+  (uri) => resolved(uri),
+  asWebUrl,
+  (uri) => upTo(uri, uri.indexOf("\0")),
+];
+
+/** The patterns of one list in the config, for URIs. */
+export class UriPatterns {
+  readonly #patterns: readonly string[];
+  /** With what a deny looks past. */
+  readonly #loose: readonly string[];
+
+  constructor(patterns: readonly string[]) {
+    this.#patterns = [...new Set(patterns.flatMap(patternForms))];
+    this.#loose = [...new Set([...this.#patterns, ...this.#patterns.map(withoutFileCase)])];
+  }
+
+  /** For a deny or an ask. */
+  matchesAnyForm(uri: string): boolean {
+    if (this.#patterns.length === 0) return false;
+    const forms = uriForms(uri);
+    return !forms || forms.some((form) => looseForms(form).some((loose) => matchesOne(this.#loose, loose)));
+  }
+
+  /** For an allow. */
+  matchesEveryForm(uri: string): boolean {
+    if (this.#patterns.length === 0) return false;
+    if (this.#patterns.includes("*")) return true;
+    return uriForms(uri)?.every((form) => matchesOne(this.#patterns, form)) ?? false;
+  }
+}
+
+function matchesOne(patterns: readonly string[], form: string): boolean {
+  return patterns.some((pattern) => matchesGlob(pattern, form));
+}
+
+/** @returns undefined if there are too many */
+function uriForms(uri: string): readonly string[] | undefined {
+  return PLAIN.test(uri) ? [uri] : closure(uri, READERS);
+}
+
+/** An escaped `*` or `?` in a pattern must not become a wildcard. */
+function patternForms(pattern: string): readonly string[] {
+  const keepEscapedWildcards = (text: string) => text.replace(/%(2a|3f)/gi, "\ue000$1");
+  const forms = closure(keepEscapedWildcards(pattern), READERS) ?? [];
+  return [pattern, ...forms.map((form) => form.replaceAll("\ue000", "%"))];
+}
+
+/** All texts that the readers make of a text, one after another in any order. */
+function closure(text: string, readers: typeof READERS): readonly string[] | undefined {
+  const forms = new Set([text]);
+  // A set's iteration includes what is added to it meanwhile.
+  for (const form of forms) {
+    for (const read of readers) forms.add(read(form));
+    if (forms.size > MAX_FORMS) return undefined;
   }
   return [...forms];
 }
 
-/** The plain form of a pattern, so that it matches the plain form of what it was written for. */
-export function plainPattern(pattern: string): string {
-  return resolved(decodedOnce(pattern));
-}
-
 /** Decodes the escapes that are valid UTF-8, each for itself. */
 function decodedOnce(text: string): string {
+  if (!text.includes("%")) return text;
   return text.replace(/(?:%[0-9a-f]{2})+/gi, (escapes) => {
     try {
       return decodeURIComponent(escapes);
@@ -38,13 +89,13 @@ function decodedOnce(text: string): string {
   });
 }
 
-function resolved(uri: string): string {
+/** Resolves dots and repeated slashes. `end`: what ends the path. */
+function resolved(uri: string, end?: RegExp): string {
   const text = uri.replaceAll("\\", "/");
   const head = HEAD.exec(text)![0];
   const rest = text.slice(head.length);
-  const end = rest.search(/[?#]/);
-  const path = end === -1 ? rest : rest.slice(0, end);
-  return head.toLowerCase() + withoutDots(path) + (end === -1 ? "" : rest.slice(end));
+  const path = upTo(rest, end ? rest.search(end) : -1);
+  return head.toLowerCase() + withoutDots(path) + rest.slice(path.length);
 }
 
 function withoutDots(path: string): string {
@@ -57,4 +108,32 @@ function withoutDots(path: string): string {
     if (isLast && kept.length > 0 && (step === "" || step === "." || step === "..")) kept.push("");
   }
   return (path.startsWith("/") ? "/" : "") + kept.join("/");
+}
+
+/**
+ * As a URL parser reads it: without tabs and line breaks, with one spelling of each host. Decoded,
+ * because the parser also escapes what nobody wrote as an escape.
+ */
+function asWebUrl(uri: string): string {
+  if (!URL.canParse(uri)) return uri;
+  const { href } = new URL(uri);
+  return href === `${uri}/` ? uri : decodedOnce(href);
+}
+
+/** What a deny looks past in addition: another resource of the same name is denied with it. */
+function looseForms(form: string): readonly string[] {
+  const bare = upTo(form, form.search(/[?#]/));
+  const head = HEAD.exec(bare)![0];
+  const path = bare.slice(head.length).replace(/\/+$/, "");
+  const loose = withoutFileCase((head.replace(/\.(?=(?::\d*)?$)/, "") + path).normalize("NFKC"));
+  return [form, bare, loose];
+}
+
+/** Many file systems ignore case, and dots and spaces at the end of a name. */
+function withoutFileCase(uri: string): string {
+  return /^file:/i.test(uri) ? uri.toLowerCase().replace(/[. ]+(?=\/|$)/g, "") : uri;
+}
+
+function upTo(text: string, end: number): string {
+  return end === -1 ? text : text.slice(0, end);
 }

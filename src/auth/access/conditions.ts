@@ -7,7 +7,7 @@ import type { Config } from "../../config/schema/config.ts";
 import type { ProfileConfig } from "../../config/schema/profiles.ts";
 import { matchesGlob } from "../../lib/text/glob.ts";
 import type { Visibility, VisibleEntry } from "../../mcp/protocol/principal.ts";
-import { isAllowed } from "./patterns.ts";
+import { namesAllowed, urisAllowed } from "./patterns.ts";
 
 export interface Condition {
   /** Two conditions with the same key are the same. */
@@ -19,13 +19,21 @@ export interface Condition {
 
 /** An entry must be in one of these profiles. */
 export function inProfiles(profiles: readonly ProfileConfig[]): Condition {
-  const sees = ({ servers }: ProfileConfig, serverId: string): boolean =>
-    servers.some((pattern) => matchesGlob(pattern, serverId));
+  const all = profiles.map(({ servers, tools, prompts, resources }) => {
+    const isResource = urisAllowed(resources);
+    const allowed = {
+      tool: namesAllowed(tools),
+      prompt: namesAllowed(prompts),
+      resource: isResource,
+      template: isResource,
+    };
+    const sees = (serverId: string): boolean => servers.some((pattern) => matchesGlob(pattern, serverId));
+    return { sees, shows: (entry: VisibleEntry): boolean => allowed[entry.kind](entry) };
+  });
   return {
     key: JSON.stringify(profiles),
-    showsServer: (serverId) => profiles.some((profile) => sees(profile, serverId)),
-    shows: (entry) =>
-      profiles.some((profile) => sees(profile, entry.serverId) && isAllowed(entry, patternsFor(entry.kind, profile))),
+    showsServer: (serverId) => all.some(({ sees }) => sees(serverId)),
+    shows: (entry) => all.some(({ sees, shows }) => sees(entry.serverId) && shows(entry)),
   };
 }
 
@@ -39,17 +47,13 @@ export function withServersOf(profile: string, config: Config): Config {
   return { ...config, servers };
 }
 
-function patternsFor(kind: VisibleEntry["kind"], { tools, prompts, resources }: ProfileConfig) {
-  return kind === "tool" ? tools : kind === "prompt" ? prompts : resources;
-}
-
 export interface VisibilityOptions
-  extends Pick<Visibility, "profile" | "server" | "expose" | "shape" | "admit" | "mayAsk"> {
+  extends Pick<Visibility, "profile" | "server" | "expose" | "shape" | "admit" | "asks" | "mayAsk"> {
   readonly conditions: readonly Condition[];
 }
 
 export function visibilityOf(options: VisibilityOptions): Visibility {
-  const { conditions, profile, server, expose, shape, admit, mayAsk } = options;
+  const { conditions, profile, server, expose, shape, admit, asks, mayAsk } = options;
   const parts = JSON.stringify([server, expose, ...conditions.map(({ key }) => key)]);
   return {
     key: createHash("sha256").update(parts).digest("base64url"),
@@ -61,6 +65,7 @@ export function visibilityOf(options: VisibilityOptions): Visibility {
     shows: (entry) => conditions.every((condition) => condition.shows(entry)),
     shape,
     admit,
+    asks,
     mayAsk,
   };
 }

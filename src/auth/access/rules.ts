@@ -20,10 +20,11 @@ export function underRules(scope: Scope): Condition {
 }
 
 /** What rules do with the arguments of tools; nothing if none does anything. */
-export function argumentRules(scope: Scope | undefined): Pick<Visibility, "shape" | "admit" | "mayAsk"> {
+export function argumentRules(scope: Scope | undefined): Pick<Visibility, "shape" | "admit" | "asks" | "mayAsk"> {
   if (!scope?.needsArguments) return {};
   return {
     mayAsk: scope.rules.some(({ effect }) => effect === "ask"),
+    asks: (entry) => decisionOn(entry, scope).asks.length > 0,
     shape(entry, text) {
       const { sets, hides } = decisionOn(entry, scope);
       if (sets.length + hides.length === 0) return text;

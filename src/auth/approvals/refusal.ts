@@ -28,6 +28,14 @@ export function nobodyThere(name: string): GoblinError {
   return new GoblinError("NOT_APPROVED", message, { data: { why: "alone", retry: false } });
 }
 
+/** For requests that nobody is asked about, since they come with every key or last for hours. */
+export function cannotWait(name: string, what: "subscriptions" | "completion"): GoblinError {
+  const message =
+    `Not approved: ${name} needs a person's approval, and ${what} cannot wait for one. ` +
+    "The server did not get the request. Use it without that: then a person is asked.";
+  return new GoblinError("NOT_APPROVED", message, { data: { why: "asked", retry: false } });
+}
+
 /** For a call that the rules no longer let its client see. */
 export function gone(name: string): GoblinError {
   return new GoblinError("NOT_APPROVED", `Not approved: ${name} may not be used any more. It was not run.`);

@@ -4,10 +4,11 @@
  *
  * Invariant: neither the log nor the audit file gets an argument's value from here.
  */
-
+import { cannotWait } from "../../auth/approvals/refusal.ts";
+import { recordOf } from "../../lib/structures/record.ts";
 import { Throttle } from "../../lib/timing/throttle.ts";
 import type { Flight } from "../../mcp/protocol/flight.ts";
-import type { AskFirst } from "../../mcp/protocol/principal.ts";
+import type { AskFirst, Visibility } from "../../mcp/protocol/principal.ts";
 import type { Logger } from "../../observe/telemetry/logger.ts";
 import { Refusal } from "../../policy/arguments/admit.ts";
 import type { Route } from "../routing/resolve.ts";
@@ -25,17 +26,38 @@ export class Admission {
   params(flight: Flight, route: Route, visibility = flight.call.client.visibility): string | AskFirst {
     const { admit } = visibility ?? {};
     const kind = route.spec.names;
-    if (!admit || kind === "reference" || kind === "extension") return route.params;
+    if (!admit || kind === "extension") return route.params;
+    if (kind === "reference") return this.#completed(flight, route, visibility!);
     const { serverId, target, name, snapshot, params } = route;
     const list = kind === "tool" ? snapshot.tools : kind === "prompt" ? snapshot.prompts : undefined;
     const definition = list?.find(name)?.definition.value;
     const who = flight.call.who;
+    return this.#asked(flight, () => admit({ serverId, kind, name: target, definition, who, params, shownName: name }));
+  }
+
+  #asked(flight: Flight, admit: () => string | AskFirst): string | AskFirst {
     try {
-      return admit({ serverId, kind, name: target, definition, who, params, shownName: name });
+      return admit();
     } catch (error) {
       if (error instanceof Refusal) this.#note(flight, error);
       throw error;
     }
+  }
+
+  /** Completion names what it completes, without the arguments that it would be used with. */
+  #completed(flight: Flight, { serverId, target, name, snapshot, params }: Route, visibility: Visibility): string {
+    const { who, params: given } = flight.call;
+    const isPrompt = recordOf(given["ref"])["type"] === "ref/prompt";
+    if (isPrompt) {
+      const definition = snapshot.prompts.find(name)?.definition.value;
+      if (visibility.asks?.({ serverId, kind: "prompt", name: target, definition }))
+        throw cannotWait(name, "completion");
+      return params;
+    }
+    const resource = { serverId, kind: "resource", name: target, definition: undefined } as const;
+    const admitted = this.#asked(flight, () => visibility.admit!({ ...resource, who, params: "{}", shownName: name }));
+    if (typeof admitted !== "string") throw cannotWait(name, "completion");
+    return params;
   }
 
   #note(flight: Flight, { rule, problem }: Refusal): void {

@@ -2,7 +2,7 @@
  * Subscribes clients to resources: finds the resource, keeps the record, and delivers updates with
  * the URI form that the client used.
  */
-
+import { cannotWait } from "../../auth/approvals/refusal.ts";
 import { setMember } from "../../lib/json/json-text.ts";
 import type { Flight } from "../../mcp/protocol/flight.ts";
 import { type Answer, failure, notificationText, withErrorData } from "../../mcp/protocol/json-rpc.ts";
@@ -109,7 +109,7 @@ export class ResourceSubscriptions {
     }
     for (const record of records) {
       const { serverId, uri } = record;
-      if (!servers.config(serverId)) continuity.unsubscribed(session.key, serverId, uri);
+      if (!servers.config(serverId) || !mayStay(session, record)) continuity.unsubscribed(session.key, serverId, uri);
       else void subscriptions.resume(this.#record(session, record, toSession(session)));
     }
   }
@@ -135,13 +135,27 @@ export class ResourceSubscriptions {
   }
 }
 
-/** Rules with conditions apply to subscriptions, too. @throws GoblinError */
+/**
+ * Rules with conditions apply to subscriptions as they do to reads. A subscription to what a person
+ * must be asked about is refused. @throws GoblinError
+ */
 function admitUri(
   { visibility, who = ANYONE }: Viewer & { readonly who?: Principal },
   { serverId, uri: name, form: shownName }: Subscribed,
 ): void {
   const definition = undefined;
-  visibility?.admit?.({ serverId, kind: "resource", name, definition, who, params: "{}", shownName });
+  const given = visibility?.admit?.({ serverId, kind: "resource", name, definition, who, params: "{}", shownName });
+  if (given !== undefined && typeof given !== "string") throw cannotWait(shownName, "subscriptions");
+}
+
+/** The rules of an earlier process may have been others. */
+function mayStay(session: Session, record: Subscribed): boolean {
+  try {
+    admitUri(session, record);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** A resource that was subscribed to may be hidden by now. */

@@ -75,6 +75,8 @@ export interface Visibility {
    * Undefined: no rule depends on arguments, and none asks.
    */
   readonly admit?: ((request: ArgumentsToAdmit) => string | AskFirst) | undefined;
+  /** Whether a person is asked about some use of the entry. Undefined: about none. */
+  readonly asks?: ((entry: VisibleEntry) => boolean) | undefined;
   /** Whether a rule has a person asked about some of its clients' calls. */
   readonly mayAsk?: boolean | undefined;
 }
