@@ -29,7 +29,7 @@ export interface ApprovalsSettings extends PlaceLimits {
 
 export interface ApprovalsOptions {
   readonly settings: () => ApprovalsSettings;
-  /** Masks arguments in canonical form. */
+  /** Returns arguments as people see them. */
   readonly show: (args: string) => string;
   readonly opened?: OpenedLedger | undefined;
   readonly onLimit: OnLimit;
@@ -45,7 +45,7 @@ export interface ApprovalsEvents {
 /** A call that waits. */
 export interface Waiting extends Placed {
   readonly subject: Subject;
-  /** In canonical form. */
+  /** As the server will get them. */
   readonly args: string;
   /** Tells the client that it still waits. */
   readonly tell: (record: ApprovalRecord) => void;

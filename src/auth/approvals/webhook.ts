@@ -11,6 +11,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Throttle } from "../../lib/timing/throttle.ts";
 import { messageOf } from "../../mcp/protocol/errors.ts";
 import type { ApprovalRecord, ApprovalState } from "./record.ts";
+import { cutArguments } from "./shown-arguments.ts";
 
 export interface WebhookSettings {
   readonly url: string;
@@ -122,7 +123,6 @@ export function signatureOf(secret: string, timestamp: number, body: string): st
 function messageOn(record: ApprovalRecord, page: string | undefined): Record<string, unknown> {
   const { id, state, subject, shown, proposedAt, expiresAt, by, ended } = record;
   const { who, client, server, kind, name, shownName, digest, rule, reason } = subject;
-  const isCut = shown.length > LONGEST_ARGUMENTS;
   return {
     type: `approval.${state}`,
     id,
@@ -131,7 +131,7 @@ function messageOn(record: ApprovalRecord, page: string | undefined): Record<str
     shownName,
     who: who || null,
     client: client || null,
-    arguments: isCut ? `${shown.slice(0, LONGEST_ARGUMENTS)}…` : shown,
+    arguments: cutArguments(shown, LONGEST_ARGUMENTS),
     digest,
     rule,
     reason,

@@ -12,7 +12,7 @@
 const unsafe = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]|(?![\u200c\u200d])\p{Cf}/gu;
 // What nobody sees, or what changes the order in which other characters are shown.
 const HIDDEN =
-  /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Co}\p{Cn}\u00a0\u115f\u1160\u2000-\u200a\u202f\u205f\u2800\u3000\u3164\p{VS}\uffa0]/gu;
+  /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Co}\p{Cn}\u00a0\u115f\u1160\u2000-\u200a\u202f\u205f\u2800\u3000\u3164\p{VS}\p{DI}\uffa0\u{1d159}]/gu;
 const plain = /^[\u0020-\u007e]*$/;
 
 /**

@@ -2,6 +2,7 @@
 import { AnswerRefused, type RefusalReason } from "../../../auth/approvals/answering.ts";
 import { lastingRule } from "../../../auth/approvals/lasting-rule.ts";
 import type { ApprovalRecord, Grant } from "../../../auth/approvals/record.ts";
+import { cutArguments } from "../../../auth/approvals/shown-arguments.ts";
 import type { Principal } from "../../../mcp/protocol/principal.ts";
 import { apiFailure } from "../failure.ts";
 import type { AdminParts } from "../parts.ts";
@@ -91,7 +92,8 @@ function approvalRow(record: ApprovalRecord, longest = Number.POSITIVE_INFINITY)
     kind,
     name,
     shownName,
-    arguments: shown.length > longest ? `${shown.slice(0, longest)}…` : shown,
+    arguments: cutArguments(shown, longest),
+    characters: shown.length,
     isCut: shown.length > longest,
     digest,
     bytes,

@@ -5,11 +5,13 @@
 import { useEffect, useState } from "preact/hooks";
 import type { ApprovalRow } from "../../api/live/approval-schema.ts";
 import { ApiProblem, post, request } from "../api.ts";
-import { clock, duration, plural, short, visible } from "../format.ts";
+import { clock, duration, plural, visible } from "../format.ts";
 import { useLive } from "../live.ts";
 import { Facts } from "../parts/facts.tsx";
 import { Copy, Empty, Loading, Problem, Section } from "../parts/small.tsx";
 import { href } from "../router.ts";
+
+const MAX_BRIEF = 200;
 
 type Span = "once" | "hour" | "session" | "always";
 
@@ -49,7 +51,7 @@ function Rows({ rows }: { rows: readonly ApprovalRow[] }) {
           <span class="cell-time">{clock(row.proposedAt)}</span>
           <span class="cell-main">
             <a href={href(["approvals", row.id])}>{visible(row.shownName)}</a>{" "}
-            <code class="muted">{visible(short(row.arguments))}</code>
+            <code class="muted">{visible(brief(row))}</code>
           </span>
           <span>{visible(row.who ?? row.client ?? "anyone")}</span>
           <span class="cell-side">{stateOf(row)}</span>
@@ -144,6 +146,12 @@ function NotThere({ problem }: { problem: string }) {
       </Empty>
     </div>
   );
+}
+
+/** The start of the arguments, and how much more of them there is. */
+function brief({ arguments: shown, characters }: ApprovalRow): string {
+  if (characters <= MAX_BRIEF) return shown;
+  return `${shown.slice(0, MAX_BRIEF)}… (${plural(characters - MAX_BRIEF, "more character")})`;
 }
 
 function stateOf({ state, expiresAt, ended }: ApprovalRow): string {

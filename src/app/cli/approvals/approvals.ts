@@ -26,10 +26,16 @@ interface DenyOptions extends ApprovalsOptions {
   readonly reason?: string | undefined;
 }
 
+const MAX_BRIEF = 100;
+
 const ago = (at: number): string => `${formatDuration(Date.now() - at)} ago`;
 const left = (at: number): string => formatDuration(Math.max(0, at - Date.now()));
 const asker = ({ who, client }: { readonly who: string | null; readonly client: string | null }): string =>
   [who, client && `(${client})`].filter(Boolean).join(" ") || "–";
+
+/** A table may cut what is at the end, so that the number of characters comes first. */
+const briefArguments = ({ arguments: shown, characters }: ApprovalRow): string =>
+  characters > MAX_BRIEF ? `(${characters} characters) ${visibleJson(shown.slice(0, MAX_BRIEF))}…` : visibleJson(shown);
 
 const columns: Column<ApprovalRow>[] = [
   { title: "ID", text: ({ id }) => id },
@@ -37,7 +43,7 @@ const columns: Column<ApprovalRow>[] = [
   { title: "LEFT", text: ({ state, expiresAt }) => (state === "held" ? left(expiresAt) : "–"), align: "right" },
   { title: "WHO", text: asker },
   { title: "CALL", text: ({ shownName }) => shownName },
-  { title: "ARGUMENTS", text: (row) => visibleJson(row.arguments) },
+  { title: "ARGUMENTS", text: briefArguments },
 ];
 const stateColumn: Column<ApprovalRow> = { title: "STATE", text: (row) => stateOf(row) };
 const grantColumns: Column<ApprovalGrantRow>[] = [

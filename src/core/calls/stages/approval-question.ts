@@ -8,6 +8,7 @@
 import { randomUUID } from "node:crypto";
 import type { Approvals } from "../../../auth/approvals/approvals.ts";
 import type { ApprovalRecord } from "../../../auth/approvals/record.ts";
+import { cutArguments } from "../../../auth/approvals/shown-arguments.ts";
 import { memberText } from "../../../lib/json/json-text.ts";
 import { recordOf } from "../../../lib/structures/record.ts";
 import { visibleJson } from "../../../lib/text/clean.ts";
@@ -42,9 +43,9 @@ export function askClient(call: Call, record: ApprovalRecord, parts: QuestionPar
   const why = subject.reason === null ? "" : ` (${subject.reason})`;
   const method = "elicitation/create";
   if (maySelfAnswer(call, trusted())) {
-    const shown = visibleJson(record.shown);
-    const cut = shown.length > LONGEST ? `${shown.slice(0, LONGEST)}…` : shown;
-    const message = `Allow ${subject.shownName} of server "${subject.server}"${why} with these arguments?\n${cut}`;
+    const name = visibleJson(subject.shownName);
+    const shown = cutArguments(record.shown, LONGEST);
+    const message = `Allow ${name} of server "${subject.server}"${why} with these arguments?\n${shown}`;
     const params = JSON.stringify({ message, requestedSchema: { type: "object", properties: {} } });
     void client.ask(method, params, { call, signal }).then(async (answer) => {
       const action = answer.ok ? memberText(rawText(answer.raw), "action") : undefined;

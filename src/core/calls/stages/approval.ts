@@ -52,10 +52,10 @@ export class Approval {
       if (typeof asked === "string") return send(flight, route, forServer(flight, route, asked));
       const asker = askerOf(flight, route);
       const lock = approvals.lockOf?.({ server: asker.serverId, kind: asker.kind, name: asker.name });
-      const { subject, args } = subjectOf({ ...asker, asked, lock });
+      const { subject } = subjectOf({ ...asker, asked, lock });
       const grant = approvals.take(subject);
       if (grant) return this.#run(flight, route, { grant, subject, params: asked.params });
-      await this.#hold(flight, { subject, args, asked });
+      await this.#hold(flight, { subject, asked });
       asked = this.#admitted(flight, route);
     }
   }
@@ -85,10 +85,11 @@ export class Approval {
   }
 
   /** Resolves when a person has allowed the call. */
-  async #hold(flight: Flight, given: { subject: Subject; args: string; asked: AskFirst }): Promise<void> {
+  async #hold(flight: Flight, given: { subject: Subject; asked: AskFirst }): Promise<void> {
     const { approvals, trusted } = this.#parts;
     const { call, deadline } = flight;
-    const { subject, args, asked } = given;
+    const { subject, asked } = given;
+    const args = subject.kind === "resource" ? undefined : memberText(asked.params, "arguments");
     if (call.cancelled) throw new GoblinError("CANCELLED", "Cancelled by the client");
     if (approvals.isAlone && !maySelfAnswer(call, trusted())) throw nobodyThere(subject.shownName);
     const began = performance.now();
@@ -109,7 +110,7 @@ export class Approval {
         const bytes = Buffer.byteLength(asked.params);
         const held = approvals.hold({
           subject,
-          args,
+          args: args ?? "{}",
           bytes,
           account: call.client.account,
           tell,
