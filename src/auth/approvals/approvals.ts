@@ -12,6 +12,7 @@ import { type Alarm, Alarms } from "../../lib/timing/alarms.ts";
 import { GoblinError, messageOf } from "../../mcp/protocol/errors.ts";
 import type { OnLimit } from "../../mcp/protocol/limit-exceeded.ts";
 import { type Answering, AnswerRefused, checkAnswer, type RefusalReason } from "./answering.ts";
+import { Continuations } from "./continuations.ts";
 import { grantFor } from "./grant-for.ts";
 import { Grants } from "./grants.ts";
 import { Ledger, type OpenedLedger } from "./ledger.ts";
@@ -64,6 +65,7 @@ export class Approvals extends EventEmitter<ApprovalsEvents> {
   readonly #options: ApprovalsOptions;
   readonly #ledger: Ledger;
   readonly #grants = new Grants();
+  readonly #continuations = new Continuations();
   readonly #held = new Map<string, Held>();
   /** Oldest first; those that are held, too. */
   readonly #records: Map<string, ApprovalRecord>;
@@ -126,6 +128,29 @@ export class Approvals extends EventEmitter<ApprovalsEvents> {
   /** Uses a grant for a call. The call must be reported with `executed` before it is sent. */
   take(subject: Subject): Grant | undefined {
     return this.#grants.take(keyOf(subject), subject.session, Date.now());
+  }
+
+  /**
+   * Lets a call go on that a person allowed and whose server wanted input. Returns the grant that
+   * it began with; undefined: no such call waits for input. Rejects if that cannot be recorded.
+   */
+  async resume(subject: Subject, params: string, requestId: string): Promise<Grant | undefined> {
+    const key = inputKey(subject);
+    const grant = this.#continuations.take(key, params, Date.now());
+    if (!grant) return undefined;
+    const { id, approval } = grant;
+    try {
+      await this.#ledger.append({ event: "resumed", id: approval, grant: id, requestId, digest: subject.digest });
+    } catch (error) {
+      this.#continuations.add(key, params, grant, Date.now());
+      throw unrecorded(error);
+    }
+    return grant;
+  }
+
+  /** The server of a call that was allowed wants input: `result` has its state. */
+  awaitsInput(subject: Subject, result: string, grant: Grant): void {
+    this.#continuations.add(inputKey(subject), result, grant, Date.now());
   }
 
   /** Holds a call until `end` is called. @throws GoblinError if too many wait */
@@ -193,6 +218,7 @@ export class Approvals extends EventEmitter<ApprovalsEvents> {
   async revoke(id: string, by: string): Promise<Grant | undefined> {
     if (!this.grants().some((grant) => grant.id === id)) return undefined;
     await this.#ledger.append({ event: "revoked", grant: id, by: by || "operator" });
+    this.#continuations.remove(id);
     return this.#grants.remove(id);
   }
 
@@ -205,14 +231,13 @@ export class Approvals extends EventEmitter<ApprovalsEvents> {
     } catch (error) {
       this.#grants.giveBack(id);
       this.#append({ event: "returned", id: approval, grant: id, requestId, outcome: "unrecorded", undone: true });
-      const message = `The call was not run: its approval cannot be recorded (${messageOf(error)})`;
-      throw new GoblinError("NOT_APPROVED", message);
+      throw unrecorded(error);
     }
     const record = this.#records.get(approval);
     if (record) this.#change(record, { runs: record.runs + 1, outcome: "unknown" });
   }
 
-  /** `isUndone`: the server surely did not act on the call, so the grant may be used again. */
+  /** `isUndone`: the server surely did not get the call, so the grant may be used again. */
   returned(grant: Grant, result: { outcome: string; requestId: string; isUndone: boolean }): void {
     const { id, approval } = grant;
     const { outcome, requestId, isUndone } = result;
@@ -324,4 +349,13 @@ export class Approvals extends EventEmitter<ApprovalsEvents> {
       if (this.#records.size <= MOST_RECORDS + this.#held.size) return;
     }
   }
+}
+
+/** A call goes on in the session that it began in. */
+function inputKey(subject: Subject): string {
+  return JSON.stringify([keyOf(subject), subject.session]);
+}
+
+function unrecorded(error: unknown): GoblinError {
+  return new GoblinError("NOT_APPROVED", `The call was not run: its approval cannot be recorded (${messageOf(error)})`);
 }

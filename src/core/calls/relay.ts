@@ -12,6 +12,7 @@ import { GoblinError } from "../../mcp/protocol/errors.ts";
 import { Flight } from "../../mcp/protocol/flight.ts";
 import { type Answer, failure } from "../../mcp/protocol/json-rpc.ts";
 import { type ListMethod, listMethods, type RoutedMethod, routedMethods } from "../../mcp/protocol/methods.ts";
+import type { Visibility } from "../../mcp/protocol/principal.ts";
 import { createOtel, type Otel } from "../../observe/otel/otel.ts";
 import type { Snapshot } from "../../upstream/catalog/snapshot.ts";
 import { EXTENSION, resolveExtension } from "../routing/extension.ts";
@@ -77,6 +78,7 @@ export class Relay {
       ...parts,
       admission: this.#admission,
       trusted: () => config.current.approvals.trustClients,
+      find: (...about) => this.#findAgain(...about),
       send: (...call) => this.#sendNow(...call),
     });
     this.#clientMethods = new Map([
@@ -235,6 +237,14 @@ export class Relay {
       if (serverId === undefined) throw error;
       return new LateRoute(call, spec, { serverId, snapshot, find });
     }
+  }
+
+  async #findAgain({ call, deadline }: Flight, { spec }: Route, visibility: Visibility | undefined): Promise<Route> {
+    const { waiting, seen, catalog } = this.#parts;
+    const { key, principal } = call.client;
+    await catalog.caughtUp();
+    const find = (snapshot: Snapshot): Route => resolveSeen(call, spec, { snapshot, seen });
+    return waiting.found(find, { client: { key, principal, visibility }, call, deadline });
   }
 
   /** Sends a request that the gateway makes for another one. Never rejects. */

@@ -9,12 +9,13 @@
  */
 import type { Access } from "../../../auth/access/access.ts";
 import type { Approvals } from "../../../auth/approvals/approvals.ts";
+import { begunWith, wantsInput } from "../../../auth/approvals/continuations.ts";
 import type { ApprovalRecord, Grant } from "../../../auth/approvals/record.ts";
 import { gone, nobodyThere, notApproved, refusal } from "../../../auth/approvals/refusal.ts";
 import { type Subject, subjectOf } from "../../../auth/approvals/subject.ts";
 import { dropMembers, memberText } from "../../../lib/json/json-text.ts";
 import { recordOf } from "../../../lib/structures/record.ts";
-import { GoblinError } from "../../../mcp/protocol/errors.ts";
+import { type ErrorCode, GoblinError } from "../../../mcp/protocol/errors.ts";
 import type { Flight } from "../../../mcp/protocol/flight.ts";
 import { type Answer, notificationText, rawText } from "../../../mcp/protocol/json-rpc.ts";
 import { type AskFirst, type Visibility, visibilityAt } from "../../../mcp/protocol/principal.ts";
@@ -29,13 +30,28 @@ export interface ApprovalParts {
   readonly admission: Admission;
   /** Patterns of the clients whose own consent counts. */
   readonly trusted: () => readonly string[];
+  /**
+   * Finds the call's route again, in the newest catalog, as a client with this visibility sees it.
+   */
+  readonly find: (flight: Flight, route: Route, visibility: Visibility | undefined) => Promise<Route>;
   /** Sends the call to its server. */
   readonly send: (flight: Flight, route: Route, params: string) => Promise<Answer>;
 }
 
+interface AllowedCall {
+  readonly grant: Grant;
+  /** The call without the input that its client sends later. */
+  readonly first: Subject;
+  /** The params for the server. */
+  readonly params: string;
+  /** Whether it goes on with input that its server wanted. */
+  readonly isResumed: boolean;
+}
+
+/** What a call is answered with if there is no such thing. */
+const GONE: ReadonlySet<ErrorCode> = new Set(["TOOL_NOT_FOUND", "PROMPT_NOT_FOUND", "RESOURCE_NOT_FOUND", "AMBIGUOUS"]);
 /** A server's own progress goes on above the steps of the wait. */
 const PROGRESS_STEP = 1e-6;
-const INPUT_REQUIRED = '"input_required"';
 
 export class Approval {
   readonly #parts: ApprovalParts;
@@ -45,27 +61,37 @@ export class Approval {
   }
 
   /** Sends the call as soon as it is allowed. @throws GoblinError if it is not */
-  async send(flight: Flight, route: Route, first: AskFirst): Promise<Answer> {
+  async send(flight: Flight, found: Route, needed: AskFirst): Promise<Answer> {
     const { approvals, send } = this.#parts;
-    let asked: string | AskFirst = first;
+    let route = found;
+    let asked: string | AskFirst = needed;
     for (;;) {
       if (typeof asked === "string") return send(flight, route, forServer(flight, route, asked));
       const asker = askerOf(flight, route);
       const lock = approvals.lockOf?.({ server: asker.serverId, kind: asker.kind, name: asker.name });
       const { subject } = subjectOf({ ...asker, asked, lock });
+      const { requestId } = flight.call;
+      const { params } = asked;
+      const begun = begunWith(params);
+      const first =
+        begun === undefined ? subject : subjectOf({ ...asker, asked: { ...asked, params: begun }, lock }).subject;
+      const resumed = begun === undefined ? undefined : await approvals.resume(first, params, requestId);
+      if (resumed) return this.#run(flight, route, { grant: resumed, first, params, isResumed: true });
       const grant = approvals.take(subject);
-      if (grant) return this.#run(flight, route, { grant, subject, params: asked.params });
+      if (grant) {
+        await approvals.executed(grant, { subject, requestId });
+        return this.#run(flight, route, { grant, first, params, isResumed: false });
+      }
       await this.#hold(flight, { subject, asked });
-      asked = this.#admitted(flight, route);
+      ({ route, asked } = await this.#admitted(flight, route));
     }
   }
 
-  async #run(flight: Flight, route: Route, given: { grant: Grant; subject: Subject; params: string }): Promise<Answer> {
+  async #run(flight: Flight, route: Route, given: AllowedCall): Promise<Answer> {
     const { approvals, send } = this.#parts;
-    const { grant, subject, params } = given;
+    const { grant, first, params, isResumed } = given;
     const { call } = flight;
     const { requestId } = call;
-    await approvals.executed(grant, { subject, requestId });
     let isUndone = false;
     let outcome = "error";
     try {
@@ -76,11 +102,14 @@ export class Approval {
         throw new GoblinError("CANCELLED", "Cancelled by the client");
       }
       const answer = await send(flight, route, forServer(flight, route, params));
-      isUndone = wasNotRun(answer);
+      isUndone = !answer.ok && answer.unsent === true;
       outcome = outcomeOf(call, answer);
+      if (answer.ok && wantsInput(answer.raw)) approvals.awaitsInput(first, rawText(answer.raw), grant);
       return answer;
     } finally {
-      approvals.returned(grant, { outcome, requestId, isUndone });
+      // A call that goes on has no use of its grant to give back: it can go on later.
+      if (isResumed && isUndone) approvals.awaitsInput(first, params, grant);
+      approvals.returned(grant, { outcome, requestId, isUndone: isUndone && !isResumed });
     }
   }
 
@@ -134,22 +163,27 @@ export class Approval {
     call.task?.goesOn();
   }
 
-  /** Asks the rules again: they may have changed while the call waited. */
-  #admitted(flight: Flight, route: Route): string | AskFirst {
+  /**
+   * Asks again what the call depends on: catalog, lock, rules and profile may have changed while it
+   * waited.
+   */
+  async #admitted(flight: Flight, route: Route): Promise<{ route: Route; asked: string | AskFirst }> {
     const { client, who } = flight.call;
-    const { serverId, target, name, snapshot } = route;
-    const kind = kindOf(route);
+    const { serverId, target, name } = route;
     let visibility: Visibility | undefined = client.visibility;
     if (!client.hasSession) {
       const place = this.#parts.access.placeOf(client.endpoint, who);
       if (!place) throw gone(name);
       visibility = visibilityAt(place, client.info);
     }
-    const list = kind === "tool" ? snapshot.tools : kind === "prompt" ? snapshot.prompts : undefined;
-    const definition = list?.find(name)?.definition.value;
-    const entry = { serverId, kind, name: target, definition };
-    if (visibility && !(visibility.showsServer(serverId) && visibility.shows(entry))) throw gone(name);
-    return this.#parts.admission.params(flight, route, visibility);
+    const newest = await this.#parts.find(flight, route, visibility).catch((error: unknown) => {
+      if (error instanceof GoblinError && GONE.has(error.code)) throw gone(name);
+      throw error;
+    });
+    if (newest.serverId !== serverId || newest.target !== target) throw gone(name);
+    // The params stay: masking has seen them already.
+    const now = { ...route, snapshot: newest.snapshot };
+    return { route: now, asked: this.#parts.admission.params(flight, now, visibility) };
   }
 }
 
@@ -172,10 +206,4 @@ function askerOf({ call }: Flight, route: Route) {
 /** The policy asks about nothing else. */
 function kindOf({ spec }: Route): Subject["kind"] {
   return spec.names === "prompt" || spec.names === "resource" ? spec.names : "tool";
-}
-
-/** Whether the server surely did nothing: it must be asked again, and nobody about it. */
-function wasNotRun(answer: Answer): boolean {
-  if (!answer.ok) return answer.unsent === true || answer.symbol === "LOGIN_REQUIRED";
-  return answer.raw.includes(INPUT_REQUIRED) && memberText(rawText(answer.raw), "resultType") === INPUT_REQUIRED;
 }
