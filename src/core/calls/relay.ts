@@ -116,7 +116,8 @@ export class Relay {
       ...(this.#loginWait ? [this.#loginWait] : []),
     ];
     this.#route = compose([...stages, ...innerStages], send);
-    this.#routeInner = compose(innerStages, send);
+    // A task's result is as much a result as that of a call.
+    this.#routeInner = compose([parts.results, parts.masking, ...innerStages], send);
   }
 
   handle(call: Call): Promise<Answer> {

@@ -106,3 +106,34 @@ test("without a handshake: the same, for polls and for streams", async () => {
   await ada.call("tasks/cancel", { taskId });
   expect((await ada.get(taskId)).status).toBe("cancelled");
 });
+
+test("states, list and result of the task are masked and shaped like those of a call (A-M1)", async () => {
+  const token = `gh${"p_"}${"a1B2".repeat(9)}`;
+  const program = SERVER.replace('"result of " + taskId', `"${token} " + "long ".repeat(5000)`).replace(
+    "asked: name",
+    `asked: name, statusMessage: "with ${token}"`,
+  );
+  const policy = { rules: [{ effect: "ask", tools: ["worker/work"] }] };
+  const { url, origin } = await startGoblin({
+    mcpServers: { worker: { command: process.execPath, args: ["-e", program] } },
+    policy,
+    masking: { results: true },
+    results: { maxTokens: 500, over: "cut" },
+  });
+  const ops = operator(origin);
+  const client = await withSession(url);
+  const { taskId } = await client.begin("worker_work", {});
+  await ops.allow((await ops.held())[0]!.id);
+  const state = await until(async () => {
+    const task = await client.get(taskId);
+    return task.asked === "work" ? task : undefined;
+  });
+  expect(state.statusMessage).toBe("with [masked github-token]");
+  const { tasks } = (await client.call("tasks/list")).result;
+  expect(tasks).toMatchObject([{ taskId, statusMessage: "with [masked github-token]" }]);
+  const { result } = await client.call("tasks/result", { taskId });
+  const text = JSON.stringify(result);
+  expect(text).toContain("[masked github-token]");
+  expect(text).not.toContain(token);
+  expect(text.length).toBeLessThan(10_000);
+});
