@@ -184,6 +184,21 @@ describe("how long an answer may be kept", () => {
     expect(result.cacheScope).toBe("private");
   });
 
+  test("where credentials decide, no read is for all, although its server says so (A-L10)", async () => {
+    const script = { ttlMs: 9000, cacheScope: "public", lists: { resources: [{ uri: "text:///hello", name: "h" }] } };
+    const a = await startScripted({ transport: "http", era: "modern", name: "a", script });
+    const token = "the-long-token-of-ada";
+    const { url } = await startGoblin({
+      mcpServers: { a: a.entry },
+      gateway: { auth: { clients: { ada: { token } } } },
+    });
+    const { result } = (await stateless(url, { token }).call("resources/read", { uri: "a+text:///hello" })).message;
+    expect(marks(result)).toEqual(["complete", 9000, "private"]);
+    const open = await startGoblin({ mcpServers: { a: a.entry } });
+    const shared = (await stateless(open.url).call("resources/read", { uri: "a+text:///hello" })).message.result;
+    expect(marks(shared)).toEqual(["complete", 9000, "public"]);
+  });
+
   test("old clients see none of it, nor who answered", async () => {
     const answers = [
       await session.call("resources/read", { uri: "new+text:///hello" }),

@@ -47,9 +47,7 @@ const FORMAT = new RegExp(
   "g",
 );
 const BREAK = String.raw`(?:\s|\\[nr]){0,4}`;
-/**
- * Its lines are the second group: they must be those of a key, so that nothing else hides there.
- */
+/** The second group has lines of a key and nothing else, so that nothing hides there. */
 const PRIVATE_KEY = new RegExp(
   String.raw`(-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----${BREAK}(?:[A-Za-z-]{2,20}: [\w,./ -]{1,100}${BREAK}){0,4})` +
     `((?:[A-Za-z0-9+/]{40,100}${BREAK}){1,400}[A-Za-z0-9+/]{0,100}={0,2})`,
@@ -210,7 +208,7 @@ function offsets(literal: string, length: number): (at: number) => number {
   };
 }
 
-/** Returns at most so many characters of shown arguments, and says how many are left out. */
+/** Cuts shown arguments after `longest` characters, and adds how many characters are left out. */
 export function cutArguments(shown: string, longest: number): string {
   if (shown.length <= longest) return shown;
   // A copy: a part of a text keeps the whole text in memory.

@@ -226,7 +226,8 @@ export class ModernFront {
 
   #finish(client: Client, method: string, answer: Answer): Answer {
     const hints = this.#context.directory.cacheHints(method, client);
-    return toModern(answer, { method, identity: this.#identity, hints });
+    const isPrivate = client.principal !== "" || client.visibility !== undefined;
+    return toModern(answer, { method, identity: this.#identity, hints, isPrivate });
   }
 }
 

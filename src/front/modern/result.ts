@@ -28,11 +28,14 @@ export interface ResultContext {
   readonly identity: string;
   /** For lists: the cache hints that their servers allow. */
   readonly hints: CacheHints;
+  /** Whether credentials decided that the client gets it: then no cache may give it to others. */
+  readonly isPrivate?: boolean;
 }
 
 const RESULT_TYPE = new JsonKey("resultType");
 const META = new JsonKey("_meta");
 const TTL = new JsonKey("ttlMs");
+const SCOPE = new JsonKey("cacheScope");
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 /** This version has one number for both. */
@@ -64,12 +67,12 @@ function markOnce(raw: Raw, context: ResultContext): Raw {
   return page;
 }
 
-function markResult(raw: Raw, { method, identity, hints }: ResultContext): Raw {
+function markResult(raw: Raw, { method, identity, hints, isPrivate }: ResultContext): Raw {
   // Only a broken server sends a result that is not an object. It has no members to mark.
   if ((typeof raw === "string" ? raw.charCodeAt(0) : raw[0]) !== OPEN_BRACE) return raw;
   const mayBeCached =
     method === "server/discover" || method === "resources/read" || listMethods.get(method) !== undefined;
-  if (!RESULT_TYPE.isIn(raw) && !META.isIn(raw) && !(mayBeCached && TTL.isIn(raw))) {
+  if (!RESULT_TYPE.isIn(raw) && !META.isIn(raw) && !(mayBeCached && (TTL.isIn(raw) || SCOPE.isIn(raw)))) {
     const hintMembers = mayBeCached ? `"ttlMs":${hints.ttlMs},"cacheScope":"${hints.cacheScope}",` : "";
     return prepend(raw, `"resultType":"complete",${hintMembers}"_meta":{"${SERVER_INFO}":${identity}}`);
   }
@@ -79,11 +82,17 @@ function markResult(raw: Raw, { method, identity, hints }: ResultContext): Raw {
   let type: string | undefined;
   let hasTtl = false;
   let hasScope = false;
+  let hasMeta = false;
   eachMember(text, 0, (key, start, end) => {
     if (key === "resultType") type = text.slice(start, end);
     else if (key === "ttlMs") hasTtl = true;
-    else if (key === "cacheScope") hasScope = true;
-    else if (key === "_meta") {
+    else if (key === "cacheScope") {
+      hasScope = true;
+      if (!isPrivate || !mayBeCached) return;
+      marked += `${text.slice(from, start)}"private"`;
+      from = end;
+    } else if (key === "_meta") {
+      hasMeta = true;
       marked += text.slice(from, start) + withIdentity(text, { start, end }, identity);
       from = end;
     }
@@ -93,7 +102,7 @@ function markResult(raw: Raw, { method, identity, hints }: ResultContext): Raw {
   let members = type === undefined ? ',"resultType":"complete"' : "";
   if (cacheable && !hasTtl) members += `,"ttlMs":${hints.ttlMs}`;
   if (cacheable && !hasScope) members += `,"cacheScope":"${hints.cacheScope}"`;
-  if (from === 0) members += `,"_meta":{"${SERVER_INFO}":${identity}}`;
+  if (!hasMeta) members += `,"_meta":{"${SERVER_INFO}":${identity}}`;
   marked += text.slice(from);
   return members === "" ? marked : prependMembers(marked, members.slice(1));
 }

@@ -2,6 +2,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterEach, expect, test } from "vitest";
 import { operator } from "../../fixtures/approvals.ts";
 import { startGoblin } from "../../fixtures/goblin.ts";
@@ -10,11 +11,13 @@ import { stateless } from "../../matrix/stateless.ts";
 
 afterEach(disposeAll);
 
+const PROGRAM = fileURLToPath(new URL("../../fixtures/file-server.js", import.meta.url));
+
 async function start() {
   const folder = mkdtempSync(join(tmpdir(), "asked-"));
   onDispose(() => rmSync(folder, { recursive: true, force: true }));
   const log = join(folder, "log");
-  const files = { command: process.execPath, args: ["test/fixtures/file-server.js", "node", log] };
+  const files = { command: process.execPath, args: [PROGRAM, "node", log] };
   const asked = ["file:///secret/*", "file:///{+path}"];
   const goblin = await startGoblin({
     mcpServers: { files },

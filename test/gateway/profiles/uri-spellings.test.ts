@@ -2,12 +2,14 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startGoblin } from "../../fixtures/goblin.ts";
 import { disposeAll, onDispose, type RawHttp, rawHttp } from "../../fixtures/peers.ts";
 import { runs } from "../../fixtures/thorough.ts";
 
+const PROGRAM = fileURLToPath(new URL("../../fixtures/file-server.js", import.meta.url));
 const SECRET = "/secret/a.txt";
 const SPELLINGS = [
   "file:///secret/a.txt",
@@ -51,7 +53,7 @@ beforeAll(async () => {
   onDispose(() => rmSync(folder, { recursive: true, force: true }));
   const server = (kind: string) => {
     logs.set(kind, join(folder, kind));
-    return { command: process.execPath, args: ["test/fixtures/file-server.js", kind, logs.get(kind)!] };
+    return { command: process.execPath, args: [PROGRAM, kind, logs.get(kind)!] };
   };
   const profileOf: Partial<Record<Name, string>> = { denied: "denied", exact: "exact", allowed: "allowed" };
   const { url } = await startGoblin({

@@ -30,9 +30,7 @@ export interface ApprovalParts {
   readonly admission: Admission;
   /** Patterns of the clients whose own consent counts. */
   readonly trusted: () => readonly string[];
-  /**
-   * Finds the call's route again, in the newest catalog, as a client with this visibility sees it.
-   */
+  /** Finds the call's route again, in the newest catalog as a client of this visibility sees it. */
   readonly find: (flight: Flight, route: Route, visibility: Visibility | undefined) => Promise<Route>;
   /** Sends the call to its server. */
   readonly send: (flight: Flight, route: Route, params: string) => Promise<Answer>;
