@@ -123,8 +123,8 @@ function asWebUrl(uri: string): string {
 /** What a deny looks past in addition: another resource of the same name is denied with it. */
 function looseForms(form: string): readonly string[] {
   const bare = upTo(form, form.search(/[?#]/));
-  const head = HEAD.exec(bare)![0];
-  const path = bare.slice(head.length).replace(/\/+$/, "");
+  const head = HEAD.exec(bare)![0].replace(/(?<=\/\/).*@/, "");
+  const path = bare.slice(HEAD.exec(bare)![0].length).replace(/\/+$/, "");
   const loose = withoutFileCase((head.replace(/\.(?=(?::\d*)?$)/, "") + path).normalize("NFKC"));
   return [form, bare, loose];
 }

@@ -181,12 +181,17 @@ function* spansIn(text: string, secrets: ShownSecrets & { readonly values: reado
   for (const found of text.matchAll(BEARER)) if (isOpaque(found[2]!)) yield after(found, 1);
   if (!text.includes('"')) return;
   for (const found of text.matchAll(PAIR))
-    if (isSecret(found[3]!, secrets) && !ACTS.test(found[4]!)) yield after(found, 1);
+    if (isSecret(found[3]!, secrets) && isQuiet(found[4]!)) yield after(found, 1);
 }
 
 /** The part of a match that comes after a group at its start. */
 function after({ index, ...groups }: RegExpExecArray, group: number): Span {
   return { start: index + groups[group]!.length, end: index + groups[0].length, mark: MARK };
+}
+
+/** Whether a value in a text is one that nothing would act upon, so that it need not be seen. */
+function isQuiet(value: string): boolean {
+  return !ACTS.test(value) && (!/[./~:@]/.test(value) || isOpaque(value));
 }
 
 /** Whether a word is surely no host and no path, which an approver must see. */

@@ -136,6 +136,26 @@ describe("resources", () => {
     expect(visible(allow({ resources: ["file:///public/*"] }), { kind: "resource", name })).toBe(false);
   });
 
+  test.each([
+    ["https://example.com/secret", "https://x:y@example.com/secret"],
+    ["https://example.com/secret", "https://example.com.:443/secret/"],
+    ["https://example.com/secret", "HTTPS://EXAMPLE.COM/secret?x#y"],
+    ["note://secret", "note://secret#x"],
+    ["file:///Secret/*", "file://localhost/SECRET /a"],
+    ["file:///café/*", "file:///cafe\u0301/a"],
+    ["file:///a/%2A", "file:///a/%2a"],
+  ])("a deny of %s also holds for %s (A-H2)", (pattern, name) => {
+    expect(visible(deny({ resources: [pattern] }), { kind: "resource", name })).toBe(false);
+  });
+
+  test("an escaped wildcard in a pattern is a character, and a URI without end is no one's (A-H2)", () => {
+    const name = "file:///public/x";
+    expect(visible(allow({ resources: ["file:///public/%2A"] }), { kind: "resource", name })).toBe(false);
+    const endless = `file:///%${"25".repeat(100)}41`;
+    expect(visible(allow({ resources: ["file:///*"] }), { kind: "resource", name: endless })).toBe(false);
+    expect(visible(deny({ resources: ["other:///*"] }), { kind: "resource", name: endless })).toBe(false);
+  });
+
   test.each(["file:///public/a", "file:///public/a%20b", "file:///public/{+path}", "file:///public/A?x=../secret"])(
     "%s is allowed",
     (name) => {

@@ -118,6 +118,7 @@ describe("what people see (A-H5)", () => {
     '{"token":"x; rm -rf ~"}',
     "-----BEGIN PRIVATE KEY-----; rm -rf ~ # -----END PRIVATE KEY-----",
     "drop goblin_production",
+    '{"token":"https://evil.example/in"}',
     "Bearer $(rm${IFS}-rf${IFS}~)",
   ])("nothing that runs hides behind the form of a secret: %s", (text) => {
     expect(inText(text)).toBe(text);
