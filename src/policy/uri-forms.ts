@@ -55,7 +55,7 @@ function matchesOne(patterns: readonly string[], form: string): boolean {
 }
 
 /** @returns undefined if there are too many */
-function uriForms(uri: string): readonly string[] | undefined {
+export function uriForms(uri: string): readonly string[] | undefined {
   return PLAIN.test(uri) ? [uri] : closure(uri, READERS);
 }
 

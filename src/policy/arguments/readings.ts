@@ -6,7 +6,7 @@
  * Invariant: a condition is asked about every reading. A deny and an ask hold if they hold in one,
  * an allow only if it holds in all of them.
  */
-import { type ExactValue, Members } from "../conditions/exact-json.ts";
+import { AmbiguousArguments, type ExactValue, Members } from "../conditions/exact-json.ts";
 import type { Item } from "../rule.ts";
 import { uriForms } from "../uri-forms.ts";
 
@@ -23,8 +23,12 @@ interface Reader {
 
 /** Returns at least the arguments themselves. `kind`: of what they are for. */
 export function readingsOf(args: Members, kind: Item["kind"]): readonly Members[] {
-  const formsOf = (text: string): readonly string[] =>
-    kind === "resource" || URI.test(text) ? uriForms(text) : [text];
+  const formsOf = (text: string): readonly string[] => {
+    if (kind !== "resource" && !URI.test(text)) return [text];
+    const forms = uriForms(text);
+    if (!forms) throw new AmbiguousArguments("a URI can be read in too many ways; write it without nested escapes");
+    return forms;
+  };
   const readers = readersOf(args, formsOf);
   return readers.length === 1 ? [args] : readers.map((reader) => readAs(args, reader) as Members);
 }
