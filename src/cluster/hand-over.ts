@@ -114,7 +114,8 @@ function attempt(
       sent.destroy();
     };
     const left = (): void => void sent.destroy();
-    outgoing.once("close", left);
+    if (outgoing.destroyed) left();
+    else outgoing.once("close", left);
     sent.on("continue", () => {
       clearTimeout(timer);
       isAgreed = true;

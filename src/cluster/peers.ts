@@ -102,7 +102,7 @@ export class Peers {
       clearInterval(peer.timer);
       this.#peers.delete(owner.id);
     };
-    if (outgoing.closed) over();
+    if (outgoing.destroyed) over();
     else outgoing.once("close", over);
   }
 

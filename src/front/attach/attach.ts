@@ -45,8 +45,6 @@ export class AttachFront {
   }
 
   connect(incoming: IncomingMessage, socket: Duplex, head: Buffer): void {
-    // A pipe that ends on its own is no error.
-    socket.on("error", () => socket.destroy());
     void this.#admit(incoming, socket as Socket, head).catch((error: unknown) => {
       const failed = error instanceof GoblinError ? error : new GoblinError("INTERNAL_ERROR", "Internal error");
       refuse(socket, { status: errorTable[failed.code].http, message: failed.message });
@@ -74,9 +72,7 @@ export class AttachFront {
 
   async #admit(incoming: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
     const { context, guards, proxies, configPath } = this.#options;
-    if (incoming.url !== ATTACH_TARGET) {
-      return refuse(socket, { status: 405, message: "This is no proxy. The MCP endpoint is /mcp" });
-    }
+    if (incoming.url !== ATTACH_TARGET) return refuseTunnel(incoming, socket);
     const header = (name: string): string | undefined => incoming.headers[name]?.toString();
     const endpoint = endpointOf(`/mcp${header(ATTACH_ENDPOINT) ?? ""}`, "/mcp");
     const verdict = await guards.main.client({ method: "CONNECT", path: `/mcp${endpoint ?? ""}`, header });
@@ -112,6 +108,11 @@ export class AttachFront {
     socket.end();
     setTimeout(() => socket.destroy(), FLUSH_MS).unref();
   }
+}
+
+/** Answers a request for a tunnel that the gateway does not serve. */
+export function refuseTunnel(_incoming: IncomingMessage, socket: Duplex): void {
+  refuse(socket, { status: 405, message: "Goblin is not a proxy. The MCP endpoint is /mcp" });
 }
 
 function refuse(socket: Duplex, { status, message, challenge }: Refusal): void {

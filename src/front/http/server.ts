@@ -10,6 +10,7 @@ import type { Duplex } from "node:stream";
 import { withTimeout } from "../../lib/timing/with-timeout.ts";
 import type { OnLimit } from "../../mcp/protocol/limit-exceeded.ts";
 import type { Logger } from "../../observe/telemetry/logger.ts";
+import { refuseTunnel } from "../attach/attach.ts";
 import type { Certificate } from "./certificate.ts";
 import { DirectRequest } from "./node/direct-request.ts";
 import { OpenConnections } from "./node/open-connections.ts";
@@ -17,7 +18,7 @@ import { refuseConnection, refuseLate } from "./node/refuse-connection.ts";
 
 export interface HttpServerOptions {
   readonly serve: (incoming: IncomingMessage, outgoing: ServerResponse) => void;
-  /** Serves what asks for a tunnel; without it, Node closes the connection. */
+  /** Serves requests for a tunnel. The default refuses them. */
   readonly attach?: (incoming: IncomingMessage, socket: Duplex, head: Buffer) => void;
   readonly host: string;
   readonly port: number;
@@ -59,7 +60,7 @@ const ENCRYPTED = { allowHalfOpen: false, ALPNProtocols: ["http/1.1"] };
 type KeptAlive = ServerResponse & { _keepAliveTimeout?: number };
 
 export async function listenHttp(options: HttpServerOptions): Promise<HttpServer> {
-  const { serve, attach, host, port, receiveMs, certificate } = options;
+  const { serve, attach = refuseTunnel, host, port, receiveMs, certificate } = options;
   const connections = new OpenConnections(
     {
       headersMs: Math.min(HEADERS_MS, receiveMs),
@@ -78,18 +79,35 @@ export async function listenHttp(options: HttpServerOptions): Promise<HttpServer
     connections.began(incoming, outgoing);
     serve(incoming, outgoing);
   });
+  // Node would queue "100 Continue" behind the head of the answer that waits for its turn.
+  http.on("checkContinue", (incoming, outgoing: KeptAlive) => {
+    outgoing._keepAliveTimeout = IDLE_MS;
+    connections.began(incoming, outgoing);
+    OpenConnections.inTurn(incoming.socket, outgoing, () => {
+      if (outgoing.destroyed) return;
+      outgoing.writeContinue();
+      serve(incoming, outgoing);
+    });
+  });
   // Node answers it without a request event, but the connection has had a request.
   http.on("checkExpectation", (incoming, outgoing) => {
     connections.began(incoming, outgoing);
     outgoing.writeHead(417).end();
   });
   http.on("clientError", (error, socket) => refuseConnection(error, socket as Socket, options));
-  if (attach) {
-    http.on("connect", (incoming, socket, head) => {
+  http.on("connect", (incoming, socket, head) => {
+    // Node no longer listens. A client that leaves is not an error.
+    socket.on("error", () => socket.destroy());
+    const tunnel = (): void => {
+      if (!socket.writable) return void socket.destroy();
       connections.release(incoming.socket);
       attach(incoming, socket, head);
-    });
-  }
+    };
+    // Its answer must not overtake those to the requests before it.
+    const owed = OpenConnections.owed(incoming.socket);
+    if (owed) owed.once("close", tunnel);
+    else tunnel();
+  });
   const opened = (socket: Socket): void => {
     connections.add(socket);
     http.emit("connection", socket);

@@ -3,7 +3,6 @@
  * write for a small answer.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Socket } from "node:net";
 import { Pieces } from "../../../lib/structures/pieces.ts";
 import { atTurnEnd, type TurnEndTask } from "../../../lib/timing/turn-end.ts";
 import { errorTable } from "../../../mcp/protocol/errors.ts";
@@ -221,12 +220,12 @@ export class NodeExchange implements HttpExchange, TurnEndTask, Abortable {
    */
   atTurnEnd(): void {
     const response = this.#response;
-    const socket: (Socket & { _httpMessage?: unknown }) | null = response.socket;
+    // Null until the answers before this one were sent.
+    const { socket } = response;
     const body = this.#unsent;
     this.#unsent = undefined;
     if (body === undefined || response.destroyed) return;
-    const isNext = socket?._httpMessage === response && socket.writable;
-    if (isNext && body !== "" && this.#request.method !== "HEAD") {
+    if (socket?.writable && body !== "" && this.#request.method !== "HEAD") {
       response._headerSent = true;
       socket.write(response._header + body, this.#encoding);
       response.end();
@@ -288,7 +287,7 @@ export class NodeExchange implements HttpExchange, TurnEndTask, Abortable {
   }
 
   onDone(listener: () => void): void {
-    if (this.#response.closed) queueMicrotask(listener);
+    if (this.#response.destroyed) queueMicrotask(listener);
     else this.#response.once("close", listener);
   }
 }

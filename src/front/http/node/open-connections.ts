@@ -9,7 +9,7 @@
  * such looks, and is never early. A head that stops soon after the request before it looks like an
  * idle connection, and is closed as one.
  */
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { type IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { Bag, type Placed } from "../../../lib/structures/bag.ts";
 import { sentBytes } from "./sent-bytes.ts";
@@ -25,8 +25,7 @@ export interface ArrivalLimits {
 }
 
 const STATE = Symbol("open connection");
-/** Node keeps the answer that has the connection now in a member of its own. */
-type Connection = Socket & { [STATE]?: OpenConnection; readonly _httpMessage?: unknown };
+type Connection = Socket & { [STATE]?: OpenConnection };
 const UNWATCHED = Symbol("unwatched socket");
 type Unwatched = Socket & { [UNWATCHED]?: UnwatchedSocket };
 
@@ -37,7 +36,11 @@ interface UnwatchedSocket extends Placed {
 interface OpenConnection extends Placed {
   readonly socket: Connection;
   newest: Pick<IncomingMessage, "complete"> | undefined;
-  answer: Pick<ServerResponse, "writableEnded" | "writableFinished"> | undefined;
+  answer: ServerResponse | typeof OVER | undefined;
+  /** The answer before the newest one, if that had to queue. */
+  before: OpenConnection["answer"];
+  /** The answers that had to queue and are not over. Only clients that pipeline have any. */
+  queued: Set<ServerResponse> | undefined;
   /** Whether the newest request came after the last look. */
   isNew: boolean;
   /** Whether a look found that all its requests are answered. */
@@ -56,7 +59,7 @@ interface OpenConnection extends Placed {
 }
 
 /** Takes the place of a request and its answer, so that their connection does not keep them. */
-const OVER = { complete: true, writableEnded: true, writableFinished: true };
+const OVER = { complete: true, writableEnded: true, writableFinished: true, socket: null } as const;
 
 /**
  * How much longer an answer may be unread. Large ones have a watch of their own (`StallWatch`),
@@ -81,7 +84,9 @@ export class OpenConnections {
     this.#timer = setInterval(() => this.#check(), limits.checkMs).unref();
     const open = this.#open;
     this.#closed = function () {
-      if (this[STATE]) open.delete(this[STATE]);
+      if (!this[STATE]) return;
+      open.delete(this[STATE]);
+      settleQueued(this[STATE]);
     };
     const unwatched = this.#unwatched;
     this.#unwatchedClosed = function () {
@@ -95,6 +100,8 @@ export class OpenConnections {
       socket,
       newest: undefined,
       answer: undefined,
+      before: undefined,
+      queued: undefined,
       isNew: false,
       isIdle: false,
       seenAt: performance.now(),
@@ -127,15 +134,40 @@ export class OpenConnections {
   began(request: IncomingMessage, answer: ServerResponse): void {
     const open = (request.socket as Connection)[STATE];
     if (!open) return;
+    if (answer.socket) open.before = undefined;
+    else queue(open, answer);
     open.newest = request;
     open.answer = answer;
     open.isNew = true;
   }
 
-  /** An answer has ended. Nothing of it is kept until the next look. */
+  /** An answer has ended. If it was sent, nothing of it is kept until the next look. */
   static over(socket: Connection, answer: ServerResponse): void {
     const open = socket[STATE];
-    if (open?.answer === answer && open.newest?.complete) open.newest = open.answer = OVER;
+    if (open?.answer === answer && open.newest?.complete && answer.writableFinished) open.newest = open.answer = OVER;
+  }
+
+  /**
+   * Returns the last answer that must be sent before the connection may carry anything else. A
+   * request that has not arrived in full does not have one yet.
+   */
+  static owed(socket: Connection): ServerResponse | undefined {
+    const open = socket[STATE];
+    const answer = open?.newest?.complete ? open.answer : open?.before;
+    return answer instanceof ServerResponse && !answer.closed ? answer : undefined;
+  }
+
+  /** Whether the answer to a request that has not arrived in full has begun. */
+  static isAnswering(socket: Connection): boolean {
+    const open = socket[STATE];
+    return open?.newest?.complete === false && open.answer instanceof ServerResponse && open.answer.headersSent;
+  }
+
+  /** Runs the task when the answers before this one were sent. */
+  static inTurn(socket: Connection, answer: ServerResponse, task: () => void): void {
+    const before = socket[STATE]?.before;
+    if (answer.socket || !(before instanceof ServerResponse)) task();
+    else before.once("close", task);
   }
 
   /**
@@ -145,7 +177,7 @@ export class OpenConnections {
   closeIdle(): void {
     for (const { socket, newest, answer, isNew, bytesRead } of this.#open.items()) {
       // An answer that has ended may still wait for the one before it.
-      const isSent = answer?.writableFinished || (answer?.writableEnded && socket._httpMessage === answer);
+      const isSent = answer?.writableFinished || (answer?.writableEnded && answer.socket);
       const isAnswered = newest?.complete && isSent && socket.writableLength === 0;
       const hasBegun = !isNew && bytesRead !== -1 && bytesRead !== socket.bytesRead;
       if (isAnswered && !hasBegun) socket.destroy();
@@ -173,7 +205,11 @@ export class OpenConnections {
       open.partSeenAt = 0;
     }
     if (!open.newest) return now - open.seenAt >= headersMs;
-    if (!open.newest.complete) return now - open.seenAt >= requestMs;
+    if (!open.newest.complete) {
+      // Its client may wait for the answers before it.
+      if (isQueued(open.answer)) open.seenAt = now;
+      return now - open.seenAt >= requestMs;
+    }
     const { bytesRead } = open.socket;
     if (open.bytesRead === -1) open.bytesRead = bytesRead;
     if (open.socket.writableLength > 0) {
@@ -183,6 +219,7 @@ export class OpenConnections {
     // Until then, the answer holds the connection, whatever follows.
     if (!open.answer!.writableFinished) return false;
     open.newest = open.answer = OVER;
+    open.before = undefined;
     if (!open.isIdle) {
       open.isIdle = true;
       open.seenAt = now;
@@ -199,5 +236,26 @@ export class OpenConnections {
       open.sent = sent;
       open.seenAt = now;
     } else if (now - open.seenAt >= UNREAD * this.#limits.idleMs) open.socket.destroy();
+  }
+}
+
+/** Node gives an answer the connection when all answers before it were sent. */
+function isQueued(answer: OpenConnection["answer"]): boolean {
+  return answer instanceof ServerResponse && !answer.socket && !answer.writableFinished;
+}
+
+function queue(open: OpenConnection, answer: ServerResponse): void {
+  open.before = open.answer;
+  open.queued ??= new Set();
+  open.queued.add(answer);
+  answer.once("close", () => open.queued?.delete(answer));
+}
+
+/** Node emits "close" only on the answer that has the connection. All work ends with that event. */
+function settleQueued({ queued }: OpenConnection): void {
+  for (const answer of queued ?? []) {
+    if (!isQueued(answer)) continue;
+    answer.destroy();
+    answer.emit("close");
   }
 }

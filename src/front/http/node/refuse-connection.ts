@@ -8,15 +8,11 @@ import type { Socket } from "node:net";
 import { errorTable, GoblinError } from "../../../mcp/protocol/errors.ts";
 import { answerText, failure } from "../../../mcp/protocol/json-rpc.ts";
 import { limitExceeded, type OnLimit } from "../../../mcp/protocol/limit-exceeded.ts";
+import { OpenConnections } from "./open-connections.ts";
 
 export interface RefuseOptions {
   readonly headerBytes: number;
   readonly onLimit: OnLimit;
-}
-
-/** `_headerSent`: whether the head was written, not only made. */
-interface Answering extends ServerResponse {
-  readonly _headerSent?: boolean;
 }
 
 /** Handles the server's `clientError` event. */
@@ -30,22 +26,31 @@ export function refuseLate(socket: Socket, receiveMs: number): void {
   refuse(socket, new GoblinError("RECEIVE_TIMEOUT", message));
 }
 
+/**
+ * Words in the middle of another answer would be taken for a part of it, and behind one for the
+ * answer to the next request. So an answer that is owed is sent, and then the connection closes.
+ */
 function refuse(socket: Socket, reason: GoblinError): void {
-  const status = errorTable[reason.code].http;
-  // Node keeps the answer under way here. Words in the middle of one would be taken for a part of
-  // it.
-  const underWay = (socket as Socket & { _httpMessage?: Answering | null })._httpMessage;
-  if (socket.writable && underWay?.headersSent && !underWay._headerSent && !underWay.writableEnded) {
-    // What follows a request in the same packet is not HTTP. Its answer leaves at the end of this
-    // turn, in an immediate before this one.
+  const owed = OpenConnections.owed(socket);
+  if (owed && socket.writable) {
     socket.pause();
-    return void setImmediate(() => socket.destroySoon());
+    // A small answer leaves at the end of this turn.
+    setImmediate(() => closeAfter(owed, socket));
+    return;
   }
-  if (!socket.writable || underWay?.headersSent) return void socket.destroy();
+  if (!socket.writable || OpenConnections.isAnswering(socket)) return void socket.destroy();
+  const status = errorTable[reason.code].http;
   const body = answerText(null, failure(reason));
   const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json\r\n`;
   socket.write(`${head}content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`);
   socket.destroySoon();
+}
+
+function closeAfter(answer: ServerResponse, socket: Socket): void {
+  // A stream may never end.
+  if (answer.headersSent && !answer.writableEnded) socket.destroy();
+  else if (answer.closed) socket.destroySoon();
+  else answer.once("close", () => socket.destroySoon());
 }
 
 function refusalOf(error: NodeJS.ErrnoException, { headerBytes, onLimit }: RefuseOptions): GoblinError {
