@@ -76,6 +76,7 @@ export class Session implements Client {
   #questionCount = 0;
   #isRetired = false;
   #ended = false;
+  #hasLeft = false;
 
   constructor(options: SessionOptions) {
     this.key = options.id;
@@ -101,6 +102,11 @@ export class Session implements Client {
 
   get ended(): boolean {
     return this.#ended;
+  }
+
+  /** Whether its client ended it, and reads no more answers. */
+  get hasLeft(): boolean {
+    return this.#hasLeft;
   }
 
   /** Whether it goes on in another process. */
@@ -210,6 +216,12 @@ export class Session implements Client {
   retire(): void {
     this.#isRetired = true;
     this.#abandonQuestions();
+  }
+
+  /** Ends it for its client, which reads no more answers. */
+  leave(): void {
+    this.#hasLeft = true;
+    this.close();
   }
 
   close(): void {

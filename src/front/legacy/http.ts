@@ -159,9 +159,16 @@ export class LegacyHttp {
   delete(x: HttpExchange, principal: Principal): void {
     const session = this.#session(x, principal, null);
     if (!session) return;
-    session.close();
-    // Once answered, the end must hold even if the process is killed now.
-    void this.#context.continuity.written().then(() => x.reply(204, {}));
+    const { continuity } = this.#context;
+    this.#sessions.delete(this.#streamsOf(session).id);
+    continuity.ended(session.key);
+    // Once answered, the end must hold even if the process is killed now. The calls of the session
+    // end after that: some clients stop reading answers when they send DELETE, and fail at one that
+    // comes before its answer.
+    void continuity.written().then(() => {
+      x.onDone(() => session.leave());
+      x.reply(204, {});
+    });
   }
 
   /** Ends the sessions of principals that are no longer admitted, with their streams and calls. */

@@ -115,8 +115,8 @@ export interface RequestOptions {
 }
 
 /**
- * Answers one request. Returns undefined if the client cancelled it and gets no answer. Never
- * rejects: a failure becomes an error answer.
+ * Answers one request. Returns undefined if the client cancelled it or ended its session, and gets
+ * no answer. Never rejects: a failure becomes an error answer.
  */
 export async function answerRequest(
   context: FrontContext,
@@ -151,16 +151,23 @@ export async function answerRequest(
     if (call.cancelled) return undefined;
     if (wantsTask(call)) {
       const answer = await asTask(call, { context, startedAt });
-      return !call.task && call.cancelled === "client" && !session.ended ? undefined : answer;
+      return !call.task && isUnanswered(call, session) ? undefined : answer;
     }
     const first = await context.relay.handle(call);
     const answer = isSettled(call, first) ? first : await settleWithClient(call, first, { context, startedAt });
-    return call.cancelled === "client" && !session.ended ? undefined : answer;
+    return isUnanswered(call, session) ? undefined : answer;
   } catch (error) {
     return failure(error, begun && { requestId: begun.requestId });
   } finally {
     if (begun) session.end(id);
   }
+}
+
+/**
+ * Whether the client cancelled the call, or ended its session. Other ends of a session are told.
+ */
+function isUnanswered({ cancelled }: Call, session: Session): boolean {
+  return cancelled === "client" && (!session.ended || session.hasLeft);
 }
 
 /** Whether the client asks for a task in the request itself. */
