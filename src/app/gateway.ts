@@ -128,12 +128,15 @@ export function createGateway(options: GatewayOptions) {
     async close({ drain = false }: { readonly drain?: boolean } = {}): Promise<void> {
       http?.stopAccepting();
       cluster?.leave();
+      // With replicas, clients go on here until another one has their sessions.
+      if (!cluster) front.refuse();
       const drainMs = drain ? config.current.timeouts.drainMs : undefined;
       await Promise.all([relay.drain(drainMs), cluster?.drain(drainMs ?? 0), cluster && front.left(drainMs ?? 0)]);
+      front.refuse();
+      stdioFront?.refuse();
       // Until its session was left to another replica, a client could still call.
       if (cluster) await relay.drain(drainMs);
       await continuity.close();
-      stdioFront?.refuse();
       admin.close();
       front.close();
       sessions.close();

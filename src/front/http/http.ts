@@ -28,7 +28,7 @@ import type { Denial, Verdict } from "./guard.ts";
 import { NodeExchange } from "./node/node-exchange.ts";
 import { PlainHead } from "./node/plain-head.ts";
 import { readJson } from "./read-json.ts";
-import { replyError } from "./reply.ts";
+import { replyError, replyStopping, requestIn } from "./reply.ts";
 import { RetryHint } from "./retry-hint.ts";
 import type { AddressName, App, AppOptions, HttpFrontOptions, HttpRoute } from "./routes/app.ts";
 import { createDirectRoutes } from "./routes/direct.ts";
@@ -44,6 +44,8 @@ export interface HttpFront {
   attach(incoming: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** The gateway will close: asks the clients that can go elsewhere to do so. */
   drain(): void;
+  /** Refuses requests from now on, so that none runs without getting its answer. */
+  refuse(): void;
   /** Resolves when other replicas have all sessions, or after this time. */
   left(ms: number): Promise<void>;
   /** Serves a web Request. */
@@ -75,7 +77,7 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
     attached.revoke(isLive);
   });
   const unread = { ms: NOT_READ_MS, cut: () => context.onLimit("unreadBytes") };
-  const shared = { proxies, unread, plainHead: new PlainHead() };
+  const shared = { proxies, unread, plainHead: new PlainHead(), isStopping: false };
   /** For other replicas, which connect to another address. */
   const handedHead = new PlainHead();
 
@@ -96,6 +98,8 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
     }
   };
   const admit = (x: HttpExchange, route: HttpRoute): void => {
+    // A POST may carry the answer that a running call waits for.
+    if (shared.isStopping && x.method !== "POST") return replyStopping(x);
     const { client, handedOver, cors } = guards.main;
     // The replica that has the client adds these headers itself.
     if (!x.isHandedOver) x.shared = cors.answer(x.header("origin"));
@@ -115,6 +119,8 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
   const post = bySession((x, principal) => {
     readJson({ x, principal }, reading, (body) => {
       const incoming = classifyIncoming(body, x.header(VERSION_HEADER));
+      const late = shared.isStopping ? requestIn(incoming) : undefined;
+      if (late !== undefined) return replyStopping(x, late);
       if ("batch" in incoming) legacy.batch(x, incoming.batch, principal);
       else if (incoming.era === "modern") modern.post(x, incoming.message, principal);
       else legacy.post(x, incoming.message, principal);
@@ -181,7 +187,12 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
       Object.assign(incoming.socket, { encrypted: context.config.current.gateway.tls !== undefined });
       return void serveByApp("main", incoming, outgoing);
     }
-    const x = new NodeExchange(incoming, outgoing, { ...shared, plainHead: handedHead, handedFrom: network });
+    const x = new NodeExchange(incoming, outgoing, {
+      ...shared,
+      isStopping: false,
+      plainHead: handedHead,
+      handedFrom: network,
+    });
     // At once: whether it is admitted may take a while to know.
     legacy.hold(x);
     const method = x.method.toLowerCase();
@@ -221,6 +232,10 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
       attached.drain();
       retryHint.begin(cluster !== undefined);
       if (cluster) legacy.leave();
+    },
+    refuse() {
+      shared.isStopping = true;
+      sse.refuse();
     },
     left: (ms) => legacy.left(ms),
     serveAdmin: (incoming, outgoing) => void serveByApp("admin", incoming, outgoing),

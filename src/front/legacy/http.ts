@@ -245,7 +245,8 @@ export class LegacyHttp {
       streams.standing.end();
       for (const outbox of streams.requests?.values() ?? []) {
         this.#kept.drop(outbox);
-        outbox.end();
+        // Otherwise its call is about to be answered, because it was cancelled.
+        if (session.hasLeft) outbox.end();
       }
     });
   }

@@ -18,7 +18,7 @@ import type { FrontContext } from "../context.ts";
 import { openEventStream } from "../event-stream.ts";
 import type { HttpExchange } from "../http/exchange.ts";
 import { type ReadOptions, readJson } from "../http/read-json.ts";
-import { replyError } from "../http/reply.ts";
+import { replyError, replyStopping, requestIn } from "../http/reply.ts";
 import { type LargeMessage, LegacyChannel } from "./channel.ts";
 
 interface OpenStream {
@@ -34,6 +34,7 @@ export class SseFront {
   readonly #context: FrontContext;
   readonly #reading: ReadOptions;
   readonly #open = new Map<string, OpenStream>();
+  #isRefusing = false;
   /** What names a stream, and whether this process has it. */
   readonly named = {
     idOf: (x: HttpExchange): string | undefined => x.query("sessionId"),
@@ -87,9 +88,11 @@ export class SseFront {
     const { channel } = open;
     let large: LargeMessage | undefined;
     readJson({ x, principal }, this.#reading, (body) => {
+      const incoming = classifyIncoming(body);
+      const late = this.#isRefusing ? requestIn(incoming) : undefined;
+      if (late !== undefined) return replyStopping(x, late);
       channel.identify(principal, x.place);
       x.reply(202, {});
-      const incoming = classifyIncoming(body);
       if ("batch" in incoming) channel.takeBatch(incoming.batch, large);
       else channel.take(incoming.message, large);
     });
@@ -104,6 +107,11 @@ export class SseFront {
       replyError(x, error);
       return undefined;
     }
+  }
+
+  /** Refuses requests from now on. */
+  refuse(): void {
+    this.#isRefusing = true;
   }
 
   close(): void {

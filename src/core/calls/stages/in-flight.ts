@@ -6,6 +6,9 @@ import type { Answer } from "../../../mcp/protocol/json-rpc.ts";
 import type { Route } from "../../routing/resolve.ts";
 import type { Stage } from "../compose.ts";
 
+/** How long requests that were cancelled may take to be answered. */
+const CANCELLED_MS = 250;
+
 export class InFlight implements Stage {
   readonly #flights = new Bag<Flight>();
   #wake: (() => void) | undefined;
@@ -30,6 +33,13 @@ export class InFlight implements Stage {
 
   /** Waits at most this long for the requests in flight, then cancels the rest. */
   async drain(ms: number): Promise<void> {
+    await this.#emptied(ms);
+    for (const { call } of this.#flights.items()) call.cancel("shutdown");
+    await this.#emptied(CANCELLED_MS);
+  }
+
+  /** Resolves when no request is in flight, or after this time. */
+  async #emptied(ms: number): Promise<void> {
     if (this.#flights.size === 0) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, ms);
@@ -39,6 +49,5 @@ export class InFlight implements Stage {
       };
     });
     this.#wake = undefined;
-    for (const { call } of this.#flights.items()) call.cancel("shutdown");
   }
 }

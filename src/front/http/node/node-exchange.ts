@@ -54,6 +54,8 @@ export interface ExchangeOptions {
   readonly proxies: TrustedProxies;
   /** The head of most answers at this address. */
   readonly plainHead: PlainHead;
+  /** Whether the gateway stops, so that clients must not use their connections again. */
+  readonly isStopping?: boolean | undefined;
   /** Where a request that another replica handed over came from. */
   readonly handedFrom?: string | undefined;
 }
@@ -196,8 +198,11 @@ export class NodeExchange implements HttpExchange, TurnEndTask, Abortable {
 
   #writeHead(status: number, headers: Readonly<Record<string, string>>, length: number): void {
     const response = this.#response;
-    const isPlain =
-      status === 200 && headers === JSON_HEADERS && !this.shared && this.#request.complete && response.shouldKeepAlive;
+    const request = this.#request;
+    // Later requests on the connection are still to be answered.
+    const isLast = this.#options.isStopping && OpenConnections.isNewest(request.socket, response);
+    const closes = isLast || !request.complete;
+    const isPlain = status === 200 && headers === JSON_HEADERS && !this.shared && !closes && response.shouldKeepAlive;
     const known = isPlain ? this.#options.plainHead.for(length) : undefined;
     if (known !== undefined) {
       // As `writeHead` would leave it.
@@ -208,8 +213,8 @@ export class NodeExchange implements HttpExchange, TurnEndTask, Abortable {
     for (const name in headers) lines.push(name, headers[name]!);
     if (this.shared) for (const name in this.shared) lines.push(name, this.shared[name]!);
     if (status !== 204) lines.push("content-length", String(length));
-    // Node would read the rest of this body as the next request on the connection.
-    if (!this.#request.complete) lines.push("connection", "close");
+    // Node would read the rest of a body as the next request on the connection.
+    if (closes && headers["connection"] === undefined) lines.push("connection", "close");
     response.writeHead(status, lines);
     if (isPlain) this.#options.plainHead.learn(response._header, length);
   }

@@ -157,6 +157,11 @@ export class OpenConnections {
     return answer instanceof ServerResponse && !answer.closed ? answer : undefined;
   }
 
+  /** Whether no request followed the one of this answer. */
+  static isNewest(socket: Connection, answer: ServerResponse): boolean {
+    return socket[STATE]?.answer === answer;
+  }
+
   /** Whether the answer to a request that has not arrived in full has begun. */
   static isAnswering(socket: Connection): boolean {
     const open = socket[STATE];
