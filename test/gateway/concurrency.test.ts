@@ -102,7 +102,7 @@ test("a call that waits behind a busy server is answered in the end", async () =
 });
 
 test("over the limit of a server calls wait, and beyond that they are refused while others are served", async () => {
-  const { goblin } = await start({ limits: { inFlightPerServer: 2, queuePerServer: 5 } });
+  const { goblin } = await start({ limits: { inFlightPerServer: 3, queuePerServer: 5 } });
   const client = rawHttp(goblin.url);
   await client.initialize();
   const slow = Array.from({ length: 8 }, () => client.call("tools/call", { name: "b0_sleep", arguments: { ms: 150 } }));

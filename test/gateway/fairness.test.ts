@@ -111,17 +111,16 @@ describe("one token", () => {
   });
 });
 
-describe("all places at a server are taken by one token, and as many of its calls wait as may", () => {
+describe("one token has its share of the places at a server, and as many of its calls wait as may", () => {
   const limits = { inFlightPerServer: 16, queuePerServer: 32, inFlightPerSession: 1000 };
 
-  async function flooded(send: (goblin: RunningGoblin) => Promise<() => unknown>) {
+  async function flooded(send: (goblin: RunningGoblin) => Promise<void>) {
     const { goblin, server } = await start(limits);
-    const giveUp: (() => unknown)[] = [];
-    for (let n = 0; n < 16; n++) giveUp.push(await send(goblin));
-    await until(async () => (await server.received("tools/call")).length === 16);
-    for (let n = 0; n < 48; n++) giveUp.push(await send(goblin));
+    for (let n = 0; n < 16; n++) await send(goblin);
+    await until(async () => (await server.received("tools/call")).length === 8);
+    for (let n = 0; n < 48; n++) await send(goblin);
     await until(async () => (await queued(goblin)) === 16);
-    return { goblin, server, giveUp };
+    return { goblin, server };
   }
 
   const eras = {
@@ -130,7 +129,6 @@ describe("all places at a server are taken by one token, and as many of its call
         const raw = holder(goblin, "greedy-token");
         await raw.initialize();
         raw.call("tools/call", endless, 7).catch(() => {});
-        return () => raw.post({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 7 } });
       },
       honest: async (goblin: RunningGoblin) => {
         const raw = holder(goblin, "honest-token");
@@ -139,8 +137,9 @@ describe("all places at a server are taken by one token, and as many of its call
       },
     },
     "without sessions": {
-      flood: async (goblin: RunningGoblin) =>
-        stateless(goblin.url, { token: "greedy-token" }).begin("tools/call", endless).breakOff,
+      flood: async (goblin: RunningGoblin) => {
+        stateless(goblin.url, { token: "greedy-token" }).begin("tools/call", endless);
+      },
       honest: async (goblin: RunningGoblin) => {
         const client = stateless(goblin.url, { token: "honest-token" });
         return () => client.call("tools/call", echo);
@@ -148,18 +147,14 @@ describe("all places at a server are taken by one token, and as many of its call
     },
   };
 
-  test.each(Object.entries(eras))("clients %s: another one's call gets the next place", async (_, era) => {
-    const { goblin, server, giveUp } = await flooded(era.flood);
+  test.each(Object.entries(eras))("clients %s: another one's calls are answered at once (B4)", async (_, era) => {
+    const { goblin, server } = await flooded(era.flood);
     const call = await era.honest(goblin);
-    const answers = [call(), call(), call()];
-    await until(async () => (await queued(goblin)) === 19);
-    // The place that comes free goes to the honest one, again and again, until it has none waiting.
-    await giveUp[0]!();
-    for (const { message } of await Promise.all(answers)) {
+    for (const { message } of await Promise.all([call(), call(), call()])) {
       expect(message.result.structuredContent).toEqual({ text: "x" });
     }
     const names = (await server.received("tools/call")).map(({ message }) => message.params.name);
-    expect(names.slice(0, 19)).toEqual([...Array<string>(16).fill("sleep"), "echo", "echo", "echo"]);
+    expect(names).toEqual([...Array<string>(8).fill("sleep"), "echo", "echo", "echo"]);
   });
 });
 

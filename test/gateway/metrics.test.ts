@@ -127,7 +127,7 @@ test("the numbers are those of a scripted load", async () => {
 
 test("what is in flight and what was lost shows while it is so", async () => {
   const one = await startScripted({ name: "one" });
-  const goblin = await startGoblin({ mcpServers: { one: one.entry }, limits: { inFlightPerServer: 2 } });
+  const goblin = await startGoblin({ mcpServers: { one: one.entry }, limits: { inFlightPerServer: 3 } });
   const { client } = await connectV1({ url: goblin.url });
   const calls = [1, 2, 3].map(() =>
     client.callTool({ name: "one_sleep", arguments: { ms: 20_000 } }).catch((error: unknown) => error),

@@ -738,7 +738,8 @@ export interface LimitsSettings {
    */
   readonly unsentBytes?: number | undefined;
   /**
-   * Concurrent calls per server; further calls are queued, and accounts take turns. Default 256.
+   * Concurrent calls per server; further calls are queued, and accounts take turns. One account may
+   * hold half of what the others leave. Default 256.
    */
   readonly inFlightPerServer?: number | undefined;
   /**

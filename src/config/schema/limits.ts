@@ -53,7 +53,9 @@ export const limitsSchema = z.strictObject({
     ),
   inFlightPerServer: countFromOne
     .default(256)
-    .describe("Concurrent calls per server; further calls are queued, and accounts take turns."),
+    .describe(
+      "Concurrent calls per server; further calls are queued, and accounts take turns. One account may hold half of what the others leave.",
+    ),
   queuePerServer: countFromZero
     .default(1024)
     .describe(

@@ -95,11 +95,12 @@ is the remote address (for IPv6 its first 64 bits), and on stdio the channel. A 
 and the number of its sessions make no difference. Behind a proxy all clients without tokens have
 one address: give them tokens.
 
-- Of \`limits.sessions\`, \`limits.queuePerServer\`, \`limits.connectionsPerServer\` and
-  \`limits.callsAwaitingInput\`, an account may hold half, rounded up, of what the others leave. One
-  greedy account gets half of the places, a second one a quarter; there is room for the next.
+- Of \`limits.sessions\`, \`limits.inFlightPerServer\`, \`limits.queuePerServer\`,
+  \`limits.connectionsPerServer\` and \`limits.callsAwaitingInput\`, an account may hold half,
+  rounded up, of what the others leave. One greedy account gets half of the places, a second one a
+  quarter; there is room for the next.
 - Calls that wait for one of the \`limits.inFlightPerServer\` places take turns: one call of each
-  account, then the next of each. An account with half of the places or more lets others go first.
+  account, then the next of each.
 - \`limits.inFlightPerSession\`, \`limits.callsPerSecond\` and \`limits.unreadBytes\` count per session;
   clients without a session count per account.`;
 

@@ -2,10 +2,11 @@
  * How many requests one server may have under way, and how many may wait for a place. One slow
  * server fills its own bulkhead and nobody else's.
  *
- * What must always hold: no place is free while a request waits. Accounts take turns: while one
- * waits, no other is served twice before it, except that an account with half of the places lets
- * the others go first. No account takes more than its share of the places to wait. A request that
- * is cancelled while it waits gives up its place, and nothing of it is kept.
+ * Invariants: no account takes more than its share of the places, to run or to wait, so another
+ * one finds a place at once. No place in an account's share is free while the account waits.
+ * Accounts take turns: while one waits, no other is served twice before it, unless the first has
+ * its share. A request that is cancelled while it waits gives up its place, and nothing of it is
+ * kept.
  */
 
 import { isInShare } from "../../lib/structures/shares.ts";
@@ -84,7 +85,7 @@ export class Bulkhead {
    */
   enter(call: Call, serverId: string): Promise<void> | undefined {
     const account = this.#accountOf(call.client.account);
-    if (this.#active < this.#most) {
+    if (this.#hasPlace(account)) {
       this.#active++;
       account.inFlight++;
       return undefined;
@@ -112,8 +113,7 @@ export class Bulkhead {
   }
 
   #serve(): void {
-    while (this.#queued > 0 && this.#active < this.#most) {
-      const account = this.#next();
+    for (let account = this.#next(); account; account = this.#next()) {
       const [next] = account.waiting;
       account.waiting.delete(next!);
       this.#turns.delete(account);
@@ -125,14 +125,14 @@ export class Bulkhead {
     }
   }
 
-  /** Whose turn it is. */
-  #next(): Account {
-    let first: Account | undefined;
-    for (const account of this.#turns) {
-      if (account.inFlight * 2 < this.#most) return account;
-      first ??= account;
-    }
-    return first!;
+  /** Whose turn it is. Undefined: no account that waits may have a place. */
+  #next(): Account | undefined {
+    for (const account of this.#turns) if (this.#hasPlace(account)) return account;
+    return undefined;
+  }
+
+  #hasPlace({ inFlight }: Account): boolean {
+    return isInShare(inFlight, this.#most - this.#active);
   }
 
   #accountOf(name: string): Account {
@@ -156,7 +156,7 @@ export class Bulkhead {
 
   #refusal({ waiting }: Account, serverId: string): GoblinError {
     this.#onLimit("queuePerServer");
-    const { inFlight, queue } = this.#limits;
+    const { queue } = this.#limits;
     const isFull = this.#queued >= queue;
     const why = isFull
       ? "no room for more to wait"
@@ -164,7 +164,7 @@ export class Bulkhead {
     return limitExceeded({
       limit: "queuePerServer",
       value: queue,
-      what: `server "${serverId}" has ${inFlight} calls under way (limits.inFlightPerServer) and ${why}`,
+      what: `server "${serverId}" has ${this.#active} calls under way (limits.inFlightPerServer) and ${why}`,
       advice: "try again later",
       data: { serverId },
     });

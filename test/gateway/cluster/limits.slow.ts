@@ -28,7 +28,7 @@ describe.skipIf(!hasProgram("redis-server"))("limits of replicas", () => {
         },
       },
     });
-    const limits = { inFlightPerServer: 8 };
+    const limits = { inFlightPerServer: 16 };
     const config = { mcpServers: { one: server.entry }, limits };
     const replicas = await startReplicas(3, config, { redis: redis.url, timeoutMs: 500 });
     await met(replicas);
@@ -40,12 +40,12 @@ describe.skipIf(!hasProgram("redis-server"))("limits of replicas", () => {
     };
     const everywhere = replicas.all.flatMap(({ url }) => Array.from({ length: 40 }, () => work(url)));
     expect(new Set(await Promise.all(everywhere))).toEqual(new Set(["done"]));
-    expect(most).toBeLessThanOrEqual(8);
+    expect(most).toBeLessThanOrEqual(16);
     most = 0;
     const here = Array.from({ length: 100 }, () => work(replicas.all[1]!.url));
     expect(new Set(await Promise.all(here))).toEqual(new Set(["done"]));
-    expect(most).toBeLessThanOrEqual(8);
-    // One replica alone gets nearly all.
+    expect(most).toBeLessThanOrEqual(16);
+    // One replica alone gets nearly all, and the account half of that.
     expect(most).toBeGreaterThanOrEqual(5);
   });
 
@@ -53,7 +53,7 @@ describe.skipIf(!hasProgram("redis-server"))("limits of replicas", () => {
     const redis = await startRedis();
     const config = {
       mcpServers: { one: (await startScripted({ name: "one" })).entry },
-      limits: { inFlightPerServer: 3 },
+      limits: { inFlightPerServer: 6 },
     };
     const replicas = await startReplicas(3, config, { redis: redis.url, timeoutMs: 500 });
     await met(replicas);
