@@ -22,12 +22,17 @@ export interface EventStreamOptions {
   readonly event: (event: StreamEvent) => void;
   readonly overflow?: (head: string, tail: string) => void;
   readonly retry?: (ms: number) => void;
+  /** The stream has more than `MAX_IDLE_BYTES` that belong to no event. */
+  readonly idles?: () => void;
 }
 
+/** For comments and for events without data, of one stream. A keep-alive is a few bytes. */
+export const MAX_IDLE_BYTES = 4 * 1024 * 1024;
 const COLON = 58;
 const SPACE = 32;
 const NEWLINE = Buffer.from("\n");
 const EDGE = 96;
+const LINE_BYTES = 8;
 /** Longer event names are cut. An id must fit into a header; longer ones are ignored. */
 const MAX_NAME = 256;
 const MAX_ID = 4096;
@@ -42,6 +47,10 @@ export class EventStream {
   /** The start of the current event, once it has exceeded the cap. */
   #dropped: string | undefined;
   #id: string | undefined;
+  /** Bytes of comments and of events without data. */
+  #idle = 0;
+  /** Bytes of the current event besides its data. */
+  #fields = 0;
 
   constructor(options: EventStreamOptions) {
     this.#options = options;
@@ -65,14 +74,13 @@ export class EventStream {
   #line(line: Buffer): void {
     if (line.length === 0) return this.#dispatch();
     const colon = line.indexOf(COLON);
-    if (colon === 0) return;
+    if (colon === 0) return this.#idled(line.length);
     const field = colon === -1 ? line.toString("latin1") : line.toString("latin1", 0, colon);
     const valueAt = colon === -1 ? line.length : colon + (line[colon + 1] === SPACE ? 2 : 1);
     const value = line.subarray(valueAt);
     switch (field) {
       case "data":
-        this.#take(value);
-        break;
+        return this.#take(value);
       case "event":
         this.#event = value.toString("utf8", 0, MAX_NAME);
         break;
@@ -83,6 +91,16 @@ export class EventStream {
         if (/^\d{1,9}$/.test(value.toString("latin1"))) this.#options.retry?.(Number(value.toString("latin1")));
         break;
     }
+    this.#fields += line.length;
+    if (this.#fields > MAX_IDLE_BYTES) this.#idled(this.#fields);
+  }
+
+  /** A line takes as long as several bytes, however short it is. */
+  #idled(bytes: number): void {
+    this.#idle += bytes + LINE_BYTES;
+    if (this.#idle <= MAX_IDLE_BYTES) return;
+    this.#idle = 0;
+    this.#options.idles?.();
   }
 
   #take(value: Buffer): void {
@@ -98,6 +116,8 @@ export class EventStream {
   #dispatch(): void {
     if (this.#dropped !== undefined) this.#options.overflow?.(this.#dropped, "");
     else if (this.#hasData) this.#options.event({ event: this.#event, data: this.#data.take(), id: this.#id });
+    else this.#idled(this.#fields);
+    this.#fields = 0;
     this.#hasData = false;
     this.#dropped = undefined;
     this.#event = "message";

@@ -9,10 +9,10 @@
 import type { ByteBudget } from "../structures/byte-budget.ts";
 import { Pieces } from "../structures/pieces.ts";
 import type { RequestHandle, RequestHandler } from "./connection.ts";
-import { EventStream } from "./event-stream.ts";
+import { EventStream, MAX_IDLE_BYTES } from "./event-stream.ts";
 import type { ConnectionPool } from "./pool.ts";
 import type { HttpHead } from "./request-head.ts";
-import { type AnswerHead, headerIn, headersIn } from "./response-parser.ts";
+import { type AnswerHead, EndlessResponseError, headerIn, headersIn } from "./response-parser.ts";
 
 export interface ExchangeRequest {
   /** Build a head that is used repeatedly once, with `ConnectionPool.headOf`. */
@@ -204,6 +204,10 @@ export class Exchange implements RequestHandler {
       overflow: (head, tail) => user.overflow(this, head, tail),
       retry: (ms) => {
         this.retryMs = Math.min(ms, MAX_RETRY_MS);
+      },
+      idles: () => {
+        const why = `its answer has more than ${MAX_IDLE_BYTES} bytes of comments and empty events`;
+        this.#handle?.abort(new EndlessResponseError(why));
       },
     });
   }

@@ -25,8 +25,15 @@ export class MalformedResponseError extends Error {
   readonly code = "BAD_HTTP";
 }
 
+/** The response goes on and on without becoming an answer. */
+export class EndlessResponseError extends Error {
+  readonly code = "ENDLESS_ANSWER";
+}
+
 const MAX_HEAD = 64 * 1024;
 const MAX_LINE = 16 * 1024;
+/** For interim responses, trailers and chunk extensions of one response together. */
+const MAX_OVERHEAD = 64 * 1024;
 const NEWLINE = 10;
 const RETURN = 13;
 const SPACE = 32;
@@ -45,6 +52,8 @@ export class ResponseParser {
   /** The start of an incomplete head or line. */
   #begun = "";
   #reusable = true;
+  /** Bytes of this response that are neither its head nor its body. */
+  #overhead = 0;
   /** The server's keep-alive timeout, if it sends one. */
   keepAliveMs: number | undefined;
 
@@ -69,6 +78,7 @@ export class ResponseParser {
   next(): void {
     this.#awaited = "head";
     this.#reusable = true;
+    this.#overhead = 0;
   }
 
   /**
@@ -134,7 +144,7 @@ export class ResponseParser {
     const status = statusOf(text);
     if (status < 200) {
       if (status === 101) throw new MalformedResponseError("The server switched to a protocol other than HTTP/1.1");
-      return;
+      return this.#count(text.length, "interim responses");
     }
     const headers = headersOf(text);
     const framing = framingOf(headers, text.charCodeAt(7) !== ZERO);
@@ -173,10 +183,20 @@ export class ResponseParser {
     return end;
   }
 
+  /**
+   * A server that never comes to the point must not keep a core busy for as long as a call lasts.
+   */
+  #count(bytes: number, what: string): void {
+    this.#overhead += bytes;
+    if (this.#overhead > MAX_OVERHEAD)
+      throw new EndlessResponseError(`its answer has more than ${MAX_OVERHEAD} bytes of ${what}`);
+  }
+
   /** Handles a line between chunks: a chunk size, the end of a chunk, or a trailer. */
   #between(line: string): void {
     if (this.#awaited === "trailers") {
       if (line === "") this.#awaited = "nothing";
+      else this.#count(line.length, "trailers");
     } else if (this.#awaited === "chunkEnd") {
       if (line !== "") throw new MalformedResponseError("A chunk of the answer is longer than its size");
       this.#awaited = "size";
@@ -184,6 +204,7 @@ export class ResponseParser {
       const size = /^([0-9a-f]{1,12})[ \t]*(;|$)/i.exec(line);
       if (!size) throw new MalformedResponseError("A chunk of the answer has no size");
       this.#left = Number.parseInt(size[1]!, 16);
+      if (line.length > size[1]!.length) this.#count(line.length - size[1]!.length, "chunk extensions");
       this.#awaited = this.#left === 0 ? "trailers" : "chunk";
     }
   }

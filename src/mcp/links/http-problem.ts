@@ -5,6 +5,7 @@
  */
 
 import type { Exchange } from "../../lib/http-client/exchange.ts";
+import { EndlessResponseError } from "../../lib/http-client/response-parser.ts";
 import { type ErrorReason, GoblinError } from "../protocol/errors.ts";
 import type { Fate } from "./link.ts";
 import { mediaType, ownWords } from "./own-words.ts";
@@ -48,6 +49,8 @@ type Outcome = Pick<
 
 export function httpProblem(outcome: Outcome, target: RequestTarget): HttpProblem {
   const { status, error } = outcome;
+  if (error instanceof EndlessResponseError)
+    return problem(`The server at ${target.url.origin} was cut off: ${error.message}`, { unsent: false, cause: error });
   if (status === undefined) return unanswered(outcome, target);
   if (error) return problem("The connection broke in the middle of the answer", { unsent: false, cause: error });
   const words = ownWords(outcome, target.redact);
