@@ -40,12 +40,13 @@ export function createOutages() {
     /** @param {number} from @param {number} to */
     covers: (from, to) => outages.some((outage) => outage.from - RACE_MS <= to && outage.to + RACE_MS >= from),
     /**
-     * Whether a call was well under way when the gateway was asked to stop: it has to be answered.
+     * Whether a call met a gateway that was asked to stop. If it ran, it has to be answered,
+     * however late it came: a gateway that stops answers a request, or refuses it before it runs.
      * @param {number} from
      * @param {number} to
      */
     owes: (from, to) =>
-      outages.some(({ how, from: at }) => how === "SIGTERM" && from < at - RACE_MS && to > at) &&
+      outages.some(({ how, from: at, to: back }) => how === "SIGTERM" && from < back && to > at) &&
       !outages.some(({ how, from: at, to: back }) => how === "SIGKILL" && at <= to && back >= from),
   };
 }

@@ -120,6 +120,22 @@ const mutants = {
       },
     };
   },
+  /** Answers that are sent after the gateway was asked to stop do not arrive. */
+  stop: () => ({
+    imports: [
+      load(`
+        import { Socket } from "node:net";
+        process.once("SIGTERM", () => {
+          const { write } = Socket.prototype;
+          Socket.prototype.write = function (...given) {
+            if (!String(given[0]).startsWith("HTTP/1.1 200")) return write.apply(this, given);
+            this.destroy();
+            return false;
+          };
+        });
+      `),
+    ],
+  }),
   heap: () => ({
     imports: [load(`globalThis.kept = []; setInterval(() => kept.push(new Array(150_000).fill(0)), 100).unref();`)],
   }),

@@ -23,7 +23,7 @@ const KINDS = /** @type {const} */ ({
   lostProgress: "calls in calm weather whose progress was not complete",
   lostLogs: "calls in calm weather whose log messages were not complete",
   lostSessions: "sessions that a restart ended",
-  cutByStop: "calls that a graceful stop cut off",
+  cutByStop: "calls that ran in a graceful stop and lost their answer",
   misleading: "refusals that are not true",
   internal: "internal errors",
   floor: "too few successes",

@@ -37,6 +37,7 @@ const mutants: [what: string, mutant: string, kind: string, args: string[]][] = 
   ["half of the updates dropped", "updates", "lostUpdates", ["--minutes", "0.15"]],
   ["answers swapped once in 1 000", "swap", "foreignAnswers", ["--minutes", "1", "--until", "foreignAnswers"]],
   ["one answer in 200 lost", "lose", "lostAnswers", ["--minutes", "1", "--until", "lostAnswers"]],
+  ["answers that a graceful stop loses", "stop", "cutByStop", ["--minutes", "0.3"]],
   ["memory that is kept", "heap", "resources", ["--minutes", "0.15"]],
   ["descriptors that are kept", "descriptors", "resources", ["--minutes", "0.15"]],
   ["an exception that nobody caught", "mistake", "log", ["--minutes", "1", "--until", "log"]],
