@@ -98,15 +98,12 @@ export async function listenHttp(options: HttpServerOptions): Promise<HttpServer
   http.on("connect", (incoming, socket, head) => {
     // Node no longer listens. A client that leaves is not an error.
     socket.on("error", () => socket.destroy());
-    const tunnel = (): void => {
+    // Its answer must not overtake those to the requests before it.
+    OpenConnections.afterOwed(incoming.socket, () => {
       if (!socket.writable) return void socket.destroy();
       connections.release(incoming.socket);
       attach(incoming, socket, head);
-    };
-    // Its answer must not overtake those to the requests before it.
-    const owed = OpenConnections.owed(incoming.socket);
-    if (owed) owed.once("close", tunnel);
-    else tunnel();
+    });
   });
   const opened = (socket: Socket): void => {
     connections.add(socket);

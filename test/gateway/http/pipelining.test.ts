@@ -187,6 +187,19 @@ describe.each(Object.keys(scenes))("at %s", (name) => {
     expect(answers.slice(0, 2).map(idOf)).toEqual([1, 2]);
   });
 
+  test("a tunnel behind large answers that the client reads slowly is refused after them (B1b)", async () => {
+    const { open, post } = await start();
+    const { socket, text, closed } = await open();
+    socket.pause();
+    socket.write(post(call(1, "big", { bytes: 6_000_000 })) + post(call(2, "big", { bytes: 6_000_000 })) + CONNECT);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    socket.resume();
+    await until(closed);
+    const answers = answersIn(text());
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 405]);
+    expect(answers.slice(0, 2).map(idOf)).toEqual([1, 2]);
+  });
+
   test("an upgrade is answered in its turn, as the plain request that it is (B1b)", async () => {
     const { open, post } = await start();
     const { socket, text } = await open();

@@ -39,7 +39,9 @@ interface OpenConnection extends Placed {
   answer: ServerResponse | typeof OVER | undefined;
   /** The answer before the newest one, if that had to queue. */
   before: OpenConnection["answer"];
-  /** The answers that had to queue and are not over. Only clients that pipeline have any. */
+  /**
+   * The answers that had to queue, and the one before them. Only clients that pipeline have any.
+   */
   queued: Set<ServerResponse> | undefined;
   /** Whether the newest request came after the last look. */
   isNew: boolean;
@@ -168,6 +170,24 @@ export class OpenConnections {
     return open?.newest?.complete === false && open.answer instanceof ServerResponse && open.answer.headersSent;
   }
 
+  /**
+   * Runs the task when all answers that are owed were sent. Node has left the socket alone, so its
+   * answers no longer hear when it has room again.
+   */
+  static afterOwed(socket: Connection, task: () => void): void {
+    const owed = OpenConnections.owed(socket);
+    if (!owed) return task();
+    const drained = (): void => {
+      for (const answer of new Set([...(socket[STATE]?.queued ?? []), owed]))
+        if (answer.socket === socket) answer.emit("drain");
+    };
+    socket.on("drain", drained);
+    owed.once("close", () => {
+      socket.off("drain", drained);
+      task();
+    });
+  }
+
   /** Runs the task when the answers before this one were sent. */
   static inTurn(socket: Connection, answer: ServerResponse, task: () => void): void {
     const before = socket[STATE]?.before;
@@ -252,8 +272,11 @@ function isQueued(answer: OpenConnection["answer"]): boolean {
 function queue(open: OpenConnection, answer: ServerResponse): void {
   open.before = open.answer;
   open.queued ??= new Set();
-  open.queued.add(answer);
-  answer.once("close", () => open.queued?.delete(answer));
+  for (const each of [open.before, answer]) {
+    if (!(each instanceof ServerResponse) || each.closed || open.queued.has(each)) continue;
+    open.queued.add(each);
+    each.once("close", () => open.queued?.delete(each));
+  }
 }
 
 /** Node emits "close" only on the answer that has the connection. All work ends with that event. */
