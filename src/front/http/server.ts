@@ -99,7 +99,7 @@ export async function listenHttp(options: HttpServerOptions): Promise<HttpServer
     // Node no longer listens. A client that leaves is not an error.
     socket.on("error", () => socket.destroy());
     // Its answer must not overtake those to the requests before it.
-    OpenConnections.afterOwed(incoming.socket, () => {
+    OpenConnections.afterPending(incoming.socket, () => {
       if (!socket.writable) return void socket.destroy();
       connections.release(incoming.socket);
       attach(incoming, socket, head);

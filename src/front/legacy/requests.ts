@@ -163,9 +163,7 @@ export async function answerRequest(
   }
 }
 
-/**
- * Whether the client cancelled the call, or ended its session. Other ends of a session are told.
- */
+/** Whether the client cancelled the call or ended its session. It hears of other ends. */
 function isUnanswered({ cancelled }: Call, session: Session): boolean {
   return cancelled === "client" && (!session.ended || session.hasLeft);
 }

@@ -183,9 +183,7 @@ export class ResponseParser {
     return end;
   }
 
-  /**
-   * A server that never comes to the point must not keep a core busy for as long as a call lasts.
-   */
+  /** A response without an end must not keep a core busy for as long as a call lasts. */
   #count(bytes: number, what: string): void {
     this.#overhead += bytes;
     if (this.#overhead > MAX_OVERHEAD)

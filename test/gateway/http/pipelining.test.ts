@@ -21,7 +21,7 @@ interface Answer {
   readonly body: string;
 }
 
-/** Reads the answers as a strict client does, one after the other. Throws at what is none. */
+/** Reads the answers one after the other, as a strict client does. Throws at any other bytes. */
 function answersIn(text: string): Answer[] {
   const answers: Answer[] = [];
   let rest = text;

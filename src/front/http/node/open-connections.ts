@@ -39,9 +39,7 @@ interface OpenConnection extends Placed {
   answer: ServerResponse | typeof OVER | undefined;
   /** The answer before the newest one, if that had to queue. */
   before: OpenConnection["answer"];
-  /**
-   * The answers that had to queue, and the one before them. Only clients that pipeline have any.
-   */
+  /** The answers that had to queue, and the one before them. Only pipelining clients have any. */
   queued: Set<ServerResponse> | undefined;
   /** Whether the newest request came after the last look. */
   isNew: boolean;
@@ -153,7 +151,7 @@ export class OpenConnections {
    * Returns the last answer that must be sent before the connection may carry anything else. A
    * request that has not arrived in full does not have one yet.
    */
-  static owed(socket: Connection): ServerResponse | undefined {
+  static pending(socket: Connection): ServerResponse | undefined {
     const open = socket[STATE];
     const answer = open?.newest?.complete ? open.answer : open?.before;
     return answer instanceof ServerResponse && !answer.closed ? answer : undefined;
@@ -171,18 +169,18 @@ export class OpenConnections {
   }
 
   /**
-   * Runs the task when all answers that are owed were sent. Node has left the socket alone, so its
+   * Runs the task when all pending answers were sent. Node has left the socket alone, so its
    * answers no longer hear when it has room again.
    */
-  static afterOwed(socket: Connection, task: () => void): void {
-    const owed = OpenConnections.owed(socket);
-    if (!owed) return task();
+  static afterPending(socket: Connection, task: () => void): void {
+    const pending = OpenConnections.pending(socket);
+    if (!pending) return task();
     const drained = (): void => {
-      for (const answer of new Set([...(socket[STATE]?.queued ?? []), owed]))
+      for (const answer of new Set([...(socket[STATE]?.queued ?? []), pending]))
         if (answer.socket === socket) answer.emit("drain");
     };
     socket.on("drain", drained);
-    owed.once("close", () => {
+    pending.once("close", () => {
       socket.off("drain", drained);
       task();
     });

@@ -28,14 +28,14 @@ export function refuseLate(socket: Socket, receiveMs: number): void {
 
 /**
  * Words in the middle of another answer would be taken for a part of it, and behind one for the
- * answer to the next request. So an answer that is owed is sent, and then the connection closes.
+ * answer to the next request. So a pending answer is sent, and then the connection closes.
  */
 function refuse(socket: Socket, reason: GoblinError): void {
-  const owed = OpenConnections.owed(socket);
-  if (owed && socket.writable) {
+  const pending = OpenConnections.pending(socket);
+  if (pending && socket.writable) {
     socket.pause();
     // A small answer leaves at the end of this turn.
-    setImmediate(() => closeAfter(owed, socket));
+    setImmediate(() => closeAfter(pending, socket));
     return;
   }
   if (!socket.writable || OpenConnections.isAnswering(socket)) return void socket.destroy();
