@@ -8,6 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type RunningGoblin, startGoblin } from "../fixtures/goblin.ts";
 import { disposeAll, rawHttp, type Scripted, startScripted, until } from "../fixtures/peers.ts";
+import { startReplicas } from "../fixtures/replicas.ts";
 import { connectSpeaker } from "./speakers.ts";
 import { type Stateless, stateless } from "./stateless.ts";
 import type { Message } from "./wires.ts";
@@ -213,11 +214,12 @@ describe("a server without a handshake asks", () => {
     expect(new Set(calls.map((c) => c.id)).size).toBe(3);
   });
 
-  test("a client without one: its questions and states pass as they are", async () => {
+  test("a client without one: its questions pass as they are, and its state is sealed (A-H7)", async () => {
     const client = stateless(through.url, { capabilities: { elicitation } });
     const { message } = await client.call("tools/call", call);
     const [{ message: said }] = (await modern.log()).filter((r) => r.message?.result?.requestState) as [Message];
-    expect(message.result.requestState).toBe(said.result.requestState);
+    expect(message.result.requestState).toMatch(/^goblin-server\.[\w-]+$/);
+    expect(message.result.requestState).not.toContain(said.result.requestState);
     expect(message.result.inputRequests).toEqual(said.result.inputRequests);
   });
 
@@ -248,5 +250,188 @@ describe("a server without a handshake asks", () => {
     expect(error).toMatchObject({ code: -32001, data: { code: "TIMEOUT", serverId: "new", timeoutMs: 1500 } });
     expect(error.message).toContain("timeouts.maxCallMs");
     expect(await modern.received("tools/call")).toHaveLength(1);
+  });
+});
+
+describe("the state of a server without a handshake (A-H7)", () => {
+  const OWN = 'state-1 "é\\u00e9" {"n":9007199254740993}';
+  const VIA = { alpha: { servers: ["new"] }, beta: { servers: ["new"] } };
+  let modern: Scripted;
+  let through: RunningGoblin;
+  const asks = (requestState: unknown = OWN) => ({
+    resultType: "input_required",
+    inputRequests: { one: { method: "elicitation/create", params: { message: "Sure?" } } },
+    requestState,
+  });
+  const raw = (more: Record<string, unknown> = {}) => ({ name: "new_raw", arguments: { result: asks(), ...more } });
+  const start = (config: Record<string, unknown> = {}) =>
+    startGoblin({
+      mcpServers: { new: modern.entry, twin: modern.entry },
+      profiles: VIA,
+      gateway: { auth: { tokens: [ADA, BOB] } },
+      ...config,
+    });
+  const as = (token: string, url = through.url) => stateless(url, { token, capabilities: { elicitation } });
+  const inputResponses = { one: say("Ada") };
+  const received = async () => (await modern.received("tools/call")).map((r) => r.message.params.requestState);
+  const stateOf = async (client: Stateless, params: Record<string, unknown> = raw()) =>
+    (await client.call("tools/call", params)).message.result.requestState as string;
+  const NOT_VALID = { code: -32602, message: "requestState is not valid for this request" };
+
+  beforeEach(async () => {
+    modern = await startScripted({ transport: "http", era: "modern", name: "new" });
+    through = await start();
+  });
+
+  test("goes back to the server byte for byte, round by round", async () => {
+    const client = as(ADA!);
+    const first = await stateOf(client);
+    const { message } = await client.call("tools/call", { ...raw(), inputResponses, requestState: first });
+    const { requestState: second } = message.result;
+    expect(second).not.toBe(first);
+    await client.call("tools/call", { ...raw(), inputResponses, requestState: second });
+    expect(await received()).toEqual([undefined, OWN, OWN]);
+    const texts = (await modern.received("tools/call")).map((r) => r.message.params.inputResponses);
+    expect(texts).toEqual([undefined, inputResponses, inputResponses]);
+  });
+
+  test("is refused for another principal, endpoint, tool, server or arguments, and the server hears nothing", async () => {
+    const ada = as(ADA!);
+    const requestState = await stateOf(ada);
+    const retried = { inputResponses, requestState };
+    const moved: [Stateless, Record<string, unknown>][] = [
+      [as(BOB!), raw()],
+      [as(ADA!, `${through.url}/p/alpha`), raw()],
+      [ada, { ...raw(), name: "new_echo" }],
+      [ada, { ...raw(), name: "twin_raw" }],
+      [ada, raw({ more: 1 })],
+      [ada, { name: "call_tool", arguments: { name: "new_echo", arguments: raw().arguments } }],
+    ];
+    for (const [client, params] of moved) {
+      const { message } = await client.call("tools/call", { ...params, ...retried });
+      expect(message.error, JSON.stringify(params)).toMatchObject(NOT_VALID);
+    }
+    const prompt = await ada.call("prompts/get", { name: "new_greet", ...retried });
+    expect(prompt.message.error.code).toBe(-32602);
+    expect(await received()).toEqual([undefined]);
+    await ada.call("tools/call", { ...raw(), ...retried });
+    expect(await received()).toEqual([undefined, OWN]);
+  });
+
+  test("is bound to an endpoint: that of one profile is unknown at another", async () => {
+    const [alpha, beta] = ["alpha", "beta"].map((name) => as(ADA!, `${through.url}/p/${name}`)) as [
+      Stateless,
+      Stateless,
+    ];
+    const requestState = await stateOf(alpha);
+    for (const other of [beta, as(ADA!)]) {
+      const { message } = await other.call("tools/call", { ...raw(), inputResponses, requestState });
+      expect(message.error).toMatchObject(NOT_VALID);
+    }
+    await alpha.call("tools/call", { ...raw(), inputResponses, requestState });
+    expect(await received()).toEqual([undefined, OWN]);
+  });
+
+  test("is refused if it is guessed, the server's own, altered, cut, or of another form", async () => {
+    const ada = as(ADA!);
+    const state = await stateOf(ada);
+    const flipped = [...Array(12).keys()].map((n) => {
+      const at = 14 + Math.floor(((state.length - 15) * n) / 11);
+      return state.slice(0, at) + (state[at] === "A" ? "B" : "A") + state.slice(at + 1);
+    });
+    const parked = await asked();
+    const forged = [
+      ...[OWN, "state-1", "", "goblin-server.", "goblin.", `goblin.${state.slice(14)}`, `${state}=`, `${state}A`],
+      ...[` ${state}`, state.slice(0, -1), state.slice(0, 40), state.replace(/^.*?\./, ""), parked.requestState],
+      ...[`goblin-server.${parked.requestState.slice(7)}`, 5, null, true, {}, [state], ...flipped],
+    ];
+    for (const requestState of forged) {
+      const { message } = await ada.call("tools/call", { ...raw(), inputResponses, requestState });
+      expect(message.error, JSON.stringify(requestState)).toMatchObject(NOT_VALID);
+    }
+    expect(await received()).toEqual([undefined]);
+  });
+
+  test("of a client with a session, which brings one that it guessed or that leaked: refused", async () => {
+    const state = await stateOf(as(ADA!));
+    const bob = rawHttp(through.url);
+    bob.headers["authorization"] = `Bearer ${BOB}`;
+    await bob.initialize("2025-11-25", { elicitation });
+    for (const requestState of [OWN, "state-1", state]) {
+      const { message } = await bob.call("tools/call", { ...raw(), inputResponses, requestState });
+      expect(message.error).toMatchObject(NOT_VALID);
+    }
+    expect(await received()).toEqual([undefined]);
+  });
+
+  test("counts numbers as they are written, and not the order of members", async () => {
+    const post = async (args: string, requestState?: string): Promise<Message> => {
+      const meta = `{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{}}}}`;
+      const more = requestState === undefined ? "" : `,"requestState":${JSON.stringify(requestState)}`;
+      const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"new_raw","arguments":${args}${more},"_meta":${meta}}}`;
+      const answer = await fetch(through.url, {
+        method: "POST",
+        headers: {
+          accept: "application/json, text/event-stream",
+          "content-type": "application/json",
+          authorization: `Bearer ${ADA}`,
+          "mcp-protocol-version": "2026-07-28",
+          "mcp-method": "tools/call",
+          "mcp-name": "new_raw",
+        },
+        body,
+      });
+      const text = await answer.text();
+      return JSON.parse(text.startsWith("{") ? text : text.slice(text.indexOf("{")));
+    };
+    const result = JSON.stringify(asks());
+    const { result: first } = await post(`{"n":9007199254740993,"result":${result}}`);
+    const refused = await post(`{"n":9007199254740992,"result":${result}}`, first.requestState);
+    expect(refused.error).toMatchObject(NOT_VALID);
+    const again = await post(`{ "result": ${result}, "n": 9007199254740993 }`, first.requestState);
+    expect(again.result.resultType).toBe("input_required");
+    expect(await received()).toEqual([undefined, OWN]);
+  });
+
+  test("through call_tool, too, also as a state of another JSON type", async () => {
+    const ada = as(ADA!);
+    const params = { name: "call_tool", arguments: { name: "new_raw", arguments: { result: asks([1, "two"]) } } };
+    const requestState = await stateOf(ada, params);
+    await ada.call("tools/call", { ...params, inputResponses, requestState });
+    expect(await received()).toEqual([undefined, [1, "two"]]);
+  });
+
+  test("in a result of more than a megabyte", async () => {
+    const ada = as(ADA!);
+    const result = { padding: "x".repeat(1_200_000), ...asks() };
+    modern.setScript({ rules: [{ method: "tools/call", name: "echo", do: "result", result }] });
+    const params = { name: "new_echo", arguments: {} };
+    const requestState = await stateOf(ada, params);
+    expect(requestState).toMatch(/^goblin-server\./);
+    await ada.call("tools/call", { ...params, inputResponses, requestState });
+    expect(await received()).toEqual([undefined, OWN]);
+  });
+
+  test("of a member of a plain result is not touched", async () => {
+    const params = {
+      name: "new_raw",
+      arguments: { result: { resultType: "complete", content: [], requestState: "x" } },
+    };
+    const { message } = await as(ADA!).call("tools/call", params);
+    expect(message.result.requestState).toBe("x");
+  });
+
+  test("is good at every replica and after a restart, and at no gateway with another key", async () => {
+    const config = { mcpServers: { new: modern.entry }, gateway: { auth: { tokens: [ADA, BOB] } } };
+    const replicas = await startReplicas(2, config);
+    const [one, two] = replicas.all.map(({ url }) => as(ADA!, url)) as [Stateless, Stateless];
+    const requestState = await stateOf(one);
+    const retried = { ...raw(), inputResponses, requestState };
+    const foreign = await as(BOB!, replicas.all[1]!.url).call("tools/call", retried);
+    expect(foreign.message.error).toMatchObject(NOT_VALID);
+    await replicas.all[0]!.gateway.close();
+    await two.call("tools/call", retried);
+    expect(await received()).toEqual([undefined, OWN]);
+    expect((await as(ADA!).call("tools/call", retried)).message.error).toMatchObject(NOT_VALID);
   });
 });

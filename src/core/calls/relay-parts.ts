@@ -17,6 +17,7 @@ import type { Masking } from "../masking/masking.ts";
 import type { LocalTools } from "../meta/registry.ts";
 import type { Results } from "../results/results.ts";
 import type { SeenUris } from "../routing/seen-uris.ts";
+import type { Continuity } from "../session/continuity.ts";
 import type { HeldTasks } from "../session/held/held-tasks.ts";
 import type { ResourceSubscriptions } from "../session/resource-subscriptions.ts";
 import type { Tasks } from "../session/tasks.ts";
@@ -30,6 +31,7 @@ export interface RelayParts extends Pick<OtelParts, "env" | "sessions"> {
   readonly resourceSubscriptions: ResourceSubscriptions;
   readonly tasks: Tasks;
   readonly heldTasks: HeldTasks;
+  readonly continuity: Pick<Continuity, "keyFor">;
   readonly waiting: Waiting;
   readonly meters: Meters;
   readonly activity: Activity;

@@ -7,6 +7,7 @@
  * `handle` never rejects: a failure becomes an error answer. Every request is counted exactly once.
  */
 
+import { setMember } from "../../lib/json/json-text.ts";
 import type { Call } from "../../mcp/protocol/call.ts";
 import { GoblinError } from "../../mcp/protocol/errors.ts";
 import { Flight } from "../../mcp/protocol/flight.ts";
@@ -19,6 +20,7 @@ import { EXTENSION, resolveExtension } from "../routing/extension.ts";
 import { LateRoute } from "../routing/late-route.ts";
 import type { Route } from "../routing/resolve.ts";
 import { resolveSeen } from "../routing/seen-uris.ts";
+import { ServerStates } from "../session/request-state.ts";
 import { Admission } from "./admission.ts";
 import { compose, type Send } from "./compose.ts";
 import { ExtensionOwners } from "./extension-owners.ts";
@@ -57,6 +59,7 @@ export class Relay {
   readonly #owners: ExtensionOwners;
   readonly #taskMethods: TaskMethods;
   readonly #approval: Approval;
+  readonly #states: ServerStates;
   readonly #route: Send;
   /**
    * For requests that the gateway makes to answer a client's request: they are not counted again.
@@ -73,6 +76,7 @@ export class Relay {
     const file = config.current.log.audit;
     this.#audit = file ? new Audit({ file, config, meters, log }) : undefined;
     parts.approvals.begin(this.#audit && ((text, whole) => this.#audit?.chained(text, whole)));
+    this.#states = new ServerStates(parts.continuity.keyFor("server states"));
     this.#admission = new Admission(log);
     this.#approval = new Approval({
       ...parts,
@@ -112,7 +116,7 @@ export class Relay {
     const innerStages = [
       new Deadlines(config, servers.roster),
       new ArgumentHelp(),
-      new Output({ tasks, masker, roster: servers.roster, seen }),
+      new Output({ tasks, masker, roster: servers.roster, seen, states: this.#states }),
       ...(this.#loginWait ? [this.#loginWait] : []),
     ];
     this.#route = compose([...stages, ...innerStages], send);
@@ -266,6 +270,8 @@ export class Relay {
   }
 
   #forward(flight: Flight, found: Route): Promise<Answer> {
+    // Before a person or a server hears of the request.
+    flight.serverState = this.#states.open(flight.call, found.serverId);
     const masked = this.#parts.masking.admit(flight, found);
     return masked instanceof Promise ? masked.then((route) => this.#admit(flight, route)) : this.#admit(flight, masked);
   }
@@ -276,7 +282,9 @@ export class Relay {
   }
 
   #sendNow(flight: Flight, route: Route, params: string): Promise<Answer> {
-    const traced = this.#otel?.tracing.begin(flight, params) ?? params;
+    const { serverState } = flight;
+    const given = serverState === undefined ? params : setMember(params, "requestState", serverState);
+    const traced = this.#otel?.tracing.begin(flight, given) ?? given;
     return this.#parts.servers.forward(route.serverId, flight.call.method, traced, flight);
   }
 

@@ -8,14 +8,14 @@
  * foreign or expired is refused, and the server hears nothing. A parked call that nobody comes back
  * for is cancelled. No account has more than its share of the places to wait.
  */
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { type ByteSealer, createByteSealer } from "../../lib/crypto/byte-sealer.ts";
 import { Shares } from "../../lib/structures/shares.ts";
-import type { Call } from "../../mcp/protocol/call.ts";
 import { GoblinError } from "../../mcp/protocol/errors.ts";
 import { type Answer, failure } from "../../mcp/protocol/json-rpc.ts";
 import { limitExceeded, type OnLimit } from "../../mcp/protocol/limit-exceeded.ts";
 import { type Dialogue, type Question, questionsText } from "./dialogue.ts";
+import { notValid } from "./request-state.ts";
 
 interface Parked {
   readonly dialogue: Dialogue;
@@ -99,14 +99,13 @@ export class ParkedCalls {
   }
 
   /**
-   * What a state that came back stands for: not ours, a request to make again, or a call that
-   * waits. Throws when it is ours and not good.
+   * What a state that came back stands for: a server's own or none, a request to make again, or a
+   * call that waits. Throws when it is of a call that waited and not good.
    */
   open(state: unknown, bind: () => string): "foreign" | "again" | { readonly id: string; readonly dialogue: Dialogue } {
     if (typeof state !== "string" || !state.startsWith(PREFIX)) return "foreign";
     const opened = this.#unseal(state);
-    if (!opened || opened.binding !== bind())
-      throw new GoblinError("INVALID_PARAMS", "requestState is not valid for this request");
+    if (!opened || opened.binding !== bind()) throw notValid();
     if (opened.expires < Date.now())
       throw new GoblinError("INVALID_PARAMS", "requestState has expired: make the request anew");
     if (opened.id === undefined) return "again";
@@ -148,14 +147,6 @@ export class ParkedCalls {
       return undefined;
     }
   }
-}
-
-/** What a state is bound to: who asks, and for what. */
-export function bindingOf(call: Call): string {
-  const { method, params, client } = call;
-  const { principal, endpoint } = client;
-  const subject = JSON.stringify([principal, endpoint, method, params["name"], params["uri"], params["arguments"]]);
-  return createHash("sha256").update(subject).digest("base64url");
 }
 
 function inputRequired(questions: readonly Question[], requestState: string): Answer {

@@ -8,7 +8,8 @@
  */
 
 import { Dialogue, type Question } from "../../core/session/dialogue.ts";
-import { bindingOf, ParkedCalls } from "../../core/session/parked.ts";
+import { ParkedCalls } from "../../core/session/parked.ts";
+import { bindingOf } from "../../core/session/request-state.ts";
 import { dropMembers, eachMember, memberSpan, memberText } from "../../lib/json/json-text.ts";
 import { isRecord } from "../../lib/structures/record.ts";
 import { Call, type Client, type LinkOutcome } from "../../mcp/protocol/call.ts";

@@ -48,6 +48,8 @@ export class Flight {
    * else changed. Undefined: they have no such name.
    */
   renamed: string | undefined;
+  /** The server's own state that the client brought back sealed, in JSON. */
+  serverState: string | undefined;
   /** The params that the newest request for it was sent with. */
   sentParams: string | undefined;
   /** The rule of the policy that refused it. */

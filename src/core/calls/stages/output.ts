@@ -5,8 +5,8 @@
 
 import { JsonKey } from "../../../lib/json/json-key.ts";
 import { includesInSlices, membersInSlices } from "../../../lib/json/json-slices.ts";
-import { applyEdits, type Edit, memberText } from "../../../lib/json/json-text.ts";
-import { inSlices } from "../../../lib/timing/slices.ts";
+import { applyEdits, type Edit, memberText, type Span } from "../../../lib/json/json-text.ts";
+import { finish, inSlices, type Sliced } from "../../../lib/timing/slices.ts";
 import { begunTask, exposeTaskIds, splitTaskId } from "../../../mcp/identifiers/task-ids.ts";
 import type { Call } from "../../../mcp/protocol/call.ts";
 import { errorTable } from "../../../mcp/protocol/errors.ts";
@@ -23,6 +23,7 @@ import {
   type RewriteContext,
 } from "../../routing/rewrite.ts";
 import type { SeenUris } from "../../routing/seen-uris.ts";
+import type { ServerStates } from "../../session/request-state.ts";
 import type { Tasks } from "../../session/tasks.ts";
 import type { Stage } from "../compose.ts";
 
@@ -30,12 +31,16 @@ import type { Stage } from "../compose.ts";
 const TASK_MEMBERS = ["resultType", "taskId", "task", "tasks", "_meta"];
 const TASK_ID = new JsonKey("taskId");
 const IS_ERROR = new JsonKey("isError");
+const REQUEST_STATE = new JsonKey("requestState");
+/** The members of a result that decide whether it carries a server's state. */
+const STATE_MEMBERS = ["resultType", "requestState"];
 
 export interface OutputParts {
   readonly tasks: Tasks;
   readonly masker: Masker;
   readonly roster: Pick<Roster, "get">;
   readonly seen: SeenUris;
+  readonly states: Pick<ServerStates, "seal">;
 }
 
 /** What servers of the common SDKs say of a tool that they do not have. */
@@ -53,12 +58,14 @@ export class Output implements Stage {
   readonly #masker: Masker;
   readonly #roster: Pick<Roster, "get">;
   readonly #seen: SeenUris;
+  readonly #states: Pick<ServerStates, "seal">;
 
-  constructor({ tasks, masker, roster, seen }: OutputParts) {
+  constructor({ tasks, masker, roster, seen, states }: OutputParts) {
     this.#tasks = tasks;
     this.#masker = masker;
     this.#roster = roster;
     this.#seen = seen;
+    this.#states = states;
   }
 
   leave({ call }: Flight, route: Route, answer: Answer): Answer | Promise<Answer> {
@@ -70,6 +77,7 @@ export class Output implements Stage {
       let { raw } = answer;
       if (mayNameUris(raw)) raw = exposeUris(raw, call.method, this.#rewriting(call, route));
       if (TASK_ID.isIn(raw)) raw = this.#withTaskIds(rawText(raw), call, route);
+      if (REQUEST_STATE.isIn(raw)) raw = finish(this.#withSealedState(raw, call, route));
       return raw === answer.raw ? answer : { ok: true, raw };
     }
     const extra: Record<string, string> = { serverId };
@@ -83,7 +91,8 @@ export class Output implements Stage {
   }
 
   async #leaveLarge(call: Call, route: Route, answered: Raw): Promise<Answer> {
-    const raw = await inSlices(exposeUrisInSlices(answered, call.method, this.#rewriting(call, route)));
+    const exposing = exposeUrisInSlices(answered, call.method, this.#rewriting(call, route));
+    const raw = await inSlices(this.#withSealedState(await inSlices(exposing), call, route));
     if (!(await inSlices(includesInSlices(raw, ['"taskId"'])))) return { ok: true, raw };
     const text = rawText(raw);
     const spans = await inSlices(membersInSlices(text, 0, TASK_MEMBERS));
@@ -107,6 +116,16 @@ export class Output implements Stage {
       asked: method === "resources/read" ? { own: target, form: name } : undefined,
       unlisted: (uri) => this.#seen.add(uri, { serverId, account: client.account }),
     };
+  }
+
+  /** Seals the state in a server's questions. All other results stay as they are. */
+  *#withSealedState(raw: Raw, call: Call, { serverId }: Route): Sliced<Raw> {
+    if (!(yield* includesInSlices(raw, ['"requestState"']))) return raw;
+    const text = rawText(raw);
+    const [type, state] = yield* membersInSlices(text, 0, STATE_MEMBERS);
+    const read = (span: Span): string => text.slice(span.start, span.end);
+    if (!type || !state || read(type) !== '"input_required"') return raw;
+    return applyEdits(text, [{ ...state, text: this.#states.seal(read(state), call, serverId) }]);
   }
 
   #withTaskIds(text: string, { client, params, method }: Call, { serverId, name }: Route): string {
