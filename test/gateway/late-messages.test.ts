@@ -3,12 +3,15 @@
  * that call, or to nobody, and never to the client whose call happens to be under way then. `ada`
  * makes the call that the server goes on speaking for; `bob` is the other one.
  */
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { startGoblin } from "../fixtures/goblin.ts";
 import { disposeAll, rawHttp, type Scripted, type ScriptedOptions, startScripted, until } from "../fixtures/peers.ts";
-import { connectSpeaker, type Speaker, type Version, type Way } from "../matrix/speakers.ts";
+import { connectSpeaker, replyOf, type Speaker, type Version, type Way } from "../matrix/speakers.ts";
 
-afterEach(disposeAll);
+afterEach(async () => {
+  vi.useRealTimers();
+  await disposeAll();
+});
 
 const CANNOT_TELL = { error: { data: { code: "UNDECIDABLE_CLIENT" } } };
 
@@ -129,6 +132,65 @@ test.each([
   await server.waitFor((r) => r.event === "cancelled");
   const { result } = await ada.request("tools/call", { name: "one_ask", arguments: { kind: "roots" } });
   expect(result.content[0].text).toContain('"name":"ada"');
+});
+
+const asking: [kind: string, method: string][] = [
+  ["sampling", "sampling/createMessage"],
+  ["elicitation", "elicitation/create"],
+  ["roots", "roots/list"],
+];
+
+/** Asks the client in a call of its own, and has the server log something in another. */
+async function worksFor(who: Speaker): Promise<void> {
+  for (const [kind, method] of asking) {
+    const { result } = await who.request("tools/call", { name: "one_ask", arguments: { kind } });
+    expect(JSON.parse(result.content[0].text)).toEqual(replyOf(who.name, { method }));
+  }
+  const text = `log for ${who.name}`;
+  await who.request("tools/call", { name: "one_log", arguments: { level: "error", text } });
+  await until(() => logs(who).includes(text), { what: "the log message" });
+}
+
+describe.each(["stdio", "sse"] as const)("a server over %s that never answers a cancelled call (C1)", (transport) => {
+  const cancelOne = async (server: Scripted, who: Speaker): Promise<void> => {
+    const call = sleep(who, { ms: 30_000, of: who.name });
+    await server.waitFor((r) => r.message?.params?.arguments?.of === who.name);
+    call.cancel();
+    await server.waitFor((r) => r.event === "cancelled");
+  };
+  const startByDefault = async () => {
+    const server = await startScripted({ name: "one", transport });
+    const goblin = await startGoblin({ mcpServers: { one: server.entry } });
+    const speaker = async (name: string, version: Version): Promise<Speaker> => {
+      const made = await connectSpeaker({ goblin, version, way: "http", name });
+      await made.wantLogs("debug");
+      return made;
+    };
+    return { server, speaker };
+  };
+
+  test.each(["2025-11-25", "2026-07-28"] as const)(
+    "asks the client of %s that cancelled it at once",
+    async (version) => {
+      const { server, speaker } = await startByDefault();
+      const ada = await speaker("ada", version);
+      await worksFor(ada);
+      await cancelOne(server, ada);
+      await worksFor(ada);
+    },
+  );
+
+  test.each(pairs)("ada, who speaks %s, cancelled it; bob, who speaks %s, is asked soon", async (one, two) => {
+    const { server, speaker } = await startByDefault();
+    const [ada, bob] = [await speaker("ada", one), await speaker("bob", two)];
+    await worksFor(bob);
+    await cancelOne(server, ada);
+    await worksFor(ada);
+    const later = Date.now() + 5000;
+    vi.useFakeTimers({ toFake: ["Date"], now: later });
+    await worksFor(bob);
+    await worksFor(ada);
+  });
 });
 
 test("what is said after a client has left does not go to the clients that are left", async () => {

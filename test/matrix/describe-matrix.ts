@@ -3,12 +3,12 @@
  * gateway and one server serve all clients, which are connected at the same time. With replicas,
  * each request of a client goes to another gateway.
  */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { startGoblin } from "../fixtures/goblin.ts";
 import { disposeAll, type Scripted, startScripted } from "../fixtures/peers.ts";
 import { startReplicas } from "../fixtures/replicas.ts";
 import { type Backend, type Feature, features, impossible } from "./features.ts";
-import { connectSpeaker, type Speaker, type SpeakerOptions, versions, ways } from "./speakers.ts";
+import { connectSpeaker, type Speaker, type SpeakerOptions, versions, type Way, ways } from "./speakers.ts";
 
 type Start = (count: number, config: Record<string, unknown>) => Promise<SpeakerOptions["goblin"]>;
 
@@ -21,22 +21,33 @@ export function describeMatrix(backend: Backend, replicas = 1, start: Start = st
   const clients = everyClient.filter(({ way }) => replicas === 1 || way === "http");
   const speakers = new Map<string, Speaker>();
   let server: Scripted;
+  let earlier: Way | undefined;
+  let aheadMs = 0;
 
   beforeAll(async () => {
     const gone = { code: backend.era === "modern" ? -32602 : -32002, message: "Resource not found" };
     const rules = [{ method: "resources/read", name: "file:///logs/app.log", do: "error", ...gone }];
-    // Where streams do not tell calls apart, a call that one client cancelled would keep questions
-    // from all others.
-    server = await startScripted({ ...backend, name: "b", script: { rules, answersCancelled: true } });
+    vi.spyOn(Date, "now").mockImplementation(() => Math.floor(performance.timeOrigin + performance.now()) + aheadMs);
+    server = await startScripted({ ...backend, name: "b", script: { rules } });
     const config = { mcpServers: { b: server.entry } };
     const goblin = replicas === 1 ? await startGoblin(config) : await start(replicas, config);
     for (const { way, version, title } of clients) {
       speakers.set(title, await connectSpeaker({ goblin, way, version, name: title }));
     }
   });
-  afterAll(disposeAll);
+  afterAll(async () => {
+    await disposeAll();
+    vi.restoreAllMocks();
+  });
 
-  describe.each(clients)("$title", ({ version, title }) => {
+  describe.each(clients)("$title", ({ version, title, way }) => {
+    // A client is asked right after it cancelled a call (C1). Where streams do not tell calls
+    // apart, others of its address are asked a few seconds later, and those of another one in ten
+    // minutes.
+    beforeAll(() => {
+      aheadMs += way === earlier ? 5000 : 600_000;
+      earlier = way;
+    });
     const cell = () => ({ speaker: speakers.get(title)!, server, backend });
     for (const feature of Object.keys(features) as Feature[]) {
       const not = impossible.find((entry) => entry.feature === feature && entry.versions.includes(version));

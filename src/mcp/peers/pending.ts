@@ -4,12 +4,17 @@
  *
  * Every request is answered once: by the server, by its cancellation, or by the end of the
  * connection. Ids come from one counter per connection and also serve as progress tokens, so
- * clients' ids never collide. A request that was abandoned (cancelled, or its stream broke) counts
- * as in flight until the server is done with it. Its late messages must never reach another client.
+ * clients' ids never collide.
+ *
+ * A server must not answer a request that was cancelled, so nothing says when it has stopped work
+ * on one that was abandoned (cancelled, or its stream broke). Its late messages must never reach
+ * another client. So an abandoned request counts as in flight until the server answers it: for ten
+ * minutes against calls of other accounts, and for a few seconds against other clients of the same
+ * account. Without tokens, one address is one account.
  */
-
+import { createHash } from "node:crypto";
 import { SmallMap } from "../../lib/structures/small-map.ts";
-import type { Call } from "../protocol/call.ts";
+import type { Call, Client } from "../protocol/call.ts";
 import type { GoblinError } from "../protocol/errors.ts";
 import type { Flight } from "../protocol/flight.ts";
 import type { Shape } from "../protocol/frame.ts";
@@ -24,20 +29,32 @@ interface Entry {
 
 /** A call that was abandoned. Only this much is kept, because params may be large. */
 interface Abandoned {
-  readonly party: string | undefined;
-  readonly until: number;
+  /** Undefined: the request was the gateway's own. */
+  readonly sender: Sender | undefined;
+  readonly at: number;
+}
+
+interface Sender {
+  readonly account: string;
+  /** Tells the clients of one account apart, as far as they can be. */
+  readonly client: string;
 }
 
 const MAX_ABANDONED = 1000;
+const MAX_FORGOTTEN = 100;
 /** How long a server may keep working on a call that was abandoned. */
 const ABANDONED_MS = 10 * 60_000;
+/** How long after that its messages may still be meant for another client of the same account. */
+const SAME_ACCOUNT_MS = 5000;
 
 export class Pending {
   readonly #entries = new SmallMap<number, Entry>();
   /** Oldest first. */
   readonly #abandoned = new Map<number, Abandoned>();
-  /** Until this time the server may still send messages for abandoned calls that were evicted. */
-  #forgottenUntil = 0;
+  /** The accounts of abandoned calls that were evicted, and when the newest one was abandoned. */
+  readonly #forgotten = new Map<string, number>();
+  /** When the newest one of an account that is not even among those was abandoned. */
+  #lostAt = Number.NEGATIVE_INFINITY;
   /** The only party that has used the connection; null if there were several. */
   #soleUser: string | null | undefined;
   #lastId = 0;
@@ -88,9 +105,9 @@ export class Pending {
    * the request is not waiting.
    */
   abandon(id: number, answer: Answer): boolean {
-    const party = this.#entries.get(id)?.flight?.call.client.party;
+    const client = this.#entries.get(id)?.flight?.call.client;
     if (!this.settle(id, answer)) return false;
-    this.#abandoned.set(id, { party, until: Date.now() + ABANDONED_MS });
+    this.#abandoned.set(id, { sender: client && senderOf(client), at: Date.now() });
     if (this.#abandoned.size > MAX_ABANDONED) this.#forgetOldest();
     return true;
   }
@@ -124,7 +141,7 @@ export class Pending {
 
   /**
    * Returns the origin of a message without a stream: the newest call, if all calls in flight
-   * belong to one party. Calls that were abandoned count too.
+   * belong to one party, and no abandoned one can be meant.
    */
   origin(): Origin {
     let newest: Call | undefined;
@@ -136,22 +153,30 @@ export class Pending {
       ({ party } = client);
       newest = flight.call;
     }
-    if (this.#soleUser !== null) return newest ?? "none";
+    if (!newest) return "none";
+    return this.#soleUser === null && this.#isAbandonedByOthers(newest) ? "several" : newest;
+  }
+
+  /** Whether a message without a stream may be meant for another client than this one. */
+  #isAbandonedByOthers({ client }: Call): boolean {
     const now = Date.now();
-    if (now < this.#forgottenUntil) return "several";
-    for (const abandoned of this.#abandoned.values()) {
-      if (abandoned.party === undefined || abandoned.until <= now) continue;
-      if (party !== undefined && party !== abandoned.party) return "several";
-      ({ party } = abandoned);
+    if (now < this.#lostAt + ABANDONED_MS) return true;
+    if (this.#abandoned.size === 0 && this.#forgotten.size === 0) return false;
+    const asking = senderOf(client);
+    for (const { sender, at } of this.#abandoned.values()) {
+      if (!sender || sender.client === asking.client) continue;
+      if (now < at + (sender.account === asking.account ? SAME_ACCOUNT_MS : ABANDONED_MS)) return true;
     }
-    return newest ?? "none";
+    for (const [account, at] of this.#forgotten)
+      if (now < at + (account === asking.account ? SAME_ACCOUNT_MS : ABANDONED_MS)) return true;
+    return false;
   }
 
   /** Whether a question without a stream may be of a call that was abandoned. */
   get hasAbandoned(): boolean {
-    const now = Date.now();
-    if (now < this.#forgottenUntil) return true;
-    for (const { party, until } of this.#abandoned.values()) if (party !== undefined && until > now) return true;
+    const isRecent = (at: number): boolean => Date.now() < at + ABANDONED_MS;
+    if (isRecent(this.#lostAt) || [...this.#forgotten.values()].some(isRecent)) return true;
+    for (const { sender, at } of this.#abandoned.values()) if (sender && isRecent(at)) return true;
     return false;
   }
 
@@ -178,10 +203,30 @@ export class Pending {
   }
 
   #forgetOldest(): void {
-    for (const [id, { party, until }] of this.#abandoned) {
+    for (const [id, { sender, at }] of this.#abandoned) {
       this.#abandoned.delete(id);
-      if (party !== undefined) this.#forgottenUntil = Math.max(this.#forgottenUntil, until);
+      if (sender) this.#forgetAccount(sender.account, at);
       return;
     }
   }
+
+  #forgetAccount(account: string, at: number): void {
+    // The newest last.
+    this.#forgotten.delete(account);
+    this.#forgotten.set(account, at);
+    if (this.#forgotten.size <= MAX_FORGOTTEN) return;
+    const [oldest, since] = this.#forgotten.entries().next().value!;
+    this.#forgotten.delete(oldest);
+    this.#lostAt = Math.max(this.#lostAt, since);
+  }
+}
+
+/**
+ * A client without a session or a channel of its own is known by its account and by what it says it
+ * is. The latter separates honest clients only, and only within an account.
+ */
+function senderOf({ account, party, key, hasSession, info }: Client): Sender {
+  if (hasSession || party !== key) return { account, client: party };
+  const hash = createHash("sha256").update(JSON.stringify(info)).digest("base64url");
+  return { account, client: `${account} ${hash}` };
 }
