@@ -52,21 +52,31 @@ const SHARING = `### Who shares a server
 
 **\`share: "auto"\`**: all clients use one connection, as with \`"all"\`, until the server shows
 that it must tell them apart: it asks something outside of a call, such as the client's roots at its
-start, or it lists other things on a session's own connection.
+start.
 
 - From then on, each new session that can be asked has its own connection, as with \`"session"\`. A
-  session that has used the shared connection stays there. So does a client without a session.
+  session that has used the shared connection stays there.
 - The connection is opened as soon as the session is. The session's first call waits until the
   server's first questions are answered, at most five seconds.
-- Beyond \`limits.connectionsPerServer\`, sessions share the connection.
+- A client without a session that has roots also gets its own connection. The server's question for
+  them is part of the client's first call. The connection serves all calls with the same token (or,
+  without tokens, from the same address) and the same client name, and closes after ten minutes
+  without one. The server keeps the roots that it was told until then.
+- All other clients share the connection. It declares every capability of a client, so the server
+  lists all that it has, and what a client sees never depends on which clients came before. A tool
+  that needs a capability that its client lacks fails when the server asks.
+- Beyond \`limits.connectionsPerServer\`, clients share the connection.
 - With \`goblin stdio\` there is one client only, and all questions are its own.
 
 **\`share: "all"\`**: all clients use one connection; a stdio server is one process.
 
 - A message that the server sends on the stream of a request goes to the client of that request.
 - Stdio and HTTP+SSE have no such streams. There, a question or log message goes to the client
-  whose calls are running, if all of them are one client's. Cancelled and timed-out calls count as
-  running until the server answers them, for at most ten minutes.
+  whose calls are running, if all of them are one client's.
+- A server does not answer a cancelled call, so nothing tells when it has stopped. A cancelled or
+  timed-out call counts as running for ten minutes against clients with another token (or, without
+  tokens, at another address), and for five seconds against other clients of the same token or
+  address. The client that made it can be asked at once.
 - If two clients could be meant, nobody gets the message. A question is answered with an error.
 
 **\`share: "session"\`**: each session has its own connection (or process) with its client's own

@@ -69,11 +69,12 @@ export class RequestClient implements Client {
     return this.#scope;
   }
 
-  /** Asks the client through the answer to a call, which is the only way in this version. */
-  ask(method: string, params: string, { call, signal }: About): Promise<Answer> {
-    if (call && canBeAsked(this.capabilities, method)) {
-      return this.#dialogue.ask(method, params, signal);
-    }
+  /**
+   * Asks the client through the answer to its request, which is the only way in this version. That
+   * may be before a server gets the request: the server asks at its start.
+   */
+  ask(method: string, params: string, { signal }: About): Promise<Answer> {
+    if (canBeAsked(this.capabilities, method)) return this.#dialogue.ask(method, params, signal);
     return Promise.resolve(failure(cannotBeAsked(method)));
   }
 }

@@ -65,6 +65,8 @@ export interface ConnectSettings {
 export interface Wanted {
   /** The client whose own connection it is; undefined: clients share it. */
   readonly owner?: Client | undefined;
+  /** It must list what the shared connection lists, so it declares the same capabilities. */
+  readonly asShared?: boolean;
   /**
    * Only clients with a session share it. Rejects with the reason "unoffered" if the server cannot
    * keep one.
@@ -103,14 +105,14 @@ export function createConnector(options: ConnectorOptions): Connect {
   let handshakeUntil = 0;
 
   const withHandshake = async (open: OpenLink, attempt: Attempt, more: HandshakeNeeds = {}): Promise<Peer> => {
-    const { events, owner, signal, connectMs } = attempt;
+    const { events, owner, asShared, signal, connectMs } = attempt;
     const client = owner ?? (await options.introduction?.());
     return connectLegacy({
       ...more,
       open,
       events,
       clientInfo: client?.info["name"] === undefined ? options.clientInfo : client.info,
-      capabilities: client?.capabilities ?? SHARED_CAPABILITIES,
+      capabilities: (asShared ? undefined : client?.capabilities) ?? SHARED_CAPABILITIES,
       connectMs,
       signal,
     });

@@ -12,13 +12,14 @@
  * minutes against calls of other accounts, and for a few seconds against other clients of the same
  * account. Without tokens, one address is one account.
  */
-import { createHash } from "node:crypto";
+
 import { SmallMap } from "../../lib/structures/small-map.ts";
 import type { Call, Client } from "../protocol/call.ts";
 import type { GoblinError } from "../protocol/errors.ts";
 import type { Flight } from "../protocol/flight.ts";
 import type { Shape } from "../protocol/frame.ts";
 import { type Answer, failure } from "../protocol/json-rpc.ts";
+import { knownClient } from "../protocol/known-client.ts";
 import { logText } from "../protocol/log-text.ts";
 import type { Audience, Origin } from "./peer.ts";
 
@@ -221,12 +222,6 @@ export class Pending {
   }
 }
 
-/**
- * A client without a session or a channel of its own is known by its account and by what it says it
- * is. The latter separates honest clients only, and only within an account.
- */
-function senderOf({ account, party, key, hasSession, info }: Client): Sender {
-  if (hasSession || party !== key) return { account, client: party };
-  const hash = createHash("sha256").update(JSON.stringify(info)).digest("base64url");
-  return { account, client: `${account} ${hash}` };
+function senderOf(client: Client): Sender {
+  return { account: client.account, client: knownClient(client) };
 }

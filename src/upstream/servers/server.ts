@@ -86,7 +86,6 @@ export class Server {
       announced: (ownerKey, kinds) => {
         if (this.#attached) options.catalog.announce(this.id, kinds, ownerKey);
       },
-      differ: () => this.backend.connections.ownership.listsApart(),
     });
     const secrets = options.secrets.of(config);
     const login = options.logins?.ofServer(config, secrets && (() => secrets.auth()));

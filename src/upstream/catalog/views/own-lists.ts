@@ -190,7 +190,7 @@ function isSame(a: ServerLists, b: ServerLists): boolean {
 }
 
 /** Returns the kinds of lists that look different. */
-export function changedKinds(a: ServerLists, b: ServerLists): ChangeKind[] {
+function changedKinds(a: ServerLists, b: ServerLists): ChangeKind[] {
   const kinds: ChangeKind[] = [];
   if (!sameDefinitions(a.tools, b.tools)) kinds.push("tools");
   if (!sameDefinitions(a.prompts, b.prompts)) kinds.push("prompts");

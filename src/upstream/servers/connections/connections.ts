@@ -11,6 +11,7 @@ import type { Client } from "../../../mcp/protocol/call.ts";
 import { GoblinError, messageOf } from "../../../mcp/protocol/errors.ts";
 import type { Flight } from "../../../mcp/protocol/flight.ts";
 import { type Answer, failure } from "../../../mcp/protocol/json-rpc.ts";
+import { knownClient } from "../../../mcp/protocol/known-client.ts";
 import { type BackendOptions, SESSIONS } from "../backend-options.ts";
 import { CallHold } from "./call-hold.ts";
 import { ExclusivePeerPool } from "./exclusive-peer-pool.ts";
@@ -43,6 +44,8 @@ export class Connections {
   readonly #owned: SessionPeers;
   readonly #lent: ExclusivePeerPool;
   readonly #held = new CallHold();
+  /** Of clients without a session. */
+  readonly #starts = new WeakMap<Peer, OwnStart>();
 
   constructor(options: ConnectionsOptions) {
     const { hooks } = options;
@@ -72,7 +75,11 @@ export class Connections {
       connect: (owner, closed, signal) => this.#connectOwn(owner, closed, signal),
       makeRoom: (account) => this.#lent.makeRoom(account),
     });
-    this.#lent = new ExclusivePeerPool(connect);
+    this.#lent = new ExclusivePeerPool({
+      connect,
+      warmFor: (client) => (options.share === "auto" ? knownClient(client) : undefined),
+      mayKeep: (peer) => this.#starts.get(peer)?.isAnswered !== false,
+    });
     this.#owned = new SessionPeers({
       connect,
       wants: (scope) => hooks.wantsOwned(scope),
@@ -191,10 +198,14 @@ export class Connections {
   async #connectOwn(owner: Client, closed: PeerEvents["closed"], signal: AbortSignal): Promise<Peer> {
     const { hooks, connect } = this.#options;
     const events = { ...hooks.events(owner), closed };
-    if (!owner.hasSession) return connect(events, { owner, signal });
     const start = new OwnStart(this.ownership.expected(owner));
-    const peer = await connect({ ...events, ask: start.follow(events.ask) }, { owner, signal });
-    if (!signal.aborted) await start.over(peer, (connected) => hooks.ownConnected(owner, connected), signal);
+    // The lists that a client without a session sees are those of the shared connection.
+    const asShared = !owner.hasSession && this.ownership.mayShare;
+    const peer = await connect({ ...events, ask: start.follow(events.ask) }, { owner, asShared, signal });
+    const list = (connected: Peer): Promise<void> =>
+      owner.hasSession ? hooks.ownConnected(owner, connected) : Promise.resolve();
+    if (!owner.hasSession) this.#starts.set(peer, start);
+    if (!signal.aborted) await start.over(peer, list, signal);
     return peer;
   }
 

@@ -9,6 +9,9 @@
  * request repeated or began a task, the connection waits for a request with the same handle and
  * token. If only one client can write to a channel, its requests are one party, and the connection
  * is reused.
+ *
+ * With `share: "auto"`, a connection is here only because the server wants something of the client
+ * at its start. It then serves all requests of the client that `knownClient` names.
  */
 
 import { memberText } from "../../../lib/json/json-text.ts";
@@ -22,11 +25,15 @@ interface Lent {
   readonly account: string;
   readonly connection: Promise<OwnConnection>;
   readonly abort: AbortController;
-  /** The number of current requests; more than one only for the same task. */
+  /** The number of current requests; more than one only for the same task or with `warmFor`. */
   users: number;
   broken: boolean;
+  /** It closes when its requests are answered. */
+  isSpent: boolean;
   /** Only a request with this key may reuse the connection. */
   keptFor?: string | undefined;
+  /** The client whose every request may use it. */
+  readonly warmFor: string | undefined;
   timer?: NodeJS.Timeout;
 }
 
@@ -34,15 +41,25 @@ const IDLE_MS = 60_000;
 const MAX_IDLE = 8;
 /** The time limit for a client to answer a server's questions. */
 const HANDLE_MS = 10 * 60_000;
+/** How long a connection waits for the next request of the client that it is for. */
+const WARM_MS = 10 * 60_000;
+
+export interface PoolOptions {
+  readonly connect: ConnectOwn;
+  /** Names the client whose requests share a connection. Undefined: each has its own. */
+  readonly warmFor: (client: Client) => string | undefined;
+  /** Whether a connection is good for another request. */
+  readonly mayKeep: (peer: Peer) => boolean;
+}
 
 export class ExclusivePeerPool {
-  readonly #connect: ConnectOwn;
+  readonly #options: PoolOptions;
   readonly #busy = new Set<Lent>();
   /** Longest idle first. */
   readonly #idle = new Set<Lent>();
 
-  constructor(connect: ConnectOwn) {
-    this.#connect = connect;
+  constructor(options: PoolOptions) {
+    this.#options = options;
   }
 
   /** Sends a request on a connection that no other request uses meanwhile. */
@@ -52,7 +69,7 @@ export class ExclusivePeerPool {
     const lent = this.#take(client, textIn(params, "requestState") ?? task);
     let connected = false;
     call.onCancel(() => {
-      if (!connected) lent.abort.abort();
+      if (!connected && lent.users === 1) lent.abort.abort();
     });
     // A known task keeps its connection, even if this request fails.
     let handle = task !== undefined && lent.keptFor === handleKey(client, task) ? task : undefined;
@@ -61,6 +78,7 @@ export class ExclusivePeerPool {
       connected = true;
       const answer = await send(peer);
       if (answer.ok) handle = handleIn(answer.raw) ?? task;
+      if (!this.#options.mayKeep(peer)) lent.isSpent = true;
       return answer;
     } finally {
       this.#giveBack(lent, client, handle);
@@ -83,8 +101,10 @@ export class ExclusivePeerPool {
   }
 
   #take(client: Client, handle: string | undefined): Lent {
+    const warmFor = this.#options.warmFor(client);
     const known =
       (handle && find([...this.#idle, ...this.#busy], handleKey(client, handle))) ||
+      (warmFor !== undefined && findWarm([...this.#idle, ...this.#busy], warmFor)) ||
       (comesAgain(client) && find(this.#idle, client.scope));
     if (known) {
       clearTimeout(known.timer);
@@ -98,8 +118,9 @@ export class ExclusivePeerPool {
       made.broken = true;
       this.#idle.delete(made);
     };
-    const connection = this.#connect(client, closed, abort.signal);
-    const made: Lent = { account: client.account, connection, abort, users: 1, broken: false };
+    const connection = this.#options.connect(client, closed, abort.signal);
+    const { account } = client;
+    const made: Lent = { account, connection, abort, users: 1, broken: false, isSpent: false, warmFor };
     connection.catch(closed);
     this.#busy.add(made);
     return made;
@@ -110,11 +131,13 @@ export class ExclusivePeerPool {
     this.#busy.delete(lent);
     if (lent.broken) return;
     if (handle !== undefined) this.#keep(lent, handleKey(client, handle), HANDLE_MS);
+    else if (lent.isSpent) void this.#close(lent);
+    else if (lent.warmFor !== undefined && this.#idle.size < MAX_IDLE) this.#keep(lent, undefined, WARM_MS);
     else if (comesAgain(client) && this.#idle.size < MAX_IDLE) this.#keep(lent, client.scope, IDLE_MS);
     else void this.#close(lent);
   }
 
-  #keep(lent: Lent, keptFor: string, ms: number): void {
+  #keep(lent: Lent, keptFor: string | undefined, ms: number): void {
     lent.keptFor = keptFor;
     this.#idle.add(lent);
     lent.timer = setTimeout(() => void this.#close(lent), ms).unref();
@@ -131,6 +154,11 @@ export class ExclusivePeerPool {
 
 function find(among: Iterable<Lent>, keptFor: string): Lent | undefined {
   for (const lent of among) if (lent.keptFor === keptFor && !lent.broken) return lent;
+  return undefined;
+}
+
+function findWarm(among: Iterable<Lent>, warmFor: string): Lent | undefined {
+  for (const lent of among) if (lent.warmFor === warmFor && !lent.broken && !lent.isSpent) return lent;
   return undefined;
 }
 

@@ -12,23 +12,32 @@ export const START_MS = 5000;
 
 export class OwnStart {
   readonly #expected: Set<string>;
+  readonly #unanswered: Set<string>;
   readonly #asks: boolean;
   readonly #answered: Promise<void>;
   #settle = (): void => {};
 
   constructor(expected: readonly string[]) {
     this.#expected = new Set(expected);
+    this.#unanswered = new Set(expected);
     this.#asks = expected.length > 0;
     this.#answered = new Promise((resolve) => {
       this.#settle = resolve;
     });
   }
 
+  /** Whether the client gave the server all that it asks first. */
+  get isAnswered(): boolean {
+    return this.#unanswered.size === 0;
+  }
+
   /** Returns `ask`, followed by this. */
   follow(ask: PeerEvents["ask"]): PeerEvents["ask"] {
     return async (method, params, asked) => {
       try {
-        return await ask(method, params, asked);
+        const answer = await ask(method, params, asked);
+        if (answer.ok) this.#unanswered.delete(method);
+        return answer;
       } finally {
         this.#expected.delete(method);
         if (this.#expected.size === 0) this.#settle();

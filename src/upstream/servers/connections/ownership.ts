@@ -1,15 +1,19 @@
 /**
  * Decides which clients have a connection of their own to a server.
  *
- * With `share: "auto"` all clients share one, until the server shows that it must tell them apart.
- * It may ask something outside of a call, which only one client can answer, or list other things
- * for a client's own connection. From then on, new sessions have their own, if they can be asked
- * that. A session that has used the shared connection stays there: the server may keep something
- * for it.
+ * With `share: "auto"` all clients share one, until the server shows that it must tell them apart:
+ * it asks something outside of a call, which only one client can answer. From then on, clients that
+ * can be asked that have their own. A session that has used the shared connection stays there: the
+ * server may keep something for it.
+ *
+ * Invariant: a client that cannot be asked anything always shares, so that what it sees and calls
+ * never depends on which clients came before.
  */
 import type { ServerConfig } from "../../../config/schema/server.ts";
 import type { Client } from "../../../mcp/protocol/call.ts";
 import { canBeAsked, isQuestion } from "../../../mcp/protocol/methods.ts";
+
+const ROOTS = "roots/list";
 
 export class Ownership {
   /** Whether any client may have its own connection. While false, nobody needs to be looked at. */
@@ -17,7 +21,6 @@ export class Ownership {
   readonly #share: ServerConfig["share"];
   /** What the server asked outside of a call. */
   readonly #asked = new Set<string>();
-  #listsApart = false;
   /** Sessions that have used the shared connection. */
   readonly #sharers = new WeakSet<Client>();
   #lastSharer: Client | undefined;
@@ -35,14 +38,9 @@ export class Ownership {
     if (this.#share === "auto") this.isPossible = true;
   }
 
-  /** A client's own connection has other lists than the shared one. */
-  listsApart(): void {
-    this.#listsApart = true;
-  }
-
   /** Whether a session that comes needs its connection before it uses the server. */
   get isKnownNeed(): boolean {
-    return this.#asked.size > 0 || this.#listsApart;
+    return this.#asked.size > 0;
   }
 
   /** The client is about to use the shared connection. */
@@ -55,8 +53,8 @@ export class Ownership {
 
   includes(client: Client): boolean {
     if (this.#share !== "auto") return this.#share === "session";
-    if (!this.isPossible || !client.hasSession || this.#sharers.has(client)) return false;
-    return this.#listsApart || this.expected(client).length > 0;
+    if (!this.isPossible || this.#sharers.has(client)) return false;
+    return this.expected(client).length > 0;
   }
 
   /** Whether a client that cannot get a connection of its own may share one. */
@@ -64,8 +62,11 @@ export class Ownership {
     return this.#share === "auto";
   }
 
-  /** Returns what the server will probably ask this client as soon as it is connected. */
-  expected({ capabilities }: Client): string[] {
-    return [...this.#asked].filter((method) => canBeAsked(capabilities, method));
+  /**
+   * Returns what the server will probably ask this client as soon as it is connected. A client
+   * without a session is asked in its call, and only for what servers ask at their start.
+   */
+  expected({ capabilities, hasSession }: Client): string[] {
+    return [...this.#asked].filter((method) => (hasSession || method === ROOTS) && canBeAsked(capabilities, method));
   }
 }

@@ -6,8 +6,7 @@
 
 import type { Peer } from "../../../mcp/peers/peer.ts";
 import type { ChangeKind } from "../../../mcp/protocol/methods.ts";
-import { emptyLists, type ServerLists } from "../../catalog/definitions.ts";
-import { changedKinds } from "../../catalog/views/own-lists.ts";
+import type { ServerLists } from "../../catalog/definitions.ts";
 import { ListFetcher, type ListFetcherOptions } from "../list-fetcher.ts";
 
 export interface OwnListsOptions extends Pick<ListFetcherOptions, "serverId" | "config" | "log" | "onLimit" | "admit"> {
@@ -17,8 +16,6 @@ export interface OwnListsOptions extends Pick<ListFetcherOptions, "serverId" | "
   readonly update: (ownerKey: string, lists: ServerLists | undefined) => void;
   /** The server announced a change of a client's lists, and they are the same as before. */
   readonly announced: (ownerKey: string, kinds: readonly ChangeKind[]) => void;
-  /** A client's lists differ from the common ones. */
-  readonly differ: () => void;
 }
 
 export class OwnLists {
@@ -75,7 +72,7 @@ export class OwnLists {
   }
 
   #make(ownerKey: string): ListFetcher {
-    const { serverId, config, log, onLimit, admit, common, update, announced, differ } = this.#options;
+    const { serverId, config, log, onLimit, admit, update, announced } = this.#options;
     return new ListFetcher({
       serverId,
       config,
@@ -85,7 +82,6 @@ export class OwnLists {
       update: (lists) => {
         this.#lists.set(ownerKey, lists);
         update(ownerKey, lists);
-        if (changedKinds(lists, common() ?? emptyLists).length > 0) differ();
       },
       announced: (kinds) => announced(ownerKey, kinds),
       synced: () => {},

@@ -99,8 +99,15 @@ export class Reports {
     if (sole && !asked) host.asksSole(serverId);
     const answer = ask({ ...question, sole });
     if (asked) return answer;
-    if (sole) backend().connections.hold(answer);
-    else backend().connections.ownership.asked(method);
+    const { connections } = backend();
+    if (!sole) connections.ownership.asked(method);
+    else {
+      connections.hold(answer);
+      // Without a session it can be asked in its calls only.
+      void answer.then(() => {
+        if (sole.isStateless) connections.ownership.asked(method);
+      });
+    }
     return answer;
   }
 }
