@@ -11,9 +11,16 @@ import { dropMembers, memberText, setMember } from "../../../lib/json/json-text.
 import type { Fate, Link, LinkEvents, OpenLink } from "../../links/link.ts";
 import type { Call, CancelReason } from "../../protocol/call.ts";
 import { SUBSCRIPTION_ID } from "../../protocol/envelope.ts";
-import { GoblinError } from "../../protocol/errors.ts";
+import { errorTable, GoblinError } from "../../protocol/errors.ts";
 import type { Flight } from "../../protocol/flight.ts";
-import { type Answer, failure, notificationText, paramsText, requestText } from "../../protocol/json-rpc.ts";
+import {
+  type Answer,
+  failure,
+  notificationText,
+  paramsText,
+  requestText,
+  withErrorCode,
+} from "../../protocol/json-rpc.ts";
 import { logText } from "../../protocol/log-text.ts";
 import { cancelledAnswer, cancelReasonText } from "../cancelled.ts";
 import { Notifications } from "../notifications.ts";
@@ -113,7 +120,8 @@ export class ModernPeer implements Peer, LinkEvents {
     if (method === "resources/unsubscribe") return this.#listener.remove("resourceSubscriptions", uriIn(params));
     // In this era, each request carries the log level.
     if (method === "logging/setLevel") return Promise.resolve({ ok: true, raw: "{}" });
-    return this.#send(method, params, flight).answer;
+    const { answer } = this.#send(method, params, flight);
+    return method === "resources/read" ? answer.then(withCommonCode) : answer;
   }
 
   notify(): void {}
@@ -222,6 +230,12 @@ export class ModernPeer implements Peer, LinkEvents {
     if (this.#options.cancelByClosing) this.#link?.drop(id);
     else this.#link?.send(notificationText("notifications/cancelled", JSON.stringify({ requestId: id, reason })));
   }
+}
+
+/** In this era, a resource that does not exist has the code of wrong params. */
+function withCommonCode(answer: Answer): Answer {
+  const isMissing = !answer.ok && answer.symbol === undefined && answer.code === errorTable.INVALID_PARAMS.rpc;
+  return isMissing ? withErrorCode(answer, errorTable.RESOURCE_NOT_FOUND.rpc) : answer;
 }
 
 /** Removes our stream's id, which must not reach clients. */
