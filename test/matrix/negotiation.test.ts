@@ -5,6 +5,8 @@
  */
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
@@ -112,6 +114,65 @@ test.each(turns)(
     await until(() => updates(session).length > one && updates(modern).length > two, { what: "a new update" });
   },
 );
+
+test("a server that refuses the handshake and names 2026-07-28 is spoken to in it at once (C10)", async () => {
+  const seen: string[] = [];
+  let isUpgraded = false;
+  const listed = { tools: [{ name: "whoami", inputSchema: { type: "object" } }] };
+  const said = (era: string) => ({ content: [], structuredContent: { era } });
+  const legacy: Record<string, unknown> = {
+    initialize: { protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo: { name: "s", version: "1" } },
+    "tools/list": listed,
+    "tools/call": said("legacy"),
+  };
+  const modern: Record<string, unknown> = {
+    "server/discover": {
+      supportedVersions: ["2026-07-28"],
+      capabilities: { tools: {} },
+      ttlMs: 0,
+      cacheScope: "private",
+    },
+    "tools/list": { ...listed, ttlMs: 0, cacheScope: "private" },
+    "tools/call": said("modern"),
+  };
+  const server = createServer(async (request, response) => {
+    let text = "";
+    for await (const part of request) text += part;
+    const reply = (status: number, body?: unknown, headers = {}): void => {
+      response.writeHead(status, { "content-type": "application/json", ...headers });
+      response.end(body === undefined ? "" : JSON.stringify(body));
+    };
+    if (request.method !== "POST") return reply(405);
+    const { id, method } = JSON.parse(text);
+    seen.push(method);
+    if (id === undefined) return reply(202);
+    if (isUpgraded && request.headers["mcp-session-id"] !== undefined) return reply(404);
+    const results = isUpgraded ? modern : legacy;
+    if (isUpgraded && method === "initialize") {
+      const data = { supported: ["2026-07-28"], requested: "2025-11-25" };
+      return reply(400, { jsonrpc: "2.0", id, error: { code: -32022, message: "Unsupported protocol version", data } });
+    }
+    if (!(method in results)) return reply(404, { jsonrpc: "2.0", id, error: { code: -32601, message: "No" } });
+    const result = { ...(isUpgraded && { resultType: "complete" }), ...(results[method] as object) };
+    reply(200, { jsonrpc: "2.0", id, result }, isUpgraded ? {} : { "mcp-session-id": "one" });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onDispose(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  const { port } = server.address() as AddressInfo;
+  const goblin = await startGoblin({ mcpServers: { s: { type: "http", url: `http://127.0.0.1:${port}/mcp` } } });
+  expect(await speaks(goblin)).toBe("legacy");
+  isUpgraded = true;
+  seen.length = 0;
+  await until(async () => (await speaks(goblin)) === "modern");
+  expect(seen.filter((method) => method === "initialize" || method === "server/discover").slice(0, 2)).toEqual([
+    "initialize",
+    "server/discover",
+  ]);
+  expect(goblin.logs.filter((line) => line.extra?.["state"] === "down")).toEqual([]);
+});
 
 /** The same address and log, another version. */
 function startAs(server: Scripted, era: string): void {

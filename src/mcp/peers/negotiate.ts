@@ -179,6 +179,10 @@ export function createConnector(options: ConnectorOptions): Connect {
       return peer;
     } catch (first) {
       handshakeUntil = 0;
+      if (first instanceof HandshakeRefused && first.speaksModern && era === undefined && !isRedirected()) {
+        const peer = await withoutHandshake(http, attempt);
+        if (peer) return peer;
+      }
       if (transport.kind === "http" || attempt.signal.aborted || isSettled(first) || isRedirected()) throw first;
       return withHandshake(sse, attempt).catch((second: unknown) => {
         throw isRedirected() ? second : first;

@@ -3,9 +3,10 @@
  * refusal. Unknown protocol versions are rejected.
  */
 
+import { recordOf } from "../../../lib/structures/record.ts";
 import type { Link } from "../../links/link.ts";
-import { legacyVersions } from "../../protocol/envelope.ts";
-import { GoblinError } from "../../protocol/errors.ts";
+import { legacyVersions, modernVersions } from "../../protocol/envelope.ts";
+import { errorTable, GoblinError } from "../../protocol/errors.ts";
 import type { ErrorAnswer, Raw } from "../../protocol/json-rpc.ts";
 import { LONGEST_PROBLEM, logText } from "../../protocol/log-text.ts";
 import type { PeerInfo } from "../peer.ts";
@@ -40,14 +41,23 @@ export function readInitializeResult(raw: Raw): PeerInfo {
 export class HandshakeRefused extends GoblinError {
   /** The link that is still open, for an attempt in another era. */
   link: Link | undefined;
+  /** It said that it speaks a version without a handshake. */
+  speaksModern = false;
 }
 
 /** Why there was no handshake: the server refused it, or could not be asked. */
-export function handshakeProblem({ raw, symbol, reason }: ErrorAnswer): GoblinError {
-  const { message } = JSON.parse(raw) as { message?: unknown };
-  return symbol === undefined
-    ? new HandshakeRefused("BACKEND_UNAVAILABLE", `The handshake failed: ${logText(message)}`)
-    : new GoblinError("BACKEND_UNAVAILABLE", logText(message, LONGEST_PROBLEM), {
-        reason: symbol === "LOGIN_REQUIRED" ? "login" : reason,
-      });
+export function handshakeProblem({ raw, code, symbol, reason }: ErrorAnswer): GoblinError {
+  const { message, data } = JSON.parse(raw) as { message?: unknown; data?: unknown };
+  if (symbol !== undefined) {
+    return new GoblinError("BACKEND_UNAVAILABLE", logText(message, LONGEST_PROBLEM), {
+      reason: symbol === "LOGIN_REQUIRED" ? "login" : reason,
+    });
+  }
+  const refused = new HandshakeRefused("BACKEND_UNAVAILABLE", `The handshake failed: ${logText(message)}`);
+  const { supported } = recordOf(data);
+  refused.speaksModern =
+    code === errorTable.UNSUPPORTED_PROTOCOL_VERSION.rpc &&
+    Array.isArray(supported) &&
+    modernVersions.some((version) => supported.includes(version));
+  return refused;
 }
