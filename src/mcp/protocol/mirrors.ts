@@ -54,23 +54,36 @@ function declaredIn(inputSchema: unknown): readonly Mirror[] | null {
   return found;
 }
 
+/** Keywords whose members are schemas by name. */
+const SCHEMA_MAPS = new Set(["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"]);
+/** Keywords whose values are data. */
+const DATA = new Set(["default", "const", "enum", "examples", "required"]);
+
 function readMirrors(inputSchema: object): readonly Mirror[] | null {
   const found: Mirror[] = [];
   const seen = new Set<string>();
   let valid = true;
-  const visit = (node: unknown, path: readonly string[]): void => {
+  /**
+   * `path` is undefined where no chain of `properties` leads to: there, a declaration is invalid.
+   */
+  const visit = (node: unknown, path: readonly string[] | undefined): void => {
     if (typeof node !== "object" || node === null) return;
-    const { type, properties, "x-mcp-header": header } = node as Record<string, unknown>;
-    if (header !== undefined && path.length > 0) {
-      const lower = toDisplayText(header).toLowerCase();
-      if (typeof header !== "string" || !HEADER_NAME.test(header) || !TYPES.has(toDisplayText(type)) || seen.has(lower))
-        valid = false;
-      seen.add(lower);
-      found.push({ header: lower, path });
+    for (const [keyword, value] of Object.entries(node)) {
+      if (keyword === "x-mcp-header") declare(node as Record<string, unknown>, path);
+      else if (SCHEMA_MAPS.has(keyword)) visitMap(value, keyword === "properties" ? path : undefined);
+      else if (!DATA.has(keyword)) visit(value, undefined);
     }
-    if (typeof properties === "object" && properties !== null) {
-      for (const [key, child] of Object.entries(properties)) visit(child, [...path, key]);
-    }
+  };
+  const visitMap = (map: unknown, path: readonly string[] | undefined): void => {
+    if (typeof map !== "object" || map === null) return;
+    for (const [key, child] of Object.entries(map)) visit(child, path && [...path, key]);
+  };
+  const declare = ({ type, "x-mcp-header": header }: Record<string, unknown>, path?: readonly string[]): void => {
+    const lower = toDisplayText(header).toLowerCase();
+    const isName = typeof header === "string" && HEADER_NAME.test(header) && !seen.has(lower);
+    seen.add(lower);
+    if (!path || path.length === 0 || !isName || !TYPES.has(toDisplayText(type))) valid = false;
+    else found.push({ header: lower, path });
   };
   visit(inputSchema, []);
   return valid ? found : null;
