@@ -15,6 +15,7 @@ import { elementsInSlices, includesInSlices, membersInSlices } from "../../lib/j
 import { applyEdits, type Edit, elementSpans, memberSpan, type Span } from "../../lib/json/json-text.ts";
 import { SLICE, type Sliced } from "../../lib/timing/slices.ts";
 import { MAX_URI_LENGTH, MatchBudget, RESULT_CELLS } from "../../lib/uri-template/match-budget.ts";
+import { isWebUri } from "../../mcp/identifiers/uris.ts";
 import { type Raw, rawText } from "../../mcp/protocol/json-rpc.ts";
 import type { ResourceIndex } from "../../upstream/catalog/resources/resource-index.ts";
 
@@ -160,6 +161,7 @@ function exposedAs(uri: string, context: Omit<Found, "text" | "edits">): string 
   const { asked } = context;
   const exposed = exposedByList(uri, context);
   if (uri !== asked?.own) return exposed;
+  if (exposed === uri && isWebUri(uri) && asked.form.endsWith(`+${uri}`)) return asked.form;
   // Another spelling of the same form; an id of another form becomes the listed one.
   const head = exposed.slice(0, exposed.indexOf("+") + 1);
   return head !== "" && asked.form.startsWith(head) ? asked.form : exposed;

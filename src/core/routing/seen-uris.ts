@@ -10,7 +10,7 @@
  */
 
 import { MAX_URI_LENGTH } from "../../lib/uri-template/match-budget.ts";
-import { normalForm } from "../../mcp/identifiers/uris.ts";
+import { isWebUri, normalForm } from "../../mcp/identifiers/uris.ts";
 import type { Call } from "../../mcp/protocol/call.ts";
 import { GoblinError } from "../../mcp/protocol/errors.ts";
 import type { RoutedMethod } from "../../mcp/protocol/methods.ts";
@@ -120,6 +120,9 @@ function orSeen<Found>(
   { uri, account, snapshot, seen }: Where & { readonly uri: string; readonly account: string },
   find: { readonly listed: () => Found; readonly seen: (found: Seen) => Found },
 ): Found {
+  // A link to the web keeps its form. Another server must not get its readers by listing it.
+  const link = isWebUri(uri) && !snapshot.resources.listsRaw ? seen.named(uri, account, snapshot.resources) : undefined;
+  if (link && snapshot.standing(link.serverId).kind !== "disabled") return find.seen(link);
   try {
     return find.listed();
   } catch (error) {

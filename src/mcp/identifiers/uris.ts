@@ -32,6 +32,13 @@ export function isAppUri(uri: string): boolean {
   return uri.startsWith("ui://");
 }
 
+const WEB_URI = /^https?:/i;
+
+/** A URI that a browser opens as it is. */
+export function isWebUri(uri: string): boolean {
+  return WEB_URI.test(uri);
+}
+
 /** `file:///logs/app.log` of `filesystem` becomes `filesystem_file___logs_app.log`. */
 export function flatId(serverId: string, uri: string): string {
   return `${serverId}_${flatBody(uri)}`;

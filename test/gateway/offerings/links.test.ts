@@ -66,6 +66,55 @@ describe("a link that is in no list", () => {
   });
 });
 
+describe("a link to the web that is in no list (C12)", () => {
+  const WEB = "https://example.com/a?b=1#c";
+  const embedded = (uri: string) => ({ type: "resource", resource: { uri, text: "x" } });
+  const both = (server: string) => ({
+    name: `${server}_raw`,
+    arguments: { result: { content: [link(WEB), embedded("http://example.com/e")] } },
+  });
+
+  test.each(["prefixed", "flat", "raw"])("stays as it is and is read from its server, with uris %s", async (uris) => {
+    const s = await startScripted({ name: "s", script: { rules: [contents(WEB)] } });
+    const other = await startScripted({ name: "t" });
+    const goblin = await startGoblin({ mcpServers: { t: other.entry, s: s.entry }, resources: { uris } });
+    const { client } = await connectV1({ url: goblin.url });
+    expect((await client.callTool(both("s"))).content).toEqual([link(WEB), embedded("http://example.com/e")]);
+    expect((await client.readResource({ uri: WEB })).contents[0]?.uri).toBe(WEB);
+    expect((await s.received("resources/read")).at(-1)?.message.params.uri).toBe(WEB);
+    expect(await other.received("resources/read")).toEqual([]);
+  });
+
+  test("is still read by its form with the prefix, which comes back", async () => {
+    const { goblin } = await start({ rules: [contents(WEB)] });
+    const client = stateless(goblin.url);
+    await client.call("tools/call", both("s"));
+    const { message } = await client.call("resources/read", { uri: `s+${WEB}` });
+    expect(message.result.contents[0].uri).toBe(`s+${WEB}`);
+  });
+
+  test("is read from the server that named it, though another one lists the same URI later", async () => {
+    const s = await startScripted({ name: "s", script: { rules: [contents(WEB)] } });
+    const thief = await startScripted({ name: "thief", script: { rules: [contents(WEB)] } });
+    const goblin = await startGoblin({ mcpServers: { thief: thief.entry, s: s.entry } });
+    const { client } = await connectV1({ url: goblin.url });
+    await client.callTool(both("s"));
+    thief.setScript({ rules: [contents(WEB)], lists: { resources: [{ uri: WEB, name: "mine" }] } });
+    await goblin.gateway.servers.roster.get("thief")?.backend.restart();
+    await until(async () => (await client.listResources()).resources.some(({ uri }) => uri === `thief+${WEB}`));
+    await client.readResource({ uri: WEB });
+    expect(await thief.received("resources/read")).toEqual([]);
+    expect(await s.received("resources/read")).toHaveLength(1);
+    expect((await client.callTool(both("s"))).content).toEqual([link(`s+${WEB}`), embedded("http://example.com/e")]);
+  });
+
+  test("of a server that lists it has the prefix", async () => {
+    const { goblin } = await start({ lists: { resources: [{ uri: WEB, name: "w" }] } });
+    const { client } = await connectV1({ url: goblin.url });
+    expect((await client.callTool(giving(WEB))).content).toEqual([link(`s+${WEB}`)]);
+  });
+});
+
 describe("spelling", () => {
   const odd = ["FILE:///Upper", "file:///a/../b", "db://user:@host/x"];
 

@@ -10,7 +10,7 @@
 import { lazy } from "../../../lib/structures/lazy.ts";
 import { each, type Sliced, sorted } from "../../../lib/timing/slices.ts";
 import { MAX_URI_LENGTH, MatchBudget, URI_CELLS } from "../../../lib/uri-template/match-budget.ts";
-import { collapsedId, isAppUri, mayDiffer, normalForm, prefixed } from "../../../mcp/identifiers/uris.ts";
+import { collapsedId, isAppUri, isWebUri, mayDiffer, normalForm, prefixed } from "../../../mcp/identifiers/uris.ts";
 import { createServerNames, type ServerNames } from "../server-names.ts";
 import {
   listResources,
@@ -74,6 +74,8 @@ export interface ResourceIndex {
   expose(serverId: string, originalUri: string, shared?: MatchBudget): string | undefined;
   /** Returns the clients' name for a server's URI that `expose` does not know. */
   exposeUnlisted(serverId: string, originalUri: string): string;
+  /** Whether clients know listed resources by their servers' own URIs. */
+  readonly listsRaw: boolean;
   /** Returns the servers and their own URIs that a name which is in no list can mean. */
   unlisted(name: string): readonly { readonly serverId: string; readonly uri: string }[];
   /** The URI scheme of a server, and the server of a scheme. */
@@ -179,8 +181,10 @@ export function* createResourceIndex(options: ResourceIndexOptions): Sliced<Reso
 
   function exposeUnlisted(serverId: string, uri: string): string {
     const flatForm = `${serverId}_${uri}`;
-    if (options.mode === "flat" && !names.flat.needsSuffix(serverId, flatForm)) return flatForm;
-    if (options.mode === "raw" && !names.read(uri) && resolve(uri).kind === "unknown") return uri;
+    if (options.mode === "flat" && !isWebUri(uri) && !names.flat.needsSuffix(serverId, flatForm)) return flatForm;
+    // Nobody but the gateway could open a link to the web under another name.
+    const staysRaw = options.mode === "raw" || isWebUri(uri);
+    if (staysRaw && !names.read(uri) && resolve(uri).kind === "unknown") return uri;
     return prefixed(prefixes.get(serverId) ?? "", uri);
   }
 
@@ -192,7 +196,7 @@ export function* createResourceIndex(options: ResourceIndexOptions): Sliced<Reso
   function possible(name: string): readonly { readonly serverId: string; readonly uri: string }[] {
     const reading = names.read(name);
     if (reading) return reading.uris.map((uri) => ({ serverId: reading.serverId, uri }));
-    return options.mode === "raw" ? serverIds.map((serverId) => ({ serverId, uri: name })) : [];
+    return options.mode === "raw" || isWebUri(name) ? serverIds.map((serverId) => ({ serverId, uri: name })) : [];
   }
 
   function formOf({ serverId, form, uri, updated }: ResourceUpdate): string {
@@ -224,6 +228,7 @@ export function* createResourceIndex(options: ResourceIndexOptions): Sliced<Reso
     serverOfPrefix: (prefix) => names.byPrefix.get(prefix),
     expose,
     exposeUnlisted,
+    listsRaw: options.mode === "raw",
     unlisted,
     formOf,
   };
